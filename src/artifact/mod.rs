@@ -1,0 +1,267 @@
+//! The waist: the policy as versioned JSON, and the checker that re-derives its claims.
+//!
+//! What stands left of it makes policies; what stands right of it (the online rules, the
+//! simulator, a production scheduler) sees this document and not how it was made. Strict:
+//! unknown fields are refused, and a change of shape changes [`VERSION`]. Its JSON Schema is
+//! generated from these types ([`schema`]) and stands in `schema/synth-policy.v1.json`.
+
+mod check;
+mod msr;
+
+pub use check::{Finding, check};
+pub use msr::{Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption, Route};
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::workload::{Record, Workload};
+
+/// The version of the document that this code writes and reads.
+pub const VERSION: u32 = 1;
+
+/// A policy artifact as it is written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Artifact {
+    /// Always `synth-policy`.
+    pub format: Format,
+    /// The version of this shape.
+    pub version: u32,
+    /// The family of the policy, which decides the shape of `policy`.
+    pub kind: Kind,
+    /// What the policy was made for, resolved.
+    pub workload: Record,
+    /// All that the online rule needs.
+    pub policy: MsrPolicy,
+    /// Numbers about the policy, each with its method and conditions.
+    pub claims: Vec<Claim>,
+    /// The proof that the mix of schedules is best.
+    pub certificate: CertificateRecord,
+    /// How it was made.
+    pub provenance: Provenance,
+}
+
+/// The document's format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Format {
+    /// A policy made by synth.
+    #[serde(rename = "synth-policy")]
+    SynthPolicy,
+}
+
+/// Families of policies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Markovian Service Rate policies.
+    Msr,
+}
+
+/// What a claim is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// ρ: of the workload, or ρ_i of a type under this policy.
+    Load,
+    /// `E[u_i]`: mean slots that serve the type, routes included.
+    MeanSchedule,
+    /// Fraction of time on working schedules.
+    WorkingTime,
+    /// Switches per time.
+    SwitchingFrequency,
+    /// Supremum of the switching rates that keep every type stable.
+    LargestStableSwitchingRate,
+}
+
+/// How a claim was derived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// The optimum of the program, with its certificate.
+    ExactProgram,
+    /// The stationary law of the modulating chain.
+    ExactStationaryLaw,
+    /// Renewal and reward over one round of the loop.
+    ExactRenewalReward,
+}
+
+/// The conditions under which a claim holds; what is absent does not matter to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Conditions {
+    /// What becomes of empty draining slots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub empty_slots: Option<EmptySlots>,
+    /// Whether left-over room is offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backfill: Option<Backfill>,
+    /// The law of job sizes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<SizeLaw>,
+}
+
+/// Laws of job sizes that a claim may depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SizeLaw {
+    /// Exponential.
+    Exponential,
+}
+
+/// A number about the policy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// What it is about.
+    pub quantity: Quantity,
+    /// The job type that it is about, if it is about one.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub job_type: Option<String>,
+    /// The number.
+    pub value: f64,
+    /// Its unit; `1` for a pure number.
+    pub unit: String,
+    /// How it was derived.
+    pub method: Method,
+    /// What it holds for.
+    pub holds_for: Conditions,
+}
+
+/// The two-sided evidence for the load; see [`crate::program`] for the mathematics.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CertificateRecord {
+    /// `max_i ρ_i` of the mix: the load from above.
+    pub load: f64,
+    /// Prices y_i of the types, nonnegative, of sum 1.
+    pub prices: Vec<f64>,
+    /// Prices of one integer unit of each resource; `Σ_j D_ij w_j ≥ y_i/b_i` for every type.
+    pub resource_prices: Vec<f64>,
+    /// No policy has a load below this: `1 / max_u Σ_i (y_i/b_i) u_i`.
+    pub bound: f64,
+    /// Relative gap `load/bound − 1`.
+    pub gap: f64,
+    /// Whether the gap is at most 1e-9.
+    pub proven: bool,
+}
+
+/// How the artifact was made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Provenance {
+    /// Tool and version.
+    pub tool: String,
+    /// The options in force, as typed or by default.
+    pub options: Vec<String>,
+    /// The solver of the linear programs.
+    pub solver: String,
+    /// Rounds of column generation.
+    pub rounds: usize,
+    /// Columns in the last master program.
+    pub columns: usize,
+    /// Completions that one round of the loop waits for.
+    pub drains: u64,
+    /// Phases of the modulating chain.
+    pub phases: usize,
+}
+
+/// Why a document is no artifact that could be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ArtifactError {
+    /// The file could not be read.
+    #[error("cannot read {path}: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// It is not JSON of this shape.
+    #[error("{path}: not a synth policy of version {VERSION}: at `{place}`: {message}\n  = help: policies are made by `synth --workload FILE --output FILE`; the shape is told by `synth schema`")]
+    Shape {
+        /// The file.
+        path: String,
+        /// JSON path of the fault.
+        place: String,
+        /// What is wrong, with line and column.
+        message: String,
+    },
+    /// It has the shape, and says what is not true.
+    #[error("{path}: refused by the checker:\n{}", listed(findings))]
+    Refused {
+        /// The file.
+        path: String,
+        /// Everything that is wrong.
+        findings: Vec<Finding>,
+    },
+}
+
+fn listed(findings: &[Finding]) -> String {
+    findings.iter().map(|f| format!("  {f}")).collect::<Vec<_>>().join("\n")
+}
+
+/// An artifact that the checker has found valid, with its workload: the only thing that a
+/// simulator runs.
+#[derive(Clone, Debug)]
+pub struct CheckedArtifact {
+    artifact: Artifact,
+    workload: Workload,
+}
+
+impl CheckedArtifact {
+    /// Reads, parses and checks a policy file.
+    ///
+    /// # Errors
+    /// When it cannot be read, has another shape, or does not check; each says which.
+    pub fn read(path: &Path) -> Result<Self, ArtifactError> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| ArtifactError::Io { path: name.clone(), source })?;
+        Self::parse(&text, &name)
+    }
+
+    /// Parses and checks a policy; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// When the text has another shape or does not check.
+    pub fn parse(text: &str, name: &str) -> Result<Self, ArtifactError> {
+        let artifact = parse(text, name)?;
+        check(&artifact)
+            .map(|workload| CheckedArtifact { artifact, workload })
+            .map_err(|findings| ArtifactError::Refused { path: name.into(), findings })
+    }
+
+    /// The document.
+    pub fn artifact(&self) -> &Artifact {
+        &self.artifact
+    }
+
+    /// The workload that the policy was made for.
+    pub fn workload(&self) -> &Workload {
+        &self.workload
+    }
+}
+
+/// Parses an artifact without checking what it says.
+///
+/// # Errors
+/// When the text is not JSON of this shape, or of another version.
+pub fn parse(text: &str, name: &str) -> Result<Artifact, ArtifactError> {
+    let shape = |place: String, message: String| ArtifactError::Shape { path: name.into(), place, message };
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let artifact: Artifact = serde_path_to_error::deserialize(&mut reader)
+        .map_err(|e| shape(e.path().to_string(), e.inner().to_string()))?;
+    reader.end().map_err(|e| shape(".".into(), e.to_string()))?;
+    if artifact.version != VERSION {
+        let message = format!("version {} is not one that this tool reads ({VERSION})", artifact.version);
+        return Err(shape("version".into(), message));
+    }
+    Ok(artifact)
+}
+
+/// The JSON Schema of the artifact, generated from its types.
+pub fn schema() -> schemars::Schema {
+    schemars::schema_for!(Artifact)
+}

@@ -1,0 +1,114 @@
+//! How to move between the working schedules: the loop, the switching routes, and the
+//! modulating chain with its law.
+//!
+//! The chain's state is a [`Phase`]: a working schedule, or a stage of the route to the next
+//! one with its vector of slots. A draining slot of type i frees at rate `c_i μ_i`, and that
+//! event *is* a type-i completion. The chain does not look at the queue, which is what makes
+//! its analysis exact.
+//!
+//! Source: the MSR paper, §5.1, §7 and appendices E and F. It says that routes have minimal
+//! impact; they decide the largest stable switching rate (a factor 3.4 in its own example).
+
+mod loop_order;
+mod route;
+
+pub use loop_order::{drains, least_drain_order, lexicographic_order};
+pub use route::{Phase, Step, TooManyPhases, chain};
+
+use petgraph::graph::DiGraph;
+
+use crate::artifact::MsrPolicy;
+use crate::ctmc::{self, ChainError};
+use crate::workload::Workload;
+
+/// The modulating chain of an MSR policy, solved.
+#[derive(Debug)]
+pub struct Modulation {
+    /// The chain: phases, and the steps between them.
+    pub chain: DiGraph<Phase, Step>,
+    /// Fraction of time in each phase, in node order.
+    pub law: Vec<f64>,
+    working: f64,
+    mean_schedule: Vec<f64>,
+    mean_in_transit: Vec<f64>,
+    switching_rate: f64,
+}
+
+/// Why a modulating chain could not be built or solved.
+#[derive(Debug, thiserror::Error)]
+pub enum ModulationError {
+    /// The route's phases are too many to be listed.
+    #[error(transparent)]
+    TooLarge(#[from] TooManyPhases),
+    /// The chain has no law.
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+}
+
+impl Modulation {
+    /// Builds the chain of a policy and solves for its law.
+    ///
+    /// # Errors
+    /// When the chain would have more than `limit` phases, or is not irreducible.
+    pub fn new(workload: &Workload, policy: &MsrPolicy, limit: usize) -> Result<Self, ModulationError> {
+        let chain = chain(workload, policy, limit)?;
+        let law = ctmc::stationary(&chain)?;
+        let types = workload.types().len();
+        let (mut mean_schedule, mut mean_in_transit) = (vec![0.0; types], vec![0.0; types]);
+        let mut working = 0.0;
+        for (phase, p) in chain.node_weights().zip(&law) {
+            if phase.working {
+                working += p;
+            }
+            for (i, slots) in phase.slots.iter().enumerate() {
+                mean_schedule[i] += p * f64::from(*slots);
+                if !phase.working {
+                    mean_in_transit[i] += p * f64::from(*slots);
+                }
+            }
+        }
+        let switching_rate = policy.switching_rate;
+        Ok(Modulation { chain, law, working, mean_schedule, mean_in_transit, switching_rate })
+    }
+
+    /// `E[u]` (K): how many slots of each type serve on average, routes included.
+    pub fn mean_schedule(&self) -> &[f64] {
+        &self.mean_schedule
+    }
+
+    /// `ρ_i = b_i / E[u_i]` (K).
+    pub fn loads(&self, workload: &Workload) -> Vec<f64> {
+        workload.types().iter().zip(&self.mean_schedule).map(|(t, u)| t.offered_load() / u).collect()
+    }
+
+    /// Fraction of time in working schedules; the rest is spent on routes.
+    pub fn working_time(&self) -> f64 {
+        self.working
+    }
+
+    /// Switches per time: α times the fraction of time in working schedules.
+    pub fn switching_frequency(&self) -> f64 {
+        self.switching_rate * self.working
+    }
+
+    /// The supremum of the switching rates that keep every type stable; infinite where
+    /// routes cost nothing that is missed.
+    ///
+    /// By renewal and reward over one round of the loop: working time `N/α`, and on the
+    /// routes, whatever α is, time `T` and service `C_i`. Type i is stable iff
+    /// `b_i (N/α + T) < (N/α)(πW)_i + C_i`, which is linear in 1/α.
+    pub fn largest_stable_rate(&self, workload: &Workload) -> f64 {
+        let transit = 1.0 - self.working;
+        let per_type = workload.types().iter().enumerate().map(|(i, kind)| {
+            let offered = kind.offered_load();
+            let spare = self.mean_schedule[i] - self.mean_in_transit[i] - offered * self.working;
+            let missed = offered * transit - self.mean_in_transit[i];
+            // Both are per unit of time at this α: working time scales as 1/α.
+            if missed > 0.0 { self.switching_rate * spare / missed } else { f64::INFINITY }
+        });
+        per_type.fold(f64::INFINITY, f64::min)
+    }
+}
+
+#[cfg(test)]
+mod tests;

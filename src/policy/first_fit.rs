@@ -1,0 +1,28 @@
+use super::{Event, Policy, System};
+
+/// First-Fit (backfilling): scans the queue in arrival order and starts each job that fits.
+///
+/// Jobs of a type are alike, so the scan is over the oldest job of each type.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FirstFit;
+
+impl Policy for FirstFit {
+    fn react(&mut self, event: Event, system: &mut System) {
+        match event {
+            // Nothing else that waits has come to fit by an arrival.
+            Event::Arrival(i) if system.waiting(i) > 1 || !system.fits(i) => {}
+            Event::Arrival(i) => system.start(i),
+            _ => start_all_that_fit(system),
+        }
+    }
+}
+
+/// Starts, oldest first, every waiting job that fits.
+pub(super) fn start_all_that_fit(system: &mut System) {
+    let fitting = |system: &System, i: usize| {
+        system.oldest(i).filter(|_| system.fits(i)).map(|job| (job.number, i))
+    };
+    while let Some((_, i)) = (0..system.types()).filter_map(|i| fitting(system, i)).min() {
+        system.start(i);
+    }
+}

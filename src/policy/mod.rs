@@ -1,0 +1,47 @@
+//! Online rules, one a file: what to start now, and what to stop where preemption allows.
+//!
+//! A rule is a function of what it sees: [`Policy::react`] gets one [`Event`] and the
+//! [`System`] with its queues, and acts on that system. The same code runs in the simulator
+//! and in a scheduler that embeds it (see `examples/embedded_scheduler.rs`): the system then
+//! tells by [`System::actions`] which jobs to start and stop.
+//!
+//! A rule draws no random numbers. It asks for exponential *clocks* by their rates, and
+//! whoever runs it tells it when one rang; so a recorded sequence of events determines all
+//! decisions. A rule may also give fractional service: [`System::share`].
+
+mod fcfs;
+mod first_fit;
+mod msr;
+mod system;
+
+pub use fcfs::Fcfs;
+pub use first_fit::FirstFit;
+pub use msr::Msr;
+pub use system::{Action, Counters, Job, Meter, System, Violation};
+
+/// What a policy reacts to. Types are indices in the workload's order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// A job of this type has arrived; it waits, as the youngest of its type.
+    Arrival(usize),
+    /// A job of this type has ended and left.
+    Completion(usize),
+    /// One of the policy's own clocks rang.
+    Clock(usize),
+}
+
+/// An online rule.
+pub trait Policy {
+    /// How many exponential clocks the rule uses, numbered from 0; their rates are set by
+    /// [`System::set_clock`], zero at first.
+    fn clocks(&self) -> usize {
+        0
+    }
+
+    /// Called once, before the first event, on an empty system.
+    fn begin(&mut self, _system: &mut System) {}
+
+    /// Decides at an event, in no more than O(K) and without allocation.
+    fn react(&mut self, event: Event, system: &mut System);
+}

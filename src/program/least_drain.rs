@@ -1,0 +1,73 @@
+//! Which of the many optima: the one with the least to drain when a non-preemptive loop
+//! moves between its schedules.
+//!
+//! The secondary program over the optimal face, `min Σ_s π_s ‖u_s − t b‖₁` with the load held
+//! at its optimum: schedules near the mean schedule are near each other. By complementary
+//! slackness every optimal mix uses only schedules worth exactly t at the certificate's
+//! prices; those are walked, nearest to `t b` first, within a budget.
+
+use std::collections::HashSet;
+
+use good_lp::{Expression, ProblemVariables, Solution as _, SolverModel, constraint, variable};
+
+use super::{Knapsack, Mix, ProgramError, Solution};
+use crate::schedule::{Packing, Schedule};
+use crate::workload::Workload;
+
+/// Nodes a schedule of the face that the walk may spend.
+const NODES_A_SCHEDULE: u64 = 100;
+
+/// A mix as good as the solution's, with the least distance to the mean schedule among the
+/// columns known and `face` further schedules; `None` when no better one is found.
+pub(super) fn choose(
+    workload: &Workload,
+    packing: &Packing,
+    solution: &Solution,
+    known: &[Schedule],
+    face: usize,
+) -> Result<Option<Mix>, ProgramError> {
+    let t = 1.0 / solution.certificate.load;
+    let offered: Vec<f64> = workload.types().iter().map(|t| t.offered_load()).collect();
+    let centre: Vec<f64> = offered.iter().map(|b| t * b).collect();
+    let values: Vec<f64> =
+        solution.certificate.prices.iter().zip(&offered).map(|(y, b)| y / b).collect();
+    let knapsack = Knapsack::new(packing, &values)?;
+    let on_face = knapsack.face(t, 1e-9, &centre, face, NODES_A_SCHEDULE * face as u64);
+    let mut seen = HashSet::new();
+    let used = solution.mix.schedules.iter().chain(known);
+    let columns: Vec<Schedule> = used
+        .cloned()
+        .chain(on_face.into_iter().flat_map(|u| [packing.filled(u.clone(), &[]), u]))
+        .filter(|u| seen.insert(u.clone()))
+        .collect();
+    let weights = nearest_mix(&columns, &offered, &centre, t)?;
+    Ok(weights.map(|w| Mix::new(&columns, &w)))
+}
+
+/// `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t`, `Σ π_s = 1`; `None` if HiGHS
+/// does not find an optimum (the first mix then stands).
+fn nearest_mix(
+    columns: &[Schedule],
+    offered: &[f64],
+    centre: &[f64],
+    t: f64,
+) -> Result<Option<Vec<f64>>, ProgramError> {
+    let distance = |u: &Schedule| -> f64 {
+        u.iter().zip(centre).map(|(u, c)| (f64::from(*u) - c).abs()).sum()
+    };
+    let mut variables = ProblemVariables::new();
+    let weights = variables.add_vector(variable().min(0.0), columns.len());
+    let objective: Expression = weights.iter().zip(columns).map(|(w, u)| distance(u) * *w).sum();
+    let mut problem = variables.minimise(objective).using(good_lp::highs);
+    problem.set_verbose(false);
+    let mut problem = problem.set_threads(1).set_option("primal_feasibility_tolerance", 1e-10);
+    for (i, b) in offered.iter().enumerate() {
+        let terms = weights.iter().zip(columns).filter(|(_, u)| u[i] > 0);
+        let served: Expression = terms.map(|(w, u)| f64::from(u[i]) / b * *w).sum();
+        problem = problem.with(constraint!(served >= t));
+    }
+    let total: Expression = weights.iter().copied().sum();
+    problem = problem.with(constraint!(total == 1.0));
+    let Ok(solution) = problem.solve() else { return Ok(None) };
+    Ok(Some(weights.iter().map(|w| solution.value(*w)).collect()))
+}

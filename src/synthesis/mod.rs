@@ -1,0 +1,303 @@
+//! From a workload to a policy, on one screen: program, loop, route, switching rate, claims.
+
+use crate::artifact::{
+    Artifact, Backfill, CertificateRecord, Claim, Conditions, EmptySlots, Format, Kind, Method,
+    MsrPolicy, Preemption, Provenance, Quantity, Route, SizeLaw, VERSION,
+};
+use crate::modulation::{self, Modulation, ModulationError};
+use crate::program::{self, Certificate, LOAD_MARGIN, Limits, ProgramError, Solution};
+use crate::schedule::Fluid;
+use crate::workload::Workload;
+
+/// Phases up to which a chain is built; a concurrent route beyond is not considered.
+pub const PHASE_LIMIT: usize = 50_000;
+
+/// Switches per mean job size where preemption is free: there more switching only helps,
+/// and the MSR paper (§7.1, Figure 2a) finds most of the gain at α = 2 for sizes of mean 1.
+const SWITCHES_A_SIZE: f64 = 2.0;
+
+/// The fraction of the largest stable switching rate that is taken where switching costs.
+/// Near saturation the queue grows as `1/α` (slow modulation) times `1/(1 − α/α_max)` (time
+/// lost on routes), and half of α_max minimizes that product.
+const OF_LARGEST_STABLE: f64 = 0.5;
+
+/// What the user decides; the rest is found.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The preemption that the owner can afford.
+    pub preemption: Preemption,
+    /// γ [1/time], with [`Preemption::Setup`] only.
+    pub setup_rate: Option<f64>,
+    /// α [1/time]; found if absent.
+    pub switching_rate: Option<f64>,
+    /// The route; found if absent.
+    pub route: Option<Route>,
+    /// Whether left-over room is offered to waiting jobs.
+    pub backfill: Backfill,
+    /// What becomes of empty draining slots.
+    pub empty_slots: EmptySlots,
+    /// Limits on the work.
+    pub limits: Limits,
+}
+
+impl Options {
+    /// The defaults for one kind of preemption: backfilling, slots released, all else found.
+    pub fn new(preemption: Preemption) -> Self {
+        Options {
+            preemption,
+            setup_rate: None,
+            switching_rate: None,
+            route: None,
+            backfill: Backfill::FirstFit,
+            empty_slots: EmptySlots::Release,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// What came of it. All of these are answers; none is an error.
+#[derive(Debug)]
+pub enum Outcome {
+    /// A policy that stabilizes the workload.
+    Policy(Box<Synthesis>),
+    /// No policy can stabilize the workload, and why.
+    Overloaded(Overload),
+    /// The limits ended the search before the load was known to be below or above 1.
+    Undecided(Overload),
+}
+
+/// A policy with what was learned on the way.
+#[derive(Debug)]
+pub struct Synthesis {
+    /// The product.
+    pub artifact: Artifact,
+    /// The program's solution.
+    pub solution: Solution,
+    /// The fluid bound.
+    pub fluid: Fluid,
+    /// The routes that were compared, with the largest stable switching rate of each; `None`
+    /// where the chain would be too large.
+    pub routes: Vec<(Route, Option<f64>)>,
+}
+
+/// A workload at or beyond capacity.
+#[derive(Debug)]
+pub struct Overload {
+    /// The load, and the prices that prove it.
+    pub certificate: Certificate,
+    /// The fluid bound, which names a single over-committed resource if there is one.
+    pub fluid: Fluid,
+}
+
+/// Options that fit no policy, or a failure of the solver.
+#[derive(Debug, thiserror::Error)]
+pub enum SynthesisError {
+    /// The linear program.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The modulating chain.
+    #[error(transparent)]
+    Modulation(#[from] ModulationError),
+    /// Setup rate missing, superfluous, or no rate.
+    #[error("{0}")]
+    SetupRate(String),
+    /// A switching rate that is no rate, or under which the policy is unstable.
+    #[error("{0}")]
+    SwitchingRate(String),
+}
+
+/// Synthesizes an MSR policy for the workload.
+///
+/// # Errors
+/// When options contradict each other or the given switching rate is unstable; when the
+/// solver fails.
+pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, SynthesisError> {
+    check_setup_rate(options)?;
+    let solution = program::solve(workload, &options.limits)?;
+    let fluid = Fluid::new(workload);
+    let certificate = &solution.certificate;
+    if certificate.load >= 1.0 - LOAD_MARGIN {
+        let overload = Overload { certificate: certificate.clone(), fluid };
+        let decided = overload.certificate.bound >= 1.0 - 2.0 * LOAD_MARGIN;
+        return Ok(if decided { Outcome::Overloaded(overload) } else { Outcome::Undecided(overload) });
+    }
+    let draft = first_draft(workload, options, &solution);
+    let (policy, routes) = with_best_route(workload, options, draft)?;
+    let policy = with_switching_rate(workload, options, policy)?;
+    let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
+    let artifact = Artifact {
+        format: Format::SynthPolicy,
+        version: VERSION,
+        kind: Kind::Msr,
+        workload: workload.record(),
+        claims: claims(workload, &policy, &modulation, &solution),
+        certificate: record(certificate),
+        provenance: provenance(options, &policy, &solution, &modulation),
+        policy,
+    };
+    Ok(Outcome::Policy(Box::new(Synthesis { artifact, solution, fluid, routes })))
+}
+
+fn check_setup_rate(options: &Options) -> Result<(), SynthesisError> {
+    let refuse = |why: String| Err(SynthesisError::SetupRate(why));
+    match (options.preemption, options.setup_rate) {
+        (Preemption::Setup, None) => refuse(
+            "preemption `setup` needs the setup rate γ: give `--setup-rate γ`, one over the mean setup time of a slot, in the workload's time unit".into(),
+        ),
+        (Preemption::Setup, Some(rate)) if !(rate > 0.0 && rate.is_finite()) => {
+            refuse(format!("the setup rate is {rate}; it must be a positive finite number"))
+        }
+        (Preemption::None | Preemption::Full, Some(rate)) => refuse(format!(
+            "a setup rate ({rate}) goes with `--preemption setup` only; leave it out, or ask for setups"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The policy but for route and switching rate, which stand at 1 per mean size.
+fn first_draft(workload: &Workload, options: &Options, solution: &Solution) -> MsrPolicy {
+    MsrPolicy {
+        preemption: options.preemption,
+        order: modulation::least_drain_order(&solution.mix.schedules),
+        schedules: solution.mix.schedules.clone(),
+        weights: solution.mix.weights.clone(),
+        switching_rate: 1.0 / mean_size(workload),
+        setup_rate: options.setup_rate,
+        route: options.route.unwrap_or(Route::ALL[0]),
+        backfill: options.backfill,
+        empty_slots: options.empty_slots,
+    }
+}
+
+/// Mean size over all arrivals.
+fn mean_size(workload: &Workload) -> f64 {
+    let work: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
+    work / workload.total_arrival_rate()
+}
+
+type Routes = Vec<(Route, Option<f64>)>;
+
+/// The route with the largest stable switching rate: the one that loses least on its way.
+fn with_best_route(
+    workload: &Workload,
+    options: &Options,
+    draft: MsrPolicy,
+) -> Result<(MsrPolicy, Routes), SynthesisError> {
+    if options.preemption == Preemption::Full || draft.order.len() == 1 {
+        return Ok((draft, Vec::new()));
+    }
+    let candidates = options.route.map_or(Route::ALL.to_vec(), |route| vec![route]);
+    let mut routes = Vec::new();
+    for route in candidates {
+        let policy = MsrPolicy { route, ..draft.clone() };
+        let largest = match Modulation::new(workload, &policy, PHASE_LIMIT) {
+            Ok(modulation) => Some(modulation.largest_stable_rate(workload)),
+            Err(ModulationError::TooLarge(_)) if options.route.is_none() => None,
+            Err(error) => return Err(error.into()),
+        };
+        routes.push((route, largest));
+    }
+    // The first of equals: the default comes first.
+    let best = routes.iter().rev().max_by(|a, b| {
+        let rate = |r: &(Route, Option<f64>)| r.1.unwrap_or(0.0);
+        rate(a).total_cmp(&rate(b))
+    });
+    let route = best.map_or(draft.route, |(route, _)| *route);
+    Ok((MsrPolicy { route, ..draft }, routes))
+}
+
+/// The switching rate as given, if it is stable; else a first choice.
+fn with_switching_rate(
+    workload: &Workload,
+    options: &Options,
+    draft: MsrPolicy,
+) -> Result<MsrPolicy, SynthesisError> {
+    let largest = Modulation::new(workload, &draft, PHASE_LIMIT)?.largest_stable_rate(workload);
+    let brisk = SWITCHES_A_SIZE / mean_size(workload);
+    let rate = options.switching_rate.unwrap_or(brisk.min(OF_LARGEST_STABLE * largest));
+    if !(rate > 0.0 && rate.is_finite()) {
+        let why = format!("the switching rate is {rate}; it must be a positive finite number");
+        return Err(SynthesisError::SwitchingRate(why));
+    }
+    if rate >= largest {
+        let why = format!(
+            "at switching rate {rate} too much time goes into routes and the policy is unstable; it is stable below {largest:.6} (route {}): leave --switching-rate out, or give less",
+            draft.route
+        );
+        return Err(SynthesisError::SwitchingRate(why));
+    }
+    Ok(MsrPolicy { switching_rate: rate, ..draft })
+}
+
+fn record(certificate: &Certificate) -> CertificateRecord {
+    CertificateRecord {
+        load: certificate.load,
+        prices: certificate.prices.clone(),
+        resource_prices: certificate.resource_prices.clone(),
+        bound: certificate.bound,
+        gap: certificate.gap(),
+        proven: certificate.proven(),
+    }
+}
+
+/// What is known exactly of this policy, with the conditions it is known under.
+fn claims(
+    workload: &Workload,
+    policy: &MsrPolicy,
+    modulation: &Modulation,
+    solution: &Solution,
+) -> Vec<Claim> {
+    let analysed = Conditions {
+        empty_slots: Some(EmptySlots::Phantom),
+        backfill: Some(Backfill::None),
+        // Only where routes are made of completions does the chain depend on sizes.
+        sizes: (policy.preemption == Preemption::None).then_some(SizeLaw::Exponential),
+    };
+    let rate = format!("1/{}", workload.time_unit());
+    let claim = |quantity, value: f64, unit: &str, method| Claim {
+        quantity,
+        job_type: None,
+        value,
+        unit: unit.into(),
+        method,
+        holds_for: analysed.clone(),
+    };
+    let mut claims = Vec::new();
+    if solution.certificate.proven() {
+        let load = claim(Quantity::Load, solution.certificate.load, "1", Method::ExactProgram);
+        claims.push(Claim { holds_for: Conditions::default(), ..load });
+    }
+    let law = Method::ExactStationaryLaw;
+    claims.push(claim(Quantity::WorkingTime, modulation.working_time(), "1", law));
+    claims.push(claim(Quantity::SwitchingFrequency, modulation.switching_frequency(), &rate, law));
+    let largest = modulation.largest_stable_rate(workload);
+    if largest.is_finite() {
+        let method = Method::ExactRenewalReward;
+        claims.push(claim(Quantity::LargestStableSwitchingRate, largest, &rate, method));
+    }
+    let loads = modulation.loads(workload);
+    for (i, kind) in workload.types().iter().enumerate() {
+        let of_type = |c: Claim| Claim { job_type: Some(kind.name().into()), ..c };
+        let slots = modulation.mean_schedule()[i];
+        claims.push(of_type(claim(Quantity::MeanSchedule, slots, "jobs", law)));
+        claims.push(of_type(claim(Quantity::Load, loads[i], "1", law)));
+    }
+    claims
+}
+
+fn provenance(options: &Options, policy: &MsrPolicy, solution: &Solution, modulation: &Modulation) -> Provenance {
+    let found = |given: bool| if given { "given" } else { "found" };
+    Provenance {
+        tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
+        options: vec![
+            format!("preemption: {:?}", policy.preemption).to_lowercase(),
+            format!("route: {}", found(options.route.is_some())),
+            format!("switching-rate: {}", found(options.switching_rate.is_some())),
+        ],
+        solver: "HiGHS simplex in column generation".into(),
+        rounds: solution.rounds,
+        columns: solution.columns,
+        drains: modulation::drains(&policy.schedules, &policy.order),
+        phases: modulation.chain.node_count(),
+    }
+}

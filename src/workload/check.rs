@@ -1,0 +1,407 @@
+//! The checks that turn plain values into a [`Workload`].
+
+use std::collections::HashSet;
+
+use super::decimal::Decimal;
+use super::fault::{Fault, Place, suggest};
+use super::units::{self, Units};
+use super::{JobType, Resource, Size, Workload};
+
+/// More jobs of one type than this on the server, and schedules are no longer worth listing:
+/// the server is then a fluid, and a coarser model is wanted.
+const MOST_ALONE: u64 = 1_000_000;
+
+/// A workload as given, nothing checked. `None` stands for a number that is already reported.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Draft {
+    pub source: Option<String>,
+    pub time_unit: String,
+    pub capacity: Vec<(String, Option<Decimal>)>,
+    pub jobs: Vec<DraftJob>,
+}
+
+/// One job type as given; a resource without an entry in `demand` is not demanded.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct DraftJob {
+    pub name: String,
+    pub demand: Vec<(String, Option<Decimal>)>,
+    pub arrival_rate: Option<Decimal>,
+    pub size: Option<Size>,
+}
+
+/// A sound workload, and what to warn of.
+#[derive(Debug)]
+pub(super) struct Checked {
+    pub workload: Workload,
+    pub warnings: Vec<Fault>,
+}
+
+impl Draft {
+    /// The workload, or all faults.
+    pub(super) fn check(self) -> Result<Checked, Vec<Fault>> {
+        let faults = self.faults();
+        if faults.is_empty() {
+            self.build()
+        } else {
+            Err(faults)
+        }
+    }
+
+    /// Every fault that single values, names and types show.
+    pub(super) fn faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        self.check_server(&mut faults);
+        self.check_jobs(&mut faults);
+        for i in 0..self.jobs.len() {
+            self.check_demand(i, &mut faults);
+            self.check_rate_and_size(i, &mut faults);
+        }
+        faults
+    }
+
+    fn check_server(&self, faults: &mut Vec<Fault>) {
+        if let Some(message) = unusable("the unit of time", &self.time_unit) {
+            faults.push(Fault::new(
+                Place::TimeUnit,
+                message,
+                "name the unit, for instance `time_unit: s`",
+            ));
+        }
+        if self.capacity.is_empty() {
+            faults.push(Fault::new(
+                Place::Server,
+                "the server has no resources",
+                "name at least one: `server: {capacity: {cpu: 128}}`",
+            ));
+        }
+        for name in repeated(self.capacity.iter().map(|(name, _)| name)) {
+            faults.push(Fault::new(
+                Place::Capacity(name.clone()),
+                format!("the resource `{name}` stands twice"),
+                "keep one of them, or rename it",
+            ));
+        }
+        for (name, capacity) in &self.capacity {
+            let place = || Place::Capacity(name.clone());
+            if let Some(message) = unusable("the name of a resource", name) {
+                faults.push(Fault::new(
+                    place(),
+                    message,
+                    "give every resource a name, such as `cpu`",
+                ));
+            }
+            if let Some(capacity) = capacity.filter(|c| *c <= Decimal::ZERO) {
+                faults.push(Fault::new(
+                    place(),
+                    format!("capacity of `{name}` is {capacity}, expected a number > 0"),
+                    format!("write how much `{name}` the server has, or delete the resource"),
+                ));
+            }
+        }
+    }
+
+    fn check_jobs(&self, faults: &mut Vec<Fault>) {
+        if self.jobs.is_empty() {
+            faults.push(Fault::new(
+                Place::Jobs,
+                "there are no job types",
+                "list at least one: `- {name: web, demand: {cpu: 1}, arrival_rate: 4, mean_size: 1}`",
+            ));
+        } else if self
+            .jobs
+            .iter()
+            .all(|job| job.arrival_rate == Some(Decimal::ZERO))
+        {
+            faults.push(Fault::new(
+                Place::Jobs,
+                "every arrival rate is 0, so nothing arrives",
+                "give at least one type an arrival_rate > 0",
+            ));
+        }
+        let mut seen = HashSet::new();
+        for (i, job) in self.jobs.iter().enumerate() {
+            if let Some(message) = unusable("the name of a type", &job.name) {
+                faults.push(Fault::new(
+                    Place::Job(i),
+                    message,
+                    "give every type a name of its own, such as `web`",
+                ));
+            } else if !seen.insert(&job.name) {
+                faults.push(Fault::new(
+                    Place::Job(i),
+                    format!("a second type is named `{}`", job.name),
+                    "rename one of them: results are reported by name",
+                ));
+            }
+        }
+    }
+
+    fn check_demand(&self, i: usize, faults: &mut Vec<Fault>) {
+        let DraftJob { name, demand, .. } = &self.jobs[i];
+        for (resource, demand) in demand {
+            let place = Place::Demand(i, resource.clone());
+            faults.extend(self.unknown_resource(name, resource, &place));
+            if let Some(demand) = demand.filter(|d| *d < Decimal::ZERO) {
+                faults.push(Fault::new(
+                    place,
+                    format!("demand of type `{name}` for `{resource}` is {demand}, expected a number ≥ 0"),
+                    "write how much one job occupies while it runs; leave the resource out if none",
+                ));
+            }
+        }
+        if demand
+            .iter()
+            .all(|(_, demand)| *demand == Some(Decimal::ZERO))
+        {
+            faults.push(Fault::new(
+                Place::Job(i),
+                format!("type `{name}` demands nothing: all its demands are 0"),
+                "give it a demand > 0 for some resource; without one it needs no scheduling",
+            ));
+        }
+        self.check_fit(i, faults);
+    }
+
+    fn unknown_resource(&self, job: &str, resource: &str, place: &Place) -> Option<Fault> {
+        let known: Vec<&str> = self
+            .capacity
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        if known.is_empty() || known.contains(&resource) {
+            return None;
+        }
+        let names = suggest(resource, "the server has", &known);
+        Some(Fault::new(
+            place.clone(),
+            format!("type `{job}` demands `{resource}`, which the server lacks"),
+            format!("add it to server.capacity, or correct the name; {names}"),
+        ))
+    }
+
+    /// A type that arrives must fit on the empty server. One that does not arrive need not: rate
+    /// 0 is the way to leave a type out.
+    fn check_fit(&self, i: usize, faults: &mut Vec<Fault>) {
+        let job = &self.jobs[i];
+        if job.arrival_rate == Some(Decimal::ZERO) {
+            return;
+        }
+        let mut short = Vec::new();
+        for (resource, capacity) in &self.capacity {
+            let (Some(capacity), Some(demand)) = (*capacity, job.demand_for(resource)) else {
+                continue;
+            };
+            if capacity > Decimal::ZERO && demand > capacity {
+                short.push((resource, format!("{demand} `{resource}` of {capacity}")));
+            }
+        }
+        let Some((first, _)) = short.first() else {
+            return;
+        };
+        let needs: Vec<&str> = short.iter().map(|(_, needs)| needs.as_str()).collect();
+        faults.push(Fault::new(
+            Place::Demand(i, (*first).clone()),
+            format!(
+                "type `{}` does not fit on the empty server: it needs {}",
+                job.name,
+                needs.join(", ")
+            ),
+            "lower the demand, raise the capacity, or leave the type out with `arrival_rate: 0`",
+        ));
+    }
+
+    fn check_rate_and_size(&self, i: usize, faults: &mut Vec<Fault>) {
+        let DraftJob {
+            name,
+            arrival_rate,
+            size,
+            ..
+        } = &self.jobs[i];
+        let mean = size.as_ref().map(Size::exact_mean);
+        if let Some(rate) = arrival_rate.filter(|rate| *rate < Decimal::ZERO) {
+            faults.push(Fault::new(
+                Place::Rate(i),
+                format!("arrival rate of type `{name}` is {rate}, expected a number > 0"),
+                format!(
+                    "write its mean number of arrivals per {}, or 0 to leave the type out",
+                    self.time_unit
+                ),
+            ));
+        }
+        if let Some(mean) = mean.filter(|mean| *mean <= Decimal::ZERO) {
+            faults.push(Fault::new(
+                Place::Size(i),
+                format!("mean size of type `{name}` is {mean}, expected a number > 0"),
+                format!(
+                    "write the mean time in service of one job, in {}",
+                    self.time_unit
+                ),
+            ));
+        }
+        let (Some(rate), Some(mean)) = (arrival_rate, mean) else {
+            return;
+        };
+        if *rate > Decimal::ZERO && mean > Decimal::ZERO && !in_range(rate.value(), mean.value()) {
+            faults.push(Fault::new(
+                Place::Size(i),
+                format!("arrival rate {rate} times mean size {mean} of type `{name}` is out of the range of numbers"),
+                "check both numbers, or choose another unit of time",
+            ));
+        }
+    }
+
+    /// Only for a draft without faults: drops the types that do not arrive, and counts units.
+    /// What no single value shows may still be wrong: integers or sums out of range.
+    pub(super) fn build(self) -> Result<Checked, Vec<Fault>> {
+        let numbered = self.jobs.iter().enumerate();
+        let (idle, served): (Vec<_>, Vec<_>) =
+            numbered.partition(|(_, job)| job.arrival_rate == Some(Decimal::ZERO));
+        let units = self.units(&served)?;
+        let workload = Workload {
+            source: self.source.clone(),
+            time_unit: self.time_unit.clone(),
+            resources: self.resources(&units),
+            types: self.types(&served, &units)?,
+            unserved: idle.iter().map(|(_, job)| job.name.clone()).collect(),
+        };
+        let load: f64 = workload.types.iter().map(JobType::offered_load).sum();
+        if !(load.is_finite() && workload.total_arrival_rate().is_finite()) {
+            return Err(vec![Fault::new(
+                Place::Jobs,
+                "the sum of the arrival rates, or of the loads, is out of the range of numbers",
+                "choose another unit of time",
+            )]);
+        }
+        let warnings = idle
+            .iter()
+            .map(|(i, job)| unserved_warning(*i, &job.name))
+            .collect();
+        Ok(Checked { workload, warnings })
+    }
+
+    fn types(
+        &self,
+        served: &[(usize, &DraftJob)],
+        units: &[Units],
+    ) -> Result<Vec<JobType>, Vec<Fault>> {
+        let capacity: Vec<u64> = units.iter().map(|units| units.capacity).collect();
+        let mut faults = Vec::new();
+        let mut types = Vec::new();
+        for (k, (i, job)) in served.iter().enumerate() {
+            let demand: Vec<u64> = units.iter().map(|units| units.demand[k]).collect();
+            if units::most_alone(&capacity, &demand) > MOST_ALONE {
+                faults.push(too_many(*i, &job.name));
+            }
+            types.extend(job.checked(&self.capacity, demand));
+        }
+        if faults.is_empty() {
+            Ok(types)
+        } else {
+            Err(faults)
+        }
+    }
+
+    fn resources(&self, units: &[Units]) -> Vec<Resource> {
+        let sound = self.capacity.iter().zip(units);
+        sound
+            .filter_map(|((name, capacity), units)| {
+                Some(Resource {
+                    name: name.clone(),
+                    capacity: (*capacity)?,
+                    units: units.capacity,
+                })
+            })
+            .collect()
+    }
+
+    fn units(&self, served: &[(usize, &DraftJob)]) -> Result<Vec<Units>, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let mut all = Vec::new();
+        for (resource, capacity) in &self.capacity {
+            let demand: Vec<Decimal> = served
+                .iter()
+                .map(|(_, job)| job.demand_for(resource).unwrap_or(Decimal::ZERO))
+                .collect();
+            match units::scale(capacity.unwrap_or(Decimal::ZERO), &demand) {
+                Some(units) => all.push(units),
+                None => faults.push(too_fine(resource)),
+            }
+        }
+        if faults.is_empty() {
+            Ok(all)
+        } else {
+            Err(faults)
+        }
+    }
+}
+
+impl DraftJob {
+    /// 0 for a resource not named, `None` for a number already reported.
+    fn demand_for(&self, resource: &str) -> Option<Decimal> {
+        let named = self.demand.iter().find(|(name, _)| name == resource);
+        named.map_or(Some(Decimal::ZERO), |(_, demand)| *demand)
+    }
+
+    fn checked(&self, capacity: &[(String, Option<Decimal>)], units: Vec<u64>) -> Option<JobType> {
+        let demand = capacity
+            .iter()
+            .map(|(resource, _)| self.demand_for(resource));
+        Some(JobType {
+            name: self.name.clone(),
+            demand: demand.collect::<Option<_>>()?,
+            units,
+            arrival_rate: self.arrival_rate?,
+            size: self.size.clone()?,
+        })
+    }
+}
+
+fn unserved_warning(i: usize, name: &str) -> Fault {
+    Fault::new(
+        Place::Rate(i),
+        format!("type `{name}` has arrival rate 0: it is left out, and no policy will serve it"),
+        "give it an arrival_rate > 0 if it should be served",
+    )
+}
+
+fn too_many(i: usize, name: &str) -> Fault {
+    Fault::new(
+        Place::Job(i),
+        format!("more than {MOST_ALONE} jobs of type `{name}` fit on the server"),
+        "raise its demand, or describe a part of the server: no resource binds it",
+    )
+}
+
+fn too_fine(resource: &str) -> Fault {
+    Fault::new(
+        Place::Capacity(resource.to_owned()),
+        format!(
+            "demands and capacity of `{resource}` have no common unit: counted in the greatest \
+             one that divides all demands they exceed 2^53"
+        ),
+        "round the demands to a coarser grain, such as three significant digits",
+    )
+}
+
+/// Whether the load λE[S] and the rate 1/E[S] are positive and finite as doubles.
+fn in_range(rate: f64, mean: f64) -> bool {
+    [rate * mean, 1.0 / mean]
+        .iter()
+        .all(|x| *x > 0.0 && x.is_finite())
+}
+
+/// What is wrong with a name, if anything.
+fn unusable(what: &str, name: &str) -> Option<String> {
+    if name.trim().is_empty() {
+        return Some(format!("{what} is empty"));
+    }
+    // A line break or an escape would break the tables in which names are shown.
+    name.chars()
+        .any(char::is_control)
+        .then(|| format!("{what} has a control character: {name:?}"))
+}
+
+fn repeated<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a String> {
+    let mut seen = HashSet::new();
+    names.filter(|name| !seen.insert(*name)).collect()
+}

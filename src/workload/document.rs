@@ -1,0 +1,447 @@
+//! The YAML document as written: its shape and the places of its values.
+//!
+//! Scalars are read as text and go through [`Decimal::parse`], so that no number passes through a
+//! binary double before it is understood, and the spelling found can be quoted. This is the only
+//! file that knows the YAML parser.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_yaml::{Error, Location, Spanned};
+
+use super::check::{Draft, DraftJob};
+use super::decimal::Decimal;
+use super::fault::{Fault, Place, suggest};
+use super::sheet::{Located, Sheet};
+use super::{Parsed, Size, WorkloadError};
+
+/// The kinds of workload that are known.
+const KINDS: &[&str] = &["multiresource"];
+
+const EXAMPLE: &str = "a workload reads like this:
+  kind: multiresource
+  time_unit: s
+  server: {capacity: {cpu: 128}}
+  jobs:
+    - {name: web, demand: {cpu: 1}, arrival_rate: 4, mean_size: 1}";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    #[serde(rename = "kind")]
+    _kind: Spanned<String>,
+    source: Option<String>,
+    time_unit: Spanned<String>,
+    server: Server,
+    jobs: Spanned<Vec<Job>>,
+}
+
+/// Only the kind, whatever else stands there: it decides which other keys are right.
+#[derive(Deserialize)]
+struct Header {
+    kind: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Server {
+    capacity: Spanned<Pairs>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Job {
+    name: Spanned<String>,
+    demand: Option<Pairs>,
+    arrival_rate: Spanned<String>,
+    mean_size: Option<Spanned<String>>,
+    size: Option<Spanned<Pairs>>,
+}
+
+/// A map in the order written. The parser refuses doubled keys before they come here.
+struct Pairs(Vec<(Spanned<String>, Spanned<String>)>);
+
+impl<'de> Deserialize<'de> for Pairs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct PairsVisitor;
+
+        impl<'de> Visitor<'de> for PairsVisitor {
+            type Value = Pairs;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map from names to numbers")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+
+        deserializer.deserialize_map(PairsVisitor)
+    }
+}
+
+impl Pairs {
+    fn besides(&self, known: &[&str]) -> impl Iterator<Item = &(Spanned<String>, Spanned<String>)> {
+        self.0
+            .iter()
+            .filter(|(key, _)| !known.contains(&key.value.as_str()))
+    }
+
+    fn get(&self, key: &str) -> Option<&Spanned<String>> {
+        self.0
+            .iter()
+            .find(|(name, _)| name.value == key)
+            .map(|(_, value)| value)
+    }
+}
+
+/// Reads bytes that ought to be UTF-8.
+pub(super) fn parse_bytes(bytes: &[u8], name: &str) -> Result<Parsed, WorkloadError> {
+    let error = match std::str::from_utf8(bytes) {
+        Ok(text) => return parse(text, name),
+        Err(error) => error,
+    };
+    // What stands before the first wrong byte is text, and locates it.
+    let text = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+    let sheet = Sheet { text: &text, name };
+    let fault = Fault::new(
+        Place::Document,
+        format!(
+            "byte 0x{:02x} here is not UTF-8 text",
+            bytes[error.valid_up_to()]
+        ),
+        "save the file as UTF-8",
+    );
+    Err(sheet.refuse(vec![(fault, Some(text.len()..text.len()))]))
+}
+
+/// Reads a document and checks it.
+pub(super) fn parse(text: &str, name: &str) -> Result<Parsed, WorkloadError> {
+    let sheet = Sheet { text, name };
+    if is_blank(text) {
+        let fault = Fault::new(Place::Document, "the document is empty", EXAMPLE);
+        return Err(sheet.refuse(vec![(fault, Some(0..0))]));
+    }
+    check_kind(&sheet)?;
+    let document: Document = read(text).map_err(|error| refuse_syntax(&sheet, &error))?;
+    let mut located = Vec::new();
+    let draft = document.draft(&sheet, &mut located);
+    let place = |fault: Fault| {
+        let range = document
+            .location(&fault.place)
+            .and_then(|location| range(&sheet, location));
+        (fault, range)
+    };
+    located.extend(draft.faults().into_iter().map(place));
+    if !located.is_empty() {
+        return Err(sheet.refuse(located));
+    }
+    let checked = draft
+        .build()
+        .map_err(|faults| sheet.refuse(faults.into_iter().map(place).collect()))?;
+    let warning = |fault| {
+        let (fault, range) = place(fault);
+        sheet.warn(&fault, range)
+    };
+    Ok(Parsed {
+        workload: checked.workload,
+        warnings: checked.warnings.into_iter().map(warning).collect(),
+    })
+}
+
+/// Whether there is nothing but comments and the marks that begin and end a document.
+fn is_blank(text: &str) -> bool {
+    let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+    lines.all(|line| line.is_empty() || line.starts_with('#') || line == "---" || line == "...")
+}
+
+fn read<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Error> {
+    let options = serde_yaml::options! {
+        // Every alias that stands for one list of demands is legitimate; what they expand to is
+        // bounded instead.
+        budget: serde_yaml::budget! { enforce_alias_anchor_ratio: false },
+        alias_limits: serde_yaml::alias_limits! { max_total_replayed_events: 250_000 },
+    };
+    serde_yaml::from_str_with_options(text, options)
+}
+
+impl Document {
+    fn draft(&self, sheet: &Sheet<'_>, faults: &mut Vec<Located>) -> Draft {
+        let capacity = self.server.capacity.value.0.iter().map(|(name, value)| {
+            let place = Place::Capacity(name.value.clone());
+            (name.value.clone(), number(value, place, sheet, faults))
+        });
+        let capacity = capacity.collect();
+        let jobs = self.jobs.value.iter().enumerate();
+        let jobs = jobs.map(|(i, job)| job.draft(i, sheet, faults)).collect();
+        Draft {
+            source: self.source.clone(),
+            time_unit: self.time_unit.value.clone(),
+            capacity,
+            jobs,
+        }
+    }
+
+    fn location(&self, place: &Place) -> Option<Location> {
+        let job = |i: &usize| self.jobs.value.get(*i);
+        match place {
+            Place::TimeUnit => Some(self.time_unit.referenced),
+            Place::Server => Some(self.server.capacity.referenced),
+            Place::Capacity(resource) => Some(self.server.capacity.value.get(resource)?.referenced),
+            Place::Jobs => Some(self.jobs.referenced),
+            Place::Job(i) => Some(job(i)?.name.referenced),
+            Place::Rate(i) => Some(job(i)?.arrival_rate.referenced),
+            Place::Demand(i, resource) => {
+                let (key, value) = job(i)?
+                    .demand
+                    .as_ref()?
+                    .0
+                    .iter()
+                    .find(|(key, _)| key.value == *resource)?;
+                // What is wrong with a resource that the server lacks is its name.
+                let known = self.server.capacity.value.get(resource).is_some();
+                Some(if known { value } else { key }.referenced)
+            }
+            Place::Size(i) => Some(job(i)?.size_location()),
+            Place::Document | Place::Record(_) => None,
+        }
+    }
+}
+
+impl Job {
+    fn draft(&self, i: usize, sheet: &Sheet<'_>, faults: &mut Vec<Located>) -> DraftJob {
+        let pairs = self.demand.iter().flat_map(|pairs| &pairs.0);
+        let demand = pairs.map(|(name, value)| {
+            let place = Place::Demand(i, name.value.clone());
+            (name.value.clone(), number(value, place, sheet, faults))
+        });
+        DraftJob {
+            name: self.name.value.clone(),
+            demand: demand.collect(),
+            arrival_rate: number(&self.arrival_rate, Place::Rate(i), sheet, faults),
+            size: self.size(i, sheet, faults),
+        }
+    }
+
+    /// Exactly one of `mean_size` and `size`.
+    fn size(&self, i: usize, sheet: &Sheet<'_>, faults: &mut Vec<Located>) -> Option<Size> {
+        let (message, help) = match (&self.mean_size, &self.size) {
+            (Some(mean), None) => {
+                let mean = number(mean, Place::Size(i), sheet, faults)?;
+                return Some(Size::Exponential { mean });
+            }
+            (None, Some(law)) => return read_law(law, i, sheet, faults),
+            (None, None) => (
+                "has no size",
+                "add `mean_size: 1`, or a law: `size: {law: exponential, mean: 1}`",
+            ),
+            (Some(_), Some(_)) => ("has both `mean_size` and `size`", "keep one of them"),
+        };
+        let fault = Fault::new(
+            Place::Size(i),
+            format!("type `{}` {message}", self.name.value),
+            help,
+        );
+        faults.push((fault, range(sheet, self.size_location())));
+        None
+    }
+
+    fn size_location(&self) -> Location {
+        let law = self.size.as_ref().map(|law| {
+            law.value
+                .get("mean")
+                .map_or(law.referenced, |m| m.referenced)
+        });
+        let mean = self.mean_size.as_ref().map(|mean| mean.referenced);
+        law.or(mean).unwrap_or(self.name.referenced)
+    }
+}
+
+/// `{law: exponential, mean: 1}`. An unknown law is reported before its parameters, which are
+/// right or wrong only by the law.
+fn read_law(
+    law: &Spanned<Pairs>,
+    i: usize,
+    sheet: &Sheet<'_>,
+    faults: &mut Vec<Located>,
+) -> Option<Size> {
+    let mut refuse = |location, message: String, help: &str| {
+        let fault = Fault::new(Place::Size(i), message, help);
+        faults.push((fault, range(sheet, location)));
+    };
+    let Some(name) = law.value.get("law") else {
+        let message = "the size names no law".to_owned();
+        refuse(law.referenced, message, "add `law: exponential`");
+        return None;
+    };
+    let Spanned {
+        value: name,
+        referenced,
+        ..
+    } = name;
+    if !Size::LAWS.contains(&name.as_str()) {
+        let help = suggest(name, "laws known so far", Size::LAWS);
+        refuse(*referenced, format!("unknown law of sizes `{name}`"), &help);
+        return None;
+    }
+    for (key, _) in law.value.besides(&["law", "mean"]) {
+        let message = format!("unknown key `{}` of the law `{name}`", key.value);
+        refuse(key.referenced, message, "it has one parameter, `mean`");
+    }
+    let mean = law.value.get("mean");
+    if mean.is_none() {
+        let message = format!("the law `{name}` has no mean");
+        refuse(law.referenced, message, "add `mean: 1`");
+    }
+    let mean = number(mean?, Place::Size(i), sheet, faults)?;
+    Some(Size::Exponential { mean })
+}
+
+/// The number that a text denotes; `None` once it has been reported.
+fn number(
+    text: &Spanned<String>,
+    place: Place,
+    sheet: &Sheet<'_>,
+    faults: &mut Vec<Located>,
+) -> Option<Decimal> {
+    Decimal::parse(&text.value)
+        .map_err(|error| {
+            let fault = Fault::new(place.clone(), format!("{place}: {error}"), error.help());
+            faults.push((fault, range(sheet, text.referenced)));
+        })
+        .ok()
+}
+
+/// Refuses a kind of workload that is not known before anything else is read.
+fn check_kind(sheet: &Sheet<'_>) -> Result<(), WorkloadError> {
+    // A document that is not even a header is refused, with better reason, by the full reading.
+    let Ok(Header { kind: Some(kind) }) = read(sheet.text) else {
+        return Ok(());
+    };
+    if KINDS.contains(&kind.value.as_str()) {
+        return Ok(());
+    }
+    let fault = Fault::new(
+        Place::Document,
+        format!("unknown kind of workload `{}`", kind.value),
+        suggest(&kind.value, "kinds known so far", KINDS),
+    );
+    Err(sheet.refuse(vec![(fault, range(sheet, kind.referenced))]))
+}
+
+fn refuse_syntax(sheet: &Sheet<'_>, error: &Error) -> WorkloadError {
+    let (message, help) = describe(error.without_snippet());
+    let range = error.location().and_then(|location| range(sheet, location));
+    sheet.refuse(vec![(Fault::new(Place::Document, message, help), range)])
+}
+
+/// The bytes at a location. The parser knows bytes for most of its places, else characters.
+fn range(sheet: &Sheet<'_>, location: Location) -> Option<Range<usize>> {
+    let span = location.span();
+    let known = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
+    match (known(span.byte_offset()), known(span.byte_len())) {
+        (Some(start), Some(length)) => sheet.mark(start, length),
+        _ => sheet.mark(sheet.byte_of(known(Some(span.offset()))?), 1),
+    }
+}
+
+/// The parser's error in the words of this format, and what to do about it.
+fn describe(error: &Error) -> (String, String) {
+    match error {
+        Error::WithSnippet { error, .. } | Error::AliasError { error, .. } => describe(error),
+        Error::Unexpected { expected, .. } => unexpected(expected),
+        Error::DuplicateMappingKey { key, .. } => {
+            let key = key.as_deref().unwrap_or("?");
+            (
+                format!("the key `{key}` stands twice in one map"),
+                "keep one of the two".to_owned(),
+            )
+        }
+        Error::SerdeUnknownField {
+            field, expected, ..
+        } => (
+            format!("unknown key `{field}`"),
+            suggest(field, "keys known here", expected),
+        ),
+        Error::SerdeMissingField { field, .. } => (
+            format!("the key `{field}` is missing in this map"),
+            format!("add it: {EXAMPLE}"),
+        ),
+        other => {
+            let (message, help) = describe_plain(other);
+            let detail = if message.ends_with(':') {
+                " ".to_owned() + &bare(other)
+            } else {
+                String::new()
+            };
+            (message.to_owned() + &detail, help.to_owned())
+        }
+    }
+}
+
+/// The errors without particulars of their own; after a colon follow the parser's words.
+fn describe_plain(error: &Error) -> (&'static str, &'static str) {
+    match error {
+        Error::MultipleDocuments { .. } => (
+            "a second YAML document begins here",
+            "a file holds one workload: move the second to a file of its own",
+        ),
+        Error::NullIntoString { .. } => (
+            "a value is missing here",
+            "write one after the colon; if the word null is meant as a name, put it in quotes",
+        ),
+        Error::TaggedScalarCannotDeserializeIntoString { .. } => {
+            ("a YAML tag has no meaning here", "delete the tag")
+        }
+        Error::UnknownAnchor { .. } => (
+            "this alias names an anchor that does not exist",
+            "mark the value first, `&name value`, then repeat it as `*name`",
+        ),
+        Error::Budget { .. }
+        | Error::AliasReplayLimitExceeded { .. }
+        | Error::AliasReplayStackDepthExceeded { .. } => (
+            "the document expands beyond all measure:",
+            "write out the aliases that are meant, and leave out the rest",
+        ),
+        _ => (
+            "this is not valid YAML:",
+            "mend the line marked, or the one before it; names with : or # want quotes",
+        ),
+    }
+}
+
+fn unexpected(expected: &str) -> (String, String) {
+    let (message, help) = if expected.contains("mapping") {
+        (
+            "expected a map here",
+            "write `key: value`, or {key: value}; ".to_owned() + EXAMPLE,
+        )
+    } else if expected.contains("sequence") {
+        (
+            "expected a list here",
+            "write `- ` before each entry; ".to_owned() + EXAMPLE,
+        )
+    } else if expected.contains("scalar") {
+        (
+            "expected a single value here, not a list or a map",
+            EXAMPLE.to_owned(),
+        )
+    } else {
+        return (format!("{expected} here"), EXAMPLE.to_owned());
+    };
+    (message.to_owned(), help)
+}
+
+/// The parser's message without the position, which the rendering shows.
+fn bare(error: &Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ")
+        .map_or(text.clone(), |(message, _)| message.to_owned())
+}

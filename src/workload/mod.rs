@@ -1,0 +1,398 @@
+//! What arrives: a server's capacity, job types with their demands, rates and sizes.
+//!
+//! # Theory
+//! A workload has R resources with capacity P (R) and K types with demands D (K × R); type i
+//! arrives as a Poisson process of rate λ_i and has a size with mean 1/μ_i, so its offered load is
+//! b_i = λ_i/μ_i, the mean number in service. u of each type fit together iff uD ≤ P (Chen,
+//! Grosof, Berg, POMACS 9(2) 2025, section 3). Whether they fit is decided in integers: see
+//! [`JobType::units`].
+//!
+//! # Practice
+//! A YAML document is read by [`Workload::read`], or a workload is taken from an artifact by
+//! [`Record::check`]. Both run the same checks, and every fault found is reported. A [`Workload`]
+//! is checked: each type arrives (λ_i > 0), fits on the empty server, and demands something.
+
+mod check;
+mod decimal;
+mod document;
+mod fault;
+mod record;
+mod sheet;
+mod units;
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+pub use decimal::{Decimal, DecimalError};
+pub use fault::{Fault, Place};
+pub use record::{Record, RecordResource, RecordType};
+
+/// A checked workload: K ≥ 1 job types on a server with R ≥ 1 resources.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    source: Option<String>,
+    time_unit: String,
+    resources: Vec<Resource>,
+    types: Vec<JobType>,
+    unserved: Vec<String>,
+}
+
+/// One resource of the server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resource {
+    name: String,
+    capacity: Decimal,
+    units: u64,
+}
+
+/// One type of job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobType {
+    name: String,
+    demand: Vec<Decimal>,
+    units: Vec<u64>,
+    arrival_rate: Decimal,
+    size: Size,
+}
+
+/// The law of a type's job sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Size {
+    /// Exponential, P(S > x) = exp(−x/mean).
+    Exponential {
+        /// Mean size \[time\], > 0.
+        mean: Decimal,
+    },
+}
+
+impl Size {
+    /// The laws that a document may name.
+    pub const LAWS: &[&str] = &["exponential"];
+
+    /// Mean size \[time\], > 0.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        self.exact_mean().value()
+    }
+
+    /// The name of the law, as a document spells it.
+    #[must_use]
+    pub fn law(&self) -> &'static str {
+        match self {
+            Self::Exponential { .. } => "exponential",
+        }
+    }
+
+    fn exact_mean(&self) -> Decimal {
+        match self {
+            Self::Exponential { mean } => *mean,
+        }
+    }
+}
+
+impl Resource {
+    /// Its name, unique among the resources.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Capacity P_j as written, > 0.
+    #[must_use]
+    pub fn capacity(&self) -> Decimal {
+        self.capacity
+    }
+
+    /// Capacity in whole units, at most 2^53: see [`JobType::units`]. It is 0 where no type
+    /// demands the resource (all units are then 0 too, and the resource never binds).
+    #[must_use]
+    pub fn units(&self) -> u64 {
+        self.units
+    }
+}
+
+impl JobType {
+    /// Its name, unique among the types.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Demand for each of the R resources as written, ≥ 0, not all 0.
+    #[must_use]
+    pub fn demand(&self) -> &[Decimal] {
+        &self.demand
+    }
+
+    /// Demand for each of the R resources in whole units, at most 2^53.
+    ///
+    /// A unit is the greatest common divisor of the demands of one resource, so that
+    /// uD ≤ P iff Σ_i u_i `units`_ij ≤ [`Resource::units`] of each resource j, exactly and
+    /// whatever unit of measurement the document chose.
+    #[must_use]
+    pub fn units(&self) -> &[u64] {
+        &self.units
+    }
+
+    /// Arrival rate λ \[1/time\], > 0.
+    #[must_use]
+    pub fn arrival_rate(&self) -> f64 {
+        self.arrival_rate.value()
+    }
+
+    /// Arrival rate λ \[1/time\] as written, > 0.
+    #[must_use]
+    pub fn exact_arrival_rate(&self) -> Decimal {
+        self.arrival_rate
+    }
+
+    /// The law of job sizes.
+    #[must_use]
+    pub fn size(&self) -> &Size {
+        &self.size
+    }
+
+    /// Mean size E\[S\] = 1/μ \[time\], > 0.
+    #[must_use]
+    pub fn mean_size(&self) -> f64 {
+        self.size.mean()
+    }
+
+    /// Mean size E\[S\] = 1/μ \[time\] as written, > 0.
+    #[must_use]
+    pub fn exact_mean_size(&self) -> Decimal {
+        self.size.exact_mean()
+    }
+
+    /// Service rate μ = 1/E\[S\] \[1/time\], > 0 and finite.
+    #[must_use]
+    pub fn service_rate(&self) -> f64 {
+        1.0 / self.mean_size()
+    }
+
+    /// Offered load b = λ E\[S\], the mean number in service, > 0 and finite.
+    #[must_use]
+    pub fn offered_load(&self) -> f64 {
+        self.arrival_rate() * self.mean_size()
+    }
+}
+
+impl Workload {
+    /// Reads a document; `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// [`WorkloadError::Faults`] with every fault found.
+    pub fn parse(text: &str, name: &str) -> Result<Parsed, WorkloadError> {
+        document::parse(text, name)
+    }
+
+    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
+    ///
+    /// # Errors
+    /// [`WorkloadError::Io`] if the file cannot be read, [`WorkloadError::Faults`] with every
+    /// fault found in it.
+    pub fn read(path: &Path) -> Result<Parsed, WorkloadError> {
+        let failed = |source| WorkloadError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let bytes = bytes_of(path).map_err(failed)?;
+        document::parse_bytes(&bytes, &path.display().to_string())
+    }
+
+    /// Where the figures come from, if the document says so.
+    #[must_use]
+    pub fn source(&self) -> Option<&str> {
+        self.source.as_deref()
+    }
+
+    /// The one unit of time of all rates and sizes.
+    #[must_use]
+    pub fn time_unit(&self) -> &str {
+        &self.time_unit
+    }
+
+    /// The R resources in the document's order.
+    #[must_use]
+    pub fn resources(&self) -> &[Resource] {
+        &self.resources
+    }
+
+    /// The K types that arrive, in the document's order.
+    #[must_use]
+    pub fn types(&self) -> &[JobType] {
+        &self.types
+    }
+
+    /// Names of the types left out because their arrival rate is 0.
+    #[must_use]
+    pub fn unserved(&self) -> &[String] {
+        &self.unserved
+    }
+
+    /// Σ_i λ_i \[1/time\], finite.
+    #[must_use]
+    pub fn total_arrival_rate(&self) -> f64 {
+        self.types.iter().map(JobType::arrival_rate).sum()
+    }
+
+    /// How many jobs of type `i` fit together on the server when it is empty otherwise, at least 1.
+    ///
+    /// # Panics
+    /// If `i` is not the index of a type.
+    #[must_use]
+    pub fn most_alone(&self, i: usize) -> u32 {
+        let capacity: Vec<u64> = self.resources.iter().map(Resource::units).collect();
+        let most = units::most_alone(&capacity, &self.types[i].units);
+        u32::try_from(most).unwrap_or(u32::MAX)
+    }
+
+    /// The same workload with every arrival rate multiplied by `factor` (in doubles).
+    ///
+    /// # Errors
+    /// If `factor` is not positive and finite, or a rate or load leaves the range of doubles.
+    pub fn scaled(&self, factor: f64) -> Result<Self, WorkloadError> {
+        if !(factor > 0.0 && factor.is_finite()) {
+            let message = format!("the arrival rates cannot be multiplied by {factor}");
+            let fault = Fault::new(Place::Jobs, message, "choose a positive, finite factor");
+            return Err(WorkloadError::without_text(vec![fault]));
+        }
+        let mut draft = self.record().draft();
+        let mut faults = Vec::new();
+        for (i, job) in self.types.iter().enumerate() {
+            let rate = job.arrival_rate();
+            draft.jobs[i].arrival_rate = Decimal::new(rate * factor).filter(|r| *r > Decimal::ZERO);
+            if draft.jobs[i].arrival_rate.is_none() {
+                let message =
+                    format!("arrival rate {rate} times {factor} is out of the range of numbers");
+                faults.push(Fault::new(
+                    Place::Rate(i),
+                    message,
+                    "choose a factor nearer to 1",
+                ));
+            }
+        }
+        if !faults.is_empty() {
+            return Err(WorkloadError::without_text(faults));
+        }
+        let checked = draft.check().map_err(WorkloadError::without_text)?;
+        Ok(Self {
+            unserved: self.unserved.clone(),
+            ..checked.workload
+        })
+    }
+
+    /// The workload as an artifact carries it.
+    #[must_use]
+    pub fn record(&self) -> Record {
+        Record::of(self)
+    }
+
+    /// `sha256:` and 64 hexadecimal digits that identify the workload: its unit of time,
+    /// resources and types in order with their exact numbers. Where the figures come from, the
+    /// layout of the document and types that do not arrive do not enter.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let hash = Sha256::digest(self.canonical().as_bytes());
+        let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("sha256:{hex}")
+    }
+
+    /// One line a field. Names go with their length in bytes: no name can imitate a field.
+    fn canonical(&self) -> String {
+        let named = |label: &str, name: &str| format!("{label} {}:{name}", name.len());
+        let mut text = named("synth workload 1\ntime_unit", &self.time_unit);
+        for resource in &self.resources {
+            text += &named("\nresource", &resource.name);
+            text += &format!(" {}", resource.capacity.canonical());
+        }
+        for job in &self.types {
+            text += &named("\ntype", &job.name);
+            for demand in &job.demand {
+                text += &format!(" {}", demand.canonical());
+            }
+            let rate = job.arrival_rate.canonical();
+            text += &format!(
+                " rate {rate} {} {}",
+                job.size.law(),
+                job.exact_mean_size().canonical()
+            );
+        }
+        text
+    }
+}
+
+/// A workload just read, and what its author should know though it is no fault.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parsed {
+    /// The checked workload.
+    pub workload: Workload,
+    /// Warnings, each with its place in the document, ready for standard error.
+    pub warnings: Vec<String>,
+}
+
+/// Why there is no workload. Displayed, it is ready for standard error.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkloadError {
+    /// The file cannot be read.
+    #[error("error: cannot read the workload {}: {source}\n = help: check the path, and that the file may be read", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The workload has faults.
+    #[error("{report}")]
+    Faults {
+        /// All faults as text, with the lines of the document that they stand in.
+        report: String,
+        /// The faults one by one.
+        faults: Vec<Fault>,
+    },
+}
+
+impl WorkloadError {
+    /// Faults of a workload that has no document to quote.
+    fn without_text(faults: Vec<Fault>) -> Self {
+        let lines: Vec<String> = faults
+            .iter()
+            .map(|f| {
+                format!(
+                    "error: {}\n --> {}\n = help: {}",
+                    f.message, f.place, f.help
+                )
+            })
+            .collect();
+        Self::Faults {
+            report: lines.join("\n\n"),
+            faults,
+        }
+    }
+}
+
+/// The bytes of a file, refused beyond 64 MiB: a device or a log given by mistake must not fill
+/// the memory.
+fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
+    const LARGEST: u64 = 64 << 20;
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?
+        .take(LARGEST + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            "it is larger than 64 MiB",
+        ));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests;

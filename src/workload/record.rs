@@ -1,0 +1,355 @@
+//! The workload as an artifact carries it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::check::{Draft, DraftJob};
+use super::decimal::Decimal;
+use super::fault::{Fault, Place};
+use super::{Size, Workload};
+
+/// A workload as it stands in an artifact: the checked values, the integers that decide what fits
+/// together, and the digest. Plain data, to be trusted only after [`Record::check`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// Where the figures come from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The one unit of time of all rates and sizes.
+    pub time_unit: String,
+    /// The R ≥ 1 resources of the server.
+    pub resources: Vec<RecordResource>,
+    /// The K ≥ 1 job types that arrive; schedules count jobs in this order.
+    pub types: Vec<RecordType>,
+    /// Names of the types that are not served because their arrival rate is 0.
+    pub unserved: Vec<String>,
+    /// `sha256:` and 64 hexadecimal digits over time unit, resources and types.
+    pub digest: String,
+}
+
+/// One resource of the server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecordResource {
+    /// Its name, unique among the resources.
+    pub name: String,
+    /// Capacity, > 0.
+    pub capacity: Decimal,
+    /// Capacity in whole units: multiples, rounded down, of the greatest common divisor of the
+    /// types' demands. 0 if no type demands the resource.
+    pub units: u64,
+}
+
+/// One type of job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecordType {
+    /// Its name, unique among the types.
+    pub name: String,
+    /// Demand for each of the R resources, ≥ 0, not all 0.
+    pub demand: Vec<Decimal>,
+    /// The same in whole units.
+    pub units: Vec<u64>,
+    /// Mean number of arrivals per unit of time, > 0.
+    pub arrival_rate: Decimal,
+    /// The law of job sizes.
+    pub size: Size,
+}
+
+impl Record {
+    pub(super) fn of(workload: &Workload) -> Self {
+        let resources = workload.resources.iter().map(|resource| RecordResource {
+            name: resource.name.clone(),
+            capacity: resource.capacity,
+            units: resource.units,
+        });
+        let types = workload.types.iter().map(|job| RecordType {
+            name: job.name.clone(),
+            demand: job.demand.clone(),
+            units: job.units.clone(),
+            arrival_rate: job.arrival_rate,
+            size: job.size.clone(),
+        });
+        Self {
+            source: workload.source.clone(),
+            time_unit: workload.time_unit.clone(),
+            resources: resources.collect(),
+            types: types.collect(),
+            unserved: workload.unserved.clone(),
+            digest: workload.digest(),
+        }
+    }
+
+    /// Derives the workload anew from capacities, demands, rates and sizes, with the checks that
+    /// a document goes through, and compares units and digest with those found.
+    ///
+    /// # Errors
+    /// Every fault, each at its path within the record ([`Place::Record`]).
+    pub fn check(&self) -> Result<Workload, Vec<Fault>> {
+        let faults = self.faults_of_shape();
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let checked = self
+            .draft()
+            .check()
+            .map_err(|faults| self.located(faults))?;
+        let workload = Workload {
+            unserved: self.unserved.clone(),
+            ..checked.workload
+        };
+        let faults = self.differences(&Self::of(&workload));
+        if faults.is_empty() {
+            Ok(workload)
+        } else {
+            Err(faults)
+        }
+    }
+
+    /// What a document cannot say but a record can: vectors of a wrong length, a rate of 0, a
+    /// type both served and not.
+    fn faults_of_shape(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        for (i, job) in self.types.iter().enumerate() {
+            for (field, length) in [("demand", job.demand.len()), ("units", job.units.len())] {
+                if length != self.resources.len() {
+                    faults.push(fault(
+                        format!("types[{i}].{field}"),
+                        format!(
+                            "{length} entries, expected one for each of the {} resources",
+                            self.resources.len()
+                        ),
+                    ));
+                }
+            }
+            if job.arrival_rate == Decimal::ZERO {
+                faults.push(fault(
+                    format!("types[{i}].arrival_rate"),
+                    format!(
+                        "type `{}` has arrival rate 0, expected a number > 0",
+                        job.name
+                    ),
+                ));
+            }
+        }
+        for (i, name) in self.unserved.iter().enumerate() {
+            let twice = self.unserved[..i].contains(name);
+            if twice || self.types.iter().any(|job| job.name == *name) {
+                faults.push(fault(
+                    format!("unserved[{i}]"),
+                    format!("type `{name}` stands twice"),
+                ));
+            }
+        }
+        faults
+    }
+
+    /// The plain values, to be checked again.
+    pub(super) fn draft(&self) -> Draft {
+        let jobs = self.types.iter().map(|job| DraftJob {
+            name: job.name.clone(),
+            demand: self
+                .resources
+                .iter()
+                .zip(&job.demand)
+                .map(|(resource, demand)| (resource.name.clone(), Some(*demand)))
+                .collect(),
+            arrival_rate: Some(job.arrival_rate),
+            size: Some(job.size.clone()),
+        });
+        Draft {
+            source: self.source.clone(),
+            time_unit: self.time_unit.clone(),
+            capacity: self
+                .resources
+                .iter()
+                .map(|r| (r.name.clone(), Some(r.capacity)))
+                .collect(),
+            jobs: jobs.collect(),
+        }
+    }
+
+    /// Units and digest that are not those of `derived`.
+    fn differences(&self, derived: &Self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        for (j, (found, expected)) in self.resources.iter().zip(&derived.resources).enumerate() {
+            if found.units != expected.units {
+                faults.push(fault(
+                    format!("resources[{j}].units"),
+                    format!(
+                        "{} units of `{}`, expected {}",
+                        found.units, found.name, expected.units
+                    ),
+                ));
+            }
+        }
+        for (i, (found, expected)) in self.types.iter().zip(&derived.types).enumerate() {
+            if found.units != expected.units {
+                faults.push(fault(
+                    format!("types[{i}].units"),
+                    format!(
+                        "units {:?} of type `{}`, expected {:?}",
+                        found.units, found.name, expected.units
+                    ),
+                ));
+            }
+        }
+        if self.digest != derived.digest {
+            faults.push(fault(
+                "digest".to_owned(),
+                format!("digest {}, expected {}", self.digest, derived.digest),
+            ));
+        }
+        faults
+    }
+
+    /// The same faults, with their paths in the record instead of those in a document.
+    fn located(&self, faults: Vec<Fault>) -> Vec<Fault> {
+        let path = |place: Place| match place {
+            Place::Document | Place::Record(_) => place,
+            Place::TimeUnit => Place::Record("time_unit".to_owned()),
+            Place::Server => Place::Record("resources".to_owned()),
+            Place::Jobs => Place::Record("types".to_owned()),
+            Place::Capacity(resource) => {
+                Place::Record(format!("resources[{}].capacity", self.column(&resource)))
+            }
+            Place::Job(i) => Place::Record(format!("types[{i}]")),
+            Place::Demand(i, resource) => {
+                Place::Record(format!("types[{i}].demand[{}]", self.column(&resource)))
+            }
+            Place::Rate(i) => Place::Record(format!("types[{i}].arrival_rate")),
+            Place::Size(i) => Place::Record(format!("types[{i}].size")),
+        };
+        faults
+            .into_iter()
+            .map(|fault| Fault {
+                place: path(fault.place),
+                ..fault
+            })
+            .collect()
+    }
+
+    fn column(&self, resource: &str) -> usize {
+        // Of two resources with one name the second is at fault.
+        self.resources
+            .iter()
+            .rposition(|r| r.name == resource)
+            .unwrap_or(0)
+    }
+}
+
+fn fault(path: String, message: String) -> Fault {
+    Fault::new(
+        Place::Record(path),
+        message,
+        "an artifact is not edited by hand: synthesize it again from its workload",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    const TEXT: &str = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: .3, disk: 5}}\njobs:\n  \
+        - {name: a, demand: {cpu: .1}, arrival_rate: 4, mean_size: 1}\n  \
+        - {name: b, demand: {cpu: .2, disk: 1}, arrival_rate: .1, size: {law: exponential, mean: 3}}\n  \
+        - {name: c, demand: {cpu: 9}, arrival_rate: 0, mean_size: 1}\n";
+
+    fn record() -> Record {
+        Workload::parse(TEXT, "t.yaml").unwrap().workload.record()
+    }
+
+    /// The one fault after a change, as text.
+    fn fault_after(change: impl FnOnce(&mut Record)) -> String {
+        let mut record = record();
+        change(&mut record);
+        let faults = record.check().unwrap_err();
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        faults[0].to_string()
+    }
+
+    #[test]
+    fn a_record_goes_through_json_and_back_to_the_same_workload() {
+        let workload = Workload::parse(TEXT, "t.yaml").unwrap().workload;
+        let json = serde_json::to_string(&workload.record()).unwrap();
+        let back: Record = serde_json::from_str(&json).unwrap();
+        assert_eq!(back.check().unwrap(), workload);
+        assert_eq!(workload.unserved(), ["c"]);
+    }
+
+    #[test]
+    fn json_with_an_unknown_field_or_law_is_refused() {
+        let json = serde_json::to_string(&record()).unwrap();
+        for (found, replaced) in [
+            ("\"time_unit\"", "\"x\":1,\"time_unit\""),
+            ("exponential", "pareto"),
+            ("\"mean\":3", "\"mean\":3,\"x\":1"),
+        ] {
+            assert!(json.contains(found));
+            assert!(
+                serde_json::from_str::<Record>(&json.replace(found, replaced)).is_err(),
+                "{replaced}"
+            );
+        }
+    }
+
+    #[test]
+    fn forged_integers_are_refused() {
+        let fault = fault_after(|r| r.resources[0].units = 4);
+        assert!(
+            fault.starts_with("resources[0].units: 4 units of `cpu`, expected 3"),
+            "{fault}"
+        );
+        let fault = fault_after(|r| r.types[1].units[0] = 1);
+        assert!(
+            fault.starts_with("types[1].units: units [1, 1] of type `b`, expected [2, 1]"),
+            "{fault}"
+        );
+    }
+
+    #[test]
+    fn any_change_of_a_number_is_seen_in_the_digest() {
+        for change in [
+            (|r: &mut Record| {
+                r.types[0].arrival_rate = Decimal::parse("4.000000000000001").unwrap()
+            }) as fn(&mut Record),
+            |r| {
+                r.types[1].size = Size::Exponential {
+                    mean: Decimal::parse("2").unwrap(),
+                }
+            },
+            |r| r.types[1].name = "B".to_owned(),
+            |r| r.time_unit = "h".to_owned(),
+            |r| r.resources[1].capacity = Decimal::parse("5.5").unwrap(),
+            |r| r.digest = r.digest.replace("sha256:", ""),
+        ] {
+            let fault = fault_after(change);
+            assert!(fault.starts_with("digest: "), "{fault}");
+        }
+    }
+
+    #[test]
+    fn the_source_and_what_is_not_served_leave_the_digest_alone() {
+        let mut record = record();
+        record.source = Some("elsewhere".to_owned());
+        record.unserved.clear();
+        record.check().unwrap();
+    }
+
+    #[test]
+    fn checks_of_the_document_hold_for_a_record_with_its_own_paths() {
+        let fault = fault_after(|r| r.types[1].demand[1] = Decimal::parse("6").unwrap());
+        assert!(
+            fault.starts_with("types[1].demand[1]: type `b` does not fit"),
+            "{fault}"
+        );
+        let fault = fault_after(|r| r.types[0].arrival_rate = Decimal::ZERO);
+        assert!(fault.starts_with("types[0].arrival_rate"), "{fault}");
+        let fault = fault_after(|r| r.types[0].demand = vec![]);
+        assert!(fault.starts_with("types[0].demand: 0 entries"), "{fault}");
+        let fault = fault_after(|r| r.unserved.push("a".to_owned()));
+        assert!(fault.starts_with("unserved[1]"), "{fault}");
+    }
+}

@@ -1,0 +1,404 @@
+//! Documents read from the corpus of faulty workloads and from the library of models.
+
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn yaml_files(folder: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root().join(folder)).unwrap();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|e| e == "yaml"));
+    paths.sort();
+    paths
+}
+
+fn report(error: WorkloadError) -> String {
+    assert!(matches!(error, WorkloadError::Faults { .. }), "{error}");
+    error.to_string()
+}
+
+fn parse(text: &str) -> Workload {
+    Workload::parse(text, "t.yaml").unwrap().workload
+}
+
+/// Every file of the corpus has one fault, named in its first line.
+#[test]
+fn the_corpus_of_faulty_workloads_is_refused() {
+    let paths = yaml_files("tests/corpus/workloads");
+    assert!(paths.len() > 50, "{} files", paths.len());
+    for path in paths {
+        let bytes = std::fs::read(&path).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        let expected = text
+            .lines()
+            .next()
+            .unwrap()
+            .strip_prefix("# expect: ")
+            .unwrap();
+        let report = report(Workload::read(&path).unwrap_err());
+        assert!(
+            report.contains(expected),
+            "{}: expected {expected}\n{report}",
+            path.display()
+        );
+        assert_eq!(
+            report.matches("error: ").count(),
+            1,
+            "one fault a file:\n{report}"
+        );
+        assert!(report.contains("= help: "), "{report}");
+        // The place: after the comment line, unless the document as a whole is at fault.
+        let place = report
+            .split_once(&format!("--> {}:", path.display()))
+            .unwrap()
+            .1;
+        let line: usize = place.split(':').next().unwrap().parse().unwrap();
+        assert!(line > 1 || expected == "the document is empty", "{report}");
+    }
+}
+
+#[test]
+fn an_empty_document_is_refused_with_an_example() {
+    for text in ["", "\n \n", "\u{feff}", "---\n# x\n...\n"] {
+        let report = report(Workload::parse(text, "t.yaml").unwrap_err());
+        assert!(
+            report.contains("the document is empty") && report.contains("kind: multiresource"),
+            "{report}"
+        );
+    }
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let error = Workload::read(Path::new("no/such.yaml")).unwrap_err();
+    assert!(error.to_string().contains("no/such.yaml"), "{error}");
+    assert!(matches!(error, WorkloadError::Io { .. }));
+}
+
+const HEAD: &str = "kind: multiresource\ntime_unit: s\n";
+
+#[test]
+fn all_faults_are_reported_in_one_go_in_the_order_of_the_text() {
+    let text = format!(
+        "{HEAD}server: {{capacity: {{cpu: 0, disk: x}}}}\njobs:\n  \
+         - {{name: é, demand: {{cpuu: 1}}, arrival_rate: -1, mean_size: 1}}\n  \
+         - {{name: b, demand: {{cpu: -1}}, arrival_rate: .nan, size: {{law: pareto}}}}\n"
+    );
+    let error = Workload::parse(&text, "t.yaml").unwrap_err();
+    let WorkloadError::Faults { report, faults } = error else {
+        panic!("not faults")
+    };
+    let places: Vec<String> = faults.iter().map(|fault| fault.place.to_string()).collect();
+    assert_eq!(
+        places,
+        [
+            "server.capacity.cpu",
+            "server.capacity.disk",
+            "jobs[0].demand.cpuu",
+            "jobs[0].arrival_rate",
+            "jobs[1].demand.cpu",
+            "jobs[1].arrival_rate",
+            "jobs[1].size",
+        ]
+    );
+    for place in [
+        "t.yaml:3:26",
+        "t.yaml:3:35",
+        "t.yaml:5:24",
+        "t.yaml:5:48",
+        "t.yaml:6:29",
+        "t.yaml:6:48",
+        "t.yaml:6:66",
+    ] {
+        assert!(report.contains(place), "{place}\n{report}");
+    }
+}
+
+#[test]
+fn a_fault_shows_the_line_and_marks_the_value() {
+    let text = format!(
+        "{HEAD}server: {{capacity: {{cpu: 8}}}}\njobs:\n  - {{name: a, demand: {{cpu: 9}}, arrival_rate: 1, mean_size: 1}}\n"
+    );
+    let report = report(Workload::parse(&text, "t.yaml").unwrap_err());
+    assert_eq!(
+        report,
+        "error: type `a` does not fit on the empty server: it needs 9 `cpu` of 8
+ --> t.yaml:5:29
+  |
+5 |   - {name: a, demand: {cpu: 9}, arrival_rate: 1, mean_size: 1}
+  |                             ^
+  |
+  = help: lower the demand, raise the capacity, or leave the type out with `arrival_rate: 0`"
+    );
+}
+
+#[test]
+fn a_type_that_does_not_arrive_is_left_out_with_a_warning() {
+    let text = format!(
+        "{HEAD}server: {{capacity: {{cpu: 8}}}}\njobs:\n  \
+         - {{name: huge, demand: {{cpu: 90}}, arrival_rate: 0, mean_size: 1}}\n  \
+         - {{name: a, demand: {{cpu: 3}}, arrival_rate: 1, mean_size: 1}}\n"
+    );
+    let Parsed { workload, warnings } = Workload::parse(&text, "t.yaml").unwrap();
+    assert_eq!(workload.unserved(), ["huge"]);
+    assert_eq!(workload.types().len(), 1);
+    assert_eq!(workload.resources()[0].units(), 2);
+    assert!(
+        warnings[0].starts_with("warning: type `huge`") && warnings[0].contains("t.yaml:5:51"),
+        "{}",
+        warnings[0]
+    );
+}
+
+#[test]
+fn an_alias_bomb_is_refused_before_it_expands() {
+    let mut text = String::from("kind: multiresource\nk0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..12 {
+        let item = format!("*a{}, ", level - 1);
+        text += &format!("k{level}: &a{level} [{}]\n", item.repeat(10));
+    }
+    // Whoever ignores unknown keys, as the reading of the kind does, would walk through all of it.
+    let report = report(Workload::parse(&text, "t.yaml").unwrap_err());
+    assert!(report.contains("unknown key `k0`"), "{report}");
+}
+
+#[test]
+fn anchors_serve_to_repeat_values() {
+    let text = format!(
+        "{HEAD}server: {{capacity: {{cpu: 8}}}}\njobs:\n  \
+         - {{name: a, demand: &d {{cpu: 3}}, arrival_rate: 1, mean_size: 1}}\n  \
+         - {{name: b, demand: *d, arrival_rate: 1, size: {{law: exponential, mean: 1}}}}\n"
+    );
+    let workload = parse(&text);
+    assert_eq!(workload.types()[1].demand()[0].value(), 3.0);
+    assert_eq!(workload.types()[0].size(), workload.types()[1].size());
+}
+
+/// One resource in units of `unit`; the other as is.
+fn in_units(unit: &str, demands: &[i64], capacity: i64) -> Vec<Vec<u64>> {
+    use num_bigint::BigInt;
+    use num_rational::BigRational;
+    let unit = Decimal::parse(unit).unwrap().exact();
+    let text = |n: i64| {
+        let x: BigRational = BigRational::from_integer(BigInt::from(n)) * &unit;
+        // Twenty decimals hold every product here exactly.
+        let scaled = (x * BigRational::from_integer(BigInt::from(10).pow(20))).to_integer();
+        format!("{scaled}e-20")
+    };
+    let mut yaml = format!(
+        "{HEAD}server: {{capacity: {{cpu: {}, disk: 7}}}}\njobs:\n",
+        text(capacity)
+    );
+    for (i, demand) in demands.iter().enumerate() {
+        yaml += &format!(
+            "  - {{name: t{i}, demand: {{cpu: {}, disk: 1}}, arrival_rate: 1, mean_size: 1}}\n",
+            text(*demand)
+        );
+    }
+    let workload = parse(&yaml);
+    let mut units: Vec<Vec<u64>> = workload
+        .types()
+        .iter()
+        .map(|t| t.units().to_vec())
+        .collect();
+    units.push(workload.resources().iter().map(Resource::units).collect());
+    units
+}
+
+#[test]
+fn the_unit_of_measurement_does_not_matter() {
+    let mut state = 7_u64;
+    let mut draw = |n: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        i64::try_from((state >> 33) % n).unwrap() + 1
+    };
+    for _ in 0..100 {
+        let demands: Vec<i64> = (0..4).map(|_| draw(500)).collect();
+        let capacity = 500 + draw(10_000);
+        let expected = in_units("1", &demands, capacity);
+        for unit in ["1e-9", "1e9", ".1", "3", ".001", "0.7"] {
+            assert_eq!(
+                in_units(unit, &demands, capacity),
+                expected,
+                "{demands:?} of {capacity} in {unit}"
+            );
+        }
+    }
+    assert_eq!(in_units(".1", &[1], 3), [vec![1, 1], vec![3, 7]]);
+}
+
+#[test]
+fn units_decide_as_exact_fractions_do() {
+    let workload = parse(&format!(
+        "{HEAD}server: {{capacity: {{cpu: 1.05}}}}\njobs:\n  \
+         - {{name: a, demand: {{cpu: .1}}, arrival_rate: 1, mean_size: 1}}\n  \
+         - {{name: b, demand: {{cpu: .25}}, arrival_rate: 1, mean_size: 1}}\n"
+    ));
+    let [a, b] = [&workload.types()[0], &workload.types()[1]];
+    for u in 0..12_u32 {
+        for v in 0..6_u32 {
+            let exact = a.demand()[0].exact() * num_bigint::BigInt::from(u)
+                + b.demand()[0].exact() * num_bigint::BigInt::from(v);
+            let fits = exact <= workload.resources()[0].capacity().exact();
+            let whole = u64::from(u) * a.units()[0] + u64::from(v) * b.units()[0];
+            assert_eq!(whole <= workload.resources()[0].units(), fits, "{u} {v}");
+        }
+    }
+    assert_eq!([0, 1].map(|i| workload.most_alone(i)), [10, 4]);
+}
+
+#[test]
+fn scaling_multiplies_rates_and_nothing_else() {
+    let workload = Workload::read(&root().join("models/section7.yaml"))
+        .unwrap()
+        .workload;
+    let scaled = workload.scaled(0.5).unwrap();
+    assert_eq!(
+        scaled.total_arrival_rate(),
+        0.5 * workload.total_arrival_rate()
+    );
+    assert_ne!(scaled.digest(), workload.digest());
+    assert_eq!(scaled.scaled(2.0).unwrap(), workload);
+    for factor in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let report = report(workload.scaled(factor).unwrap_err());
+        assert!(
+            report.contains("choose a positive, finite factor"),
+            "{report}"
+        );
+    }
+    for factor in [f64::MAX, f64::from_bits(1)] {
+        report(workload.scaled(factor).unwrap_err());
+    }
+}
+
+#[test]
+fn the_digest_ignores_layout_and_source_alone() {
+    let text = format!(
+        "{HEAD}server: {{capacity: {{cpu: 8}}}}\njobs:\n  - {{name: a, demand: {{cpu: .5}}, arrival_rate: 1, mean_size: 1}}\n"
+    );
+    let digest = parse(&text).digest();
+    assert!(
+        digest.len() == 71 && digest.starts_with("sha256:"),
+        "{digest}"
+    );
+    assert_eq!(
+        parse(&format!("source: x\n{}", text.replace(".5", "5.0e-1"))).digest(),
+        digest
+    );
+    for (found, changed) in [
+        (".5", ".25"),
+        ("cpu", "gpu"),
+        ("time_unit: s", "time_unit: h"),
+        ("name: a", "name: b"),
+    ] {
+        assert_ne!(
+            parse(&text.replace(found, changed)).digest(),
+            digest,
+            "{changed}"
+        );
+    }
+}
+
+/// max_j Σ_i b_i D_ij / P_j.
+fn fluid_load(workload: &Workload) -> f64 {
+    let used = |j: usize| {
+        workload
+            .types()
+            .iter()
+            .map(|t| t.offered_load() * t.demand()[j].value())
+            .sum::<f64>()
+    };
+    let loads = workload
+        .resources()
+        .iter()
+        .enumerate()
+        .map(|(j, r)| used(j) / r.capacity().value());
+    loads.fold(0.0, f64::max)
+}
+
+#[test]
+fn the_models_have_their_known_loads() {
+    let known = [
+        ("borg_cell_a", 29, 1, 0.8995, 1e-4),
+        ("borg_cell_b", 26, 1, 0.8991, 1e-4),
+        ("borg_top10", 10, 2, 0.907_664_9, 1e-6),
+        ("cloud_instances", 21, 2, 0.815_39, 1e-5),
+        ("four_types", 4, 1, 0.9, 1e-14),
+        ("one_or_all", 2, 1, 0.76875, 1e-14),
+        ("section7", 3, 3, 0.8775, 1e-14),
+        ("vms", 4, 4, 131.0 / 200.0, 1e-14),
+    ];
+    let names: Vec<String> = yaml_files("models")
+        .iter()
+        .map(|p| p.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(names, known.map(|(name, ..)| name));
+    for (name, types, resources, load, tolerance) in known {
+        let Parsed { workload, warnings } =
+            Workload::read(&root().join(format!("models/{name}.yaml"))).unwrap();
+        assert_eq!(
+            (workload.types().len(), workload.resources().len()),
+            (types, resources),
+            "{name}"
+        );
+        assert!(
+            (fluid_load(&workload) - load).abs() < tolerance,
+            "{name}: {}",
+            fluid_load(&workload)
+        );
+        assert!(
+            warnings.is_empty() && workload.unserved().is_empty() && workload.source().is_some()
+        );
+    }
+}
+
+/// Column `load` of the published table, which the rate times .018 must give again.
+#[test]
+fn the_borg_loads_are_the_published_ones() {
+    let published = [
+        2.078_775_621,
+        26.375_434_738,
+        16.799_775_246,
+        6.834_766_759,
+        11.785_674_708,
+        11.392_967_526,
+        12.673_645_835,
+        10.147_292_462,
+        10.743_662_983,
+        34.962_098_119,
+    ];
+    let workload = Workload::read(&root().join("models/borg_top10.yaml"))
+        .unwrap()
+        .workload;
+    for (job, load) in workload.types().iter().zip(published) {
+        assert!((job.offered_load() - load).abs() < 1e-8, "{}", job.name());
+    }
+}
+
+#[test]
+fn integers_of_the_models_are_the_plain_ones() {
+    let workload = Workload::read(&root().join("models/vms.yaml"))
+        .unwrap()
+        .workload;
+    assert_eq!(workload.types()[1].units(), [4, 1, 1, 10]);
+    assert_eq!(
+        workload
+            .resources()
+            .iter()
+            .map(Resource::units)
+            .collect::<Vec<_>>(),
+        [128, 256, 102, 100]
+    );
+    assert_eq!(
+        (0..4).map(|i| workload.most_alone(i)).collect::<Vec<_>>(),
+        [20, 10, 10, 16]
+    );
+    assert_eq!(workload.types()[3].service_rate(), 1.0);
+    assert_eq!(workload.time_unit(), "s");
+}

@@ -1,17 +1,24 @@
-//! probe
-use synth::{synthesis, workload::Workload, artifact::Preemption};
-fn main() {
-    let a: Vec<String> = std::env::args().collect();
-    let w = Workload::read(a[1].as_ref()).unwrap_or_else(|e| { eprintln!("{e}"); std::process::exit(2) }).workload;
-    let p = match a[2].as_str() { "none" => Preemption::None, "full" => Preemption::Full, _ => Preemption::Setup };
-    let mut o = synthesis::Options::new(p);
-    if p == Preemption::Setup { o.setup_rate = Some(10.0) }
-    if a.len() > 3 { o.switching_rate = Some(a[3].parse().unwrap()) }
-    match synthesis::synthesize(&w, &o) {
-        Ok(synthesis::Outcome::Policy(s)) => {
-            eprintln!("{:?} phases {}", s.routes, s.artifact.provenance.phases);
-            println!("{}", serde_json::to_string_pretty(&s.artifact).unwrap());
+//! The command line: parse, run, print, exit code. Artifacts and tables for programs go to
+//! standard output; what a person reads goes to standard error.
+
+mod cli;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let arguments = cli::Arguments::parse();
+    match cli::run(&arguments) {
+        Ok(code) => code,
+        Err(error) if cli::is_broken_pipe(error.as_ref()) => ExitCode::SUCCESS,
+        Err(error) => {
+            anstream::eprintln!(
+                "{}error:{} {error}",
+                cli::EMPHASIS,
+                cli::EMPHASIS.render_reset()
+            );
+            ExitCode::from(2)
         }
-        other => eprintln!("{other:?}"),
     }
 }

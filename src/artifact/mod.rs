@@ -8,7 +8,7 @@
 mod check;
 mod msr;
 
-pub use check::{Finding, check};
+pub use check::{Finding, check, check_against};
 pub use msr::{Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption, Route};
 
 use std::path::Path;
@@ -179,7 +179,9 @@ pub enum ArtifactError {
         source: std::io::Error,
     },
     /// It is not JSON of this shape.
-    #[error("{path}: not a synth policy of version {VERSION}: at `{place}`: {message}\n  = help: policies are made by `synth --workload FILE --output FILE`; the shape is told by `synth schema`")]
+    #[error(
+        "{path}: not a synth policy of version {VERSION}: at `{place}`: {message}\n  = help: policies are made by `synth --workload FILE --output FILE`; the shape is told by `synth schema`"
+    )]
     Shape {
         /// The file.
         path: String,
@@ -199,7 +201,11 @@ pub enum ArtifactError {
 }
 
 fn listed(findings: &[Finding]) -> String {
-    findings.iter().map(|f| format!("  {f}")).collect::<Vec<_>>().join("\n")
+    findings
+        .iter()
+        .map(|f| format!("  {f}"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// An artifact that the checker has found valid, with its workload: the only thing that a
@@ -217,8 +223,10 @@ impl CheckedArtifact {
     /// When it cannot be read, has another shape, or does not check; each says which.
     pub fn read(path: &Path) -> Result<Self, ArtifactError> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| ArtifactError::Io { path: name.clone(), source })?;
+        let text = std::fs::read_to_string(path).map_err(|source| ArtifactError::Io {
+            path: name.clone(),
+            source,
+        })?;
         Self::parse(&text, &name)
     }
 
@@ -230,7 +238,10 @@ impl CheckedArtifact {
         let artifact = parse(text, name)?;
         check(&artifact)
             .map(|workload| CheckedArtifact { artifact, workload })
-            .map_err(|findings| ArtifactError::Refused { path: name.into(), findings })
+            .map_err(|findings| ArtifactError::Refused {
+                path: name.into(),
+                findings,
+            })
     }
 
     /// The document.
@@ -249,13 +260,20 @@ impl CheckedArtifact {
 /// # Errors
 /// When the text is not JSON of this shape, or of another version.
 pub fn parse(text: &str, name: &str) -> Result<Artifact, ArtifactError> {
-    let shape = |place: String, message: String| ArtifactError::Shape { path: name.into(), place, message };
+    let shape = |place: String, message: String| ArtifactError::Shape {
+        path: name.into(),
+        place,
+        message,
+    };
     let mut reader = serde_json::Deserializer::from_str(text);
     let artifact: Artifact = serde_path_to_error::deserialize(&mut reader)
         .map_err(|e| shape(e.path().to_string(), e.inner().to_string()))?;
     reader.end().map_err(|e| shape(".".into(), e.to_string()))?;
     if artifact.version != VERSION {
-        let message = format!("version {} is not one that this tool reads ({VERSION})", artifact.version);
+        let message = format!(
+            "version {} is not one that this tool reads ({VERSION})",
+            artifact.version
+        );
         return Err(shape("version".into(), message));
     }
     Ok(artifact)

@@ -46,10 +46,22 @@ pub struct Route {
 impl Route {
     /// All four routes, the default first.
     pub const ALL: [Route; 4] = [
-        Route { drain: Drain::Sequential, admission: Admission::Eager },
-        Route { drain: Drain::Concurrent, admission: Admission::Eager },
-        Route { drain: Drain::Concurrent, admission: Admission::Late },
-        Route { drain: Drain::Sequential, admission: Admission::Late },
+        Route {
+            drain: Drain::Sequential,
+            admission: Admission::Eager,
+        },
+        Route {
+            drain: Drain::Concurrent,
+            admission: Admission::Eager,
+        },
+        Route {
+            drain: Drain::Concurrent,
+            admission: Admission::Late,
+        },
+        Route {
+            drain: Drain::Sequential,
+            admission: Admission::Late,
+        },
     ];
 }
 

@@ -41,7 +41,10 @@ pub enum ChainError {
 
 /// Proves the chain irreducible with positive finite rates: one strongly connected component.
 pub fn prove_irreducible<S, E: Rate>(chain: &DiGraph<S, E>) -> Result<(), ChainError> {
-    if let Some(edge) = chain.edge_weights().find(|e| !(e.rate() > 0.0 && e.rate().is_finite())) {
+    if let Some(edge) = chain
+        .edge_weights()
+        .find(|e| !(e.rate() > 0.0 && e.rate().is_finite()))
+    {
         return Err(ChainError::BadRate(edge.rate()));
     }
     match tarjan_scc(chain).len() {
@@ -110,7 +113,10 @@ fn back_substitute(
 ) -> Vec<f64> {
     let mut law = vec![1.0; rows.len()];
     for s in 1..rows.len() {
-        let inflow: f64 = into[s].range(..s).map(|(r, ())| law[*r] * rows[*r][&s]).sum();
+        let inflow: f64 = into[s]
+            .range(..s)
+            .map(|(r, ())| law[*r] * rows[*r][&s])
+            .sum();
         law[s] = inflow / exits[s];
     }
     let total: f64 = law.iter().sum();

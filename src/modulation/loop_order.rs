@@ -12,12 +12,16 @@ const EXACT: usize = 12;
 /// Completions that one round of the loop has to wait for: `Σ_legs Σ_i (u_i − v_i)⁺`.
 pub fn drains(schedules: &[Schedule], order: &[usize]) -> u64 {
     let legs = order.iter().circular_tuple_windows();
-    legs.map(|(&s, &v)| distance(&schedules[s], &schedules[v])).sum::<u64>() / 2
+    legs.map(|(&s, &v)| distance(&schedules[s], &schedules[v]))
+        .sum::<u64>()
+        / 2
 }
 
 /// The paper's order: schedules sorted lexicographically.
 pub fn lexicographic_order(schedules: &[Schedule]) -> Vec<usize> {
-    (0..schedules.len()).sorted_by_key(|&s| &schedules[s]).collect()
+    (0..schedules.len())
+        .sorted_by_key(|&s| &schedules[s])
+        .collect()
 }
 
 /// An order with the least to drain: exact up to 12 schedules, a 2-opt tour beyond.
@@ -27,13 +31,20 @@ pub fn least_drain_order(schedules: &[Schedule]) -> Vec<usize> {
         return start;
     }
     let length = |a: usize, b: usize| distance(&schedules[start[a]], &schedules[start[b]]);
-    let tour = if start.len() <= EXACT { shortest_tour(start.len(), length) } else { two_opt(start.len(), length) };
+    let tour = if start.len() <= EXACT {
+        shortest_tour(start.len(), length)
+    } else {
+        two_opt(start.len(), length)
+    };
     tour.into_iter().map(|p| start[p]).collect()
 }
 
 /// L1 distance.
 fn distance(u: &[u32], v: &[u32]) -> u64 {
-    u.iter().zip(v).map(|(u, v)| u64::from(u.abs_diff(*v))).sum()
+    u.iter()
+        .zip(v)
+        .map(|(u, v)| u64::from(u.abs_diff(*v)))
+        .sum()
 }
 
 /// Held and Karp: the shortest way from 0 through each set of stops, by last stop.
@@ -91,15 +102,23 @@ mod tests {
 
     fn random_schedules(n: usize, seed: u64) -> Vec<Schedule> {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
-        (0..n).map(|_| (0..4).map(|_| random.random_range(0..20)).collect()).collect()
+        (0..n)
+            .map(|_| (0..4).map(|_| random.random_range(0..20)).collect())
+            .collect()
     }
 
     #[test]
     fn exact_order_is_the_best_of_all_orders() {
         for seed in 0..20 {
             let schedules = random_schedules(7, seed);
-            let best = (0..7).permutations(7).map(|order| drains(&schedules, &order)).min();
-            assert_eq!(Some(drains(&schedules, &least_drain_order(&schedules))), best);
+            let best = (0..7)
+                .permutations(7)
+                .map(|order| drains(&schedules, &order))
+                .min();
+            assert_eq!(
+                Some(drains(&schedules, &least_drain_order(&schedules))),
+                best
+            );
         }
     }
 
@@ -108,8 +127,13 @@ mod tests {
         for seed in 0..5 {
             let schedules = random_schedules(30, seed);
             let order = least_drain_order(&schedules);
-            assert!(drains(&schedules, &order) < drains(&schedules, &lexicographic_order(&schedules)));
-            assert_eq!(order.iter().copied().sorted().collect_vec(), (0..30).collect_vec());
+            assert!(
+                drains(&schedules, &order) < drains(&schedules, &lexicographic_order(&schedules))
+            );
+            assert_eq!(
+                order.iter().copied().sorted().collect_vec(),
+                (0..30).collect_vec()
+            );
         }
     }
 }

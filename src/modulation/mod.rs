@@ -50,7 +50,11 @@ impl Modulation {
     ///
     /// # Errors
     /// When the chain would have more than `limit` phases, or is not irreducible.
-    pub fn new(workload: &Workload, policy: &MsrPolicy, limit: usize) -> Result<Self, ModulationError> {
+    pub fn new(
+        workload: &Workload,
+        policy: &MsrPolicy,
+        limit: usize,
+    ) -> Result<Self, ModulationError> {
         let chain = chain(workload, policy, limit)?;
         let law = ctmc::stationary(&chain)?;
         let types = workload.types().len();
@@ -68,7 +72,14 @@ impl Modulation {
             }
         }
         let switching_rate = policy.switching_rate;
-        Ok(Modulation { chain, law, working, mean_schedule, mean_in_transit, switching_rate })
+        Ok(Modulation {
+            chain,
+            law,
+            working,
+            mean_schedule,
+            mean_in_transit,
+            switching_rate,
+        })
     }
 
     /// `E[u]` (K): how many slots of each type serve on average, routes included.
@@ -78,7 +89,12 @@ impl Modulation {
 
     /// `ρ_i = b_i / E[u_i]` (K).
     pub fn loads(&self, workload: &Workload) -> Vec<f64> {
-        workload.types().iter().zip(&self.mean_schedule).map(|(t, u)| t.offered_load() / u).collect()
+        workload
+            .types()
+            .iter()
+            .zip(&self.mean_schedule)
+            .map(|(t, u)| t.offered_load() / u)
+            .collect()
     }
 
     /// Fraction of time in working schedules; the rest is spent on routes.
@@ -104,7 +120,11 @@ impl Modulation {
             let spare = self.mean_schedule[i] - self.mean_in_transit[i] - offered * self.working;
             let missed = offered * transit - self.mean_in_transit[i];
             // Both are per unit of time at this α: working time scales as 1/α.
-            if missed > 0.0 { self.switching_rate * spare / missed } else { f64::INFINITY }
+            if missed > 0.0 {
+                self.switching_rate * spare / missed
+            } else {
+                f64::INFINITY
+            }
         });
         per_type.fold(f64::INFINITY, f64::min)
     }

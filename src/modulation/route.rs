@@ -37,7 +37,9 @@ impl Rate for Step {
 
 /// The chain would be larger than allowed.
 #[derive(Debug, thiserror::Error)]
-#[error("the modulating chain has more than {limit} phases; a sequential route has far fewer than a concurrent one")]
+#[error(
+    "the modulating chain has more than {limit} phases; a sequential route has far fewer than a concurrent one"
+)]
 pub struct TooManyPhases {
     /// The limit that was given.
     pub limit: usize,
@@ -63,9 +65,20 @@ pub fn chain(
         if next == position {
             break;
         }
-        let route = Leg { packing: &packing, policy, rates: &rates, position: next };
+        let route = Leg {
+            packing: &packing,
+            policy,
+            rates: &rates,
+            position: next,
+        };
         let closing = (next == 0).then_some(first);
-        here = route.build(&mut chain, here, policy.leaving_rate(position), closing, limit)?;
+        here = route.build(
+            &mut chain,
+            here,
+            policy.leaving_rate(position),
+            closing,
+            limit,
+        )?;
     }
     Ok(chain)
 }
@@ -73,7 +86,12 @@ pub fn chain(
 fn working(policy: &MsrPolicy, position: usize) -> Phase {
     let slots = policy.schedule(position).to_vec();
     let setups = vec![0; slots.len()];
-    Phase { position, working: true, slots, setups }
+    Phase {
+        position,
+        working: true,
+        slots,
+        setups,
+    }
 }
 
 /// The way to the schedule at `position` of the loop.
@@ -95,7 +113,14 @@ impl Leg<'_> {
         limit: usize,
     ) -> Result<NodeIndex, TooManyPhases> {
         let mut known: HashMap<Phase, NodeIndex> = HashMap::new();
-        let mut layer = vec![(from, self.depart(&chain[from].slots), Step { rate: leaving, completion: None })];
+        let mut layer = vec![(
+            from,
+            self.depart(&chain[from].slots),
+            Step {
+                rate: leaving,
+                completion: None,
+            },
+        )];
         let mut end = closing;
         while !layer.is_empty() {
             let mut following = Vec::new();
@@ -149,10 +174,16 @@ impl Leg<'_> {
             let step = if self.policy.preemption == Preemption::Setup {
                 let setup_rate = self.policy.setup_rate.unwrap_or(f64::NAN);
                 next.setups[i] -= 1;
-                Step { rate: f64::from(phase.setups[i]) * setup_rate, completion: None }
+                Step {
+                    rate: f64::from(phase.setups[i]) * setup_rate,
+                    completion: None,
+                }
             } else {
                 next.slots[i] -= 1;
-                Step { rate: f64::from(phase.slots[i]) * self.rates[i], completion: Some(i) }
+                Step {
+                    rate: f64::from(phase.slots[i]) * self.rates[i],
+                    completion: Some(i),
+                }
             };
             self.settle(&mut next);
             (next, step)
@@ -189,8 +220,15 @@ impl Leg<'_> {
 
     /// Eager admission: in type order, each as many as fit up to its target.
     fn admit(&self, phase: &mut Phase) {
-        let held: Vec<u32> = phase.slots.iter().zip(&phase.setups).map(|(c, x)| c + x).collect();
-        let Some(mut room) = self.packing.room(&held) else { return };
+        let held: Vec<u32> = phase
+            .slots
+            .iter()
+            .zip(&phase.setups)
+            .map(|(c, x)| c + x)
+            .collect();
+        let Some(mut room) = self.packing.room(&held) else {
+            return;
+        };
         for (i, target) in self.target().iter().enumerate() {
             let wanted = target.saturating_sub(phase.slots[i]);
             let more = wanted.min(self.packing.most(i, &room));

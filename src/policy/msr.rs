@@ -169,32 +169,40 @@ impl Msr {
 
     /// Starts what the slots call for, then offers what is left.
     fn fill(&mut self, system: &mut System) {
-        let mut wanting = false;
         for i in 0..self.slots.len() {
-            wanting |= self.fill_type(i, system);
+            self.fill_type(i, system);
         }
-        if self.policy.backfill == Backfill::FirstFit && self.working && !wanting {
+        if self.policy.backfill == Backfill::FirstFit && (self.working || !self.is_awaited(system))
+        {
             start_all_that_fit(system);
         }
     }
 
-    /// Starts waiting jobs of type i in its free slots; tells whether one wants for room,
-    /// which a backfilled job holds.
-    fn fill_type(&mut self, i: usize, system: &mut System) -> bool {
+    /// Whether a job waits that the schedule ahead has a place for: then room that comes
+    /// free on the route is kept for it.
+    fn is_awaited(&self, system: &System) -> bool {
+        (0..self.slots.len()).any(|i| system.running(i) < self.target(i) && system.waiting(i) > 0)
+    }
+
+    /// Starts waiting jobs of type i in its free slots, while no backfilled job is in the way
+    /// that cannot be preempted.
+    fn fill_type(&mut self, i: usize, system: &mut System) {
         while system.running(i) < self.slots[i] && system.waiting(i) > 0 {
-            if !system.fits(i) && !(self.policy.preemption == Preemption::Full && self.evict(i, system)) {
-                return true;
+            if !system.fits(i)
+                && !(self.policy.preemption == Preemption::Full && self.evict(i, system))
+            {
+                return;
             }
             system.start(i);
         }
-        false
     }
 
     /// Preempts backfilled jobs, the youngest first, until a job of type i fits.
     fn evict(&self, i: usize, system: &mut System) -> bool {
         while !system.fits(i) {
             let surplus = (0..self.slots.len()).filter(|&h| system.running(h) > self.slots[h]);
-            let youngest = surplus.max_by_key(|&h| system.youngest_running(h).map(|job| job.number));
+            let youngest =
+                surplus.max_by_key(|&h| system.youngest_running(h).map(|job| job.number));
             let Some(h) = youngest else { return false };
             system.stop(h);
         }
@@ -223,7 +231,9 @@ impl Msr {
                 let before = self.slots[i].max(system.running(i) + 1) > self.target(i);
                 let moving = match self.policy.route.drain {
                     Drain::Concurrent => before,
-                    Drain::Sequential => before && self.first_moving(system).is_none_or(|first| first >= i),
+                    Drain::Sequential => {
+                        before && self.first_moving(system).is_none_or(|first| first >= i)
+                    }
                 };
                 if moving && system.running(i) < self.slots[i] {
                     self.slots[i] -= 1;

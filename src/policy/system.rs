@@ -169,7 +169,11 @@ impl System {
 
     /// The youngest running job of type i.
     pub fn youngest_running(&self, i: usize) -> Option<Job> {
-        self.types[i].running.iter().copied().max_by_key(|job| job.number)
+        self.types[i]
+            .running
+            .iter()
+            .copied()
+            .max_by_key(|job| job.number)
     }
 
     /// Free units of each resource.
@@ -184,7 +188,11 @@ impl System {
 
     /// Whether one more job of type i fits into the free room.
     pub fn fits(&self, i: usize) -> bool {
-        self.types[i].demand.iter().zip(&self.free).all(|(d, f)| d <= f)
+        self.types[i]
+            .demand
+            .iter()
+            .zip(&self.free)
+            .all(|(d, f)| d <= f)
     }
 
     // How a policy acts.
@@ -249,7 +257,11 @@ impl System {
         self.types[i].speed = speed;
         self.types[i].busy.set(speed, self.now);
         let overfull = |j: usize| {
-            let used: f64 = self.types.iter().map(|t| t.speed * t.demand[j] as f64).sum();
+            let used: f64 = self
+                .types
+                .iter()
+                .map(|t| t.speed * t.demand[j] as f64)
+                .sum();
             used > self.capacity[j] as f64 * (1.0 + 1e-9)
         };
         if !(speed >= 0.0) || (0..self.capacity.len()).any(overfull) {
@@ -272,7 +284,10 @@ impl System {
     /// A job of type i arrives at time `now`.
     pub fn arrive(&mut self, i: usize, now: f64) -> Job {
         self.advance(now);
-        let job = Job { number: self.counters.arrivals, arrived: now };
+        let job = Job {
+            number: self.counters.arrivals,
+            arrived: now,
+        };
         self.counters.arrivals += 1;
         let kind = &mut self.types[i];
         kind.waiting.push_back(job);
@@ -301,7 +316,10 @@ impl System {
 
     /// The running job of type i with this number ends at time `now`.
     pub fn complete_job(&mut self, i: usize, number: u64, now: f64) -> Option<Job> {
-        let n = self.types[i].running.iter().position(|job| job.number == number)?;
+        let n = self.types[i]
+            .running
+            .iter()
+            .position(|job| job.number == number)?;
         self.complete(i, n, now)
     }
 
@@ -366,8 +384,16 @@ impl System {
     /// Checks that jobs in = jobs out + jobs inside, and that the free room is what the
     /// running and held slots leave, counted anew.
     pub fn audit(&mut self) {
-        let inside: u64 = self.types.iter().map(|t| (t.waiting.len() + t.running.len()) as u64).sum();
-        let Counters { arrivals, completions, .. } = self.counters;
+        let inside: u64 = self
+            .types
+            .iter()
+            .map(|t| (t.waiting.len() + t.running.len()) as u64)
+            .sum();
+        let Counters {
+            arrivals,
+            completions,
+            ..
+        } = self.counters;
         if arrivals != completions + inside {
             self.violate(Violation::Conservation(arrivals, completions, inside));
         }

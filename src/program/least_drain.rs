@@ -29,15 +29,24 @@ pub(super) fn choose(
     let t = 1.0 / solution.certificate.load;
     let offered: Vec<f64> = workload.types().iter().map(|t| t.offered_load()).collect();
     let centre: Vec<f64> = offered.iter().map(|b| t * b).collect();
-    let values: Vec<f64> =
-        solution.certificate.prices.iter().zip(&offered).map(|(y, b)| y / b).collect();
+    let values: Vec<f64> = solution
+        .certificate
+        .prices
+        .iter()
+        .zip(&offered)
+        .map(|(y, b)| y / b)
+        .collect();
     let knapsack = Knapsack::new(packing, &values)?;
     let on_face = knapsack.face(t, 1e-9, &centre, face, NODES_A_SCHEDULE * face as u64);
     let mut seen = HashSet::new();
     let used = solution.mix.schedules.iter().chain(known);
     let columns: Vec<Schedule> = used
         .cloned()
-        .chain(on_face.into_iter().flat_map(|u| [packing.filled(u.clone(), &[]), u]))
+        .chain(
+            on_face
+                .into_iter()
+                .flat_map(|u| [packing.filled(u.clone(), &[]), u]),
+        )
         .filter(|u| seen.insert(u.clone()))
         .collect();
     let weights = nearest_mix(&columns, &offered, &centre, t)?;
@@ -53,14 +62,23 @@ fn nearest_mix(
     t: f64,
 ) -> Result<Option<Vec<f64>>, ProgramError> {
     let distance = |u: &Schedule| -> f64 {
-        u.iter().zip(centre).map(|(u, c)| (f64::from(*u) - c).abs()).sum()
+        u.iter()
+            .zip(centre)
+            .map(|(u, c)| (f64::from(*u) - c).abs())
+            .sum()
     };
     let mut variables = ProblemVariables::new();
     let weights = variables.add_vector(variable().min(0.0), columns.len());
-    let objective: Expression = weights.iter().zip(columns).map(|(w, u)| distance(u) * *w).sum();
+    let objective: Expression = weights
+        .iter()
+        .zip(columns)
+        .map(|(w, u)| distance(u) * *w)
+        .sum();
     let mut problem = variables.minimise(objective).using(good_lp::highs);
     problem.set_verbose(false);
-    let mut problem = problem.set_threads(1).set_option("primal_feasibility_tolerance", 1e-10);
+    let mut problem = problem
+        .set_threads(1)
+        .set_option("primal_feasibility_tolerance", 1e-10);
     for (i, b) in offered.iter().enumerate() {
         let terms = weights.iter().zip(columns).filter(|(_, u)| u[i] > 0);
         let served: Expression = terms.map(|(w, u)| f64::from(u[i]) / b * *w).sum();
@@ -68,6 +86,8 @@ fn nearest_mix(
     }
     let total: Expression = weights.iter().copied().sum();
     problem = problem.with(constraint!(total == 1.0));
-    let Ok(solution) = problem.solve() else { return Ok(None) };
+    let Ok(solution) = problem.solve() else {
+        return Ok(None);
+    };
     Ok(Some(weights.iter().map(|w| solution.value(*w)).collect()))
 }

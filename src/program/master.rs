@@ -38,7 +38,10 @@ impl Master {
         problem.add_column(1.0, 0.0.., rows.iter().map(|r| (*r, -1.0)));
         let mut model = problem.try_optimise(Sense::Maximise).map_err(refused)?;
         model.make_quiet();
-        for (option, value) in [("primal_feasibility_tolerance", 1e-10), ("dual_feasibility_tolerance", 1e-10)] {
+        for (option, value) in [
+            ("primal_feasibility_tolerance", 1e-10),
+            ("dual_feasibility_tolerance", 1e-10),
+        ] {
             model.set_option(option, value);
         }
         model.set_option("threads", 1);
@@ -61,7 +64,9 @@ impl Master {
 
     /// Adds those of the schedules that are new; tells how many were.
     pub fn add(&mut self, schedules: &[Schedule]) -> Result<usize, ProgramError> {
-        let Some(model) = &mut self.model else { return Ok(0) };
+        let Some(model) = &mut self.model else {
+            return Ok(0);
+        };
         let before = self.columns.len();
         for schedule in schedules {
             if self.known.insert(schedule.clone()) {
@@ -77,7 +82,10 @@ impl Master {
     }
 
     pub fn solve(&mut self) -> Result<Primal, ProgramError> {
-        let model = self.model.take().ok_or_else(|| ProgramError::Solver("lost".into()))?;
+        let model = self
+            .model
+            .take()
+            .ok_or_else(|| ProgramError::Solver("lost".into()))?;
         let solved = model.try_solve().map_err(refused)?;
         let (status, solution) = (solved.status(), solved.get_solution());
         self.model = Some(Model::from(solved));
@@ -100,10 +108,16 @@ impl Master {
     fn coverage(&self, weights: &[f64]) -> f64 {
         let total: f64 = weights.iter().sum();
         let served = |i: usize| -> f64 {
-            let parts = self.columns.iter().zip(weights).map(|(u, p)| p * f64::from(u[i]));
+            let parts = self
+                .columns
+                .iter()
+                .zip(weights)
+                .map(|(u, p)| p * f64::from(u[i]));
             parts.sum::<f64>() / self.offered[i] / total
         };
-        (0..self.rows.len()).map(served).fold(f64::INFINITY, f64::min)
+        (0..self.rows.len())
+            .map(served)
+            .fold(f64::INFINITY, f64::min)
     }
 }
 

@@ -45,7 +45,11 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { time: Duration::from_secs(60), nodes: 20_000_000, face: 20_000 }
+        Limits {
+            time: Duration::from_secs(60),
+            nodes: 20_000_000,
+            face: 20_000,
+        }
     }
 }
 
@@ -74,7 +78,11 @@ impl Mix {
     pub fn mean_schedule(&self) -> Vec<f64> {
         let types = self.schedules.first().map_or(0, Vec::len);
         let mean = |i: usize| {
-            self.schedules.iter().zip(&self.weights).map(|(u, p)| p * f64::from(u[i])).sum()
+            self.schedules
+                .iter()
+                .zip(&self.weights)
+                .map(|(u, p)| p * f64::from(u[i]))
+                .sum()
         };
         (0..types).map(mean).collect()
     }
@@ -82,7 +90,12 @@ impl Mix {
     /// `ρ_i = b_i / (πW)_i` for each type, recomputed from the mix itself.
     pub fn loads(&self, workload: &Workload) -> Vec<f64> {
         let served = self.mean_schedule();
-        workload.types().iter().zip(served).map(|(t, s)| t.offered_load() / s).collect()
+        workload
+            .types()
+            .iter()
+            .zip(served)
+            .map(|(t, s)| t.offered_load() / s)
+            .collect()
     }
 }
 
@@ -129,7 +142,9 @@ pub struct Solution {
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     /// HiGHS ended with anything but an optimum: its answer is not used.
-    #[error("the linear program ended as {0}, not as optimal; its answer is not used. Please report this with the workload")]
+    #[error(
+        "the linear program ended as {0}, not as optimal; its answer is not used. Please report this with the workload"
+    )]
     Solver(String),
 }
 
@@ -211,7 +226,12 @@ impl<'a> Generation<'a> {
         if primal.value >= self.bound * (1.0 - MET) {
             return Ok(true);
         }
-        let values: Vec<f64> = primal.prices.iter().zip(&self.offered).map(|(y, b)| y / b).collect();
+        let values: Vec<f64> = primal
+            .prices
+            .iter()
+            .zip(&self.offered)
+            .map(|(y, b)| y / b)
+            .collect();
         let knapsack = Knapsack::new(self.packing, &values)?;
         loop {
             let priced = knapsack.solve(primal.value, self.effort);
@@ -255,7 +275,9 @@ fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
     let fluid = Fluid::new(workload).bound();
     let mean: Schedule = (0..k).map(|i| (load(i) / fluid) as u32).collect();
     let around = |i: usize| {
-        let alone = (0..k).map(|h| if h == i { workload.most_alone(i) } else { 0 }).collect();
+        let alone = (0..k)
+            .map(|h| if h == i { workload.most_alone(i) } else { 0 })
+            .collect();
         packing.filled(alone, &order)
     };
     let near = |i: usize| {

@@ -7,8 +7,8 @@
 //! feasible for them. At the root that is the bound of the linear relaxation.
 
 use good_lp::{
-    DualValues, Expression, ProblemVariables, Solution as _, SolutionWithDual, SolverModel, constraint,
-    variable,
+    DualValues, Expression, ProblemVariables, Solution as _, SolutionWithDual, SolverModel,
+    constraint, variable,
 };
 
 use super::ProgramError;
@@ -60,7 +60,12 @@ impl<'a> Knapsack<'a> {
     pub fn new(packing: &'a Packing, values: &[f64]) -> Result<Self, ProgramError> {
         let Relaxation { prices, counts } = Relaxation::solve(packing, values)?;
         let cost = |i: usize| -> f64 {
-            packing.demand(i).iter().zip(&prices).map(|(d, w)| *d as f64 * w).sum()
+            packing
+                .demand(i)
+                .iter()
+                .zip(&prices)
+                .map(|(d, w)| *d as f64 * w)
+                .sum()
         };
         let item = |i: usize| Item {
             kind: i,
@@ -69,11 +74,21 @@ impl<'a> Knapsack<'a> {
             efficiency: values[i] / cost(i),
             relaxed: (counts[i] > 0.0).then_some(counts[i] as u32),
         };
-        let mut items: Vec<Item> = (0..values.len()).filter(|&i| values[i] > 0.0).map(item).collect();
+        let mut items: Vec<Item> = (0..values.len())
+            .filter(|&i| values[i] > 0.0)
+            .map(item)
+            .collect();
         items.sort_by(|a, b| {
-            b.efficiency.total_cmp(&a.efficiency).then(b.cost.total_cmp(&a.cost)).then(a.kind.cmp(&b.kind))
+            b.efficiency
+                .total_cmp(&a.efficiency)
+                .then(b.cost.total_cmp(&a.cost))
+                .then(a.kind.cmp(&b.kind))
         });
-        Ok(Knapsack { packing, prices, items })
+        Ok(Knapsack {
+            packing,
+            prices,
+            items,
+        })
     }
 
     /// Prices `w` of the resources' integer units, with `D_i·w ≥ v_i` for every type.
@@ -83,7 +98,12 @@ impl<'a> Knapsack<'a> {
 
     /// The bound of the linear relaxation, `P·w`.
     pub fn relaxed(&self) -> f64 {
-        self.packing.capacity().iter().zip(&self.prices).map(|(p, w)| *p as f64 * w).sum()
+        self.packing
+            .capacity()
+            .iter()
+            .zip(&self.prices)
+            .map(|(p, w)| *p as f64 * w)
+            .sum()
     }
 
     /// Searches for schedules worth more than `threshold`, visiting at most `nodes` nodes.
@@ -96,10 +116,19 @@ impl<'a> Knapsack<'a> {
             counts: vec![0; self.items.len()],
             found: Vec::new(),
         };
-        let exact = search.visit(0, 0.0, self.relaxed(), &mut self.packing.capacity().to_vec());
+        let exact = search.visit(
+            0,
+            0.0,
+            self.relaxed(),
+            &mut self.packing.capacity().to_vec(),
+        );
         // A search that reached the relaxation's bound is as good as one that saw all.
         let met = search.best >= search.ceiling * (1.0 - WORTH);
-        let bound = if exact || met { search.best * (1.0 + WORTH) } else { search.ceiling };
+        let bound = if exact || met {
+            search.best * (1.0 + WORTH)
+        } else {
+            search.ceiling
+        };
         let best = search.found.iter().rev().take(COLUMNS_A_ROUND);
         Priced {
             schedules: best.map(|counts| self.schedule(counts)).collect(),
@@ -110,7 +139,14 @@ impl<'a> Knapsack<'a> {
 
     /// All schedules within a relative `slack` of the value `target`, nearest to `centre`
     /// first, at most `limit` of them and looking at no more than `nodes` nodes.
-    pub(super) fn face(&self, target: f64, slack: f64, centre: &[f64], limit: usize, nodes: u64) -> Vec<Schedule> {
+    pub(super) fn face(
+        &self,
+        target: f64,
+        slack: f64,
+        centre: &[f64],
+        limit: usize,
+        nodes: u64,
+    ) -> Vec<Schedule> {
         let mut walk = Walk {
             knapsack: self,
             floor: target * (1.0 - slack),
@@ -120,8 +156,16 @@ impl<'a> Knapsack<'a> {
             counts: vec![0; self.items.len()],
             found: Vec::new(),
         };
-        walk.visit(0, 0.0, self.relaxed(), &mut self.packing.capacity().to_vec());
-        walk.found.iter().map(|counts| self.schedule(counts)).collect()
+        walk.visit(
+            0,
+            0.0,
+            self.relaxed(),
+            &mut self.packing.capacity().to_vec(),
+        );
+        walk.found
+            .iter()
+            .map(|counts| self.schedule(counts))
+            .collect()
     }
 
     /// From counts in item order to a schedule; room that is left goes to whoever fits.
@@ -151,7 +195,9 @@ impl Search<'_> {
             self.best = value;
             self.found.push(self.counts[..k].to_vec());
         }
-        let Some(item) = self.knapsack.items.get(k) else { return true };
+        let Some(item) = self.knapsack.items.get(k) else {
+            return true;
+        };
         if value + item.efficiency * room_value <= self.best * (1.0 + WORTH) {
             return true;
         }
@@ -255,21 +301,32 @@ impl Relaxation {
             relaxed_program(values, capacity.len(), share)?
         };
         // The solver's tolerance must not make the bound unsound: scale until D_i·w ≥ v_i.
-        let cost = |i: usize| -> f64 { (0..capacity.len()).map(|j| share(i, j) * per_capacity[j]).sum() };
-        let short = (0..values.len()).filter(|&i| values[i] > 0.0).map(|i| values[i] / cost(i));
+        let cost = |i: usize| -> f64 {
+            (0..capacity.len())
+                .map(|j| share(i, j) * per_capacity[j])
+                .sum()
+        };
+        let short = (0..values.len())
+            .filter(|&i| values[i] > 0.0)
+            .map(|i| values[i] / cost(i));
         let scale = short.fold(1.0, f64::max);
         let price = |j: usize| match capacity[j] {
             0 => 0.0,
             units => scale * per_capacity[j] / units as f64,
         };
-        Ok(Relaxation { counts, prices: (0..capacity.len()).map(price).collect() })
+        Ok(Relaxation {
+            counts,
+            prices: (0..capacity.len()).map(price).collect(),
+        })
     }
 }
 
 /// One resource needs no solver: all of it goes to the dearest type, which sets the price.
 fn one_resource(values: &[f64], share: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<f64>) {
     let worth = |i: &usize| values[*i] / share(*i);
-    let dearest = (0..values.len()).max_by(|a, b| worth(a).total_cmp(&worth(b))).unwrap_or(0);
+    let dearest = (0..values.len())
+        .max_by(|a, b| worth(a).total_cmp(&worth(b)))
+        .unwrap_or(0);
     let mut counts = vec![0.0; values.len()];
     counts[dearest] = 1.0 / share(dearest);
     (counts, vec![worth(&dearest)])
@@ -294,9 +351,16 @@ fn relaxed_program(
             problem.add_constraint(constraint!(used <= 1.0))
         })
         .collect();
-    let mut solution = problem.solve().map_err(|e| ProgramError::Solver(e.to_string()))?;
+    let mut solution = problem
+        .solve()
+        .map_err(|e| ProgramError::Solver(e.to_string()))?;
     let counts = u.iter().map(|u| solution.value(*u).max(0.0)).collect();
     let duals = solution.compute_dual();
     // HiGHS's sign convention differs between senses; a price is nonnegative.
-    Ok((counts, full.into_iter().map(|c| duals.dual(c).abs() * largest).collect()))
+    Ok((
+        counts,
+        full.into_iter()
+            .map(|c| duals.dual(c).abs() * largest)
+            .collect(),
+    ))
 }

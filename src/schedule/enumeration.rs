@@ -16,10 +16,23 @@ pub struct Enumeration {
 /// For small systems, tests and teaching: ten cloud instance shapes on a 96-core host have
 /// 4·10⁷ schedules. The program ([`crate::program`]) does not need it.
 pub fn enumerate(packing: &Packing, budget: usize) -> Enumeration {
-    let mut search = Search { packing, budget, schedule: vec![0; packing.types()], found: Vec::new() };
+    let mut search = Search {
+        packing,
+        budget,
+        schedule: vec![0; packing.types()],
+        found: Vec::new(),
+    };
     let complete = search.visit(0, &mut packing.capacity().to_vec());
-    let maximal = search.found.iter().filter(|u| packing.is_maximal(u)).count();
-    Enumeration { schedules: search.found, maximal, complete }
+    let maximal = search
+        .found
+        .iter()
+        .filter(|u| packing.is_maximal(u))
+        .count();
+    Enumeration {
+        schedules: search.found,
+        maximal,
+        complete,
+    }
 }
 
 struct Search<'a> {
@@ -70,7 +83,11 @@ mod tests {
         for (name, schedules, maximal) in [("vms", 10_901, 408), ("section7", 20, 7)] {
             let all = enumerate(&Packing::new(&model(name)), 1_000_000);
             assert!(all.complete);
-            assert_eq!((all.schedules.len(), all.maximal), (schedules, maximal), "{name}");
+            assert_eq!(
+                (all.schedules.len(), all.maximal),
+                (schedules, maximal),
+                "{name}"
+            );
         }
     }
 

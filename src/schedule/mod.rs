@@ -27,7 +27,11 @@ impl Packing {
     /// The packing problem of one server of this workload.
     pub fn new(workload: &Workload) -> Self {
         Packing {
-            demand: workload.types().iter().map(|t| t.units().to_vec()).collect(),
+            demand: workload
+                .types()
+                .iter()
+                .map(|t| t.units().to_vec())
+                .collect(),
             capacity: workload.resources().iter().map(|r| r.units()).collect(),
         }
     }
@@ -67,7 +71,10 @@ impl Packing {
     /// How many jobs of type `i` fit into the room.
     pub fn most(&self, i: usize, room: &[u64]) -> u32 {
         let per_resource = room.iter().zip(&self.demand[i]);
-        let most = per_resource.filter(|(_, d)| **d > 0).map(|(r, d)| r / d).min();
+        let most = per_resource
+            .filter(|(_, d)| **d > 0)
+            .map(|(r, d)| r / d)
+            .min();
         // Every type demands something: the workload's checks refuse all-zero demands.
         u32::try_from(most.unwrap_or(0)).unwrap_or(u32::MAX)
     }
@@ -83,7 +90,9 @@ impl Packing {
     ///
     /// The schedule must fit; it is returned unchanged if it does not.
     pub fn filled(&self, mut schedule: Schedule, order: &[usize]) -> Schedule {
-        let Some(mut room) = self.room(&schedule) else { return schedule };
+        let Some(mut room) = self.room(&schedule) else {
+            return schedule;
+        };
         for &i in order {
             let more = self.most(i, &room);
             self.take(i, more, &mut room);
@@ -94,7 +103,8 @@ impl Packing {
 
     /// Whether no further job of any type fits beside the schedule.
     pub fn is_maximal(&self, schedule: &[u32]) -> bool {
-        self.room(schedule).is_some_and(|room| (0..self.types()).all(|i| self.most(i, &room) == 0))
+        self.room(schedule)
+            .is_some_and(|room| (0..self.types()).all(|i| self.most(i, &room) == 0))
     }
 }
 
@@ -112,7 +122,11 @@ impl Fluid {
     /// unit (the common divisor of its demands): what is left over can serve nobody.
     pub fn new(workload: &Workload) -> Self {
         let demanded = |j: usize| -> f64 {
-            workload.types().iter().map(|t| t.offered_load() * t.units()[j] as f64).sum()
+            workload
+                .types()
+                .iter()
+                .map(|t| t.offered_load() * t.units()[j] as f64)
+                .sum()
         };
         let fraction = |j: usize| match demanded(j) {
             0.0 => 0.0,
@@ -122,7 +136,10 @@ impl Fluid {
         let bottleneck = (0..utilization.len())
             .max_by(|&a, &b| utilization[a].total_cmp(&utilization[b]).then(b.cmp(&a)))
             .unwrap_or(0);
-        Fluid { utilization, bottleneck }
+        Fluid {
+            utilization,
+            bottleneck,
+        }
     }
 
     /// `max_j Σ_i b_i D_ij / P_j ≤ ρ`.

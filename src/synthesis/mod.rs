@@ -117,9 +117,16 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
     let fluid = Fluid::new(workload);
     let certificate = &solution.certificate;
     if certificate.load >= 1.0 - LOAD_MARGIN {
-        let overload = Overload { certificate: certificate.clone(), fluid };
+        let overload = Overload {
+            certificate: certificate.clone(),
+            fluid,
+        };
         let decided = overload.certificate.bound >= 1.0 - 2.0 * LOAD_MARGIN;
-        return Ok(if decided { Outcome::Overloaded(overload) } else { Outcome::Undecided(overload) });
+        return Ok(if decided {
+            Outcome::Overloaded(overload)
+        } else {
+            Outcome::Undecided(overload)
+        });
     }
     let draft = first_draft(workload, options, &solution);
     let (policy, routes) = with_best_route(workload, options, draft)?;
@@ -135,7 +142,12 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
         provenance: provenance(options, &policy, &solution, &modulation),
         policy,
     };
-    Ok(Outcome::Policy(Box::new(Synthesis { artifact, solution, fluid, routes })))
+    Ok(Outcome::Policy(Box::new(Synthesis {
+        artifact,
+        solution,
+        fluid,
+        routes,
+    })))
 }
 
 fn check_setup_rate(options: &Options) -> Result<(), SynthesisError> {
@@ -186,10 +198,15 @@ fn with_best_route(
     if options.preemption == Preemption::Full || draft.order.len() == 1 {
         return Ok((draft, Vec::new()));
     }
-    let candidates = options.route.map_or(Route::ALL.to_vec(), |route| vec![route]);
+    let candidates = options
+        .route
+        .map_or(Route::ALL.to_vec(), |route| vec![route]);
     let mut routes = Vec::new();
     for route in candidates {
-        let policy = MsrPolicy { route, ..draft.clone() };
+        let policy = MsrPolicy {
+            route,
+            ..draft.clone()
+        };
         let largest = match Modulation::new(workload, &policy, PHASE_LIMIT) {
             Ok(modulation) => Some(modulation.largest_stable_rate(workload)),
             Err(ModulationError::TooLarge(_)) if options.route.is_none() => None,
@@ -214,7 +231,9 @@ fn with_switching_rate(
 ) -> Result<MsrPolicy, SynthesisError> {
     let largest = Modulation::new(workload, &draft, PHASE_LIMIT)?.largest_stable_rate(workload);
     let brisk = SWITCHES_A_SIZE / mean_size(workload);
-    let rate = options.switching_rate.unwrap_or(brisk.min(OF_LARGEST_STABLE * largest));
+    let rate = options
+        .switching_rate
+        .unwrap_or(brisk.min(OF_LARGEST_STABLE * largest));
     if !(rate > 0.0 && rate.is_finite()) {
         let why = format!("the switching rate is {rate}; it must be a positive finite number");
         return Err(SynthesisError::SwitchingRate(why));
@@ -226,7 +245,10 @@ fn with_switching_rate(
         );
         return Err(SynthesisError::SwitchingRate(why));
     }
-    Ok(MsrPolicy { switching_rate: rate, ..draft })
+    Ok(MsrPolicy {
+        switching_rate: rate,
+        ..draft
+    })
 }
 
 fn record(certificate: &Certificate) -> CertificateRecord {
@@ -264,20 +286,46 @@ fn claims(
     };
     let mut claims = Vec::new();
     if solution.certificate.proven() {
-        let load = claim(Quantity::Load, solution.certificate.load, "1", Method::ExactProgram);
-        claims.push(Claim { holds_for: Conditions::default(), ..load });
+        let load = claim(
+            Quantity::Load,
+            solution.certificate.load,
+            "1",
+            Method::ExactProgram,
+        );
+        claims.push(Claim {
+            holds_for: Conditions::default(),
+            ..load
+        });
     }
     let law = Method::ExactStationaryLaw;
-    claims.push(claim(Quantity::WorkingTime, modulation.working_time(), "1", law));
-    claims.push(claim(Quantity::SwitchingFrequency, modulation.switching_frequency(), &rate, law));
+    claims.push(claim(
+        Quantity::WorkingTime,
+        modulation.working_time(),
+        "1",
+        law,
+    ));
+    claims.push(claim(
+        Quantity::SwitchingFrequency,
+        modulation.switching_frequency(),
+        &rate,
+        law,
+    ));
     let largest = modulation.largest_stable_rate(workload);
     if largest.is_finite() {
         let method = Method::ExactRenewalReward;
-        claims.push(claim(Quantity::LargestStableSwitchingRate, largest, &rate, method));
+        claims.push(claim(
+            Quantity::LargestStableSwitchingRate,
+            largest,
+            &rate,
+            method,
+        ));
     }
     let loads = modulation.loads(workload);
     for (i, kind) in workload.types().iter().enumerate() {
-        let of_type = |c: Claim| Claim { job_type: Some(kind.name().into()), ..c };
+        let of_type = |c: Claim| Claim {
+            job_type: Some(kind.name().into()),
+            ..c
+        };
         let slots = modulation.mean_schedule()[i];
         claims.push(of_type(claim(Quantity::MeanSchedule, slots, "jobs", law)));
         claims.push(of_type(claim(Quantity::Load, loads[i], "1", law)));
@@ -285,14 +333,22 @@ fn claims(
     claims
 }
 
-fn provenance(options: &Options, policy: &MsrPolicy, solution: &Solution, modulation: &Modulation) -> Provenance {
+fn provenance(
+    options: &Options,
+    policy: &MsrPolicy,
+    solution: &Solution,
+    modulation: &Modulation,
+) -> Provenance {
     let found = |given: bool| if given { "given" } else { "found" };
     Provenance {
         tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
         options: vec![
             format!("preemption: {:?}", policy.preemption).to_lowercase(),
             format!("route: {}", found(options.route.is_some())),
-            format!("switching-rate: {}", found(options.switching_rate.is_some())),
+            format!(
+                "switching-rate: {}",
+                found(options.switching_rate.is_some())
+            ),
         ],
         solver: "HiGHS simplex in column generation".into(),
         rounds: solution.rounds,

@@ -1,0 +1,51 @@
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use synth::artifact::{ArtifactError, CheckedArtifact, check_against};
+
+use super::{Common, NEGATIVE, Outcome, read_workload, tell};
+
+#[derive(Args)]
+pub struct Arguments {
+    /// The policy, a JSON file made by `synth --workload …`
+    policy: PathBuf,
+
+    /// Check also that the policy was made for this workload
+    #[arg(long, value_name = "FILE")]
+    workload: Option<PathBuf>,
+}
+
+pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
+    let checked = match CheckedArtifact::read(&arguments.policy) {
+        Ok(checked) => checked,
+        Err(refused @ ArtifactError::Refused { .. }) => {
+            anstream::eprintln!("{refused}");
+            return Ok(ExitCode::from(NEGATIVE));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if let Some(file) = &arguments.workload {
+        let findings = check_against(checked.artifact(), &read_workload(file, common)?);
+        if !findings.is_empty() {
+            anstream::eprintln!(
+                "{} was not made for {}:",
+                arguments.policy.display(),
+                file.display()
+            );
+            findings
+                .iter()
+                .for_each(|finding| anstream::eprintln!("  {finding}"));
+            return Ok(ExitCode::from(NEGATIVE));
+        }
+    }
+    let (claims, types) = (
+        checked.artifact().claims.len(),
+        checked.workload().types().len(),
+    );
+    tell(
+        common,
+        &format!("valid: {claims} claims about {types} types derived anew, and the certificate"),
+    );
+    Ok(ExitCode::SUCCESS)
+}

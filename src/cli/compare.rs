@@ -1,0 +1,111 @@
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use synth::artifact::CheckedArtifact;
+use synth::program::{self, Limits};
+use synth::report;
+use synth::simulator::{Contender, Run};
+
+use super::simulate::{Budget, same_types};
+use super::{Common, Outcome, emit, fraction, progress, read_workload, tell};
+
+#[derive(Args)]
+pub struct Arguments {
+    /// The workload; its arrival rates are scaled to each load
+    #[arg(long, value_name = "FILE")]
+    workload: PathBuf,
+
+    /// Policies to compare, by name (first-fit, fcfs) or policy file
+    #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
+    policies: Vec<String>,
+
+    /// Loads ρ to compare at, as fractions of what any policy can serve
+    #[arg(long, value_delimiter = ',', default_value = "0.5,0.7,0.9", value_parser = fraction, value_name = "ρ,ρ,…")]
+    loads: Vec<f64>,
+
+    #[command(flatten)]
+    budget: Budget,
+
+    /// Also write all results as JSON to this file (`-` for standard output)
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(serde::Serialize)]
+struct Cell<'a> {
+    policy: &'a str,
+    load: f64,
+    run: &'a Run,
+}
+
+pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
+    let workload = read_workload(&arguments.workload, common)?;
+    let mut contenders = Vec::new();
+    for name in &arguments.policies {
+        contenders.push(contender(name, &workload)?);
+    }
+    let spinner = progress::spinner(common, "solving the program");
+    let own_load = program::solve(&workload, &Limits::default())?
+        .certificate
+        .load;
+    let settings = arguments.budget.settings();
+    let mut runs = Vec::new();
+    for (name, contender) in arguments.policies.iter().zip(&contenders) {
+        let mut row = Vec::new();
+        for load in &arguments.loads {
+            let scaled = workload.scaled(load / own_load)?;
+            let what = format!("{name} at ρ = {load}");
+            row.push(contender.simulate(&scaled, &settings, |events, reached| {
+                spinner.set_message(progress::events(&what, events, reached, settings.precision));
+            })?);
+        }
+        runs.push(row);
+    }
+    drop(spinner);
+    tell(
+        common,
+        &report::comparison(&workload, &arguments.loads, &arguments.policies, &runs),
+    );
+    if let Some(file) = &arguments.output {
+        let cells: Vec<Cell> = arguments
+            .policies
+            .iter()
+            .zip(&runs)
+            .flat_map(|(policy, row)| {
+                arguments.loads.iter().zip(row).map(|(load, run)| Cell {
+                    policy,
+                    load: *load,
+                    run,
+                })
+            })
+            .collect();
+        let file = (file.as_os_str() != "-").then_some(file);
+        emit(
+            file,
+            &format!("{}\n", serde_json::to_string_pretty(&cells)?),
+        )?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A rule by name, or a policy file that fits the workload's types.
+fn contender(
+    name: &str,
+    workload: &synth::workload::Workload,
+) -> Result<Contender, Box<dyn std::error::Error>> {
+    if let Some(rule) = Contender::named(name) {
+        return Ok(rule);
+    }
+    let path = PathBuf::from(name);
+    if !path.exists() {
+        let names = Contender::NAMES.join(", ");
+        return Err(format!(
+            "there is no rule `{name}` and no such policy file; the rules are {names}"
+        )
+        .into());
+    }
+    let checked = CheckedArtifact::read(&path)?;
+    same_types(checked.artifact(), workload).map_err(|why| format!("{name}: {why}"))?;
+    Ok(Contender::Msr(Box::new(checked.artifact().policy.clone())))
+}

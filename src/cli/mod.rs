@@ -1,0 +1,180 @@
+//! One file a subcommand: what was typed → a library call → what is printed.
+
+mod check;
+mod compare;
+mod completions;
+mod progress;
+mod simulate;
+mod synthesize;
+
+use std::error::Error;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+use clap::{Args, Parser, Subcommand};
+use synth::workload::{Workload, WorkloadError};
+
+/// The style of `error:` and `warning:`.
+pub const EMPHASIS: Style = AnsiColor::Red.on_default().bold();
+
+/// A sound negative answer: nothing can stabilize it, the artifact is refused, a claim is
+/// refuted.
+const NEGATIVE: u8 = 1;
+
+type Outcome = Result<ExitCode, Box<dyn Error>>;
+
+/// From a workload to a scheduling policy, with a proof; and a simulator that checks it.
+#[derive(Parser)]
+#[command(
+    name = "synth",
+    version,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    arg_required_else_help = true,
+    after_long_help = EXAMPLES
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    #[command(flatten)]
+    synthesize: synthesize::Arguments,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+/// What every subcommand takes.
+#[derive(Args)]
+pub struct Common {
+    /// Print results only: no summary, no warnings, no progress
+    #[arg(long, short, global = true)]
+    quiet: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check a policy: every number in it is derived anew
+    Check(check::Arguments),
+    /// Simulate a policy, and try to refute its claims
+    Simulate(simulate::Arguments),
+    /// Compare policies over a range of loads, on the same arrivals
+    Compare(compare::Arguments),
+    /// Print the JSON Schema of policies
+    Schema,
+    /// Print a shell completion script
+    Completions(completions::Arguments),
+    /// Print the manual page
+    Man,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  synth --workload models/vms.yaml --preemption none
+      a policy for jobs that cannot be preempted, to standard output
+  synth --workload models/section7.yaml --preemption setup --setup-rate 10 --output p.json
+      preemption at the price of a setup of mean 1/10 of the time unit
+  synth check p.json
+      derive every number of the policy anew
+  synth simulate --policy p.json --precision 1%
+      run it, with confidence intervals, and judge its claims
+  synth compare --workload models/section7.yaml --policies first-fit,fcfs,p.json --loads 0.5,0.7,0.9
+      mean response times beside those of the rules that people run now
+  synth completions bash > /etc/bash_completion.d/synth
+
+Exit codes:
+  0  done
+  1  a sound negative answer: no policy can stabilize the workload, the policy is refused,
+     a claim is refuted
+  2  usage, input or I/O";
+
+/// Runs what was asked for.
+pub fn run(arguments: &Arguments) -> Outcome {
+    let common = &arguments.common;
+    match &arguments.command {
+        None => synthesize::run(&arguments.synthesize, common),
+        Some(Command::Check(arguments)) => check::run(arguments, common),
+        Some(Command::Simulate(arguments)) => simulate::run(arguments, common),
+        Some(Command::Compare(arguments)) => compare::run(arguments, common),
+        Some(Command::Schema) => {
+            let schema = serde_json::to_string_pretty(&synth::artifact::schema())?;
+            emit(None, &format!("{schema}\n"))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Completions(arguments)) => completions::completions(arguments),
+        Some(Command::Man) => completions::manual(),
+    }
+}
+
+/// Whether the reader of our output went away, which is no error.
+pub fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
+    let io = error.downcast_ref::<std::io::Error>();
+    io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// Reads a workload; warnings go to standard error.
+fn read_workload(path: &Path, common: &Common) -> Result<Workload, WorkloadError> {
+    let parsed = Workload::read(path)?;
+    if !common.quiet {
+        for warning in &parsed.warnings {
+            anstream::eprintln!("{warning}");
+        }
+    }
+    Ok(parsed.workload)
+}
+
+/// Writes text to a file, whole or not at all, or else to standard output.
+fn emit(output: Option<&PathBuf>, text: &str) -> Result<(), Box<dyn Error>> {
+    let Some(path) = output else {
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        return Ok(stdout.flush()?);
+    };
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".part");
+    let part = path.with_file_name(name);
+    let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
+    written.map_err(|e| format!("cannot write {}: {e}", path.display()).into())
+}
+
+/// Tells a person something, unless they asked for quiet.
+fn tell(common: &Common, text: &str) {
+    if !common.quiet {
+        // A standard error that is gone is no reason to fail.
+        let _ = writeln!(anstream::stderr(), "{text}");
+    }
+}
+
+/// A positive number, or a percentage of 1: `0.01` or `1%`.
+fn fraction(text: &str) -> Result<f64, String> {
+    let (digits, scale) = text
+        .strip_suffix('%')
+        .map_or((text, 1.0), |t| (t.trim(), 0.01));
+    match digits.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value * scale),
+        _ => Err(format!(
+            "`{text}` is not a positive number such as 0.01 or 1%"
+        )),
+    }
+}
+
+/// A positive finite number.
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err(format!("`{text}` is not a positive number")),
+    }
+}
+
+/// A whole number, `2e8` and `1_000_000` too.
+fn count(text: &str) -> Result<u64, String> {
+    let plain = text.replace('_', "");
+    let value = plain.parse::<f64>().unwrap_or(f64::NAN);
+    if value >= 1.0 && value <= 1e15 && value.fract() == 0.0 {
+        Ok(value as u64)
+    } else {
+        Err(format!("`{text}` is not a whole number from 1 to 1e15"))
+    }
+}

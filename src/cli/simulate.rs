@@ -1,0 +1,224 @@
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use synth::artifact::{Artifact, CheckedArtifact, MsrPolicy};
+use synth::report;
+use synth::simulator::{Contender, Judgement, Run, Settings, Verdict, judge};
+use synth::workload::Workload;
+
+use super::synthesize::{Backfill, EmptySlots};
+use super::{
+    Common, NEGATIVE, Outcome, count, emit, fraction, positive, progress, read_workload, tell,
+};
+
+#[derive(Args)]
+pub struct Arguments {
+    /// The policy: a JSON file, or the name of a rule (first-fit, fcfs; these need --workload)
+    #[arg(long, value_name = "FILE|NAME")]
+    policy: String,
+
+    /// Simulate on this workload instead of the one that the policy was made for
+    #[arg(long, value_name = "FILE")]
+    workload: Option<PathBuf>,
+
+    /// Run with this backfilling instead of the policy's own
+    #[arg(long, value_enum)]
+    backfill: Option<Backfill>,
+
+    /// Treat empty draining slots like this instead of the policy's own way
+    #[arg(long, value_enum)]
+    empty_slots: Option<EmptySlots>,
+
+    #[command(flatten)]
+    budget: Budget,
+
+    /// Also write all results as JSON to this file (`-` for standard output)
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// When a simulation ends.
+#[derive(Args)]
+pub struct Budget {
+    /// Seed of the random streams: the same seed gives the same numbers
+    #[arg(long, default_value = "1")]
+    seed: u64,
+
+    /// Stop when the 95 % interval of the mean response time is this narrow, relatively
+    #[arg(long, default_value = "1%", value_parser = fraction)]
+    precision: f64,
+
+    /// Stop after so many events (arrivals, completions, clocks)
+    #[arg(long, default_value = "2e8", value_parser = count)]
+    events: u64,
+
+    /// Stop after so many seconds; the numbers then depend on the machine
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    time: Option<f64>,
+}
+
+impl Budget {
+    /// As the simulator takes it.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            seed: self.seed,
+            precision: self.precision,
+            events: self.events,
+            time: self.time.map(|t| Duration::from_secs_f64(t.min(1e9))),
+        }
+    }
+}
+
+#[derive(serde::Serialize)]
+struct Document<'a> {
+    policy: &'a str,
+    run: &'a Run,
+    verdicts: &'a [Judgement],
+}
+
+pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
+    let given = arguments
+        .workload
+        .as_ref()
+        .map(|file| read_workload(file, common))
+        .transpose()?;
+    let (run, verdicts, workload) = match (Contender::named(&arguments.policy), given) {
+        (Some(rule), Some(workload)) => {
+            let run = simulate(&rule, &workload, arguments, common, "simulating")?;
+            (run, Vec::new(), workload)
+        }
+        (Some(_), None) => {
+            return Err(format!(
+                "the rule {} needs a workload: give --workload FILE",
+                arguments.policy
+            )
+            .into());
+        }
+        (None, given) => simulate_artifact(arguments, given, common)?,
+    };
+    tell(common, &report::simulation(&workload, &run, &verdicts));
+    if let Some(file) = &arguments.output {
+        let document = Document {
+            policy: &arguments.policy,
+            run: &run,
+            verdicts: &verdicts,
+        };
+        let json = serde_json::to_string_pretty(&document)?;
+        let file = (file.as_os_str() != "-").then_some(file);
+        emit(file, &format!("{json}\n"))?;
+    }
+    let refuted = verdicts.iter().any(|j| j.verdict == Verdict::Refuted);
+    Ok(if refuted {
+        ExitCode::from(NEGATIVE)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// Runs the policy as it is; and where its claims hold under other conditions, once more
+/// under those, to judge them.
+fn simulate_artifact(
+    arguments: &Arguments,
+    given: Option<Workload>,
+    common: &Common,
+) -> Result<(Run, Vec<Judgement>, Workload), Box<dyn std::error::Error>> {
+    let path = PathBuf::from(&arguments.policy);
+    if !path.exists() {
+        let names = Contender::NAMES.join(", ");
+        return Err(format!(
+            "there is no policy file {} and no rule of that name; the rules are {names}",
+            arguments.policy
+        )
+        .into());
+    }
+    let checked = CheckedArtifact::read(&path)?;
+    let artifact = checked.artifact();
+    let workload = given.unwrap_or_else(|| checked.workload().clone());
+    same_types(artifact, &workload)?;
+    let mut policy = artifact.policy.clone();
+    if let Some(backfill) = arguments.backfill {
+        policy.backfill = backfill.into();
+    }
+    if let Some(empty_slots) = arguments.empty_slots {
+        policy.empty_slots = empty_slots.into();
+    }
+    let contender = |policy: MsrPolicy| Contender::Msr(Box::new(policy));
+    let run = simulate(
+        &contender(policy.clone()),
+        &workload,
+        arguments,
+        common,
+        "simulating",
+    )?;
+    if workload.digest() != artifact.workload.digest {
+        tell(
+            common,
+            "The workload is not the one that the policy was made for: its claims are not judged.",
+        );
+        return Ok((run, Vec::new(), workload));
+    }
+    let analysed = as_analysed(artifact, &policy);
+    let judged = if analysed == policy {
+        judge(artifact, &workload, &run)
+    } else {
+        let again = simulate(
+            &contender(analysed),
+            &workload,
+            arguments,
+            common,
+            "simulating as analysed",
+        )?;
+        judge(artifact, &workload, &again)
+    };
+    Ok((run, judged, workload))
+}
+
+/// The policy under the conditions that its claims hold for.
+fn as_analysed(artifact: &Artifact, policy: &MsrPolicy) -> MsrPolicy {
+    let conditions =
+        |c: &synth::artifact::Claim| Some((c.holds_for.backfill?, c.holds_for.empty_slots?));
+    match artifact.claims.iter().find_map(conditions) {
+        Some((backfill, empty_slots)) => MsrPolicy {
+            backfill,
+            empty_slots,
+            ..policy.clone()
+        },
+        None => policy.clone(),
+    }
+}
+
+/// A policy runs on another workload if the types and the server are the same.
+pub fn same_types(artifact: &Artifact, workload: &Workload) -> Result<(), String> {
+    let other = workload.record();
+    let own = &artifact.workload;
+    let demands = |r: &synth::workload::Record| -> Vec<(String, Vec<u64>)> {
+        r.types
+            .iter()
+            .map(|t| (t.name.clone(), t.units.clone()))
+            .collect()
+    };
+    let capacity =
+        |r: &synth::workload::Record| -> Vec<u64> { r.resources.iter().map(|r| r.units).collect() };
+    if demands(own) == demands(&other) && capacity(own) == capacity(&other) {
+        return Ok(());
+    }
+    Err("the policy was made for other job types or another server; synthesize one for this workload".into())
+}
+
+/// Simulates with progress on standard error.
+pub fn simulate(
+    contender: &Contender,
+    workload: &Workload,
+    arguments: &Arguments,
+    common: &Common,
+    what: &str,
+) -> Result<Run, Box<dyn std::error::Error>> {
+    let settings = arguments.budget.settings();
+    let progress = progress::spinner(common, what);
+    let run = contender.simulate(workload, &settings, |events, reached| {
+        progress.set_message(progress::events(what, events, reached, settings.precision));
+    });
+    Ok(run?)
+}

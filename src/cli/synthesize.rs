@@ -1,0 +1,146 @@
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use synth::artifact::{self, Route};
+use synth::program::Limits;
+use synth::report;
+use synth::synthesis::{self, Options};
+
+use super::{Common, NEGATIVE, Outcome, emit, positive, progress, read_workload, tell};
+
+#[derive(Args)]
+pub struct Arguments {
+    /// The workload, a YAML file: capacity of the server; types of jobs with their demands,
+    /// arrival rates and mean sizes
+    #[arg(long, value_name = "FILE", required = true)]
+    workload: Option<PathBuf>,
+
+    /// What may happen to a running job when the schedule changes
+    #[arg(long, value_enum, required = true)]
+    preemption: Option<Preemption>,
+
+    /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`
+    #[arg(long, value_name = "γ", value_parser = positive)]
+    setup_rate: Option<f64>,
+
+    /// α, switches per time unit of the preemptive loop; found if not given
+    #[arg(long, value_name = "α", value_parser = positive)]
+    switching_rate: Option<f64>,
+
+    /// The way between schedules: sequential-eager, concurrent-eager, concurrent-late or
+    /// sequential-late; found if not given
+    #[arg(long)]
+    route: Option<Route>,
+
+    /// What happens with room that the schedule leaves
+    #[arg(long, value_enum, default_value = "first-fit")]
+    backfill: Backfill,
+
+    /// What happens with draining slots that hold no job
+    #[arg(long, value_enum, default_value = "release")]
+    empty_slots: EmptySlots,
+
+    /// Seconds for the proof that the mix is best; past it the answer says "not proven"
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = positive)]
+    time_limit: f64,
+
+    /// Where the policy goes; standard output if not given
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Preemption {
+    /// Jobs run to their end
+    None,
+    /// Jobs are preempted at no cost
+    Full,
+    /// Jobs are preempted, and their room is held for an exponential setup time
+    Setup,
+}
+
+/// Backfilling, as typed.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Backfill {
+    /// It stays empty
+    None,
+    /// It is offered to waiting jobs in arrival order
+    FirstFit,
+}
+
+/// Empty slots, as typed.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum EmptySlots {
+    /// They keep their clock, as in the exact analysis
+    Phantom,
+    /// They are freed at once
+    Release,
+}
+
+impl From<Backfill> for artifact::Backfill {
+    fn from(typed: Backfill) -> Self {
+        match typed {
+            Backfill::None => artifact::Backfill::None,
+            Backfill::FirstFit => artifact::Backfill::FirstFit,
+        }
+    }
+}
+
+impl From<EmptySlots> for artifact::EmptySlots {
+    fn from(typed: EmptySlots) -> Self {
+        match typed {
+            EmptySlots::Phantom => artifact::EmptySlots::Phantom,
+            EmptySlots::Release => artifact::EmptySlots::Release,
+        }
+    }
+}
+
+impl Arguments {
+    fn options(&self) -> Option<Options> {
+        let preemption = match self.preemption? {
+            Preemption::None => artifact::Preemption::None,
+            Preemption::Full => artifact::Preemption::Full,
+            Preemption::Setup => artifact::Preemption::Setup,
+        };
+        Some(Options {
+            setup_rate: self.setup_rate,
+            switching_rate: self.switching_rate,
+            route: self.route,
+            backfill: self.backfill.into(),
+            empty_slots: self.empty_slots.into(),
+            limits: Limits {
+                time: Duration::from_secs_f64(self.time_limit.min(1e9)),
+                ..Limits::default()
+            },
+            ..Options::new(preemption)
+        })
+    }
+}
+
+pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
+    let (Some(file), Some(options)) = (&arguments.workload, arguments.options()) else {
+        return Err("give --workload FILE and --preemption none|full|setup; see --help".into());
+    };
+    let workload = read_workload(file, common)?;
+    let spinner = progress::spinner(common, "solving the program");
+    let outcome = synthesis::synthesize(&workload, &options)?;
+    drop(spinner);
+    match outcome {
+        synthesis::Outcome::Policy(made) => {
+            tell(common, &report::synthesis(&workload, &made));
+            let json = serde_json::to_string_pretty(&made.artifact)?;
+            emit(arguments.output.as_ref(), &format!("{json}\n"))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        synthesis::Outcome::Overloaded(overload) => {
+            tell(common, &report::overload(&workload, &overload, true));
+            Ok(ExitCode::from(NEGATIVE))
+        }
+        synthesis::Outcome::Undecided(overload) => {
+            tell(common, &report::overload(&workload, &overload, false));
+            Ok(ExitCode::from(2))
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What we tell: what a person reads on the terminal.
+
+mod comparison;
+mod simulation;
+mod synthesis;
+
+pub use comparison::comparison;
+pub use simulation::simulation;
+pub use synthesis::{overload, synthesis};
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+
+use crate::simulator::Estimate;
+
+/// A rule under the header, and nothing else.
+const STYLE: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+/// A table with a header; all columns but the first are numbers, to the right.
+fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(STYLE);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header);
+    for column in 1..header.len() {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+/// Four significant digits, in plain notation where that is readable.
+pub fn number(value: f64) -> String {
+    let magnitude = value.abs();
+    if value == 0.0 {
+        "0".into()
+    } else if !(1e-4..1e7).contains(&magnitude) {
+        format!("{value:.3e}")
+    } else {
+        let decimals = (3 - magnitude.log10().floor() as i64).max(0) as usize;
+        format!("{value:.decimals$}")
+    }
+}
+
+/// `mean ± half-width`, the mean to the digits that the interval leaves.
+pub fn estimate(estimate: Option<Estimate>) -> String {
+    let Some(Estimate {
+        mean, half_width, ..
+    }) = estimate
+    else {
+        return "–".into();
+    };
+    if !(half_width > 0.0) {
+        return number(mean);
+    }
+    let decimals = (1 - half_width.log10().floor() as i64).clamp(0, 9) as usize;
+    format!("{mean:.decimals$} ± {half_width:.decimals$}")
+}
+
+/// A fraction as a percentage.
+fn percent(fraction: f64) -> String {
+    format!("{:.1} %", 100.0 * fraction)
+}
+
+/// A bar of at most 20 cells.
+fn bar(fraction: f64) -> String {
+    "█".repeat((20.0 * fraction).round().clamp(0.0, 20.0) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_four_digits() {
+        let shown = [0.0, 0.655, 168.471, 12345.6, 1.5e-7, 2e9].map(number);
+        assert_eq!(
+            shown,
+            ["0", "0.6550", "168.5", "12346", "1.500e-7", "2.000e9"]
+        );
+    }
+
+    #[test]
+    fn estimates_show_the_digits_that_mean_something() {
+        let shown = |mean, half_width| {
+            estimate(Some(Estimate {
+                mean,
+                half_width,
+                standard_error: 1.0,
+            }))
+        };
+        assert_eq!(shown(36.8107, 0.156), "36.81 ± 0.16");
+        assert_eq!(shown(168.4, 3.27), "168.4 ± 3.3");
+        assert_eq!(estimate(None), "–");
+    }
+}

@@ -1,0 +1,234 @@
+use std::fmt::Write as _;
+
+use super::{bar, number, percent, table};
+use crate::artifact::{Artifact, Preemption, Quantity};
+use crate::program::PROOF_GAP;
+use crate::schedule::Fluid;
+use crate::synthesis::{Overload, Synthesis};
+use crate::workload::Workload;
+
+/// The summary of a synthesized policy.
+pub fn synthesis(workload: &Workload, made: &Synthesis) -> String {
+    let artifact = &made.artifact;
+    let mut text = String::new();
+    let proof = match artifact.certificate.proven {
+        true => format!("proven best, relative gap below {:.0e}", PROOF_GAP),
+        false => format!(
+            "NOT PROVEN best: gap {:.2e}; more with --time-limit",
+            artifact.certificate.gap
+        ),
+    };
+    let _ = writeln!(
+        text,
+        "load ρ = {}  ({proof})",
+        load(artifact.certificate.load)
+    );
+    let _ = writeln!(text, "{}", bottleneck(workload, &made.fluid));
+    let _ = writeln!(text, "\n{}\n", loop_table(workload, artifact));
+    let _ = writeln!(text, "{}", movement(workload, made));
+    let _ = writeln!(text, "\n{}", type_table(workload, artifact));
+    text
+}
+
+/// Why a workload is refused: the proof, what is over-committed, and the way out.
+pub fn overload(workload: &Workload, overload: &Overload, decided: bool) -> String {
+    let certificate = &overload.certificate;
+    let mut text = String::new();
+    if decided {
+        let relation = if certificate.bound > 1.0 + 1e-9 {
+            ""
+        } else {
+            " to within rounding"
+        };
+        let _ = writeln!(
+            text,
+            "no policy can stabilize this workload: load ρ = {}{relation}, and it must be below 1",
+            load(certificate.bound)
+        );
+    } else {
+        let _ = writeln!(
+            text,
+            "undecided: the load lies between {} and {}; give the proof more time with --time-limit",
+            load(certificate.bound),
+            load(certificate.load)
+        );
+    }
+    let _ = writeln!(text, "{}", bottleneck(workload, &overload.fluid));
+    if overload.fluid.bound() < 1.0 {
+        let _ = writeln!(
+            text,
+            "No single resource is over-committed; the jobs do not pack. {}",
+            scarce(workload, overload)
+        );
+    }
+    let _ = writeln!(
+        text,
+        "\nThe prices that prove it: weigh each type's running jobs by its price; no schedule is worth more than {}, and the arrivals bring work worth 1.",
+        number(1.0 / certificate.bound)
+    );
+    let mut prices = table(&["type", "price of a running job", "worth of its work"]);
+    for (kind, price) in workload.types().iter().zip(&certificate.prices) {
+        prices.add_row([
+            kind.name().into(),
+            number(price / kind.offered_load()),
+            percent(*price),
+        ]);
+    }
+    let _ = writeln!(text, "{}", prices.trim_fmt());
+    let _ = writeln!(
+        text,
+        "\nThe arrival rates would have to shrink to less than {} of what they are, all alike; or the server to grow.",
+        percent(1.0 / certificate.load)
+    );
+    text
+}
+
+/// The load with the digits that a decision near 1 needs.
+fn load(load: f64) -> String {
+    format!("{load:.9}")
+        .trim_end_matches('0')
+        .trim_end_matches('.')
+        .into()
+}
+
+fn bottleneck(workload: &Workload, fluid: &Fluid) -> String {
+    let resources = workload.resources().iter().zip(&fluid.utilization);
+    let shares: Vec<String> = resources
+        .map(|(r, u)| format!("{} {}", r.name(), percent(*u)))
+        .collect();
+    format!(
+        "fluid bound {}, bottleneck {} (demand: {})",
+        load(fluid.bound()),
+        workload.resources()[fluid.bottleneck].name(),
+        shares.join(", ")
+    )
+}
+
+/// The resources that the proof puts a price on.
+fn scarce(workload: &Workload, overload: &Overload) -> String {
+    let worth =
+        |(r, w): (&crate::workload::Resource, &f64)| (r.name().to_string(), w * r.units() as f64);
+    let prices = &overload.certificate.resource_prices;
+    let worths: Vec<(String, f64)> = workload.resources().iter().zip(prices).map(worth).collect();
+    let total: f64 = worths.iter().map(|(_, w)| w).sum();
+    let parts: Vec<String> = worths
+        .iter()
+        .filter(|(_, w)| *w > 1e-9 * total)
+        .map(|(name, w)| format!("{name} ({})", percent(w / total)))
+        .collect();
+    format!(
+        "What is scarce, by its share of the price of the whole server: {}.",
+        parts.join(", ")
+    )
+}
+
+fn loop_table(workload: &Workload, artifact: &Artifact) -> String {
+    let names = workload.types().iter().map(|t| t.name());
+    let header: Vec<&str> = ["loop"]
+        .into_iter()
+        .chain(names)
+        .chain(["fraction", ""])
+        .collect();
+    let mut table = table(&header);
+    for (position, &s) in artifact.policy.order.iter().enumerate() {
+        let counts = artifact.policy.schedules[s].iter().map(u32::to_string);
+        let weight = artifact.policy.weights[s];
+        let row = [format!("{}", position + 1)]
+            .into_iter()
+            .chain(counts)
+            .chain([percent(weight), bar(weight)]);
+        table.add_row(row);
+    }
+    if let Some(column) = table.column_mut(header.len() - 1) {
+        column.set_cell_alignment(comfy_table::CellAlignment::Left);
+    }
+    table.trim_fmt()
+}
+
+/// How the policy moves between its schedules.
+fn movement(workload: &Workload, made: &Synthesis) -> String {
+    let policy = &made.artifact.policy;
+    let unit = workload.time_unit();
+    if policy.order.len() == 1 {
+        return "one schedule serves everybody: nothing to switch".into();
+    }
+    let claim = |quantity| {
+        made.artifact
+            .claims
+            .iter()
+            .find(|c| c.quantity == quantity)
+            .map(|c| c.value)
+    };
+    let mut text = format!(
+        "switching rate α = {} /{unit}",
+        number(policy.switching_rate)
+    );
+    let _ = match claim(Quantity::LargestStableSwitchingRate) {
+        Some(largest) => write!(text, " (stable below {})", number(largest)),
+        None => write!(text, " (stable at any rate)"),
+    };
+    if let Some(working) = claim(Quantity::WorkingTime) {
+        let _ = write!(
+            text,
+            ", {} of the time on working schedules",
+            percent(working)
+        );
+    }
+    let way = match policy.preemption {
+        Preemption::Full => "preemption at each switch".into(),
+        Preemption::None => format!(
+            "route {}, {} completions to wait for a round",
+            policy.route, made.artifact.provenance.drains
+        ),
+        Preemption::Setup => format!(
+            "route {}, {} setups a round",
+            policy.route, made.artifact.provenance.drains
+        ),
+    };
+    let _ = write!(text, "\n{way}");
+    for (route, largest) in made
+        .routes
+        .iter()
+        .filter(|(route, _)| *route != policy.route)
+    {
+        let rate = match largest {
+            None => "too many phases to be analysed".into(),
+            Some(rate) if rate.is_infinite() => "stable at any rate".into(),
+            Some(rate) => format!("stable below {}", number(*rate)),
+        };
+        let _ = write!(text, "\n  not taken: {route} ({rate})");
+    }
+    text
+}
+
+fn type_table(workload: &Workload, artifact: &Artifact) -> String {
+    let mut table = table(&[
+        "type",
+        "arrivals",
+        "mean size",
+        "offered load",
+        "served on average",
+        "load ρ_i",
+    ]);
+    let claim = |quantity, name: &str| {
+        let of = |c: &&crate::artifact::Claim| {
+            c.quantity == quantity && c.job_type.as_deref() == Some(name)
+        };
+        artifact
+            .claims
+            .iter()
+            .find(of)
+            .map_or("–".into(), |c| number(c.value))
+    };
+    for kind in workload.types() {
+        table.add_row([
+            kind.name().into(),
+            format!("{} /{}", number(kind.arrival_rate()), workload.time_unit()),
+            format!("{} {}", number(kind.mean_size()), workload.time_unit()),
+            number(kind.offered_load()),
+            claim(Quantity::MeanSchedule, kind.name()),
+            claim(Quantity::Load, kind.name()),
+        ]);
+    }
+    table.trim_fmt()
+}

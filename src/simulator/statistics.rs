@@ -1,0 +1,126 @@
+//! Output analysis: warm-up by MSER-5, intervals by batch means.
+
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Batches behind an interval.
+pub const BATCHES: usize = 30;
+
+/// A mean with half the width of its 95 % confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The point estimate.
+    pub mean: f64,
+    /// Half the width of the 95 % confidence interval.
+    pub half_width: f64,
+    /// The standard error behind it.
+    pub standard_error: f64,
+}
+
+impl Estimate {
+    /// The estimate `mean`, from what each of the batches deviates by.
+    ///
+    /// Positive correlation r of neighbouring batches widens it by `√((1+r)/(1−r))`, as for an
+    /// autoregressive series of order one.
+    pub(super) fn new(mean: f64, deviations: &[f64]) -> Self {
+        let n = deviations.len() as f64;
+        let square = deviations.iter().map(|d| d * d).sum::<f64>();
+        let neighbours: f64 = deviations.windows(2).map(|w| w[0] * w[1]).sum();
+        let r = if square > 0.0 {
+            (neighbours / square).clamp(0.0, 0.9)
+        } else {
+            0.0
+        };
+        let standard_error = (square / (n * (n - 1.0)) * (1.0 + r) / (1.0 - r)).sqrt();
+        Estimate {
+            mean,
+            half_width: student(0.975, n - 1.0) * standard_error,
+            standard_error,
+        }
+    }
+
+    /// Relative half-width.
+    pub fn relative(&self) -> f64 {
+        self.half_width / self.mean.abs()
+    }
+
+    /// Whether the value lies in the interval of this two-sided confidence.
+    pub fn covers(&self, value: f64, confidence: f64) -> bool {
+        let quantile = student(0.5 + confidence / 2.0, BATCHES as f64 - 1.0);
+        (value - self.mean).abs() <= quantile * self.standard_error
+    }
+}
+
+fn student(probability: f64, freedom: f64) -> f64 {
+    // The parameters are constants of this module: location 0, scale 1, positive freedom.
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(probability))
+}
+
+/// MSER-5 (White, Simulation 69, 1997): how many leading observations to drop. Observations
+/// are averaged by fives; the cut minimizes the standard error of what remains. `None` when
+/// the best cut is not in the first half: the series has not settled.
+pub(super) fn warm_up(series: &[f64]) -> Option<usize> {
+    let fives: Vec<f64> = series
+        .chunks_exact(5)
+        .map(|c| c.iter().sum::<f64>() / 5.0)
+        .collect();
+    let (mut sum, mut square) = (0.0, 0.0);
+    let mut best = (f64::INFINITY, 0);
+    for (cut, value) in fives.iter().enumerate().rev() {
+        sum += value;
+        square += value * value;
+        let n = (fives.len() - cut) as f64;
+        let score = (square - sum * sum / n).max(0.0) / (n * n);
+        // Few observations can lie close together by chance.
+        if n >= 10.0 && score <= best.0 {
+            best = (score, cut);
+        }
+    }
+    (2 * best.1 <= fives.len()).then_some(5 * best.1)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+
+    fn noise(n: usize, seed: u64) -> Vec<f64> {
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
+        (0..n).map(|_| random.random::<f64>() - 0.5).collect()
+    }
+
+    #[test]
+    fn a_transient_is_cut_and_little_more() {
+        let mut series = noise(2000, 1);
+        for (t, value) in series.iter_mut().enumerate() {
+            *value += 20.0 * (-(t as f64) / 50.0).exp();
+        }
+        let cut = warm_up(&series).unwrap();
+        assert!((150..600).contains(&cut), "{cut}");
+    }
+
+    #[test]
+    fn a_trend_never_settles() {
+        let series: Vec<f64> = noise(2000, 2)
+            .iter()
+            .enumerate()
+            .map(|(t, e)| e + t as f64)
+            .collect();
+        assert_eq!(warm_up(&series), None);
+    }
+
+    /// Of 95 % intervals for the mean of independent noise, 95 % cover it: of 1000, between
+    /// 926 and 972 with probability .999 (binomial).
+    #[test]
+    fn intervals_cover_as_often_as_they_say() {
+        let covered = (0..1000).filter(|seed| {
+            let sample = noise(BATCHES, 1000 + seed);
+            let mean = sample.iter().sum::<f64>() / BATCHES as f64;
+            let deviations: Vec<f64> = sample.iter().map(|x| x - mean).collect();
+            Estimate::new(mean, &deviations).covers(0.0, 0.95)
+        });
+        let covered = covered.count();
+        assert!((926..=985).contains(&covered), "{covered}");
+    }
+}

@@ -6,6 +6,7 @@
 //! generated from these types ([`schema`]) and stands in `schema/synth-policy.v1.json`.
 
 mod check;
+mod layout;
 mod msr;
 
 pub use check::{Finding, check, check_against};
@@ -41,6 +42,16 @@ pub struct Artifact {
     pub certificate: CertificateRecord,
     /// How it was made.
     pub provenance: Provenance,
+}
+
+impl Artifact {
+    /// The document as it is written to a file: indented, arrays of numbers on one line.
+    ///
+    /// # Errors
+    /// When a number is not finite, which JSON cannot hold.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        Ok(layout::flat_arrays(&serde_json::to_string_pretty(self)?) + "\n")
+    }
 }
 
 /// The document's format.

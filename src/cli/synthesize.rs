@@ -130,16 +130,16 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     match outcome {
         synthesis::Outcome::Policy(made) => {
             tell(common, &report::synthesis(&workload, &made));
-            let json = serde_json::to_string_pretty(&made.artifact)?;
-            emit(arguments.output.as_ref(), &format!("{json}\n"))?;
+            emit(arguments.output.as_ref(), &made.artifact.to_json()?)?;
             Ok(ExitCode::SUCCESS)
         }
         synthesis::Outcome::Overloaded(overload) => {
-            tell(common, &report::overload(&workload, &overload, true));
+            // A negative answer is the result: it is told to the quiet, too.
+            anstream::eprintln!("{}", report::overload(&workload, &overload, true));
             Ok(ExitCode::from(NEGATIVE))
         }
         synthesis::Outcome::Undecided(overload) => {
-            tell(common, &report::overload(&workload, &overload, false));
+            anstream::eprintln!("{}", report::overload(&workload, &overload, false));
             Ok(ExitCode::from(2))
         }
     }

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 
 use good_lp::{Expression, ProblemVariables, Solution as _, SolverModel, constraint, variable};
 
+use super::master::Master;
 use super::{Knapsack, Mix, ProgramError, Solution};
 use crate::schedule::{Packing, Schedule};
 use crate::workload::Workload;
@@ -49,8 +50,13 @@ pub(super) fn choose(
         )
         .filter(|u| seen.insert(u.clone()))
         .collect();
-    let weights = nearest_mix(&columns, &offered, &centre, t)?;
-    Ok(weights.map(|w| Mix::new(&columns, &w)))
+    let Some(weights) = nearest_mix(&columns, &offered, &centre, t)? else { return Ok(None) };
+    // With t held at a rounded number the vertex may have one schedule too many, of weight
+    // 1e-12 or so. The program over the chosen schedules alone has a basis of at most K.
+    let chosen = Mix::new(&columns, &weights).schedules;
+    let mut master = Master::new(&offered, chosen)?;
+    let primal = master.solve()?;
+    Ok(Some(Mix::new(master.columns(), &primal.weights)))
 }
 
 /// `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t`, `Σ π_s = 1`; `None` if HiGHS

@@ -156,7 +156,7 @@ pub fn solve(workload: &Workload, limits: &Limits) -> Result<Solution, ProgramEr
     let packing = Packing::new(workload);
     let mut generation = Generation::new(workload, &packing)?;
     let started = Instant::now();
-    while started.elapsed() < limits.time && !generation.round(limits.nodes)? {}
+    while !generation.round(limits.nodes)? && started.elapsed() < limits.time {}
     let columns = generation.master.columns();
     let optimum = Mix::new(columns, &generation.weights);
     let mut solution = Solution {
@@ -286,3 +286,6 @@ fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
     };
     (0..k).map(around).chain((0..k).map(near)).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -54,7 +54,11 @@ pub fn overload(workload: &Workload, overload: &Overload, decided: bool) -> Stri
         );
     }
     let _ = writeln!(text, "{}", bottleneck(workload, &overload.fluid));
-    if overload.fluid.bound() < 1.0 {
+    let resources = workload.resources().iter().zip(&overload.fluid.utilization);
+    for (resource, used) in resources.filter(|(_, u)| **u >= 1.0 - 1e-9) {
+        let _ = writeln!(text, "{} is over-committed: the jobs need {} of it.", resource.name(), percent(*used));
+    }
+    if overload.fluid.bound() < 1.0 - 1e-9 {
         let _ = writeln!(
             text,
             "No single resource is over-committed; the jobs do not pack. {}",
@@ -77,8 +81,8 @@ pub fn overload(workload: &Workload, overload: &Overload, decided: bool) -> Stri
     let _ = writeln!(text, "{}", prices.trim_fmt());
     let _ = writeln!(
         text,
-        "\nThe arrival rates would have to shrink to less than {} of what they are, all alike; or the server to grow.",
-        percent(1.0 / certificate.load)
+        "\nThe arrival rates would have to shrink to below {:.4} times what they are, all alike; or the server to grow.",
+        1.0 / certificate.load
     );
     text
 }

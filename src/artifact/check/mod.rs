@@ -1,0 +1,175 @@
+//! The checker: re-derives all that an artifact says from the artifact alone, by other code
+//! than made it, and reports everything that is wrong.
+//!
+//! # Theory
+//! Each claim has a second derivation here. The *bound* of the certificate is put to one
+//! integer knapsack: no schedule may be worth more than `1/bound` at the prices stated
+//! (Farley, Operations Research 38, 1990). The *modulating chain* is not solved as a chain:
+//! one round of the loop is a renewal cycle, and the time and service of its routes are sums
+//! over the stages of a route, weighted with the probability that the route comes by
+//! ([`round`]). What is left is arithmetic.
+//!
+//! # Practice
+//! A check that needs another one's field to be sound is left out where that field is not: a
+//! loop that is no permutation is reported, and not also the claims made from it. Whatever
+//! the artifact holds, the checker ends, and does not panic: its searches count their steps.
+
+mod against;
+mod certificate;
+mod claims;
+mod knapsack;
+mod round;
+mod shape;
+
+pub use against::check_against;
+
+use super::{Artifact, VERSION};
+use crate::workload::Workload;
+use round::Round;
+
+/// One thing that is wrong with an artifact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// JSON path of the field.
+    pub path: String,
+    /// What is wrong with it: the value found, and what was expected.
+    pub message: String,
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.path, self.message)
+    }
+}
+
+/// What has been found so far.
+#[derive(Debug, Default)]
+struct Report {
+    findings: Vec<Finding>,
+}
+
+impl Report {
+    fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.findings.push(Finding {
+            path: path.into(),
+            message: message.into(),
+        });
+    }
+
+    /// Whether nothing has been found below this path.
+    fn is_clear(&self, path: &str) -> bool {
+        !self.findings.iter().any(|f| f.path.starts_with(path))
+    }
+}
+
+/// Checks everything that an artifact says, from itself alone.
+///
+/// Where a concurrent route has more stages than can be listed, what is claimed from it is
+/// refused; without such a claim the artifact may pass, its stability unexamined.
+///
+/// # Errors
+/// A list of all that is wrong.
+pub fn check(artifact: &Artifact) -> Result<Workload, Vec<Finding>> {
+    let mut report = Report::default();
+    if artifact.version != VERSION {
+        report.add(
+            "version",
+            format!("{}, expected {VERSION}", artifact.version),
+        );
+    }
+    let workload = workload(artifact, &mut report);
+    shape::check(artifact, &mut report);
+    if let Some(workload) = &workload {
+        evidence(artifact, workload, &mut report);
+    }
+    match workload {
+        Some(workload) if report.findings.is_empty() => Ok(workload),
+        _ => Err(report.findings),
+    }
+}
+
+fn workload(artifact: &Artifact, report: &mut Report) -> Option<Workload> {
+    let checked = artifact.workload.check();
+    for fault in checked.as_ref().err().into_iter().flatten() {
+        report.add(format!("workload.{}", fault.place), fault.message.clone());
+    }
+    checked.ok()
+}
+
+/// What takes a sound workload: that schedules fit, the certificate, the loop's round, claims.
+fn evidence(artifact: &Artifact, workload: &Workload, report: &mut Report) {
+    shape::packing(&artifact.policy, workload, report);
+    if report.is_clear("certificate") {
+        certificate::bound(&artifact.certificate, workload, report);
+        certificate::gap(&artifact.certificate, report);
+    }
+    let mut round = None;
+    if report.is_clear("policy") {
+        certificate::load(artifact, workload, report);
+        drains(artifact, report);
+        round = Round::of(workload, &artifact.policy);
+        match &round {
+            Some(round) => stability(artifact, workload, round, report),
+            None => claims::underived(artifact, report),
+        }
+    }
+    claims::check(artifact, workload, round.as_ref(), report);
+}
+
+/// Every type must get more service than it brings work, routes included.
+fn stability(artifact: &Artifact, workload: &Workload, round: &Round, report: &mut Report) {
+    for (kind, load) in workload.types().iter().zip(round.loads(workload)) {
+        // A load that is not a number is not stable either.
+        let stable = load < 1.0;
+        if !stable {
+            let name = kind.name();
+            let message =
+                format!("the policy is unstable: type `{name}` has load {load}, expected < 1");
+            report.add("policy.switching_rate", message);
+        }
+    }
+    let phases = round.stages + artifact.policy.schedules.len();
+    if artifact.provenance.phases != phases {
+        report.add(
+            "provenance.phases",
+            format!("{}, expected {phases}", artifact.provenance.phases),
+        );
+    }
+}
+
+/// The slots that one round has to empty: `Σ_legs Σ_i (u_i − v_i)⁺`.
+fn drains(artifact: &Artifact, report: &mut Report) {
+    let policy = &artifact.policy;
+    let excess = |(u, v): (&u32, &u32)| u64::from(u.saturating_sub(*v));
+    let leg = |n: usize| -> u64 {
+        let next = policy.schedule((n + 1) % policy.order.len());
+        policy.schedule(n).iter().zip(next).map(excess).sum()
+    };
+    let drains: u64 = (0..policy.order.len()).map(leg).sum();
+    if artifact.provenance.drains != drains {
+        report.add(
+            "provenance.drains",
+            format!("{}, expected {drains}", artifact.provenance.drains),
+        );
+    }
+}
+
+/// Whether a number is what was expected up to a relative error; never where one of them is
+/// not finite.
+fn is_close(found: f64, expected: f64, relative: f64) -> bool {
+    expected.is_finite() && (found - expected).abs() <= relative * expected.abs()
+}
+
+/// `πW` (K): the mean schedule of the mix, while it works.
+fn mix(artifact: &super::MsrPolicy) -> Vec<f64> {
+    let types = artifact.schedules.first().map_or(0, Vec::len);
+    let of_type = |i: usize| -> f64 {
+        artifact
+            .schedules
+            .iter()
+            .zip(&artifact.weights)
+            .map(|(u, p)| f64::from(u[i]) * p)
+            .sum()
+    };
+    (0..types).map(of_type).collect()
+}

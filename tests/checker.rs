@@ -1,0 +1,333 @@
+//! The checker refuses what is wrong, for the right reason, and passes what is right.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use synth::artifact::{
+    Artifact, ArtifactError, CheckedArtifact, Preemption, Route, check, check_against, parse,
+};
+use synth::synthesis::{Options, Outcome, synthesize};
+use synth::workload::Workload;
+
+const PREEMPTIONS: [Preemption; 3] = [Preemption::None, Preemption::Full, Preemption::Setup];
+
+fn here(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// The text of a policy of the corpus.
+fn policy(file: &str) -> String {
+    std::fs::read_to_string(here("tests/corpus/policies").join(file)).unwrap()
+}
+
+fn valid() -> Artifact {
+    parse(&policy("valid.json"), "valid.json").unwrap()
+}
+
+/// What is wrong with a text: path and message of each finding, whoever found it.
+fn faults(text: &str) -> Vec<(String, String)> {
+    match CheckedArtifact::parse(text, "test") {
+        Ok(_) => Vec::new(),
+        Err(ArtifactError::Shape { place, message, .. }) => vec![(place, message)],
+        Err(ArtifactError::Refused { findings, .. }) => {
+            findings.into_iter().map(|f| (f.path, f.message)).collect()
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The rows of the corpus' table: file, path, words of the message.
+fn expected() -> Vec<[String; 3]> {
+    let table = policy("EXPECTED.md");
+    let rows = table.lines().filter(|line| line.contains(".json |"));
+    rows.map(|row| {
+        let cells: Vec<String> = row
+            .trim_matches('|')
+            .split('|')
+            .map(|c| c.trim().into())
+            .collect();
+        <[String; 3]>::try_from(cells).unwrap()
+    })
+    .collect()
+}
+
+#[test]
+fn the_valid_policy_of_the_corpus_passes() {
+    assert_eq!(faults(&policy("valid.json")), []);
+}
+
+#[test]
+fn each_policy_of_the_corpus_is_refused_for_its_fault() {
+    for [file, path, words] in expected() {
+        let found = faults(&policy(&file));
+        let named = found
+            .iter()
+            .any(|(p, message)| *p == path && message.contains(&words));
+        assert!(
+            named,
+            "{file}: expected `{words}` at {path}, found {found:#?}"
+        );
+    }
+}
+
+#[test]
+fn every_policy_of_the_corpus_stands_in_its_table() {
+    let listed: BTreeSet<String> = expected().into_iter().map(|[file, ..]| file).collect();
+    let files = std::fs::read_dir(here("tests/corpus/policies")).unwrap();
+    let names = files.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let present: BTreeSet<String> = names
+        .filter(|n| n.ends_with(".json") && n != "valid.json")
+        .collect();
+    assert_eq!(listed, present);
+}
+
+/// Several faults are told together.
+#[test]
+fn all_faults_are_reported() {
+    let mut artifact = valid();
+    artifact.policy.weights = vec![-1.0, 2.0];
+    artifact.policy.order = vec![1, 1];
+    artifact.certificate.prices[0] = f64::NAN;
+    artifact.claims[2].unit = "h".into();
+    artifact.claims[3].job_type = Some("x".into());
+    let paths: Vec<String> = check(&artifact)
+        .unwrap_err()
+        .into_iter()
+        .map(|f| f.path)
+        .collect();
+    let expected = [
+        "policy.weights[0]",
+        "policy.loop[1]",
+        "certificate.prices[0]",
+        "certificate.prices",
+        "claims[2].unit",
+        "claims[3].type",
+    ];
+    assert_eq!(paths, expected);
+}
+
+/// JSON cannot say these, but a library can.
+#[test]
+fn numbers_that_are_none_are_refused() {
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let changes: [fn(&mut Artifact, f64); 8] = [
+            |a, x| a.policy.weights[0] = x,
+            |a, x| a.policy.switching_rate = x,
+            |a, x| a.certificate.load = x,
+            |a, x| a.certificate.bound = x,
+            |a, x| a.certificate.gap = x,
+            |a, x| a.certificate.resource_prices[1] = x,
+            |a, x| a.claims[0].value = x,
+            |a, x| a.claims[3].value = x,
+        ];
+        for (n, change) in changes.into_iter().enumerate() {
+            let mut artifact = valid();
+            change(&mut artifact, bad);
+            assert!(check(&artifact).is_err(), "{bad} in change {n}");
+        }
+    }
+}
+
+/// Eight types that all have to be exchanged at once, in a number that none can list.
+#[test]
+fn a_concurrent_route_that_is_too_large_is_said_where_a_claim_depends_on_it() {
+    let mut text =
+        String::from("kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 160}}\njobs:\n");
+    for i in 0..16 {
+        text += &format!("  - {{name: t{i}, demand: {{cpu: 1}}, arrival_rate: 5, mean_size: 1}}\n");
+    }
+    let workload = Workload::parse(&text, "t.yaml").unwrap().workload;
+    let mut artifact = synthesized(&workload, Preemption::None, None).unwrap();
+    let half = |first: bool| {
+        (0..16)
+            .map(|i| if (i < 8) == first { 20 } else { 0 })
+            .collect::<Vec<u32>>()
+    };
+    artifact.policy.schedules = vec![half(true), half(false)];
+    artifact.policy.weights = vec![0.5, 0.5];
+    artifact.policy.order = vec![0, 1];
+    artifact.policy.route = Route::ALL[1];
+    artifact.provenance.drains = 320;
+    let findings = check(&artifact).unwrap_err();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings[0].path, "policy.route");
+    artifact.claims.truncate(1);
+    check(&artifact).unwrap();
+}
+
+#[test]
+fn a_policy_for_another_workload_is_told_by_its_differences() {
+    let artifact = valid();
+    let text = std::fs::read_to_string(here("models/section7.yaml")).unwrap();
+    let against = |from: &str, to: &str| -> Vec<String> {
+        assert!(text.contains(from), "{from}");
+        let other = Workload::parse(&text.replace(from, to), "other.yaml")
+            .unwrap()
+            .workload;
+        check_against(&artifact, &other)
+            .into_iter()
+            .map(|f| f.to_string())
+            .collect()
+    };
+    assert_eq!(against("source: MSR paper", "source: elsewhere"), [""; 0]);
+    let cases = [
+        (
+            "cpu: 20",
+            "cpu: 21",
+            "workload.resources[0].capacity: capacity of `cpu`: made for 20, but the workload has 21",
+        ),
+        (
+            "network",
+            "disk",
+            "workload.resources[2]: made for resource `network`, which the workload lacks",
+        ),
+        (
+            "name: type-2",
+            "name: web",
+            "workload.types[1]: made for type `type-2`, which the workload lacks",
+        ),
+        (
+            "memory: 7",
+            "memory: 6",
+            "workload.types[0].demand[1]: demand of `type-1` for `memory`: made for 7, but the workload has 6",
+        ),
+        (
+            "arrival_rate: 1.8",
+            "arrival_rate: 1.7",
+            "workload.types[1].arrival_rate: arrival rate of `type-2`: made for 1.8, but the workload has 1.7",
+        ),
+        (
+            "arrival_rate: .9, mean_size: 1",
+            "arrival_rate: .9, mean_size: .5",
+            "workload.types[2].size: `type-3`: made for exponential sizes of mean 1, but the workload has exponential sizes of mean 0.5",
+        ),
+        (
+            "time_unit: s",
+            "time_unit: h",
+            "workload.time_unit: made for s, but the workload has h",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        let found = against(from, to);
+        assert!(found[0].starts_with(expected), "{from}: {found:#?}");
+    }
+}
+
+#[test]
+fn an_order_of_types_is_part_of_the_workload() {
+    let mut artifact = valid();
+    let workload = check(&artifact).unwrap();
+    assert_eq!(check_against(&artifact, &workload), []);
+    artifact.workload.types.swap(0, 1);
+    let found = check_against(&artifact, &workload);
+    assert_eq!(found[0].path, "workload.types");
+    assert!(
+        found[0].message.contains("type-2, type-1, type-3"),
+        "{found:?}"
+    );
+}
+
+/// A fresh artifact, if the workload can be stabilized.
+fn synthesized(
+    workload: &Workload,
+    preemption: Preemption,
+    route: Option<Route>,
+) -> Option<Artifact> {
+    let mut options = Options::new(preemption);
+    options.route = route;
+    if preemption == Preemption::Setup {
+        options.setup_rate = Some(10.0 * workload.types()[0].service_rate());
+    }
+    match synthesize(workload, &options).unwrap() {
+        Outcome::Policy(synthesis) => Some(synthesis.artifact),
+        Outcome::Overloaded(_) | Outcome::Undecided(_) => None,
+    }
+}
+
+/// What the checker finds in a fresh artifact, which should be nothing.
+fn disagreements(artifact: &Artifact, what: &str) -> Vec<String> {
+    let findings = check(artifact).err().unwrap_or_default();
+    findings.iter().map(|f| format!("{what}: {f}")).collect()
+}
+
+#[test]
+fn what_is_synthesized_from_the_models_is_valid() {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(here("models")).unwrap() {
+        let path = entry.unwrap().path();
+        let workload = Workload::read(&path).unwrap().workload;
+        for preemption in PREEMPTIONS {
+            let artifact = synthesized(&workload, preemption, None).unwrap();
+            found.extend(disagreements(
+                &artifact,
+                &format!("{} {preemption:?}", path.display()),
+            ));
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+/// A workload of up to four types and three resources, scaled to a fluid load below 1. Its
+/// rates and sizes spread over orders of magnitude.
+fn random_workload(rng: &mut Xoshiro256PlusPlus) -> Workload {
+    let (types, resources) = (rng.random_range(1..=4), rng.random_range(1..=3));
+    let capacity: Vec<u32> = (0..resources).map(|_| rng.random_range(5..=30)).collect();
+    let listed = |amounts: &[u32]| -> String {
+        let named = amounts
+            .iter()
+            .enumerate()
+            .map(|(j, d)| format!("r{j}: {d}"));
+        named.collect::<Vec<_>>().join(", ")
+    };
+    let mut jobs = String::new();
+    for i in 0..types {
+        let mut demand: Vec<u32> = capacity
+            .iter()
+            .map(|c| rng.random_range(0..=c / 2))
+            .collect();
+        demand[0] = demand[0].max(1);
+        let size = 10_f64.powf(rng.random_range(-2.0..2.0));
+        let load: f64 = rng.random_range(0.01..1.0);
+        jobs += &format!(
+            "  - {{name: t{i}, demand: {{{}}}, arrival_rate: {:.6}, mean_size: {size:.6}}}\n",
+            listed(&demand),
+            load / size
+        );
+    }
+    let text = format!(
+        "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{{}}}}}\njobs:\n{jobs}",
+        listed(&capacity)
+    );
+    let workload = Workload::parse(&text, "random.yaml").unwrap().workload;
+    let fluid = synth::schedule::Fluid::new(&workload).bound();
+    workload
+        .scaled(rng.random_range(0.2..0.95) / fluid)
+        .unwrap()
+}
+
+/// Two derivations of every number, of the four routes too, agree on random workloads.
+#[test]
+fn what_is_synthesized_from_random_workloads_is_valid() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+    let (mut checked, mut found) = (0, Vec::new());
+    for n in 0..100 {
+        let workload = random_workload(&mut rng);
+        for preemption in PREEMPTIONS {
+            for route in [None].into_iter().chain(Route::ALL.map(Some)) {
+                if let Some(artifact) = synthesized(&workload, preemption, route) {
+                    let what = format!("workload {n}, {preemption:?}, {route:?}");
+                    found.extend(disagreements(&artifact, &what));
+                    checked += 1;
+                }
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+    assert!(
+        checked >= 750,
+        "only {checked} of the workloads could be stabilized"
+    );
+}

@@ -1,0 +1,255 @@
+//! Every leaf of valid artifacts is spoilt in turn: the checker never panics, and what matters
+//! does not pass.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use synth::artifact::{Admission, CheckedArtifact, Drain, Preemption, Route};
+use synth::synthesis::{Options, Outcome, synthesize};
+use synth::workload::Workload;
+
+/// Words that stand in artifacts: one for another is a fault that parses.
+const WORDS: [&str; 12] = [
+    "none",
+    "setup",
+    "full",
+    "sequential",
+    "concurrent",
+    "eager",
+    "late",
+    "phantom",
+    "release",
+    "first-fit",
+    "exact-renewal-reward",
+    "mean_schedule",
+];
+
+/// A spoilt artifact: where, how, and the whole of it.
+struct Mutant {
+    pointer: String,
+    change: String,
+    document: Value,
+}
+
+/// Where a mutation may pass, with the reason; pointers are prefixes. `idle` are those that
+/// have no effect in the artifact at hand.
+fn is_harmless(mutant: &Mutant, idle: &[&str]) -> bool {
+    let Mutant {
+        pointer, change, ..
+    } = mutant;
+    let below = |prefixes: &[&str]| prefixes.iter().any(|p| pointer.starts_with(p));
+    let is = |changes: &[&str]| changes.contains(&change.as_str());
+    let a_claim = pointer.starts_with("/claims/") && pointer.matches('/').count() == 2;
+    // A remark on where the figures come from, and names of types that do not arrive.
+    below(&["/workload/source", "/workload/unserved"])
+        // How it was made; `drains` and `phases` are derived again and do matter.
+        || below(&["/provenance/tool", "/provenance/options", "/provenance/solver"])
+        || below(&["/provenance/rounds", "/provenance/columns"])
+        // The claims hold for a policy without these, and say so.
+        || below(&["/policy/backfill", "/policy/empty_slots"])
+        || below(idle)
+        // Higher resource prices cover the values too; the knapsack is then searched, not bounded.
+        || (below(&["/certificate/resource_prices/"]) && is(&["×1.001", "2^32 - 1", "2^64 - 1"]))
+        // A gap of 1e-12 is a rounding error, and so is a thousandth of it.
+        || (pointer == "/certificate/gap" && is(&["×1.001", "0"]))
+        // An artifact may claim less.
+        || (a_claim && is(&["removed"]))
+        || (pointer == "/claims" && is(&["empty"]))
+}
+
+/// All pointers of a document, parents before children.
+fn pointers(value: &Value, here: &str, found: &mut Vec<String>) {
+    found.push(here.to_owned());
+    match value {
+        Value::Array(items) => {
+            for (n, item) in items.iter().enumerate() {
+                pointers(item, &format!("{here}/{n}"), found);
+            }
+        }
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                pointers(field, &format!("{here}/{name}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What may stand in place of a value.
+fn replacements(value: &Value) -> Vec<(String, Value)> {
+    let named = |name: &str, value: Value| (name.to_owned(), value);
+    match value {
+        Value::Number(number) => {
+            let larger = number.as_f64().unwrap() * 1.001;
+            vec![
+                named("0", json!(0)),
+                named("-1", json!(-1)),
+                named("1e308", json!(1e308)),
+                named("2^32 - 1", json!(u32::MAX)),
+                named("2^64 - 1", json!(u64::MAX)),
+                named("×1.001", json!(larger)),
+            ]
+        }
+        Value::String(_) => {
+            let words = WORDS.iter().map(|word| named(word, json!(word)));
+            words
+                .chain([named("x", json!("x")), named("empty", json!(""))])
+                .collect()
+        }
+        Value::Bool(b) => vec![named("negated", json!(!b))],
+        Value::Array(items) => {
+            let twice: Vec<Value> = items.iter().chain(items).cloned().collect();
+            vec![
+                named("empty", json!([])),
+                named("all twice", json!(twice)),
+                named("null", json!(null)),
+            ]
+        }
+        Value::Object(fields) => {
+            let mut more = fields.clone();
+            more.insert("surprise".into(), json!(1));
+            vec![
+                named("unknown field", Value::Object(more)),
+                named("null", json!(null)),
+            ]
+        }
+        Value::Null => Vec::new(),
+    }
+}
+
+/// The same without one member, or with one element of an array twice.
+fn without_or_twice(parent: &Value, key: &str) -> Vec<(String, Value)> {
+    match parent {
+        Value::Array(items) => {
+            let n: usize = key.parse().unwrap();
+            let (mut fewer, mut more) = (items.clone(), items.clone());
+            fewer.remove(n);
+            more.insert(n, items[n].clone());
+            vec![
+                ("removed".into(), Value::Array(fewer)),
+                ("doubled".into(), Value::Array(more)),
+            ]
+        }
+        Value::Object(fields) => {
+            let mut fewer = fields.clone();
+            fewer.remove(key);
+            vec![("removed".into(), Value::Object(fewer))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// 0 and 0.0 are one number.
+fn is_same(a: &Value, b: &Value) -> bool {
+    a == b || (a.is_number() && a.as_f64() == b.as_f64())
+}
+
+fn mutants(valid: &Value) -> Vec<Mutant> {
+    let mut places = Vec::new();
+    pointers(valid, "", &mut places);
+    let mut mutants = Vec::new();
+    for pointer in places {
+        let mut spoil = |at: &str, change: String, replacement: Value| {
+            let mut document = valid.clone();
+            *document.pointer_mut(at).unwrap() = replacement;
+            if !is_same(document.pointer(at).unwrap(), valid.pointer(at).unwrap()) {
+                mutants.push(Mutant {
+                    pointer: pointer.clone(),
+                    change,
+                    document,
+                });
+            }
+        };
+        for (change, replacement) in replacements(valid.pointer(&pointer).unwrap()) {
+            spoil(&pointer, change, replacement);
+        }
+        if let Some((parent, key)) = pointer.rsplit_once('/') {
+            for (change, replacement) in without_or_twice(valid.pointer(parent).unwrap(), key) {
+                spoil(parent, change, replacement);
+            }
+        }
+    }
+    mutants
+}
+
+/// A fresh artifact of a model, as JSON.
+fn artifact(model: &str, preemption: Preemption, route: Route) -> Value {
+    let path = format!("{}/models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
+    let workload = Workload::read(Path::new(&path)).unwrap().workload;
+    let mut options = Options::new(preemption);
+    options.route = Some(route);
+    options.setup_rate = (preemption == Preemption::Setup).then_some(10.0);
+    match synthesize(&workload, &options).unwrap() {
+        Outcome::Policy(synthesis) => serde_json::to_value(&synthesis.artifact).unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Mutants that pass though they should not.
+fn survivors(valid: &Value, idle: &[&str]) -> Vec<String> {
+    let passes = |document: &Value| CheckedArtifact::parse(&document.to_string(), "mutant").is_ok();
+    assert!(passes(valid));
+    let survived = |m: &&Mutant| !is_harmless(m, idle) && passes(&m.document);
+    let all = mutants(valid);
+    assert!(all.len() > 500, "only {} mutants", all.len());
+    all.iter()
+        .filter(survived)
+        .map(|m| format!("{} {}", m.pointer, m.change))
+        .collect()
+}
+
+#[test]
+fn no_fault_in_a_policy_of_section_7_passes() {
+    let route = Route {
+        drain: Drain::Sequential,
+        admission: Admission::Eager,
+    };
+    // Without a cost of preemption there are no routes.
+    let cases: [(Preemption, &[&str]); 3] = [
+        (Preemption::None, &[]),
+        (Preemption::Full, &["/policy/route"]),
+        (Preemption::Setup, &[]),
+    ];
+    for (preemption, idle) in cases {
+        let found = survivors(&artifact("section7", preemption, route), idle);
+        assert!(found.is_empty(), "{preemption:?}: {found:#?}");
+    }
+}
+
+#[test]
+fn no_fault_in_a_policy_with_three_schedules_passes() {
+    let route = Route {
+        drain: Drain::Concurrent,
+        admission: Admission::Eager,
+    };
+    // Here no route has room for anybody before its end.
+    let idle = ["/policy/route/admission"];
+    let found = survivors(&artifact("four_types", Preemption::None, route), &idle);
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+/// What is listed as harmless is: it does not hide a checker that refuses all.
+#[test]
+fn harmless_changes_pass() {
+    let route = Route {
+        drain: Drain::Sequential,
+        admission: Admission::Eager,
+    };
+    let mut document = artifact("section7", Preemption::Full, route);
+    for (pointer, value) in [
+        ("/workload/source", json!("elsewhere")),
+        ("/workload/unserved", json!(["idle"])),
+        ("/provenance/tool", json!("by hand")),
+        ("/provenance/options", json!([])),
+        ("/provenance/rounds", json!(0)),
+        ("/policy/backfill", json!("none")),
+        ("/policy/empty_slots", json!("phantom")),
+        ("/policy/route/drain", json!("concurrent")),
+        ("/claims", json!([])),
+    ] {
+        *document.pointer_mut(pointer).unwrap() = value;
+        let checked = CheckedArtifact::parse(&document.to_string(), pointer);
+        assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
+}

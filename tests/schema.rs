@@ -1,0 +1,114 @@
+//! The JSON Schema that stands in the repository is the one of the types, and tells artifacts
+//! from other documents.
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use synth::artifact::Preemption;
+use synth::synthesis::{Options, Outcome, synthesize};
+use synth::workload::Workload;
+
+fn here(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn json_file(path: &str) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(here(path)).unwrap()).unwrap()
+}
+
+fn validator() -> jsonschema::Validator {
+    // The stored one is the same: see the first test, which may be writing it just now.
+    jsonschema::validator_for(&serde_json::to_value(synth::artifact::schema()).unwrap()).unwrap()
+}
+
+fn complaints(document: &Value) -> Vec<String> {
+    validator()
+        .iter_errors(document)
+        .map(|e| format!("{}: {e}", e.instance_path()))
+        .collect()
+}
+
+#[test]
+fn schema_is_that_of_the_types() {
+    let path = here("schema/synth-policy.v1.json");
+    let mut text = serde_json::to_string_pretty(&synth::artifact::schema()).unwrap();
+    text.push('\n');
+    if std::env::var_os("SYNTH_UPDATE_SCHEMA").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let stored = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        stored == text,
+        "schema/synth-policy.v1.json is not the schema of the types. A change of shape changes \
+         the version; then write it anew: SYNTH_UPDATE_SCHEMA=1 cargo test --release schema"
+    );
+}
+
+#[test]
+fn schema_accepts_the_valid_policy() {
+    assert_eq!(
+        complaints(&json_file("tests/corpus/policies/valid.json")),
+        [""; 0]
+    );
+}
+
+#[test]
+fn schema_accepts_what_is_synthesized() {
+    for entry in std::fs::read_dir(here("models")).unwrap() {
+        let path = entry.unwrap().path();
+        let workload = Workload::read(&path).unwrap().workload;
+        for preemption in [Preemption::None, Preemption::Full, Preemption::Setup] {
+            let mut options = Options::new(preemption);
+            options.setup_rate = (preemption == Preemption::Setup).then_some(10.0);
+            let Outcome::Policy(synthesis) = synthesize(&workload, &options).unwrap() else {
+                panic!("{}: no policy", path.display());
+            };
+            let document = serde_json::to_value(&synthesis.artifact).unwrap();
+            assert_eq!(complaints(&document), [""; 0], "{}", path.display());
+        }
+    }
+}
+
+/// Strict at every level, as the parser is.
+#[test]
+fn schema_refuses_an_unknown_field() {
+    let valid = json_file("tests/corpus/policies/valid.json");
+    let objects = [
+        "",
+        "/workload",
+        "/workload/resources/0",
+        "/workload/types/0",
+        "/workload/types/0/size",
+        "/policy",
+        "/policy/route",
+        "/claims/0",
+        "/claims/1/holds_for",
+        "/certificate",
+        "/provenance",
+    ];
+    for pointer in objects {
+        let mut document = valid.clone();
+        let object = document
+            .pointer_mut(pointer)
+            .unwrap()
+            .as_object_mut()
+            .unwrap();
+        object.insert("surprise".into(), json!(1));
+        assert!(!complaints(&document).is_empty(), "{pointer}");
+    }
+}
+
+#[test]
+fn schema_refuses_a_missing_field_and_a_negative_count() {
+    let valid = json_file("tests/corpus/policies/valid.json");
+    let mut document = valid.clone();
+    document["policy"]
+        .as_object_mut()
+        .unwrap()
+        .remove("weights");
+    assert!(!complaints(&document).is_empty());
+    let mut document = valid;
+    document["policy"]["schedules"][0][0] = json!(-1);
+    assert!(!complaints(&document).is_empty());
+}

@@ -43,7 +43,10 @@ mod tests {
             "w": [[1, 2], [3.5, 4]], "empty": [], "objects": [{"a": ["x]\"[", "{"]}], "s": "[1,\n2]"
         });
         let flat = flat_arrays(&serde_json::to_string_pretty(&value).unwrap());
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&flat).unwrap(), value);
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&flat).unwrap(),
+            value
+        );
         assert!(flat.contains("\n    [1, 2],\n    [3.5, 4]\n"), "{flat}");
         assert!(flat.contains(r#""a": ["x]\"[", "{"]"#), "{flat}");
     }

@@ -29,6 +29,7 @@ pub struct Modulation {
     /// Fraction of time in each phase, in node order.
     pub law: Vec<f64>,
     working: f64,
+    transit: f64,
     mean_schedule: Vec<f64>,
     mean_in_transit: Vec<f64>,
     switching_rate: f64,
@@ -59,10 +60,12 @@ impl Modulation {
         let law = ctmc::stationary(&chain)?;
         let types = workload.types().len();
         let (mut mean_schedule, mut mean_in_transit) = (vec![0.0; types], vec![0.0; types]);
-        let mut working = 0.0;
+        let (mut working, mut transit) = (0.0, 0.0);
         for (phase, p) in chain.node_weights().zip(&law) {
             if phase.working {
                 working += p;
+            } else {
+                transit += p;
             }
             for (i, slots) in phase.slots.iter().enumerate() {
                 mean_schedule[i] += p * f64::from(*slots);
@@ -71,11 +74,17 @@ impl Modulation {
                 }
             }
         }
-        let switching_rate = policy.switching_rate;
+        // A single schedule is never left.
+        let switching_rate = if policy.order.len() > 1 {
+            policy.switching_rate
+        } else {
+            0.0
+        };
         Ok(Modulation {
             chain,
             law,
             working,
+            transit,
             mean_schedule,
             mean_in_transit,
             switching_rate,
@@ -114,13 +123,15 @@ impl Modulation {
     /// routes, whatever α is, time `T` and service `C_i`. Type i is stable iff
     /// `b_i (N/α + T) < (N/α)(πW)_i + C_i`, which is linear in 1/α.
     pub fn largest_stable_rate(&self, workload: &Workload) -> f64 {
-        let transit = 1.0 - self.working;
+        // Summed, not 1 − working: where there are no routes it must be 0 exactly.
+        let transit = self.transit;
         let per_type = workload.types().iter().enumerate().map(|(i, kind)| {
             let offered = kind.offered_load();
             let spare = self.mean_schedule[i] - self.mean_in_transit[i] - offered * self.working;
             let missed = offered * transit - self.mean_in_transit[i];
-            // Both are per unit of time at this α: working time scales as 1/α.
-            if missed > 0.0 {
+            // Both are per unit of time at this α: working time scales as 1/α. What is missed
+            // is a difference; below its rounding error nothing is missed.
+            if missed > 1e-12 * (offered * transit + self.mean_in_transit[i]) {
                 self.switching_rate * spare / missed
             } else {
                 f64::INFINITY

@@ -55,6 +55,9 @@ pub fn chain(
     policy: &MsrPolicy,
     limit: usize,
 ) -> Result<DiGraph<Phase, Step>, TooManyPhases> {
+    if least_phases(policy) > limit as f64 {
+        return Err(TooManyPhases { limit });
+    }
     let packing = Packing::new(workload);
     let rates: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
     let mut chain = DiGraph::new();
@@ -81,6 +84,29 @@ pub fn chain(
         )?;
     }
     Ok(chain)
+}
+
+/// A lower bound on the phases: a concurrent leg passes at least one for each vector of
+/// slots still to go, a sequential one for each slot.
+fn least_phases(policy: &MsrPolicy) -> f64 {
+    let leg = |position: usize| -> f64 {
+        let (from, to) = (
+            policy.schedule(position),
+            policy.schedule((position + 1) % policy.order.len()),
+        );
+        let excess = from
+            .iter()
+            .zip(to)
+            .map(|(u, v)| f64::from(u.saturating_sub(*v)));
+        match (policy.preemption, policy.route.drain) {
+            (Preemption::Full, _) => 0.0,
+            (_, Drain::Sequential) => excess.sum(),
+            (_, Drain::Concurrent) => excess.map(|e| e + 1.0).product::<f64>() - 1.0,
+        }
+    };
+    (0..policy.order.len())
+        .map(|position| 1.0 + leg(position))
+        .sum()
 }
 
 fn working(policy: &MsrPolicy, position: usize) -> Phase {

@@ -5,6 +5,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::artifact::{Backfill, EmptySlots, Preemption, Route};
+use crate::program::{self, Limits};
 use crate::schedule::{Packing, Schedule};
 
 fn section7() -> Workload {
@@ -52,7 +53,8 @@ fn largest_stable_rate_is_where_a_type_becomes_unstable() {
     let workload = section7();
     for preemption in [Preemption::None, Preemption::Setup] {
         for route in Route::ALL {
-            let at = |rate| Modulation::new(&workload, &policy(preemption, route, rate), 1000).unwrap();
+            let at =
+                |rate| Modulation::new(&workload, &policy(preemption, route, rate), 1000).unwrap();
             let largest = at(0.01).largest_stable_rate(&workload);
             assert!((at(3.0).largest_stable_rate(&workload) / largest - 1.0).abs() < 1e-10);
             let heaviest = |rate| at(rate).loads(&workload).into_iter().fold(0.0, f64::max);
@@ -67,8 +69,12 @@ fn largest_stable_rate_is_where_a_type_becomes_unstable() {
 #[test]
 fn mean_schedule_by_renewal_and_reward() {
     let rate = 0.1;
-    let modulation =
-        Modulation::new(&section7(), &policy(Preemption::None, Route::ALL[0], rate), 1000).unwrap();
+    let modulation = Modulation::new(
+        &section7(),
+        &policy(Preemption::None, Route::ALL[0], rate),
+        1000,
+    )
+    .unwrap();
     let (working, transit) = (2.0 / rate, 1.5 + 37.0 / 12.0);
     assert!((modulation.working_time() - working / (working + transit)).abs() < 1e-14);
     let third = (working * 1.0 + 3.5) / (working + transit);
@@ -80,16 +86,21 @@ fn mean_schedule_by_renewal_and_reward() {
 /// A random server with three types, and a random loop of up to four of its schedules.
 fn random_case(seed: u64) -> (Workload, Vec<Schedule>) {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {a: 12, b: 10}}\njobs:\n".to_string();
+    let mut text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {a: 12, b: 10}}\njobs:\n"
+        .to_string();
     for i in 0..3 {
         let (a, b) = (random.random_range(1..5), random.random_range(0..4));
         let (rate, size) = (0.1 + random.random::<f32>(), 0.1 + random.random::<f32>());
-        text += &format!("  - {{name: t{i}, demand: {{a: {a}, b: {b}}}, arrival_rate: {rate}, mean_size: {size}}}\n");
+        text += &format!(
+            "  - {{name: t{i}, demand: {{a: {a}, b: {b}}}, arrival_rate: {rate}, mean_size: {size}}}\n"
+        );
     }
     let workload = Workload::parse(&text, "random").unwrap().workload;
     let all = crate::schedule::enumerate(&Packing::new(&workload), 10_000).schedules;
-    let maximal: Vec<Schedule> =
-        all.into_iter().filter(|u| Packing::new(&workload).is_maximal(u)).collect();
+    let maximal: Vec<Schedule> = all
+        .into_iter()
+        .filter(|u| Packing::new(&workload).is_maximal(u))
+        .collect();
     let count = maximal.len().min(4);
     let start = random.random_range(0..=maximal.len() - count);
     (workload, maximal[start..start + count].to_vec())
@@ -99,7 +110,9 @@ fn random_policy(schedules: &[Schedule], preemption: Preemption, route: Route) -
     let n = schedules.len();
     MsrPolicy {
         schedules: schedules.to_vec(),
-        weights: (1..=n).map(|s| 2.0 * s as f64 / (n * (n + 1)) as f64).collect(),
+        weights: (1..=n)
+            .map(|s| 2.0 * s as f64 / (n * (n + 1)) as f64)
+            .collect(),
         order: (0..n).collect(),
         ..policy(preemption, route, 0.7)
     }
@@ -118,12 +131,22 @@ fn chains_of_random_loops() {
                 let modulation = Modulation::new(&workload, &policy, 10_000).unwrap();
                 if let Some(dense) = ctmc::stationary_dense(&ctmc::generator(&modulation.chain)) {
                     let distance = (DVector::from_vec(modulation.law.clone()) - dense).amax();
-                    assert!(distance < 1e-12, "seed {seed}, {preemption:?} {route}: {distance}");
+                    assert!(
+                        distance < 1e-12,
+                        "seed {seed}, {preemption:?} {route}: {distance}"
+                    );
                 }
                 for phase in modulation.chain.node_weights() {
-                    let held: Vec<u32> =
-                        phase.slots.iter().zip(&phase.setups).map(|(c, x)| c + x).collect();
-                    assert!(packing.fits(&held), "seed {seed}, {preemption:?} {route}: {phase:?}");
+                    let held: Vec<u32> = phase
+                        .slots
+                        .iter()
+                        .zip(&phase.setups)
+                        .map(|(c, x)| c + x)
+                        .collect();
+                    assert!(
+                        packing.fits(&held),
+                        "seed {seed}, {preemption:?} {route}: {phase:?}"
+                    );
                 }
             }
         }
@@ -135,10 +158,17 @@ fn chains_of_random_loops() {
 fn fast_setups_approach_full_preemption() {
     let (workload, schedules) = random_case(1);
     let full = random_policy(&schedules, Preemption::Full, Route::ALL[0]);
-    let mean = Modulation::new(&workload, &full, 100).unwrap().mean_schedule().to_vec();
+    let mean = Modulation::new(&workload, &full, 100)
+        .unwrap()
+        .mean_schedule()
+        .to_vec();
     for i in 0..3 {
-        let mixed: f64 =
-            full.weights.iter().zip(&full.schedules).map(|(p, u)| p * f64::from(u[i])).sum();
+        let mixed: f64 = full
+            .weights
+            .iter()
+            .zip(&full.schedules)
+            .map(|(p, u)| p * f64::from(u[i]))
+            .sum();
         assert!((mean[i] - mixed).abs() < 1e-14);
     }
     for route in Route::ALL {
@@ -147,13 +177,53 @@ fn fast_setups_approach_full_preemption() {
             ..random_policy(&schedules, Preemption::Setup, route)
         };
         let near = Modulation::new(&workload, &setup, 10_000).unwrap();
-        assert!(near.mean_schedule().iter().zip(&mean).all(|(a, b)| (a - b).abs() < 1e-7));
+        assert!(
+            near.mean_schedule()
+                .iter()
+                .zip(&mean)
+                .all(|(a, b)| (a - b).abs() < 1e-7)
+        );
     }
 }
 
 #[test]
 fn a_chain_beyond_its_limit_is_refused() {
-    let policy = policy(Preemption::None, "concurrent-late".parse().unwrap(), 0.05);
-    let error = Modulation::new(&section7(), &policy, 12).unwrap_err();
-    assert!(error.to_string().contains("more than 12 phases"), "{error}");
+    for route in ["concurrent-late", "concurrent-eager"] {
+        let policy = policy(Preemption::None, route.parse().unwrap(), 0.05);
+        let error = Modulation::new(&section7(), &policy, 12).unwrap_err();
+        assert!(error.to_string().contains("more than 12 phases"), "{error}");
+        assert!(Modulation::new(&section7(), &policy, 13).is_ok());
+    }
+}
+
+/// Of appendix J's 343 979 optimal bases the loops need 9 to 43 completions a round (the
+/// paper's own 34); the least is found.
+#[test]
+fn the_least_to_drain_of_appendix_j() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/models/vms.yaml");
+    let workload = Workload::read(path.as_ref()).unwrap().workload;
+    let mix = program::solve(&workload, &Limits::default()).unwrap().mix;
+    assert_eq!(
+        drains(&mix.schedules, &least_drain_order(&mix.schedules)),
+        9
+    );
+}
+
+/// One schedule is never left: no switches, all time working, stable at any rate.
+#[test]
+fn a_single_schedule_is_never_left() {
+    for preemption in [Preemption::None, Preemption::Setup, Preemption::Full] {
+        let single = MsrPolicy {
+            schedules: vec![vec![1, 4, 0]],
+            weights: vec![1.0],
+            order: vec![0],
+            ..policy(preemption, Route::ALL[0], 2.0)
+        };
+        let modulation = Modulation::new(&section7(), &single, 10).unwrap();
+        assert_eq!(
+            (modulation.working_time(), modulation.switching_frequency()),
+            (1.0, 0.0)
+        );
+        assert_eq!(modulation.largest_stable_rate(&section7()), f64::INFINITY);
+    }
 }

@@ -45,3 +45,6 @@ pub trait Policy {
     /// Decides at an event, in no more than O(K) and without allocation.
     fn react(&mut self, event: Event, system: &mut System);
 }
+
+#[cfg(test)]
+mod tests;

@@ -23,6 +23,8 @@ pub struct Msr {
     slots: Vec<u32>,
     /// Slots of each type in setup.
     setups: Vec<u32>,
+    /// Room that is neither in use nor reserved, while slots are admitted.
+    room: Vec<u64>,
 }
 
 impl Msr {
@@ -36,6 +38,7 @@ impl Msr {
             working: true,
             slots: policy.schedule(0).to_vec(),
             setups: vec![0; workload.types().len()],
+            room: vec![0; workload.resources().len()],
         }
     }
 
@@ -53,14 +56,19 @@ impl Msr {
         self.slots[i].max(system.running(i)) + self.setups[i]
     }
 
-    /// The type that is on its way out, for a sequential route: the first in type order.
+    /// Whether type i holds more than the schedule ahead gives it.
+    fn exceeds(&self, i: usize, system: &System) -> bool {
+        self.holding(i, system) > self.target(i)
+    }
+
+    /// The first type, in type order, that is on its way out.
     fn first_moving(&self, system: &System) -> Option<usize> {
-        (0..self.slots.len()).find(|&i| self.holding(i, system) > self.target(i))
+        (0..self.slots.len()).find(|&i| self.exceeds(i, system))
     }
 
     fn is_moving(&self, i: usize, system: &System) -> bool {
         match self.policy.route.drain {
-            Drain::Concurrent => self.holding(i, system) > self.target(i),
+            Drain::Concurrent => self.exceeds(i, system),
             Drain::Sequential => self.first_moving(system) == Some(i),
         }
     }
@@ -144,27 +152,40 @@ impl Msr {
     /// Eager admission: raises the counts of types with too few slots, in type order, each
     /// by as many as fit beside all slots that hold room.
     fn admit(&mut self, system: &System) {
+        self.room.copy_from_slice(system.free());
         for i in 0..self.slots.len() {
-            while self.slots[i] < self.target(i) && self.slot_fits(i, system) {
+            // Slots without a job hold room that the system counts as free; where backfilled
+            // jobs sit in it, nothing is left to admit into.
+            let empty = u64::from(self.slots[i].saturating_sub(system.running(i)));
+            for (room, d) in self.room.iter_mut().zip(system.demand(i)) {
+                *room = room.saturating_sub(empty * d);
+            }
+        }
+        for i in 0..self.slots.len() {
+            while self.slots[i] < self.target(i) && self.take_room(i, system) {
                 self.slots[i] += 1;
             }
         }
     }
 
-    /// Whether one more slot of type i fits beside the slots that hold room.
-    fn slot_fits(&self, i: usize, system: &System) -> bool {
-        if self.holding(i, system) > self.slots[i] + self.setups[i] {
+    /// Takes the room of one more slot of type i, if it is there; a slot for a job that
+    /// already runs, backfilled, needs none.
+    fn take_room(&mut self, i: usize, system: &System) -> bool {
+        if system.running(i) > self.slots[i] {
             return true;
         }
-        let resources = system.free().len();
-        (0..resources).all(|j| {
-            let reserved = |h: usize| {
-                let empty = self.holding(h, system) - self.setups[h] - system.running(h);
-                u64::from(empty) * system.demand(h)[j]
-            };
-            let reserved: u64 = (0..self.slots.len()).map(reserved).sum();
-            system.demand(i)[j] + reserved <= system.free()[j]
-        })
+        let fits = self
+            .room
+            .iter()
+            .zip(system.demand(i))
+            .all(|(room, d)| d <= room);
+        if fits {
+            self.room
+                .iter_mut()
+                .zip(system.demand(i))
+                .for_each(|(room, d)| *room -= d);
+        }
+        fits
     }
 
     /// Starts what the slots call for, then offers what is left.
@@ -211,13 +232,21 @@ impl Msr {
 
     /// The clocks of slots on their way out: those that no job's completion ends.
     fn set_clocks(&self, system: &mut System) {
+        let first = self.first_moving(system);
         for i in 0..self.slots.len() {
-            let rate = if self.working || !self.is_moving(i, system) {
-                0.0
-            } else if self.policy.preemption == Preemption::Setup {
-                f64::from(self.setups[i]) * self.setup_rate
-            } else {
-                f64::from(self.slots[i].saturating_sub(system.running(i))) * self.service_rates[i]
+            let moving = match self.policy.route.drain {
+                Drain::Concurrent => {
+                    first.is_some_and(|first| first <= i) && self.exceeds(i, system)
+                }
+                Drain::Sequential => first == Some(i),
+            };
+            let rate = match self.policy.preemption {
+                _ if !moving => 0.0,
+                Preemption::Setup => f64::from(self.setups[i]) * self.setup_rate,
+                _ => {
+                    f64::from(self.slots[i].saturating_sub(system.running(i)))
+                        * self.service_rates[i]
+                }
             };
             system.set_clock(1 + i, rate);
         }

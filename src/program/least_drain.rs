@@ -50,7 +50,9 @@ pub(super) fn choose(
         )
         .filter(|u| seen.insert(u.clone()))
         .collect();
-    let Some(weights) = nearest_mix(&columns, &offered, &centre, t)? else { return Ok(None) };
+    let Some(weights) = nearest_mix(&columns, &offered, &centre, t)? else {
+        return Ok(None);
+    };
     // With t held at a rounded number the vertex may have one schedule too many, of weight
     // 1e-12 or so. The program over the chosen schedules alone has a basis of at most K.
     let chosen = Mix::new(&columns, &weights).schedules;

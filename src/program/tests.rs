@@ -3,7 +3,6 @@
 use rand::{RngExt, SeedableRng};
 
 use super::*;
-use crate::modulation::{drains, least_drain_order};
 use crate::schedule::enumerate;
 
 fn model(name: &str) -> Workload {
@@ -18,7 +17,14 @@ fn random_workload(seed: u64) -> Workload {
     let fine = random.random_range(0..3) == 0;
     let mut text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {".to_string();
     for j in 0..resources {
-        text += &format!("r{j}: {}, ", if fine { 1.0 } else { f64::from(random.random_range(5..25)) });
+        text += &format!(
+            "r{j}: {}, ",
+            if fine {
+                1.0
+            } else {
+                f64::from(random.random_range(5..25))
+            }
+        );
     }
     text += "}}\njobs:\n";
     for i in 0..types {
@@ -32,7 +38,10 @@ fn random_workload(seed: u64) -> Workload {
             text += &format!("r{j}: {demand}, ");
         }
         let rate = 10_f64.powi(random.random_range(-9..2)) * (0.1 + random.random::<f64>());
-        text += &format!("}}, arrival_rate: {rate:.6e}, mean_size: {:.3}}}\n", 0.1 + random.random::<f64>());
+        text += &format!(
+            "}}, arrival_rate: {rate:.6e}, mean_size: {:.3}}}\n",
+            0.1 + random.random::<f64>()
+        );
     }
     Workload::parse(&text, "random").unwrap().workload
 }
@@ -45,14 +54,28 @@ fn column_generation_agrees_with_enumeration_on_random_systems() {
         let workload = random_workload(seed);
         let solution = solve(&workload, &Limits::default()).unwrap();
         let certificate = &solution.certificate;
-        assert!(certificate.proven(), "seed {seed}: gap {}", certificate.gap());
-        assert!(solution.mix.schedules.len() <= workload.types().len(), "seed {seed}: theorem 2");
-        let Some(complete) = solve_by_enumeration(&workload, 50_000).unwrap() else { continue };
+        assert!(
+            certificate.proven(),
+            "seed {seed}: gap {}",
+            certificate.gap()
+        );
+        assert!(
+            solution.mix.schedules.len() <= workload.types().len(),
+            "seed {seed}: theorem 2"
+        );
+        let Some(complete) = solve_by_enumeration(&workload, 50_000).unwrap() else {
+            continue;
+        };
         let load = complete.loads(&workload).into_iter().fold(0.0, f64::max);
-        assert!((load / certificate.load - 1.0).abs() < 1e-8, "seed {seed}: {load} {certificate:?}");
+        assert!(
+            (load / certificate.load - 1.0).abs() < 1e-8,
+            "seed {seed}: {load} {certificate:?}"
+        );
         let worth = |u: &Schedule| -> f64 {
             let terms = workload.types().iter().zip(&certificate.prices).zip(u);
-            terms.map(|((t, y), u)| y / t.offered_load() * f64::from(*u)).sum()
+            terms
+                .map(|((t, y), u)| y / t.offered_load() * f64::from(*u))
+                .sum()
         };
         let all = enumerate(&Packing::new(&workload), 50_000);
         let dearest = all.schedules.iter().map(worth).fold(0.0, f64::max);
@@ -72,7 +95,11 @@ fn loads_of_the_models() {
     ] {
         let certificate = solve(&model(name), &Limits::default()).unwrap().certificate;
         assert!(certificate.proven(), "{name}: gap {}", certificate.gap());
-        assert!((certificate.load - load).abs() < tolerance, "{name}: {}", certificate.load);
+        assert!(
+            (certificate.load - load).abs() < tolerance,
+            "{name}: {}",
+            certificate.load
+        );
     }
 }
 
@@ -83,14 +110,6 @@ fn the_unique_optimum_of_section_seven() {
     mix.schedules.sort();
     assert_eq!(mix.schedules, [vec![0, 0, 2], vec![1, 4, 0]]);
     assert!(mix.weights.iter().all(|p| (p - 0.5).abs() < 1e-12));
-}
-
-/// Of appendix J's 343 979 optimal bases the loops need 9 to 43 completions a round (the
-/// paper's own 34); the least is found.
-#[test]
-fn the_least_to_drain_of_appendix_j() {
-    let mix = solve(&model("vms"), &Limits::default()).unwrap().mix;
-    assert_eq!(drains(&mix.schedules, &least_drain_order(&mix.schedules)), 9);
 }
 
 /// A type of rate 1e-9 beside one of rate 1: rows that are not divided by b_i let a solver
@@ -104,7 +123,12 @@ fn a_rare_type_is_not_starved() {
     let solution = solve(&workload, &Limits::default()).unwrap();
     let loads = solution.mix.loads(&workload);
     assert!(solution.certificate.proven());
-    assert!(loads.iter().all(|load| *load <= solution.certificate.load && *load > 0.0), "{loads:?}");
+    assert!(
+        loads
+            .iter()
+            .all(|load| *load <= solution.certificate.load && *load > 0.0),
+        "{loads:?}"
+    );
     // Common jobs alone need 2/3 of the time at three a time; the rare ones nearly nothing.
     assert!((solution.certificate.load - 2.0 / 3.0).abs() < 1e-8);
 }
@@ -116,14 +140,20 @@ fn the_load_is_linear_in_the_rates() {
         let workload = random_workload(seed);
         let load = |w: &Workload| solve(w, &Limits::default()).unwrap().certificate.load;
         let doubled = workload.scaled(2.0).unwrap();
-        assert!((load(&doubled) / load(&workload) / 2.0 - 1.0).abs() < 2e-9, "seed {seed}");
+        assert!(
+            (load(&doubled) / load(&workload) / 2.0 - 1.0).abs() < 2e-9,
+            "seed {seed}"
+        );
     }
 }
 
 /// No time for the proof: the answer says so, and its mix is still one.
 #[test]
 fn without_time_nothing_is_called_proven() {
-    let limits = Limits { time: Duration::ZERO, ..Limits::default() };
+    let limits = Limits {
+        time: Duration::ZERO,
+        ..Limits::default()
+    };
     let solution = solve(&model("section7"), &limits).unwrap();
     assert!(!solution.certificate.proven());
     assert!(solution.certificate.gap() > 0.0);

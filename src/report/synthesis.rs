@@ -56,7 +56,12 @@ pub fn overload(workload: &Workload, overload: &Overload, decided: bool) -> Stri
     let _ = writeln!(text, "{}", bottleneck(workload, &overload.fluid));
     let resources = workload.resources().iter().zip(&overload.fluid.utilization);
     for (resource, used) in resources.filter(|(_, u)| **u >= 1.0 - 1e-9) {
-        let _ = writeln!(text, "{} is over-committed: the jobs need {} of it.", resource.name(), percent(*used));
+        let _ = writeln!(
+            text,
+            "{} is over-committed: the jobs need {} of it.",
+            resource.name(),
+            percent(*used)
+        );
     }
     if overload.fluid.bound() < 1.0 - 1e-9 {
         let _ = writeln!(

@@ -140,3 +140,6 @@ impl Contender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -39,9 +39,13 @@ impl Estimate {
         }
     }
 
-    /// Relative half-width.
+    /// Relative half-width; 0 for what is known without error.
     pub fn relative(&self) -> f64 {
-        self.half_width / self.mean.abs()
+        if self.half_width == 0.0 {
+            0.0
+        } else {
+            self.half_width / self.mean.abs()
+        }
     }
 
     /// Whether the value lies in the interval of this two-sided confidence.

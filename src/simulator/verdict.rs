@@ -78,10 +78,11 @@ fn measured(
             rescaled(u, load / u.mean)
         }),
         Quantity::SwitchingFrequency => run.switching_frequency,
-        Quantity::WorkingTime => run
+        // Every switch ends a stay on a working schedule, of mean 1/α.
+        Quantity::WorkingTime if artifact.policy.order.len() > 1 => run
             .switching_frequency
             .map(|f| rescaled(f, 1.0 / artifact.policy.switching_rate)),
-        Quantity::LargestStableSwitchingRate => None,
+        Quantity::WorkingTime | Quantity::LargestStableSwitchingRate => None,
     }
 }
 

@@ -1,8 +1,8 @@
 //! From a workload to a policy, on one screen: program, loop, route, switching rate, claims.
 
 use crate::artifact::{
-    Artifact, Backfill, CertificateRecord, Claim, Conditions, EmptySlots, Format, Kind, Method,
-    MsrPolicy, Preemption, Provenance, Quantity, Route, SizeLaw, VERSION,
+    Artifact, Backfill, CertificateRecord, Claim, Conditions, Drain, EmptySlots, Format, Kind,
+    Method, MsrPolicy, Preemption, Provenance, Quantity, Route, SizeLaw, VERSION,
 };
 use crate::modulation::{self, Modulation, ModulationError};
 use crate::program::{self, Certificate, LOAD_MARGIN, Limits, ProgramError, Solution};
@@ -198,9 +198,13 @@ fn with_best_route(
     if options.preemption == Preemption::Full || draft.order.len() == 1 {
         return Ok((draft, Vec::new()));
     }
-    let candidates = options
+    let mut candidates = options
         .route
         .map_or(Route::ALL.to_vec(), |route| vec![route]);
+    if options.preemption == Preemption::Setup {
+        // Of equals the first is taken: here concurrent setups, which take less time.
+        candidates.sort_by_key(|route| route.drain == Drain::Sequential);
+    }
     let mut routes = Vec::new();
     for route in candidates {
         let policy = MsrPolicy {

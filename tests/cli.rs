@@ -1,0 +1,344 @@
+//! The binary, end to end: what a person types, what comes out where, and the exit code.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::path::PathBuf;
+use std::process::Output;
+
+use assert_cmd::Command;
+
+fn synth(arguments: &[&str]) -> Output {
+    let mut command = Command::cargo_bin("synth").unwrap();
+    command
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+fn in_folder(folder: &tempfile::TempDir, name: &str) -> PathBuf {
+    folder.path().join(name)
+}
+
+/// The main job, on every model and under every kind of preemption: a policy that checks.
+#[test]
+fn every_model_becomes_a_policy_that_checks() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/models")).unwrap();
+    let mut count = 0;
+    for model in models.map(|entry| entry.unwrap().path()) {
+        for preemption in [&["none"][..], &["full"], &["setup", "--setup-rate", "10"]] {
+            let policy = in_folder(&folder, "policy.json");
+            let (model, file) = (model.to_str().unwrap(), policy.to_str().unwrap());
+            let typed = ["--workload", model, "--output", file, "--preemption"];
+            let made = synth(&[&typed[..], preemption].concat());
+            assert_eq!(code(&made), 0, "{model}: {}", stderr(&made));
+            assert!(stdout(&made).is_empty(), "the policy goes to the file");
+            assert!(stderr(&made).contains("proven best"), "{}", stderr(&made));
+            let checked = synth(&["check", file, "--workload", model]);
+            assert_eq!(code(&checked), 0, "{model}: {}", stderr(&checked));
+            count += 1;
+        }
+    }
+    assert_eq!(count, 24);
+}
+
+/// Standard output holds the artifact and nothing else; the summary is for people.
+#[test]
+fn the_artifact_goes_to_standard_output_and_the_summary_to_standard_error() {
+    let made = synth(&["--workload", "models/vms.yaml", "--preemption", "none"]);
+    let artifact: serde_json::Value = serde_json::from_str(&stdout(&made)).unwrap();
+    assert_eq!(artifact["format"], "synth-policy");
+    assert_eq!(artifact["certificate"]["proven"], true);
+    assert!((artifact["certificate"]["load"].as_f64().unwrap() - 131.0 / 200.0).abs() < 1e-12);
+    assert_eq!(artifact["provenance"]["drains"], 9);
+    insta::assert_snapshot!(stderr(&made));
+    let quiet = synth(&[
+        "--workload",
+        "models/vms.yaml",
+        "--preemption",
+        "none",
+        "--quiet",
+    ]);
+    assert_eq!(
+        quiet.stdout, made.stdout,
+        "the same input gives the same bytes"
+    );
+    assert!(quiet.stderr.is_empty());
+}
+
+fn overloaded(folder: &tempfile::TempDir, rate: &str) -> String {
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml"));
+    let text = text
+        .unwrap()
+        .replace("arrival_rate: 1.8,", &format!("arrival_rate: {rate},"));
+    let path = in_folder(folder, "overloaded.yaml");
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_string()
+}
+
+/// ρ > 1: exit code 1, no artifact, the prices that prove it and the factor to shrink by.
+#[test]
+fn an_overloaded_workload_is_refused_with_its_proof() {
+    let folder = tempfile::tempdir().unwrap();
+    let workload = overloaded(&folder, "3");
+    let output = in_folder(&folder, "never.json");
+    let refused = synth(&[
+        "--workload",
+        &workload,
+        "--preemption",
+        "full",
+        "--output",
+        output.to_str().unwrap(),
+    ]);
+    assert_eq!(code(&refused), 1);
+    assert!(refused.stdout.is_empty() && !output.exists());
+    insta::assert_snapshot!(stderr(&refused));
+}
+
+/// ρ = 1 exactly, by section 7's own rates at ρ = 1: no single resource is over-committed,
+/// and still nothing can stabilize it.
+#[test]
+fn a_load_of_exactly_one_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder, "one.yaml");
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml"));
+    let text = ["rate: .45", "rate: 1.8", "rate: .9"]
+        .iter()
+        .zip(["rate: .5", "rate: 2", "rate: 1"])
+        .fold(text.unwrap(), |text, (from, to)| {
+            text.replace(&format!("{from},"), &format!("{to},"))
+        });
+    std::fs::write(&path, text).unwrap();
+    let refused = synth(&["--workload", path.to_str().unwrap(), "--preemption", "none"]);
+    assert_eq!(code(&refused), 1, "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).contains("load ρ = 1 "),
+        "{}",
+        stderr(&refused)
+    );
+    assert!(
+        stderr(&refused).contains("the jobs do not pack"),
+        "{}",
+        stderr(&refused)
+    );
+}
+
+#[test]
+fn simulate_judges_the_claims_and_repeats_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = in_folder(&folder, "p.json");
+    let policy = policy.to_str().unwrap();
+    synth(&[
+        "--workload",
+        "models/section7.yaml",
+        "--preemption",
+        "full",
+        "--output",
+        policy,
+    ]);
+    let arguments = [
+        "simulate", "--policy", policy, "--events", "2e6", "--seed", "7", "--output", "-",
+    ];
+    let run = synth(&arguments);
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    assert!(stderr(&run).contains("confirmed") && !stderr(&run).contains("REFUTED"));
+    assert_eq!(run.stdout, synth(&arguments).stdout, "one seed, one result");
+    let other = synth(&[
+        "simulate", "--policy", policy, "--events", "2e6", "--seed", "8", "--output", "-",
+    ]);
+    assert_ne!(run.stdout, other.stdout);
+}
+
+#[test]
+fn compare_prints_a_table_and_says_what_is_unstable() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = in_folder(&folder, "p.json");
+    let policy = policy.to_str().unwrap();
+    synth(&[
+        "--workload",
+        "models/section7.yaml",
+        "--preemption",
+        "none",
+        "--output",
+        policy,
+    ]);
+    let rules = format!("first-fit,fcfs,{policy}");
+    let table = synth(&[
+        "compare",
+        "--workload",
+        "models/section7.yaml",
+        "--policies",
+        &rules,
+        "--loads",
+        "0.5,0.9",
+        "--events",
+        "6e6",
+    ]);
+    assert_eq!(code(&table), 0, "{}", stderr(&table));
+    let text = format!("{}{}", stdout(&table), stderr(&table));
+    let row = |name: &str| {
+        text.lines()
+            .find(|l| l.trim_start().starts_with(name))
+            .unwrap()
+            .to_string()
+    };
+    assert!(row("fcfs").contains("unstable"), "{text}");
+    assert!(!row("first-fit").contains("unstable"), "{text}");
+}
+
+/// Usage and input errors: exit code 2, one clear message, nothing on standard output.
+#[test]
+fn bad_input_gets_a_clear_error() {
+    let workload = "models/section7.yaml";
+    for (arguments, expected) in [
+        (&["--workload", workload][..], "--preemption"),
+        (
+            &["--workload", "nowhere.yaml", "--preemption", "none"],
+            "nowhere.yaml",
+        ),
+        (
+            &["--workload", workload, "--preemption", "setup"],
+            "--setup-rate",
+        ),
+        (
+            &[
+                "--workload",
+                workload,
+                "--preemption",
+                "none",
+                "--setup-rate",
+                "2",
+            ],
+            "setup",
+        ),
+        (
+            &[
+                "--workload",
+                workload,
+                "--preemption",
+                "none",
+                "--switching-rate",
+                "0",
+            ],
+            "positive",
+        ),
+        (
+            &[
+                "--workload",
+                workload,
+                "--preemption",
+                "none",
+                "--switching-rate",
+                "nan",
+            ],
+            "positive",
+        ),
+        (
+            &[
+                "--workload",
+                workload,
+                "--preemption",
+                "none",
+                "--switching-rate",
+                "5",
+            ],
+            "unstable",
+        ),
+        (
+            &[
+                "--workload",
+                workload,
+                "--preemption",
+                "none",
+                "--route",
+                "scenic",
+            ],
+            "sequential-eager",
+        ),
+        (&["check", "models/vms.yaml"], "not a synth policy"),
+        (&["check", "nowhere.json"], "nowhere.json"),
+        (&["simulate", "--policy", "nowhere.json"], "first-fit, fcfs"),
+        (&["simulate", "--policy", "fcfs"], "--workload"),
+        (
+            &["compare", "--workload", workload, "--policies", "best-fit"],
+            "first-fit, fcfs",
+        ),
+        (
+            &[
+                "compare",
+                "--workload",
+                workload,
+                "--policies",
+                "fcfs",
+                "--loads",
+                "0",
+            ],
+            "positive",
+        ),
+        (
+            &[
+                "simulate",
+                "--policy",
+                "fcfs",
+                "--workload",
+                workload,
+                "--events",
+                "0",
+            ],
+            "whole number",
+        ),
+    ] {
+        let output = synth(arguments);
+        assert_eq!(code(&output), 2, "{arguments:?}: {}", stderr(&output));
+        assert!(
+            stderr(&output).contains(expected),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+        assert!(!stderr(&output).contains("panicked"), "{arguments:?}");
+    }
+}
+
+/// A faulty workload: every fault at once, each with its place.
+#[test]
+fn faults_of_a_workload_are_reported_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder, "faulty.yaml");
+    let text = "kind: multiresource\ntime_unit: s\nserver:\n  capacity: {cpu: 8}\njobs:
+  - {name: big, demand: {cpu: 9}, arrival_rate: 1, mean_size: 1}
+  - {name: slow, demand: {cpu: 1}, arrival_rate: 1, mean_size: -2}\n";
+    std::fs::write(&path, text).unwrap();
+    let refused = synth(&["--workload", path.to_str().unwrap(), "--preemption", "none"]);
+    assert_eq!(code(&refused), 2);
+    let report = stderr(&refused);
+    assert!(
+        report.contains("faulty.yaml:6:") && report.contains("faulty.yaml:7:"),
+        "{report}"
+    );
+}
+
+#[test]
+fn help_completions_manual_and_schema_are_there() {
+    let help = stdout(&synth(&["--help"]));
+    assert!(help.contains("Examples:") && help.contains("Exit codes:"));
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(stdout(&synth(&["completions", shell])).contains("synth"));
+    }
+    assert!(stdout(&synth(&["man"])).starts_with(".ie"));
+    assert!(stdout(&synth(&["schema"])).contains("\"$schema\""));
+}

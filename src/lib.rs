@@ -1,4 +1,82 @@
-//! synth: a compiler from workloads to scheduling policies.
+//! synth compiles a cluster's workload into a scheduling policy, proves what it says of it,
+//! and checks the policy by simulation.
+//!
+//! # The problem
+//!
+//! One server holds `P_j` of each of R resources. Jobs of K types arrive, type i as a Poisson
+//! process of rate `λ_i`; each needs `D_ij` of resource j for as long as it runs, and runs for
+//! `S_i` with mean `1/μ_i`. A *schedule* `u ∈ S = {u ∈ Z₊^K : u·D ≤ P}` says how many jobs of
+//! each type run together. Which schedules should be used, for what fraction `π` of the time,
+//! when does one move between them, and what will it cost?
+//!
+//! ```text
+//! ρ = min r : b/r ∈ Conv(S)                                      the load; some policy is stable iff ρ < 1
+//!   = 1 / max t : Σ_s π_s u_si ≥ t b_i, Σ_s π_s ≤ 1, π ≥ 0       program (7)
+//! ```
+//!
+//! A Markovian Service Rate (MSR) policy moves round a loop of at most K such schedules by a
+//! Markov chain that does not look at the queue, at *switching rate* α: with preemption at
+//! once, without it by draining, with setups by waiting for them.
+//!
+//! # Notation
+//!
+//! | symbol | shape | meaning | unit |
+//! |---|---|---|---|
+//! | `P`, `D` | R, K × R | capacity, demand | the resource's own; exact integers inside |
+//! | `λ`, `μ` | K | arrival rate, service rate | 1/time |
+//! | `b = λ/μ` | K | offered load: mean number in service | jobs |
+//! | `u`, `W` | K, N × K | a schedule; the working schedules | jobs |
+//! | `π` | N | fraction of working time of each schedule | – |
+//! | `ρ`, `ρ_i = b_i/E[u_i]` | –, K | load of the workload, of a type under a policy | – |
+//! | `y`, `w` | K, R | prices of types and of resources in the certificate | – |
+//! | `α`, `γ` | – | switching rate, setup rate | 1/time |
+//! | `Q_i`, `T_i` | K | number in system, response time of type i | jobs, time |
+//!
+//! The time unit is the document's own, named in it.
+//!
+//! # The stages, in order
+//!
+//! [`workload`] → [`schedule`] → [`program`] → [`modulation`] (on [`ctmc`]) → [`synthesis`] →
+//! [`artifact`] → [`policy`] → [`simulator`] → [`report`].
+//!
+//! The artifact is the waist: what makes policies stands before it, what runs them after it,
+//! and neither sees the other. Imports run one way; `tests/house.rs` holds that.
+//!
+//! ```
+//! use synth::artifact::Preemption;
+//! use synth::synthesis::{Options, Outcome, synthesize};
+//! use synth::workload::Workload;
+//!
+//! let document = "
+//! kind: multiresource
+//! time_unit: s
+//! server: {capacity: {cpu: 20, memory: 15}}
+//! jobs:
+//!   - {name: lean, demand: {cpu: 3, memory: 7}, arrival_rate: .45, mean_size: 1}
+//!   - {name: wide, demand: {cpu: 10, memory: 1}, arrival_rate: .9, mean_size: 1}
+//! ";
+//! let workload = Workload::parse(document, "example")?.workload;
+//! let Outcome::Policy(made) = synthesize(&workload, &Options::new(Preemption::None))? else {
+//!     return Err("overloaded".into());
+//! };
+//! assert!(made.artifact.certificate.proven);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Bibliography
+//!
+//! - Z. Chen, I. Grosof, B. Berg: Improving Multiresource Job Scheduling with Markovian Service
+//!   Rate Policies. Proc. ACM Meas. Anal. Comput. Syst. 9(2), 2025 ("the MSR paper"). Corrected
+//!   here: `ρ_i` of its program (7) lacks `μ_i`; its quadratic program is solved as a linear one
+//!   over columns.
+//! - A. A. Farley: A note on bounding a class of linear programming problems. Operations
+//!   Research 38(5), 1990.
+//! - W. K. Grassmann, M. I. Taksar, D. P. Heyman: Regenerative analysis and steady state
+//!   distributions for Markov chains. Operations Research 33(5), 1985.
+//! - M. Held, R. M. Karp: A dynamic programming approach to sequencing problems. J. SIAM 10(1),
+//!   1962.
+//! - K. P. White: An effective truncation heuristic for bias reduction in simulation output.
+//!   Simulation 69(6), 1997.
 
 pub mod artifact;
 pub mod ctmc;

@@ -172,7 +172,7 @@ fn positive(text: &str) -> Result<f64, String> {
 fn count(text: &str) -> Result<u64, String> {
     let plain = text.replace('_', "");
     let value = plain.parse::<f64>().unwrap_or(f64::NAN);
-    if value >= 1.0 && value <= 1e15 && value.fract() == 0.0 {
+    if (1.0..=1e15).contains(&value) && value.fract() == 0.0 {
         Ok(value as u64)
     } else {
         Err(format!("`{text}` is not a whole number from 1 to 1e15"))

@@ -209,9 +209,8 @@ impl Msr {
     /// that cannot be preempted.
     fn fill_type(&mut self, i: usize, system: &mut System) {
         while system.running(i) < self.slots[i] && system.waiting(i) > 0 {
-            if !system.fits(i)
-                && !(self.policy.preemption == Preemption::Full && self.evict(i, system))
-            {
+            let full = self.policy.preemption == Preemption::Full;
+            if !(system.fits(i) || full && self.evict(i, system)) {
                 return;
             }
             system.start(i);
@@ -293,6 +292,8 @@ impl Policy for Msr {
 
     fn react(&mut self, event: Event, system: &mut System) {
         match event {
+            // A ring that comes too late, after its clock was stopped.
+            Event::Clock(clock) if system.clocks().get(clock).is_none_or(|rate| *rate == 0.0) => {}
             Event::Clock(SWITCH) => self.depart(system),
             _ if !self.working => self.route_event(event, system),
             Event::Arrival(i) | Event::Completion(i) if self.policy.backfill == Backfill::None => {

@@ -264,7 +264,7 @@ impl System {
                 .sum();
             used > self.capacity[j] as f64 * (1.0 + 1e-9)
         };
-        if !(speed >= 0.0) || (0..self.capacity.len()).any(overfull) {
+        if speed.is_nan() || speed < 0.0 || (0..self.capacity.len()).any(overfull) {
             self.violate(Violation::Capacity(i));
         }
     }

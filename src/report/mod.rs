@@ -51,7 +51,7 @@ pub fn estimate(estimate: Option<Estimate>) -> String {
     else {
         return "–".into();
     };
-    if !(half_width > 0.0) {
+    if half_width == 0.0 {
         return number(mean);
     }
     let decimals = (1 - half_width.log10().floor() as i64).clamp(0, 9) as usize;

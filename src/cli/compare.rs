@@ -8,7 +8,7 @@ use synth::report;
 use synth::simulator::{Contender, Run};
 
 use super::simulate::{Budget, same_types};
-use super::{Common, Outcome, emit, fraction, progress, read_workload, tell};
+use super::{Common, Outcome, fraction, progress, publish, read_workload};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -27,7 +27,8 @@ pub struct Arguments {
     #[command(flatten)]
     budget: Budget,
 
-    /// Also write all results as JSON to this file (`-` for standard output)
+    /// Also write all results as JSON to this file (`-`: to standard output, in place of the
+    /// table)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -63,29 +64,22 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
         runs.push(row);
     }
     drop(spinner);
-    tell(
+    let table = report::comparison(&workload, &arguments.loads, &arguments.policies, &runs);
+    let rows = arguments.policies.iter().zip(&runs);
+    let cells = rows.flat_map(|(policy, row)| {
+        let loads = arguments.loads.iter().zip(row);
+        loads.map(move |(load, run)| Cell {
+            policy,
+            load: *load,
+            run,
+        })
+    });
+    publish(
         common,
-        &report::comparison(&workload, &arguments.loads, &arguments.policies, &runs),
-    );
-    if let Some(file) = &arguments.output {
-        let cells: Vec<Cell> = arguments
-            .policies
-            .iter()
-            .zip(&runs)
-            .flat_map(|(policy, row)| {
-                arguments.loads.iter().zip(row).map(|(load, run)| Cell {
-                    policy,
-                    load: *load,
-                    run,
-                })
-            })
-            .collect();
-        let file = (file.as_os_str() != "-").then_some(file);
-        emit(
-            file,
-            &format!("{}\n", serde_json::to_string_pretty(&cells)?),
-        )?;
-    }
+        &table,
+        &cells.collect::<Vec<_>>(),
+        arguments.output.as_ref(),
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

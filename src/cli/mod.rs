@@ -49,7 +49,7 @@ pub struct Arguments {
 /// What every subcommand takes.
 #[derive(Args)]
 pub struct Common {
-    /// Print results only: no summary, no warnings, no progress
+    /// Print results only: no summary of a synthesis, no warnings, no progress
     #[arg(long, short, global = true)]
     quiet: bool,
 }
@@ -137,6 +137,25 @@ fn emit(output: Option<&PathBuf>, text: &str) -> Result<(), Box<dyn Error>> {
     let part = path.with_file_name(name);
     let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
     written.map_err(|e| format!("cannot write {}: {e}", path.display()).into())
+}
+
+/// Publishes results: the table to standard output, and as JSON to a file if one is named;
+/// with `-` the JSON takes the table's place, which then is for people only.
+fn publish(
+    common: &Common,
+    table: &str,
+    results: &impl serde::Serialize,
+    output: Option<&PathBuf>,
+) -> Result<(), Box<dyn Error>> {
+    let to_stdout = output.is_some_and(|file| file.as_os_str() == "-");
+    if to_stdout {
+        tell(common, table);
+    } else {
+        emit(None, &format!("{table}\n"))?;
+    }
+    let Some(file) = output else { return Ok(()) };
+    let json = serde_json::to_string_pretty(results)? + "\n";
+    emit(Some(file).filter(|_| !to_stdout), &json)
 }
 
 /// Tells a person something, unless they asked for quiet.

@@ -10,7 +10,7 @@ use synth::workload::Workload;
 
 use super::synthesize::{Backfill, EmptySlots};
 use super::{
-    Common, NEGATIVE, Outcome, count, emit, fraction, positive, progress, read_workload, tell,
+    Common, NEGATIVE, Outcome, count, fraction, positive, progress, publish, read_workload, tell,
 };
 
 #[derive(Args)]
@@ -34,7 +34,8 @@ pub struct Arguments {
     #[command(flatten)]
     budget: Budget,
 
-    /// Also write all results as JSON to this file (`-` for standard output)
+    /// Also write all results as JSON to this file (`-`: to standard output, in place of the
+    /// table)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -115,17 +116,13 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
         }
         (None, given) => simulate_artifact(arguments, given, common)?,
     };
-    tell(common, &report::simulation(&workload, &run, &verdicts));
-    if let Some(file) = &arguments.output {
-        let document = Document {
-            policy: &arguments.policy,
-            run: &run,
-            verdicts: &verdicts,
-        };
-        let json = serde_json::to_string_pretty(&document)?;
-        let file = (file.as_os_str() != "-").then_some(file);
-        emit(file, &format!("{json}\n"))?;
-    }
+    let table = report::simulation(&workload, &run, &verdicts);
+    let document = Document {
+        policy: &arguments.policy,
+        run: &run,
+        verdicts: &verdicts,
+    };
+    publish(common, &table, &document, arguments.output.as_ref())?;
     let refuted = verdicts.iter().any(|j| j.verdict == Verdict::Refuted);
     Ok(if refuted {
         ExitCode::from(NEGATIVE)

@@ -292,6 +292,7 @@ impl System {
         let kind = &mut self.types[i];
         kind.waiting.push_back(job);
         kind.present.set(kind.present.value + 1.0, now);
+        self.account(i);
         job
     }
 
@@ -311,6 +312,7 @@ impl System {
         let kind = &mut self.types[i];
         kind.present.set(kind.present.value - 1.0, now);
         self.counters.completions += 1;
+        self.account(i);
         Some(job)
     }
 
@@ -403,6 +405,23 @@ impl System {
             if used + self.free[j] != self.capacity[j] {
                 self.violate(Violation::Capacity(0));
             }
+        }
+    }
+
+    /// Jobs of type i that came and did not leave are in its queue or run: at each event.
+    fn account(&mut self, i: usize) {
+        let inside = self.types[i].waiting.len() + self.types[i].running.len();
+        if self.present(i) != inside as u64 {
+            let Counters {
+                arrivals,
+                completions,
+                ..
+            } = self.counters;
+            self.violate(Violation::Conservation(
+                arrivals,
+                completions,
+                inside as u64,
+            ));
         }
     }
 

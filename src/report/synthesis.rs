@@ -3,9 +3,12 @@ use std::fmt::Write as _;
 use super::{bar, number, percent, table};
 use crate::artifact::{Artifact, Preemption, Quantity};
 use crate::program::PROOF_GAP;
-use crate::schedule::Fluid;
+use crate::schedule::{Fluid, Packing, enumerate};
 use crate::synthesis::{Overload, Synthesis};
 use crate::workload::Workload;
+
+/// Schedules are counted up to this many.
+const COUNTED: usize = 100_000;
 
 /// The summary of a synthesized policy.
 pub fn synthesis(workload: &Workload, made: &Synthesis) -> String {
@@ -24,6 +27,7 @@ pub fn synthesis(workload: &Workload, made: &Synthesis) -> String {
         load(artifact.certificate.load)
     );
     let _ = writeln!(text, "{}", bottleneck(workload, &made.fluid));
+    let _ = writeln!(text, "{}", schedulable_set(workload));
     let _ = writeln!(text, "\n{}\n", loop_table(workload, artifact));
     let _ = writeln!(text, "{}", movement(workload, made));
     let _ = writeln!(text, "\n{}", type_table(workload, artifact));
@@ -111,6 +115,19 @@ fn bottleneck(workload: &Workload, fluid: &Fluid) -> String {
         workload.resources()[fluid.bottleneck].name(),
         shares.join(", ")
     )
+}
+
+/// How many schedules there are to choose from.
+fn schedulable_set(workload: &Workload) -> String {
+    let all = enumerate(&Packing::new(workload), COUNTED);
+    match all.complete {
+        true => format!(
+            "schedules that fit the server: {}, of them maximal: {}",
+            all.schedules.len(),
+            all.maximal
+        ),
+        false => format!("schedules that fit the server: more than {COUNTED}"),
+    }
 }
 
 /// The resources that the proof puts a price on.

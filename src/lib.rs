@@ -36,7 +36,7 @@
 //!
 //! # The stages, in order
 //!
-//! [`workload`] → [`schedule`] → [`program`] → [`modulation`] (on [`ctmc`]) → [`synthesis`] →
+//! [`workload`] → [`schedule`] → [`program`] → [`modulation`] (on [`ctmc`]) → [`analysis`] → [`synthesis`] →
 //! [`artifact`] → [`policy`] → [`simulator`] → [`report`].
 //!
 //! The artifact is the waist: what makes policies stands before it, what runs them after it,
@@ -78,6 +78,7 @@
 //! - K. P. White: An effective truncation heuristic for bias reduction in simulation output.
 //!   Simulation 69(6), 1997.
 
+pub mod analysis;
 pub mod artifact;
 pub mod ctmc;
 pub mod modulation;

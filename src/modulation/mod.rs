@@ -96,6 +96,22 @@ impl Modulation {
         &self.mean_schedule
     }
 
+    /// `E[u]` (K) at another switching rate: working time scales as 1/α, and what happens on
+    /// the routes of a round does not depend on α.
+    pub fn mean_schedule_at(&self, rate: f64) -> Vec<f64> {
+        if self.switching_rate == 0.0 {
+            return self.mean_schedule.clone();
+        }
+        let longer = self.switching_rate / rate;
+        let round = longer * self.working + self.transit;
+        let mean = |(all, transit): (&f64, &f64)| (longer * (all - transit) + transit) / round;
+        self.mean_schedule
+            .iter()
+            .zip(&self.mean_in_transit)
+            .map(mean)
+            .collect()
+    }
+
     /// `ρ_i = b_i / E[u_i]` (K).
     pub fn loads(&self, workload: &Workload) -> Vec<f64> {
         workload

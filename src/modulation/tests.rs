@@ -57,6 +57,13 @@ fn largest_stable_rate_is_where_a_type_becomes_unstable() {
                 |rate| Modulation::new(&workload, &policy(preemption, route, rate), 1000).unwrap();
             let largest = at(0.01).largest_stable_rate(&workload);
             assert!((at(3.0).largest_stable_rate(&workload) / largest - 1.0).abs() < 1e-10);
+            let scaled = at(0.01).mean_schedule_at(0.3);
+            assert!(
+                scaled
+                    .iter()
+                    .zip(at(0.3).mean_schedule())
+                    .all(|(a, b)| (a - b).abs() < 1e-13)
+            );
             let heaviest = |rate| at(rate).loads(&workload).into_iter().fold(0.0, f64::max);
             assert!(heaviest(largest * (1.0 - 1e-9)) < 1.0, "{route}");
             assert!(heaviest(largest * (1.0 + 1e-9)) > 1.0, "{route}");

@@ -212,17 +212,17 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
         ),
     };
     let _ = write!(text, "\n{way}");
-    for (route, largest) in made
+    for option in made
         .routes
         .iter()
-        .filter(|(route, _)| *route != policy.route)
+        .filter(|option| option.route != policy.route)
     {
-        let rate = match largest {
+        let why = match option.outlook {
             None => "too many phases to be analysed".into(),
-            Some(rate) if rate.is_infinite() => "stable at any rate".into(),
-            Some(rate) => format!("stable below {}", number(*rate)),
+            Some(outlook) if outlook.number.is_infinite() => "unstable at this rate".into(),
+            Some(outlook) => format!("{} jobs predicted", number(outlook.number)),
         };
-        let _ = write!(text, "\n  not taken: {route} ({rate})");
+        let _ = write!(text, "\n  not taken: {} ({why})", option.route);
     }
     text
 }

@@ -1,10 +1,11 @@
 //! From a workload to a policy, on one screen: program, loop, route, switching rate, claims.
 
+use crate::analysis::Prediction;
 use crate::artifact::{
     Artifact, Backfill, CertificateRecord, Claim, Conditions, Drain, EmptySlots, Format, Kind,
     Method, MsrPolicy, Preemption, Provenance, Quantity, Route, SizeLaw, VERSION,
 };
-use crate::modulation::{self, Modulation, ModulationError};
+use crate::modulation::{self, Modulation, ModulationError, TooManyPhases};
 use crate::program::{self, Certificate, LOAD_MARGIN, Limits, ProgramError, Solution};
 use crate::schedule::Fluid;
 use crate::workload::Workload;
@@ -15,11 +16,6 @@ pub const PHASE_LIMIT: usize = 50_000;
 /// Switches per mean job size where preemption is free: there more switching only helps,
 /// and the MSR paper (§7.1, Figure 2a) finds most of the gain at α = 2 for sizes of mean 1.
 const SWITCHES_A_SIZE: f64 = 2.0;
-
-/// The fraction of the largest stable switching rate that is taken where switching costs.
-/// Near saturation the queue grows as `1/α` (slow modulation) times `1/(1 − α/α_max)` (time
-/// lost on routes), and half of α_max minimizes that product.
-const OF_LARGEST_STABLE: f64 = 0.5;
 
 /// What the user decides; the rest is found.
 #[derive(Clone, Debug)]
@@ -75,9 +71,8 @@ pub struct Synthesis {
     pub solution: Solution,
     /// The fluid bound.
     pub fluid: Fluid,
-    /// The routes that were compared, with the largest stable switching rate of each; `None`
-    /// where the chain would be too large.
-    pub routes: Vec<(Route, Option<f64>)>,
+    /// The routes that were considered.
+    pub routes: Vec<RouteOption>,
 }
 
 /// A workload at or beyond capacity.
@@ -112,7 +107,7 @@ pub enum SynthesisError {
 /// When options contradict each other or the given switching rate is unstable; when the
 /// solver fails.
 pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, SynthesisError> {
-    check_setup_rate(options)?;
+    check_rates(options)?;
     let solution = program::solve(workload, &options.limits)?;
     let fluid = Fluid::new(workload);
     let certificate = &solution.certificate;
@@ -130,7 +125,6 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
     }
     let draft = first_draft(workload, options, &solution);
     let (policy, routes) = with_best_route(workload, options, draft)?;
-    let policy = with_switching_rate(workload, options, policy)?;
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
     let artifact = Artifact {
         format: Format::SynthPolicy,
@@ -150,7 +144,14 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
     })))
 }
 
-fn check_setup_rate(options: &Options) -> Result<(), SynthesisError> {
+fn check_rates(options: &Options) -> Result<(), SynthesisError> {
+    if let Some(rate) = options
+        .switching_rate
+        .filter(|rate| !(*rate > 0.0 && rate.is_finite()))
+    {
+        let why = format!("the switching rate is {rate}; it must be a positive finite number");
+        return Err(SynthesisError::SwitchingRate(why));
+    }
     let refuse = |why: String| Err(SynthesisError::SetupRate(why));
     match (options.preemption, options.setup_rate) {
         (Preemption::Setup, None) => refuse(
@@ -187,72 +188,105 @@ fn mean_size(workload: &Workload) -> f64 {
     work / workload.total_arrival_rate()
 }
 
-type Routes = Vec<(Route, Option<f64>)>;
+/// A route that was considered.
+#[derive(Clone, Debug)]
+pub struct RouteOption {
+    /// The route.
+    pub route: Route,
+    /// The largest stable switching rate and the rate chosen, with the number of jobs that is
+    /// predicted for it; `None` where the chain would be too large.
+    pub outlook: Option<Outlook>,
+}
 
-/// The route with the largest stable switching rate: the one that loses least on its way.
+/// What is expected of a route.
+#[derive(Clone, Copy, Debug)]
+pub struct Outlook {
+    /// Supremum of the stable switching rates [1/time].
+    pub largest: f64,
+    /// The switching rate, as given or else the one with the least predicted number.
+    pub rate: f64,
+    /// Predicted number of jobs in the system at that rate; see [`Prediction::number`].
+    pub number: f64,
+}
+
+/// The routes that the options leave, in the order in which equals are preferred.
+fn candidates(options: &Options) -> Vec<Route> {
+    let mut routes = options
+        .route
+        .map_or(Route::ALL.to_vec(), |route| vec![route]);
+    if options.preemption == Preemption::Setup {
+        // Concurrent setups take less time.
+        routes.sort_by_key(|route| route.drain == Drain::Sequential);
+    }
+    if options.preemption == Preemption::Full {
+        // Without routes they are all the same.
+        routes.truncate(1);
+    }
+    routes
+}
+
+/// The switching rate of a route, and what to expect of it.
+fn outlook(
+    workload: &Workload,
+    options: &Options,
+    policy: &MsrPolicy,
+) -> Result<Outlook, ModulationError> {
+    let modulation = Modulation::new(workload, policy, PHASE_LIMIT)?;
+    let largest = modulation.largest_stable_rate(workload);
+    let prediction = Prediction::new(workload, policy, &modulation);
+    let brisk = SWITCHES_A_SIZE / mean_size(workload);
+    let free = options.preemption == Preemption::Full || policy.order.len() == 1;
+    let (rate, number) = match options.switching_rate {
+        Some(rate) => (rate, prediction.number(rate)),
+        None if free => (brisk, prediction.number(brisk)),
+        None => prediction.best_rate(brisk.min(largest)),
+    };
+    Ok(Outlook {
+        largest,
+        rate,
+        number,
+    })
+}
+
+/// The policy with the route and the switching rate of the least predicted number of jobs.
 fn with_best_route(
     workload: &Workload,
     options: &Options,
     draft: MsrPolicy,
-) -> Result<(MsrPolicy, Routes), SynthesisError> {
-    if options.preemption == Preemption::Full || draft.order.len() == 1 {
-        return Ok((draft, Vec::new()));
-    }
-    let mut candidates = options
-        .route
-        .map_or(Route::ALL.to_vec(), |route| vec![route]);
-    if options.preemption == Preemption::Setup {
-        // Of equals the first is taken: here concurrent setups, which take less time.
-        candidates.sort_by_key(|route| route.drain == Drain::Sequential);
-    }
+) -> Result<(MsrPolicy, Vec<RouteOption>), SynthesisError> {
     let mut routes = Vec::new();
-    for route in candidates {
+    for route in candidates(options) {
         let policy = MsrPolicy {
             route,
             ..draft.clone()
         };
-        let largest = match Modulation::new(workload, &policy, PHASE_LIMIT) {
-            Ok(modulation) => Some(modulation.largest_stable_rate(workload)),
+        let outlook = match outlook(workload, options, &policy) {
+            Ok(outlook) => Some(outlook),
             Err(ModulationError::TooLarge(_)) if options.route.is_none() => None,
             Err(error) => return Err(error.into()),
         };
-        routes.push((route, largest));
+        routes.push(RouteOption { route, outlook });
     }
-    // The first of equals: the default comes first.
-    let best = routes.iter().rev().max_by(|a, b| {
-        let rate = |r: &(Route, Option<f64>)| r.1.unwrap_or(0.0);
-        rate(a).total_cmp(&rate(b))
-    });
-    let route = best.map_or(draft.route, |(route, _)| *route);
-    Ok((MsrPolicy { route, ..draft }, routes))
-}
-
-/// The switching rate as given, if it is stable; else a first choice.
-fn with_switching_rate(
-    workload: &Workload,
-    options: &Options,
-    draft: MsrPolicy,
-) -> Result<MsrPolicy, SynthesisError> {
-    let largest = Modulation::new(workload, &draft, PHASE_LIMIT)?.largest_stable_rate(workload);
-    let brisk = SWITCHES_A_SIZE / mean_size(workload);
-    let rate = options
-        .switching_rate
-        .unwrap_or(brisk.min(OF_LARGEST_STABLE * largest));
-    if !(rate > 0.0 && rate.is_finite()) {
-        let why = format!("the switching rate is {rate}; it must be a positive finite number");
-        return Err(SynthesisError::SwitchingRate(why));
+    let known = routes.iter().filter_map(|r| Some((r.route, r.outlook?)));
+    let best = known.min_by(|a, b| a.1.number.total_cmp(&b.1.number));
+    // Sequential routes are always listed, or the error has been returned.
+    let (route, outlook) = best
+        .ok_or(TooManyPhases { limit: PHASE_LIMIT })
+        .map_err(ModulationError::from)?;
+    if outlook.rate >= outlook.largest {
+        return Err(SynthesisError::SwitchingRate(format!(
+            "at switching rate {} too much time goes into routes and the policy is unstable; it is stable below {:.6} (route {route}): leave --switching-rate out, or give less",
+            outlook.rate, outlook.largest
+        )));
     }
-    if rate >= largest {
-        let why = format!(
-            "at switching rate {rate} too much time goes into routes and the policy is unstable; it is stable below {largest:.6} (route {}): leave --switching-rate out, or give less",
-            draft.route
-        );
-        return Err(SynthesisError::SwitchingRate(why));
-    }
-    Ok(MsrPolicy {
-        switching_rate: rate,
-        ..draft
-    })
+    Ok((
+        MsrPolicy {
+            route,
+            switching_rate: outlook.rate,
+            ..draft
+        },
+        routes,
+    ))
 }
 
 fn record(certificate: &Certificate) -> CertificateRecord {

@@ -237,7 +237,8 @@ fn synthesized(
     route: Option<Route>,
 ) -> Option<Artifact> {
     let mut options = Options::new(preemption);
-    options.route = route;
+    // Full preemption has no route to choose.
+    options.route = route.filter(|_| preemption != Preemption::Full);
     if preemption == Preemption::Setup {
         options.setup_rate = Some(10.0 * workload.types()[0].service_rate());
     }

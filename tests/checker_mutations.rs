@@ -178,7 +178,8 @@ fn artifact(model: &str, preemption: Preemption, route: Route) -> Value {
     let path = format!("{}/models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
     let workload = Workload::read(Path::new(&path)).unwrap().workload;
     let mut options = Options::new(preemption);
-    options.route = Some(route);
+    // Full preemption has no route to choose.
+    options.route = (preemption != Preemption::Full).then_some(route);
     options.setup_rate = (preemption == Preemption::Setup).then_some(10.0);
     match synthesize(&workload, &options).unwrap() {
         Outcome::Policy(synthesis) => serde_json::to_value(&synthesis.artifact).unwrap(),

@@ -35,7 +35,7 @@ fn verdicts(workload: &Workload, artifact: &Artifact, events: u64) -> Vec<(Strin
     };
     let contender = Contender::Msr(Box::new(artifact.policy.clone()));
     let run = contender.simulate(workload, &settings, |_, _| {}).unwrap();
-    assert_eq!(run.health, Health::Settled);
+    assert_ne!(run.health, Health::Unstable);
     let judged = judge(artifact, workload, &run);
     let examined = judged
         .into_iter()
@@ -53,7 +53,7 @@ fn claims_are_confirmed_on_every_route() {
     for preemption in [Preemption::None, Preemption::Setup] {
         for route in Route::ALL {
             let artifact = made(&workload, preemption, Some(route));
-            for (claim, verdict) in verdicts(&workload, &artifact, 4_000_000) {
+            for (claim, verdict) in verdicts(&workload, &artifact, 8_000_000) {
                 assert_ne!(verdict, Verdict::Refuted, "{preemption:?} {route}: {claim}");
             }
         }

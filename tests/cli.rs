@@ -269,6 +269,52 @@ fn bad_input_gets_a_clear_error() {
             ],
             "sequential-eager",
         ),
+        (
+            &[
+                "--workload",
+                workload,
+                "--preemption",
+                "full",
+                "--route",
+                "sequential-late",
+            ],
+            "nothing to wait for",
+        ),
+        (
+            &[
+                "--workload",
+                workload,
+                "--preemption",
+                "none",
+                "--switching-rate",
+                "1e300",
+            ],
+            "out of range",
+        ),
+        (
+            &[
+                "simulate",
+                "--policy",
+                "fcfs",
+                "--workload",
+                workload,
+                "--backfill",
+                "none",
+            ],
+            "policy file",
+        ),
+        (
+            &[
+                "compare",
+                "--workload",
+                workload,
+                "--policies",
+                "fcfs",
+                "--loads",
+                "90",
+            ],
+            "90%",
+        ),
         (&["check", "models/vms.yaml"], "not a synth policy"),
         (&["check", "nowhere.json"], "nowhere.json"),
         (&["simulate", "--policy", "nowhere.json"], "first-fit, fcfs"),
@@ -341,4 +387,76 @@ fn help_completions_manual_and_schema_are_there() {
     }
     assert!(stdout(&synth(&["man"])).starts_with(".ie"));
     assert!(stdout(&synth(&["schema"])).contains("\"$schema\""));
+}
+
+/// A file is replaced behind a link; a device is written to and stays one.
+#[cfg(unix)]
+#[test]
+fn output_goes_where_it_is_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, link) = (
+        in_folder(&folder, "p.json"),
+        in_folder(&folder, "link.json"),
+    );
+    std::fs::write(&file, "old").unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let to = |path: &str| {
+        synth(&[
+            "--workload",
+            "models/section7.yaml",
+            "--preemption",
+            "none",
+            "-q",
+            "-o",
+            path,
+        ])
+    };
+    assert_eq!(code(&to(link.to_str().unwrap())), 0);
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    assert!(std::fs::read_to_string(&file).unwrap().starts_with('{'));
+    let piped = to("/dev/stdout");
+    assert_eq!(code(&piped), 0, "{}", stderr(&piped));
+    assert_eq!(stdout(&piped), std::fs::read_to_string(&file).unwrap());
+    let nowhere = to("/nonexistent/p.json");
+    assert_eq!(code(&nowhere), 2);
+    assert!(
+        std::fs::read_dir(folder.path()).unwrap().count() == 2,
+        "nothing is left behind"
+    );
+}
+
+/// Loads many decades apart and far beyond capacity: an answer, and no panic.
+#[test]
+fn extreme_workloads_get_an_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_folder(&folder, "extreme.yaml");
+    for (rate, size, expected) in [
+        ("1e10", "1", 1),
+        ("1e-16", "1", 0),
+        ("0.1", "1e12", 1),
+        ("1e300", "1e-300", 2),
+        ("1e-300", "1", 2),
+    ] {
+        let text = format!(
+            "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 3}}}}\njobs:
+  - {{name: a, demand: {{cpu: 1}}, arrival_rate: {rate}, mean_size: {size}}}
+  - {{name: b, demand: {{cpu: 3}}, arrival_rate: .2, mean_size: 1}}\n"
+        );
+        std::fs::write(&path, text).unwrap();
+        for preemption in ["none", "full"] {
+            let output = synth(&[
+                "--workload",
+                path.to_str().unwrap(),
+                "--preemption",
+                preemption,
+            ]);
+            assert_eq!(
+                code(&output),
+                expected,
+                "{rate} {size}: {}",
+                stderr(&output)
+            );
+            assert!(!stderr(&output).contains("NaN"), "{}", stderr(&output));
+        }
+    }
 }

@@ -80,7 +80,8 @@ impl Interpreter {
 /// The families and their variants: file name, preemption, route, backfilling, empty slots.
 fn families() -> Vec<(&'static str, Options)> {
     let with = |preemption, route: &str, backfill, empty_slots| Options {
-        route: Some(route.parse::<Route>().unwrap()),
+        // With full preemption there is no route to choose.
+        route: (preemption != Preemption::Full).then(|| route.parse::<Route>().unwrap()),
         setup_rate: (preemption == Preemption::Setup).then_some(10.0),
         backfill,
         empty_slots,

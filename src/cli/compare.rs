@@ -21,7 +21,7 @@ pub struct Arguments {
     policies: Vec<String>,
 
     /// Loads ρ to compare at, as fractions of what any policy can serve
-    #[arg(long, value_delimiter = ',', default_value = "0.5,0.7,0.9", value_parser = fraction, value_name = "ρ,ρ,…")]
+    #[arg(long, value_delimiter = ',', default_value = "0.5,0.7,0.9", value_parser = load, value_name = "ρ,ρ,…")]
     loads: Vec<f64>,
 
     #[command(flatten)]
@@ -31,6 +31,16 @@ pub struct Arguments {
     /// table)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+}
+
+/// A load below 1.
+fn load(text: &str) -> Result<f64, String> {
+    match fraction(text)? {
+        load if load < 1.0 => Ok(load),
+        _ => Err(format!(
+            "`{text}`: at a load of 1 and more no policy is stable; give a load below 1, such as 0.9 or 90%"
+        )),
+    }
 }
 
 #[derive(serde::Serialize)]

@@ -125,18 +125,36 @@ fn read_workload(path: &Path, common: &Common) -> Result<Workload, WorkloadError
     Ok(parsed.workload)
 }
 
-/// Writes text to a file, whole or not at all, or else to standard output.
+/// Writes text to a file, or else to standard output. A regular file is replaced whole or not
+/// at all, behind a link too; a device or a pipe is written to.
 fn emit(output: Option<&PathBuf>, text: &str) -> Result<(), Box<dyn Error>> {
     let Some(path) = output else {
         let mut stdout = std::io::stdout().lock();
         stdout.write_all(text.as_bytes())?;
         return Ok(stdout.flush()?);
     };
+    let written = match std::fs::metadata(path) {
+        Ok(there) if !there.is_file() => {
+            let opened = std::fs::OpenOptions::new().write(true).open(path);
+            opened.and_then(|mut file| file.write_all(text.as_bytes()))
+        }
+        Ok(_) => path.canonicalize().and_then(|real| replace(&real, text)),
+        Err(_) => replace(path, text),
+    };
+    written.map_err(|e| format!("cannot write {}: {e}", path.display()).into())
+}
+
+/// Writes beside the file, then puts it in its place.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".part");
     let part = path.with_file_name(name);
     let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
-    written.map_err(|e| format!("cannot write {}: {e}", path.display()).into())
+    if written.is_err() {
+        // What could not be finished is of no use; if it is not there, so much the better.
+        let _ = std::fs::remove_file(&part);
+    }
+    written
 }
 
 /// Publishes results: the table to standard output, and as JSON to a file if one is named;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use synth::artifact::{Artifact, CheckedArtifact, MsrPolicy};
 use synth::report;
-use synth::simulator::{Contender, Judgement, Run, Settings, Verdict, judge};
+use synth::simulator::{Contender, Health, Judgement, Run, Settings, Verdict, judge};
 use synth::workload::Workload;
 
 use super::synthesize::{Backfill, EmptySlots};
@@ -97,6 +97,10 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
         .map(|file| read_workload(file, common))
         .transpose()?;
     let (run, verdicts, workload) = match (Contender::named(&arguments.policy), given) {
+        (Some(_), _) if arguments.backfill.is_some() || arguments.empty_slots.is_some() => {
+            let why = "--backfill and --empty-slots go with a policy file; a rule has no such ways";
+            return Err(why.into());
+        }
         (Some(rule), Some(workload)) => {
             let run = simulate(
                 &rule,
@@ -123,7 +127,9 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
         verdicts: &verdicts,
     };
     publish(common, &table, &document, arguments.output.as_ref())?;
-    let refuted = verdicts.iter().any(|j| j.verdict == Verdict::Refuted);
+    // A policy that is unstable on the workload it was made for is refuted as a whole.
+    let unstable = run.health == Health::Unstable && !verdicts.is_empty();
+    let refuted = unstable || verdicts.iter().any(|j| j.verdict == Verdict::Refuted);
     Ok(if refuted {
         ExitCode::from(NEGATIVE)
     } else {
@@ -204,7 +210,7 @@ fn as_analysed(artifact: &Artifact, policy: &MsrPolicy) -> MsrPolicy {
     }
 }
 
-/// A policy runs on another workload if the types and the server are the same.
+/// A policy runs on another workload if the types, the server and the time unit are the same.
 pub fn same_types(artifact: &Artifact, workload: &Workload) -> Result<(), String> {
     let other = workload.record();
     let own = &artifact.workload;
@@ -216,6 +222,12 @@ pub fn same_types(artifact: &Artifact, workload: &Workload) -> Result<(), String
     };
     let capacity =
         |r: &synth::workload::Record| -> Vec<u64> { r.resources.iter().map(|r| r.units).collect() };
+    if own.time_unit != other.time_unit {
+        return Err(format!(
+            "the policy's rates are per {}, the workload's per {}; write the workload in the policy's time unit",
+            own.time_unit, other.time_unit
+        ));
+    }
     if demands(own) == demands(&other) && capacity(own) == capacity(&other) {
         return Ok(());
     }

@@ -22,11 +22,11 @@ pub struct Arguments {
     preemption: Option<Preemption>,
 
     /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`
-    #[arg(long, value_name = "γ", value_parser = positive)]
+    #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
     setup_rate: Option<f64>,
 
     /// α, switches per time unit of the preemptive loop; found if not given
-    #[arg(long, value_name = "α", value_parser = positive)]
+    #[arg(long, value_name = "α", value_parser = positive, allow_negative_numbers = true)]
     switching_rate: Option<f64>,
 
     /// The way between schedules: sequential-eager, concurrent-eager, concurrent-late or
@@ -129,8 +129,17 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     drop(spinner);
     match outcome {
         synthesis::Outcome::Policy(made) => {
-            tell(common, &report::synthesis(&workload, &made));
+            // The second derivation of every number, before anybody relies on the first.
+            if let Err(findings) = artifact::check(&made.artifact) {
+                let listed: Vec<String> = findings.iter().map(ToString::to_string).collect();
+                return Err(format!(
+                    "the policy made does not check, and is not written:\n  {}\nPlease report this with the workload",
+                    listed.join("\n  ")
+                )
+                .into());
+            }
             emit(arguments.output.as_ref(), &made.artifact.to_json()?)?;
+            tell(common, &report::synthesis(&workload, &made));
             Ok(ExitCode::SUCCESS)
         }
         synthesis::Outcome::Overloaded(overload) => {

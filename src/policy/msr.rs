@@ -193,16 +193,17 @@ impl Msr {
         for i in 0..self.slots.len() {
             self.fill_type(i, system);
         }
-        if self.policy.backfill == Backfill::FirstFit && (self.working || !self.is_awaited(system))
-        {
+        if self.policy.backfill == Backfill::FirstFit && (self.working || self.may_lend(system)) {
             start_all_that_fit(system);
         }
     }
 
-    /// Whether a job waits that the schedule ahead has a place for: then room that comes
-    /// free on the route is kept for it.
-    fn is_awaited(&self, system: &System) -> bool {
-        (0..self.slots.len()).any(|i| system.running(i) < self.target(i) && system.waiting(i) > 0)
+    /// Whether room that comes free on a route may be lent: not while a job waits that the
+    /// schedule ahead has a place for; and not where jobs would be preempted at once, into a
+    /// setup of their own.
+    fn may_lend(&self, system: &System) -> bool {
+        let awaited = |i| system.running(i) < self.target(i) && system.waiting(i) > 0;
+        self.policy.preemption != Preemption::Setup && !(0..self.slots.len()).any(awaited)
     }
 
     /// Starts waiting jobs of type i in its free slots, while no backfilled job is in the way

@@ -10,9 +10,9 @@ use std::collections::HashSet;
 
 use good_lp::{Expression, ProblemVariables, Solution as _, SolverModel, constraint, variable};
 
-use super::master::Master;
+use super::master::{Master, scaled_loads};
 use super::{Knapsack, Mix, ProgramError, Solution};
-use crate::schedule::{Packing, Schedule};
+use crate::schedule::{Fluid, Packing, Schedule};
 use crate::workload::Workload;
 
 /// Nodes a schedule of the face that the walk may spend.
@@ -50,22 +50,28 @@ pub(super) fn choose(
         )
         .filter(|u| seen.insert(u.clone()))
         .collect();
-    let Some(weights) = nearest_mix(&columns, &offered, &centre, t)? else {
+    let Some(weights) = nearest_mix(
+        &columns,
+        &scaled_loads(workload),
+        &centre,
+        t * Fluid::new(workload).bound(),
+    )?
+    else {
         return Ok(None);
     };
     // With t held at a rounded number the vertex may have one schedule too many, of weight
     // 1e-12 or so. The program over the chosen schedules alone has a basis of at most K.
     let chosen = Mix::new(&columns, &weights).schedules;
-    let mut master = Master::new(&offered, chosen)?;
+    let mut master = Master::new(workload, chosen)?;
     let primal = master.solve()?;
     Ok(Some(Mix::new(master.columns(), &primal.weights)))
 }
 
-/// `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t`, `Σ π_s = 1`; `None` if HiGHS
+/// `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t` (both scaled), `Σ π_s = 1`; `None` if HiGHS
 /// does not find an optimum (the first mix then stands).
 fn nearest_mix(
     columns: &[Schedule],
-    offered: &[f64],
+    scaled: &[f64],
     centre: &[f64],
     t: f64,
 ) -> Result<Option<Vec<f64>>, ProgramError> {
@@ -87,7 +93,7 @@ fn nearest_mix(
     let mut problem = problem
         .set_threads(1)
         .set_option("primal_feasibility_tolerance", 1e-10);
-    for (i, b) in offered.iter().enumerate() {
+    for (i, b) in scaled.iter().enumerate() {
         let terms = weights.iter().zip(columns).filter(|(_, u)| u[i] > 0);
         let served: Expression = terms.map(|(w, u)| f64::from(u[i]) / b * *w).sum();
         problem = problem.with(constraint!(served >= t));

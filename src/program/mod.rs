@@ -22,15 +22,15 @@ pub use pricing::{Knapsack, Priced};
 use std::time::{Duration, Instant};
 
 use crate::schedule::{Fluid, Packing, Schedule};
-use crate::workload::Workload;
+use crate::workload::{JobType, Workload};
 use master::Master;
 
 /// A certificate is a proof when its relative gap is at most this.
 pub const PROOF_GAP: f64 = 1e-9;
 
-/// Loads within this of 1 cannot be told from 1 in floating point: such a workload is not
+/// Loads within this of 1 cannot be told from 1 in double precision: such a workload is not
 /// called stabilizable.
-pub const LOAD_MARGIN: f64 = 1e-9;
+pub const LOAD_MARGIN: f64 = 1e-11;
 
 /// Limits on the work of [`solve`].
 #[derive(Clone, Debug)]
@@ -146,6 +146,16 @@ pub enum ProgramError {
         "the linear program ended as {0}, not as optimal; its answer is not used. Please report this with the workload"
     )]
     Solver(String),
+    /// Numbers beyond what double precision can relate to each other.
+    #[error(
+        "{what} is {value:e}; from 1e-100 to 1e100 can be handled. Choose a time unit in which rates and sizes are in that range, or leave a type out that never comes"
+    )]
+    OutOfRange {
+        /// What it is, and of which type.
+        what: String,
+        /// Its value.
+        value: f64,
+    },
 }
 
 /// Solves the program by column generation; never silently: see [`Certificate::proven`].
@@ -153,6 +163,7 @@ pub enum ProgramError {
 /// # Errors
 /// When HiGHS does not end optimal.
 pub fn solve(workload: &Workload, limits: &Limits) -> Result<Solution, ProgramError> {
+    check_range(workload)?;
     let packing = Packing::new(workload);
     let mut generation = Generation::new(workload, &packing)?;
     let started = Instant::now();
@@ -175,8 +186,39 @@ pub fn solve(workload: &Workload, limits: &Limits) -> Result<Solution, ProgramEr
     Ok(solution)
 }
 
+fn check_range(workload: &Workload) -> Result<(), ProgramError> {
+    let of_type = |kind: &JobType| {
+        [
+            (
+                format!("the offered load of type `{}`", kind.name()),
+                kind.offered_load(),
+            ),
+            (
+                format!("the arrival rate of type `{}`", kind.name()),
+                kind.arrival_rate(),
+            ),
+            (
+                format!("the mean size of type `{}`", kind.name()),
+                kind.mean_size(),
+            ),
+        ]
+    };
+    let server = (
+        "the fluid bound on the load".to_string(),
+        Fluid::new(workload).bound(),
+    );
+    let mut all = workload.types().iter().flat_map(of_type).chain([server]);
+    match all.find(|(_, value)| !(1e-100..=1e100).contains(value)) {
+        Some((what, value)) => Err(ProgramError::OutOfRange { what, value }),
+        None => Ok(()),
+    }
+}
+
 /// Nodes for the first look of each pricing; a proof that needs more gets more.
 const FIRST_LOOK: u64 = 2_000;
+
+/// Roundings of the mean schedule in the first master.
+const ROUNDINGS: usize = 256;
 
 /// Relative distance at which both sides of the certificate are taken as met.
 const MET: f64 = 1e-11;
@@ -198,7 +240,7 @@ struct Generation<'a> {
 impl<'a> Generation<'a> {
     fn new(workload: &Workload, packing: &'a Packing) -> Result<Self, ProgramError> {
         let offered: Vec<f64> = workload.types().iter().map(|t| t.offered_load()).collect();
-        let master = Master::new(&offered, starting_columns(workload, packing))?;
+        let master = Master::new(workload, starting_columns(workload, packing))?;
         let fluid = Fluid::new(workload);
         let work = |i: usize| offered[i] * packing.demand(i)[fluid.bottleneck] as f64;
         let total: f64 = (0..offered.len()).map(work).sum();
@@ -284,7 +326,11 @@ fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
         let turned: Vec<usize> = (i..k).chain(0..i).collect();
         packing.filled(mean.clone(), &turned)
     };
-    (0..k).map(around).chain((0..k).map(near)).collect()
+    // Of very many types some hundred roundings do.
+    (0..k)
+        .map(around)
+        .chain((0..k.min(ROUNDINGS)).map(near))
+        .collect()
 }
 
 #[cfg(test)]

@@ -158,3 +158,42 @@ fn without_time_nothing_is_called_proven() {
     assert!(!solution.certificate.proven());
     assert!(solution.certificate.gap() > 0.0);
 }
+
+/// Loads sixteen and more decades apart, and far beyond capacity: coefficients that HiGHS
+/// would drop or refuse if the program were not scaled.
+#[test]
+fn loads_of_very_different_size() {
+    for (common, rare, load) in [
+        (2.0, 1e-16, 2.0 / 3.0),
+        (1e10, 0.2, 1e10 / 3.0),
+        (0.3, 1e-90, 0.1),
+    ] {
+        let text = format!(
+            "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 10}}}}\njobs:
+  - {{name: common, demand: {{cpu: 3}}, arrival_rate: {common:e}, mean_size: 1}}
+  - {{name: rare, demand: {{cpu: 7}}, arrival_rate: {rare:e}, mean_size: 1}}\n"
+        );
+        let workload = Workload::parse(&text, "range").unwrap().workload;
+        let certificate = solve(&workload, &Limits::default()).unwrap().certificate;
+        assert!(certificate.proven(), "{common} {rare}: {certificate:?}");
+        assert!(
+            (certificate.load / load - 1.0).abs() < 1e-9,
+            "{common} {rare}: {certificate:?}"
+        );
+    }
+}
+
+#[test]
+fn loads_out_of_range_are_refused_by_name() {
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
+  - {name: never, demand: {cpu: 3}, arrival_rate: 1e-150, mean_size: 1}
+  - {name: common, demand: {cpu: 3}, arrival_rate: 1, mean_size: 1}\n";
+    let workload = Workload::parse(text, "range").unwrap().workload;
+    let refused = solve(&workload, &Limits::default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refused.contains("type `never`") && refused.contains("1e-150"),
+        "{refused}"
+    );
+}

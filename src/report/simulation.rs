@@ -14,6 +14,10 @@ pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement]) -> Str
     }
     if !verdicts.is_empty() {
         let _ = writeln!(text, "\n{}", verdict_table(verdicts));
+        let _ = writeln!(
+            text,
+            "\nclaims are measured under the conditions that they hold for (see holds_for in the policy), in a run of their own where the policy runs under others"
+        );
     }
     text
 }
@@ -34,8 +38,11 @@ fn heading(workload: &Workload, run: &Run) -> String {
     );
     match run.health {
         Health::Settled => format!(
-            "{ending}: {scale}; warm-up of {} {unit} cut off (MSER-5)",
-            number(run.warm_up)
+            "{ending}: {scale}; {} (MSER-5)",
+            match run.warm_up {
+                0.0 => "no warm-up needed".to_string(),
+                time => format!("warm-up of {} {unit} cut off", number(time)),
+            }
         ),
         Health::Unsettled => format!(
             "UNSETTLED ({ending}: {scale}): no steady state was reached, so no mean is given; allow more with --events"

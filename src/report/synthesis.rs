@@ -2,13 +2,16 @@ use std::fmt::Write as _;
 
 use super::{bar, number, percent, table};
 use crate::artifact::{Artifact, Preemption, Quantity};
-use crate::program::PROOF_GAP;
+use crate::program::{LOAD_MARGIN, PROOF_GAP};
 use crate::schedule::{Fluid, Packing, enumerate};
 use crate::synthesis::{Overload, Synthesis};
 use crate::workload::Workload;
 
 /// Schedules are counted up to this many.
 const COUNTED: usize = 100_000;
+
+/// And while they are kept, no more than so many numbers in all.
+const NUMBERS: usize = 4_000_000;
 
 /// The summary of a synthesized policy.
 pub fn synthesis(workload: &Workload, made: &Synthesis) -> String {
@@ -38,16 +41,16 @@ pub fn synthesis(workload: &Workload, made: &Synthesis) -> String {
 pub fn overload(workload: &Workload, overload: &Overload, decided: bool) -> String {
     let certificate = &overload.certificate;
     let mut text = String::new();
-    if decided {
-        let relation = if certificate.bound > 1.0 + 1e-9 {
-            ""
-        } else {
-            " to within rounding"
-        };
+    if decided && certificate.bound > 1.0 + LOAD_MARGIN {
         let _ = writeln!(
             text,
-            "no policy can stabilize this workload: load ρ = {}{relation}, and it must be below 1",
+            "no policy can stabilize this workload: load ρ = {}, and it must be below 1",
             load(certificate.bound)
+        );
+    } else if decided {
+        let _ = writeln!(
+            text,
+            "no policy can be said to stabilize this workload: load ρ = 1 to within {LOAD_MARGIN:e}, which double precision does not tell from 1, and it must be below"
         );
     } else {
         let _ = writeln!(
@@ -90,18 +93,17 @@ pub fn overload(workload: &Workload, overload: &Overload, decided: bool) -> Stri
     let _ = writeln!(text, "{}", prices.trim_fmt());
     let _ = writeln!(
         text,
-        "\nThe arrival rates would have to shrink to below {:.4} times what they are, all alike; or the server to grow.",
-        1.0 / certificate.load
+        "\nThe arrival rates would have to shrink to below {} times what they are, all alike; or the server to grow.",
+        load(1.0 / certificate.load)
     );
     text
 }
 
 /// The load with the digits that a decision near 1 needs.
 fn load(load: f64) -> String {
-    format!("{load:.9}")
-        .trim_end_matches('0')
-        .trim_end_matches('.')
-        .into()
+    let decimals = if (load - 1.0).abs() < 1e-3 { 12 } else { 9 };
+    let text = format!("{load:.decimals$}");
+    text.trim_end_matches('0').trim_end_matches('.').into()
 }
 
 fn bottleneck(workload: &Workload, fluid: &Fluid) -> String {
@@ -119,14 +121,15 @@ fn bottleneck(workload: &Workload, fluid: &Fluid) -> String {
 
 /// How many schedules there are to choose from.
 fn schedulable_set(workload: &Workload) -> String {
-    let all = enumerate(&Packing::new(workload), COUNTED);
+    let budget = COUNTED.min(NUMBERS / workload.types().len());
+    let all = enumerate(&Packing::new(workload), budget);
     match all.complete {
         true => format!(
             "schedules that fit the server: {}, of them maximal: {}",
             all.schedules.len(),
             all.maximal
         ),
-        false => format!("schedules that fit the server: more than {COUNTED}"),
+        false => format!("schedules that fit the server: more than {budget}"),
     }
 }
 
@@ -212,6 +215,17 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
         ),
     };
     let _ = write!(text, "\n{way}");
+    let taken = made
+        .routes
+        .iter()
+        .find(|option| option.route == policy.route);
+    if let Some(outlook) = taken.and_then(|option| option.outlook) {
+        let _ = write!(
+            text,
+            "; {} jobs predicted without backfilling",
+            number(outlook.number)
+        );
+    }
     for option in made
         .routes
         .iter()

@@ -30,7 +30,8 @@ pub enum Ending {
 pub enum Health {
     /// A warm-up was found and cut off.
     Settled,
-    /// No warm-up was found in the first half: the run was too short. It has no means.
+    /// No warm-up was found in the first half, or too little is left after it: the run was too
+    /// short. It has no means.
     Unsettled,
     /// The number in system grows steadily, faster than chance explains. It has no means.
     Unstable,
@@ -256,15 +257,14 @@ pub(super) fn summarize<P>(
     ending: Ending,
 ) -> Run {
     let warm_up = statistics::warm_up(&engine.series.number());
-    let health = if ending == Ending::RunsAway || grows(&engine.series, engine.events, 5.0) {
-        Health::Unstable
-    } else if warm_up.is_none() {
-        Health::Unsettled
-    } else {
-        Health::Settled
-    };
-    let usable = warm_up.filter(|_| health == Health::Settled);
+    let grows = ending == Ending::RunsAway || grows(&engine.series, engine.events, 5.0);
+    let usable = warm_up.filter(|_| !grows);
     let batches = usable.and_then(|cut| Batches::new(workload, &engine.series, cut));
+    let health = match &batches {
+        _ if grows => Health::Unstable,
+        None => Health::Unsettled,
+        Some(_) => Health::Settled,
+    };
     let all: Vec<usize> = (0..workload.types().len()).collect();
     let number = |b: &Batches| b.time_average(|k| b.sums[k].iter().map(|c| c.present).sum());
     let types: Vec<TypeResult> = all

@@ -8,11 +8,12 @@ use crate::workload::Workload;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The claim lies in the 95 % interval, and that is narrower than ±5 %.
+    /// Not refuted, and the 95 % interval is narrower than ±5 %.
     Confirmed,
-    /// The claim lies outside the 99.9 % interval, or the run is unstable.
+    /// The claim lies outside an interval so wide that a right artifact has one chance in a
+    /// thousand to see any of its claims refuted; or the run is unstable.
     Refuted,
-    /// Neither.
+    /// Not refuted, but the interval is too wide to say more.
     NotEnoughEvidence,
     /// A run of this policy cannot tell (the load, the largest stable rate: these are proved).
     NotExamined,
@@ -29,17 +30,20 @@ pub struct Judgement {
     pub verdict: Verdict,
 }
 
+/// The chance that a right artifact has any claim refuted.
+const FALSE_ALARM: f64 = 1e-3;
+
 /// Judges all claims by a run under the conditions that they hold for.
 pub fn judge(artifact: &Artifact, workload: &Workload, run: &Run) -> Vec<Judgement> {
+    let examined_claims = artifact.claims.iter().filter(|c| examined(c)).count();
+    let confidence = 1.0 - FALSE_ALARM / examined_claims.max(1) as f64;
     let judged = |claim: &Claim| {
         let measured = measured(claim, artifact, workload, run);
         let verdict = match (examined(claim), run.health, measured) {
             (false, ..) => Verdict::NotExamined,
             (_, Health::Unstable, _) => Verdict::Refuted,
-            (_, _, Some(m)) if !m.covers(claim.value, 0.999) => Verdict::Refuted,
-            (_, _, Some(m)) if m.covers(claim.value, 0.95) && m.relative() <= 0.05 => {
-                Verdict::Confirmed
-            }
+            (_, _, Some(m)) if !m.covers(claim.value, confidence) => Verdict::Refuted,
+            (_, _, Some(m)) if m.relative() <= 0.05 => Verdict::Confirmed,
             _ => Verdict::NotEnoughEvidence,
         };
         Judgement {
@@ -54,7 +58,9 @@ pub fn judge(artifact: &Artifact, workload: &Workload, run: &Run) -> Vec<Judgeme
 fn examined(claim: &Claim) -> bool {
     match claim.quantity {
         Quantity::Load | Quantity::MeanSchedule => claim.job_type.is_some(),
-        Quantity::WorkingTime | Quantity::SwitchingFrequency => true,
+        // All of the time is no estimate.
+        Quantity::WorkingTime => claim.value < 1.0,
+        Quantity::SwitchingFrequency => true,
         Quantity::LargestStableSwitchingRate => false,
     }
 }

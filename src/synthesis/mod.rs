@@ -17,6 +17,9 @@ pub const PHASE_LIMIT: usize = 50_000;
 /// and the MSR paper (§7.1, Figure 2a) finds most of the gain at α = 2 for sizes of mean 1.
 const SWITCHES_A_SIZE: f64 = 2.0;
 
+/// Rates that are taken, per mean job size: beyond, nothing that is said would have a digit.
+const RATES: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
+
 /// What the user decides; the rest is found.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -96,6 +99,11 @@ pub enum SynthesisError {
     /// Setup rate missing, superfluous, or no rate.
     #[error("{0}")]
     SetupRate(String),
+    /// A route where there is none to take.
+    #[error(
+        "the route {0} goes with preemption `none` or `setup`; with full preemption there is nothing to wait for on the way: leave --route out"
+    )]
+    Route(Route),
     /// A switching rate that is no rate, or under which the policy is unstable.
     #[error("{0}")]
     SwitchingRate(String),
@@ -107,7 +115,7 @@ pub enum SynthesisError {
 /// When options contradict each other or the given switching rate is unstable; when the
 /// solver fails.
 pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, SynthesisError> {
-    check_rates(options)?;
+    check_rates(workload, options)?;
     let solution = program::solve(workload, &options.limits)?;
     let fluid = Fluid::new(workload);
     let certificate = &solution.certificate;
@@ -144,22 +152,31 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
     })))
 }
 
-fn check_rates(options: &Options) -> Result<(), SynthesisError> {
-    if let Some(rate) = options
+fn check_rates(workload: &Workload, options: &Options) -> Result<(), SynthesisError> {
+    let range = |name: &str, rate: f64| {
+        let relative = rate * mean_size(workload);
+        (!(RATES.contains(&relative))).then(|| {
+            format!(
+                "the {name} is {rate}; together with a mean size of {} that is out of range: give between {:e} and {:e}",
+                mean_size(workload), RATES.start() / mean_size(workload), RATES.end() / mean_size(workload)
+            )
+        })
+    };
+    if let Some(why) = options
         .switching_rate
-        .filter(|rate| !(*rate > 0.0 && rate.is_finite()))
+        .and_then(|rate| range("switching rate", rate))
     {
-        let why = format!("the switching rate is {rate}; it must be a positive finite number");
         return Err(SynthesisError::SwitchingRate(why));
+    }
+    if let (Preemption::Full, Some(route)) = (options.preemption, options.route) {
+        return Err(SynthesisError::Route(route));
     }
     let refuse = |why: String| Err(SynthesisError::SetupRate(why));
     match (options.preemption, options.setup_rate) {
         (Preemption::Setup, None) => refuse(
             "preemption `setup` needs the setup rate γ: give `--setup-rate γ`, one over the mean setup time of a slot, in the workload's time unit".into(),
         ),
-        (Preemption::Setup, Some(rate)) if !(rate > 0.0 && rate.is_finite()) => {
-            refuse(format!("the setup rate is {rate}; it must be a positive finite number"))
-        }
+        (Preemption::Setup, Some(rate)) => range("setup rate", rate).map_or(Ok(()), refuse),
         (Preemption::None | Preemption::Full, Some(rate)) => refuse(format!(
             "a setup rate ({rate}) goes with `--preemption setup` only; leave it out, or ask for setups"
         )),

@@ -1,0 +1,237 @@
+//! A scheduler that embeds the online rule: jobs under its own ids, timers of its own; the library
+//! sees types and events, and tells which jobs to start and stop. Draws what ran and what waited.
+//!
+//!     cargo run --release --example embedded_scheduler [POLICY.json]
+//!
+//! Without a file, a nonpreemptive policy for models/section7.yaml is synthesized on the spot.
+//! A few lines of what it prints:
+//!
+//!           schedule 111111111111111111111111111111111»»2222222222222222222222222222
+//!        type-2 runs ·1····1111222224333321·······11111121111·11··112111·1··1··11111
+//!       type-2 waits ··············2···················1··········11·11········11211
+//!        type-3 runs 111······111111··············111111·1111···11···11111··········
+use std::{error::Error, path::Path};
+
+use rand::SeedableRng as _;
+use rand_distr::{Distribution as _, Exp1, weighted::WeightedIndex};
+use rand_xoshiro::Xoshiro256PlusPlus as Random;
+use synth::artifact::{CheckedArtifact, MsrPolicy, Preemption};
+use synth::policy::{Action, Event, Msr, Policy as _, System, Violation};
+use synth::synthesis::{Options, Outcome, synthesize};
+use synth::workload::Workload;
+
+const COLUMNS: usize = 90;
+const TIME_A_COLUMN: f64 = 0.2;
+const NEVER: f64 = f64::INFINITY;
+
+/// A job as this scheduler knows it.
+struct Job {
+    id: String,
+    kind: usize,
+    /// Known to this toy of a cluster; the rule never sees it.
+    work_left: f64,
+    running_since: Option<f64>,
+}
+
+struct Scheduler {
+    rule: Msr,
+    system: System,
+    /// Indexed by the number that [`System::arrive`] gives.
+    jobs: Vec<Job>,
+    /// For each clock of the rule: the rate it was drawn for, and when it rings.
+    timers: Vec<(f64, f64)>,
+    random: Random,
+}
+
+impl Scheduler {
+    /// Tells the rule what happened, carries out what it decides, and sets its clocks.
+    fn decide(&mut self, event: Event) -> Result<(), Violation> {
+        self.rule.react(event, &mut self.system);
+        let now = self.system.now();
+        for action in self.system.actions().to_vec() {
+            match action {
+                Action::Start(_, job) => self.jobs[job.number as usize].running_since = Some(now),
+                Action::Stop(_, job) => self.stop(job.number as usize),
+            }
+        }
+        self.system.clear_actions();
+        self.set_timers();
+        self.system.violation().cloned().map_or(Ok(()), Err)
+    }
+
+    /// An exponential clock has no memory: where its rate is new, it is drawn anew.
+    fn set_timers(&mut self) {
+        for (timer, &rate) in self.timers.iter_mut().zip(self.system.clocks()) {
+            if timer.0 != rate {
+                *timer = (
+                    rate,
+                    self.system.now() + exponential(rate, &mut self.random),
+                );
+            }
+        }
+    }
+
+    fn stop(&mut self, number: usize) {
+        let job = &mut self.jobs[number];
+        if let Some(since) = job.running_since.take() {
+            job.work_left -= self.system.now() - since;
+        }
+    }
+
+    /// When the next running job ends, and which.
+    fn next_end(&self) -> (f64, usize) {
+        let end = |j: &Job| j.running_since.map_or(NEVER, |since| since + j.work_left);
+        earliest(self.jobs.iter().map(end))
+    }
+
+    /// One more column of the picture: the schedule, then what runs and waits of each type.
+    fn draw(&self, policy: &MsrPolicy, rows: &mut [String]) {
+        let (schedule, reached) = self.rule.schedule();
+        let position = policy.schedules.iter().position(|s| s == schedule);
+        rows[0].push(
+            position
+                .filter(|_| reached)
+                .map_or('»', |n| digit(n as u32 + 1)),
+        );
+        for (i, pair) in rows[1..].chunks_mut(2).enumerate() {
+            pair[0].push(digit(self.system.running(i)));
+            pair[1].push(digit(self.system.waiting(i)));
+        }
+    }
+
+    fn complete(&mut self, number: usize, now: f64) -> Result<(), Violation> {
+        let kind = self.jobs[number].kind;
+        self.system.complete_job(kind, number as u64, now);
+        self.stop(number);
+        self.decide(Event::Completion(kind))
+    }
+
+    fn submit(&mut self, job: Job, now: f64) -> Result<(), Violation> {
+        let kind = job.kind;
+        self.jobs.push(job);
+        self.system.arrive(kind, now);
+        self.decide(Event::Arrival(kind))
+    }
+
+    fn ring(&mut self, clock: usize, now: f64) -> Result<(), Violation> {
+        self.system.advance(now);
+        self.timers[clock] = (0.0, NEVER);
+        self.decide(Event::Clock(clock))
+    }
+}
+
+fn digit(n: u32) -> char {
+    match n {
+        0 => '·',
+        n => char::from_digit(n, 10).unwrap_or('+'),
+    }
+}
+
+fn earliest(times: impl Iterator<Item = f64>) -> (f64, usize) {
+    let numbered = times.zip(0..);
+    numbered
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .unwrap_or((NEVER, 0))
+}
+
+/// Exponential of this rate; never, where the rate is 0.
+fn exponential(rate: f64, random: &mut Random) -> f64 {
+    let unit: f64 = Exp1.sample(random);
+    if rate > 0.0 { unit / rate } else { NEVER }
+}
+
+fn policy(path: Option<String>) -> Result<(MsrPolicy, Workload), Box<dyn Error>> {
+    if let Some(path) = path {
+        let checked = CheckedArtifact::read(Path::new(&path))?;
+        return Ok((
+            checked.artifact().policy.clone(),
+            checked.workload().clone(),
+        ));
+    }
+    let workload = Workload::read(Path::new("models/section7.yaml"))?.workload;
+    match synthesize(&workload, &Options::new(Preemption::None))? {
+        Outcome::Policy(made) => Ok((made.artifact.policy, workload)),
+        _ => Err("no policy can stabilize this workload".into()),
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (policy, workload) = policy(std::env::args().nth(1))?;
+    let mut rule = Msr::new(&policy, &workload);
+    let mut system = System::new(
+        &workload,
+        rule.clocks(),
+        policy.preemption != Preemption::None,
+    );
+    rule.begin(&mut system);
+    let timers = vec![(0.0, NEVER); rule.clocks()];
+    let (jobs, random) = (Vec::new(), Random::seed_from_u64(1));
+    let mut scheduler = Scheduler {
+        rule,
+        system,
+        jobs,
+        timers,
+        random,
+    };
+    scheduler.set_timers();
+
+    let mut world = Random::seed_from_u64(2);
+    let kinds = WeightedIndex::new(workload.types().iter().map(|t| t.arrival_rate()))?;
+    let types = workload.types().iter();
+    let titles = types.flat_map(|t| [format!("{} runs", t.name()), format!("{} waits", t.name())]);
+    let titles = std::iter::once("schedule".to_string()).chain(titles);
+    let mut rows: Vec<String> = titles.map(|title| format!("{title:>14} ")).collect();
+    let (mut arrival, mut column) = (0.0, 0);
+    while column < COLUMNS {
+        let (end, number) = scheduler.next_end();
+        let (due, clock) = earliest(scheduler.timers.iter().map(|timer| timer.1));
+        let now = f64::min(arrival, due).min(end);
+        while (column as f64) * TIME_A_COLUMN < now {
+            scheduler.draw(&policy, &mut rows);
+            column += 1;
+        }
+        if now == arrival {
+            let kind = kinds.sample(&mut world);
+            let id = format!(
+                "{}/{}",
+                workload.types()[kind].name(),
+                1000 + scheduler.jobs.len()
+            );
+            let work_left = exponential(workload.types()[kind].service_rate(), &mut world);
+            scheduler.submit(
+                Job {
+                    id,
+                    kind,
+                    work_left,
+                    running_since: None,
+                },
+                now,
+            )?;
+            arrival += exponential(workload.total_arrival_rate(), &mut world);
+        } else if now == end {
+            scheduler.complete(number, now)?;
+        } else {
+            scheduler.ring(clock, now)?;
+        }
+    }
+    rows.iter().for_each(|row| println!("{row}"));
+    println!(
+        "a column is {TIME_A_COLUMN} {}; schedule by its number in the policy, » on the route to it",
+        workload.time_unit()
+    );
+    let done = scheduler.system.counters();
+    let running = scheduler
+        .jobs
+        .iter()
+        .filter(|job| job.running_since.is_some());
+    let ids: Vec<&str> = running.map(|job| job.id.as_str()).collect();
+    println!(
+        "{} arrivals, {} completions, {} preemptions, {} switches; still running: {}",
+        done.arrivals,
+        done.completions,
+        done.preemptions,
+        done.switches,
+        ids.join(" ")
+    );
+    Ok(())
+}

@@ -13,7 +13,7 @@ use crate::artifact::MsrPolicy;
 use crate::modulation::Modulation;
 use crate::workload::Workload;
 
-/// Predicts the number of jobs in the system as a function of the switching rate.
+/// Predicts how the queues grow with the switching rate: the primary term of theorem 8.
 #[derive(Debug)]
 pub struct Prediction<'a> {
     workload: &'a Workload,
@@ -35,9 +35,10 @@ impl<'a> Prediction<'a> {
         }
     }
 
-    /// `Σ_i (ρ_i + E[Δ_i]) / (1 − ρ_i)` at this switching rate [jobs]; infinite where some type
-    /// is unstable. A prediction for choosing, not a claim.
-    pub fn number(&self, rate: f64) -> f64 {
+    /// `Σ_i (ρ_i + E[Δ_i]) / (1 − ρ_i)` at this switching rate; infinite where some type is
+    /// unstable. A yardstick for choosing, and no mean number of jobs: the bounded terms, jobs
+    /// in service among them, are left out.
+    pub fn primary_term(&self, rate: f64) -> f64 {
         let served = self.modulation.mean_schedule_at(rate);
         let of_type = |((kind, u), ahead): ((&crate::workload::JobType, f64), &f64)| {
             let load = kind.offered_load() / u;
@@ -56,21 +57,21 @@ impl<'a> Prediction<'a> {
             .sum()
     }
 
-    /// The switching rate below `limit` with the least predicted number, by golden section on
-    /// its logarithm over six decades; and that number.
+    /// The switching rate below `limit` with the least primary term, by golden section on
+    /// its logarithm over six decades; and that term.
     pub fn best_rate(&self, limit: f64) -> (f64, f64) {
         let golden = (5_f64.sqrt() - 1.0) / 2.0;
         let (mut low, mut high) = ((limit * 1e-6).ln(), limit.ln());
         for _ in 0..60 {
             let (a, b) = (high - golden * (high - low), low + golden * (high - low));
-            if self.number(a.exp()) <= self.number(b.exp()) {
+            if self.primary_term(a.exp()) <= self.primary_term(b.exp()) {
                 high = b
             } else {
                 low = a
             }
         }
         let rate = (0.5 * (low + high)).exp();
-        (rate, self.number(rate))
+        (rate, self.primary_term(rate))
     }
 }
 
@@ -155,13 +156,13 @@ mod tests {
             let (workload, policy) = section7(route.parse().unwrap(), 0.1);
             let modulation = Modulation::new(&workload, &policy, 1000).unwrap();
             let prediction = Prediction::new(&workload, &policy, &modulation);
-            let (rate, number) = prediction.best_rate(modulation.largest_stable_rate(&workload));
+            let (rate, term) = prediction.best_rate(modulation.largest_stable_rate(&workload));
             assert!(
                 (rate / exact - 1.0).abs() < 0.15,
                 "{route}: {rate} for {exact}"
             );
-            assert!(number > before, "{route}: {number}");
-            before = number;
+            assert!(term > before, "{route}: {term}");
+            before = term;
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{bar, number, percent, table};
 use crate::artifact::{Artifact, Preemption, Quantity};
 use crate::program::{LOAD_MARGIN, PROOF_GAP};
 use crate::schedule::{Fluid, Packing, enumerate};
-use crate::synthesis::{Overload, Synthesis};
+use crate::synthesis::{Overload, RouteOption, Synthesis};
 use crate::workload::Workload;
 
 /// Schedules are counted up to this many.
@@ -215,26 +215,23 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
         ),
     };
     let _ = write!(text, "\n{way}");
+    let term = |option: &RouteOption| option.outlook.map(|outlook| outlook.primary_term);
     let taken = made
         .routes
         .iter()
         .find(|option| option.route == policy.route);
-    if let Some(outlook) = taken.and_then(|option| option.outlook) {
-        let _ = write!(
-            text,
-            "; {} jobs predicted without backfilling",
-            number(outlook.number)
-        );
-    }
+    let taken = taken.and_then(term);
     for option in made
         .routes
         .iter()
         .filter(|option| option.route != policy.route)
     {
-        let why = match option.outlook {
-            None => "too many phases to be analysed".into(),
-            Some(outlook) if outlook.number.is_infinite() => "unstable at this rate".into(),
-            Some(outlook) => format!("{} jobs predicted", number(outlook.number)),
+        let why = match (term(option), taken) {
+            (Some(other), _) if other.is_infinite() => "unstable at this rate".into(),
+            (Some(other), Some(own)) => {
+                format!("queue term {}, against {}", number(other), number(own))
+            }
+            _ => "too many phases to be analysed".into(),
         };
         let _ = write!(text, "\n  not taken: {} ({why})", option.route);
     }

@@ -210,8 +210,7 @@ fn mean_size(workload: &Workload) -> f64 {
 pub struct RouteOption {
     /// The route.
     pub route: Route,
-    /// The largest stable switching rate and the rate chosen, with the number of jobs that is
-    /// predicted for it; `None` where the chain would be too large.
+    /// The largest stable switching rate and the rate chosen, with its yardstick; `None` where the chain would be too large.
     pub outlook: Option<Outlook>,
 }
 
@@ -220,10 +219,10 @@ pub struct RouteOption {
 pub struct Outlook {
     /// Supremum of the stable switching rates [1/time].
     pub largest: f64,
-    /// The switching rate, as given or else the one with the least predicted number.
+    /// The switching rate, as given or else the one with the least primary term.
     pub rate: f64,
-    /// Predicted number of jobs in the system at that rate; see [`Prediction::number`].
-    pub number: f64,
+    /// The yardstick at that rate; see [`Prediction::primary_term`].
+    pub primary_term: f64,
 }
 
 /// The routes that the options leave, in the order in which equals are preferred.
@@ -253,19 +252,19 @@ fn outlook(
     let prediction = Prediction::new(workload, policy, &modulation);
     let brisk = SWITCHES_A_SIZE / mean_size(workload);
     let free = options.preemption == Preemption::Full || policy.order.len() == 1;
-    let (rate, number) = match options.switching_rate {
-        Some(rate) => (rate, prediction.number(rate)),
-        None if free => (brisk, prediction.number(brisk)),
+    let (rate, primary_term) = match options.switching_rate {
+        Some(rate) => (rate, prediction.primary_term(rate)),
+        None if free => (brisk, prediction.primary_term(brisk)),
         None => prediction.best_rate(brisk.min(largest)),
     };
     Ok(Outlook {
         largest,
         rate,
-        number,
+        primary_term,
     })
 }
 
-/// The policy with the route and the switching rate of the least predicted number of jobs.
+/// The policy with the route and the switching rate of the least primary term.
 fn with_best_route(
     workload: &Workload,
     options: &Options,
@@ -285,7 +284,7 @@ fn with_best_route(
         routes.push(RouteOption { route, outlook });
     }
     let known = routes.iter().filter_map(|r| Some((r.route, r.outlook?)));
-    let best = known.min_by(|a, b| a.1.number.total_cmp(&b.1.number));
+    let best = known.min_by(|a, b| a.1.primary_term.total_cmp(&b.1.primary_term));
     // Sequential routes are always listed, or the error has been returned.
     let (route, outlook) = best
         .ok_or(TooManyPhases { limit: PHASE_LIMIT })

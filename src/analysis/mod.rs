@@ -4,7 +4,7 @@
 //! The number of type-i jobs is, up to bounded terms, `(ρ_i + E[Δ_i]) / (1 − ρ_i)` (the MSR
 //! paper, theorem 8), where the *relative completions* Δ measure how far a phase of the chain
 //! runs ahead of the mean: `G Δ = E[μ_i u_i] − μ_i u_i`, `E[Δ] = 0` (lemma 9; its line (6) has
-//! a μ_i too many), and E[Δ_i] weighs them by completions. Switching faster makes Δ smaller as
+//! a μ_i too many), and `E[Δ_i]` weighs them by completions. Switching faster makes Δ smaller as
 //! 1/α and, where routes cost, ρ_i larger; the best α balances the two.
 
 use nalgebra::{DMatrix, DVector};

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use synth::report::number;
+
 use super::Common;
 
 /// A line that shows up after a second and goes when it is dropped.
@@ -53,7 +55,11 @@ pub fn spinner(common: &Common, what: &str) -> Spinner {
 /// How far a simulation is.
 pub fn events(what: &str, events: u64, reached: Option<f64>, wanted: f64) -> String {
     let precision = reached.map_or("not settled yet".into(), |p| {
-        format!("± {:.1} % of {:.1} %", 100.0 * p, 100.0 * wanted)
+        format!(
+            "± {} % (asked: {} %)",
+            number(100.0 * p),
+            number(100.0 * wanted)
+        )
     });
     format!(
         "{what}: {:.1} million events, {precision}",

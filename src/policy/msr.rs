@@ -138,6 +138,7 @@ impl Msr {
                 self.setups[i] += 1;
             }
         }
+        // Of the jobs stopped some were backfilled and had no slot: those that run on keep one.
         self.slots[i] = self.slots[i].max(self.target(i).min(system.running(i)));
     }
 
@@ -235,9 +236,7 @@ impl Msr {
         let first = self.first_moving(system);
         for i in 0..self.slots.len() {
             let moving = match self.policy.route.drain {
-                Drain::Concurrent => {
-                    first.is_some_and(|first| first <= i) && self.exceeds(i, system)
-                }
+                Drain::Concurrent => self.exceeds(i, system),
                 Drain::Sequential => first == Some(i),
             };
             let rate = match self.policy.preemption {

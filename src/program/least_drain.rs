@@ -43,11 +43,7 @@ pub(super) fn choose(
     let used = solution.mix.schedules.iter().chain(known);
     let columns: Vec<Schedule> = used
         .cloned()
-        .chain(
-            on_face
-                .into_iter()
-                .flat_map(|u| [packing.filled(u.clone(), &[]), u]),
-        )
+        .chain(on_face)
         .filter(|u| seen.insert(u.clone()))
         .collect();
     let Some(weights) = nearest_mix(

@@ -108,6 +108,9 @@ impl Master {
             .zip(&self.offered);
         let raw: Vec<f64> = duals.map(|((y, s), b)| (-y).max(0.0) / s * b).collect();
         let total: f64 = raw.iter().sum();
+        if total.is_nan() || total <= 0.0 {
+            return Err(ProgramError::Solver("an optimum without prices".into()));
+        }
         Ok(Primal {
             value: self.coverage(&weights),
             prices: raw.iter().map(|y| y / total).collect(),

@@ -115,7 +115,7 @@ pub enum SynthesisError {
 /// When options contradict each other or the given switching rate is unstable; when the
 /// solver fails.
 pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, SynthesisError> {
-    check_rates(workload, options)?;
+    check_options(workload, options)?;
     let solution = program::solve(workload, &options.limits)?;
     let fluid = Fluid::new(workload);
     let certificate = &solution.certificate;
@@ -152,7 +152,7 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
     })))
 }
 
-fn check_rates(workload: &Workload, options: &Options) -> Result<(), SynthesisError> {
+fn check_options(workload: &Workload, options: &Options) -> Result<(), SynthesisError> {
     let range = |name: &str, rate: f64| {
         let relative = rate * mean_size(workload);
         (!(RATES.contains(&relative))).then(|| {
@@ -210,7 +210,8 @@ fn mean_size(workload: &Workload) -> f64 {
 pub struct RouteOption {
     /// The route.
     pub route: Route,
-    /// The largest stable switching rate and the rate chosen, with its yardstick; `None` where the chain would be too large.
+    /// The largest stable switching rate and the rate chosen, with its yardstick; `None` where
+    /// the chain would be too large.
     pub outlook: Option<Outlook>,
 }
 

@@ -13,11 +13,11 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if cli::is_broken_pipe(error.as_ref()) => ExitCode::SUCCESS,
         Err(error) => {
-            anstream::eprintln!(
-                "{}error:{} {error}",
-                cli::EMPHASIS,
-                cli::EMPHASIS.render_reset()
-            );
+            // The workload's own reports begin with the word already.
+            let text = error.to_string();
+            let text = text.trim_start_matches("error: ");
+            let (on, off) = (cli::EMPHASIS, cli::EMPHASIS.render_reset());
+            anstream::eprintln!("{on}error:{off} {text}");
             ExitCode::from(2)
         }
     }

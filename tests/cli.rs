@@ -372,6 +372,7 @@ fn faults_of_a_workload_are_reported_together() {
     let refused = synth(&["--workload", path.to_str().unwrap(), "--preemption", "none"]);
     assert_eq!(code(&refused), 2);
     let report = stderr(&refused);
+    assert!(!report.contains("error: error:"), "{report}");
     assert!(
         report.contains("faulty.yaml:6:") && report.contains("faulty.yaml:7:"),
         "{report}"

@@ -1,18 +1,22 @@
-//! `cargo bench`: the program and the whole synthesis on the models, the checker, and the
-//! simulator's events a second. Inputs are read before the clock starts.
+//! `cargo bench`: the program and the whole synthesis on the models, the checker, the solvers of
+//! queues, and the simulator's events a second. Inputs are read before the clock starts. A synthesis
+//! contains the exact analysis and the tuning, at an effort of 1 up to borg_top10, and of .01 for those
+//! named `large`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use synth::artifact::{Artifact, Backfill, EmptySlots, Preemption, check};
+use synth::ctmc::{Edge, Environment, ModulatedQueue, rounds};
 use synth::program::{self, Limits};
 use synth::simulator::{Contender, Settings};
 use synth::synthesis::{Options, Outcome, synthesize};
 use synth::workload::Workload;
 
-const MODELS: [&str; 8] = [
+const MODELS: [&str; 9] = [
     "section7",
+    "section7_phases",
     "vms",
     "one_or_all",
     "four_types",
@@ -37,18 +41,68 @@ fn made(workload: &Workload, options: &Options) -> Option<Artifact> {
 fn programs(c: &mut Criterion) {
     for name in MODELS {
         let workload = model(name);
-        let options = Options::new(Preemption::None);
+        let large = name.starts_with("borg") || name == "cloud_instances";
+        let options = Options {
+            effort: if large { 0.01 } else { 1.0 },
+            ..Options::new(Preemption::None)
+        };
         let artifact = made(&workload, &options).unwrap();
-        c.bench_function(&format!("program/{name}"), |b| {
+        let told = if large { "large/" } else { "" };
+        let mut group = c.benchmark_group("pipeline");
+        group.sample_size(10);
+        group.bench_function(format!("program/{name}"), |b| {
             b.iter(|| program::solve(black_box(&workload), &Limits::default()).unwrap());
         });
-        c.bench_function(&format!("synthesis/{name}"), |b| {
+        group.bench_function(format!("synthesis/{told}{name}"), |b| {
             b.iter(|| made(black_box(&workload), &options));
         });
-        c.bench_function(&format!("check/{name}"), |b| {
+        group.bench_function(format!("check/{told}{name}"), |b| {
             b.iter(|| check(black_box(&artifact)).unwrap())
         });
+        group.finish();
     }
+    // The exact analysis of 21 types on a chain of 278 phases, and the tuning on it.
+    let workload = model("cloud_instances");
+    let mut group = c.benchmark_group("exact");
+    group.sample_size(10);
+    group.bench_function("synthesis/cloud_instances", |b| {
+        b.iter(|| made(black_box(&workload), &Options::new(Preemption::None)));
+    });
+    group.finish();
+}
+
+/// A ring of n states with up to eight servers, a third of the states draining, at load .9.
+fn ring(states: usize) -> (Environment, Vec<u32>, Vec<bool>) {
+    let servers: Vec<u32> = (0..states).map(|s| ((s * 7) % 9) as u32).collect();
+    let serves: Vec<bool> = (0..states).map(|s| s % 3 == 1 && servers[s] > 0).collect();
+    let edge = |s: usize| Edge {
+        from: s,
+        to: (s + 1) % states,
+        rate: match serves[s] {
+            true => f64::from(servers[s]),
+            false => 0.5 + (s % 5) as f64,
+        },
+    };
+    let edges = (0..states).map(edge).collect();
+    (Environment::new(states, edges).unwrap(), servers, serves)
+}
+
+/// One type's queue: both reductions, which must agree, and going round.
+fn queues(c: &mut Criterion) {
+    let mut group = c.benchmark_group("queue");
+    group.sample_size(10);
+    for states in [13, 50, 100, 270, 500] {
+        let (environment, servers, serves) = ring(states);
+        let queue = ModulatedQueue::new(&environment, 1.0, 1.0, servers, serves);
+        let queue = queue.with_arrival_rate(0.9 * queue.capacity());
+        group.bench_function(format!("qbd-twice/{states}"), |b| {
+            b.iter(|| black_box(&queue).qbd().solve_twice().unwrap().mean());
+        });
+        group.bench_function(format!("rounds/{states}"), |b| {
+            b.iter(|| rounds::law(black_box(&queue), 100_000_000).unwrap().mean);
+        });
+    }
+    group.finish();
 }
 
 fn simulations(c: &mut Criterion) {
@@ -57,6 +111,7 @@ fn simulations(c: &mut Criterion) {
     group.throughput(Throughput::Elements(events));
     group.sample_size(10);
     let analysed = |preemption| Options {
+        effort: 0.01,
         backfill: Backfill::None,
         empty_slots: EmptySlots::Phantom,
         ..Options::new(preemption)
@@ -64,7 +119,13 @@ fn simulations(c: &mut Criterion) {
     for (name, options) in [
         ("msr-full", Some(analysed(Preemption::Full))),
         ("msr-none", Some(analysed(Preemption::None))),
-        ("msr-none-backfill", Some(Options::new(Preemption::None))),
+        (
+            "msr-none-backfill",
+            Some(Options {
+                effort: 0.01,
+                ..Options::new(Preemption::None)
+            }),
+        ),
         ("first-fit", None),
     ] {
         for on in ["section7", "one_or_all", "borg_cell_b"] {
@@ -86,5 +147,5 @@ fn simulations(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, programs, simulations);
+criterion_group!(benches, programs, queues, simulations);
 criterion_main!(benches);

@@ -16,6 +16,7 @@ use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, Exp1, weighted::WeightedIndex};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use synth::artifact::{CheckedArtifact, MsrPolicy, Preemption};
+use synth::ctmc::PhaseType;
 use synth::policy::{Action, Event, Msr, Policy as _, System, Violation};
 use synth::synthesis::{Options, Outcome, synthesize};
 use synth::workload::Workload;
@@ -140,6 +141,25 @@ fn exponential(rate: f64, random: &mut Random) -> f64 {
     if rate > 0.0 { unit / rate } else { NEVER }
 }
 
+/// The sum of the stages that a size of this law goes through.
+fn size(law: &PhaseType, random: &mut Random) -> f64 {
+    let mut chance = |probability: f64| {
+        let mut unit = || rand::RngExt::random::<f64>(random);
+        probability > 0.0 && (probability >= 1.0 || unit() < probability)
+    };
+    let (mut stage, mut rest) = (0, 1.0);
+    while stage + 1 < law.initial.len() && !chance(law.initial[stage] / rest) {
+        rest -= law.initial[stage];
+        stage += 1;
+    }
+    let mut stages = vec![law.rates[stage]];
+    while chance(law.onward[stage]) {
+        stage += 1;
+        stages.push(law.rates[stage]);
+    }
+    stages.iter().map(|rate| exponential(*rate, random)).sum()
+}
+
 fn policy(path: Option<String>) -> Result<(MsrPolicy, Workload), Box<dyn Error>> {
     if let Some(path) = path {
         let checked = CheckedArtifact::read(Path::new(&path))?;
@@ -197,7 +217,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 workload.types()[kind].name(),
                 1000 + scheduler.jobs.len()
             );
-            let work_left = exponential(workload.types()[kind].service_rate(), &mut world);
+            let work_left = size(&workload.types()[kind].size().phases(), &mut world);
             scheduler.submit(
                 Job {
                     id,

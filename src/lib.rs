@@ -31,6 +31,9 @@
 //! | `y`, `w` | K, R | prices of types and of resources in the certificate | – |
 //! | `α`, `γ` | – | switching rate, setup rate | 1/time |
 //! | `Q_i`, `T_i` | K | number in system, response time of type i | jobs, time |
+//! | `θ`, `n` | n | law and number of the phases of the modulating chain | – |
+//! | `β_i` | K | the most slots that type i ever has | jobs |
+//! | `Δ(s)` | n | completions that phase s is ahead of the mean | jobs |
 //!
 //! The time unit is the document's own, named in it.
 //!
@@ -68,13 +71,20 @@
 //! - Z. Chen, I. Grosof, B. Berg: Improving Multiresource Job Scheduling with Markovian Service
 //!   Rate Policies. Proc. ACM Meas. Anal. Comput. Syst. 9(2), 2025 ("the MSR paper"). Corrected
 //!   here: `ρ_i` of its program (7) lacks `μ_i`; its quadratic program is solved as a linear one
-//!   over columns.
+//!   over columns; theorem 8 takes the law of phases after a completion; lemma 9 has a `μ_i` too many.
+//! - D. A. Bini, B. Meini: On the solution of a nonlinear matrix equation arising in queueing
+//!   problems. SIAM Journal on Matrix Analysis and Applications 17(4), 1996.
 //! - A. A. Farley: A note on bounding a class of linear programming problems. Operations
 //!   Research 38(5), 1990.
 //! - W. K. Grassmann, M. I. Taksar, D. P. Heyman: Regenerative analysis and steady state
 //!   distributions for Markov chains. Operations Research 33(5), 1985.
 //! - M. Held, R. M. Karp: A dynamic programming approach to sequencing problems. J. SIAM 10(1),
 //!   1962.
+//! - D. L. Jagerman: Some properties of the Erlang loss function. Bell System Technical Journal
+//!   53(3), 1974.
+//! - G. Latouche, V. Ramaswami: A logarithmic reduction algorithm for quasi-birth-death processes.
+//!   Journal of Applied Probability 30(3), 1993.
+//! - Y. Saad, M. H. Schultz: GMRES. SIAM Journal on Scientific and Statistical Computing 7(3), 1986.
 //! - K. P. White: An effective truncation heuristic for bias reduction in simulation output.
 //!   Simulation 69(6), 1997.
 

@@ -60,6 +60,7 @@ fn schema_accepts_what_is_synthesized() {
         let workload = Workload::read(&path).unwrap().workload;
         for preemption in [Preemption::None, Preemption::Full, Preemption::Setup] {
             let mut options = Options::new(preemption);
+            options.effort = 0.01;
             options.setup_rate = (preemption == Preemption::Setup).then_some(10.0);
             let Outcome::Policy(synthesis) = synthesize(&workload, &options).unwrap() else {
                 panic!("{}: no policy", path.display());

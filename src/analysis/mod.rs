@@ -1,168 +1,373 @@
-//! What a policy will cost. So far a prediction to choose route and switching rate by; exact
-//! means are simulated.
+//! What a policy will cost: mean numbers and response times, exactly; and the MSR paper's bounds
+//! and approximation.
 //!
-//! The number of type-i jobs is, up to bounded terms, `(ρ_i + E[Δ_i]) / (1 − ρ_i)` (the MSR
-//! paper, theorem 8), where the *relative completions* Δ measure how far a phase of the chain
-//! runs ahead of the mean: `G Δ = E[μ_i u_i] − μ_i u_i`, `E[Δ] = 0` (lemma 9; its line (6) has
-//! a μ_i too many), and `E[Δ_i]` weighs them by completions. Switching faster makes Δ smaller as
-//! 1/α and, where routes cost, ρ_i larger; the best α balances the two.
+//! # Theory
+//! Under an MSR policy without backfilling whose empty slots keep their clocks, the number of
+//! type-i jobs and the phase of the modulating chain are a quasi-birth-death process of their
+//! own (the MSR paper, §6.1, which decouples the types but does not solve for them). Its law gives
+//! `E[Q_i]`, `P(Q_i > x)` and, since jobs of a type are served in their order of arrival, the
+//! law of the response time; `E[T_i] = E[Q_i]/λ_i` by Little, `E[T] = Σ E[Q_i] / Σ λ_i`.
+//!
+//! # Practice
+//! Two solvers, and each queue goes to the one with less work: [`crate::ctmc::Qbd`] works with
+//! matrices of phases × phases, [`crate::ctmc::rounds`] with vectors of levels, which suits
+//! routes of hundreds of phases. What neither can do within the budget is refused with its size,
+//! and the bounds remain ([`PaperBounds`]).
 
-use nalgebra::{DMatrix, DVector};
+mod paper;
 
-use crate::artifact::MsrPolicy;
+pub use paper::{PaperBounds, erlang_c};
+
+use crate::artifact::{Objective, Preemption};
+use crate::ctmc::{
+    MEMORY, ModulatedQueue, QbdError, Survival, matrix_work, rounds, rounds::RoundLaw,
+    staged_phases, staged_qbd,
+};
 use crate::modulation::Modulation;
-use crate::workload::Workload;
+use crate::workload::{JobType, Workload};
 
-/// Predicts how the queues grow with the switching rate: the primary term of theorem 8.
-#[derive(Debug)]
-pub struct Prediction<'a> {
-    workload: &'a Workload,
-    modulation: &'a Modulation,
-    /// `E[Δ_i]` (K) of the preemptive loop at switching rate 1.
-    ahead: Vec<f64>,
+/// Mean numbers of jobs (K), and what follows from them.
+#[derive(Clone, Debug)]
+pub struct Cost {
+    /// `E[Q_i]` (K).
+    pub numbers: Vec<f64>,
 }
 
-impl<'a> Prediction<'a> {
-    /// Prepares the prediction for a policy and its chain. The relative completions are those
-    /// of the loop without its routes: routes are short where switching is slow, and where it
-    /// is fast Δ is small.
-    pub fn new(workload: &'a Workload, policy: &MsrPolicy, modulation: &'a Modulation) -> Self {
-        let ahead = relative_completions(workload, policy);
-        Prediction {
-            workload,
-            modulation,
-            ahead,
+impl Cost {
+    /// `E[T] = Σ E[Q_i] / Σ λ_i` \[time\].
+    pub fn mean_response(&self, workload: &Workload) -> f64 {
+        self.numbers.iter().sum::<f64>() / workload.total_arrival_rate()
+    }
+
+    /// `Σ w_i E[T_i]` \[time\], w of sum 1.
+    pub fn weighted_response(&self, workload: &Workload) -> f64 {
+        let pairs = self.numbers.iter().zip(workload.types());
+        let responses = pairs.map(|(number, kind)| number / kind.arrival_rate());
+        let shares = workload.load_shares();
+        shares.iter().zip(responses).map(|(w, t)| w * t).sum()
+    }
+
+    /// The objective's value \[time\].
+    pub fn value(&self, workload: &Workload, objective: Objective) -> f64 {
+        match objective {
+            Objective::Mean => self.mean_response(workload),
+            Objective::Weighted => self.weighted_response(workload),
+        }
+    }
+}
+
+/// Why there is no exact answer.
+#[derive(Debug, thiserror::Error)]
+pub enum AnalysisError {
+    /// Beyond the budget.
+    #[error("{0}")]
+    TooLarge(Size),
+    /// A type is unstable under the policy.
+    #[error("type `{name}` has load {load} under this policy, and must have less than 1")]
+    Unstable {
+        /// The type.
+        name: String,
+        /// Its load.
+        load: f64,
+    },
+    /// The solver found no answer that it can vouch for.
+    #[error("the queue of type `{name}` (load {load}) has no answer with a digit left: {source}")]
+    Solver {
+        /// The type.
+        name: String,
+        /// Its load.
+        load: f64,
+        /// What failed.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+/// How large a chain is that was not solved.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(
+    "the chain of type `{name}` has {phases} phases and about {levels:.0} levels, more than the budget for exact analysis allows"
+)]
+pub struct Size {
+    /// The type.
+    pub name: String,
+    /// Phases.
+    pub phases: f64,
+    /// Levels that matter.
+    pub levels: f64,
+}
+
+/// Matrices that take less work are not weighed against anything.
+const SMALL: f64 = 3e5;
+
+/// Operations that go into the levels of one law made with matrices.
+const MOST_STEPS: usize = 200_000_000;
+
+/// How a queue is solved.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Matrices,
+    Rounds,
+}
+
+/// The queue of one type under a policy.
+pub struct TypeQueue<'a> {
+    kind: &'a JobType,
+    queue: ModulatedQueue<'a>,
+    /// Whether stages of its sizes have to be added.
+    staged: bool,
+}
+
+impl<'a> TypeQueue<'a> {
+    /// Type i under the policy of this chain. Without preemption sizes are taken as exponential,
+    /// whatever their law: what comes out is then an approximation.
+    pub fn new(
+        workload: &'a Workload,
+        modulation: &'a Modulation,
+        preemption: Preemption,
+        i: usize,
+    ) -> Self {
+        let kind = &workload.types()[i];
+        TypeQueue {
+            kind,
+            queue: modulation.queue(workload, i),
+            staged: preemption != Preemption::None && !kind.size().is_exponential(),
         }
     }
 
-    /// `Σ_i (ρ_i + E[Δ_i]) / (1 − ρ_i)` at this switching rate; infinite where some type is
-    /// unstable. A yardstick for choosing, and no mean number of jobs: the bounded terms, jobs
-    /// in service among them, are left out.
-    pub fn primary_term(&self, rate: f64) -> f64 {
-        let served = self.modulation.mean_schedule_at(rate);
-        let of_type = |((kind, u), ahead): ((&crate::workload::JobType, f64), &f64)| {
-            let load = kind.offered_load() / u;
-            if load < 1.0 {
-                (load + ahead / rate) / (1.0 - load)
-            } else {
-                f64::INFINITY
-            }
+    /// The same queue with arrivals `factor` times as frequent.
+    pub fn busier(&self, factor: f64) -> Self {
+        TypeQueue {
+            queue: self
+                .queue
+                .with_arrival_rate(factor * self.queue.arrival_rate()),
+            ..*self
+        }
+    }
+
+    /// The queue.
+    pub fn queue(&self) -> &ModulatedQueue<'a> {
+        &self.queue
+    }
+
+    /// The MSR paper's bounds and approximation (for exponential sizes).
+    pub fn bounds(&self) -> PaperBounds {
+        PaperBounds::new(&self.queue)
+    }
+
+    fn load(&self) -> f64 {
+        self.queue.arrival_rate() / self.queue.capacity()
+    }
+
+    /// The cheaper way, and its work.
+    fn plan(&self) -> (Way, f64) {
+        let matrices = self.queue.matrix_work();
+        if matrices < SMALL {
+            return (Way::Matrices, matrices);
+        }
+        let rounds = self.queue.round_work();
+        match matrices <= rounds {
+            true => (Way::Matrices, matrices),
+            false => (Way::Rounds, rounds),
+        }
+    }
+
+    /// How much work the mean takes, very roughly in nanoseconds.
+    pub fn work(&self) -> f64 {
+        match self.staged {
+            true => matrix_work(self.phases(), f64::from(self.queue.most_servers())),
+            false => self.plan().1,
+        }
+    }
+
+    /// Phases of the chain, those for stages of sizes included.
+    fn phases(&self) -> f64 {
+        match self.staged {
+            true => staged_phases(&self.queue, &self.kind.size().phases()),
+            false => self.queue.servers().len() as f64,
+        }
+    }
+
+    fn failed(&self, source: impl std::error::Error + Send + Sync + 'static) -> AnalysisError {
+        AnalysisError::Solver {
+            name: self.kind.name().into(),
+            load: self.load(),
+            source: Box::new(source),
+        }
+    }
+
+    fn check(&self, budget: f64) -> Result<(), AnalysisError> {
+        let load = self.load();
+        if load >= 1.0 || load.is_nan() {
+            let name = self.kind.name().into();
+            return Err(AnalysisError::Unstable { name, load });
+        }
+        match self.work() {
+            // No budget pays for what does not fit into memory.
+            work if work <= budget && work.is_finite() => Ok(()),
+            _ => Err(AnalysisError::TooLarge(Size {
+                name: self.kind.name().into(),
+                phases: self.phases(),
+                levels: rounds::levels(&self.queue).unwrap_or(f64::INFINITY),
+            })),
+        }
+    }
+
+    /// `E[Q_i]` \[jobs\].
+    ///
+    /// # Errors
+    /// When the type is unstable, the chain larger than `budget` allows, or no answer is certain.
+    pub fn mean_number(&self, budget: f64) -> Result<f64, AnalysisError> {
+        self.check(budget)?;
+        if self.staged {
+            return self.staged_mean();
+        }
+        if let Some(law) = self.round_law(budget)? {
+            return self.sound(law.mean);
+        }
+        let law = self.queue.qbd().solve();
+        self.sound(law.map_err(|e| self.failed(e))?.mean())
+    }
+
+    fn staged_mean(&self) -> Result<f64, AnalysisError> {
+        let law = staged_qbd(&self.queue, &self.kind.size().phases()).solve();
+        self.sound(law.map_err(|e| self.failed(e))?.mean())
+    }
+
+    /// A mean number is at least the number in service, or no digit of it is left.
+    fn sound(&self, mean: f64) -> Result<f64, AnalysisError> {
+        let offered = self.queue.arrival_rate() * self.kind.mean_size();
+        match mean >= offered * (1.0 - 1e-9) && mean.is_finite() {
+            true => Ok(mean),
+            false => Err(self.failed(QbdError::NoDigit(mean))),
+        }
+    }
+
+    /// The law of the number of jobs and the phase, both reductions made to agree where matrices
+    /// are used; `None` where the law of sizes has stages, of which only means are known.
+    ///
+    /// # Errors
+    /// As [`TypeQueue::mean_number`].
+    pub fn law(&self, budget: f64) -> Result<Option<TypeLaw>, AnalysisError> {
+        self.check(budget)?;
+        if self.staged {
+            return Ok(None);
+        }
+        let law = match self.round_law(budget)? {
+            Some(law) => TypeLaw {
+                mean_number: law.mean,
+                law: law.law,
+                beyond: 0.0,
+            },
+            None => self.matrix_law().map_err(|e| self.failed(e))?,
         };
-        self.workload
-            .types()
-            .iter()
-            .zip(served)
-            .zip(&self.ahead)
-            .map(of_type)
-            .sum()
+        self.sound(law.mean_number)?;
+        Ok(Some(law))
     }
 
-    /// The switching rate below `limit` with the least primary term, by golden section on
-    /// its logarithm over six decades; and that term.
-    pub fn best_rate(&self, limit: f64) -> (f64, f64) {
-        let golden = (5_f64.sqrt() - 1.0) / 2.0;
-        let (mut low, mut high) = ((limit * 1e-6).ln(), limit.ln());
-        for _ in 0..60 {
-            let (a, b) = (high - golden * (high - low), low + golden * (high - low));
-            if self.primary_term(a.exp()) <= self.primary_term(b.exp()) {
-                high = b
-            } else {
-                low = a
+    /// The law by going round, where that is the cheaper way; `None` where it is not, or fails
+    /// and matrices are within the budget.
+    fn round_law(&self, budget: f64) -> Result<Option<RoundLaw>, AnalysisError> {
+        if let Way::Matrices = self.plan().0 {
+            return Ok(None);
+        }
+        match rounds::law(&self.queue, MEMORY as usize) {
+            Ok(law) => Ok(Some(law)),
+            Err(_) if self.queue.matrix_work() <= budget.min(1e12) => Ok(None),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    /// Levels are kept until they have no probability to speak of, or have taken enough work.
+    fn matrix_law(&self) -> Result<TypeLaw, QbdError> {
+        let solved = self.queue.qbd().solve_twice()?;
+        let n = self.queue.servers().len();
+        let mut law = vec![Vec::new(); n];
+        let most = (MOST_STEPS / (n * n)).max(1);
+        for (q, level) in solved.levels().take(most).enumerate() {
+            let mass = level.sum();
+            law.iter_mut()
+                .zip(level.iter())
+                .for_each(|(of, p)| of.push(*p));
+            if q as f64 > solved.mean() && mass < 1e-17 {
+                break;
             }
         }
-        let rate = (0.5 * (low + high)).exp();
-        (rate, self.primary_term(rate))
+        let cut = law[0].len() == most;
+        Ok(TypeLaw {
+            mean_number: solved.mean(),
+            beyond: if cut {
+                solved.above(law[0].len() - 1)
+            } else {
+                0.0
+            },
+            law,
+        })
+    }
+
+    /// The law of the response time; `None` where following it takes more than the budget.
+    pub fn survival(&self, law: &TypeLaw, budget: f64) -> Option<Survival> {
+        if law.beyond > 1e-12 {
+            return None;
+        }
+        Survival::new(&self.queue, &law.law, budget)
     }
 }
 
-/// `E[Δ_i]`, weighted by completions, for each type in the preemptive loop at switching rate 1:
-/// schedule s is left at rate `1/(N π_s)`.
-fn relative_completions(workload: &Workload, policy: &MsrPolicy) -> Vec<f64> {
-    let n = policy.order.len();
-    let weight = |p: usize| policy.weights[policy.order[p]];
-    let mut generator = DMatrix::<f64>::zeros(n, n);
-    for p in 0..n {
-        let rate = 1.0 / (n as f64 * weight(p));
-        generator[(p, (p + 1) % n)] += rate;
-        generator[(p, p)] -= rate;
+/// The law of one type's number of jobs.
+pub struct TypeLaw {
+    /// `E[Q_i]` \[jobs\].
+    pub mean_number: f64,
+    /// By phase and number of jobs.
+    law: Vec<Vec<f64>>,
+    /// The probability of more jobs than are listed.
+    beyond: f64,
+}
+
+impl TypeLaw {
+    /// The least x with `P(Q_i > x) ≤ p`, and that probability; `None` where the law is not listed
+    /// so far.
+    pub fn rarely_above(&self, p: f64) -> Option<(u64, f64)> {
+        let mut above = self.beyond;
+        let mut least = None;
+        for q in (0..self.law[0].len()).rev() {
+            if above > p {
+                break;
+            }
+            least = Some((q as u64, above));
+            above += self.law.iter().map(|of_phase| of_phase[q]).sum::<f64>();
+        }
+        least
     }
-    // One equation is redundant: E[Δ] = 0 takes its place.
-    for p in 0..n {
-        generator[(n - 1, p)] = weight(p);
+}
+
+/// The exact mean numbers of all types.
+///
+/// # Errors
+/// As [`TypeQueue::mean_number`], of the first type that has none.
+pub fn exact(
+    workload: &Workload,
+    modulation: &Modulation,
+    preemption: Preemption,
+    budget: f64,
+) -> Result<Cost, AnalysisError> {
+    let of_type = |i| TypeQueue::new(workload, modulation, preemption, i).mean_number(budget);
+    let numbers: Result<_, _> = (0..workload.types().len()).map(of_type).collect();
+    Ok(Cost { numbers: numbers? })
+}
+
+/// Section 6.4's approximation of the mean numbers; infinite where a type is unstable.
+pub fn approximate(workload: &Workload, modulation: &Modulation) -> Cost {
+    let of_type = |i| PaperBounds::new(&modulation.queue(workload, i)).approximation;
+    Cost {
+        numbers: (0..workload.types().len()).map(of_type).collect(),
     }
-    let factors = generator.lu();
-    let of_type = |(i, kind): (usize, &crate::workload::JobType)| {
-        let speed = |p: usize| kind.service_rate() * f64::from(policy.schedule(p)[i]);
-        let mean: f64 = (0..n).map(|p| weight(p) * speed(p)).sum();
-        let mut right = DVector::from_fn(n, |p, _| mean - speed(p));
-        right[n - 1] = 0.0;
-        let ahead = factors.solve(&right)?;
-        Some((0..n).map(|p| weight(p) * speed(p) * ahead[p]).sum::<f64>() / mean)
-    };
-    // The loop is irreducible, so the system is regular; a type that is never served in it
-    // has no mean and no Δ.
-    let all = workload.types().iter().enumerate().map(of_type);
-    all.map(|ahead| ahead.filter(|a| a.is_finite()).unwrap_or(0.0))
-        .collect()
+}
+
+/// The work that [`exact`] takes, very roughly in nanoseconds.
+pub fn work(workload: &Workload, modulation: &Modulation, preemption: Preemption) -> f64 {
+    let of_type = |i| TypeQueue::new(workload, modulation, preemption, i).work();
+    (0..workload.types().len()).map(of_type).sum()
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-    use crate::artifact::{Backfill, EmptySlots, Preemption, Route};
-
-    fn section7(route: Route, rate: f64) -> (Workload, MsrPolicy) {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
-        let policy = MsrPolicy {
-            preemption: Preemption::None,
-            schedules: vec![vec![0, 0, 2], vec![1, 4, 0]],
-            weights: vec![0.5, 0.5],
-            order: vec![0, 1],
-            switching_rate: rate,
-            setup_rate: None,
-            route,
-            backfill: Backfill::None,
-            empty_slots: EmptySlots::Phantom,
-        };
-        (Workload::read(path.as_ref()).unwrap().workload, policy)
-    }
-
-    /// Two states left at rate 1 each, service 0 and c: Δ = ∓c/4 by appendix D of the MSR paper
-    /// (whose α stands in the numerator by mistake), so that E[Δ] by completions is c/4.
-    #[test]
-    fn relative_completions_of_two_states() {
-        let (workload, policy) = section7(Route::ALL[0], 0.1);
-        for (found, most) in relative_completions(&workload, &policy)
-            .iter()
-            .zip([1.0, 4.0, 2.0])
-        {
-            assert!((found - most / 4.0).abs() < 1e-14, "{found}");
-        }
-    }
-
-    /// Section 7 at ρ = .9: the exact optima of the mean number over α for the four routes,
-    /// from an independent computation. The prediction comes within 15 % of each α*, and puts
-    /// the routes in their order.
-    #[test]
-    fn predicted_rates_are_near_the_exact_optima() {
-        let mut before = 0.0;
-        for (route, exact) in [
-            ("sequential-eager", 0.17308),
-            ("concurrent-eager", 0.11523),
-            ("concurrent-late", 0.06471),
-            ("sequential-late", 0.05270),
-        ] {
-            let (workload, policy) = section7(route.parse().unwrap(), 0.1);
-            let modulation = Modulation::new(&workload, &policy, 1000).unwrap();
-            let prediction = Prediction::new(&workload, &policy, &modulation);
-            let (rate, term) = prediction.best_rate(modulation.largest_stable_rate(&workload));
-            assert!(
-                (rate / exact - 1.0).abs() < 0.15,
-                "{route}: {rate} for {exact}"
-            );
-            assert!(term > before, "{route}: {term}");
-            before = term;
-        }
-    }
-}
+mod tests;

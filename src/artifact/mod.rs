@@ -8,9 +8,13 @@
 mod check;
 mod layout;
 mod msr;
+mod tuning;
+mod what_if;
 
 pub use check::{Finding, check, check_against};
 pub use msr::{Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption, Route};
+pub use tuning::{CurvePoint, Objective, RouteTried, Tuning};
+pub use what_if::{Crossing, MoreArrivals, MoreResource, WhatIf};
 
 use std::path::Path;
 
@@ -84,6 +88,45 @@ pub enum Quantity {
     SwitchingFrequency,
     /// Supremum of the switching rates that keep every type stable.
     LargestStableSwitchingRate,
+    /// `E[Q_i]`, or `Σ E[Q_i]` of the whole policy: jobs waiting or running.
+    MeanNumber,
+    /// Not more than `E[Q_i]`.
+    MeanNumberAtLeast,
+    /// Not less than `E[Q_i]`.
+    MeanNumberAtMost,
+    /// `P(Q_i > at)`.
+    NumberAbove,
+    /// `E[T_i]`, or `E[T]` over all jobs: from arrival to completion.
+    MeanResponse,
+    /// `Σ w_i E[T_i]`, w the types' shares of the dominant load.
+    WeightedResponse,
+    /// The median of `T_i`.
+    ResponseP50,
+    /// The 95th percentile of `T_i`.
+    ResponseP95,
+    /// The 99th percentile of `T_i`.
+    ResponseP99,
+}
+
+impl Quantity {
+    /// The unit of its value, for a workload with this unit of time.
+    pub fn unit(self, time: &str) -> String {
+        match self {
+            Quantity::Load | Quantity::WorkingTime | Quantity::NumberAbove => "1".into(),
+            Quantity::MeanSchedule
+            | Quantity::MeanNumber
+            | Quantity::MeanNumberAtLeast
+            | Quantity::MeanNumberAtMost => "jobs".into(),
+            Quantity::SwitchingFrequency | Quantity::LargestStableSwitchingRate => {
+                format!("1/{time}")
+            }
+            Quantity::MeanResponse
+            | Quantity::WeightedResponse
+            | Quantity::ResponseP50
+            | Quantity::ResponseP95
+            | Quantity::ResponseP99 => time.into(),
+        }
+    }
 }
 
 /// How a claim was derived.
@@ -96,6 +139,29 @@ pub enum Method {
     ExactStationaryLaw,
     /// Renewal and reward over one round of the loop.
     ExactRenewalReward,
+    /// The law of the quasi-birth-death process of jobs and phase.
+    ExactQbd,
+    /// Relative completions: theorem 8 of the MSR paper, corrected.
+    BoundRelativeCompletions,
+    /// Section 6.4 of the MSR paper, clamped to the bounds.
+    ApproximationQueueLength,
+    /// The exact value for exponential sizes of the same means, where sizes have another law.
+    ApproximationExponentialSizes,
+}
+
+impl Method {
+    /// Whether the number is meant to be exact.
+    pub fn is_exact(self) -> bool {
+        match self {
+            Method::ExactProgram
+            | Method::ExactStationaryLaw
+            | Method::ExactRenewalReward
+            | Method::ExactQbd => true,
+            Method::BoundRelativeCompletions
+            | Method::ApproximationQueueLength
+            | Method::ApproximationExponentialSizes => false,
+        }
+    }
 }
 
 /// The conditions under which a claim holds; what is absent does not matter to it.
@@ -119,6 +185,8 @@ pub struct Conditions {
 pub enum SizeLaw {
     /// Exponential.
     Exponential,
+    /// Of stages, as the workload says.
+    PhaseType,
 }
 
 /// A number about the policy.
@@ -130,6 +198,9 @@ pub struct Claim {
     /// The job type that it is about, if it is about one.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub job_type: Option<String>,
+    /// The number of jobs that the probability is about, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
     /// The number.
     pub value: f64,
     /// Its unit; `1` for a pure number.
@@ -176,6 +247,12 @@ pub struct Provenance {
     pub drains: u64,
     /// Phases of the modulating chain.
     pub phases: usize,
+    /// How route and switching rate were chosen; absent where there is nothing to choose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<Tuning>,
+    /// What a change of the workload or of the server would do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what_if: Option<WhatIf>,
 }
 
 /// Why a document is no artifact that could be run.

@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod progress;
 mod simulate;
+mod sweep;
 mod synthesize;
 
 use std::error::Error;
@@ -62,6 +63,8 @@ enum Command {
     Simulate(simulate::Arguments),
     /// Compare policies over a range of loads, on the same arrivals
     Compare(compare::Arguments),
+    /// Evaluate the cost over the switching rate, for each route: CSV, and a picture
+    SweepAlpha(sweep::Arguments),
     /// Print the JSON Schema of policies
     Schema,
     /// Print a shell completion script
@@ -82,6 +85,8 @@ Examples:
       run it, with confidence intervals, and judge its claims
   synth compare --workload models/section7.yaml --policies first-fit,fcfs,p.json --loads 0.5,0.7,0.9
       mean response times beside those of the rules that people run now
+  synth sweep-alpha --workload models/section7.yaml --preemption none --plot curves.svg
+      mean response time over the switching rate, as CSV and as a picture
   synth completions bash > /etc/bash_completion.d/synth
 
 Exit codes:
@@ -98,6 +103,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Some(Command::Check(arguments)) => check::run(arguments, common),
         Some(Command::Simulate(arguments)) => simulate::run(arguments, common),
         Some(Command::Compare(arguments)) => compare::run(arguments, common),
+        Some(Command::SweepAlpha(arguments)) => sweep::run(arguments, common),
         Some(Command::Schema) => {
             let schema = serde_json::to_string_pretty(&synth::artifact::schema())?;
             emit(None, &format!("{schema}\n"))?;

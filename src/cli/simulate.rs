@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use synth::artifact::{Artifact, CheckedArtifact, MsrPolicy};
 use synth::report;
-use synth::simulator::{Contender, Health, Judgement, Run, Settings, Verdict, judge};
+use synth::simulator::{Contender, Health, Judgement, Run, Settings, Verdict, judge, watches};
 use synth::workload::Workload;
 
 use super::synthesize::{Backfill, EmptySlots};
@@ -68,6 +68,7 @@ impl Budget {
             precision: self.precision,
             events: self.events,
             time: self.time.map(|t| Duration::from_secs_f64(t.min(1e9))),
+            watch: Vec::new(),
         }
     }
 }
@@ -159,39 +160,54 @@ fn simulate_artifact(
     same_types(artifact, &workload)?;
     let policy = arguments.overriding(&artifact.policy);
     let settings = arguments.budget.settings();
+    let watching = Settings {
+        watch: watches(artifact, &workload),
+        ..settings.clone()
+    };
     let contender = |policy: &MsrPolicy| Contender::Msr(Box::new(policy.clone()));
+    let analysed = as_analysed(artifact, &policy);
+    let made_for = workload.digest() == artifact.workload.digest;
     let run = simulate(
         &contender(&policy),
         &workload,
-        &settings,
+        match made_for && analysed == policy {
+            true => &watching,
+            false => &settings,
+        },
         common,
         "simulating",
     )?;
-    if workload.digest() != artifact.workload.digest {
+    if !made_for {
         tell(
             common,
             "The workload is not the one that the policy was made for: its claims are not judged.",
         );
         return Ok((run, Vec::new(), workload));
     }
-    let analysed = as_analysed(artifact, &policy);
     if analysed == policy {
         let judged = judge(artifact, &workload, &run);
         return Ok((run, judged, workload));
     }
-    // The claims are about the chain, which settles long before the queues do.
-    let settings = Settings {
-        precision: settings.precision.max(0.05),
-        events: settings.events.min(20_000_000),
-        ..settings
-    };
     let again = simulate(
         &contender(&analysed),
         &workload,
-        &settings,
+        &watching,
         common,
         "simulating as analysed",
     )?;
+    let how = match again.health {
+        Health::Settled => None,
+        Health::Unsettled => Some("did not settle"),
+        Health::Unstable => Some("is unstable"),
+    };
+    if let Some(how) = how {
+        tell(
+            common,
+            &format!(
+                "Under the conditions that its claims hold for, the policy {how}: of these claims nothing is measured."
+            ),
+        );
+    }
     let judged = judge(artifact, &workload, &again);
     Ok((run, judged, workload))
 }

@@ -42,6 +42,18 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value = "release")]
     empty_slots: EmptySlots,
 
+    /// What route and switching rate are chosen for
+    #[arg(long, value_enum, default_value = "mean")]
+    objective: Objective,
+
+    /// How much work may go into exact analysis: 1 is some ten seconds, and proportionally
+    #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
+    effort: f64,
+
+    /// Print the MSR paper's bounds and approximation beside the exact means
+    #[arg(long)]
+    explain: bool,
+
     /// Seconds for the proof that the mix is best; past it the answer says "not proven"
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = positive)]
     time_limit: f64,
@@ -51,14 +63,43 @@ pub struct Arguments {
     output: Option<PathBuf>,
 }
 
+/// Preemption, as typed.
 #[derive(Clone, Copy, ValueEnum)]
-enum Preemption {
+pub enum Preemption {
     /// Jobs run to their end
     None,
     /// Jobs are preempted at no cost
     Full,
     /// Jobs are preempted, and their room is held for an exponential setup time
     Setup,
+}
+
+impl From<Preemption> for artifact::Preemption {
+    fn from(typed: Preemption) -> Self {
+        match typed {
+            Preemption::None => artifact::Preemption::None,
+            Preemption::Full => artifact::Preemption::Full,
+            Preemption::Setup => artifact::Preemption::Setup,
+        }
+    }
+}
+
+/// The objective, as typed.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Objective {
+    /// The mean response time over all jobs
+    Mean,
+    /// The types' mean response times, weighted by their shares of the dominant load
+    Weighted,
+}
+
+impl From<Objective> for artifact::Objective {
+    fn from(typed: Objective) -> Self {
+        match typed {
+            Objective::Mean => artifact::Objective::Mean,
+            Objective::Weighted => artifact::Objective::Weighted,
+        }
+    }
 }
 
 /// Backfilling, as typed.
@@ -99,22 +140,19 @@ impl From<EmptySlots> for artifact::EmptySlots {
 
 impl Arguments {
     fn options(&self) -> Option<Options> {
-        let preemption = match self.preemption? {
-            Preemption::None => artifact::Preemption::None,
-            Preemption::Full => artifact::Preemption::Full,
-            Preemption::Setup => artifact::Preemption::Setup,
-        };
         Some(Options {
             setup_rate: self.setup_rate,
             switching_rate: self.switching_rate,
             route: self.route,
             backfill: self.backfill.into(),
             empty_slots: self.empty_slots.into(),
+            objective: self.objective.into(),
+            effort: self.effort,
             limits: Limits {
                 time: Duration::from_secs_f64(self.time_limit.min(1e9)),
                 ..Limits::default()
             },
-            ..Options::new(preemption)
+            ..Options::new(self.preemption?.into())
         })
     }
 }
@@ -140,6 +178,10 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
             }
             emit(arguments.output.as_ref(), &made.artifact.to_json()?)?;
             tell(common, &report::synthesis(&workload, &made));
+            if arguments.explain {
+                let bounds = synthesis::paper_bounds(&workload, &made.artifact.policy)?;
+                tell(common, &report::explain(&workload, &made.artifact, &bounds));
+            }
             Ok(ExitCode::SUCCESS)
         }
         synthesis::Outcome::Overloaded(overload) => {

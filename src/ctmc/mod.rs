@@ -9,6 +9,20 @@
 //! graph's node order runs along its cycles (each edge goes forward, or back to the first
 //! states), nothing fills in and the work is linear in the number of edges.
 
+mod modulated;
+mod qbd;
+mod relative;
+mod response;
+pub mod rounds;
+mod sojourn;
+mod staged;
+
+pub use modulated::{Edge, Environment, MEMORY, ModulatedQueue, matrix_work};
+pub use qbd::{Block, Level, Qbd, QbdError, Stationary};
+pub use relative::RelativeCompletions;
+pub use response::Survival;
+pub use staged::{PhaseType, staged_phases, staged_qbd};
+
 use std::collections::BTreeMap;
 
 use nalgebra::{DMatrix, DVector};
@@ -136,6 +150,10 @@ pub fn stationary_dense(generator: &DMatrix<f64>) -> Option<DVector<f64>> {
     right[n - 1] = 1.0;
     system.lu().solve(&right)
 }
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod queue_tests;
 
 #[cfg(test)]
 mod tests {

@@ -13,21 +13,24 @@ mod loop_order;
 mod route;
 
 pub use loop_order::{drains, least_drain_order, lexicographic_order};
-pub use route::{Phase, Step, TooManyPhases, chain};
+pub use route::{Phase, TooManyPhases};
+use route::{Step, chain};
 
-use petgraph::graph::DiGraph;
+use std::sync::Arc;
 
 use crate::artifact::MsrPolicy;
-use crate::ctmc::{self, ChainError};
+use crate::ctmc::{ChainError, Edge, Environment, ModulatedQueue};
 use crate::workload::Workload;
 
 /// The modulating chain of an MSR policy, solved.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Modulation {
-    /// The chain: phases, and the steps between them.
-    pub chain: DiGraph<Phase, Step>,
-    /// Fraction of time in each phase, in node order.
-    pub law: Vec<f64>,
+    /// The phases, in the order in which they are passed.
+    pub phases: Arc<[Phase]>,
+    /// The chain, with the fraction of time in each phase.
+    pub environment: Environment,
+    /// By edge: the type whose completion it is.
+    completions: Arc<[Option<usize>]>,
     working: f64,
     transit: f64,
     mean_schedule: Vec<f64>,
@@ -57,11 +60,42 @@ impl Modulation {
         limit: usize,
     ) -> Result<Self, ModulationError> {
         let chain = chain(workload, policy, limit)?;
-        let law = ctmc::stationary(&chain)?;
-        let types = workload.types().len();
+        let edge = |e: &petgraph::graph::Edge<Step>| Edge {
+            from: e.source().index(),
+            to: e.target().index(),
+            rate: e.weight.rate,
+        };
+        let edges = chain.raw_edges().iter().map(edge).collect();
+        let environment = Environment::new(chain.node_count(), edges)?;
+        let completions = chain.edge_weights().map(|step| step.completion).collect();
+        let phases = chain
+            .into_nodes_edges()
+            .0
+            .into_iter()
+            .map(|node| node.weight);
+        // A single schedule is never left.
+        let switching_rate = match policy.order.len() {
+            1 => 0.0,
+            _ => policy.switching_rate,
+        };
+        Ok(Self::summed(
+            phases.collect(),
+            completions,
+            environment,
+            switching_rate,
+        ))
+    }
+
+    fn summed(
+        phases: Arc<[Phase]>,
+        completions: Arc<[Option<usize>]>,
+        environment: Environment,
+        switching_rate: f64,
+    ) -> Self {
+        let types = phases[0].slots.len();
         let (mut mean_schedule, mut mean_in_transit) = (vec![0.0; types], vec![0.0; types]);
         let (mut working, mut transit) = (0.0, 0.0);
-        for (phase, p) in chain.node_weights().zip(&law) {
+        for (phase, p) in phases.iter().zip(environment.law()) {
             if phase.working {
                 working += p;
             } else {
@@ -74,42 +108,45 @@ impl Modulation {
                 }
             }
         }
-        // A single schedule is never left.
-        let switching_rate = if policy.order.len() > 1 {
-            policy.switching_rate
-        } else {
-            0.0
-        };
-        Ok(Modulation {
-            chain,
-            law,
+        Modulation {
+            phases,
+            environment,
+            completions,
             working,
             transit,
             mean_schedule,
             mean_in_transit,
             switching_rate,
-        })
+        }
+    }
+
+    /// The same chain at another switching rate: working schedules are left faster or slower, and
+    /// what happens on the routes does not depend on it.
+    pub fn at(&self, rate: f64) -> Self {
+        if self.switching_rate == 0.0 {
+            return self.clone();
+        }
+        let faster = rate / self.switching_rate;
+        let environment = self
+            .environment
+            .with_exits_scaled(|s| if self.phases[s].working { faster } else { 1.0 });
+        let (phases, completions) = (self.phases.clone(), self.completions.clone());
+        Self::summed(phases, completions, environment, rate)
+    }
+
+    /// The number of type-i jobs and the phase: what the policy does with type i, exactly where
+    /// nothing is backfilled and empty slots keep their clocks.
+    pub fn queue(&self, workload: &Workload, i: usize) -> ModulatedQueue<'_> {
+        let kind = &workload.types()[i];
+        let servers = self.phases.iter().map(|phase| phase.slots[i]).collect();
+        let serves = self.completions.iter().map(|c| *c == Some(i)).collect();
+        let (lambda, mu) = (kind.arrival_rate(), kind.service_rate());
+        ModulatedQueue::new(&self.environment, lambda, mu, servers, serves)
     }
 
     /// `E[u]` (K): how many slots of each type serve on average, routes included.
     pub fn mean_schedule(&self) -> &[f64] {
         &self.mean_schedule
-    }
-
-    /// `E[u]` (K) at another switching rate: working time scales as 1/α, and what happens on
-    /// the routes of a round does not depend on α.
-    pub fn mean_schedule_at(&self, rate: f64) -> Vec<f64> {
-        if self.switching_rate == 0.0 {
-            return self.mean_schedule.clone();
-        }
-        let longer = self.switching_rate / rate;
-        let round = longer * self.working + self.transit;
-        let mean = |(all, transit): (&f64, &f64)| (longer * (all - transit) + transit) / round;
-        self.mean_schedule
-            .iter()
-            .zip(&self.mean_in_transit)
-            .map(mean)
-            .collect()
     }
 
     /// `ρ_i = b_i / E[u_i]` (K).

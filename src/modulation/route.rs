@@ -22,7 +22,7 @@ pub struct Phase {
 
 /// A transition of the modulating chain.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
+pub(super) struct Step {
     /// Rate [1/time].
     pub rate: f64,
     /// The type whose completion this event is; `None` for timers and setups.
@@ -38,7 +38,7 @@ impl Rate for Step {
 /// The chain would be larger than allowed.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the modulating chain has more than {limit} phases; a sequential route has far fewer than a concurrent one"
+    "the modulating chain has more than {limit} phases: its routes wait for too many single jobs. A sequential route has fewer phases than a concurrent one, and full preemption has none; or describe a part of the server"
 )]
 pub struct TooManyPhases {
     /// The limit that was given.
@@ -50,7 +50,7 @@ pub struct TooManyPhases {
 ///
 /// # Errors
 /// When there are more than `limit` phases.
-pub fn chain(
+pub(super) fn chain(
     workload: &Workload,
     policy: &MsrPolicy,
     limit: usize,

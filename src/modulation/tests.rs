@@ -5,6 +5,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::artifact::{Backfill, EmptySlots, Preemption, Route};
+use crate::ctmc;
 use crate::program::{self, Limits};
 use crate::schedule::{Packing, Schedule};
 
@@ -40,7 +41,7 @@ fn routes_of_section_seven() {
     ] {
         let policy = policy(Preemption::None, route.parse().unwrap(), 0.05);
         let modulation = Modulation::new(&workload, &policy, 1000).unwrap();
-        assert_eq!(modulation.chain.node_count(), phases, "{route}");
+        assert_eq!(modulation.phases.len(), phases, "{route}");
         let found = modulation.largest_stable_rate(&workload);
         assert!((found - largest).abs() < 5e-6, "{route}: {found}");
     }
@@ -57,7 +58,7 @@ fn largest_stable_rate_is_where_a_type_becomes_unstable() {
                 |rate| Modulation::new(&workload, &policy(preemption, route, rate), 1000).unwrap();
             let largest = at(0.01).largest_stable_rate(&workload);
             assert!((at(3.0).largest_stable_rate(&workload) / largest - 1.0).abs() < 1e-10);
-            let scaled = at(0.01).mean_schedule_at(0.3);
+            let scaled = at(0.01).at(0.3).mean_schedule().to_vec();
             assert!(
                 scaled
                     .iter()
@@ -136,14 +137,16 @@ fn chains_of_random_loops() {
             for route in Route::ALL {
                 let policy = random_policy(&schedules, preemption, route);
                 let modulation = Modulation::new(&workload, &policy, 10_000).unwrap();
-                if let Some(dense) = ctmc::stationary_dense(&ctmc::generator(&modulation.chain)) {
-                    let distance = (DVector::from_vec(modulation.law.clone()) - dense).amax();
+                let graph = chain(&workload, &policy, 10_000).unwrap();
+                if let Some(dense) = ctmc::stationary_dense(&ctmc::generator(&graph)) {
+                    let law = DVector::from_column_slice(modulation.environment.law());
+                    let distance = (law - dense).amax();
                     assert!(
                         distance < 1e-12,
                         "seed {seed}, {preemption:?} {route}: {distance}"
                     );
                 }
-                for phase in modulation.chain.node_weights() {
+                for phase in modulation.phases.iter() {
                     let held: Vec<u32> = phase
                         .slots
                         .iter()

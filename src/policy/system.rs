@@ -39,6 +39,9 @@ pub enum Violation {
     /// Jobs in are not jobs out plus jobs inside.
     #[error("{0} jobs came in, {1} went out, {2} are inside")]
     Conservation(u64, u64, u64),
+    /// The jobs served are not those whose ends are known.
+    #[error("{1} jobs of type {0} are served, and the ends of {2} are known")]
+    Service(usize, usize, usize),
 }
 
 /// A quantity of time, its integral kept.
@@ -55,7 +58,7 @@ impl Meter {
         self.value
     }
 
-    fn set(&mut self, value: f64, now: f64) {
+    pub(crate) fn set(&mut self, value: f64, now: f64) {
         self.area += self.value * (now - self.since);
         (self.value, self.since) = (value, now);
     }
@@ -316,11 +319,15 @@ impl System {
         Some(job)
     }
 
-    /// The running job of type i with this number ends at time `now`.
+    /// The job of type i with this number, which runs or shares fractional service, ends at
+    /// time `now`. `None`, and nothing done, when it does neither.
     pub fn complete_job(&mut self, i: usize, number: u64, now: f64) -> Option<Job> {
-        let n = self.types[i]
+        let kind = &self.types[i];
+        let n = kind
             .running
             .iter()
+            .chain(&kind.waiting)
+            .take(self.served(i))
             .position(|job| job.number == number)?;
         self.complete(i, n, now)
     }
@@ -349,9 +356,14 @@ impl System {
         &self.clocks
     }
 
-    /// Rate [1/time] at which jobs of type i complete now.
+    /// Rate [1/time] at which jobs of type i complete now, if their sizes are exponential.
     pub fn completion_rate(&self, i: usize) -> f64 {
         self.types[i].speed * self.types[i].service_rate
+    }
+
+    /// Jobs of type i served at once: the number running, or what [`System::share`] says.
+    pub fn speed(&self, i: usize) -> f64 {
+        self.types[i].speed
     }
 
     /// Jobs of type i that are being served: those that may complete next.
@@ -405,6 +417,14 @@ impl System {
             if used + self.free[j] != self.capacity[j] {
                 self.violate(Violation::Capacity(0));
             }
+        }
+    }
+
+    /// Checks that so many jobs of type i are served, for whoever knows when they end.
+    pub fn expect_served(&mut self, i: usize, known: usize) {
+        let served = self.served(i);
+        if served != known {
+            self.violate(Violation::Service(i, served, known));
         }
     }
 

@@ -1,11 +1,15 @@
 //! What we tell: what a person reads on the terminal.
 
 mod comparison;
+mod cost;
 mod simulation;
+mod sweep;
 mod synthesis;
 
 pub use comparison::comparison;
+pub use cost::explain;
 pub use simulation::simulation;
+pub use sweep::{sweep_csv, sweep_plot};
 pub use synthesis::{overload, synthesis};
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
@@ -43,19 +47,24 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// Decimals that an interval leaves a number; none where it is known without error.
+fn decimals(estimate: &Estimate) -> Option<usize> {
+    let width = estimate.half_width;
+    (width > 0.0).then(|| (1 - width.log10().floor() as i64).clamp(0, 9) as usize)
+}
+
 /// `mean ± half-width`, the mean to the digits that the interval leaves.
 pub fn estimate(estimate: Option<Estimate>) -> String {
-    let Some(Estimate {
-        mean, half_width, ..
-    }) = estimate
-    else {
+    let Some(estimate) = estimate else {
         return "–".into();
     };
-    if half_width == 0.0 {
-        return number(mean);
+    let Estimate {
+        mean, half_width, ..
+    } = estimate;
+    match decimals(&estimate) {
+        Some(decimals) => format!("{mean:.decimals$} ± {half_width:.decimals$}"),
+        None => number(mean),
     }
-    let decimals = (1 - half_width.log10().floor() as i64).clamp(0, 9) as usize;
-    format!("{mean:.decimals$} ± {half_width:.decimals$}")
 }
 
 /// A fraction as a percentage.

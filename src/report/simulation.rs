@@ -1,7 +1,10 @@
 use std::fmt::Write as _;
 
-use super::{estimate, number, percent, table};
-use crate::simulator::{Ending, Health, Judgement, Run, Verdict};
+use comfy_table::CellAlignment;
+
+use super::{decimals, estimate, number, percent, table};
+use crate::artifact::{Claim, Quantity};
+use crate::simulator::{Ending, Estimate, Health, Judgement, Run, Verdict};
 use crate::workload::Workload;
 
 /// What a simulation found, with the verdicts on the claims, if any were judged.
@@ -12,12 +15,14 @@ pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement]) -> Str
         let _ = writeln!(text, "\n{}", type_table(workload, run));
         let _ = writeln!(text, "\n{}", overall(workload, run));
     }
-    if !verdicts.is_empty() {
-        let _ = writeln!(text, "\n{}", verdict_table(verdicts));
+    if verdicts.iter().any(|j| j.verdict != Verdict::NotExamined) {
+        let _ = writeln!(text, "\n{}", verdict_table(workload, verdicts));
         let _ = writeln!(
             text,
             "\nclaims are measured under the conditions that they hold for (see holds_for in the policy), in a run of their own where the policy runs under others"
         );
+    } else if !verdicts.is_empty() {
+        let _ = writeln!(text, "\n{}", none_examined(verdicts));
     }
     text
 }
@@ -114,36 +119,96 @@ fn overall(workload: &Workload, run: &Run) -> String {
     )
 }
 
-fn verdict_table(verdicts: &[Judgement]) -> String {
-    let mut table = table(&["claim", "claimed", "measured", "verdict"]);
-    for judgement in verdicts
-        .iter()
-        .filter(|j| j.verdict != Verdict::NotExamined)
-    {
-        let claim = &judgement.claim;
-        let quantity = serde_json::to_value(claim.quantity).ok();
-        let name = quantity
-            .as_ref()
-            .and_then(|q| q.as_str())
-            .unwrap_or_default()
-            .replace('_', " ");
-        let verdict = match judgement.verdict {
-            Verdict::Confirmed => "confirmed",
-            Verdict::Refuted => "REFUTED",
-            Verdict::NotEnoughEvidence => "not enough evidence",
-            Verdict::NotExamined => "not examined",
-        };
-        table.add_row([
-            claim
-                .job_type
-                .as_ref()
-                .map_or(name.clone(), |t| format!("{name} of {t}")),
-            format!("{:.6} {}", claim.value, claim.unit)
-                .trim_end_matches(" 1")
-                .into(),
-            estimate(judgement.measured),
-            verdict.into(),
-        ]);
+/// The claims that were examined: those on the whole policy first, then type by type.
+fn verdict_table(workload: &Workload, verdicts: &[Judgement]) -> String {
+    let mut table = table(&["of", "claim", "claimed", "measured", "verdict"]);
+    for column in [1, 4] {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Left);
+        }
+    }
+    let types = workload.types().iter().map(|t| Some(t.name()));
+    for of in std::iter::once(None).chain(types) {
+        let examined = verdicts
+            .iter()
+            .filter(|j| j.verdict != Verdict::NotExamined && j.claim.job_type.as_deref() == of);
+        for (n, judgement) in examined.enumerate() {
+            let group = if n == 0 { of.unwrap_or("all") } else { "" };
+            table.add_row([
+                group.to_string(),
+                name(&judgement.claim),
+                claimed(judgement),
+                measured(judgement),
+                verdict(judgement),
+            ]);
+        }
     }
     table.trim_fmt()
+}
+
+/// Why there is nothing to show in a table of verdicts.
+fn none_examined(verdicts: &[Judgement]) -> String {
+    let mut reasons: Vec<&str> = verdicts.iter().filter_map(|j| j.unexamined).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    let reasons = reasons.join("; or ");
+    format!(
+        "none of the {} claims was examined: {reasons}",
+        verdicts.len()
+    )
+}
+
+fn name(claim: &Claim) -> String {
+    let quantity = serde_json::to_value(claim.quantity).ok();
+    let quantity = quantity.as_ref().and_then(|q| q.as_str());
+    let name = quantity.unwrap_or_default().replace('_', " ");
+    let at = claim.at.map_or(String::new(), |at| format!(" {at}"));
+    match claim.unit.as_str() {
+        "1" => format!("{name}{at}"),
+        unit => format!("{name}{at} [{unit}]"),
+    }
+}
+
+fn is_percentile(claim: &Claim) -> bool {
+    matches!(
+        claim.quantity,
+        Quantity::ResponseP50 | Quantity::ResponseP95 | Quantity::ResponseP99
+    )
+}
+
+/// The claimed number, to the digits of what was measured where the two can be compared.
+fn claimed(judgement: &Judgement) -> String {
+    let claim = &judgement.claim;
+    let comparable = judgement.measured.filter(|_| !is_percentile(claim));
+    match comparable.and_then(|m| decimals(&m)) {
+        Some(decimals) => format!("{:.decimals$}", claim.value),
+        None => number(claim.value),
+    }
+}
+
+fn measured(judgement: &Judgement) -> String {
+    match judgement.measured {
+        Some(within) if is_percentile(&judgement.claim) => {
+            let percents = Estimate {
+                mean: 100.0 * within.mean,
+                half_width: 100.0 * within.half_width,
+                standard_error: 100.0 * within.standard_error,
+            };
+            format!("{} % within", estimate(Some(percents)))
+        }
+        measured => estimate(measured),
+    }
+}
+
+fn verdict(judgement: &Judgement) -> String {
+    match (judgement.verdict, judgement.off) {
+        (Verdict::Confirmed, _) => "confirmed".into(),
+        (Verdict::Refuted, _) => "REFUTED".into(),
+        (Verdict::NotEnoughEvidence, _) => "not enough evidence".into(),
+        (Verdict::Approximate, Some(off)) => {
+            format!("approximate, off by {:+.1} %", 100.0 * off)
+        }
+        (Verdict::Approximate, None) => "approximate".into(),
+        (Verdict::NotExamined, _) => "not examined".into(),
+    }
 }

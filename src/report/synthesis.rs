@@ -1,7 +1,8 @@
 use std::fmt::Write as _;
 
+use super::cost::{conditions, cost_table, what_if};
 use super::{bar, number, percent, table};
-use crate::artifact::{Artifact, Preemption, Quantity};
+use crate::artifact::{Artifact, Method, Objective, Preemption, Quantity};
 use crate::program::{LOAD_MARGIN, PROOF_GAP};
 use crate::schedule::{Fluid, Packing, enumerate};
 use crate::synthesis::{Overload, RouteOption, Synthesis};
@@ -33,7 +34,9 @@ pub fn synthesis(workload: &Workload, made: &Synthesis) -> String {
     let _ = writeln!(text, "{}", schedulable_set(workload));
     let _ = writeln!(text, "\n{}\n", loop_table(workload, artifact));
     let _ = writeln!(text, "{}", movement(workload, made));
-    let _ = writeln!(text, "\n{}", type_table(workload, artifact));
+    let _ = writeln!(text, "\n{}", cost_table(workload, made));
+    let _ = writeln!(text, "{}", conditions(workload, made));
+    let _ = write!(text, "{}", what_if(workload, made));
     text
 }
 
@@ -94,13 +97,13 @@ pub fn overload(workload: &Workload, overload: &Overload, decided: bool) -> Stri
     let _ = writeln!(
         text,
         "\nThe arrival rates would have to shrink to below {} times what they are, all alike; or the server to grow.",
-        load(1.0 / certificate.load)
+        load((1.0 / certificate.load).min(1.0))
     );
     text
 }
 
 /// The load with the digits that a decision near 1 needs.
-fn load(load: f64) -> String {
+pub(super) fn load(load: f64) -> String {
     let decimals = if (load - 1.0).abs() < 1e-3 { 12 } else { 9 };
     let text = format!("{load:.decimals$}");
     text.trim_end_matches('0').trim_end_matches('.').into()
@@ -215,57 +218,40 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
         ),
     };
     let _ = write!(text, "\n{way}");
-    let term = |option: &RouteOption| option.outlook.map(|outlook| outlook.primary_term);
-    let taken = made
-        .routes
-        .iter()
-        .find(|option| option.route == policy.route);
-    let taken = taken.and_then(term);
-    for option in made
-        .routes
-        .iter()
-        .filter(|option| option.route != policy.route)
-    {
-        let why = match (term(option), taken) {
-            (Some(other), _) if other.is_infinite() => "unstable at this rate".into(),
-            (Some(other), Some(own)) => {
-                format!("queue term {}, against {}", number(other), number(own))
-            }
-            _ => "too many phases to be analysed".into(),
+    let taken = |option: &&RouteOption| option.route == policy.route;
+    for option in made.routes.iter().filter(|option| !taken(option)) {
+        let _ = write!(text, "\n  not taken: {}", option.route);
+        let _ = match &option.outlook {
+            None => write!(text, " (too many phases to be listed)"),
+            Some(other) if other.value.is_infinite() => write!(text, " (unstable at this rate)"),
+            Some(other) => write!(
+                text,
+                " ({} {} {unit} at α = {}{}; {} phases)",
+                objective(made),
+                number(other.value),
+                number(other.rate),
+                told(other.method),
+                other.phases
+            ),
         };
-        let _ = write!(text, "\n  not taken: {} ({why})", option.route);
     }
     text
 }
 
-fn type_table(workload: &Workload, artifact: &Artifact) -> String {
-    let mut table = table(&[
-        "type",
-        "arrivals",
-        "mean size",
-        "offered load",
-        "served on average",
-        "load ρ_i",
-    ]);
-    let claim = |quantity, name: &str| {
-        let of = |c: &&crate::artifact::Claim| {
-            c.quantity == quantity && c.job_type.as_deref() == Some(name)
-        };
-        artifact
-            .claims
-            .iter()
-            .find(of)
-            .map_or("–".into(), |c| number(c.value))
-    };
-    for kind in workload.types() {
-        table.add_row([
-            kind.name().into(),
-            format!("{} /{}", number(kind.arrival_rate()), workload.time_unit()),
-            format!("{} {}", number(kind.mean_size()), workload.time_unit()),
-            number(kind.offered_load()),
-            claim(Quantity::MeanSchedule, kind.name()),
-            claim(Quantity::Load, kind.name()),
-        ]);
+/// What was tuned for.
+fn objective(made: &Synthesis) -> &'static str {
+    let tuning = made.artifact.provenance.tuning.as_ref();
+    match tuning.map(|t| t.objective) {
+        Some(Objective::Weighted) => "weighted E[T]",
+        _ => "E[T]",
     }
-    table.trim_fmt()
+}
+
+/// What a reader should know of a number that is not exact.
+fn told(method: Method) -> &'static str {
+    match method {
+        Method::ApproximationQueueLength => ", approximately",
+        Method::ApproximationExponentialSizes => ", if sizes were exponential",
+        _ => "",
+    }
 }

@@ -1,10 +1,11 @@
-//! The validating simulator: one server, Poisson arrivals, exponential sizes, any
+//! The validating simulator: one server, Poisson arrivals, sizes of any law of the workload, any
 //! [`Policy`]; intervals that mean what they say, and verdicts on an artifact's claims.
 //!
 //! The server's invariants (capacity, no preemption where there is none, jobs in = jobs out +
 //! jobs inside, time) are asserted at each event, in release builds too. A run that grows
 //! without end is called unstable, and has no means.
 
+mod calendar;
 mod engine;
 mod quantiles;
 mod random;
@@ -12,16 +13,19 @@ mod run;
 mod series;
 mod statistics;
 mod verdict;
+mod watch;
 
 pub use run::{Ending, Health, Run, TypeResult};
 pub use statistics::Estimate;
-pub use verdict::{Judgement, Verdict, judge};
+pub use verdict::{Judgement, Verdict, judge, watches};
+pub use watch::{Threshold, Watch, Watched};
 
 use std::time::{Duration, Instant};
 
 use crate::artifact::{MsrPolicy, Preemption};
 use crate::policy::{Fcfs, FirstFit, Msr, Policy, Violation};
 use crate::workload::Workload;
+use calendar::{Calendar, Ends, Memoryless};
 use engine::Engine;
 
 /// When a run ends, and what it draws from.
@@ -35,6 +39,8 @@ pub struct Settings {
     pub events: u64,
     /// Stop after this wall-clock time; the result then depends on the machine.
     pub time: Option<Duration>,
+    /// Thresholds to watch; see [`watches`] for those that an artifact's claims are about.
+    pub watch: Vec<Watch>,
 }
 
 impl Default for Settings {
@@ -44,6 +50,7 @@ impl Default for Settings {
             precision: 0.01,
             events: 200_000_000,
             time: None,
+            watch: Vec::new(),
         }
     }
 }
@@ -58,9 +65,46 @@ pub fn simulate<P: Policy>(
     policy: P,
     preemptible: bool,
     settings: &Settings,
+    progress: impl FnMut(u64, Option<f64>),
+) -> Result<Run, Violation> {
+    if workload.types().iter().all(|t| t.size().is_exponential()) {
+        run_with(
+            workload,
+            policy,
+            Memoryless,
+            preemptible,
+            settings,
+            progress,
+        )
+    } else {
+        let calendar = Calendar::new(workload);
+        run_with(workload, policy, calendar, preemptible, settings, progress)
+    }
+}
+
+fn run_with<P: Policy, E: Ends>(
+    workload: &Workload,
+    policy: P,
+    ends: E,
+    preemptible: bool,
+    settings: &Settings,
+    progress: impl FnMut(u64, Option<f64>),
+) -> Result<Run, Violation> {
+    if settings.watch.is_empty() {
+        let engine = Engine::<_, _, false>::new(workload, policy, ends, preemptible, settings);
+        run_engine(workload, engine, settings, progress)
+    } else {
+        let engine = Engine::<_, _, true>::new(workload, policy, ends, preemptible, settings);
+        run_engine(workload, engine, settings, progress)
+    }
+}
+
+fn run_engine<P: Policy, E: Ends, const WATCHING: bool>(
+    workload: &Workload,
+    mut engine: Engine<P, E, WATCHING>,
+    settings: &Settings,
     mut progress: impl FnMut(u64, Option<f64>),
 ) -> Result<Run, Violation> {
-    let mut engine = Engine::new(workload, policy, preemptible, settings.seed);
     let started = Instant::now();
     let mut checkpoint = FIRST_LOOK;
     let ending = loop {
@@ -73,7 +117,7 @@ pub fn simulate<P: Policy>(
         }
         let reached = run::precision(workload, &engine.series);
         progress(engine.events, reached);
-        if run::runs_away(&engine) {
+        if run::runs_away(workload, &engine) {
             break Ending::RunsAway;
         } else if reached.is_some_and(|p| p <= settings.precision) {
             break Ending::Precision;

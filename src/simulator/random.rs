@@ -4,12 +4,17 @@ use rand::SeedableRng;
 use rand_distr::{Distribution, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Independent streams. Policies that are compared under one seed face the same arrivals.
+use crate::ctmc::PhaseType;
+
+/// Independent streams. Policies that are compared under one seed face the same arrivals, and
+/// the same sizes where these are drawn as jobs arrive.
 pub(super) struct Streams {
     /// When jobs arrive, and of what type.
     pub arrivals: Stream,
     /// Which job or clock is next, and when.
     pub service: Stream,
+    /// How large the jobs are, in the order of their arrivals.
+    pub sizes: Stream,
 }
 
 impl Streams {
@@ -18,9 +23,12 @@ impl Streams {
         let mut service = arrivals.clone();
         // 2^128 draws apart: the streams never meet.
         service.jump();
+        let mut sizes = service.clone();
+        sizes.jump();
         Streams {
             arrivals: Stream(arrivals),
             service: Stream(service),
+            sizes: Stream(sizes),
         }
     }
 }
@@ -42,5 +50,33 @@ impl Stream {
     /// Uniform among 0..n.
     pub fn index(&mut self, n: usize) -> usize {
         ((self.uniform() * n as f64) as usize).min(n.saturating_sub(1))
+    }
+
+    /// A size of this law [time]: the sum of the stages that it goes through. Nothing is drawn
+    /// where there is no choice.
+    pub fn size(&mut self, law: &PhaseType) -> f64 {
+        let mut stage = self.first_stage(&law.initial);
+        let mut size = self.exponential() / law.rates[stage];
+        while law.onward[stage] == 1.0
+            || law.onward[stage] > 0.0 && self.uniform() < law.onward[stage]
+        {
+            stage += 1;
+            size += self.exponential() / law.rates[stage];
+        }
+        size
+    }
+
+    fn first_stage(&mut self, initial: &[f64]) -> usize {
+        if initial[0] == 1.0 {
+            return 0;
+        }
+        let mut point = self.uniform();
+        // The sum may fall short of 1 by rounding: the rest is the last stage's.
+        let last = initial.len() - 1;
+        let chosen = initial[..last].iter().position(|p| {
+            point -= p;
+            point < 0.0
+        });
+        chosen.unwrap_or(last)
     }
 }

@@ -7,6 +7,7 @@ use super::engine::Engine;
 use super::quantiles::Histogram;
 use super::series::{Cell, Series};
 use super::statistics::{self, BATCHES, Estimate};
+use super::watch::{Threshold, Watch, Watched};
 use crate::policy::Counters;
 use crate::workload::Workload;
 
@@ -89,24 +90,36 @@ pub struct Run {
     pub counters: Counters,
     /// By type.
     pub types: Vec<TypeResult>,
+    /// What was seen of the watched thresholds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub watched: Vec<Watched>,
 }
 
 /// More jobs than this in the system end a run.
 const RUNAWAY: u64 = 10_000_000;
 
 /// Whether the run should be given up: too many jobs, or clearly growing.
-pub(super) fn runs_away<P>(engine: &Engine<P>) -> bool {
+pub(super) fn runs_away<P, E, const W: bool>(
+    workload: &Workload,
+    engine: &Engine<P, E, W>,
+) -> bool {
     let present: u64 = (0..engine.system.types())
         .map(|i| engine.system.present(i))
         .sum();
-    present > RUNAWAY || (engine.events > 4_000_000 && grows(&engine.series, engine.events, 10.0))
+    present > RUNAWAY || (engine.events > 4_000_000 && grows(workload, engine, 10.0))
 }
 
 /// Whether the number in system grew from quarter to quarter, and over the second half by
 /// more than `deviations` standard deviations of a random walk of as many steps. A stable
-/// system does not grow at all in the long run; one at its very limit grows as the walk.
-fn grows(series: &Series, events: u64, deviations: f64) -> bool {
-    let number = series.number();
+/// system does not grow at all in the long run; one at its very limit grows as the walk. Its
+/// variance a step is (1 + c)/2 with c the squared coefficient of variation of the sizes (an
+/// arrival adds 1, a completion c); here c is the greatest of all types, and 1 at least.
+fn grows<P, E, const W: bool>(
+    workload: &Workload,
+    engine: &Engine<P, E, W>,
+    deviations: f64,
+) -> bool {
+    let number = engine.series.number();
     let window = number.len() / 8;
     if window == 0 {
         return false;
@@ -116,8 +129,10 @@ fn grows(series: &Series, events: u64, deviations: f64) -> bool {
         number[end - window..end].iter().sum::<f64>() / window as f64
     };
     let levels = [level(1), level(2), level(3), level(4)];
-    let steps = (events as f64 / 2.0).sqrt();
-    levels.windows(2).all(|w| w[1] > w[0]) && levels[3] - levels[1] > deviations * steps
+    let scv = workload.types().iter().map(|t| t.size().scv());
+    let variance = f64::midpoint(1.0, scv.fold(1.0, f64::max));
+    let walk = (variance * engine.events as f64 / 2.0).sqrt();
+    levels.windows(2).all(|w| w[1] > w[0]) && levels[3] - levels[1] > deviations * walk
 }
 
 /// Relative half-width of the mean response time so far; `None` while nothing can be said.
@@ -136,6 +151,8 @@ struct Batches<'a> {
     /// `sums[b][i]`.
     sums: Vec<Vec<Cell>>,
     switches: Vec<f64>,
+    /// `above[b][w]`, by the place of the watch.
+    above: Vec<Vec<f64>>,
     /// Length of a batch [time].
     length: f64,
 }
@@ -161,6 +178,12 @@ impl<'a> Batches<'a> {
             switches: (0..BATCHES)
                 .map(|b| buckets(b).map(|k| series.switches(k)).sum())
                 .collect(),
+            above: (0..BATCHES)
+                .map(|b| {
+                    let above = |w: usize| buckets(b).map(|k| series.above(k, w)).sum();
+                    (0..series.watches().len()).map(above).collect()
+                })
+                .collect(),
             length: size as f64 * series.length(),
         })
     }
@@ -185,20 +208,34 @@ impl<'a> Batches<'a> {
 
     /// Mean response time over the jobs of some types together: a ratio of sums.
     fn mean_response(&self, types: &[usize]) -> Option<Estimate> {
-        let jobs = self.total(|c| c.completions, types);
-        if jobs == 0.0 {
+        let sum = |b: usize, of: fn(&Cell) -> f64| -> f64 {
+            types.iter().map(|&i| of(&self.sums[b][i])).sum()
+        };
+        Self::a_job(|b| sum(b, |c| c.responses), |b| sum(b, |c| c.completions))
+    }
+
+    /// Mean over jobs of a quantity that is summed in each batch; none without jobs.
+    fn a_job(quantity: impl Fn(usize) -> f64, jobs: impl Fn(usize) -> f64) -> Option<Estimate> {
+        let total: f64 = (0..BATCHES).map(&jobs).sum();
+        if total == 0.0 {
             return None;
         }
-        let mean = self.total(|c| c.responses, types) / jobs;
-        let share = jobs / BATCHES as f64;
-        let deviation = |cells: &Vec<Cell>| {
-            let excess = |i: &usize| cells[*i].responses - mean * cells[*i].completions;
-            types.iter().map(excess).sum::<f64>() / share
-        };
-        Some(Estimate::new(
-            mean,
-            &self.sums.iter().map(deviation).collect::<Vec<_>>(),
-        ))
+        let mean = (0..BATCHES).map(&quantity).sum::<f64>() / total;
+        let share = total / BATCHES as f64;
+        let deviation = |b: usize| (quantity(b) - mean * jobs(b)) / share;
+        let deviations: Vec<f64> = (0..BATCHES).map(deviation).collect();
+        Some(Estimate::new(mean, &deviations))
+    }
+
+    /// The fraction of time, or of jobs, above a watched threshold.
+    fn above(&self, w: usize, watched: &Watch) -> Option<Estimate> {
+        let above = |b: usize| self.above[b][w];
+        match watched.threshold {
+            Threshold::Number(_) => Some(self.time_average(above)),
+            Threshold::Response(_) => {
+                Self::a_job(above, |b| self.sums[b][watched.job_type].completions)
+            }
+        }
     }
 
     /// `Σ w_i E[T_i]` with weights of sum 1; none when some type has no completion.
@@ -231,33 +268,15 @@ impl<'a> Batches<'a> {
     }
 }
 
-/// Load shares by dominant demand, of sum 1.
-fn load_shares(workload: &Workload) -> Vec<f64> {
-    let dominant = |t: &crate::workload::JobType| {
-        let share = |(d, r): (&crate::workload::Decimal, &crate::workload::Resource)| {
-            d.value() / r.capacity().value()
-        };
-        t.offered_load()
-            * t.demand()
-                .iter()
-                .zip(workload.resources())
-                .map(share)
-                .fold(0.0, f64::max)
-    };
-    let loads: Vec<f64> = workload.types().iter().map(dominant).collect();
-    let total: f64 = loads.iter().sum();
-    loads.iter().map(|l| l / total).collect()
-}
-
 /// The results of a finished run.
-pub(super) fn summarize<P>(
+pub(super) fn summarize<P, E, const W: bool>(
     workload: &Workload,
-    engine: &mut Engine<P>,
+    engine: &mut Engine<P, E, W>,
     settings: &Settings,
     ending: Ending,
 ) -> Run {
     let warm_up = statistics::warm_up(&engine.series.number());
-    let grows = ending == Ending::RunsAway || grows(&engine.series, engine.events, 5.0);
+    let grows = ending == Ending::RunsAway || grows(workload, engine, 5.0);
     let usable = warm_up.filter(|_| !grows);
     let batches = usable.and_then(|cut| Batches::new(workload, &engine.series, cut));
     let health = match &batches {
@@ -276,6 +295,11 @@ pub(super) fn summarize<P>(
         .map(|t| t.mean_response.map(|e| e.mean))
         .collect();
     let b = batches.as_ref();
+    let watches = engine.series.watches().iter().enumerate();
+    let watched = watches.map(|(w, &watch)| Watched {
+        watch,
+        above: b.and_then(|b| b.above(w, &watch)),
+    });
     Run {
         seed: settings.seed,
         events: engine.events,
@@ -284,7 +308,7 @@ pub(super) fn summarize<P>(
         ending,
         health,
         mean_response: b.and_then(|b| b.mean_response(&all)),
-        weighted_response: b.and_then(|b| b.weighted_response(&load_shares(workload))),
+        weighted_response: b.and_then(|b| b.weighted_response(&workload.load_shares())),
         mean_number: b.map(number),
         fairness: means.map(|m| jain(&m)),
         utilization: b.map_or(Vec::new(), |b| {
@@ -295,12 +319,13 @@ pub(super) fn summarize<P>(
         switching_frequency: b.map(|b| b.time_average(|k| b.switches[k])),
         counters: engine.system.counters(),
         types,
+        watched: watched.collect(),
     }
 }
 
-fn type_result<P>(
+fn type_result<P, E, const W: bool>(
     workload: &Workload,
-    engine: &Engine<P>,
+    engine: &Engine<P, E, W>,
     batches: Option<&Batches>,
     i: usize,
 ) -> TypeResult {

@@ -1,3 +1,4 @@
+use super::watch::{Watch, Watchers};
 use crate::policy::System;
 
 /// What is measured for one type in one bucket of time.
@@ -33,6 +34,9 @@ pub(super) struct Series {
     cells: Vec<Cell>,
     /// Switches in each bucket.
     switches: Vec<f64>,
+    /// Time or jobs above the watched thresholds, bucket by bucket.
+    above: Vec<f64>,
+    pub watchers: Watchers,
     length: f64,
     /// When the open bucket ends.
     end: f64,
@@ -46,11 +50,13 @@ pub(super) struct Series {
 const MOST_BUCKETS: usize = 4096;
 
 impl Series {
-    pub fn new(types: usize, length: f64) -> Self {
+    pub fn new(types: usize, length: f64, watches: &[Watch]) -> Self {
         Series {
             types,
             cells: Vec::with_capacity(types * MOST_BUCKETS),
             switches: Vec::with_capacity(MOST_BUCKETS),
+            above: Vec::with_capacity(watches.len() * MOST_BUCKETS),
+            watchers: Watchers::new(types, watches),
             length,
             end: length,
             open: vec![Cell::default(); types],
@@ -82,6 +88,7 @@ impl Series {
             });
             self.open[i] = Cell::default();
         }
+        self.above.extend(self.watchers.collect(self.end));
         let switches = system.counters().switches;
         self.switches.push((switches - self.switches_before) as f64);
         self.switches_before = switches;
@@ -99,9 +106,15 @@ impl Series {
                 sum.add(&self.cells[(2 * b + 1) * self.types + i]);
                 self.cells[b * self.types + i] = sum;
             }
+            let watched = self.watchers.watches.len();
+            for w in 0..watched {
+                self.above[b * watched + w] =
+                    self.above[2 * b * watched + w] + self.above[(2 * b + 1) * watched + w];
+            }
             self.switches[b] = self.switches[2 * b] + self.switches[2 * b + 1];
         }
         self.cells.truncate(half * self.types);
+        self.above.truncate(half * self.watchers.watches.len());
         self.switches.truncate(half);
         self.length *= 2.0;
         self.merges += 1;
@@ -125,6 +138,16 @@ impl Series {
     /// Switches in a bucket.
     pub fn switches(&self, bucket: usize) -> f64 {
         self.switches[bucket]
+    }
+
+    /// What is watched.
+    pub fn watches(&self) -> &[Watch] {
+        &self.watchers.watches
+    }
+
+    /// Time or jobs above a watched threshold in a bucket.
+    pub fn above(&self, bucket: usize, watch: usize) -> f64 {
+        self.above[bucket * self.watches().len() + watch]
     }
 
     /// Mean number in system over all types, bucket by bucket.

@@ -32,9 +32,14 @@ impl Estimate {
             0.0
         };
         let standard_error = (square / (n * (n - 1.0)) * (1.0 + r) / (1.0 - r)).sqrt();
+        Estimate::with_error(mean, standard_error)
+    }
+
+    /// The estimate `mean` of this standard error, from [`BATCHES`].
+    pub(super) fn with_error(mean: f64, standard_error: f64) -> Self {
         Estimate {
             mean,
-            half_width: student(0.975, n - 1.0) * standard_error,
+            half_width: student(0.975, BATCHES as f64 - 1.0) * standard_error,
             standard_error,
         }
     }

@@ -6,6 +6,8 @@ use super::*;
 use crate::artifact::{Backfill, EmptySlots, Route};
 use crate::policy::{Event, System};
 
+mod sizes;
+
 fn model(name: &str) -> Workload {
     let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
     Workload::read(path.as_ref()).unwrap().workload
@@ -41,10 +43,29 @@ fn agrees(estimate: Option<Estimate>, value: f64, within: f64, what: &str) {
     );
 }
 
-/// M/M/1: E[T] = 1/(μ−λ), and T is exponential.
+/// M/M/1: E[T] = 1/(μ−λ), T is exponential, and P(Q > x) = ρ^(x+1).
 #[test]
 fn single_server_queue() {
-    let run = simulate(&one_type(1, 0.8), Fcfs, false, &events(8_000_000), quiet).unwrap();
+    let watch = [
+        (Threshold::Number(0), 0.8),
+        (Threshold::Number(9), 0.8_f64.powi(10)),
+        (Threshold::Response(5.0), (-1.0_f64).exp()),
+        (Threshold::Response(15.0), (-3.0_f64).exp()),
+    ];
+    let settings = Settings {
+        watch: watch
+            .map(|(threshold, _)| Watch {
+                job_type: 0,
+                threshold,
+            })
+            .to_vec(),
+        ..events(8_000_000)
+    };
+    let run = simulate(&one_type(1, 0.8), Fcfs, false, &settings, quiet).unwrap();
+    for ((threshold, exact), watched) in watch.iter().zip(&run.watched) {
+        assert_eq!(watched.watch.threshold, *threshold);
+        agrees(watched.above, *exact, 0.06, "what is above");
+    }
     agrees(run.mean_response, 5.0, 0.02, "E[T]");
     agrees(run.mean_number, 4.0, 0.02, "E[N]");
     let percentiles = run.types[0].percentiles.unwrap();
@@ -241,17 +262,20 @@ fn a_policy_that_overfills_the_server_is_caught() {
     assert_eq!(outcome.unwrap_err(), Violation::Capacity(0));
 }
 
-/// Processor sharing of one server, by fractional service: E[T] = 1/(μ−λ), as FCFS has it
-/// for exponential sizes, but with another law of T.
+/// Processor sharing of one server, by fractional service.
+struct Sharing;
+
+impl Policy for Sharing {
+    fn react(&mut self, _: Event, system: &mut System) {
+        let speed = if system.waiting(0) > 0 { 1.0 } else { 0.0 };
+        system.share(0, speed);
+    }
+}
+
+/// Processor sharing: E[T] = 1/(μ−λ), as FCFS has it for exponential sizes, but with another
+/// law of T.
 #[test]
 fn fractional_service_is_processor_sharing() {
-    struct Sharing;
-    impl Policy for Sharing {
-        fn react(&mut self, _: Event, system: &mut System) {
-            let speed = if system.waiting(0) > 0 { 1.0 } else { 0.0 };
-            system.share(0, speed);
-        }
-    }
     let run = simulate(&one_type(1, 0.8), Sharing, false, &events(8_000_000), quiet).unwrap();
     agrees(run.mean_response, 5.0, 0.02, "E[T]");
     // Heavier in the tail than the exponential law of FCFS, whose P99 is 23.03.

@@ -1,17 +1,25 @@
 //! From a workload to a policy, on one screen: program, loop, route, switching rate, claims.
 
-use crate::analysis::Prediction;
+mod claims;
+mod sweep;
+mod tuning;
+mod what_if;
+
+pub use sweep::{SweepPoint, sweep};
+pub use tuning::{Outlook, RouteOption};
+
+use crate::analysis::{AnalysisError, PaperBounds};
 use crate::artifact::{
-    Artifact, Backfill, CertificateRecord, Claim, Conditions, Drain, EmptySlots, Format, Kind,
-    Method, MsrPolicy, Preemption, Provenance, Quantity, Route, SizeLaw, VERSION,
+    Artifact, Backfill, CertificateRecord, CurvePoint, EmptySlots, Format, Kind, Method, MsrPolicy,
+    Objective, Preemption, Provenance, Route, RouteTried, Tuning, VERSION,
 };
-use crate::modulation::{self, Modulation, ModulationError, TooManyPhases};
+use crate::modulation::{self, Modulation, ModulationError};
 use crate::program::{self, Certificate, LOAD_MARGIN, Limits, ProgramError, Solution};
 use crate::schedule::Fluid;
 use crate::workload::Workload;
 
 /// Phases up to which a chain is built; a concurrent route beyond is not considered.
-pub const PHASE_LIMIT: usize = 50_000;
+pub const PHASE_LIMIT: usize = 20_000;
 
 /// Switches per mean job size where preemption is free: there more switching only helps,
 /// and the MSR paper (§7.1, Figure 2a) finds most of the gain at α = 2 for sizes of mean 1.
@@ -35,7 +43,11 @@ pub struct Options {
     pub backfill: Backfill,
     /// What becomes of empty draining slots.
     pub empty_slots: EmptySlots,
-    /// Limits on the work.
+    /// What route and switching rate are chosen for.
+    pub objective: Objective,
+    /// How much work may go into exact analysis: 1 is some ten seconds, and proportionally.
+    pub effort: f64,
+    /// Limits on the work of the program.
     pub limits: Limits,
 }
 
@@ -49,6 +61,8 @@ impl Options {
             route: None,
             backfill: Backfill::FirstFit,
             empty_slots: EmptySlots::Release,
+            objective: Objective::Mean,
+            effort: 1.0,
             limits: Limits::default(),
         }
     }
@@ -76,6 +90,8 @@ pub struct Synthesis {
     pub fluid: Fluid,
     /// The routes that were considered.
     pub routes: Vec<RouteOption>,
+    /// Why there are bounds in place of exact means, where there are.
+    pub out_of_reach: Option<AnalysisError>,
 }
 
 /// A workload at or beyond capacity.
@@ -96,6 +112,14 @@ pub enum SynthesisError {
     /// The modulating chain.
     #[error(transparent)]
     Modulation(#[from] ModulationError),
+    /// The exact analysis.
+    #[error(transparent)]
+    Analysis(#[from] AnalysisError),
+    /// Nothing to evaluate, since nothing is stable.
+    #[error(
+        "no policy can be said to stabilize this workload: load ρ = {0}, and it must be below 1; `synth --workload FILE --preemption full` has the proof"
+    )]
+    Overloaded(f64),
     /// Setup rate missing, superfluous, or no rate.
     #[error("{0}")]
     SetupRate(String),
@@ -131,17 +155,23 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
             Outcome::Undecided(overload)
         });
     }
-    let draft = first_draft(workload, options, &solution);
-    let (policy, routes) = with_best_route(workload, options, draft)?;
+    let (policy, routes) = policy_of(workload, options, &solution, tuning::FINEST)?;
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
+    let (claims, out_of_reach) =
+        claims::claims(workload, options, &policy, &modulation, &solution)?;
+    let what_if = what_if::what_if(workload, options, &policy, &modulation, &solution)?;
     let artifact = Artifact {
         format: Format::SynthPolicy,
         version: VERSION,
         kind: Kind::Msr,
         workload: workload.record(),
-        claims: claims(workload, &policy, &modulation, &solution),
+        claims,
         certificate: record(certificate),
-        provenance: provenance(options, &policy, &solution, &modulation),
+        provenance: Provenance {
+            tuning: tuning_record(options, &policy, &routes),
+            what_if: Some(what_if),
+            ..provenance(options, &policy, &solution, &modulation)
+        },
         policy,
     };
     Ok(Outcome::Policy(Box::new(Synthesis {
@@ -149,7 +179,45 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
         solution,
         fluid,
         routes,
+        out_of_reach,
     })))
+}
+
+/// Loop, route and switching rate for a solved program.
+fn policy_of(
+    workload: &Workload,
+    options: &Options,
+    solution: &Solution,
+    finest: f64,
+) -> Result<(MsrPolicy, Vec<RouteOption>), SynthesisError> {
+    let draft = first_draft(workload, options, solution);
+    tuning::with_best_route(workload, options, draft, finest)
+}
+
+/// The MSR paper's bounds and approximation for each type under a policy.
+///
+/// # Errors
+/// When the policy's chain has more than [`PHASE_LIMIT`] phases.
+pub fn paper_bounds(
+    workload: &Workload,
+    policy: &MsrPolicy,
+) -> Result<Vec<PaperBounds>, SynthesisError> {
+    let modulation = Modulation::new(workload, policy, PHASE_LIMIT)?;
+    let of_type = |i| PaperBounds::new(&modulation.queue(workload, i));
+    Ok((0..workload.types().len()).map(of_type).collect())
+}
+
+/// The method of means that the analysis calls exact: without preemption routes and queues are
+/// analysed as if sizes were exponential.
+fn exact_method(workload: &Workload, preemption: Preemption) -> Method {
+    match preemption == Preemption::None && !all_exponential(workload) {
+        true => Method::ApproximationExponentialSizes,
+        false => Method::ExactQbd,
+    }
+}
+
+fn all_exponential(workload: &Workload) -> bool {
+    workload.types().iter().all(|t| t.size().is_exponential())
 }
 
 fn check_options(workload: &Workload, options: &Options) -> Result<(), SynthesisError> {
@@ -205,107 +273,6 @@ fn mean_size(workload: &Workload) -> f64 {
     work / workload.total_arrival_rate()
 }
 
-/// A route that was considered.
-#[derive(Clone, Debug)]
-pub struct RouteOption {
-    /// The route.
-    pub route: Route,
-    /// The largest stable switching rate and the rate chosen, with its yardstick; `None` where
-    /// the chain would be too large.
-    pub outlook: Option<Outlook>,
-}
-
-/// What is expected of a route.
-#[derive(Clone, Copy, Debug)]
-pub struct Outlook {
-    /// Supremum of the stable switching rates [1/time].
-    pub largest: f64,
-    /// The switching rate, as given or else the one with the least primary term.
-    pub rate: f64,
-    /// The yardstick at that rate; see [`Prediction::primary_term`].
-    pub primary_term: f64,
-}
-
-/// The routes that the options leave, in the order in which equals are preferred.
-fn candidates(options: &Options) -> Vec<Route> {
-    let mut routes = options
-        .route
-        .map_or(Route::ALL.to_vec(), |route| vec![route]);
-    if options.preemption == Preemption::Setup {
-        // Concurrent setups take less time.
-        routes.sort_by_key(|route| route.drain == Drain::Sequential);
-    }
-    if options.preemption == Preemption::Full {
-        // Without routes they are all the same.
-        routes.truncate(1);
-    }
-    routes
-}
-
-/// The switching rate of a route, and what to expect of it.
-fn outlook(
-    workload: &Workload,
-    options: &Options,
-    policy: &MsrPolicy,
-) -> Result<Outlook, ModulationError> {
-    let modulation = Modulation::new(workload, policy, PHASE_LIMIT)?;
-    let largest = modulation.largest_stable_rate(workload);
-    let prediction = Prediction::new(workload, policy, &modulation);
-    let brisk = SWITCHES_A_SIZE / mean_size(workload);
-    let free = options.preemption == Preemption::Full || policy.order.len() == 1;
-    let (rate, primary_term) = match options.switching_rate {
-        Some(rate) => (rate, prediction.primary_term(rate)),
-        None if free => (brisk, prediction.primary_term(brisk)),
-        None => prediction.best_rate(brisk.min(largest)),
-    };
-    Ok(Outlook {
-        largest,
-        rate,
-        primary_term,
-    })
-}
-
-/// The policy with the route and the switching rate of the least primary term.
-fn with_best_route(
-    workload: &Workload,
-    options: &Options,
-    draft: MsrPolicy,
-) -> Result<(MsrPolicy, Vec<RouteOption>), SynthesisError> {
-    let mut routes = Vec::new();
-    for route in candidates(options) {
-        let policy = MsrPolicy {
-            route,
-            ..draft.clone()
-        };
-        let outlook = match outlook(workload, options, &policy) {
-            Ok(outlook) => Some(outlook),
-            Err(ModulationError::TooLarge(_)) if options.route.is_none() => None,
-            Err(error) => return Err(error.into()),
-        };
-        routes.push(RouteOption { route, outlook });
-    }
-    let known = routes.iter().filter_map(|r| Some((r.route, r.outlook?)));
-    let best = known.min_by(|a, b| a.1.primary_term.total_cmp(&b.1.primary_term));
-    // Sequential routes are always listed, or the error has been returned.
-    let (route, outlook) = best
-        .ok_or(TooManyPhases { limit: PHASE_LIMIT })
-        .map_err(ModulationError::from)?;
-    if outlook.rate >= outlook.largest {
-        return Err(SynthesisError::SwitchingRate(format!(
-            "at switching rate {} too much time goes into routes and the policy is unstable; it is stable below {:.6} (route {route}): leave --switching-rate out, or give less",
-            outlook.rate, outlook.largest
-        )));
-    }
-    Ok((
-        MsrPolicy {
-            route,
-            switching_rate: outlook.rate,
-            ..draft
-        },
-        routes,
-    ))
-}
-
 fn record(certificate: &Certificate) -> CertificateRecord {
     CertificateRecord {
         load: certificate.load,
@@ -317,75 +284,34 @@ fn record(certificate: &Certificate) -> CertificateRecord {
     }
 }
 
-/// What is known exactly of this policy, with the conditions it is known under.
-fn claims(
-    workload: &Workload,
-    policy: &MsrPolicy,
-    modulation: &Modulation,
-    solution: &Solution,
-) -> Vec<Claim> {
-    let analysed = Conditions {
-        empty_slots: Some(EmptySlots::Phantom),
-        backfill: Some(Backfill::None),
-        // Only where routes are made of completions does the chain depend on sizes.
-        sizes: (policy.preemption == Preemption::None).then_some(SizeLaw::Exponential),
+/// What was tried on the way to this policy.
+fn tuning_record(options: &Options, policy: &MsrPolicy, routes: &[RouteOption]) -> Option<Tuning> {
+    let known = || {
+        routes
+            .iter()
+            .filter_map(|r| Some((r.route, r.outlook.as_ref()?)))
     };
-    let rate = format!("1/{}", workload.time_unit());
-    let claim = |quantity, value: f64, unit: &str, method| Claim {
-        quantity,
-        job_type: None,
+    let tried = |(route, outlook): (Route, &Outlook)| RouteTried {
+        route,
+        switching_rate: outlook.rate,
+        value: Some(outlook.value).filter(|value| value.is_finite()),
+        method: outlook.method,
+        predicted_switching_rate: outlook.predicted.0,
+    };
+    let curve = known()
+        .find(|(route, _)| *route == policy.route)?
+        .1
+        .curve
+        .iter();
+    let point = |&(switching_rate, value): &(f64, f64)| CurvePoint {
+        switching_rate,
         value,
-        unit: unit.into(),
-        method,
-        holds_for: analysed.clone(),
     };
-    let mut claims = Vec::new();
-    if solution.certificate.proven() {
-        let load = claim(
-            Quantity::Load,
-            solution.certificate.load,
-            "1",
-            Method::ExactProgram,
-        );
-        claims.push(Claim {
-            holds_for: Conditions::default(),
-            ..load
-        });
-    }
-    let law = Method::ExactStationaryLaw;
-    claims.push(claim(
-        Quantity::WorkingTime,
-        modulation.working_time(),
-        "1",
-        law,
-    ));
-    claims.push(claim(
-        Quantity::SwitchingFrequency,
-        modulation.switching_frequency(),
-        &rate,
-        law,
-    ));
-    let largest = modulation.largest_stable_rate(workload);
-    if largest.is_finite() {
-        let method = Method::ExactRenewalReward;
-        claims.push(claim(
-            Quantity::LargestStableSwitchingRate,
-            largest,
-            &rate,
-            method,
-        ));
-    }
-    let loads = modulation.loads(workload);
-    for (i, kind) in workload.types().iter().enumerate() {
-        let of_type = |c: Claim| Claim {
-            job_type: Some(kind.name().into()),
-            ..c
-        };
-        let slots = modulation.mean_schedule()[i];
-        claims.push(of_type(claim(Quantity::MeanSchedule, slots, "jobs", law)));
-        claims.push(of_type(claim(Quantity::Load, loads[i], "1", law)));
-    }
-    claims
+    (policy.order.len() > 1).then(|| Tuning {
+        objective: options.objective,
+        routes: known().map(tried).collect(),
+        curve: curve.map(point).collect(),
+    })
 }
 
 fn provenance(
@@ -404,11 +330,17 @@ fn provenance(
                 "switching-rate: {}",
                 found(options.switching_rate.is_some())
             ),
+            format!("effort: {}", options.effort),
         ],
         solver: "HiGHS simplex in column generation".into(),
         rounds: solution.rounds,
         columns: solution.columns,
         drains: modulation::drains(&policy.schedules, &policy.order),
-        phases: modulation.chain.node_count(),
+        phases: modulation.phases.len(),
+        tuning: None,
+        what_if: None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -217,7 +217,6 @@ impl Draft {
             size,
             ..
         } = &self.jobs[i];
-        let mean = size.as_ref().map(Size::exact_mean);
         if let Some(rate) = arrival_rate.filter(|rate| *rate < Decimal::ZERO) {
             faults.push(Fault::new(
                 Place::Rate(i),
@@ -228,25 +227,26 @@ impl Draft {
                 ),
             ));
         }
-        if let Some(mean) = mean.filter(|mean| *mean <= Decimal::ZERO) {
+        let Some(size) = size else { return };
+        let unsound = size.faults(i, name, &self.time_unit);
+        if !unsound.is_empty() {
+            faults.extend(unsound);
+        } else if !size.in_range() {
             faults.push(Fault::new(
                 Place::Size(i),
-                format!("mean size of type `{name}` is {mean}, expected a number > 0"),
-                format!(
-                    "write the mean time in service of one job, in {}",
-                    self.time_unit
-                ),
+                format!("the law of sizes of type `{name}` is out of the range of numbers"),
+                "check its numbers, or choose another unit of time",
             ));
-        }
-        let (Some(rate), Some(mean)) = (arrival_rate, mean) else {
-            return;
-        };
-        if *rate > Decimal::ZERO && mean > Decimal::ZERO && !in_range(rate.value(), mean.value()) {
-            faults.push(Fault::new(
-                Place::Size(i),
-                format!("arrival rate {rate} times mean size {mean} of type `{name}` is out of the range of numbers"),
-                "check both numbers, or choose another unit of time",
-            ));
+        } else if let Some(rate) = arrival_rate.filter(|rate| *rate > Decimal::ZERO) {
+            let mean = Decimal::new(size.mean()).unwrap_or(Decimal::ZERO);
+            let load = rate.value() * mean.value();
+            if !(load > 0.0 && load.is_finite()) {
+                faults.push(Fault::new(
+                    Place::Size(i),
+                    format!("arrival rate {rate} times mean size {mean} of type `{name}` is out of the range of numbers"),
+                    "check both numbers, or choose another unit of time",
+                ));
+            }
         }
     }
 
@@ -381,13 +381,6 @@ fn too_fine(resource: &str) -> Fault {
         ),
         "round the demands to a coarser grain, such as three significant digits",
     )
-}
-
-/// Whether the load λE[S] and the rate 1/E[S] are positive and finite as doubles.
-fn in_range(rate: f64, mean: f64) -> bool {
-    [rate * mean, 1.0 / mean]
-        .iter()
-        .all(|x| *x > 0.0 && x.is_finite())
 }
 
 /// What is wrong with a name, if anything.

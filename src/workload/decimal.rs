@@ -10,7 +10,7 @@ use std::fmt;
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::pow;
+use num_traits::{ToPrimitive, pow};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
@@ -85,6 +85,11 @@ impl Decimal {
     pub fn new(value: f64) -> Option<Self> {
         // Adding zero takes the sign off a negative zero.
         value.is_finite().then_some(Self(value + 0.0))
+    }
+
+    /// The decimal of the double nearest to a fraction; `None` beyond the range of doubles.
+    pub(super) fn nearest(fraction: &BigRational) -> Option<Self> {
+        Self::new(fraction.to_f64()?)
     }
 
     /// Reads ordinary decimal notation: `3`, `.3`, `-1`, `1e-9`, `+2.5E3`.

@@ -1,8 +1,8 @@
 //! The YAML document as written: its shape and the places of its values.
 //!
 //! Scalars are read as text and go through [`Decimal::parse`], so that no number passes through a
-//! binary double before it is understood, and the spelling found can be quoted. This is the only
-//! file that knows the YAML parser.
+//! binary double before it is understood, and the spelling found can be quoted. Only this file and
+//! `law` know the YAML parser.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,6 +14,7 @@ use serde_yaml::{Error, Location, Spanned};
 use super::check::{Draft, DraftJob};
 use super::decimal::Decimal;
 use super::fault::{Fault, Place, suggest};
+use super::law::{Law, read_law};
 use super::sheet::{Located, Sheet};
 use super::{Parsed, Size, WorkloadError};
 
@@ -57,7 +58,7 @@ struct Job {
     demand: Option<Pairs>,
     arrival_rate: Spanned<String>,
     mean_size: Option<Spanned<String>>,
-    size: Option<Spanned<Pairs>>,
+    size: Option<Spanned<Law>>,
 }
 
 /// A map in the order written. The parser refuses doubled keys before they come here.
@@ -88,12 +89,6 @@ impl<'de> Deserialize<'de> for Pairs {
 }
 
 impl Pairs {
-    fn besides(&self, known: &[&str]) -> impl Iterator<Item = &(Spanned<String>, Spanned<String>)> {
-        self.0
-            .iter()
-            .filter(|(key, _)| !known.contains(&key.value.as_str()))
-    }
-
     fn get(&self, key: &str) -> Option<&Spanned<String>> {
         self.0
             .iter()
@@ -210,6 +205,10 @@ impl Document {
                 Some(if known { value } else { key }.referenced)
             }
             Place::Size(i) => Some(job(i)?.size_location()),
+            Place::Parameter(i, key, entry) => {
+                let law = &job(i)?.size.as_ref()?.value;
+                law.location(key, *entry)
+            }
             Place::Document | Place::Record(_) => None,
         }
     }
@@ -237,7 +236,7 @@ impl Job {
                 let mean = number(mean, Place::Size(i), sheet, faults)?;
                 return Some(Size::Exponential { mean });
             }
-            (None, Some(law)) => return read_law(law, i, sheet, faults),
+            (None, Some(law)) => return read_law(law, i, &self.name.value, sheet, faults),
             (None, None) => (
                 "has no size",
                 "add `mean_size: 1`, or a law: `size: {law: exponential, mean: 1}`",
@@ -255,57 +254,16 @@ impl Job {
 
     fn size_location(&self) -> Location {
         let law = self.size.as_ref().map(|law| {
-            law.value
-                .get("mean")
-                .map_or(law.referenced, |m| m.referenced)
+            let mean = law.value.location("mean", None);
+            mean.unwrap_or(law.referenced)
         });
         let mean = self.mean_size.as_ref().map(|mean| mean.referenced);
         law.or(mean).unwrap_or(self.name.referenced)
     }
 }
 
-/// `{law: exponential, mean: 1}`. An unknown law is reported before its parameters, which are
-/// right or wrong only by the law.
-fn read_law(
-    law: &Spanned<Pairs>,
-    i: usize,
-    sheet: &Sheet<'_>,
-    faults: &mut Vec<Located>,
-) -> Option<Size> {
-    let mut refuse = |location, message: String, help: &str| {
-        let fault = Fault::new(Place::Size(i), message, help);
-        faults.push((fault, range(sheet, location)));
-    };
-    let Some(name) = law.value.get("law") else {
-        let message = "the size names no law".to_owned();
-        refuse(law.referenced, message, "add `law: exponential`");
-        return None;
-    };
-    let Spanned {
-        value: name,
-        referenced,
-        ..
-    } = name;
-    if !Size::LAWS.contains(&name.as_str()) {
-        let help = suggest(name, "laws known so far", Size::LAWS);
-        refuse(*referenced, format!("unknown law of sizes `{name}`"), &help);
-        return None;
-    }
-    for (key, _) in law.value.besides(&["law", "mean"]) {
-        let message = format!("unknown key `{}` of the law `{name}`", key.value);
-        refuse(key.referenced, message, "it has one parameter, `mean`");
-    }
-    let mean = law.value.get("mean");
-    if mean.is_none() {
-        let message = format!("the law `{name}` has no mean");
-        refuse(law.referenced, message, "add `mean: 1`");
-    }
-    let mean = number(mean?, Place::Size(i), sheet, faults)?;
-    Some(Size::Exponential { mean })
-}
-
 /// The number that a text denotes; `None` once it has been reported.
-fn number(
+pub(super) fn number(
     text: &Spanned<String>,
     place: Place,
     sheet: &Sheet<'_>,
@@ -343,7 +301,7 @@ fn refuse_syntax(sheet: &Sheet<'_>, error: &Error) -> WorkloadError {
 }
 
 /// The bytes at a location. The parser knows bytes for most of its places, else characters.
-fn range(sheet: &Sheet<'_>, location: Location) -> Option<Range<usize>> {
+pub(super) fn range(sheet: &Sheet<'_>, location: Location) -> Option<Range<usize>> {
     let span = location.span();
     let known = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
     match (known(span.byte_offset()), known(span.byte_len())) {
@@ -426,7 +384,7 @@ fn unexpected(expected: &str) -> (String, String) {
     } else if expected.contains("sequence") {
         (
             "expected a list here",
-            "write `- ` before each entry; ".to_owned() + EXAMPLE,
+            "write `- ` before each entry, or [a, b]; ".to_owned() + EXAMPLE,
         )
     } else if expected.contains("scalar") {
         (

@@ -24,6 +24,8 @@ pub enum Place {
     Rate(usize),
     /// The size law of the job type at this index.
     Size(usize),
+    /// A parameter of the size law of the job type at this index, or an entry of one.
+    Parameter(usize, &'static str, Option<usize>),
     /// A path within the [`Record`](super::Record) of an artifact.
     Record(String),
 }
@@ -41,6 +43,8 @@ impl fmt::Display for Place {
             Self::Demand(i, resource) => write!(f, "jobs[{i}].demand.{resource}"),
             Self::Rate(i) => write!(f, "jobs[{i}].arrival_rate"),
             Self::Size(i) => write!(f, "jobs[{i}].size"),
+            Self::Parameter(i, key, None) => write!(f, "jobs[{i}].size.{key}"),
+            Self::Parameter(i, key, Some(n)) => write!(f, "jobs[{i}].size.{key}[{n}]"),
             Self::Record(path) => f.write_str(path),
         }
     }
@@ -129,6 +133,10 @@ mod tests {
             "server.capacity.memory"
         );
         assert_eq!(Place::Rate(0).to_string(), "jobs[0].arrival_rate");
+        assert_eq!(
+            Place::Parameter(1, "means", Some(0)).to_string(),
+            "jobs[1].size.means[0]"
+        );
     }
 
     #[test]

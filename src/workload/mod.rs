@@ -13,23 +13,26 @@
 //! is checked: each type arrives (λ_i > 0), fits on the empty server, and demands something.
 
 mod check;
+mod check_size;
 mod decimal;
 mod document;
 mod fault;
+mod law;
 mod record;
 mod sheet;
+mod size;
 mod units;
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use num_bigint::BigInt;
 use sha2::{Digest, Sha256};
 
 pub use decimal::{Decimal, DecimalError};
 pub use fault::{Fault, Place};
 pub use record::{Record, RecordResource, RecordType};
+pub use size::Size;
 
 /// A checked workload: K ≥ 1 job types on a server with R ≥ 1 resources.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,43 +60,6 @@ pub struct JobType {
     units: Vec<u64>,
     arrival_rate: Decimal,
     size: Size,
-}
-
-/// The law of a type's job sizes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
-#[non_exhaustive]
-pub enum Size {
-    /// Exponential, P(S > x) = exp(−x/mean).
-    Exponential {
-        /// Mean size \[time\], > 0.
-        mean: Decimal,
-    },
-}
-
-impl Size {
-    /// The laws that a document may name.
-    pub const LAWS: &[&str] = &["exponential"];
-
-    /// Mean size \[time\], > 0.
-    #[must_use]
-    pub fn mean(&self) -> f64 {
-        self.exact_mean().value()
-    }
-
-    /// The name of the law, as a document spells it.
-    #[must_use]
-    pub fn law(&self) -> &'static str {
-        match self {
-            Self::Exponential { .. } => "exponential",
-        }
-    }
-
-    fn exact_mean(&self) -> Decimal {
-        match self {
-            Self::Exponential { mean } => *mean,
-        }
-    }
 }
 
 impl Resource {
@@ -162,12 +128,6 @@ impl JobType {
     #[must_use]
     pub fn mean_size(&self) -> f64 {
         self.size.mean()
-    }
-
-    /// Mean size E\[S\] = 1/μ \[time\] as written, > 0.
-    #[must_use]
-    pub fn exact_mean_size(&self) -> Decimal {
-        self.size.exact_mean()
     }
 
     /// Service rate μ = 1/E\[S\] \[1/time\], > 0 and finite.
@@ -242,6 +202,20 @@ impl Workload {
         self.types.iter().map(JobType::arrival_rate).sum()
     }
 
+    /// w (K), of sum 1: each type's share of the load by its dominant demand,
+    /// `λ_i E[S_i] max_j D_ij/P_j`. The weights of a weighted mean response time.
+    #[must_use]
+    pub fn load_shares(&self) -> Vec<f64> {
+        let share = |job: &JobType| {
+            let pairs = job.demand.iter().zip(&self.resources);
+            let shares = pairs.map(|(d, r)| d.value() / r.capacity.value());
+            job.offered_load() * shares.fold(0.0, f64::max)
+        };
+        let loads: Vec<f64> = self.types.iter().map(share).collect();
+        let total: f64 = loads.iter().sum();
+        loads.iter().map(|load| load / total).collect()
+    }
+
     /// How many jobs of type `i` fit together on the server when it is empty otherwise, at least 1.
     ///
     /// # Panics
@@ -288,6 +262,26 @@ impl Workload {
         })
     }
 
+    /// The same workload on a server with one more unit of resource j, and how much that is: the
+    /// greatest common divisor of the demands. `None` where nobody demands it, or where the sum is
+    /// no decimal of a double.
+    #[must_use]
+    pub fn with_one_more_unit(&self, j: usize) -> Option<(Self, f64)> {
+        let (i, job) = self
+            .types
+            .iter()
+            .enumerate()
+            .find(|(_, job)| job.units[j] > 0)?;
+        let unit = self.types[i].demand[j].exact() / BigInt::from(job.units[j]);
+        let more = Decimal::nearest(&unit)?;
+        let mut draft = self.record().draft();
+        draft.capacity[j].1 = Decimal::nearest(&(self.resources[j].capacity.exact() + &unit));
+        let checked = draft.check().ok()?;
+        // Rounding may have lost the unit that was added.
+        let gained = checked.workload.resources[j].units > self.resources[j].units;
+        gained.then_some((checked.workload, more.value()))
+    }
+
     /// The workload as an artifact carries it.
     #[must_use]
     pub fn record(&self) -> Record {
@@ -318,11 +312,7 @@ impl Workload {
                 text += &format!(" {}", demand.canonical());
             }
             let rate = job.arrival_rate.canonical();
-            text += &format!(
-                " rate {rate} {} {}",
-                job.size.law(),
-                job.exact_mean_size().canonical()
-            );
+            text += &format!(" rate {rate} {}", job.size.canonical());
         }
         text
     }

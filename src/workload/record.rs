@@ -220,6 +220,10 @@ impl Record {
             }
             Place::Rate(i) => Place::Record(format!("types[{i}].arrival_rate")),
             Place::Size(i) => Place::Record(format!("types[{i}].size")),
+            Place::Parameter(i, key, None) => Place::Record(format!("types[{i}].size.{key}")),
+            Place::Parameter(i, key, Some(n)) => {
+                Place::Record(format!("types[{i}].size.{key}[{n}]"))
+            }
         };
         faults
             .into_iter()
@@ -347,6 +351,20 @@ mod tests {
         );
         let fault = fault_after(|r| r.types[0].arrival_rate = Decimal::ZERO);
         assert!(fault.starts_with("types[0].arrival_rate"), "{fault}");
+        let fault = fault_after(|r| {
+            r.types[0].size = Size::Erlang {
+                stages: 0,
+                mean: Decimal::parse("1").unwrap(),
+            }
+        });
+        assert!(fault.starts_with("types[0].size.stages: stages"), "{fault}");
+        let fault = fault_after(|r| {
+            r.types[0].size = Size::Coxian {
+                means: vec![Decimal::ZERO],
+                onward: vec![],
+            }
+        });
+        assert!(fault.starts_with("types[0].size.means[0]"), "{fault}");
         let fault = fault_after(|r| r.types[0].demand = vec![]);
         assert!(fault.starts_with("types[0].demand: 0 entries"), "{fault}");
         let fault = fault_after(|r| r.unserved.push("a".to_owned()));

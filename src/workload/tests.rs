@@ -136,6 +136,111 @@ fn a_fault_shows_the_line_and_marks_the_value() {
     );
 }
 
+/// A workload with one type for each size.
+fn with_sizes(sizes: &[&str]) -> String {
+    let mut text = format!("{HEAD}server: {{capacity: {{cpu: 8}}}}\njobs:\n");
+    for (i, size) in sizes.iter().enumerate() {
+        text += &format!("  - {{name: t{i}, demand: {{cpu: 1}}, arrival_rate: 1, {size}}}\n");
+    }
+    text
+}
+
+#[test]
+fn laws_are_kept_as_written_in_document_record_and_digest() {
+    let sizes = [
+        "mean_size: 2",
+        "size: {law: erlang, stages: 3.0, mean: .3}",
+        "size: {law: hyperexponential, mean: 1, scv: 4}",
+        "size: {mean: 1, scv: 4, law: balanced-hyperexponential}",
+        "size: {law: hyperexponential, probabilities: [.3, .7], means: [2, .5]}",
+        "size: {law: coxian, means: [1, 2], onward: [.5]}",
+        "size: {law: coxian, means: [1], onward: []}",
+    ];
+    let workload = parse(&with_sizes(&sizes));
+    let types = workload.types();
+    let json: Vec<String> = types
+        .iter()
+        .map(|t| serde_json::to_string(t.size()).unwrap())
+        .collect();
+    let balanced = r#"{"law":"balanced-hyperexponential","mean":1.0,"scv":4.0}"#;
+    assert_eq!(
+        json,
+        [
+            r#"{"law":"exponential","mean":2.0}"#,
+            r#"{"law":"erlang","stages":3,"mean":0.3}"#,
+            balanced,
+            balanced,
+            r#"{"law":"hyperexponential","probabilities":[0.3,0.7],"means":[2.0,0.5]}"#,
+            r#"{"law":"coxian","means":[1.0,2.0],"onward":[0.5]}"#,
+            r#"{"law":"coxian","means":[1.0],"onward":[]}"#,
+        ]
+    );
+    let means = [2.0, 0.3, 1.0, 1.0, 0.95, 2.0, 1.0];
+    for (kind, mean) in types.iter().zip(means) {
+        assert!((kind.mean_size() - mean).abs() < 1e-15, "{kind:?}");
+        assert_eq!(kind.service_rate(), 1.0 / kind.mean_size());
+    }
+    assert_eq!(workload.record().check().unwrap(), workload);
+    // A record's size is a document's size.
+    let again: Vec<String> = json.iter().map(|size| format!("size: {size}")).collect();
+    let again: Vec<&str> = again.iter().map(String::as_str).collect();
+    assert_eq!(parse(&with_sizes(&again)), workload);
+    let mut digests: Vec<String> = sizes
+        .iter()
+        .map(|s| parse(&with_sizes(&[s])).digest())
+        .collect();
+    digests.sort();
+    digests.dedup();
+    assert_eq!(digests.len(), sizes.len() - 1, "one law stands twice");
+}
+
+/// The digest of a workload of exponential sizes, as it was before there were other laws.
+#[test]
+fn exponential_workloads_keep_their_digest() {
+    let model = Workload::read(&root().join("models/section7.yaml")).unwrap();
+    assert_eq!(
+        model.workload.digest(),
+        "sha256:c1a0e47289c1736311320b3a4e6eefbdccc1788e5c60f030664cdf762104453c"
+    );
+}
+
+#[test]
+fn every_fault_of_a_law_is_reported_where_it_stands() {
+    let text = with_sizes(&[
+        "size: {law: erlang, stages: .5, mean: x}",
+        "size: {law: hyperexponential, probabilities: [0, 2], means: [1, -1]}",
+        "size: {law: coxian, mean: 1, onward: [.5, x]}",
+    ]);
+    let error = Workload::parse(&text, "t.yaml").unwrap_err();
+    let WorkloadError::Faults { report, faults } = error else {
+        panic!("not faults")
+    };
+    let places: Vec<String> = faults.iter().map(|fault| fault.place.to_string()).collect();
+    assert_eq!(
+        places,
+        [
+            "jobs[0].size.stages",
+            "jobs[0].size.mean",
+            "jobs[1].size.probabilities[0]",
+            "jobs[1].size.means[1]",
+            "jobs[2].size",
+            "jobs[2].size",
+            "jobs[2].size.onward[1]",
+        ]
+    );
+    for place in [
+        "t.yaml:5:79",
+        "t.yaml:5:89",
+        "t.yaml:6:97",
+        "t.yaml:6:115",
+        "t.yaml:7:57",
+        "t.yaml:7:71",
+        "t.yaml:7:93",
+    ] {
+        assert!(report.contains(place), "{place}\n{report}");
+    }
+}
+
 #[test]
 fn a_type_that_does_not_arrive_is_left_out_with_a_warning() {
     let text = format!(
@@ -332,6 +437,7 @@ fn the_models_have_their_known_loads() {
         ("four_types", 4, 1, 0.9, 1e-14),
         ("one_or_all", 2, 1, 0.76875, 1e-14),
         ("section7", 3, 3, 0.8775, 1e-14),
+        ("section7_phases", 3, 3, 0.78, 1e-14),
         ("vms", 4, 4, 131.0 / 200.0, 1e-14),
     ];
     let names: Vec<String> = yaml_files("models")

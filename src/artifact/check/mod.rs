@@ -18,6 +18,8 @@ mod against;
 mod certificate;
 mod claims;
 mod knapsack;
+mod making;
+mod queues;
 mod round;
 mod shape;
 
@@ -113,6 +115,7 @@ fn evidence(artifact: &Artifact, workload: &Workload, report: &mut Report) {
             None => claims::underived(artifact, report),
         }
     }
+    making::check(artifact, workload, report);
     claims::check(artifact, workload, round.as_ref(), report);
 }
 

@@ -18,14 +18,15 @@ use std::collections::BTreeMap;
 
 use super::mix;
 use crate::artifact::{Admission, Drain, MsrPolicy, Preemption};
+use crate::ctmc::{Edge, Environment, ModulatedQueue};
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
 /// Stages of concurrent routes up to which they are listed, over all legs of the loop.
 const CONCURRENT_STAGES: usize = 200_000;
 
-/// The same for sequential routes, which take no memory.
-const SEQUENTIAL_STAGES: usize = 10_000_000;
+/// The same for sequential routes.
+const SEQUENTIAL_STAGES: usize = 1_000_000;
 
 /// Numbers in the stages of one walk, at most, however many types there are.
 const NUMBERS: usize = 200_000_000;
@@ -45,7 +46,14 @@ pub(super) struct Round {
     served: Vec<f64>,
     /// Stages of the routes.
     pub(super) stages: usize,
+    /// By state of the chain, in the order of the round: slots of each type (K) that serve.
+    pub(super) serving: Vec<Vec<u32>>,
+    /// The steps of the chain, and the type whose completion each is.
+    pub(super) steps: Vec<(Edge, Option<usize>)>,
 }
+
+/// Where a step leads that ends a route, until it is known.
+const ARRIVAL: usize = usize::MAX;
 
 impl Round {
     /// The round of a policy whose shapes are sound; `None` where its routes have too many
@@ -65,18 +73,42 @@ impl Round {
             transit: 0.0,
             served: vec![0.0; rates.len()],
             stages: 0,
+            serving: Vec::new(),
+            steps: Vec::new(),
         };
         for n in 0..count {
-            let target = policy.schedule((n + 1) % count);
             let leg = Leg {
                 packing: &packing,
                 policy,
                 rates: &rates,
-                target,
+                target: policy.schedule((n + 1) % count),
             };
-            leg.walk(policy.schedule(n), &mut round)?;
+            leg.walk(n, &mut round)?;
+        }
+        if count == 1 {
+            round.steps.clear();
         }
         Some(round)
+    }
+
+    /// The chain with its law; `None` where it has none.
+    pub(super) fn environment(&self) -> Option<Environment> {
+        let edges = self.steps.iter().map(|(edge, _)| *edge).collect();
+        Environment::new(self.serving.len(), edges).ok()
+    }
+
+    /// The jobs of type i in that environment.
+    pub(super) fn queue<'e>(
+        &self,
+        environment: &'e Environment,
+        workload: &Workload,
+        i: usize,
+    ) -> ModulatedQueue<'e> {
+        let kind = &workload.types()[i];
+        let servers = self.serving.iter().map(|slots| slots[i]).collect();
+        let serves = self.steps.iter().map(|(_, of)| *of == Some(i)).collect();
+        let (lambda, mu) = (kind.arrival_rate(), 1.0 / kind.mean_size());
+        ModulatedQueue::new(environment, lambda, mu, servers, serves)
     }
 
     /// α times the mean length of the round: `N + αT`.
@@ -142,29 +174,54 @@ struct Leg<'a> {
 }
 
 impl Leg<'_> {
-    /// Adds time, service and stages of the route from `source` to the round; `None` where
-    /// the stages become too many.
-    fn walk(&self, source: &[u32], round: &mut Round) -> Option<()> {
-        if self.policy.preemption == Preemption::Full {
-            return Some(());
-        }
-        let mut layer = BTreeMap::from([(self.admitted(source.to_vec()), 1.0)]);
-        while !layer.is_empty() {
-            let mut following = BTreeMap::new();
-            for (held, probability) in &layer {
-                let moving = self.moving(held);
-                if moving.is_empty() {
-                    continue;
+    /// Adds the n-th schedule of the loop and the route from it to the round; `None` where the
+    /// stages become too many.
+    fn walk(&self, n: usize, round: &mut Round) -> Option<()> {
+        let source = self.policy.schedule(n);
+        let here = round.serving.len();
+        round.serving.push(source.to_vec());
+        let leave = |to| Edge {
+            from: here,
+            to,
+            rate: self.policy.leaving_rate(n),
+        };
+        let start = self.admitted(source.to_vec());
+        if self.policy.preemption == Preemption::Full || self.moving(&start).is_empty() {
+            round.steps.push((leave(ARRIVAL), None));
+        } else {
+            let first = self.enter(&start, round);
+            round.steps.push((leave(first), None));
+            let mut layer = BTreeMap::from([(start, (1.0, first))]);
+            while !layer.is_empty() {
+                let mut following = BTreeMap::new();
+                for (held, (probability, at)) in &layer {
+                    self.pass(held, *probability, *at, round, &mut following);
+                    if round.stages > self.most_stages() {
+                        return None;
+                    }
                 }
-                round.stages += 1;
-                self.pass(held, *probability, &moving, round, &mut following);
-                if round.stages + following.len() > self.most_stages() {
-                    return None;
-                }
+                layer = following;
             }
-            layer = following;
         }
+        let next = match n + 1 == self.policy.order.len() {
+            true => 0,
+            false => round.serving.len(),
+        };
+        let ends = round
+            .steps
+            .iter_mut()
+            .filter(|(edge, _)| edge.to == ARRIVAL);
+        ends.for_each(|(edge, _)| edge.to = next);
         Some(())
+    }
+
+    /// A new stage of the route.
+    fn enter(&self, held: &[u32], round: &mut Round) -> usize {
+        let moving = self.moving(held);
+        let serving = (0..held.len()).map(|i| self.serving(held, &moving, i));
+        round.serving.push(serving.collect());
+        round.stages += 1;
+        round.serving.len() - 1
     }
 
     /// Passes one stage with some probability: what it brings, and where it leads.
@@ -172,21 +229,34 @@ impl Leg<'_> {
         &self,
         held: &[u32],
         probability: f64,
-        moving: &[usize],
+        at: usize,
         round: &mut Round,
-        following: &mut BTreeMap<Vec<u32>, f64>,
+        following: &mut BTreeMap<Vec<u32>, (f64, usize)>,
     ) {
+        let moving = self.moving(held);
         let total: f64 = moving.iter().map(|&i| self.event_rate(held, i)).sum();
         let time = probability / total;
         round.transit += time;
         for i in 0..held.len() {
-            round.served[i] += time * f64::from(self.serving(held, moving, i));
+            round.served[i] += time * f64::from(self.serving(held, &moving, i));
         }
-        for &i in moving {
+        for &i in &moving {
+            let rate = self.event_rate(held, i);
             let mut after = held.to_vec();
             after[i] -= 1;
-            *following.entry(self.admitted(after)).or_insert(0.0) +=
-                time * self.event_rate(held, i);
+            let after = self.admitted(after);
+            let to = match self.moving(&after).is_empty() {
+                true => ARRIVAL,
+                false => {
+                    let entry = following.entry(after);
+                    let entry = entry.or_insert_with_key(|held| (0.0, self.enter(held, round)));
+                    entry.0 += time * rate;
+                    entry.1
+                }
+            };
+            let completes = self.policy.setup_rate.is_none().then_some(i);
+            let edge = Edge { from: at, to, rate };
+            round.steps.push((edge, completes));
         }
     }
 

@@ -1,0 +1,210 @@
+//! Figures as tables: panels of curves of rows, each a policy at a load; their simulation.
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use plotters::style::RGBColor;
+use synth::artifact::{MsrPolicy, Preemption};
+use synth::simulator::{Contender, Estimate, Settings};
+use synth::workload::Workload;
+
+use crate::Result;
+use crate::draw::draw;
+use crate::theory::{Theory, at_load, total};
+
+/// One policy at one load.
+#[derive(Clone)]
+pub struct Row {
+    pub load: f64,
+    pub rule: Contender,
+    pub theory: Option<Theory>,
+    /// Events to simulate; 0 for none.
+    pub events: u64,
+    pub simulated: Option<Estimate>,
+}
+
+impl Row {
+    pub fn exact(workload: &Workload, load: f64, policy: MsrPolicy) -> Result<Self> {
+        let theory = Some(total(workload, &policy)?);
+        Ok(Row {
+            theory,
+            ..Row::simulated(load, Contender::Msr(Box::new(policy)), 0)
+        })
+    }
+
+    pub fn simulated(load: f64, rule: Contender, events: u64) -> Self {
+        let (theory, simulated) = (None, None);
+        Row {
+            load,
+            rule,
+            theory,
+            events,
+            simulated,
+        }
+    }
+
+    pub fn policy(&self) -> Option<&MsrPolicy> {
+        match &self.rule {
+            Contender::Msr(policy) => Some(policy),
+            _ => None,
+        }
+    }
+
+    pub fn cells(&self) -> String {
+        let number = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.6}"));
+        let of = |f: fn(&MsrPolicy) -> Option<f64>| number(self.policy().and_then(f));
+        let route = self
+            .policy()
+            .filter(|p| p.preemption != Preemption::Full)
+            .map_or(String::new(), |p| p.route.to_string());
+        let theory = |f: fn(&Theory) -> f64| number(self.theory.as_ref().map(f));
+        [
+            self.load.to_string(),
+            route,
+            of(|p| Some(p.switching_rate)),
+            of(|p| p.setup_rate),
+            theory(|t| t.lower),
+            theory(|t| t.exact),
+            theory(|t| t.approximation),
+            theory(|t| t.upper),
+            theory(|t| t.printed[0]),
+            theory(|t| t.printed[1]),
+            theory(|t| t.printed[2]),
+            number(self.simulated.map(|e| e.mean)),
+            number(self.simulated.map(|e| e.half_width)),
+        ]
+        .join(",")
+    }
+}
+
+pub const COLUMNS: &str = "panel,policy,load,route,switching_rate,setup_rate,lower,exact,approximation,\
+    upper,printed_lower,printed_approximation,printed_upper,simulated,half_width";
+
+/// How a curve is drawn.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Look {
+    /// Bounds shaded, approximation dashed, exact curve, simulated points.
+    Full,
+    /// The exact curve and simulated points.
+    Thin,
+    /// Simulated points, joined.
+    Points,
+}
+
+pub struct Curve {
+    pub label: String,
+    pub color: RGBColor,
+    pub look: Look,
+    pub rows: Vec<Row>,
+}
+
+/// A vertical line in a panel.
+pub struct Mark {
+    pub at: f64,
+    pub dashed: bool,
+    pub label: String,
+    /// Where the label stands: fraction of the height from the top; and whether left of the line.
+    pub height: f64,
+    pub left: bool,
+}
+
+/// The horizontal axis.
+#[derive(Clone, Copy)]
+pub struct Axis {
+    pub label: &'static str,
+    pub of: fn(&Row) -> f64,
+    pub range: (f64, f64),
+    pub log: bool,
+}
+
+pub struct Panel {
+    pub title: String,
+    pub axis: Axis,
+    pub heights: (f64, f64),
+    pub curves: Vec<Curve>,
+    pub marks: Vec<Mark>,
+}
+
+pub struct Figure {
+    pub name: &'static str,
+    pub size: (u32, u32),
+    pub grid: (usize, usize),
+    pub panels: Vec<Panel>,
+}
+
+impl Figure {
+    pub fn rows_mut(&mut self) -> impl Iterator<Item = &mut Row> {
+        let curves = self.panels.iter_mut().flat_map(|p| &mut p.curves);
+        curves.flat_map(|c| &mut c.rows)
+    }
+
+    pub fn table(&self) -> String {
+        let mut text = COLUMNS.to_string() + "\n";
+        for panel in &self.panels {
+            for curve in &panel.curves {
+                for row in &curve.rows {
+                    let (title, label) = (&panel.title, &curve.label);
+                    text += &format!("\"{title}\",\"{label}\",{}\n", row.cells());
+                }
+            }
+        }
+        text
+    }
+
+    pub fn curve(&self, panel: usize, label: &str) -> Option<&Curve> {
+        let mut curves = self.panels[panel].curves.iter();
+        curves.find(|c| c.label.starts_with(label))
+    }
+
+    pub fn finish(mut self, workload: &Workload, folder: &Path) -> Result<Self> {
+        simulate(workload, self.rows_mut().filter(|r| r.events > 0).collect())?;
+        let path = |end: &str| folder.join(format!("{}.{end}", self.name));
+        std::fs::write(path("csv"), self.table())?;
+        draw(&self, &path("svg"))?;
+        println!("wrote {}", path("svg").display());
+        Ok(self)
+    }
+}
+
+/// Simulates all rows, two at a time, each with seed 1: the order of work does not matter.
+pub fn simulate(workload: &Workload, mut rows: Vec<&mut Row>) -> Result<()> {
+    let tasks: Vec<Mutex<&mut Row>> = rows.iter_mut().map(|row| Mutex::new(&mut **row)).collect();
+    let next = AtomicUsize::new(0);
+    let work = || -> std::result::Result<(), String> {
+        while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let mut row = task.lock().unwrap_or_else(PoisonError::into_inner);
+            simulate_row(workload, &mut row).map_err(|e| e.to_string())?;
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let other = scope.spawn(work);
+        work().and(other.join().map_err(|_| "a simulation broke off")?)
+    })?;
+    Ok(())
+}
+
+pub fn simulate_row(workload: &Workload, row: &mut Row) -> Result<()> {
+    let workload = at_load(workload, row.load)?;
+    let settings = Settings {
+        events: row.events,
+        ..Settings::default()
+    };
+    let run = row.rule.simulate(&workload, &settings, |_, _| ())?;
+    row.simulated = run.mean_number;
+    let mut line = match row.policy() {
+        Some(p) => format!("{:?} at α = {:.4}", p.preemption, p.switching_rate),
+        None => format!("{:?}", row.rule),
+    };
+    write!(line, ", ρ = {}: ", row.load)?;
+    match row.simulated {
+        Some(e) => write!(line, "{:.3} ± {:.3}", e.mean, e.half_width)?,
+        None => write!(line, "{:?}, no mean", run.health)?,
+    }
+    if let Some(theory) = &row.theory {
+        write!(line, " (exact {:.3})", theory.exact)?;
+    }
+    println!("  {line}");
+    Ok(())
+}

@@ -1,0 +1,212 @@
+//! How the policy was chosen, and what a change would do: no claims, but they must make sense.
+
+use super::{Report, is_close};
+use crate::artifact::{
+    Artifact, Method, Objective, Preemption, Quantity, RouteTried, Tuning, WhatIf,
+};
+use crate::workload::Workload;
+
+pub(super) fn check(artifact: &Artifact, workload: &Workload, report: &mut Report) {
+    if let Some(tuning) = &artifact.provenance.tuning {
+        tuned(artifact, tuning, report);
+    }
+    if let Some(what_if) = &artifact.provenance.what_if {
+        answers(artifact, what_if, workload, report);
+    }
+}
+
+fn positive(path: String, value: f64, report: &mut Report) {
+    if !(value > 0.0 && value.is_finite()) {
+        report.add(path, format!("{value}, expected a positive number"));
+    }
+}
+
+/// The route taken was tried, with the value that is claimed, and none was better; the curve goes
+/// on to the right.
+fn tuned(artifact: &Artifact, tuning: &Tuning, report: &mut Report) {
+    let path = "provenance.tuning";
+    let policy = &artifact.policy;
+    for (n, tried) in tuning.routes.iter().enumerate() {
+        positive(
+            format!("{path}.routes[{n}].switching_rate"),
+            tried.switching_rate,
+            report,
+        );
+        if let Some(value) = tried.value {
+            positive(format!("{path}.routes[{n}].value"), value, report);
+        }
+        let predicted = tried.predicted_switching_rate;
+        positive(
+            format!("{path}.routes[{n}].predicted_switching_rate"),
+            predicted,
+            report,
+        );
+    }
+    let free = policy.preemption == Preemption::Full;
+    let taken = tuning
+        .routes
+        .iter()
+        .find(|r| free || r.route == policy.route);
+    match taken {
+        Some(taken) if taken.switching_rate == policy.switching_rate => {
+            least(artifact, tuning, taken, report);
+        }
+        _ => report.add(
+            format!("{path}.routes"),
+            "the route taken, at its switching rate, is not among them",
+        ),
+    }
+    for (n, pair) in tuning.curve.windows(2).enumerate() {
+        let forward = pair[0].switching_rate < pair[1].switching_rate;
+        if !forward {
+            let place = format!("{path}.curve[{}].switching_rate", n + 1);
+            report.add(place, "expected one above the one before");
+        }
+    }
+    for (n, point) in tuning.curve.iter().enumerate() {
+        positive(
+            format!("{path}.curve[{n}].switching_rate"),
+            point.switching_rate,
+            report,
+        );
+        positive(format!("{path}.curve[{n}].value"), point.value, report);
+    }
+}
+
+/// The value of the route taken is the one claimed, and no exact value is less.
+fn least(artifact: &Artifact, tuning: &Tuning, taken: &RouteTried, report: &mut Report) {
+    let path = "provenance.tuning";
+    let claimed = match tuning.objective {
+        Objective::Mean => claimed(artifact, Quantity::MeanResponse),
+        Objective::Weighted => claimed(artifact, Quantity::WeightedResponse),
+    };
+    let Some(claimed) = claimed else { return };
+    let value = taken.value.unwrap_or(f64::NAN);
+    if taken.method != Method::ApproximationQueueLength && !is_close(value, claimed, 1e-6) {
+        let message = format!("{value} for the route taken, expected {claimed}");
+        report.add(format!("{path}.routes"), message);
+    }
+    // A search ends where little is left to gain.
+    let too_low = |value: f64| value < claimed * (1.0 - 1e-2);
+    for (n, tried) in tuning.routes.iter().enumerate() {
+        let exact = tried.method != Method::ApproximationQueueLength;
+        if let Some(value) = tried.value.filter(|value| exact && too_low(*value)) {
+            let message = format!("{value}, less than {claimed} of the route taken");
+            report.add(format!("{path}.routes[{n}].value"), message);
+        }
+    }
+    for (n, point) in tuning
+        .curve
+        .iter()
+        .enumerate()
+        .filter(|(_, p)| too_low(p.value))
+    {
+        let message = format!("{}, less than {claimed} at the rate taken", point.value);
+        report.add(format!("{path}.curve[{n}].value"), message);
+    }
+}
+
+/// A claim about the whole policy that is no mere estimate.
+fn claimed(artifact: &Artifact, quantity: Quantity) -> Option<f64> {
+    let mut claims = artifact.claims.iter();
+    let found = claims.find(|c| c.quantity == quantity && c.job_type.is_none())?;
+    (found.method != Method::ApproximationQueueLength).then_some(found.value)
+}
+
+fn answers(artifact: &Artifact, what_if: &WhatIf, workload: &Workload, report: &mut Report) {
+    let path = "provenance.what_if";
+    let now = claimed(artifact, Quantity::MeanResponse);
+    // No job leaves before it is served.
+    let work: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
+    let shortest = 0.98 * work / workload.total_arrival_rate();
+    let response = |place: String, value: Option<f64>, most: f64, report: &mut Report| {
+        if let Some(value) = value.filter(|value| !(shortest..=most).contains(value)) {
+            report.add(
+                place,
+                format!("{value}, expected from {shortest} to {most}"),
+            );
+        }
+    };
+    let names = workload.types().iter().map(|t| t.name());
+    if !names.eq(what_if.more_arrivals.iter().map(|m| m.job_type.as_str())) {
+        report.add(
+            format!("{path}.more_arrivals"),
+            "expected one entry for each type, in order",
+        );
+    }
+    for (n, more) in what_if.more_arrivals.iter().enumerate() {
+        positive(format!("{path}.more_arrivals[{n}].load"), more.load, report);
+        let place = format!("{path}.more_arrivals[{n}].mean_response");
+        response(place, more.mean_response, f64::MAX, report);
+        let price = artifact
+            .certificate
+            .prices
+            .get(n)
+            .copied()
+            .unwrap_or(f64::NAN);
+        let load = artifact.certificate.load * (1.0 + 0.01 * price);
+        if !is_close(more.load, load, 1e-9) {
+            let place = format!("{path}.more_arrivals[{n}].load");
+            report.add(place, format!("{}, expected {load}", more.load));
+        }
+    }
+    for (n, more) in what_if.more_resource.iter().enumerate() {
+        let here = format!("{path}.more_resource[{n}]");
+        if !workload
+            .resources()
+            .iter()
+            .any(|r| r.name() == more.resource)
+        {
+            report.add(
+                format!("{here}.resource"),
+                "expected a resource of the server",
+            );
+        }
+        positive(format!("{here}.more"), more.more, report);
+        positive(format!("{here}.load"), more.load, report);
+        let most = now.map_or(f64::MAX, |now| now * (1.0 + 1e-6));
+        response(
+            format!("{here}.mean_response"),
+            more.mean_response,
+            most,
+            report,
+        );
+        if more.load > artifact.certificate.load * (1.0 + 1e-6) {
+            let message = format!("{}, expected no more than now", more.load);
+            report.add(format!("{here}.load"), message);
+        }
+    }
+    if let Some(load) = what_if.load_of_twice_the_response {
+        let range = artifact.certificate.load..=1.0 + 1e-9;
+        if !range.contains(&load) {
+            let message = format!("{load}, expected between the load now and 1");
+            report.add(format!("{path}.load_of_twice_the_response"), message);
+        }
+    }
+    let doubled = what_if.response_at_twice_the_switching_rate;
+    let place = format!("{path}.response_at_twice_the_switching_rate");
+    response(place, doubled, f64::MAX, report);
+    let single = [
+        (
+            "load_of_twice_the_response",
+            what_if.load_of_twice_the_response,
+        ),
+        (
+            "response_at_twice_the_switching_rate",
+            what_if.response_at_twice_the_switching_rate,
+        ),
+        (
+            "setups.setup_rate",
+            what_if.setups.and_then(|s| s.setup_rate),
+        ),
+        (
+            "setups.without_preemption",
+            what_if.setups.map(|s| s.without_preemption),
+        ),
+    ];
+    for (name, value) in single {
+        if let Some(value) = value {
+            positive(format!("{path}.{name}"), value, report);
+        }
+    }
+}

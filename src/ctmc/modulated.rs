@@ -1,0 +1,255 @@
+//! A queue in a random environment: Poisson arrivals, exponential sizes, and a number of servers
+//! that a chain modulates.
+//!
+//! The environment does not look at the queue, but an edge of it may *be* a completion: one of
+//! the state's servers ends, busy or not, and the environment moves. The pair (jobs, state) is
+//! a QBD that repeats from the largest number of servers on ([`ModulatedQueue::qbd`]).
+
+use petgraph::graph::DiGraph;
+
+use super::qbd::{Level, Qbd};
+use super::{ChainError, stationary};
+
+/// One edge of an environment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Edge {
+    /// The state it leaves.
+    pub from: usize,
+    /// The state it leads to.
+    pub to: usize,
+    /// Its rate [1/time].
+    pub rate: f64,
+}
+
+/// The chain that modulates, with its law.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    edges: Vec<Edge>,
+    law: Vec<f64>,
+    goes_round: bool,
+}
+
+impl Environment {
+    /// An environment of `states` states.
+    ///
+    /// # Errors
+    /// When it is not irreducible, or a rate is not positive and finite.
+    pub fn new(states: usize, edges: Vec<Edge>) -> Result<Self, ChainError> {
+        let mut chain = DiGraph::<(), f64>::with_capacity(states, edges.len());
+        let nodes: Vec<_> = (0..states).map(|_| chain.add_node(())).collect();
+        for edge in &edges {
+            chain.add_edge(nodes[edge.from], nodes[edge.to], edge.rate);
+        }
+        let law = stationary(&chain)?;
+        let goes_round = edges.iter().all(|e| e.to > e.from || e.to == 0);
+        Ok(Environment {
+            edges,
+            law,
+            goes_round,
+        })
+    }
+
+    /// The environment in which each state s is left `faster(s)` times as fast, to the same
+    /// states: its law follows from this one's, since the jumps do not change.
+    pub fn with_exits_scaled(&self, faster: impl Fn(usize) -> f64) -> Self {
+        let rate = |edge: &Edge| Edge {
+            rate: edge.rate * faster(edge.from),
+            ..*edge
+        };
+        let stay = self.law.iter().enumerate().map(|(s, p)| p / faster(s));
+        let law: Vec<f64> = stay.collect();
+        let total: f64 = law.iter().sum();
+        Environment {
+            edges: self.edges.iter().map(rate).collect(),
+            law: law.iter().map(|p| p / total).collect(),
+            goes_round: self.goes_round,
+        }
+    }
+
+    /// Number of states n.
+    pub fn states(&self) -> usize {
+        self.law.len()
+    }
+
+    /// Its edges.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// θ (n): the fraction of time in each state.
+    pub fn law(&self) -> &[f64] {
+        &self.law
+    }
+
+    /// Whether every edge leads to a later state or back to state 0: then every way out of
+    /// state 0 goes round and ends there.
+    pub fn goes_round(&self) -> bool {
+        self.goes_round
+    }
+}
+
+/// A queue whose servers an environment modulates.
+///
+/// While the environment is in state s, `min(q, c_s)` of q jobs are served, the oldest, each at rate
+/// μ. In a state that has a serving edge services end by that edge alone: of its `c_s` servers one
+/// ends, and takes a job away if it had one.
+#[derive(Clone, Debug)]
+pub struct ModulatedQueue<'a> {
+    environment: &'a Environment,
+    arrival_rate: f64,
+    service_rate: f64,
+    servers: Vec<u32>,
+    /// By edge of the environment.
+    serves: Vec<bool>,
+    /// By state: whether it has a serving edge.
+    drains: Vec<bool>,
+}
+
+impl<'a> ModulatedQueue<'a> {
+    /// A queue with arrivals at rate λ, services at rate μ, `servers` by state and `serves` by edge. At
+    /// most one edge of a state serves, at rate `c_s μ`.
+    pub fn new(
+        environment: &'a Environment,
+        arrival_rate: f64,
+        service_rate: f64,
+        servers: Vec<u32>,
+        serves: Vec<bool>,
+    ) -> Self {
+        let mut drains = vec![false; servers.len()];
+        for (edge, _) in environment.edges.iter().zip(&serves).filter(|(_, s)| **s) {
+            drains[edge.from] = true;
+        }
+        ModulatedQueue {
+            environment,
+            arrival_rate,
+            service_rate,
+            servers,
+            serves,
+            drains,
+        }
+    }
+
+    /// The same queue with another arrival rate.
+    pub fn with_arrival_rate(&self, arrival_rate: f64) -> Self {
+        ModulatedQueue {
+            arrival_rate,
+            ..self.clone()
+        }
+    }
+
+    /// The environment.
+    pub fn environment(&self) -> &'a Environment {
+        self.environment
+    }
+
+    /// λ [1/time].
+    pub fn arrival_rate(&self) -> f64 {
+        self.arrival_rate
+    }
+
+    /// μ [1/time].
+    pub fn service_rate(&self) -> f64 {
+        self.service_rate
+    }
+
+    /// c (n): servers in each state.
+    pub fn servers(&self) -> &[u32] {
+        &self.servers
+    }
+
+    /// Whether services in state s end by an edge of the environment.
+    pub fn drains(&self, s: usize) -> bool {
+        self.drains[s]
+    }
+
+    /// The edges, and whether each serves.
+    pub fn edges(&self) -> impl Iterator<Item = (&Edge, bool)> {
+        self.environment
+            .edges
+            .iter()
+            .zip(self.serves.iter().copied())
+    }
+
+    /// β: the largest number of servers.
+    pub fn most_servers(&self) -> u32 {
+        self.servers.iter().copied().max().unwrap_or(0)
+    }
+
+    /// `E[μ c]` [1/time]: services of a queue that is never empty.
+    pub fn capacity(&self) -> f64 {
+        let speeds = self
+            .servers
+            .iter()
+            .map(|c| f64::from(*c) * self.service_rate);
+        self.environment
+            .law
+            .iter()
+            .zip(speeds)
+            .map(|(p, d)| p * d)
+            .sum()
+    }
+
+    /// The work of solving [`ModulatedQueue::qbd`] once, very roughly in nanoseconds: a reduction, and
+    /// an elimination for each level of the boundary. Infinite where memory would not do.
+    pub fn matrix_work(&self) -> f64 {
+        matrix_work(self.servers.len() as f64, f64::from(self.most_servers()))
+    }
+
+    /// The same for [`super::rounds::law`].
+    pub fn round_work(&self) -> f64 {
+        let levels = super::rounds::levels(self).unwrap_or(f64::INFINITY);
+        let states = self.servers.len();
+        match super::rounds::numbers(levels, states) <= MEMORY {
+            true => 130.0 * levels * states as f64,
+            false => f64::INFINITY,
+        }
+    }
+
+    /// The chain on (jobs, state).
+    pub fn qbd(&self) -> Qbd {
+        let most = self.most_servers().max(1) as usize;
+        Qbd {
+            boundary: (0..most).map(|q| self.level(q)).collect(),
+            repeating: self.level(most),
+        }
+    }
+
+    fn level(&self, jobs: usize) -> Level {
+        let n = self.servers.len();
+        let busy = |s: usize| f64::from(self.servers[s]).min(jobs as f64) * self.service_rate;
+        let mut level = Level {
+            phases: n,
+            up: (0..n).map(|s| (s, s, self.arrival_rate)).collect(),
+            ..Level::default()
+        };
+        for (edge, serves) in self.edges() {
+            let served = if serves { busy(edge.from) } else { 0.0 };
+            // What is left is exactly 0 where all servers are busy.
+            let idle = f64::from(self.servers[edge.from]) - jobs as f64;
+            let stays = match serves {
+                true => idle.max(0.0) * self.service_rate,
+                false => edge.rate,
+            };
+            level.down.push((edge.from, edge.to, served));
+            level.local.push((edge.from, edge.to, stays));
+        }
+        let alone = (0..n).filter(|s| !self.drains[*s]);
+        level.down.extend(alone.map(|s| (s, s, busy(s))));
+        level.down.retain(|(.., rate)| *rate > 0.0);
+        level
+            .local
+            .retain(|(from, to, rate)| *rate > 0.0 && from != to);
+        level
+    }
+}
+
+/// Numbers that a solver may keep in memory: 8 bytes each, 800 MB.
+pub const MEMORY: f64 = 1e8;
+
+/// The work of a reduction with so many phases, and of so many levels that do not repeat.
+pub fn matrix_work(phases: f64, boundary: f64) -> f64 {
+    match (boundary + 12.0) * phases * phases <= MEMORY {
+        true => (3.5 + 0.15 * boundary) * phases.powi(3) + 1e3 * phases + 2e4,
+        false => f64::INFINITY,
+    }
+}

@@ -1,0 +1,495 @@
+//! Quasi-birth-death processes: chains on (level, phase) that move at most one level at a time,
+//! depend on the level up to some level, and repeat from there on.
+//!
+//! # Theory
+//! With rates `U` up, `L` on the level, `D` down (n × n each), `G_st` is the probability that
+//! the first visit to the level below, from phase s, is in phase t. It solves
+//! `D + (L − diag) G + U G² = 0`. Two algorithms find it: *logarithmic reduction* (Latouche,
+//! Ramaswami, Journal of Applied Probability 30, 1993) and *cyclic reduction* (Bini, Meini, SIAM
+//! Journal on Matrix Analysis 17, 1996). Both are done here without a single subtraction: see
+//! [`super::sojourn`]. That is what keeps G accurate where the drift vanishes, and no shift is needed.
+//!
+//! The law of the levels falls like the powers of `R = U (−L − U G)^{-1}`, but `(I − R)^{-1}` is
+//! not formed: in heavy traffic its square loses `1/drift²`. Sums over the levels solve Poisson
+//! equations of the phase process instead, with one division by the drift each. For
+//! `x = Σ π_q` and `y = Σ (q − b) π_q` over `q ≥ b`, and the generator `A = U + L + D − diag`
+//! with law θ:
+//!
+//! ```text
+//! x A = π_b D − π_{b−1} U,      x (D − U) 1 = π_b D 1
+//! y A = (x − π_b) D − x U,      y (D − U) 1 = (x − π_b) D 1
+//! ```
+//!
+//! # Practice
+//! Every solve asserts the residual of G; [`Qbd::solve_twice`] asserts too that both algorithms
+//! agree. An iteration that does not end is an error.
+
+use nalgebra::{DMatrix, DVector, RowDVector};
+
+use super::sojourn::{Excursions, sojourns};
+
+/// A block of rates: (row, column, rate), rates positive. Entries at one place add up.
+pub type Block = Vec<(usize, usize, f64)>;
+
+/// One level's rates [1/time].
+#[derive(Clone, Debug, Default)]
+pub struct Level {
+    /// Phases of this level.
+    pub phases: usize,
+    /// To the level above.
+    pub up: Block,
+    /// Within the level, from a phase to another.
+    pub local: Block,
+    /// To the level below; empty on level 0.
+    pub down: Block,
+}
+
+/// A level-dependent QBD: levels of their own, at least one, then one that repeats for ever.
+///
+/// The last level of its own has as many phases as the repeating one.
+#[derive(Clone, Debug)]
+pub struct Qbd {
+    /// Levels 0, 1, … of their own.
+    pub boundary: Vec<Level>,
+    /// All levels above.
+    pub repeating: Level,
+}
+
+/// Why a QBD has no law that could be used.
+#[derive(Debug, thiserror::Error, PartialEq)]
+pub enum QbdError {
+    /// The mean drift is not downwards.
+    #[error(
+        "the process is not stable: its mean drift is {0:e} levels per time, expected one that is clearly negative"
+    )]
+    Unstable(f64),
+    /// An iteration did not end.
+    #[error("{algorithm} did not converge within {iterations} iterations")]
+    NotConverged {
+        /// Which.
+        algorithm: &'static str,
+        /// After how many steps.
+        iterations: usize,
+    },
+    /// What was found does not solve the equation.
+    #[error("the first-passage matrix has a residual of {found:e}, expected at most {allowed:e}")]
+    Residual {
+        /// The residual, relative to the rates.
+        found: f64,
+        /// What is allowed.
+        allowed: f64,
+    },
+    /// The mean that came out cannot be one.
+    #[error("cancellation left no digit of the mean: {0}")]
+    NoDigit(f64),
+    /// The two algorithms do not agree.
+    #[error("cyclic and logarithmic reduction differ by {0:e}")]
+    Disagreement(f64),
+}
+
+/// Residual allowed, relative to the largest rate.
+const RESIDUAL: f64 = 1e-13;
+
+/// Largest difference of an entry of G (a probability) between the two algorithms.
+const AGREEMENT: f64 = 1e-11;
+
+/// Above this much cancellation sums are made level by level.
+const CANCELLED: f64 = 1e5;
+
+/// Operations that go into such a sum.
+const SUMMED: usize = 2_000_000;
+
+/// Both reductions double the number of levels they look at; 2^100 of them are no queue.
+const ITERATIONS: usize = 100;
+
+/// The rates of the repeating level as matrices.
+struct Rates {
+    up: DMatrix<f64>,
+    local: DMatrix<f64>,
+    down: DMatrix<f64>,
+}
+
+impl Rates {
+    fn new(level: &Level) -> Self {
+        let n = level.phases;
+        Rates {
+            up: dense(&level.up, n, n),
+            local: dense(&level.local, n, n),
+            down: dense(&level.down, n, n),
+        }
+    }
+
+    /// First passage one level down, by logarithmic reduction.
+    fn logarithmic_reduction(&self) -> Result<DMatrix<f64>, QbdError> {
+        let stay = sojourns(
+            &self.local,
+            &(self.up.column_sum() + self.down.column_sum()),
+        );
+        let (mut rise, mut fall) = (&stay * &self.up, &stay * &self.down);
+        let (mut passage, mut risen) = (fall.clone(), rise.clone());
+        for _ in 0..ITERATIONS {
+            let turns = &rise * &fall + &fall * &rise;
+            let (twice_up, twice_down) = (&rise * &rise, &fall * &fall);
+            let stay = sojourns(&turns, &(twice_up.column_sum() + twice_down.column_sum()));
+            (rise, fall) = (&stay * twice_up, stay * twice_down);
+            passage += &risen * &fall;
+            risen *= &rise;
+            if risen.amax() <= f64::EPSILON / 16.0 {
+                return Ok(passage);
+            }
+        }
+        Err(not_converged("logarithmic reduction"))
+    }
+
+    /// First passage one level down, by cyclic reduction.
+    fn cyclic_reduction(&self) -> Result<DMatrix<f64>, QbdError> {
+        let (mut up, mut local, mut down) =
+            (self.up.clone(), self.local.clone(), self.down.clone());
+        let mut first = self.local.clone();
+        for _ in 0..ITERATIONS {
+            let stay = sojourns(&local, &(up.column_sum() + down.column_sum()));
+            let (rise, fall) = (&stay * &up, stay * &down);
+            let turn_above = &up * &fall;
+            local += &turn_above + &down * &rise;
+            first += turn_above;
+            (up, down) = (&up * rise, &down * fall);
+            if is_negligible(&up, &local, &down) {
+                let exits = self.down.column_sum() + up.column_sum();
+                return Ok(sojourns(&first, &exits) * &self.down);
+            }
+        }
+        Err(not_converged("cyclic reduction"))
+    }
+
+    /// Asserts `D + (L − diag) G + U G² = 0`.
+    fn assert_residual(&self, g: &DMatrix<f64>) -> Result<(), QbdError> {
+        let leaving = self.up.column_sum() + self.off_diagonal_sum() + self.down.column_sum();
+        let mut local = self.local.clone();
+        local.set_diagonal(&-&leaving);
+        let residual = (&self.down + (local + &self.up * g) * g).amax();
+        let allowed = RESIDUAL * leaving.amax();
+        match residual <= allowed {
+            true => Ok(()),
+            false => Err(QbdError::Residual {
+                found: residual / leaving.amax(),
+                allowed: RESIDUAL,
+            }),
+        }
+    }
+
+    fn off_diagonal_sum(&self) -> DVector<f64> {
+        self.local.column_sum() - self.local.diagonal()
+    }
+}
+
+/// Whether every phase goes up with a probability below a rounding error. Rates of different
+/// phases may be of different orders.
+fn is_negligible(up: &DMatrix<f64>, local: &DMatrix<f64>, down: &DMatrix<f64>) -> bool {
+    let others = local.column_sum() - local.diagonal() + down.column_sum();
+    let up = up.column_sum();
+    let mut pairs = up.iter().zip(others.iter());
+    pairs.all(|(up, others)| *up <= f64::EPSILON / 16.0 * others)
+}
+
+fn not_converged(algorithm: &'static str) -> QbdError {
+    QbdError::NotConverged {
+        algorithm,
+        iterations: ITERATIONS,
+    }
+}
+
+impl Qbd {
+    /// Solves by cyclic reduction alone, the cheaper one.
+    ///
+    /// # Errors
+    /// When the process is unstable, or what was found does not solve the equation.
+    pub fn solve(&self) -> Result<Stationary, QbdError> {
+        self.law(|rates| rates.cyclic_reduction())
+    }
+
+    /// Solves by both reductions, which must agree.
+    ///
+    /// # Errors
+    /// As [`Qbd::solve`], and when they differ by more than 1e-11.
+    pub fn solve_twice(&self) -> Result<Stationary, QbdError> {
+        self.law(|rates| {
+            let (g, other) = (rates.logarithmic_reduction()?, rates.cyclic_reduction()?);
+            let difference = (&g - other).amax();
+            match difference <= AGREEMENT {
+                true => Ok(g),
+                false => Err(QbdError::Disagreement(difference)),
+            }
+        })
+    }
+
+    fn law(
+        &self,
+        passage: impl Fn(&Rates) -> Result<DMatrix<f64>, QbdError>,
+    ) -> Result<Stationary, QbdError> {
+        let rates = Rates::new(&self.repeating);
+        let phases = Excursions::new(&(&rates.up + &rates.local + &rates.down));
+        let outward = rates.down.column_sum() - rates.up.column_sum();
+        let drift = (&phases.law * &outward)[0];
+        let turnover = (&phases.law * rates.up.column_sum())[0];
+        // A drift within its own rounding error is none.
+        if drift.is_nan() || drift <= 16.0 * f64::EPSILON * turnover {
+            return Err(QbdError::Unstable(-drift));
+        }
+        let g = passage(&rates)?;
+        rates.assert_residual(&g)?;
+        let above = sojourns(&(&rates.local + &rates.up * &g), &rates.down.column_sum());
+        let mut levels = self.boundary_law(&g);
+        let last = levels.len() - 1;
+        let entry =
+            &levels[last] * dense(&self.boundary[last].up, rates.up.nrows(), rates.up.ncols());
+        levels.push(&entry * &above);
+        let mut law = Stationary {
+            decay: &rates.up * above,
+            levels,
+            rates,
+            phases,
+            outward,
+            drift,
+            mean: 0.0,
+        };
+        law.normalize(&entry);
+        Ok(law)
+    }
+
+    /// The law of the boundary levels up to a factor: the chain censored on them, level after
+    /// level from below.
+    fn boundary_law(&self, g: &DMatrix<f64>) -> Vec<RowDVector<f64>> {
+        let last = self.boundary.len() - 1;
+        let mut below: Vec<DMatrix<f64>> = Vec::with_capacity(last);
+        for (q, level) in self.boundary.iter().enumerate() {
+            let n = level.phases;
+            let mut rates = dense(&level.local, n, n);
+            if let Some(stay) = below.last() {
+                let back = returns(stay, &self.boundary[q - 1].up, n);
+                for &(s, t, rate) in &level.down {
+                    let mut row = rates.row_mut(s);
+                    row += rate * back.row(t);
+                }
+            }
+            if q == last {
+                for &(s, t, rate) in &level.up {
+                    let mut row = rates.row_mut(s);
+                    row += rate * g.row(t);
+                }
+                let mut laws = vec![Excursions::new(&rates).law];
+                for (level, stay) in self.boundary[1..].iter().zip(&below).rev() {
+                    let above = &laws[laws.len() - 1];
+                    let mut entry = RowDVector::zeros(stay.nrows());
+                    for &(s, t, rate) in &level.down {
+                        entry[t] += above[s] * rate;
+                    }
+                    laws.push(entry * stay);
+                }
+                laws.reverse();
+                return laws;
+            }
+            let mut exits = DVector::zeros(n);
+            level.up.iter().for_each(|&(s, _, rate)| exits[s] += rate);
+            below.push(sojourns(&rates, &exits));
+        }
+        Vec::new()
+    }
+}
+
+/// `stay` times the block `up`: where a stay ends on the level above (`n` phases).
+fn returns(stay: &DMatrix<f64>, up: &Block, n: usize) -> DMatrix<f64> {
+    let mut product = DMatrix::zeros(stay.nrows(), n);
+    for &(k, t, rate) in up {
+        product.column_mut(t).axpy(rate, &stay.column(k), 1.0);
+    }
+    product
+}
+
+fn dense(block: &Block, rows: usize, columns: usize) -> DMatrix<f64> {
+    let mut matrix = DMatrix::zeros(rows, columns);
+    block
+        .iter()
+        .for_each(|&(s, t, rate)| matrix[(s, t)] += rate);
+    matrix
+}
+
+/// The stationary law of a QBD.
+pub struct Stationary {
+    /// π_0 … π_b, b the first level that repeats.
+    levels: Vec<RowDVector<f64>>,
+    /// R: `π_{q+1} = π_q R` from level b on.
+    decay: DMatrix<f64>,
+    rates: Rates,
+    phases: Excursions,
+    /// `(D − U) 1`.
+    outward: DVector<f64>,
+    drift: f64,
+    mean: f64,
+}
+
+impl Stationary {
+    /// Scales the levels to a law, and finds the mean level. `entry` is `π_{b−1} U_{b−1}`.
+    fn normalize(&mut self, entry: &RowDVector<f64>) {
+        let b = self.levels.len() - 1;
+        let first = self.levels[b].clone();
+        let fall = &first * &self.rates.down;
+        let flow = fall.sum();
+        let lost = self.cancellation(&(&fall + entry), flow);
+        let sum = self.with_flow(&(fall - entry), flow);
+        let above = &sum - &first;
+        let (gain, loss) = (&above * &self.rates.down, &sum * &self.rates.up);
+        let flow = gain.sum();
+        let lost_beyond = self.cancellation(&(&gain + &loss), flow);
+        let beyond = self.with_flow(&(gain - loss), flow);
+        let below: f64 = self.levels[..b].iter().map(|level| level.sum()).sum();
+        let moments = |(q, level): (usize, &RowDVector<f64>)| q as f64 * level.sum();
+        let low: f64 = self.levels[..b].iter().enumerate().map(moments).sum();
+        let mut total = below + sum.sum();
+        let mut moment = low + b as f64 * sum.sum() + beyond.sum();
+        // Where phases change much more slowly than jobs come, the Poisson equations cancel; the
+        // levels are few then, and their plain sum does not.
+        if lost.max(lost_beyond) > CANCELLED {
+            (total, moment) = self.summed().unwrap_or((total, moment));
+        }
+        self.mean = moment / total;
+        self.levels.iter_mut().for_each(|level| *level /= total);
+    }
+
+    /// Total and first moment of the levels, added up; `None` where they are too many.
+    fn summed(&self) -> Option<(f64, f64)> {
+        let (mut total, mut moment, mut largest) = (0.0, 0.0, 0.0);
+        let n = self.rates.up.nrows();
+        for (q, level) in self.levels().enumerate().take(SUMMED / (n * n)) {
+            let mass = level.sum();
+            total += mass;
+            moment += q as f64 * mass;
+            largest = f64::max(largest, mass);
+            if q > self.levels.len() && mass < 1e-18 * largest {
+                return Some((total, moment));
+            }
+        }
+        None
+    }
+
+    /// The row x with `x A = right` and `x (D − U) 1 = flow`.
+    fn with_flow(&self, right: &RowDVector<f64>, flow: f64) -> RowDVector<f64> {
+        let partial = self.phases.solve(right);
+        let share = (flow - (&partial * &self.outward)[0]) / self.drift;
+        partial + share * &self.phases.law
+    }
+
+    /// How many times larger the terms of that solution may be than `flow`, if `terms` are those
+    /// that `right` is the difference of.
+    fn cancellation(&self, terms: &RowDVector<f64>, flow: f64) -> f64 {
+        (self.phases.sojourns_of(terms) * self.outward.abs())[0] / flow.abs()
+    }
+
+    /// `Σ_{m ≥ q} π_m` for a level q ≥ b with law `level`, `entry` the flow into it from below.
+    fn sum_from(&self, level: &RowDVector<f64>, entry: &RowDVector<f64>) -> RowDVector<f64> {
+        let fall = level * &self.rates.down;
+        let flow = fall.sum();
+        self.with_flow(&(fall - entry), flow)
+    }
+
+    /// The mean level.
+    pub fn mean(&self) -> f64 {
+        self.mean
+    }
+
+    /// The law of the levels 0, 1, …: a row with an entry for each phase. O(n²) a level.
+    pub fn levels(&self) -> impl Iterator<Item = RowDVector<f64>> + '_ {
+        let b = self.levels.len() - 1;
+        let mut next = self.levels[b].clone();
+        let repeating = std::iter::repeat_with(move || {
+            let level = next.clone();
+            next = &next * &self.decay;
+            level
+        });
+        self.levels[..b].iter().cloned().chain(repeating)
+    }
+
+    /// `P(level > q)`: among the levels that repeat from the first one above q, not from a
+    /// difference. O(q n²).
+    pub fn above(&self, q: usize) -> f64 {
+        let mut levels = self.levels().skip(q);
+        match (levels.next(), levels.next()) {
+            (Some(level), Some(next)) if q + 1 >= self.levels.len() => {
+                self.sum_from(&next, &(level * &self.rates.up)).sum()
+            }
+            _ => {
+                1.0 - self.levels[..=q]
+                    .iter()
+                    .map(|level| level.sum())
+                    .sum::<f64>()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// M/M/k with arrivals at rate λ, services of rate 1.
+    fn mmk(k: usize, lambda: f64) -> Qbd {
+        let level = |q: usize| Level {
+            phases: 1,
+            up: vec![(0, 0, lambda)],
+            local: vec![],
+            down: if q == 0 {
+                vec![]
+            } else {
+                vec![(0, 0, q.min(k) as f64)]
+            },
+        };
+        Qbd {
+            boundary: (0..k).map(level).collect(),
+            repeating: level(k),
+        }
+    }
+
+    /// M/M/1: P(Q > q) = ρ^(q+1), mean ρ/(1−ρ), for loads next to 1 too.
+    #[test]
+    fn mm1_has_its_closed_form() {
+        for spare in [0.5, 0.1, 1e-3, 1e-6, 1e-8] {
+            let load = 1.0 - spare;
+            let law = mmk(1, load).solve_twice().unwrap();
+            // 1 − ρ exactly, ρ being the double that was given.
+            let mean = load / (1.0 - load);
+            assert!((law.mean() / mean - 1.0).abs() < 100.0 * f64::EPSILON / 2.0 / spare);
+            for (q, level) in law.levels().take(20).enumerate() {
+                let above = law.above(q);
+                assert!(
+                    (level[0] / ((1.0 - load) * load.powi(q as i32)) - 1.0).abs()
+                        < 1e-15 * 100.0 / spare,
+                    "{q}"
+                );
+                assert!((above - load.powi(q as i32 + 1)).abs() < 1e-14, "{q}");
+            }
+        }
+    }
+
+    /// M/M/k by Erlang's C formula.
+    #[test]
+    fn mmk_has_erlangs() {
+        for (k, lambda) in [(2, 1.5), (5, 4.9), (12, 3.0)] {
+            let mut blocking = 1.0;
+            for n in 1..=k {
+                blocking = lambda * blocking / (n as f64 + lambda * blocking);
+            }
+            let rho = lambda / k as f64;
+            let waits = blocking / (1.0 - rho * (1.0 - blocking));
+            let mean = lambda + waits * rho / (1.0 - rho);
+            let law = mmk(k, lambda).solve_twice().unwrap();
+            assert!((law.mean() / mean - 1.0).abs() < 1e-13, "{k}");
+        }
+    }
+
+    #[test]
+    fn no_drift_is_refused() {
+        for lambda in [1.0, 1.5] {
+            assert!(matches!(mmk(1, lambda).solve(), Err(QbdError::Unstable(_))));
+        }
+    }
+}

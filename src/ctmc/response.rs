@@ -1,0 +1,208 @@
+//! Response times in a modulated queue: a tagged arrival, followed until it leaves.
+//!
+//! Jobs are served in their order of arrival, so a job that finds q others takes position q + 1
+//! and is served while its position is at most the number of servers. Completions of those ahead lower its
+//! position; those behind do not matter. So (position, state) is an absorbing chain, started
+//! from the stationary law (Poisson arrivals see time averages), and uniformization gives its survival:
+//! `P(T > t) = Σ_k Pois(k; Λt) s_k` with `s_k` the probability that it survives k jumps.
+
+use statrs::function::gamma::ln_gamma;
+
+use super::modulated::ModulatedQueue;
+
+/// What is still there after each jump of the uniformized chain.
+#[derive(Clone, Debug)]
+pub struct Survival {
+    /// Λ [1/time].
+    rate: f64,
+    /// s_0 = 1, s_1, …
+    after: Vec<f64>,
+}
+
+/// Positions are left out where less than this is at them or behind.
+const NEGLIGIBLE: f64 = 1e-14;
+
+/// Drops the last positions, as long as less than `mass` goes with them.
+fn shorten(law: &mut [Vec<f64>], mass: f64) {
+    let mut dropped = 0.0;
+    let mut length = law[0].len();
+    while length > 1 {
+        dropped += law.iter().map(|of_state| of_state[length - 1]).sum::<f64>();
+        if dropped >= mass {
+            break;
+        }
+        length -= 1;
+    }
+    law.iter_mut()
+        .for_each(|of_state| of_state.truncate(length));
+}
+
+/// The least survival probability whose time can be asked for.
+const LEAST: f64 = 0.0099;
+
+impl Survival {
+    /// Follows arrivals to a queue with this law (`law[s][q]`) until fewer than 1 % are left, or
+    /// `None` if that takes more than `budget` operations.
+    pub fn new(queue: &ModulatedQueue<'_>, law: &[Vec<f64>], budget: f64) -> Option<Self> {
+        let walk = Walk::new(queue);
+        let mut now: Vec<Vec<f64>> = law.to_vec();
+        shorten(&mut now, NEGLIGIBLE);
+        let mut next = now.clone();
+        let mut left: f64 = now.iter().flatten().sum();
+        let (mut after, mut spent) = (Vec::new(), 0.0);
+        let mut last = usize::MAX;
+        while after.len() <= last {
+            after.push(left);
+            if left <= LEAST && last == usize::MAX {
+                let k = after.len() as f64;
+                // Beyond, Poisson weights at the times in question are below 1e-30.
+                last = (k + 12.0 * k.sqrt() + 120.0) as usize;
+            }
+            spent += (now[0].len() * walk.work) as f64;
+            if spent > budget {
+                return None;
+            }
+            left -= walk.jump(&now, &mut next);
+            std::mem::swap(&mut now, &mut next);
+            if after.len() % 16 == 0 {
+                shorten(&mut now, NEGLIGIBLE);
+                next.iter_mut()
+                    .for_each(|of_state| of_state.truncate(now[0].len()));
+            }
+        }
+        Some(Survival {
+            rate: walk.rate,
+            after,
+        })
+    }
+
+    /// `P(T > t)`, for probabilities from 1 % to 1.
+    pub fn above(&self, time: f64) -> f64 {
+        let mean = self.rate * time;
+        if mean == 0.0 {
+            return 1.0;
+        }
+        let spread = 9.0 * mean.sqrt() + 40.0;
+        let first = (mean - spread).max(0.0) as usize;
+        let last = ((mean + spread) as usize + 1).min(self.after.len());
+        let mut weight = (first as f64 * mean.ln() - mean - ln_gamma(first as f64 + 1.0)).exp();
+        let mut sum = 0.0;
+        for k in first..last {
+            sum += weight * self.after[k];
+            weight *= mean / (k + 1) as f64;
+        }
+        sum
+    }
+
+    /// The mean response time, from what was followed and a geometric rest: a check, no result.
+    #[cfg(test)]
+    pub(super) fn mean(&self) -> f64 {
+        let [.., before, last] = self.after[..] else {
+            return f64::NAN;
+        };
+        let rest = if last > 1e-12 {
+            last / (1.0 - last / before)
+        } else {
+            0.0
+        };
+        (self.after[..self.after.len() - 1].iter().sum::<f64>() + rest) / self.rate
+    }
+
+    /// The time by which a fraction p ≤ .99 of the jobs has left.
+    pub fn percentile(&self, p: f64) -> f64 {
+        let (mut low, mut high) = (0.0, self.after.len() as f64 / self.rate);
+        for _ in 0..200 {
+            let middle = 0.5 * (low + high);
+            if self.above(middle) > 1.0 - p {
+                low = middle
+            } else {
+                high = middle
+            }
+        }
+        0.5 * (low + high)
+    }
+}
+
+/// The uniformized chain, by state and position (jobs ahead: 0, 1, …).
+struct Walk<'a, 'b> {
+    queue: &'a ModulatedQueue<'b>,
+    /// Λ: at least as much as any state is left at.
+    rate: f64,
+    leaving: Vec<f64>,
+    /// Operations for each position.
+    work: usize,
+}
+
+impl<'a, 'b> Walk<'a, 'b> {
+    fn new(queue: &'a ModulatedQueue<'b>) -> Self {
+        let speed = |s: usize| match queue.drains(s) {
+            true => 0.0,
+            false => f64::from(queue.servers()[s]) * queue.service_rate(),
+        };
+        let mut leaving: Vec<f64> = (0..queue.servers().len()).map(speed).collect();
+        for (edge, _) in queue.edges() {
+            leaving[edge.from] += edge.rate;
+        }
+        Walk {
+            rate: leaving.iter().copied().fold(0.0, f64::max),
+            work: 2 * leaving.len() + queue.environment().edges().len(),
+            leaving,
+            queue,
+        }
+    }
+
+    /// One jump; returns the probability that it is the tagged job's end.
+    fn jump(&self, now: &[Vec<f64>], next: &mut [Vec<f64>]) -> f64 {
+        let mut gone = 0.0;
+        for (s, (new, old)) in next.iter_mut().zip(now).enumerate() {
+            let stay = 1.0 - self.leaving[s] / self.rate;
+            match self.queue.drains(s) {
+                true => new.iter_mut().zip(old).for_each(|(n, o)| *n = stay * o),
+                false => {
+                    let all = f64::from(self.queue.servers()[s]) * self.service();
+                    let last = old.len() - 1;
+                    let pairs = old[..last].iter().zip(&old[1..]);
+                    new.iter_mut()
+                        .zip(pairs)
+                        .for_each(|(n, (o, behind))| *n = stay * o + all * behind);
+                    new[last] = stay * old[last];
+                    gone += self.correct(s, old, new);
+                }
+            }
+        }
+        for (edge, serves) in self.queue.edges() {
+            let (old, new) = (&now[edge.from], &mut next[edge.to]);
+            let rate = edge.rate / self.rate;
+            match serves {
+                true => {
+                    let behind = old.iter().skip(1);
+                    new.iter_mut().zip(behind).for_each(|(n, o)| *n += rate * o);
+                    gone += self.correct(edge.from, old, new);
+                }
+                false => new.iter_mut().zip(old).for_each(|(n, o)| *n += rate * o),
+            }
+        }
+        gone
+    }
+
+    fn service(&self) -> f64 {
+        self.queue.service_rate() / self.rate
+    }
+
+    /// Where the tagged job is served itself, with p < c jobs ahead, not each of the c services
+    /// lowers its position, as was taken for granted: p do, one is its own, and the others are of those behind
+    /// or of nobody. Returns the probability of its own.
+    fn correct(&self, s: usize, old: &[f64], new: &mut [f64]) -> f64 {
+        let servers = self.queue.servers()[s] as usize;
+        let mut gone = 0.0;
+        for (p, o) in old.iter().enumerate().take(servers) {
+            let others = (servers - p) as f64 * self.service() * o;
+            gone += self.service() * o;
+            new[p] += others - self.service() * o;
+            if p > 0 {
+                new[p - 1] -= others;
+            }
+        }
+        gone
+    }
+}

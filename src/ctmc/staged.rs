@@ -1,0 +1,222 @@
+//! A queue in a random environment with sizes of exponential stages, served preemptively.
+//!
+//! The oldest jobs are served; one that loses its server keeps its stage. The environment stays as
+//! it is; what is added is the stage of every job that may have been started: of the first β
+//! positions, in their order. Only of those that are always served together, the first `min c > 0`
+//! positions, their numbers by stage are enough.
+
+use std::collections::HashMap;
+
+use super::modulated::ModulatedQueue;
+use super::qbd::{Level, Qbd};
+
+/// A law of m ≥ 1 exponential stages: a size begins in one, and goes on from stage to stage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseType {
+    /// Probability to begin in each stage (m), ≥ 0, of sum 1 up to rounding.
+    pub initial: Vec<f64>,
+    /// Rate of each stage \[1/time\] (m), > 0 and finite: 1 over its mean.
+    pub rates: Vec<f64>,
+    /// Probability that stage k is followed by stage k + 1, else the size ends (m), in \[0, 1\];
+    /// the last is 0.
+    pub onward: Vec<f64>,
+}
+
+impl PhaseType {
+    /// Stages one after another, the first one always.
+    pub(crate) fn sequence(rates: Vec<f64>, mut onward: Vec<f64>) -> Self {
+        let mut initial = vec![0.0; rates.len()];
+        if let Some(first) = initial.first_mut() {
+            *first = 1.0;
+        }
+        onward.push(0.0);
+        PhaseType {
+            initial,
+            rates,
+            onward,
+        }
+    }
+
+    /// One stage of several.
+    pub(crate) fn branches(initial: Vec<f64>, means: &[f64]) -> Self {
+        PhaseType {
+            onward: vec![0.0; initial.len()],
+            rates: means.iter().map(|m| 1.0 / m).collect(),
+            initial,
+        }
+    }
+}
+
+/// Stages by position: of the first few in increasing order, then position by position.
+type Stages = Vec<u8>;
+
+/// The chain on (jobs, state of the environment, stages); see [`staged_phases`] for its size. The
+/// queue's own service rate does not count.
+///
+/// The environment must not move by completions: with stages these would have no such chain.
+pub fn staged_qbd(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
+    let most = queue.most_servers() as usize;
+    let chain = Chain::new(queue, size, together(queue), most);
+    Qbd {
+        boundary: (0..=most).map(|jobs| chain.level(jobs)).collect(),
+        repeating: chain.level(most + 1),
+    }
+}
+
+/// The first positions, which are always served together if at all.
+fn together(queue: &ModulatedQueue<'_>) -> usize {
+    let fewest = queue.servers().iter().filter(|c| **c > 0).min();
+    fewest.map_or(0, |c| *c as usize)
+}
+
+/// Phases of the chain with stages.
+pub fn staged_phases(queue: &ModulatedQueue<'_>, size: &PhaseType) -> f64 {
+    let (stages, unordered) = (size.rates.len(), together(queue));
+    let ordered = queue.most_servers() as usize - unordered;
+    let multisets: f64 = (1..stages)
+        .map(|k| (unordered + k) as f64 / k as f64)
+        .product();
+    multisets * (stages as f64).powf(ordered as f64) * queue.servers().len() as f64
+}
+
+struct Chain<'a, 'b> {
+    queue: &'a ModulatedQueue<'b>,
+    size: &'a PhaseType,
+    together: usize,
+    most: usize,
+    /// By number of jobs among the first positions: the stage vectors, and their numbers.
+    vectors: Vec<Vec<Stages>>,
+    index: Vec<HashMap<Stages, usize>>,
+}
+
+impl<'a, 'b> Chain<'a, 'b> {
+    fn new(
+        queue: &'a ModulatedQueue<'b>,
+        size: &'a PhaseType,
+        together: usize,
+        most: usize,
+    ) -> Self {
+        let stages = size.rates.len() as u8;
+        let mut vectors: Vec<Vec<Stages>> = vec![vec![Vec::new()]];
+        for length in 0..most {
+            let mut longer = Vec::new();
+            for vector in &vectors[length] {
+                let least = match length < together {
+                    true => vector.last().copied().unwrap_or(0),
+                    false => 0,
+                };
+                for stage in least..stages {
+                    let mut next = vector.clone();
+                    next.push(stage);
+                    longer.push(next);
+                }
+            }
+            vectors.push(longer);
+        }
+        let numbered = |all: &Vec<Stages>| all.iter().cloned().zip(0..).collect();
+        Chain {
+            index: vectors.iter().map(numbered).collect(),
+            queue,
+            size,
+            together,
+            most,
+            vectors,
+        }
+    }
+
+    /// The phase of environment state s and a stage vector.
+    fn phase(&self, s: usize, mut stages: Stages) -> usize {
+        let unordered = self.together.min(stages.len());
+        stages[..unordered].sort_unstable();
+        let vectors = &self.index[stages.len()];
+        s * vectors.len() + vectors[&stages]
+    }
+
+    fn level(&self, jobs: usize) -> Level {
+        let vectors = &self.vectors[jobs.min(self.most)];
+        let states = self.queue.servers().len();
+        let mut level = Level {
+            phases: states * vectors.len(),
+            ..Level::default()
+        };
+        for s in 0..states {
+            for stages in vectors {
+                self.arrival(&mut level, s, stages);
+                self.services(&mut level, s, stages, jobs);
+            }
+        }
+        for (edge, _) in self.queue.edges() {
+            for stages in vectors {
+                let (from, to) = (
+                    self.phase(edge.from, stages.clone()),
+                    self.phase(edge.to, stages.clone()),
+                );
+                if from != to {
+                    level.local.push((from, to, edge.rate));
+                }
+            }
+        }
+        level
+    }
+
+    /// A newcomer among the first positions draws its first stage; behind them it waits to.
+    fn arrival(&self, level: &mut Level, s: usize, stages: &Stages) {
+        let from = self.phase(s, stages.clone());
+        let rate = self.queue.arrival_rate();
+        if stages.len() == self.most {
+            level.up.push((from, from, rate));
+            return;
+        }
+        for (stage, p) in self.starts() {
+            let mut after = stages.clone();
+            after.push(stage);
+            level.up.push((from, self.phase(s, after), rate * p));
+        }
+    }
+
+    fn starts(&self) -> impl Iterator<Item = (u8, f64)> + '_ {
+        let all = self.size.initial.iter().enumerate();
+        all.filter(|(_, p)| **p > 0.0).map(|(k, p)| (k as u8, *p))
+    }
+
+    /// Each job that runs goes on to its next stage, or leaves.
+    fn services(&self, level: &mut Level, s: usize, stages: &Stages, jobs: usize) {
+        let from = self.phase(s, stages.clone());
+        let running = stages.len().min(self.queue.servers()[s] as usize);
+        for position in 0..running {
+            let stage = stages[position] as usize;
+            let (rate, onward) = (self.size.rates[stage], self.size.onward[stage]);
+            if onward > 0.0 {
+                let mut after = stages.clone();
+                after[position] += 1;
+                level
+                    .local
+                    .push((from, self.phase(s, after), rate * onward));
+            }
+            if onward < 1.0 {
+                let mut after = stages.clone();
+                after.remove(position);
+                self.leave(level, (from, s), after, rate * (1.0 - onward), jobs);
+            }
+        }
+    }
+
+    fn leave(
+        &self,
+        level: &mut Level,
+        (from, s): (usize, usize),
+        after: Stages,
+        rate: f64,
+        jobs: usize,
+    ) {
+        if jobs <= self.most {
+            level.down.push((from, self.phase(s, after), rate));
+            return;
+        }
+        for (stage, p) in self.starts() {
+            let mut moved_up = after.clone();
+            moved_up.push(stage);
+            level.down.push((from, self.phase(s, moved_up), rate * p));
+        }
+    }
+}

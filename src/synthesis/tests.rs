@@ -1,0 +1,248 @@
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use super::*;
+use crate::artifact::{Claim, Quantity};
+
+fn model(name: &str) -> Workload {
+    let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+    Workload::read(path.as_ref()).unwrap().workload
+}
+
+/// Section 7 of the MSR paper at another load.
+fn section7(load: f64) -> Workload {
+    model("section7").scaled(load / 0.9).unwrap()
+}
+
+fn made(workload: &Workload, options: &Options) -> Synthesis {
+    match synthesize(workload, options).unwrap() {
+        Outcome::Policy(made) => *made,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn claim(made: &Synthesis, quantity: Quantity, kind: Option<&str>) -> Option<Claim> {
+    let mut claims = made.artifact.claims.iter();
+    let found = claims.find(|c| c.quantity == quantity && c.job_type.as_deref() == kind);
+    found.cloned()
+}
+
+/// Best switching rates and mean numbers there, from an independent computation (six digits).
+#[test]
+fn best_switching_rates_of_section_seven() {
+    let none = |route: &str| Options {
+        route: Some(route.parse().unwrap()),
+        ..Options::new(Preemption::None)
+    };
+    let setup = |route: &str, rate| Options {
+        preemption: Preemption::Setup,
+        setup_rate: Some(rate),
+        ..none(route)
+    };
+    for (options, load, rate, number) in [
+        (none("sequential-eager"), 0.9, 0.173082, 168.4711474),
+        (none("concurrent-eager"), 0.9, 0.115232, 268.5037151),
+        (none("concurrent-late"), 0.9, 0.0647091, 527.854123),
+        (none("sequential-late"), 0.9, 0.0526969, 547.350068),
+        (none("sequential-eager"), 0.8, 0.523196, 34.36507413),
+        (none("concurrent-eager"), 0.8, 0.315711, 51.75187599),
+        // Stable at any rate.
+        (none("sequential-eager"), 0.5, 7.72328, 4.979214936),
+        (none("concurrent-late"), 0.5, 0.681538, 10.14967946),
+        (setup("concurrent-late", 10.0), 0.9, 0.234923, 165.5608329),
+        (setup("sequential-eager", 10.0), 0.9, 0.336611, 121.7147858),
+        (setup("concurrent-late", 100.0), 0.5, 3.18691, 5.486278975),
+    ] {
+        let made = made(&section7(load), &options);
+        let found = made.artifact.policy.switching_rate;
+        assert!(
+            (found / rate - 1.0).abs() < 2e-5,
+            "{found}, expected {rate}"
+        );
+        let found = claim(&made, Quantity::MeanNumber, None).unwrap().value;
+        assert!(
+            (found / number - 1.0).abs() < 1e-8,
+            "{found}, expected {number}"
+        );
+    }
+}
+
+/// The best route is taken, and what is kept of the tuning says so.
+#[test]
+fn the_best_route_is_taken() {
+    let made = made(&section7(0.9), &Options::new(Preemption::None));
+    assert_eq!(made.artifact.policy.route.to_string(), "sequential-eager");
+    let tuning = made.artifact.provenance.tuning.clone().unwrap();
+    assert_eq!(tuning.routes.len(), 4);
+    let least = tuning
+        .curve
+        .iter()
+        .map(|p| p.value)
+        .fold(f64::MAX, f64::min);
+    let mean = claim(&made, Quantity::MeanResponse, None).unwrap().value;
+    assert!((least / mean - 1.0).abs() < 1e-10);
+    for tried in &tuning.routes {
+        assert!(tried.value.unwrap() >= mean);
+        // The paper's predictor is within 1 % of the true optimum at this load.
+        assert!((tried.predicted_switching_rate / tried.switching_rate - 1.0).abs() < 0.01);
+    }
+}
+
+/// The weighted objective has its own optimum, not worse by its own measure.
+#[test]
+fn the_weighted_objective_is_tuned_for() {
+    let workload = section7(0.8);
+    let of = |objective| {
+        let options = Options {
+            objective,
+            ..Options::new(Preemption::None)
+        };
+        let made = made(&workload, &options);
+        let value = |quantity| claim(&made, quantity, None).unwrap().value;
+        (
+            value(Quantity::MeanResponse),
+            value(Quantity::WeightedResponse),
+        )
+    };
+    let (mean, weighted) = (of(Objective::Mean), of(Objective::Weighted));
+    assert!(weighted.1 < mean.1 * (1.0 - 1e-6), "{weighted:?} {mean:?}");
+    assert!(mean.0 < weighted.0 * (1.0 - 1e-6), "{weighted:?} {mean:?}");
+}
+
+/// Each answer against the question asked directly.
+#[test]
+fn answers_to_what_if() {
+    let workload = section7(0.8);
+    let policy = made(&workload, &Options::new(Preemption::None));
+    let answers = policy.artifact.provenance.what_if.clone().unwrap();
+    let rate = policy.artifact.policy.switching_rate;
+    let fixed = |rate| Options {
+        route: Some(policy.artifact.policy.route),
+        switching_rate: Some(rate),
+        ..Options::new(Preemption::None)
+    };
+    let response = |workload: &Workload, options: &Options| {
+        claim(&made(workload, options), Quantity::MeanResponse, None)
+            .unwrap()
+            .value
+    };
+    let now = response(&workload, &fixed(rate));
+
+    let factor = answers.load_of_twice_the_response.unwrap() / 0.8;
+    let twice = response(&workload.scaled(factor).unwrap(), &fixed(rate));
+    assert!((twice / now - 2.0).abs() < 1e-4, "{twice} {now}");
+
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml"));
+    let text = text.unwrap();
+    let changed = |from: &str, to: &str| {
+        assert!(text.contains(from));
+        let workload = Workload::parse(&text.replace(from, to), "changed")
+            .unwrap()
+            .workload;
+        workload.scaled(0.8 / 0.9).unwrap()
+    };
+    let more = changed("arrival_rate: 1.8,", "arrival_rate: 1.818,");
+    let found = answers.more_arrivals[1].mean_response.unwrap();
+    // Under this very policy: a synthesis would find another mix.
+    let chain = Modulation::new(&more, &policy.artifact.policy, 1000).unwrap();
+    let cost = crate::analysis::exact(&more, &chain, Preemption::None, 1e9).unwrap();
+    assert!((cost.mean_response(&more) / found - 1.0).abs() < 1e-9);
+
+    let larger = changed("cpu: 20", "cpu: 21");
+    let cpu = &answers.more_resource[0];
+    assert_eq!((cpu.resource.as_str(), cpu.more), ("cpu", 1.0));
+    let anew = made(
+        &larger,
+        &Options {
+            route: fixed(1.0).route,
+            ..Options::new(Preemption::None)
+        },
+    );
+    assert!((cpu.load / anew.artifact.certificate.load - 1.0).abs() < 1e-9);
+    let best = claim(&anew, Quantity::MeanResponse, None).unwrap().value;
+    assert!((cpu.mean_response.unwrap() / best.min(now) - 1.0).abs() < 1e-3);
+
+    let crossing = answers.setups.unwrap();
+    assert!((crossing.without_preemption / now - 1.0).abs() < 1e-4);
+    for (factor, pays) in [(0.97, false), (1.03, true)] {
+        let options = Options {
+            setup_rate: crossing.setup_rate.map(|rate| factor * rate),
+            ..Options::new(Preemption::Setup)
+        };
+        assert_eq!(response(&workload, &options) < now, pays, "{factor}");
+    }
+}
+
+/// With free preemption more switching helps, and the answer says how much.
+#[test]
+fn doubling_the_switching_rate_of_a_preemptive_policy() {
+    let workload = section7(0.9);
+    let once = made(&workload, &Options::new(Preemption::Full));
+    let answers = once.artifact.provenance.what_if.clone().unwrap();
+    let options = Options {
+        switching_rate: Some(2.0 * once.artifact.policy.switching_rate),
+        ..Options::new(Preemption::Full)
+    };
+    let twice = claim(&made(&workload, &options), Quantity::MeanResponse, None)
+        .unwrap()
+        .value;
+    let said = answers.response_at_twice_the_switching_rate.unwrap();
+    assert!((said / twice - 1.0).abs() < 1e-12);
+}
+
+/// Without effort there are bounds and an approximation, and their methods say so.
+#[test]
+fn bounds_take_over_where_exact_means_are_out_of_reach() {
+    let workload = section7(0.9);
+    let exact = made(&workload, &Options::new(Preemption::None));
+    let options = Options {
+        effort: 1e-9,
+        ..Options::new(Preemption::None)
+    };
+    let bounded = made(&workload, &options);
+    let why = bounded.out_of_reach.as_ref().unwrap().to_string();
+    assert!(why.contains("phases and about"), "{why}");
+    for kind in workload.types() {
+        let of = |made, quantity| claim(made, quantity, Some(kind.name())).unwrap();
+        let least = of(&bounded, Quantity::MeanNumberAtLeast);
+        let most = of(&bounded, Quantity::MeanNumberAtMost);
+        assert_eq!(least.method, Method::BoundRelativeCompletions);
+        // The predicted rate is next to the best, where the mean is flat.
+        let mean = of(&exact, Quantity::MeanNumber).value;
+        assert!(least.value < mean * 1.01 && mean * 0.99 < most.value);
+        let middle = of(&bounded, Quantity::MeanNumber);
+        assert_eq!(middle.method, Method::ApproximationQueueLength);
+    }
+}
+
+/// Phase-type sizes: exact means with preemption, and an approximation without.
+#[test]
+fn claims_for_sizes_with_stages() {
+    let workload = model("section7_phases");
+    let full = made(&workload, &Options::new(Preemption::Full));
+    let number = claim(&full, Quantity::MeanNumber, Some("type-2")).unwrap();
+    assert_eq!(number.method, Method::ExactQbd);
+    assert_eq!(
+        number.holds_for.sizes,
+        Some(crate::artifact::SizeLaw::PhaseType)
+    );
+    let none = made(&workload, &Options::new(Preemption::None));
+    let number = claim(&none, Quantity::MeanNumber, Some("type-2")).unwrap();
+    assert_eq!(number.method, Method::ApproximationExponentialSizes);
+}
+
+#[test]
+fn a_sweep_meets_the_exact_values() {
+    let workload = section7(0.9);
+    let swept = sweep(&workload, &Options::new(Preemption::None), 25).unwrap();
+    assert_eq!(swept.len(), 100);
+    for point in &swept {
+        let mean = point.mean_response.unwrap();
+        assert!(point.lower <= mean * (1.0 + 1e-12) && mean <= point.upper * (1.0 + 1e-12));
+    }
+    let least = swept
+        .iter()
+        .filter_map(|p| p.mean_response)
+        .fold(f64::MAX, f64::min);
+    assert!((50.0..54.0).contains(&least), "{least}");
+}

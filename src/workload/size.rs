@@ -1,0 +1,342 @@
+//! Laws of job sizes: exponential stages one after another, or one of several.
+//!
+//! All laws are of phase type: [`Size::phases`] gives the stages. Numbers stay as written; what
+//! follows from them (branches from a coefficient of variation, the mean of a law that is given
+//! by lists) is computed when asked for.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::decimal::Decimal;
+use crate::ctmc::PhaseType;
+
+/// The law of a type's job sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Size {
+    /// Exponential, P(S > x) = exp(−x/mean).
+    Exponential {
+        /// Mean size \[time\], > 0.
+        mean: Decimal,
+    },
+    /// Erlang: a sum of exponential stages with equal means.
+    Erlang {
+        /// Number of stages, 1 to 100.
+        stages: u32,
+        /// Mean size \[time\], > 0: of all stages together.
+        mean: Decimal,
+    },
+    /// Hyperexponential: one of 2 to 20 exponential branches.
+    Hyperexponential {
+        /// Probability of each branch, > 0, of sum 1 exactly.
+        probabilities: Vec<Decimal>,
+        /// Mean size of each branch \[time\], > 0; as many.
+        means: Vec<Decimal>,
+    },
+    /// Hyperexponential with two branches of balanced means, p₁m₁ = p₂m₂. A document writes it
+    /// `{law: hyperexponential, mean: 1, scv: 4}`.
+    BalancedHyperexponential {
+        /// Mean size \[time\], > 0.
+        mean: Decimal,
+        /// Squared coefficient of variation, > 1.
+        scv: Decimal,
+    },
+    /// Coxian: up to 100 exponential stages, the size ending after any of them.
+    Coxian {
+        /// Mean of each stage \[time\], > 0.
+        means: Vec<Decimal>,
+        /// Probability that a stage is followed by the next, in (0, 1]; one fewer.
+        onward: Vec<Decimal>,
+    },
+}
+
+impl Size {
+    /// The laws that a document may name.
+    pub const LAWS: &[&str] = &[
+        "exponential",
+        "erlang",
+        "hyperexponential",
+        "balanced-hyperexponential",
+        "coxian",
+    ];
+
+    /// The name of the law, as a document and a record spell it.
+    #[must_use]
+    pub fn law(&self) -> &'static str {
+        match self {
+            Self::Exponential { .. } => "exponential",
+            Self::Erlang { .. } => "erlang",
+            Self::Hyperexponential { .. } => "hyperexponential",
+            Self::BalancedHyperexponential { .. } => "balanced-hyperexponential",
+            Self::Coxian { .. } => "coxian",
+        }
+    }
+
+    /// Mean size E\[S\] \[time\], > 0.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        match self {
+            Self::Exponential { mean }
+            | Self::Erlang { mean, .. }
+            | Self::BalancedHyperexponential { mean, .. } => mean.value(),
+            Self::Hyperexponential {
+                probabilities,
+                means,
+            } => mixed(probabilities, means, |m| m),
+            Self::Coxian { means, onward } => coxian_moments(means, onward, 1.0).0,
+        }
+    }
+
+    /// Squared coefficient of variation, Var(S)/E\[S\]²: 1 for the exponential law.
+    #[must_use]
+    pub fn scv(&self) -> f64 {
+        match self {
+            Self::Exponential { .. } => 1.0,
+            Self::Erlang { stages, .. } => 1.0 / f64::from(*stages),
+            Self::BalancedHyperexponential { scv, .. } => scv.value(),
+            Self::Hyperexponential {
+                probabilities,
+                means,
+            } => {
+                let mean = self.mean();
+                2.0 * mixed(probabilities, means, |m| (m / mean).powi(2)) - 1.0
+            }
+            Self::Coxian { means, onward } => coxian_moments(means, onward, self.mean()).1 - 1.0,
+        }
+    }
+
+    /// Whether sizes have no memory: a law of one stage, under whatever name.
+    #[must_use]
+    pub fn is_exponential(&self) -> bool {
+        match self {
+            Self::Exponential { .. } => true,
+            Self::Erlang { stages, .. } => *stages == 1,
+            Self::Hyperexponential { means, .. } | Self::Coxian { means, .. } => means.len() == 1,
+            Self::BalancedHyperexponential { .. } => false,
+        }
+    }
+
+    /// The stages that sizes go through.
+    #[must_use]
+    pub fn phases(&self) -> PhaseType {
+        match self {
+            Self::Exponential { mean } => PhaseType::sequence(vec![1.0 / mean.value()], vec![]),
+            Self::Erlang { stages, mean } => {
+                let count = *stages as usize;
+                let rate = f64::from(*stages) / mean.value();
+                PhaseType::sequence(vec![rate; count], vec![1.0; count.saturating_sub(1)])
+            }
+            Self::Hyperexponential {
+                probabilities,
+                means,
+            } => PhaseType::branches(values(probabilities), &values(means)),
+            Self::BalancedHyperexponential { mean, scv } => {
+                let (probabilities, means) = balanced(mean.value(), scv.value());
+                PhaseType::branches(probabilities, &means)
+            }
+            Self::Coxian { means, onward } => PhaseType::sequence(
+                means.iter().map(|m| 1.0 / m.value()).collect(),
+                values(onward),
+            ),
+        }
+    }
+
+    /// Law and parameters for the digest. The length of lists goes first: two laws that differ
+    /// have different texts.
+    pub(super) fn canonical(&self) -> String {
+        let (count, numbers): (Option<usize>, Vec<&Decimal>) = match self {
+            Self::Exponential { mean } => (None, vec![mean]),
+            Self::Erlang { stages, mean } => (Some(*stages as usize), vec![mean]),
+            Self::BalancedHyperexponential { mean, scv } => (None, vec![mean, scv]),
+            Self::Hyperexponential {
+                probabilities: first,
+                means: second,
+            }
+            | Self::Coxian {
+                means: first,
+                onward: second,
+            } => (Some(first.len()), first.iter().chain(second).collect()),
+        };
+        let mut text = self.law().to_owned();
+        if let Some(count) = count {
+            text += &format!(" {count}");
+        }
+        for number in numbers {
+            text += &format!(" {}", number.canonical());
+        }
+        text
+    }
+
+    /// Whether what is computed from a law without faults is positive and finite in doubles.
+    pub(super) fn in_range(&self) -> bool {
+        let PhaseType { initial, rates, .. } = self.phases();
+        let sound = |x: &f64| *x > 0.0 && x.is_finite();
+        rates.iter().all(sound)
+            && initial.iter().all(|p| p.is_finite())
+            && sound(&self.mean())
+            && self.scv().is_finite()
+    }
+}
+
+/// Probabilities and means of two branches with p₁m₁ = p₂m₂: with x = (scv−1)/(scv+1),
+/// p = (1 ± √x)/2, and p₂ = 1/((scv+1)(1+√x)) without cancellation.
+fn balanced(mean: f64, scv: f64) -> (Vec<f64>, Vec<f64>) {
+    let root = ((scv - 1.0) / (scv + 1.0)).sqrt();
+    let probabilities = vec![f64::midpoint(1.0, root), 1.0 / (scv + 1.0) / (1.0 + root)];
+    let means = probabilities.iter().map(|p| mean / (2.0 * p)).collect();
+    (probabilities, means)
+}
+
+/// Σ p f(m).
+fn mixed(probabilities: &[Decimal], means: &[Decimal], f: impl Fn(f64) -> f64) -> f64 {
+    let pairs = probabilities.iter().zip(means);
+    pairs.map(|(p, m)| p.value() * f(m.value())).sum()
+}
+
+/// E\[S\] and E\[S²\] in a unit of time: from stage k on, with q_k the probability to go on,
+/// E_k = m_k + q_k E_{k+1} and E_k² = 2 m_k E_k + q_k E_{k+1}².
+fn coxian_moments(means: &[Decimal], onward: &[Decimal], unit: f64) -> (f64, f64) {
+    let onward = onward.iter().map(|q| q.value()).chain([0.0]);
+    let stages: Vec<(f64, f64)> = means.iter().map(|m| m.value() / unit).zip(onward).collect();
+    stages
+        .iter()
+        .rev()
+        .fold((0.0, 0.0), |(mean, square), (m, q)| {
+            let mean = m + q * mean;
+            (mean, 2.0 * m * mean + q * square)
+        })
+}
+
+fn values(decimals: &[Decimal]) -> Vec<f64> {
+    decimals.iter().map(|d| d.value()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn decimals(texts: &[&str]) -> Vec<Decimal> {
+        texts.iter().map(|t| Decimal::parse(t).unwrap()).collect()
+    }
+
+    fn laws() -> Vec<Size> {
+        let [one, four, three] = ["1", "4", "3"].map(|t| Decimal::parse(t).unwrap());
+        vec![
+            Size::Exponential { mean: three },
+            Size::Erlang {
+                stages: 3,
+                mean: four,
+            },
+            Size::Hyperexponential {
+                probabilities: decimals(&[".3", ".7"]),
+                means: decimals(&["2", ".5"]),
+            },
+            Size::BalancedHyperexponential {
+                mean: one,
+                scv: four,
+            },
+            Size::Coxian {
+                means: decimals(&[".5", "1"]),
+                onward: decimals(&[".5"]),
+            },
+        ]
+    }
+
+    /// E[S] and E[S²] of the stages, by summing over all paths.
+    fn moments(law: &PhaseType) -> (f64, f64) {
+        let stages = law.rates.len();
+        let (mut first, mut second) = (0.0, 0.0);
+        for begin in 0..stages {
+            let mut probability = law.initial[begin];
+            let (mut mean, mut variance) = (0.0, 0.0);
+            for k in begin..stages {
+                mean += 1.0 / law.rates[k];
+                variance += law.rates[k].powi(-2);
+                let ends = probability * (1.0 - law.onward[k]);
+                first += ends * mean;
+                second += ends * (variance + mean * mean);
+                probability *= law.onward[k];
+            }
+        }
+        (first, second)
+    }
+
+    #[test]
+    fn stages_have_the_mean_and_variation_of_their_law() {
+        // By hand: .3·2 + .7·.5 = .95, E[S²] = 2(.3·4 + .7·.25) = 2.75; ½·.5 + ½·1.5 mean 1 and
+        // E[S²] = 2·.5·1 + ½·2·1² = 2.
+        let known = [
+            (3.0, 1.0),
+            (4.0, 1.0 / 3.0),
+            (0.95, 2.75 / 0.9025 - 1.0),
+            (1.0, 4.0),
+            (1.0, 1.0),
+        ];
+        for (size, (mean, scv)) in laws().iter().zip(known) {
+            let phases = size.phases();
+            let (first, second) = moments(&phases);
+            for (found, expected) in [
+                (size.mean(), mean),
+                (size.scv(), scv),
+                (first, mean),
+                (second / (first * first) - 1.0, scv),
+                (phases.initial.iter().sum(), 1.0),
+            ] {
+                assert!((found - expected).abs() < 1e-12, "{size:?}: {found}");
+            }
+            assert_eq!(phases.onward.last(), Some(&0.0));
+            assert_eq!(phases.rates.len(), phases.initial.len());
+            assert_eq!(size.is_exponential(), size.law() == "exponential");
+        }
+    }
+
+    #[test]
+    fn balanced_branches_are_balanced_even_for_an_extreme_variation() {
+        for scv in [1.0 + 1e-9, 4.0, 1e20] {
+            let (p, m) = balanced(3.0, scv);
+            assert!((p[0] * m[0] - 1.5).abs() < 1e-12 && (p[1] * m[1] - 1.5).abs() < 1e-12);
+            let second = 2.0 * (p[0] * m[0] * m[0] + p[1] * m[1] * m[1]);
+            assert!((second / 9.0 / (1.0 + scv) - 1.0).abs() < 1e-12, "{scv}");
+        }
+    }
+
+    #[test]
+    fn a_law_of_one_stage_is_exponential_by_any_name() {
+        let mean = Decimal::parse("2").unwrap();
+        let exponential = Size::Exponential { mean }.phases();
+        for size in [
+            Size::Erlang { stages: 1, mean },
+            Size::Coxian {
+                means: vec![mean],
+                onward: vec![],
+            },
+        ] {
+            assert!(size.is_exponential());
+            assert_eq!(size.phases(), exponential);
+        }
+    }
+
+    #[test]
+    fn every_law_is_named_and_has_a_text_of_its_own() {
+        let laws = laws();
+        assert_eq!(laws.iter().map(Size::law).collect::<Vec<_>>(), Size::LAWS);
+        let texts: Vec<String> = laws.iter().map(Size::canonical).collect();
+        assert_eq!(
+            texts,
+            [
+                "exponential 3e0",
+                "erlang 3 4e0",
+                "hyperexponential 2 3e-1 7e-1 2e0 5e-1",
+                "balanced-hyperexponential 1e0 4e0",
+                "coxian 2 5e-1 1e0 5e-1",
+            ]
+        );
+        for size in laws {
+            let json = serde_json::to_string(&size).unwrap();
+            assert!(json.contains(&format!("\"law\":\"{}\"", size.law())));
+            assert_eq!(serde_json::from_str::<Size>(&json).unwrap(), size);
+        }
+    }
+}

@@ -84,7 +84,9 @@ pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
     };
     let how = match mean.method {
         Method::ApproximationQueueLength => "approximately (bounds are exact)",
-        Method::ApproximationExponentialSizes => "as if sizes were exponential",
+        Method::ApproximationExponentialSizes => {
+            "as if sizes were exponential; with these sizes even its stability is not proved: simulate it"
+        }
         _ => "exactly",
     };
     let _ = write!(text, "E[T] = {} {unit} over all jobs", number(mean.value));

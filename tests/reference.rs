@@ -51,7 +51,7 @@ impl Case {
     }
 }
 
-/// The mean within 100 u/(1 − ρ), down to 1 − ρ = 1e-8.
+/// The mean within 4 u/(1 − ρ), down to 1 − ρ = 1e-8.
 #[test]
 fn qbd_means_keep_their_digits_in_heavy_traffic() {
     for case in cases() {
@@ -59,7 +59,7 @@ fn qbd_means_keep_their_digits_in_heavy_traffic() {
         let law = case.queue(&environment).qbd().solve_twice();
         let law = law.unwrap_or_else(|error| panic!("{}: {error}", case.name));
         let error = (law.mean() / number(&case.mean_number) - 1.0).abs();
-        assert!(error < 100.0 * case.inherent(), "{}: {error:e}", case.name);
+        assert!(error < 4.0 * case.inherent(), "{}: {error:e}", case.name);
     }
 }
 
@@ -73,7 +73,9 @@ fn tails_of_the_qbd() {
                 continue;
             }
             let error = (law.above(*x) / number(above) - 1.0).abs();
-            let allowed = 1e-12 + 1e4 * case.inherent();
+            // A rounding error of the decay rate counts once a level.
+            let decay = 4.0 * *x as f64 * f64::EPSILON / 2.0;
+            let allowed = 1e-12 + 100.0 * case.inherent() + decay;
             assert!(error < allowed, "{}: P(Q > {x}) {error:e}", case.name);
         }
     }

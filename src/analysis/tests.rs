@@ -3,23 +3,13 @@
 use serde::Deserialize;
 
 use super::*;
-use crate::artifact::{Backfill, EmptySlots, MsrPolicy, Route};
+use crate::artifact::{MsrPolicy, Route, section_seven};
 use crate::ctmc::{Edge, Environment, PhaseType};
 
 fn section7(preemption: Preemption, route: Route, rate: f64) -> (Workload, MsrPolicy) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
-    let policy = MsrPolicy {
-        preemption,
-        schedules: vec![vec![0, 0, 2], vec![1, 4, 0]],
-        weights: vec![0.5, 0.5],
-        order: vec![0, 1],
-        switching_rate: rate,
-        setup_rate: (preemption == Preemption::Setup).then_some(10.0),
-        route,
-        backfill: Backfill::None,
-        empty_slots: EmptySlots::Phantom,
-    };
-    (Workload::read(path.as_ref()).unwrap().workload, policy)
+    let workload = Workload::read(path.as_ref()).unwrap().workload;
+    (workload, section_seven(preemption, route, rate))
 }
 
 fn assert_digits(found: &[f64], expected: &[f64], relative: f64) {
@@ -36,70 +26,31 @@ fn assert_digits(found: &[f64], expected: &[f64], relative: f64) {
 /// workload, policy and chain.
 #[test]
 fn mean_numbers_of_section_seven() {
-    for (preemption, route, rate, load, numbers) in [
-        (
-            Preemption::Full,
-            "sequential-eager",
-            2.0,
-            0.9,
-            [10.125, 15.00379781, 11.68192948],
-        ),
-        (
-            Preemption::Full,
-            "sequential-eager",
-            2.0,
-            0.5,
-            [1.125, 2.574179743, 1.560344828],
-        ),
-        (
-            Preemption::None,
-            "sequential-eager",
-            0.17308,
-            0.9,
-            [29.08763411, 50.87428322, 88.50923004],
-        ),
-        (
-            Preemption::None,
-            "concurrent-eager",
-            0.11523,
-            0.9,
-            [22.37138649, 198.3340159, 47.79831279],
-        ),
-        (
-            Preemption::None,
-            "concurrent-late",
-            0.06471,
-            0.9,
-            [85.53297327, 288.9985312, 153.3226186],
-        ),
-        (
-            Preemption::None,
-            "sequential-late",
-            0.0527,
-            0.9,
-            [126.3276531, 190.4975158, 230.5249014],
-        ),
-        (
-            Preemption::None,
-            "concurrent-eager",
-            0.5,
-            0.5,
-            [1.138800545, 3.875992036, 1.711609901],
-        ),
-        (
-            Preemption::Setup,
-            "concurrent-late",
-            0.235,
-            0.9,
-            [32.37999682, 83.73510898, 49.44573918],
-        ),
-    ] {
-        let (workload, policy) = section7(preemption, route.parse().unwrap(), rate);
+    let table = "
+        full  sequential-eager 2       .9 10.125      15.00379781 11.68192948
+        full  sequential-eager 2       .5 1.125       2.574179743 1.560344828
+        none  sequential-eager .17308  .9 29.08763411 50.87428322 88.50923004
+        none  concurrent-eager .11523  .9 22.37138649 198.3340159 47.79831279
+        none  concurrent-late  .06471  .9 85.53297327 288.9985312 153.3226186
+        none  sequential-late  .0527   .9 126.3276531 190.4975158 230.5249014
+        none  concurrent-eager .5      .5 1.138800545 3.875992036 1.711609901
+        setup concurrent-late  .235    .9 32.37999682 83.73510898 49.44573918";
+    for line in table.trim().lines() {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        let preemption = match cells[0] {
+            "full" => Preemption::Full,
+            "none" => Preemption::None,
+            _ => Preemption::Setup,
+        };
+        let route: Route = cells[1].parse().unwrap();
+        let numbers: Vec<f64> = cells[2..].iter().map(|n| n.parse().unwrap()).collect();
+        let (rate, load, numbers) = (numbers[0], numbers[1], &numbers[2..]);
+        let (workload, policy) = section7(preemption, route, rate);
         let workload = workload.scaled(load / 0.9).unwrap();
         let modulation = Modulation::new(&workload, &policy, 1000).unwrap();
         let cost = exact(&workload, &modulation, preemption, 1e9).unwrap();
         // Scaling by .5/.9 rounds the rates.
-        assert_digits(&cost.numbers, &numbers, 1e-9);
+        assert_digits(&cost.numbers, numbers, 1e-9);
         let far = Modulation::new(
             &workload,
             &MsrPolicy {

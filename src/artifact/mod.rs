@@ -12,6 +12,8 @@ mod tuning;
 mod what_if;
 
 pub use check::{Finding, check, check_against};
+#[cfg(test)]
+pub(crate) use msr::section_seven;
 pub use msr::{Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption, Route};
 pub use tuning::{CurvePoint, Objective, RouteTried, Tuning};
 pub use what_if::{Crossing, MoreArrivals, MoreResource, WhatIf};

@@ -153,3 +153,19 @@ impl MsrPolicy {
         }
     }
 }
+
+/// Section 7 of the MSR paper, of which the loop is unique: tests of all stages start here.
+#[cfg(test)]
+pub(crate) fn section_seven(preemption: Preemption, route: Route, rate: f64) -> MsrPolicy {
+    MsrPolicy {
+        preemption,
+        schedules: vec![vec![0, 0, 2], vec![1, 4, 0]],
+        weights: vec![0.5, 0.5],
+        order: vec![0, 1],
+        switching_rate: rate,
+        setup_rate: (preemption == Preemption::Setup).then_some(10.0),
+        route,
+        backfill: Backfill::None,
+        empty_slots: EmptySlots::Phantom,
+    }
+}

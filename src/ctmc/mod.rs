@@ -152,7 +152,6 @@ pub fn stationary_dense(generator: &DMatrix<f64>) -> Option<DVector<f64>> {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod queue_tests;
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 use petgraph::graph::DiGraph;
 
 use super::qbd::{Level, Qbd};
-use super::{ChainError, stationary};
+use super::{ChainError, Rate, stationary};
 
 /// One edge of an environment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,12 +40,24 @@ impl Environment {
         for edge in &edges {
             chain.add_edge(nodes[edge.from], nodes[edge.to], edge.rate);
         }
-        let law = stationary(&chain)?;
-        let goes_round = edges.iter().all(|e| e.to > e.from || e.to == 0);
+        Self::of(&chain)
+    }
+
+    /// The environment that a chain is, states and edges in its own order.
+    ///
+    /// # Errors
+    /// As [`Environment::new`].
+    pub fn of<S, E: Rate>(chain: &DiGraph<S, E>) -> Result<Self, ChainError> {
+        let edge = |e: &petgraph::graph::Edge<E>| Edge {
+            from: e.source().index(),
+            to: e.target().index(),
+            rate: e.weight.rate(),
+        };
+        let edges: Vec<Edge> = chain.raw_edges().iter().map(edge).collect();
         Ok(Environment {
+            law: stationary(chain)?,
+            goes_round: edges.iter().all(|e| e.to > e.from || e.to == 0),
             edges,
-            law,
-            goes_round,
         })
     }
 

@@ -62,8 +62,7 @@ impl RelativeCompletions {
             .sum();
         ahead.iter_mut().for_each(|a| *a -= mean);
         let mut after = 0.0;
-        for (edge, serves) in queue.edges().filter(|(_, serves)| *serves) {
-            debug_assert!(serves);
+        for (edge, _) in queue.edges().filter(|(_, serves)| *serves) {
             after += environment.law()[edge.from] * edge.rate * ahead[edge.to];
         }
         for s in (0..n).filter(|s| !queue.drains(*s)) {

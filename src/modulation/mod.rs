@@ -13,13 +13,13 @@ mod loop_order;
 mod route;
 
 pub use loop_order::{drains, least_drain_order, lexicographic_order};
+use route::chain;
 pub use route::{Phase, TooManyPhases};
-use route::{Step, chain};
 
 use std::sync::Arc;
 
 use crate::artifact::MsrPolicy;
-use crate::ctmc::{ChainError, Edge, Environment, ModulatedQueue};
+use crate::ctmc::{ChainError, Environment, ModulatedQueue};
 use crate::workload::Workload;
 
 /// The modulating chain of an MSR policy, solved.
@@ -60,13 +60,7 @@ impl Modulation {
         limit: usize,
     ) -> Result<Self, ModulationError> {
         let chain = chain(workload, policy, limit)?;
-        let edge = |e: &petgraph::graph::Edge<Step>| Edge {
-            from: e.source().index(),
-            to: e.target().index(),
-            rate: e.weight.rate,
-        };
-        let edges = chain.raw_edges().iter().map(edge).collect();
-        let environment = Environment::new(chain.node_count(), edges)?;
+        let environment = Environment::of(&chain)?;
         let completions = chain.edge_weights().map(|step| step.completion).collect();
         let phases = chain
             .into_nodes_edges()

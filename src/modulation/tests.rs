@@ -4,7 +4,7 @@ use nalgebra::DVector;
 use rand::{RngExt, SeedableRng};
 
 use super::*;
-use crate::artifact::{Backfill, EmptySlots, Preemption, Route};
+use crate::artifact::{Preemption, Route, section_seven};
 use crate::ctmc;
 use crate::program::{self, Limits};
 use crate::schedule::{Packing, Schedule};
@@ -12,20 +12,6 @@ use crate::schedule::{Packing, Schedule};
 fn section7() -> Workload {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
     Workload::read(path.as_ref()).unwrap().workload
-}
-
-fn policy(preemption: Preemption, route: Route, rate: f64) -> MsrPolicy {
-    MsrPolicy {
-        preemption,
-        schedules: vec![vec![0, 0, 2], vec![1, 4, 0]],
-        weights: vec![0.5, 0.5],
-        order: vec![0, 1],
-        switching_rate: rate,
-        setup_rate: (preemption == Preemption::Setup).then_some(10.0),
-        route,
-        backfill: Backfill::None,
-        empty_slots: EmptySlots::Phantom,
-    }
 }
 
 /// Section 7 of the MSR paper at ρ = .9: phases and largest stable switching rates of the
@@ -39,7 +25,7 @@ fn routes_of_section_seven() {
         ("concurrent-late", 13, 0.14235),
         ("sequential-late", 9, 0.09412),
     ] {
-        let policy = policy(Preemption::None, route.parse().unwrap(), 0.05);
+        let policy = section_seven(Preemption::None, route.parse().unwrap(), 0.05);
         let modulation = Modulation::new(&workload, &policy, 1000).unwrap();
         assert_eq!(modulation.phases.len(), phases, "{route}");
         let found = modulation.largest_stable_rate(&workload);
@@ -54,8 +40,9 @@ fn largest_stable_rate_is_where_a_type_becomes_unstable() {
     let workload = section7();
     for preemption in [Preemption::None, Preemption::Setup] {
         for route in Route::ALL {
-            let at =
-                |rate| Modulation::new(&workload, &policy(preemption, route, rate), 1000).unwrap();
+            let at = |rate| {
+                Modulation::new(&workload, &section_seven(preemption, route, rate), 1000).unwrap()
+            };
             let largest = at(0.01).largest_stable_rate(&workload);
             assert!((at(3.0).largest_stable_rate(&workload) / largest - 1.0).abs() < 1e-10);
             let scaled = at(0.01).at(0.3).mean_schedule().to_vec();
@@ -79,7 +66,7 @@ fn mean_schedule_by_renewal_and_reward() {
     let rate = 0.1;
     let modulation = Modulation::new(
         &section7(),
-        &policy(Preemption::None, Route::ALL[0], rate),
+        &section_seven(Preemption::None, Route::ALL[0], rate),
         1000,
     )
     .unwrap();
@@ -122,7 +109,7 @@ fn random_policy(schedules: &[Schedule], preemption: Preemption, route: Route) -
             .map(|s| 2.0 * s as f64 / (n * (n + 1)) as f64)
             .collect(),
         order: (0..n).collect(),
-        ..policy(preemption, route, 0.7)
+        ..section_seven(preemption, route, 0.7)
     }
 }
 
@@ -199,7 +186,7 @@ fn fast_setups_approach_full_preemption() {
 #[test]
 fn a_chain_beyond_its_limit_is_refused() {
     for route in ["concurrent-late", "concurrent-eager"] {
-        let policy = policy(Preemption::None, route.parse().unwrap(), 0.05);
+        let policy = section_seven(Preemption::None, route.parse().unwrap(), 0.05);
         let error = Modulation::new(&section7(), &policy, 12).unwrap_err();
         assert!(error.to_string().contains("more than 12 phases"), "{error}");
         assert!(Modulation::new(&section7(), &policy, 13).is_ok());
@@ -227,7 +214,7 @@ fn a_single_schedule_is_never_left() {
             schedules: vec![vec![1, 4, 0]],
             weights: vec![1.0],
             order: vec![0],
-            ..policy(preemption, Route::ALL[0], 2.0)
+            ..section_seven(preemption, Route::ALL[0], 2.0)
         };
         let modulation = Modulation::new(&section7(), &single, 10).unwrap();
         assert_eq!(

@@ -40,8 +40,8 @@ const COLORS: [RGBColor; 4] = [
     RGBColor(110, 110, 110),
 ];
 
-/// Mean response time over the switching rate, a curve for each route: exact as a line, the
-/// approximation dashed where there is no exact value, the bounds shaded.
+/// Mean response time over the switching rate, a curve for each route: exact, or the
+/// approximation (which the legend says) where a point has no exact value; the bounds shaded.
 ///
 /// # Errors
 /// When the picture cannot be drawn.

@@ -11,9 +11,9 @@ use crate::workload::Workload;
 /// What has no memory is drawn anew at each event, from the total rate: the policy's clocks,
 /// and the completions where all sizes are exponential. As soon as one type's are not, jobs get
 /// their sizes as they arrive, and a calendar knows who ends next; the kinds of [`Ends`] are
-/// compiled apart, so that one does not slow the other, and so are runs that watch thresholds. Arrivals and sizes stand in streams of
-/// their own, so that all policies face the same ones. Nothing is allocated an event but by
-/// growing queues, and by the calendar.
+/// compiled apart, so that one does not slow the other, and so are runs that watch thresholds.
+/// Arrivals and sizes stand in streams of their own, so that all policies face the same ones.
+/// Nothing is allocated an event but by growing queues, and by the calendar.
 pub(super) struct Engine<P, E, const WATCHING: bool> {
     pub system: System,
     pub series: Series,

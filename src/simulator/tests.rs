@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::artifact::{Backfill, EmptySlots, Route};
+use crate::artifact::{Backfill, Route, section_seven};
 use crate::policy::{Event, System};
 
 mod sizes;
@@ -113,25 +113,15 @@ fn intervals_of_a_queue_cover() {
     assert!(covered >= 90, "{covered} of 100");
 }
 
-fn section7(preemption: Preemption, route: Route, rate: f64) -> MsrPolicy {
-    MsrPolicy {
-        preemption,
-        schedules: vec![vec![0, 0, 2], vec![1, 4, 0]],
-        weights: vec![0.5, 0.5],
-        order: vec![0, 1],
-        switching_rate: rate,
-        setup_rate: (preemption == Preemption::Setup).then_some(10.0),
-        route,
-        backfill: Backfill::None,
-        empty_slots: EmptySlots::Phantom,
-    }
-}
-
 /// pMSR, section 7 of the MSR paper, α = 2: mean numbers from an independent exact analysis
 /// (a quasi-birth-death process, checked against a truncated chain).
 #[test]
 fn preemptive_section_seven_has_its_exact_means() {
-    let policy = Contender::Msr(Box::new(section7(Preemption::Full, Route::ALL[0], 2.0)));
+    let policy = Contender::Msr(Box::new(section_seven(
+        Preemption::Full,
+        Route::ALL[0],
+        2.0,
+    )));
     for (load, exact, budget, within) in [
         (0.5, [1.125, 2.5742, 1.5603], 5_000_000, 0.02),
         (0.9, [10.125, 15.0038, 11.6819], 20_000_000, 0.06),
@@ -152,7 +142,7 @@ fn preemptive_section_seven_has_its_exact_means() {
 /// nMSR, section 7 at ρ = .9, sequential and eager, α = .17308: exact mean numbers as above.
 #[test]
 fn non_preemptive_section_seven_has_its_exact_means() {
-    let policy = section7(
+    let policy = section_seven(
         Preemption::None,
         "sequential-eager".parse().unwrap(),
         0.17308,

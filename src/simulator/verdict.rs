@@ -22,8 +22,7 @@ pub enum Verdict {
     /// Neither: the interval is too wide to say more; or the run so short beside the queue's
     /// memory that its intervals cannot be trusted, which they can where they are narrower than
     /// ±10 % (a fraction above a threshold: as narrow as confirms a claim of p or of what was
-    /// measured) after a warm-up of at most a
-    /// tenth of the run, with ten jobs of the type a batch.
+    /// measured) after a warm-up of at most a tenth of the run, with ten jobs of the type a batch.
     NotEnoughEvidence,
     /// The claim does not say that it is exact, so there is nothing to refute.
     Approximate,

@@ -155,8 +155,12 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
             Outcome::Undecided(overload)
         });
     }
-    let (policy, routes) = policy_of(workload, options, &solution, tuning::FINEST)?;
+    let (policy, mut routes) = policy_of(workload, options, &solution, tuning::FINEST)?;
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
+    let taken = routes.iter_mut().find(|r| r.route == policy.route);
+    if let Some(outlook) = taken.and_then(|r| r.outlook.as_mut()) {
+        tuning::Search::new(workload, options, &modulation).draw(outlook);
+    }
     let (claims, out_of_reach) =
         claims::claims(workload, options, &policy, &modulation, &solution)?;
     let what_if = what_if::what_if(workload, options, &policy, &modulation, &solution)?;

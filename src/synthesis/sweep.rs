@@ -1,4 +1,4 @@
-use super::{Options, PHASE_LIMIT, SynthesisError, first_draft, mean_size, tuning};
+use super::{Options, PHASE_LIMIT, SynthesisError, first_draft, tuning};
 use crate::analysis::{AnalysisError, Cost, TypeQueue};
 use crate::artifact::{MsrPolicy, Route};
 use crate::modulation::Modulation;
@@ -55,7 +55,7 @@ pub fn sweep(
             Err(error) => return Err(error.into()),
         };
         let search = tuning::Search::new(workload, options, &modulation);
-        let (low, high) = search.range(mean_size(workload));
+        let (low, high) = search.range();
         for k in 0..points {
             let fraction = k as f64 / (points - 1).max(1) as f64;
             let rate = low * (high / low).powf(fraction);

@@ -166,10 +166,8 @@ impl<'a> Search<'a> {
     }
 
     /// Switching rates around the best that is predicted, all stable.
-    pub(super) fn range(&self, mean_size: f64) -> (f64, f64) {
-        let start = (0.5 / mean_size).min(0.5 * self.largest);
-        let predicted = || minimum(|rate| self.approximation(rate), start, self.largest, 1e-2).0;
-        let best = self.settled_rate().unwrap_or_else(predicted);
+    pub(super) fn range(&self) -> (f64, f64) {
+        let best = self.prediction().rate;
         (best / 30.0, (best * 30.0).min(0.98 * self.largest))
     }
 
@@ -197,7 +195,7 @@ impl<'a> Search<'a> {
     }
 
     /// The exact objective; infinite where it is unstable or has no digit left.
-    pub(super) fn exact(&self, rate: f64) -> f64 {
+    fn exact(&self, rate: f64) -> f64 {
         if rate >= self.largest {
             return f64::INFINITY;
         }
@@ -216,18 +214,17 @@ impl<'a> Search<'a> {
 
     /// The switching rate where it is not to be searched for: given, or free.
     fn settled_rate(&self) -> Option<f64> {
-        let free = self.options.preemption == Preemption::Full || self.is_single();
         let brisk = || super::SWITCHES_A_SIZE / mean_size(self.workload);
-        self.options.switching_rate.or_else(|| free.then(brisk))
+        self.options
+            .switching_rate
+            .or_else(|| self.is_free().then(brisk))
     }
 
     /// What section 6.4's approximation says.
     fn prediction(&self) -> Outlook {
         let unit = mean_size(self.workload);
         let start = (0.5 / unit).min(0.5 * self.largest);
-        let free = self.options.preemption == Preemption::Full || self.is_single();
-        let predicted = match self.settled_rate().filter(|_| free) {
-            // More switching is better without end: there is no best rate to predict.
+        let predicted = match self.settled_rate().filter(|_| self.is_free()) {
             Some(rate) => (rate, self.approximation(rate)),
             None => minimum(|rate| self.approximation(rate), start, self.largest, 1e-4),
         };
@@ -282,12 +279,29 @@ impl<'a> Search<'a> {
                 return Ok(0.0);
             }
         }
-        self.search(outlook, tolerance.max(finest), work)?;
+        self.search(outlook, tolerance.max(finest))?;
         Ok(work * evaluations)
     }
 
-    fn is_single(&self) -> bool {
-        self.modulation.phases.len() == 1
+    /// Adds points far from the best rate to a curve that was searched, where they cost little.
+    pub(super) fn draw(&self, outlook: &mut Outlook) {
+        let preemption = self.options.preemption;
+        let work = analysis::work(self.workload, self.modulation, preemption);
+        if outlook.curve.len() < 2 || work > CHEAP {
+            return;
+        }
+        let around = CURVE.iter().map(|factor| factor * outlook.rate);
+        let stable = around.filter(|rate| *rate < 0.98 * self.largest);
+        let drawn = stable.map(|rate| (rate, self.exact(rate)));
+        let drawn: Vec<_> = drawn.filter(|(_, value)| value.is_finite()).collect();
+        outlook.curve.extend(drawn);
+        outlook.curve.sort_by(|a, b| a.0.total_cmp(&b.0));
+        outlook.curve.dedup_by(|a, b| a.0 == b.0);
+    }
+
+    /// Whether more switching never costs, so that there is no best rate.
+    fn is_free(&self) -> bool {
+        self.options.preemption == Preemption::Full || self.modulation.phases.len() == 1
     }
 
     fn take_exact(&self, outlook: &mut Outlook) -> Result<(), SynthesisError> {
@@ -310,12 +324,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn search(
-        &self,
-        outlook: &mut Outlook,
-        tolerance: f64,
-        work: f64,
-    ) -> Result<(), SynthesisError> {
+    fn search(&self, outlook: &mut Outlook, tolerance: f64) -> Result<(), SynthesisError> {
         let mut curve = Vec::new();
         let evaluate = |rate: f64| {
             let value = self.exact(rate);
@@ -328,12 +337,6 @@ impl<'a> Search<'a> {
         if !value.is_finite() {
             // Whatever it is, it is one at the predicted rate too, and says why.
             return self.take_exact(outlook);
-        }
-        if work <= CHEAP {
-            let around = CURVE.iter().map(|factor| factor * rate);
-            let stable = around.filter(|rate| *rate < 0.98 * self.largest);
-            let drawn = stable.map(|rate| (rate, self.exact(rate)));
-            curve.extend(drawn.filter(|(_, value)| value.is_finite()));
         }
         curve.sort_by(|a, b| a.0.total_cmp(&b.0));
         curve.dedup_by(|a, b| a.0 == b.0);

@@ -11,7 +11,15 @@ pub(super) fn check(artifact: &Artifact, workload: &Workload, report: &mut Repor
         tuned(artifact, tuning, report);
     }
     if let Some(what_if) = &artifact.provenance.what_if {
-        answers(artifact, what_if, workload, report);
+        let mut answers = Answers {
+            artifact,
+            workload,
+            what_if,
+            report,
+        };
+        answers.more_arrivals();
+        answers.more_resource();
+        answers.others();
     }
 }
 
@@ -113,100 +121,102 @@ fn claimed(artifact: &Artifact, quantity: Quantity) -> Option<f64> {
     (found.method != Method::ApproximationQueueLength).then_some(found.value)
 }
 
-fn answers(artifact: &Artifact, what_if: &WhatIf, workload: &Workload, report: &mut Report) {
-    let path = "provenance.what_if";
-    let now = claimed(artifact, Quantity::MeanResponse);
-    // No job leaves before it is served.
-    let work: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
-    let shortest = 0.98 * work / workload.total_arrival_rate();
-    let response = |place: String, value: Option<f64>, most: f64, report: &mut Report| {
+/// What the answers are checked against.
+struct Answers<'a> {
+    artifact: &'a Artifact,
+    workload: &'a Workload,
+    what_if: &'a WhatIf,
+    report: &'a mut Report,
+}
+
+impl Answers<'_> {
+    fn add(&mut self, place: &str, message: impl Into<String>) {
+        let path = format!("provenance.what_if.{place}");
+        self.report.add(path, message);
+    }
+
+    fn positive(&mut self, place: &str, value: Option<f64>) {
+        if let Some(value) = value {
+            let path = format!("provenance.what_if.{place}");
+            positive(path, value, self.report);
+        }
+    }
+
+    /// A mean response time: no job leaves before it is served.
+    fn response(&mut self, place: &str, value: Option<f64>, most: f64) {
+        let work: f64 = self.workload.types().iter().map(|t| t.offered_load()).sum();
+        let shortest = 0.98 * work / self.workload.total_arrival_rate();
         if let Some(value) = value.filter(|value| !(shortest..=most).contains(value)) {
-            report.add(
+            self.add(
                 place,
                 format!("{value}, expected from {shortest} to {most}"),
             );
         }
-    };
-    let names = workload.types().iter().map(|t| t.name());
-    if !names.eq(what_if.more_arrivals.iter().map(|m| m.job_type.as_str())) {
-        report.add(
-            format!("{path}.more_arrivals"),
-            "expected one entry for each type, in order",
-        );
     }
-    for (n, more) in what_if.more_arrivals.iter().enumerate() {
-        positive(format!("{path}.more_arrivals[{n}].load"), more.load, report);
-        let place = format!("{path}.more_arrivals[{n}].mean_response");
-        response(place, more.mean_response, f64::MAX, report);
-        let price = artifact
-            .certificate
-            .prices
-            .get(n)
-            .copied()
-            .unwrap_or(f64::NAN);
-        let load = artifact.certificate.load * (1.0 + 0.01 * price);
-        if !is_close(more.load, load, 1e-9) {
-            let place = format!("{path}.more_arrivals[{n}].load");
-            report.add(place, format!("{}, expected {load}", more.load));
+
+    fn more_arrivals(&mut self) {
+        let answers = &self.what_if.more_arrivals;
+        let names = self.workload.types().iter().map(|t| t.name());
+        if !names.eq(answers.iter().map(|more| more.job_type.as_str())) {
+            self.add(
+                "more_arrivals",
+                "expected one entry for each type, in order",
+            );
+            return;
         }
-    }
-    for (n, more) in what_if.more_resource.iter().enumerate() {
-        let here = format!("{path}.more_resource[{n}]");
-        if !workload
-            .resources()
-            .iter()
-            .any(|r| r.name() == more.resource)
-        {
-            report.add(
-                format!("{here}.resource"),
-                "expected a resource of the server",
+        let certificate = &self.artifact.certificate;
+        for (n, (more, price)) in answers.iter().zip(&certificate.prices).enumerate() {
+            let here = format!("more_arrivals[{n}]");
+            let load = certificate.load * (1.0 + 0.01 * price);
+            if !is_close(more.load, load, 1e-9) {
+                let message = format!("{}, expected {load}", more.load);
+                self.add(&format!("{here}.load"), message);
+            }
+            self.response(
+                &format!("{here}.mean_response"),
+                more.mean_response,
+                f64::MAX,
             );
         }
-        positive(format!("{here}.more"), more.more, report);
-        positive(format!("{here}.load"), more.load, report);
+    }
+
+    /// A larger server is no worse.
+    fn more_resource(&mut self) {
+        let load = self.artifact.certificate.load;
+        let now = claimed(self.artifact, Quantity::MeanResponse);
         let most = now.map_or(f64::MAX, |now| now * (1.0 + 1e-6));
-        response(
-            format!("{here}.mean_response"),
-            more.mean_response,
-            most,
-            report,
-        );
-        if more.load > artifact.certificate.load * (1.0 + 1e-6) {
-            let message = format!("{}, expected no more than now", more.load);
-            report.add(format!("{here}.load"), message);
+        for (n, more) in self.what_if.more_resource.iter().enumerate() {
+            let here = format!("more_resource[{n}]");
+            let mut known = self.workload.resources().iter();
+            if !known.any(|r| r.name() == more.resource) {
+                self.add(
+                    &format!("{here}.resource"),
+                    "expected a resource of the server",
+                );
+            }
+            self.positive(&format!("{here}.more"), Some(more.more));
+            self.positive(&format!("{here}.load"), Some(more.load));
+            if more.load > load * (1.0 + 1e-6) {
+                let message = format!("{}, expected no more than now", more.load);
+                self.add(&format!("{here}.load"), message);
+            }
+            self.response(&format!("{here}.mean_response"), more.mean_response, most);
         }
     }
-    if let Some(load) = what_if.load_of_twice_the_response {
-        let range = artifact.certificate.load..=1.0 + 1e-9;
-        if !range.contains(&load) {
+
+    fn others(&mut self) {
+        let what_if = self.what_if;
+        let now = self.artifact.certificate.load;
+        let twice = what_if.load_of_twice_the_response;
+        if let Some(load) = twice.filter(|load| !(now..=1.0 + 1e-9).contains(load)) {
             let message = format!("{load}, expected between the load now and 1");
-            report.add(format!("{path}.load_of_twice_the_response"), message);
+            self.add("load_of_twice_the_response", message);
         }
-    }
-    let doubled = what_if.response_at_twice_the_switching_rate;
-    let place = format!("{path}.response_at_twice_the_switching_rate");
-    response(place, doubled, f64::MAX, report);
-    let single = [
-        (
-            "load_of_twice_the_response",
-            what_if.load_of_twice_the_response,
-        ),
-        (
-            "response_at_twice_the_switching_rate",
-            what_if.response_at_twice_the_switching_rate,
-        ),
-        (
-            "setups.setup_rate",
-            what_if.setups.and_then(|s| s.setup_rate),
-        ),
-        (
-            "setups.without_preemption",
-            what_if.setups.map(|s| s.without_preemption),
-        ),
-    ];
-    for (name, value) in single {
-        if let Some(value) = value {
-            positive(format!("{path}.{name}"), value, report);
-        }
+        let doubled = what_if.response_at_twice_the_switching_rate;
+        self.response("response_at_twice_the_switching_rate", doubled, f64::MAX);
+        let setups = what_if.setups;
+        self.positive("setups.setup_rate", setups.and_then(|s| s.setup_rate));
+        let without = setups.map(|s| s.without_preemption);
+        self.positive("setups.without_preemption", without);
     }
 }

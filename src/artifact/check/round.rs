@@ -315,22 +315,15 @@ impl Leg<'_> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::artifact::{Backfill, EmptySlots, Route};
+    use crate::artifact::{Route, section_seven};
 
     /// Section 7 of the MSR paper: schedules (0, 0, 2) and (1, 4, 0), all sizes of mean 1.
     fn round(preemption: Preemption, setup_rate: Option<f64>, route: Route) -> Round {
         let path = format!("{}/models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
         let workload = Workload::read(path.as_ref()).unwrap().workload;
         let policy = MsrPolicy {
-            preemption,
-            schedules: vec![vec![0, 0, 2], vec![1, 4, 0]],
-            weights: vec![0.5, 0.5],
-            order: vec![0, 1],
-            switching_rate: 1.0,
             setup_rate,
-            route,
-            backfill: Backfill::None,
-            empty_slots: EmptySlots::Phantom,
+            ..section_seven(preemption, route, 1.0)
         };
         Round::of(&workload, &policy).unwrap()
     }

@@ -237,14 +237,14 @@ fn the_calendar_agrees_with_the_race_on_exponential_sizes() {
     for (load, policy, exact, budget, within) in [
         (
             0.5,
-            section7(Preemption::Full, Route::ALL[0], 2.0),
+            section_seven(Preemption::Full, Route::ALL[0], 2.0),
             [1.125, 2.5742, 1.5603],
             3_000_000,
             0.03,
         ),
         (
             0.9,
-            section7(Preemption::None, route, 0.17308),
+            section_seven(Preemption::None, route, 0.17308),
             [29.088, 50.874, 88.509],
             20_000_000,
             0.2,
@@ -265,7 +265,7 @@ fn the_calendar_agrees_with_the_race_on_exponential_sizes() {
 fn all_work_is_done_under_every_rule_and_a_seed_has_one_result() {
     let workload = model("section7_phases").scaled(0.625).unwrap();
     let msr = |preemption, backfill| {
-        let mut policy = section7(preemption, "sequential-eager".parse().unwrap(), 0.2);
+        let mut policy = section_seven(preemption, "sequential-eager".parse().unwrap(), 0.2);
         policy.backfill = backfill;
         Contender::Msr(Box::new(policy))
     };

@@ -106,7 +106,7 @@ fn queues(c: &mut Criterion) {
 }
 
 fn simulations(c: &mut Criterion) {
-    let events = 1_000_000;
+    let events = 5_000_000;
     let mut group = c.benchmark_group("simulator");
     group.throughput(Throughput::Elements(events));
     group.sample_size(10);
@@ -137,10 +137,11 @@ fn simulations(c: &mut Criterion) {
             let settings = Settings {
                 events,
                 precision: 1e-9,
+                replications: 1,
                 ..Settings::default()
             };
             group.bench_function(format!("{name}/{on}"), |b| {
-                b.iter(|| contender.simulate(&workload, &settings, |_, _| {}).unwrap());
+                b.iter(|| contender.simulate(&workload, &settings, |_| {}).unwrap());
             });
         }
     }

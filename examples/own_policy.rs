@@ -19,6 +19,7 @@ const LOADS: [f64; 4] = [0.3, 0.5, 0.7, 0.85];
 
 /// Starts the fitting type with the largest dominant share (its largest fraction of a
 /// resource), ties to the oldest job, until nothing that waits fits.
+#[derive(Clone)]
 struct BestFit {
     dominant_shares: Vec<f64>,
 }
@@ -60,7 +61,7 @@ impl Policy for BestFit {
 
 /// Serves all jobs in the system at one speed, at most 1: as fast as the scarcest resource
 /// allows. A fluid ideal: jobs run at any fraction of their demand, and none ever waits.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct ProcessorSharing {
     capacity: Vec<u64>,
 }
@@ -111,20 +112,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         cells.map(|cells| row(name, cells.into_iter()))
     };
     simulated("first-fit", &|workload| {
-        simulate(workload, FirstFit, false, &settings, |_, _| ())
+        simulate(workload, FirstFit, &settings, |_| ())
     })?;
     simulated("best-fit", &|workload| {
         simulate(
             workload,
             BestFit::new(workload),
-            false,
             &settings,
-            |_, _| (),
+            |_| (),
         )
     })?;
     simulated("processor-sharing", &|workload| {
         let policy = ProcessorSharing::default();
-        simulate(workload, policy, false, &settings, |_, _| ())
+        simulate(workload, policy, &settings, |_| ())
     })?;
     println!(
         "mean response times with 95 % confidence intervals, on the same arrivals at each load"

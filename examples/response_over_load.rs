@@ -58,7 +58,7 @@ impl Curve {
             let scaled = workload.scaled(load / 0.9)?;
             let run = self
                 .contender(&scaled)?
-                .simulate(&scaled, &settings, |_, _| ())?;
+                .simulate(&scaled, &settings, |_| ())?;
             let Some(mean) = run.mean_response else { break };
             println!(
                 "{} {load} {:.3} ± {:.3}",

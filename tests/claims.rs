@@ -59,7 +59,7 @@ fn run(workload: &Workload, artifacts: &[&Artifact], events: u64) -> Run {
         ..Settings::default()
     };
     let contender = Contender::Msr(Box::new(artifacts[0].policy.clone()));
-    let run = contender.simulate(workload, &settings, |_, _| {}).unwrap();
+    let run = contender.simulate(workload, &settings, |_| {}).unwrap();
     assert_ne!(run.health, Health::Unstable);
     run
 }

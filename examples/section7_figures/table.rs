@@ -191,7 +191,7 @@ pub fn simulate_row(workload: &Workload, row: &mut Row) -> Result<()> {
         events: row.events,
         ..Settings::default()
     };
-    let run = row.rule.simulate(&workload, &settings, |_, _| ())?;
+    let run = row.rule.simulate(&workload, &settings, |_| ())?;
     row.simulated = run.mean_number;
     let mut line = match row.policy() {
         Some(p) => format!("{:?} at α = {:.4}", p.preemption, p.switching_rate),

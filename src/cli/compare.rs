@@ -67,8 +67,8 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
         for load in &arguments.loads {
             let scaled = workload.scaled(load / own_load)?;
             let what = format!("{name} at ρ = {load}");
-            row.push(contender.simulate(&scaled, &settings, |events, reached| {
-                spinner.set_message(progress::events(&what, events, reached, settings.precision));
+            row.push(contender.simulate(&scaled, &settings, |reached| {
+                spinner.set_message(progress::events(&what, reached, settings.precision));
             })?);
         }
         runs.push(row);

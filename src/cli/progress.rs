@@ -7,6 +7,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use synth::report::number;
+use synth::simulator::Progress;
 
 use super::Common;
 
@@ -53,8 +54,8 @@ pub fn spinner(common: &Common, what: &str) -> Spinner {
 }
 
 /// How far a simulation is.
-pub fn events(what: &str, events: u64, reached: Option<f64>, wanted: f64) -> String {
-    let precision = reached.map_or("not settled yet".into(), |p| {
+pub fn events(what: &str, reached: Progress, wanted: f64) -> String {
+    let precision = reached.precision.map_or("not settled yet".into(), |p| {
         format!(
             "± {} % (asked: {} %)",
             number(100.0 * p),
@@ -63,6 +64,6 @@ pub fn events(what: &str, events: u64, reached: Option<f64>, wanted: f64) -> Str
     });
     format!(
         "{what}: {:.1} million events, {precision}",
-        events as f64 / 1e6
+        reached.events as f64 / 1e6
     )
 }

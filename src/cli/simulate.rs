@@ -68,7 +68,7 @@ impl Budget {
             precision: self.precision,
             events: self.events,
             time: self.time.map(|t| Duration::from_secs_f64(t.min(1e9))),
-            watch: Vec::new(),
+            ..Settings::default()
         }
     }
 }
@@ -259,8 +259,8 @@ fn simulate(
     what: &str,
 ) -> Result<Run, Box<dyn std::error::Error>> {
     let progress = progress::spinner(common, what);
-    let run = contender.simulate(workload, settings, |events, reached| {
-        progress.set_message(progress::events(what, events, reached, settings.precision));
+    let run = contender.simulate(workload, settings, |reached| {
+        progress.set_message(progress::events(what, reached, settings.precision));
     });
     Ok(run?)
 }

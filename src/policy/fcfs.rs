@@ -18,6 +18,6 @@ impl Policy for Fcfs {
 
 /// The type of the oldest waiting job of all.
 fn oldest(system: &System) -> Option<usize> {
-    let heads = (0..system.types()).filter_map(|i| system.oldest(i).map(|job| (job.number, i)));
+    let heads = system.queued().filter_map(|i| system.oldest(i).map(|job| (job.number, i)));
     heads.min().map(|(_, i)| i)
 }

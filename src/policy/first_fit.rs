@@ -25,7 +25,7 @@ pub(super) fn start_all_that_fit(system: &mut System) {
             .filter(|_| system.fits(i))
             .map(|job| (job.number, i))
     };
-    while let Some((_, i)) = (0..system.types()).filter_map(|i| fitting(system, i)).min() {
+    while let Some((_, i)) = system.queued().filter_map(|i| fitting(system, i)).min() {
         system.start(i);
     }
 }

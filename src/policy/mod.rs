@@ -9,15 +9,19 @@
 //! whoever runs it tells it when one rang; so a recorded sequence of events determines all
 //! decisions. A rule may also give fractional service: [`System::share`].
 
+mod drive;
 mod fcfs;
 mod first_fit;
+mod meter;
 mod msr;
 mod system;
 
 pub use fcfs::Fcfs;
 pub use first_fit::FirstFit;
 pub use msr::Msr;
-pub use system::{Action, Counters, Job, Meter, System, Violation};
+pub use system::{Action, Counters, Job, System, Violation};
+
+pub(crate) use meter::Meter;
 
 /// What a policy reacts to. Types are indices in the workload's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -37,6 +41,16 @@ pub trait Policy {
     /// [`System::set_clock`], zero at first.
     fn clocks(&self) -> usize {
         0
+    }
+
+    /// Whether the rule may stop jobs.
+    fn preempts(&self) -> bool {
+        false
+    }
+
+    /// Whether the rule looks at sizes ([`System::work_left`]).
+    fn needs_sizes(&self) -> bool {
+        false
     }
 
     /// Called once, before the first event, on an empty system.

@@ -283,6 +283,10 @@ impl Policy for Msr {
         1 + self.slots.len()
     }
 
+    fn preempts(&self) -> bool {
+        self.policy.preemption != Preemption::None
+    }
+
     fn begin(&mut self, system: &mut System) {
         self.arrive(system);
         for i in 0..self.slots.len() {

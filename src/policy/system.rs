@@ -1,15 +1,20 @@
 use std::collections::VecDeque;
 
+use fixedbitset::FixedBitSet;
+
+use super::Meter;
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
-/// A job as policies know it: no size, which no policy here may see.
+/// A job as rules know it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Job {
     /// Arrival number over all types: lower is older.
     pub number: u64,
     /// Arrival time, in the workload's time unit.
     pub arrived: f64,
+    /// Where the system keeps it.
+    pub(crate) slot: u32,
 }
 
 /// What a policy decided.
@@ -17,7 +22,7 @@ pub struct Job {
 pub enum Action {
     /// This job of this type starts (or resumes).
     Start(usize, Job),
-    /// This job of this type is preempted and waits again, at the head of its queue.
+    /// This job of this type is preempted and waits again, in its place in the queue.
     Stop(usize, Job),
 }
 
@@ -44,34 +49,10 @@ pub enum Violation {
     Service(usize, usize, usize),
 }
 
-/// A quantity of time, its integral kept.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Meter {
-    value: f64,
-    area: f64,
-    since: f64,
-}
-
-impl Meter {
-    /// The value now.
-    pub fn value(&self) -> f64 {
-        self.value
-    }
-
-    pub(crate) fn set(&mut self, value: f64, now: f64) {
-        self.area += self.value * (now - self.since);
-        (self.value, self.since) = (value, now);
-    }
-
-    /// The integral since this was last called.
-    pub fn collect(&mut self, now: f64) -> f64 {
-        self.set(self.value, now);
-        std::mem::take(&mut self.area)
-    }
-}
-
 /// How often things happened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize,
+)]
 pub struct Counters {
     /// Jobs that came.
     pub arrivals: u64,
@@ -85,18 +66,36 @@ pub struct Counters {
     pub switches: u64,
 }
 
-struct Type {
-    demand: Vec<u64>,
-    service_rate: f64,
-    waiting: VecDeque<Job>,
-    running: Vec<Job>,
+/// A job in the system.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    pub number: u64,
+    pub arrived: f64,
+    /// Work left \[time\] while it waits, the time when it ends while it runs; NaN where sizes
+    /// are not known.
+    pub work: f64,
+    /// Place among the running jobs of its type, or [`WAITING`].
+    pub place: u32,
+    pub kind: u32,
+}
+
+/// The place of a job that does not run.
+pub(super) const WAITING: u32 = u32::MAX;
+
+/// The jobs of one type, by their slots.
+pub(super) struct Type {
+    pub service_rate: f64,
+    /// In order of arrival.
+    pub waiting: VecDeque<u32>,
+    /// In no order.
+    pub running: Vec<u32>,
     /// Slots that hold room and serve nobody: setups under way.
-    held: u32,
+    pub held: u32,
     /// Jobs served at once: the number running, or what [`System::share`] says.
-    speed: f64,
-    present: Meter,
-    busy: Meter,
-    offered: Meter,
+    pub speed: f64,
+    pub present: Meter,
+    pub busy: Meter,
+    pub offered: Meter,
 }
 
 /// One server with its queues: what a policy sees, and where it acts.
@@ -104,23 +103,42 @@ struct Type {
 /// Every change is checked, in release builds too; the first decision that no server could
 /// carry out is kept in [`System::violation`] and nothing is done for it.
 pub struct System {
-    types: Vec<Type>,
-    capacity: Vec<u64>,
-    free: Vec<u64>,
-    clocks: Vec<f64>,
+    pub(super) types: Vec<Type>,
+    pub(super) entries: Vec<Entry>,
+    /// Slots without a job.
+    pub(super) vacant: Vec<u32>,
+    /// Types with waiting jobs.
+    queued: FixedBitSet,
+    /// Demands (K × R), row by row.
+    demand: Vec<u64>,
+    pub(super) capacity: Vec<u64>,
+    pub(super) free: Vec<u64>,
+    pub(super) clocks: Vec<f64>,
+    /// Σ of the clocks' rates, but for rounding.
+    pub(super) clock_rate: f64,
+    /// Σ speed·μ over the types, but for rounding.
+    pub(super) service_rate: f64,
+    /// Whether a type ever had fractional service.
+    pub(super) shares: bool,
     preemptible: bool,
-    now: f64,
-    actions: Vec<Action>,
-    counters: Counters,
-    violation: Option<Violation>,
+    pub(super) now: f64,
+    /// The meters' origin.
+    pub(super) origin: f64,
+    /// ∫ free room while a job waits, by resource.
+    pub(super) wasted: Vec<f64>,
+    pub(super) queue_length: u64,
+    pub(super) actions: Vec<Action>,
+    pub(super) counters: Counters,
+    pub(super) ended: u64,
+    pub(super) violation: Option<Violation>,
 }
 
 impl System {
     /// An empty server for this workload, with as many clocks as the policy uses.
     pub fn new(workload: &Workload, clocks: usize, preemptible: bool) -> Self {
         let packing = Packing::new(workload);
-        let kind = |(i, t): (usize, &crate::workload::JobType)| Type {
-            demand: packing.demand(i).to_vec(),
+        let types = packing.types();
+        let kind = |t: &crate::workload::JobType| Type {
             service_rate: t.service_rate(),
             waiting: VecDeque::new(),
             running: Vec::new(),
@@ -131,14 +149,25 @@ impl System {
             offered: Meter::default(),
         };
         System {
-            types: workload.types().iter().enumerate().map(kind).collect(),
+            types: workload.types().iter().map(kind).collect(),
+            entries: Vec::new(),
+            vacant: Vec::new(),
+            queued: FixedBitSet::with_capacity(types),
+            demand: (0..types).flat_map(|i| packing.demand(i).to_vec()).collect(),
             capacity: packing.capacity().to_vec(),
             free: packing.capacity().to_vec(),
             clocks: vec![0.0; clocks],
+            clock_rate: 0.0,
+            service_rate: 0.0,
+            shares: false,
             preemptible,
             now: 0.0,
+            origin: 0.0,
+            wasted: vec![0.0; packing.capacity().len()],
+            queue_length: 0,
             actions: Vec::new(),
             counters: Counters::default(),
+            ended: 0,
             violation: None,
         }
     }
@@ -165,18 +194,55 @@ impl System {
         self.types[i].running.len() as u32
     }
 
+    /// Jobs of type i in the system.
+    pub fn present(&self, i: usize) -> u64 {
+        let kind = &self.types[i];
+        (kind.waiting.len() + kind.running.len()) as u64
+    }
+
+    /// The types with waiting jobs, in type order.
+    pub fn queued(&self) -> impl Iterator<Item = usize> + '_ {
+        self.queued.ones()
+    }
+
     /// The oldest waiting job of type i.
     pub fn oldest(&self, i: usize) -> Option<Job> {
-        self.types[i].waiting.front().copied()
+        self.types[i].waiting.front().map(|slot| self.job(*slot))
+    }
+
+    /// The waiting jobs of type i, in order of arrival.
+    pub fn waiting_jobs(&self, i: usize) -> impl ExactSizeIterator<Item = Job> + '_ {
+        self.types[i].waiting.iter().map(|slot| self.job(*slot))
+    }
+
+    /// The running jobs of type i, in no order.
+    pub fn running_jobs(&self, i: usize) -> impl ExactSizeIterator<Item = Job> + '_ {
+        self.types[i].running.iter().map(|slot| self.job(*slot))
     }
 
     /// The youngest running job of type i.
     pub fn youngest_running(&self, i: usize) -> Option<Job> {
-        self.types[i]
-            .running
-            .iter()
-            .copied()
-            .max_by_key(|job| job.number)
+        self.running_jobs(i).max_by_key(|job| job.number)
+    }
+
+    /// Work \[time\] that a job in the system has left; NaN where sizes are not known: only for
+    /// rules that say that they [need them](super::Policy::needs_sizes).
+    pub fn work_left(&self, job: Job) -> f64 {
+        let entry = &self.entries[job.slot as usize];
+        match entry.place {
+            WAITING => entry.work,
+            _ => (entry.work - self.now).max(0.0),
+        }
+    }
+
+    /// The number of the job that ended last.
+    pub fn ended(&self) -> u64 {
+        self.ended
+    }
+
+    /// Capacity of each resource, in whole units.
+    pub fn capacity(&self) -> &[u64] {
+        &self.capacity
     }
 
     /// Free units of each resource.
@@ -186,16 +252,14 @@ impl System {
 
     /// Demand of type i in the same units.
     pub fn demand(&self, i: usize) -> &[u64] {
-        &self.types[i].demand
+        let resources = self.free.len();
+        &self.demand[i * resources..(i + 1) * resources]
     }
 
     /// Whether one more job of type i fits into the free room.
     pub fn fits(&self, i: usize) -> bool {
-        self.types[i]
-            .demand
-            .iter()
-            .zip(&self.free)
-            .all(|(d, f)| d <= f)
+        let pairs = self.demand(i).iter().zip(&self.free);
+        pairs.fold(true, |fits, (d, f)| fits & (d <= f))
     }
 
     // How a policy acts.
@@ -205,18 +269,36 @@ impl System {
         if !self.fits(i) {
             return self.violate(Violation::Capacity(i));
         }
-        let Some(job) = self.types[i].waiting.pop_front() else {
-            return self.violate(Violation::NoJob(i));
-        };
-        self.occupy(i);
-        self.types[i].running.push(job);
-        self.set_speed(i);
-        self.actions.push(Action::Start(i, job));
+        match self.types[i].waiting.pop_front() {
+            Some(slot) => self.run(i, slot),
+            None => self.violate(Violation::NoJob(i)),
+        }
     }
 
-    /// Preempts the youngest running job of type i; it goes to the head of its queue.
+    /// Starts this waiting job of type i.
+    pub fn start_job(&mut self, i: usize, job: Job) {
+        if !self.fits(i) {
+            return self.violate(Violation::Capacity(i));
+        }
+        let place = self.place_in_queue(i, job.number);
+        if self.types[i].waiting.get(place) != Some(&job.slot) {
+            return self.violate(Violation::NoJob(i));
+        }
+        self.types[i].waiting.remove(place);
+        self.run(i, job.slot);
+    }
+
+    /// Preempts the youngest running job of type i; it waits again, in its place in the queue.
     pub fn stop(&mut self, i: usize) {
-        if self.requeue_youngest(i) {
+        match self.youngest_running(i) {
+            Some(job) => self.stop_job(i, job),
+            None => self.violate(Violation::NoJob(i)),
+        }
+    }
+
+    /// Preempts this running job of type i; it waits again, in its place in the queue.
+    pub fn stop_job(&mut self, i: usize, job: Job) {
+        if self.requeue(i, job) {
             self.vacate(i);
         }
     }
@@ -224,7 +306,10 @@ impl System {
     /// Preempts the youngest running job of type i; its room stays held, until
     /// [`System::release_setup`].
     pub fn stop_into_setup(&mut self, i: usize) {
-        if self.requeue_youngest(i) {
+        let Some(job) = self.youngest_running(i) else {
+            return self.violate(Violation::NoJob(i));
+        };
+        if self.requeue(i, job) {
             self.types[i].held += 1;
             self.counters.setups += 1;
         }
@@ -251,20 +336,18 @@ impl System {
 
     /// Sets the rate [1/time] of one of the policy's exponential clocks; 0 stops it.
     pub fn set_clock(&mut self, clock: usize, rate: f64) {
+        self.clock_rate += rate - self.clocks[clock];
         self.clocks[clock] = rate;
     }
 
     /// Fractional service: all jobs of type i, waiting ones too, share `speed` equally (speed
     /// 1 serves one job at full rate). For policies that start no jobs of that type.
     pub fn share(&mut self, i: usize, speed: f64) {
-        self.types[i].speed = speed;
-        self.types[i].busy.set(speed, self.now);
+        self.shares = true;
+        self.set_speed(i, speed);
         let overfull = |j: usize| {
-            let used: f64 = self
-                .types
-                .iter()
-                .map(|t| t.speed * t.demand[j] as f64)
-                .sum();
+            let used = |(k, t): (usize, &Type)| t.speed * self.demand(k)[j] as f64;
+            let used: f64 = self.types.iter().enumerate().map(used).sum();
             used > self.capacity[j] as f64 * (1.0 + 1e-9)
         };
         if speed.is_nan() || speed < 0.0 || (0..self.capacity.len()).any(overfull) {
@@ -274,7 +357,8 @@ impl System {
 
     /// Tells how many slots the policy offers to type i, for the statistics.
     pub fn offer(&mut self, i: usize, slots: u32) {
-        self.types[i].offered.set(f64::from(slots), self.now);
+        let at = self.now - self.origin;
+        self.types[i].offered.set(f64::from(slots), at);
     }
 
     /// Tells that the policy left a working schedule, for the statistics.
@@ -282,206 +366,109 @@ impl System {
         self.counters.switches += 1;
     }
 
-    // How whoever runs a policy drives it.
+    // How the parts of it change.
 
-    /// A job of type i arrives at time `now`.
-    pub fn arrive(&mut self, i: usize, now: f64) -> Job {
-        self.advance(now);
-        let job = Job {
-            number: self.counters.arrivals,
-            arrived: now,
-        };
-        self.counters.arrivals += 1;
-        let kind = &mut self.types[i];
-        kind.waiting.push_back(job);
-        kind.present.set(kind.present.value + 1.0, now);
-        self.account(i);
-        job
+    pub(super) fn job(&self, slot: u32) -> Job {
+        let Entry { number, arrived, .. } = self.entries[slot as usize];
+        Job { number, arrived, slot }
     }
 
-    /// The `n`-th job of type i that is served (in no particular order) ends at time `now`.
-    /// `None`, and nothing done, when there are not so many.
-    pub fn complete(&mut self, i: usize, n: usize, now: f64) -> Option<Job> {
-        self.advance(now);
-        let kind = &mut self.types[i];
-        let job = if n < kind.running.len() {
-            let job = kind.running.swap_remove(n);
-            self.vacate(i);
-            self.set_speed(i);
-            job
-        } else {
-            kind.waiting.swap_remove_back(n - kind.running.len())?
-        };
-        let kind = &mut self.types[i];
-        kind.present.set(kind.present.value - 1.0, now);
-        self.counters.completions += 1;
-        self.account(i);
-        Some(job)
+    /// Where a job of this number stands in the queue of type i, or belongs.
+    fn place_in_queue(&self, i: usize, number: u64) -> usize {
+        let waiting = &self.types[i].waiting;
+        waiting.partition_point(|slot| self.entries[*slot as usize].number < number)
     }
 
-    /// The job of type i with this number, which runs or shares fractional service, ends at
-    /// time `now`. `None`, and nothing done, when it does neither.
-    pub fn complete_job(&mut self, i: usize, number: u64, now: f64) -> Option<Job> {
-        let kind = &self.types[i];
-        let n = kind
-            .running
-            .iter()
-            .chain(&kind.waiting)
-            .take(self.served(i))
-            .position(|job| job.number == number)?;
-        self.complete(i, n, now)
+    pub(super) fn enqueue(&mut self, i: usize, place: usize, slot: u32) {
+        self.types[i].waiting.insert(place, slot);
+        self.queued.insert(i);
+        self.queue_length += 1;
     }
 
-    /// Time goes on without an event of the queues.
-    pub fn advance(&mut self, now: f64) {
-        if now < self.now {
-            self.violate(Violation::Time(self.now, now));
-        } else {
-            self.now = now;
+    /// A job has left the queue of type i.
+    pub(super) fn dequeued(&mut self, i: usize) {
+        self.queue_length -= 1;
+        if self.types[i].waiting.is_empty() {
+            self.queued.remove(i);
         }
     }
 
-    /// Decisions since they were last taken.
-    pub fn actions(&self) -> &[Action] {
-        &self.actions
+    /// The job in this slot has left the queue, and runs.
+    fn run(&mut self, i: usize, slot: u32) {
+        self.dequeued(i);
+        self.occupy(i);
+        let running = &mut self.types[i].running;
+        let entry = &mut self.entries[slot as usize];
+        entry.place = running.len() as u32;
+        entry.work += self.now;
+        running.push(slot);
+        let (number, arrived) = (entry.number, entry.arrived);
+        self.set_speed(i, self.types[i].running.len() as f64);
+        let job = Job { number, arrived, slot };
+        self.actions.push(Action::Start(i, job));
     }
 
-    /// Forgets the decisions: they have been carried out.
-    pub fn clear_actions(&mut self) {
-        self.actions.clear();
-    }
-
-    /// Rates [1/time] of the policy's clocks.
-    pub fn clocks(&self) -> &[f64] {
-        &self.clocks
-    }
-
-    /// Rate [1/time] at which jobs of type i complete now, if their sizes are exponential.
-    pub fn completion_rate(&self, i: usize) -> f64 {
-        self.types[i].speed * self.types[i].service_rate
-    }
-
-    /// Jobs of type i served at once: the number running, or what [`System::share`] says.
-    pub fn speed(&self, i: usize) -> f64 {
-        self.types[i].speed
-    }
-
-    /// Jobs of type i that are being served: those that may complete next.
-    pub fn served(&self, i: usize) -> usize {
-        match self.types[i].running.len() {
-            0 if self.types[i].speed > 0.0 => self.types[i].waiting.len(),
-            running => running,
-        }
-    }
-
-    /// Jobs of type i in the system.
-    pub fn present(&self, i: usize) -> u64 {
-        self.types[i].present.value as u64
-    }
-
-    /// The meters of type i: jobs present, jobs in service, slots offered.
-    pub fn meters(&mut self, i: usize) -> [&mut Meter; 3] {
-        let kind = &mut self.types[i];
-        [&mut kind.present, &mut kind.busy, &mut kind.offered]
-    }
-
-    /// How often things happened.
-    pub fn counters(&self) -> Counters {
-        self.counters
-    }
-
-    /// The first decision that could not be carried out.
-    pub fn violation(&self) -> Option<&Violation> {
-        self.violation.as_ref()
-    }
-
-    /// Checks that jobs in = jobs out + jobs inside, and that the free room is what the
-    /// running and held slots leave, counted anew.
-    pub fn audit(&mut self) {
-        let inside: u64 = self
-            .types
-            .iter()
-            .map(|t| (t.waiting.len() + t.running.len()) as u64)
-            .sum();
-        let Counters {
-            arrivals,
-            completions,
-            ..
-        } = self.counters;
-        if arrivals != completions + inside {
-            self.violate(Violation::Conservation(arrivals, completions, inside));
-        }
-        for j in 0..self.capacity.len() {
-            let slots = |t: &Type| t.running.len() as u64 + u64::from(t.held);
-            let used: u64 = self.types.iter().map(|t| slots(t) * t.demand[j]).sum();
-            if used + self.free[j] != self.capacity[j] {
-                self.violate(Violation::Capacity(0));
-            }
-        }
-    }
-
-    /// Checks that so many jobs of type i are served, for whoever knows when they end.
-    pub fn expect_served(&mut self, i: usize, known: usize) {
-        let served = self.served(i);
-        if served != known {
-            self.violate(Violation::Service(i, served, known));
-        }
-    }
-
-    /// Jobs of type i that came and did not leave are in its queue or run: at each event.
-    fn account(&mut self, i: usize) {
-        let inside = self.types[i].waiting.len() + self.types[i].running.len();
-        if self.present(i) != inside as u64 {
-            let Counters {
-                arrivals,
-                completions,
-                ..
-            } = self.counters;
-            self.violate(Violation::Conservation(
-                arrivals,
-                completions,
-                inside as u64,
-            ));
-        }
-    }
-
-    fn requeue_youngest(&mut self, i: usize) -> bool {
-        let running = &self.types[i].running;
-        let Some(youngest) = (0..running.len()).max_by_key(|n| running[*n].number) else {
+    fn requeue(&mut self, i: usize, job: Job) -> bool {
+        let Entry { number, place, .. } = self.entries[job.slot as usize];
+        if number != job.number || self.types[i].running.get(place as usize) != Some(&job.slot) {
             self.violate(Violation::NoJob(i));
             return false;
-        };
+        }
         if !self.preemptible {
             self.violate(Violation::Preemption(i));
             return false;
         }
-        let job = self.types[i].running.swap_remove(youngest);
-        self.types[i].waiting.push_front(job);
-        self.set_speed(i);
+        self.remove_running(i, place);
+        let entry = &mut self.entries[job.slot as usize];
+        // Rounding must not leave a job with less than no work.
+        entry.work = match entry.work - self.now {
+            left if left < 0.0 => 0.0,
+            left => left,
+        };
+        entry.place = WAITING;
+        let place = self.place_in_queue(i, job.number);
+        self.enqueue(i, place, job.slot);
         self.counters.preemptions += 1;
         self.actions.push(Action::Stop(i, job));
         true
     }
 
-    fn set_speed(&mut self, i: usize) {
+    /// The last running job of type i takes the place of this one.
+    pub(super) fn remove_running(&mut self, i: usize, place: u32) {
+        let running = &mut self.types[i].running;
+        running.swap_remove(place as usize);
+        if let Some(moved) = running.get(place as usize) {
+            self.entries[*moved as usize].place = place;
+        }
+        self.set_speed(i, self.types[i].running.len() as f64);
+    }
+
+    fn set_speed(&mut self, i: usize, speed: f64) {
+        let at = self.now - self.origin;
         let kind = &mut self.types[i];
-        kind.speed = kind.running.len() as f64;
-        kind.busy.set(kind.speed, self.now);
+        let more = speed - kind.speed;
+        kind.speed = speed;
+        kind.busy.add(more, at);
+        self.service_rate += more * kind.service_rate;
     }
 
     fn occupy(&mut self, i: usize) {
-        for (free, d) in self.free.iter_mut().zip(&self.types[i].demand) {
+        let resources = self.free.len();
+        let demand = &self.demand[i * resources..(i + 1) * resources];
+        for (free, d) in self.free.iter_mut().zip(demand) {
             *free -= d;
         }
     }
 
-    fn vacate(&mut self, i: usize) {
-        for (free, d) in self.free.iter_mut().zip(&self.types[i].demand) {
+    pub(super) fn vacate(&mut self, i: usize) {
+        let resources = self.free.len();
+        let demand = &self.demand[i * resources..(i + 1) * resources];
+        for (free, d) in self.free.iter_mut().zip(demand) {
             *free += d;
         }
     }
 
-    fn violate(&mut self, violation: Violation) {
+    pub(super) fn violate(&mut self, violation: Violation) {
         self.violation.get_or_insert(violation);
     }
 }

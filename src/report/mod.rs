@@ -97,6 +97,7 @@ mod tests {
                 mean,
                 half_width,
                 standard_error: 1.0,
+                freedom: 31.0,
             }))
         };
         assert_eq!(shown(36.8107, 0.156), "36.81 ± 0.16");

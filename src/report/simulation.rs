@@ -4,7 +4,7 @@ use comfy_table::CellAlignment;
 
 use super::{decimals, estimate, number, percent, table};
 use crate::artifact::{Claim, Quantity};
-use crate::simulator::{Ending, Estimate, Health, Judgement, Run, Verdict};
+use crate::simulator::{Ending, Health, Judgement, Run, Verdict};
 use crate::workload::Workload;
 
 /// What a simulation found, with the verdicts on the claims, if any were judged.
@@ -34,11 +34,13 @@ fn heading(workload: &Workload, run: &Run) -> String {
         Ending::Events => "budget of events spent",
         Ending::Time => "time is over",
         Ending::RunsAway => "given up: the queue runs away",
+        Ending::Interrupted => "INTERRUPTED",
     };
     let scale = format!(
-        "{} events, {} {unit} simulated, seed {}",
+        "{} events, {} {unit} simulated in {} replications, seed {}",
         run.events,
         number(run.simulated_time),
+        run.replications.len(),
         run.seed
     );
     match run.health {
@@ -109,7 +111,7 @@ fn overall(workload: &Workload, run: &Run) -> String {
         .collect();
     let c = &run.counters;
     format!(
-        "weighted by load share: E[T] = {}; fairness (Jain) {}\nin use: {}; switches {}, preemptions {}, setups {}\nmeans with 95 % confidence intervals (30 batch means)",
+        "weighted by load share: E[T] = {}; fairness (Jain) {}\nin use: {}; switches {}, preemptions {}, setups {}\nmeans with 95 % confidence intervals (batch means of independent replications)",
         estimate(run.weighted_response),
         run.fairness.map_or("–".into(), |f| format!("{f:.3}")),
         used.join(", "),
@@ -189,12 +191,7 @@ fn claimed(judgement: &Judgement) -> String {
 fn measured(judgement: &Judgement) -> String {
     match judgement.measured {
         Some(within) if is_percentile(&judgement.claim) => {
-            let percents = Estimate {
-                mean: 100.0 * within.mean,
-                half_width: 100.0 * within.half_width,
-                standard_error: 100.0 * within.standard_error,
-            };
-            format!("{} % within", estimate(Some(percents)))
+            format!("{} % within", estimate(Some(within.times(100.0))))
         }
         measured => estimate(measured),
     }

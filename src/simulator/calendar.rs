@@ -1,10 +1,11 @@
 //! When jobs end whose sizes are drawn as they arrive.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use super::random::Stream;
 use crate::ctmc::PhaseType;
-use crate::policy::{Action, System};
+use crate::policy::{Action, Job, System};
 use crate::workload::Workload;
 
 /// Who knows when the jobs that are served end. No policy sees it.
@@ -12,17 +13,20 @@ pub(super) trait Ends {
     /// Whether nobody does: then completions are drawn from their rates.
     const UNKNOWN: bool;
 
-    /// A job of type i has arrived, and gets its size.
-    fn arrive(&mut self, i: usize, number: u64, sizes: &mut Stream);
+    /// The size \[time\] of a job of type i that arrives; NaN where it is not known.
+    fn size(&mut self, i: usize, sizes: &mut Stream) -> f64;
 
-    /// The time of the next end, and its type; infinity when there is none.
-    fn next(&self) -> (f64, usize);
+    /// The time of the next end; infinity when there is none.
+    fn next(&mut self, system: &System) -> f64;
 
-    /// The number of the job of type i that ends next; it is forgotten.
-    fn take(&mut self, i: usize) -> Option<u64>;
+    /// The slot of the job that ends next; it is forgotten.
+    fn take(&mut self) -> Option<u32>;
 
     /// Carries out what the policy has decided.
     fn follow(&mut self, system: &mut System);
+
+    /// Checks that the jobs that run are those whose ends are known.
+    fn audit(&self, _system: &mut System) {}
 }
 
 /// Nobody: sizes are exponential, and what is left of a job has the law of a whole one.
@@ -31,13 +35,15 @@ pub(super) struct Memoryless;
 impl Ends for Memoryless {
     const UNKNOWN: bool = true;
 
-    fn arrive(&mut self, _: usize, _: u64, _: &mut Stream) {}
-
-    fn next(&self) -> (f64, usize) {
-        (f64::INFINITY, 0)
+    fn size(&mut self, _: usize, _: &mut Stream) -> f64 {
+        f64::NAN
     }
 
-    fn take(&mut self, _: usize) -> Option<u64> {
+    fn next(&mut self, _: &System) -> f64 {
+        f64::INFINITY
+    }
+
+    fn take(&mut self) -> Option<u32> {
         None
     }
 
@@ -46,157 +52,168 @@ impl Ends for Memoryless {
 
 /// The ends of jobs with sizes of any law.
 ///
-/// The jobs of one type that are served are served at one speed. So with V the work that each
-/// of them has been given so far, a job with work x left that enters service at V ends when
-/// the type has come to V + x, whatever the speed until then; and what it has left when it is
-/// stopped is the difference to that. Kept are the jobs in the system and nothing else.
+/// A running job's end is known when it starts: a heap orders them. One that is preempted
+/// leaves its entry behind, which is dropped when it comes up, or when such entries outnumber the
+/// jobs that run; so memory is that of the jobs in the system.
 pub(super) struct Calendar {
+    laws: Vec<PhaseType>,
+    /// Time as bits, which order doubles ≥ 0, and slot.
+    ends: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Fractional service, by type.
     lanes: Vec<Lane>,
-}
-
-/// The jobs of one type.
-struct Lane {
-    law: PhaseType,
-    /// Work left \[time\] of the jobs that are not served, by number.
-    waiting: BTreeMap<u64, f64>,
-    /// V at the end of the jobs that are served, by number.
-    serving: BTreeMap<u64, f64>,
-    /// The same in order: V as bits, which order doubles ≥ 0, and number.
-    order: BTreeSet<(u64, u64)>,
-    /// V, the work given to each job served \[time\], at time `since`.
-    given: f64,
-    since: f64,
-    /// dV/dt, ≥ 0: 1 where jobs run.
-    speed: f64,
-    /// Time of the next end; infinity when nobody is served.
-    next: f64,
-    /// Whether the waiting jobs share fractional service.
-    shared: bool,
+    /// The lane whose job ends next, if that is before all running jobs.
+    shared: Option<usize>,
 }
 
 impl Calendar {
     pub fn new(workload: &Workload) -> Self {
-        let lane = |t: &crate::workload::JobType| Lane {
-            law: t.size().phases(),
-            waiting: BTreeMap::new(),
-            serving: BTreeMap::new(),
-            order: BTreeSet::new(),
-            given: 0.0,
-            since: 0.0,
-            speed: 1.0,
-            next: f64::INFINITY,
-            shared: false,
-        };
+        let types = workload.types();
         Calendar {
-            lanes: workload.types().iter().map(lane).collect(),
+            laws: types.iter().map(|t| t.size().phases()).collect(),
+            ends: BinaryHeap::new(),
+            lanes: types.iter().map(|_| Lane::default()).collect(),
+            shared: None,
         }
     }
+
+    /// Drops what is left of preempted jobs, so that the heap stays in proportion.
+    fn tidy(&mut self, system: &System) {
+        if self.ends.len() > 64 + 2 * system.all_running() {
+            self.ends
+                .retain(|Reverse((end, slot))| is_due(system, *end, *slot));
+        }
+    }
+}
+
+/// Whether the job in this slot runs, and ends then.
+fn is_due(system: &System, end: u64, slot: u32) -> bool {
+    system.ends_at(slot).map(f64::to_bits) == Some(end)
 }
 
 impl Ends for Calendar {
     const UNKNOWN: bool = false;
 
-    fn arrive(&mut self, i: usize, number: u64, sizes: &mut Stream) {
-        let lane = &mut self.lanes[i];
-        let size = sizes.size(&lane.law);
-        lane.waiting.insert(number, size);
+    fn size(&mut self, i: usize, sizes: &mut Stream) -> f64 {
+        sizes.size(&self.laws[i])
     }
 
-    fn next(&self) -> (f64, usize) {
-        let mut next = (f64::INFINITY, 0);
-        for (i, lane) in self.lanes.iter().enumerate() {
-            if lane.next < next.0 {
-                next = (lane.next, i);
+    fn next(&mut self, system: &System) -> f64 {
+        let mut next = f64::INFINITY;
+        while let Some(Reverse((end, slot))) = self.ends.peek() {
+            if is_due(system, *end, *slot) {
+                next = f64::from_bits(*end);
+                break;
+            }
+            self.ends.pop();
+        }
+        self.shared = None;
+        if system.shares() {
+            for (i, lane) in self.lanes.iter().enumerate() {
+                if lane.next < next {
+                    (next, self.shared) = (lane.next, Some(i));
+                }
             }
         }
         next
     }
 
-    fn take(&mut self, i: usize) -> Option<u64> {
-        let lane = &mut self.lanes[i];
-        let (_, number) = lane.order.pop_first()?;
-        lane.serving.remove(&number);
-        lane.look_ahead();
-        Some(number)
+    fn take(&mut self) -> Option<u32> {
+        match self.shared {
+            Some(i) => self.lanes[i].take(),
+            None => self.ends.pop().map(|Reverse((_, slot))| slot),
+        }
     }
 
     fn follow(&mut self, system: &mut System) {
-        let now = system.now();
-        for (i, lane) in self.lanes.iter_mut().enumerate() {
-            let shared = system.running(i) == 0 && system.speed(i) > 0.0;
-            if lane.shared && !shared {
-                lane.stop_all(now);
+        if system.shares() {
+            for (i, lane) in self.lanes.iter_mut().enumerate() {
+                lane.follow(i, system);
             }
-            lane.shared = shared;
         }
         for action in system.actions() {
-            match *action {
-                Action::Start(i, job) => self.lanes[i].start(job.number, now),
-                Action::Stop(i, job) => self.lanes[i].stop(job.number, now),
+            if let Action::Start(_, job) = action
+                && let Some(end) = system.ends_at(job.slot)
+            {
+                self.ends.push(Reverse((end.to_bits(), job.slot)));
             }
         }
-        for (i, lane) in self.lanes.iter_mut().enumerate() {
-            if lane.shared {
-                lane.start_all(now);
+        self.tidy(system);
+    }
+
+    fn audit(&self, system: &mut System) {
+        let mut known = vec![0; system.types()];
+        for Reverse((end, slot)) in &self.ends {
+            if is_due(system, *end, *slot) && !f64::from_bits(*end).is_nan() {
+                known[system.kind(*slot)] += 1;
             }
-            let served = system.served(i);
-            if served > 0 {
-                lane.set_speed(system.speed(i) / served as f64, now);
-            }
-            system.expect_served(i, lane.serving.len());
+        }
+        for (i, lane) in self.lanes.iter().enumerate() {
+            system.expect_served(i, known[i] + lane.ends.len());
         }
     }
 }
 
+/// The jobs of one type while they share fractional service, all at one speed.
+///
+/// With V the work that each of them has been given so far, a job with work x left that joins
+/// at V ends when the type has come to V + x, whatever the speed until then.
+#[derive(Default)]
+struct Lane {
+    /// V at the end of each job, by number.
+    ends: BTreeMap<u64, (u64, Job)>,
+    /// The same in order: V as bits, and number.
+    order: BTreeSet<(u64, u64)>,
+    /// V \[time\], at time `since`.
+    given: f64,
+    since: f64,
+    /// dV/dt, ≥ 0.
+    speed: f64,
+    /// Time of the next end; infinity when nobody is served.
+    next: f64,
+}
+
 impl Lane {
-    fn look_ahead(&mut self) {
+    fn follow(&mut self, i: usize, system: &mut System) {
+        let now = system.now();
+        self.given += (now - self.since) * self.speed;
+        self.since = now;
+        let shared = system.running(i) == 0 && system.speed(i) > 0.0;
+        if shared {
+            self.join(i, system);
+            self.speed = system.speed(i) / self.ends.len().max(1) as f64;
+        } else {
+            self.leave(system);
+        }
         self.next = match self.order.first() {
-            Some((end, _)) => self.since + (f64::from_bits(*end) - self.given) / self.speed,
+            Some((end, _)) => now + (f64::from_bits(*end) - self.given) / self.speed,
             None => f64::INFINITY,
         };
     }
 
-    fn given(&self, now: f64) -> f64 {
-        self.given + (now - self.since) * self.speed
-    }
-
-    fn set_speed(&mut self, speed: f64, now: f64) {
-        if speed != self.speed {
-            self.given = self.given(now);
-            (self.since, self.speed) = (now, speed);
-            self.look_ahead();
+    /// Who is not yet served arrived last.
+    fn join(&mut self, i: usize, system: &System) {
+        let known = self.ends.len();
+        for job in system.waiting_jobs(i).skip(known) {
+            let end = (self.given + system.work_left(job)).to_bits();
+            self.ends.insert(job.number, (end, job));
+            self.order.insert((end, job.number));
         }
     }
 
-    fn start(&mut self, number: u64, now: f64) {
-        if let Some(left) = self.waiting.remove(&number) {
-            let end = self.given(now) + left;
-            self.serving.insert(number, end);
-            self.order.insert((end.to_bits(), number));
-            self.look_ahead();
+    /// All jobs go, with what they have left.
+    fn leave(&mut self, system: &mut System) {
+        self.order.clear();
+        for (end, job) in std::mem::take(&mut self.ends).into_values() {
+            // Rounding must not leave a job with less than no work.
+            let left = (f64::from_bits(end) - self.given).max(0.0);
+            system.set_work_left(job, left);
         }
+        self.speed = 0.0;
     }
 
-    /// Rounding must not leave a job with less than no work.
-    fn stop(&mut self, number: u64, now: f64) {
-        if let Some(end) = self.serving.remove(&number) {
-            self.order.remove(&(end.to_bits(), number));
-            let left = (end - self.given(now)).max(0.0);
-            self.waiting.insert(number, left);
-            self.look_ahead();
-        }
-    }
-
-    fn start_all(&mut self, now: f64) {
-        while let Some((number, _)) = self.waiting.first_key_value() {
-            self.start(*number, now);
-        }
-    }
-
-    fn stop_all(&mut self, now: f64) {
-        while let Some((number, _)) = self.serving.first_key_value() {
-            self.stop(*number, now);
-        }
+    fn take(&mut self) -> Option<u32> {
+        let (_, number) = self.order.pop_first()?;
+        self.ends.remove(&number).map(|(_, job)| job.slot)
     }
 }
 
@@ -213,23 +230,23 @@ mod tests {
         (System::new(&workload, 0, true), Calendar::new(&workload))
     }
 
-    fn arrive(system: &mut System, calendar: &mut Calendar, size: f64, now: f64) {
-        let job = system.arrive(0, now);
-        calendar.lanes[0].waiting.insert(job.number, size);
+    fn arrive(system: &mut System, size: f64, now: f64) {
+        system.arrive_sized(0, now, size);
     }
 
     fn follow(system: &mut System, calendar: &mut Calendar) -> f64 {
         calendar.follow(system);
+        calendar.audit(system);
         system.clear_actions();
         assert_eq!(system.violation(), None);
-        calendar.next().0
+        calendar.next(system)
     }
 
     #[test]
     fn a_job_keeps_its_remaining_size_while_it_is_stopped() {
         let (mut system, mut calendar) = system();
-        arrive(&mut system, &mut calendar, 4.0, 1.0);
-        arrive(&mut system, &mut calendar, 9.0, 1.0);
+        arrive(&mut system, 4.0, 1.0);
+        arrive(&mut system, 9.0, 1.0);
         assert_eq!(follow(&mut system, &mut calendar), f64::INFINITY);
         system.start(0);
         assert_eq!(follow(&mut system, &mut calendar), 5.0);
@@ -246,7 +263,7 @@ mod tests {
         system.stop(0);
         system.start(0);
         assert_eq!(follow(&mut system, &mut calendar), 12.0);
-        assert_eq!(calendar.take(0), Some(0));
+        assert_eq!(calendar.take(), Some(0));
         system.complete_job(0, 0, 12.0).unwrap();
         assert_eq!(follow(&mut system, &mut calendar), 19.0);
     }
@@ -256,10 +273,10 @@ mod tests {
         let (mut system, mut calendar) = system();
         system.share(0, 1.0);
         assert_eq!(follow(&mut system, &mut calendar), f64::INFINITY);
-        arrive(&mut system, &mut calendar, 2.0, 1.0);
+        arrive(&mut system, 2.0, 1.0);
         assert_eq!(follow(&mut system, &mut calendar), 3.0);
         // One of 2 is left; from here on two share one server.
-        arrive(&mut system, &mut calendar, 2.0, 2.0);
+        arrive(&mut system, 2.0, 2.0);
         assert_eq!(follow(&mut system, &mut calendar), 4.0);
         system.advance(3.0);
         system.share(0, 0.0);
@@ -271,12 +288,12 @@ mod tests {
         system.advance(7.25);
         system.start(0);
         assert_eq!(follow(&mut system, &mut calendar), 7.5);
-        assert_eq!(calendar.take(0), Some(0));
+        assert_eq!(calendar.take(), Some(0));
         system.complete_job(0, 0, 7.5).unwrap();
         system.share(0, 0.5);
         // 2 − .5 − .25 left at 7.5, at half speed.
         assert_eq!(follow(&mut system, &mut calendar), 10.0);
-        assert_eq!(calendar.take(0), Some(1));
+        assert_eq!(calendar.take(), Some(1));
         assert_eq!(
             system.complete_job(0, 1, 10.0).map(|job| job.number),
             Some(1)
@@ -290,6 +307,7 @@ mod tests {
         system.arrive(0, 1.0);
         system.start(0);
         calendar.follow(&mut system);
+        calendar.audit(&mut system);
         let violation = system.violation().unwrap().to_string();
         assert!(
             violation.contains("1 jobs of type 0 are served"),

@@ -1,19 +1,22 @@
 use super::Settings;
+use super::arrivals::{Arrival, Arrivals};
 use super::calendar::Ends;
 use super::quantiles::Histogram;
-use super::random::Streams;
+use super::random::{Stream, Streams};
 use super::series::Series;
 use crate::policy::{Event, Job, Policy, System};
 use crate::workload::Workload;
 
-/// A run under way: Poisson arrivals, sizes of the workload's laws.
+/// A run under way.
 ///
-/// What has no memory is drawn anew at each event, from the total rate: the policy's clocks,
-/// and the completions where all sizes are exponential. As soon as one type's are not, jobs get
-/// their sizes as they arrive, and a calendar knows who ends next; the kinds of [`Ends`] are
-/// compiled apart, so that one does not slow the other, and so are runs that watch thresholds.
-/// Arrivals and sizes stand in streams of their own, so that all policies face the same ones.
-/// Nothing is allocated an event but by growing queues, and by the calendar.
+/// What has no memory is drawn from the total rate: the policy's clocks, and the completions
+/// where all sizes are exponential. The next such event comes when the integral of that rate
+/// reaches an exponential number of mean 1, so nothing is drawn again because something else came
+/// first. As soon as one type's sizes are not exponential, jobs get their sizes as they arrive, and
+/// a calendar knows who ends next; the kinds of [`Ends`] are compiled apart, so that one does not
+/// slow the other, and so are runs that watch thresholds. Arrivals and sizes stand in streams of
+/// their own, so that all policies face the same ones. Nothing is allocated an event but by growing
+/// queues.
 pub(super) struct Engine<P, E, const WATCHING: bool> {
     pub system: System,
     pub series: Series,
@@ -21,174 +24,193 @@ pub(super) struct Engine<P, E, const WATCHING: bool> {
     pub responses: Vec<[Histogram; 2]>,
     pub events: u64,
     policy: P,
-    streams: Streams,
-    /// Σ_{h ≤ i} λ_h.
-    cumulative: Vec<f64>,
-    next_arrival: f64,
-    next_type: usize,
-    /// Rates of completion of each type (0 where ends are known), then of the policy's clocks.
-    rates: Vec<f64>,
+    arrivals: Arrivals,
+    /// The next arrivals, from `next` on.
+    block: Box<[Arrival]>,
+    next: usize,
+    sizes: Stream,
+    service: Stream,
+    /// What is left of the exponential number.
+    hazard: f64,
+    /// Types, the most frequent first: it is most often one of these that ends.
+    frequent: Vec<usize>,
     ends: E,
 }
 
 /// Buckets of the series start out as this many arrivals.
 const ARRIVALS_A_BUCKET: f64 = 200.0;
 
+/// Arrivals drawn at a time.
+const BLOCK: usize = 256;
+
 impl<P: Policy, E: Ends, const WATCHING: bool> Engine<P, E, WATCHING> {
+    /// The `replication`-th run of these settings.
     pub fn new(
         workload: &Workload,
         mut policy: P,
         ends: E,
-        preemptible: bool,
         settings: &Settings,
+        replication: u32,
     ) -> Self {
-        let types = workload.types().len();
-        let mut total = 0.0;
-        let sum = |t: &crate::workload::JobType| {
-            total += t.arrival_rate();
-            total
-        };
-        let cumulative: Vec<f64> = workload.types().iter().map(sum).collect();
-        let mut system = System::new(workload, policy.clocks(), preemptible);
+        let types = workload.types();
+        let mut system = System::new(workload, policy.clocks(), policy.preempts());
         policy.begin(&mut system);
+        let Streams {
+            arrivals,
+            sizes,
+            mut service,
+        } = Streams::new(settings.seed, replication);
+        let mut frequent: Vec<usize> = (0..types.len()).collect();
+        frequent.sort_by(|&a, &b| types[b].arrival_rate().total_cmp(&types[a].arrival_rate()));
+        let length = ARRIVALS_A_BUCKET / workload.total_arrival_rate();
+        let histograms = || [Histogram::new(), Histogram::new()];
         let mut engine = Engine {
-            series: Series::new(
-                types,
-                ARRIVALS_A_BUCKET / workload.total_arrival_rate(),
-                &settings.watch,
-            ),
-            responses: (0..types)
-                .map(|_| [Histogram::new(), Histogram::new()])
-                .collect(),
+            series: Series::new(&system, length, &settings.watch),
+            responses: types.iter().map(|_| histograms()).collect(),
             events: 0,
-            streams: Streams::new(settings.seed),
-            cumulative,
-            next_arrival: 0.0,
-            next_type: 0,
-            rates: vec![0.0; types + policy.clocks()],
+            arrivals: Arrivals::new(workload, arrivals),
+            block: vec![Arrival::default(); BLOCK].into(),
+            next: BLOCK,
+            hazard: service.exponential(),
+            service,
+            sizes,
+            frequent,
             ends,
             system,
             policy,
         };
         engine.ends.follow(&mut engine.system);
-        engine.draw_arrival();
         engine
     }
 
-    fn draw_arrival(&mut self) {
-        let total = self.cumulative[self.cumulative.len() - 1];
-        self.next_arrival += self.streams.arrivals.exponential() / total;
-        let point = self.streams.arrivals.uniform() * total;
-        let last = self.cumulative.len() - 1;
-        self.next_type = self
-            .cumulative
-            .iter()
-            .position(|c| point < *c)
-            .unwrap_or(last);
+    /// Goes on to this many events, or until told to stop.
+    pub fn run(&mut self, events: u64, stopped: impl Fn() -> bool) {
+        while self.events < events && !stopped() {
+            let burst = events.min(self.events + BURST);
+            while self.events < burst {
+                self.step();
+            }
+        }
     }
 
     /// One event: an arrival, a completion or a clock, and the policy's reaction.
-    pub fn step(&mut self) {
-        let total = self.refresh_rates();
-        let ring = match total {
-            0.0 => f64::INFINITY,
-            rate => self.system.now() + self.streams.service.exponential() / rate,
-        };
-        let (end, ending) = self.ends.next();
-        let event = if self.next_arrival <= ring.min(end) {
-            self.close_buckets(self.next_arrival);
-            self.arrival()
-        } else if ring < end {
+    fn step(&mut self) {
+        if self.next == BLOCK {
+            self.arrivals.fill(&mut self.block);
+            self.next = 0;
+        }
+        let arrival = self.block[self.next];
+        let (clocks, service) = self.system.rates();
+        let rate = if E::UNKNOWN { clocks + service } else { clocks };
+        let now = self.system.now();
+        let end = self.ends.next(&self.system);
+        let until = arrival.time.min(end);
+        let hazard = rate * (until - now);
+        let event = if self.hazard < hazard {
+            // Rounding must not take it beyond what comes next.
+            let ring = (now + self.hazard / rate).min(until);
+            self.hazard = self.service.exponential();
             self.close_buckets(ring);
-            self.memoryless_event(ring, total)
+            self.memoryless_event(ring, clocks, rate)
         } else {
-            // Rounding must not take it into the past.
-            let end = end.max(self.system.now());
-            self.close_buckets(end);
-            self.end(ending, end)
+            self.hazard -= hazard;
+            self.close_buckets(until);
+            if arrival.time <= end {
+                self.next += 1;
+                Some(self.arrival(arrival))
+            } else {
+                self.end(end)
+            }
         };
+        // A sum of rates too large by rounding: nothing rings.
+        let Some(event) = event else { return };
         self.system.clear_actions();
         self.policy.react(event, &mut self.system);
         self.ends.follow(&mut self.system);
         self.events += 1;
     }
 
-    fn arrival(&mut self) -> Event {
-        let kind = self.next_type;
-        let job = self.system.arrive(kind, self.next_arrival);
+    fn arrival(&mut self, arrival: Arrival) -> Event {
+        let Arrival { time, kind } = arrival;
+        let kind = kind as usize;
+        let size = self.ends.size(kind, &mut self.sizes);
+        self.system.arrive_sized(kind, time, size);
         if WATCHING {
             let present = self.system.present(kind);
-            let now = self.next_arrival;
-            self.series.watchers.number(kind, present, now);
+            self.series.watch_number(kind, present, time);
         }
-        self.ends.arrive(kind, job.number, &mut self.streams.sizes);
-        self.draw_arrival();
         Event::Arrival(kind)
     }
 
-    fn end(&mut self, kind: usize, now: f64) -> Event {
-        let number = self.ends.take(kind);
-        let job = number.and_then(|number| self.system.complete_job(kind, number, now));
-        self.depart(kind, job, now)
-    }
-
-    fn refresh_rates(&mut self) -> f64 {
-        let types = self.cumulative.len();
-        if E::UNKNOWN {
-            for i in 0..types {
-                self.rates[i] = self.system.completion_rate(i);
-            }
-        }
-        self.rates[types..].copy_from_slice(self.system.clocks());
-        self.rates.iter().sum()
+    fn end(&mut self, end: f64) -> Option<Event> {
+        let slot = self.ends.take()?;
+        // Rounding must not take it into the past.
+        let now = end.max(self.system.now());
+        let (kind, job) = self.system.complete_slot(slot, now);
+        Some(self.depart(kind, job, now))
     }
 
     /// A clock rings; or a job of exponential size ends.
-    fn memoryless_event(&mut self, now: f64, total: f64) -> Event {
-        let types = self.cumulative.len();
-        let mut point = self.streams.service.uniform() * total;
-        let mut chosen = 0;
-        for (source, rate) in self.rates.iter().enumerate().filter(|(_, r)| **r > 0.0) {
-            chosen = source;
-            point -= rate;
-            if point < 0.0 {
-                break;
+    fn memoryless_event(&mut self, now: f64, clocks: f64, rate: f64) -> Option<Event> {
+        let mut point = self.service.uniform() * rate;
+        if point < clocks {
+            for (clock, rate) in self.system.clocks().iter().enumerate() {
+                if point < *rate {
+                    self.system.advance(now);
+                    return Some(Event::Clock(clock));
+                }
+                point -= rate;
             }
+            return None;
         }
-        if chosen >= types {
-            self.system.advance(now);
-            return Event::Clock(chosen - types);
+        point -= clocks;
+        for &i in &self.frequent {
+            let rate = self.system.completion_rate(i);
+            if point < rate {
+                // Which of them: what is left of the same uniform number tells.
+                let served = self.system.served(i);
+                let which = (point / rate * served as f64) as usize;
+                let job = self.system.complete(i, which.min(served.saturating_sub(1)), now)?;
+                return Some(self.depart(i, job, now));
+            }
+            point -= rate;
         }
-        let which = self.streams.service.index(self.system.served(chosen));
-        let job = self.system.complete(chosen, which, now);
-        self.depart(chosen, job, now)
+        None
     }
 
-    fn depart(&mut self, kind: usize, job: Option<Job>, now: f64) -> Event {
-        if let Some(job) = job {
-            let response = now - job.arrived;
-            self.series.departed(kind, response);
-            if WATCHING {
-                let present = self.system.present(kind);
-                self.series.watchers.number(kind, present, now);
-                self.series.watchers.departed(kind, response);
-            }
-            self.responses[kind][1].add(response);
+    fn depart(&mut self, kind: usize, job: Job, now: f64) -> Event {
+        let response = now - job.arrived;
+        self.series.departed(kind, response);
+        if WATCHING {
+            let present = self.system.present(kind);
+            self.series.watch_number(kind, present, now);
+            self.series.watchers.departed(kind, response);
         }
+        self.responses[kind][1].add(response);
         Event::Completion(kind)
     }
 
     fn close_buckets(&mut self, now: f64) {
         while now >= self.series.bucket_end() {
-            let merges = self.series.merges;
-            self.series.close(&mut self.system);
-            if self.series.merges > merges {
-                for pair in &mut self.responses {
-                    pair.swap(0, 1);
-                    pair[1].clear();
-                }
-                self.system.audit();
+            self.close_bucket();
+        }
+    }
+
+    #[cold]
+    fn close_bucket(&mut self) {
+        self.system.advance(self.series.bucket_end());
+        let merges = self.series.merges;
+        self.series.close(&mut self.system);
+        self.system.audit();
+        self.ends.audit(&mut self.system);
+        if self.series.merges > merges {
+            for pair in &mut self.responses {
+                pair.swap(0, 1);
+                pair[1].clear();
             }
         }
     }
 }
+
+/// Events between two looks at whether to stop.
+const BURST: u64 = 1 << 14;

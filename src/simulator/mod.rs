@@ -5,11 +5,13 @@
 //! jobs inside, time) are asserted at each event, in release builds too. A run that grows
 //! without end is called unstable, and has no means.
 
+mod arrivals;
 mod calendar;
 mod engine;
 mod quantiles;
 mod random;
 mod run;
+mod sample;
 mod series;
 mod statistics;
 mod verdict;
@@ -20,9 +22,13 @@ pub use statistics::Estimate;
 pub use verdict::{Judgement, Verdict, judge, watches};
 pub use watch::{Threshold, Watch, Watched};
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::artifact::{MsrPolicy, Preemption};
+use rayon::prelude::*;
+
+use crate::artifact::MsrPolicy;
 use crate::policy::{Fcfs, FirstFit, Msr, Policy, Violation};
 use crate::workload::Workload;
 use calendar::{Calendar, Ends, Memoryless};
@@ -33,102 +39,121 @@ use engine::Engine;
 pub struct Settings {
     /// Seed of all random streams.
     pub seed: u64,
+    /// Independent replications, ≥ 1, which run side by side on the cores there are. What comes
+    /// out does not depend on how many these are.
+    pub replications: u32,
     /// Stop when the 95 % interval of the mean response time is within this of it, relatively.
     pub precision: f64,
-    /// Stop after this many events (arrivals, completions and clocks).
+    /// Stop after this many events (arrivals, completions and clocks) in all replications.
     pub events: u64,
     /// Stop after this wall-clock time; the result then depends on the machine.
     pub time: Option<Duration>,
     /// Thresholds to watch; see [`watches`] for those that an artifact's claims are about.
     pub watch: Vec<Watch>,
+    /// Once it is set, the run ends with what it has.
+    pub interrupt: Arc<AtomicBool>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Settings {
             seed: 1,
+            replications: 8,
             precision: 0.01,
             events: 200_000_000,
             time: None,
             watch: Vec::new(),
+            interrupt: Arc::default(),
         }
     }
 }
 
-/// Simulates a policy on a workload. `progress` hears now and then how many events are done
-/// and what relative precision is reached.
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Events so far, in all replications.
+    pub events: u64,
+    /// Relative precision so far; none while nothing can be said.
+    pub precision: Option<f64>,
+}
+
+/// Simulates a policy on a workload. `progress` hears now and then how far it is.
 ///
 /// # Errors
 /// When the policy makes a decision that no server could carry out.
-pub fn simulate<P: Policy>(
+pub fn simulate<P: Policy + Clone + Send>(
     workload: &Workload,
     policy: P,
-    preemptible: bool,
     settings: &Settings,
-    progress: impl FnMut(u64, Option<f64>),
+    progress: impl FnMut(Progress),
 ) -> Result<Run, Violation> {
-    if workload.types().iter().all(|t| t.size().is_exponential()) {
-        run_with(
-            workload,
-            policy,
-            Memoryless,
-            preemptible,
-            settings,
-            progress,
-        )
+    let exponential = workload.types().iter().all(|t| t.size().is_exponential());
+    if exponential && !policy.needs_sizes() {
+        watching(workload, policy, || Memoryless, settings, progress)
     } else {
-        let calendar = Calendar::new(workload);
-        run_with(workload, policy, calendar, preemptible, settings, progress)
+        let calendar = || Calendar::new(workload);
+        watching(workload, policy, calendar, settings, progress)
     }
 }
 
-fn run_with<P: Policy, E: Ends>(
+fn watching<P: Policy + Clone + Send, E: Ends + Send>(
     workload: &Workload,
     policy: P,
-    ends: E,
-    preemptible: bool,
+    ends: impl Fn() -> E,
     settings: &Settings,
-    progress: impl FnMut(u64, Option<f64>),
+    progress: impl FnMut(Progress),
 ) -> Result<Run, Violation> {
     if settings.watch.is_empty() {
-        let engine = Engine::<_, _, false>::new(workload, policy, ends, preemptible, settings);
-        run_engine(workload, engine, settings, progress)
+        replicate::<P, E, false>(workload, policy, ends, settings, progress)
     } else {
-        let engine = Engine::<_, _, true>::new(workload, policy, ends, preemptible, settings);
-        run_engine(workload, engine, settings, progress)
+        replicate::<P, E, true>(workload, policy, ends, settings, progress)
     }
 }
 
-fn run_engine<P: Policy, E: Ends, const WATCHING: bool>(
+fn replicate<P: Policy + Clone + Send, E: Ends + Send, const WATCHING: bool>(
     workload: &Workload,
-    mut engine: Engine<P, E, WATCHING>,
+    policy: P,
+    ends: impl Fn() -> E,
     settings: &Settings,
-    mut progress: impl FnMut(u64, Option<f64>),
+    mut progress: impl FnMut(Progress),
 ) -> Result<Run, Violation> {
     let started = Instant::now();
+    let late = || settings.time.is_some_and(|t| started.elapsed() >= t);
+    let interrupted = || settings.interrupt.load(Ordering::Relaxed);
+    let replications = settings.replications.max(1);
+    let mut engines: Vec<Engine<P, E, WATCHING>> = (0..replications)
+        .map(|r| Engine::new(workload, policy.clone(), ends(), settings, r))
+        .collect();
+    let share = |events: u64| events.div_ceil(u64::from(replications));
     let mut checkpoint = FIRST_LOOK;
     let ending = loop {
-        while engine.events < checkpoint.min(settings.events) {
-            engine.step();
+        let goal = share(checkpoint.min(settings.events));
+        engines
+            .par_iter_mut()
+            .for_each(|engine| engine.run(goal, || late() || interrupted()));
+        for engine in &mut engines {
+            engine.system.audit();
+            if let Some(violation) = engine.system.violation() {
+                return Err(violation.clone());
+            }
         }
-        engine.system.audit();
-        if let Some(violation) = engine.system.violation() {
-            return Err(violation.clone());
-        }
-        let reached = run::precision(workload, &engine.series);
-        progress(engine.events, reached);
-        if run::runs_away(workload, &engine) {
+        let precision = sample::precision(&engines);
+        let events = engines.iter().map(|e| e.events).sum();
+        progress(Progress { events, precision });
+        if sample::runs_away(workload, &engines) {
             break Ending::RunsAway;
-        } else if reached.is_some_and(|p| p <= settings.precision) {
+        } else if precision.is_some_and(|p| p <= settings.precision) {
             break Ending::Precision;
-        } else if engine.events >= settings.events {
+        } else if events >= settings.events {
             break Ending::Events;
-        } else if settings.time.is_some_and(|t| started.elapsed() >= t) {
+        } else if interrupted() {
+            break Ending::Interrupted;
+        } else if late() {
             break Ending::Time;
         }
         checkpoint += checkpoint / 4;
     };
-    Ok(run::summarize(workload, &mut engine, settings, ending))
+    Ok(run::summarize(workload, &engines, settings, ending))
 }
 
 /// Events before the first look at the precision; then after each quarter more.
@@ -166,20 +191,13 @@ impl Contender {
         &self,
         workload: &Workload,
         settings: &Settings,
-        progress: impl FnMut(u64, Option<f64>),
+        progress: impl FnMut(Progress),
     ) -> Result<Run, Violation> {
         match self {
-            Contender::Fcfs => simulate(workload, Fcfs, false, settings, progress),
-            Contender::FirstFit => simulate(workload, FirstFit, false, settings, progress),
+            Contender::Fcfs => simulate(workload, Fcfs, settings, progress),
+            Contender::FirstFit => simulate(workload, FirstFit, settings, progress),
             Contender::Msr(policy) => {
-                let preemptible = policy.preemption != Preemption::None;
-                simulate(
-                    workload,
-                    Msr::new(policy, workload),
-                    preemptible,
-                    settings,
-                    progress,
-                )
+                simulate(workload, Msr::new(policy, workload), settings, progress)
             }
         }
     }

@@ -18,17 +18,21 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    pub fn new(seed: u64) -> Self {
-        let arrivals = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mut service = arrivals.clone();
-        // 2^128 draws apart: the streams never meet.
-        service.jump();
-        let mut sizes = service.clone();
-        sizes.jump();
+    /// Those of one of several replications, which never meet either.
+    pub fn new(seed: u64, replication: u32) -> Self {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        // 2^192 draws apart.
+        (0..replication).for_each(|_| random.long_jump());
+        // 2^128 draws apart.
+        let mut next = || {
+            let stream = random.clone();
+            random.jump();
+            Stream(stream)
+        };
         Streams {
-            arrivals: Stream(arrivals),
-            service: Stream(service),
-            sizes: Stream(sizes),
+            arrivals: next(),
+            service: next(),
+            sizes: next(),
         }
     }
 }
@@ -45,11 +49,6 @@ impl Stream {
     /// Uniform in [0, 1).
     pub fn uniform(&mut self) -> f64 {
         rand::RngExt::random(&mut self.0)
-    }
-
-    /// Uniform among 0..n.
-    pub fn index(&mut self, n: usize) -> usize {
-        ((self.uniform() * n as f64) as usize).min(n.saturating_sub(1))
     }
 
     /// A size of this law [time]: the sum of the stages that it goes through. Nothing is drawn

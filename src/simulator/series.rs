@@ -1,65 +1,105 @@
 use super::watch::{Watch, Watchers};
 use crate::policy::System;
 
-/// What is measured for one type in one bucket of time.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Cell {
-    /// ∫ number in system.
-    pub present: f64,
-    /// ∫ number in service.
-    pub busy: f64,
-    /// ∫ slots offered.
-    pub offered: f64,
-    /// Σ response times of the jobs that left.
-    pub responses: f64,
-    /// Jobs that left.
-    pub completions: f64,
+/// Where the measurements of a bucket of time stand in its row: all are sums or integrals over it,
+/// so rows of neighbours add up to that of both.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Columns {
+    pub types: usize,
+    pub resources: usize,
+    pub watches: usize,
 }
 
-impl Cell {
-    pub fn add(&mut self, other: &Cell) {
-        self.present += other.present;
-        self.busy += other.busy;
-        self.offered += other.offered;
-        self.responses += other.responses;
-        self.completions += other.completions;
+impl Columns {
+    const OF_TYPE: usize = 5;
+
+    /// ∫ number of type i in system.
+    pub fn present(&self, i: usize) -> usize {
+        Self::OF_TYPE * i
+    }
+
+    /// ∫ number of type i in service.
+    pub fn busy(&self, i: usize) -> usize {
+        Self::OF_TYPE * i + 1
+    }
+
+    /// ∫ slots offered to type i.
+    pub fn offered(&self, i: usize) -> usize {
+        Self::OF_TYPE * i + 2
+    }
+
+    /// Jobs of type i that left.
+    pub fn completions(&self, i: usize) -> usize {
+        Self::OF_TYPE * i + 3
+    }
+
+    /// Σ response times of these.
+    pub fn responses(&self, i: usize) -> usize {
+        Self::OF_TYPE * i + 4
+    }
+
+    /// Length of the bucket.
+    pub fn time(&self) -> usize {
+        Self::OF_TYPE * self.types
+    }
+
+    /// Switches.
+    pub fn switches(&self) -> usize {
+        self.time() + 1
+    }
+
+    /// ∫ free room of resource j while a job waits.
+    pub fn wasted(&self, j: usize) -> usize {
+        self.time() + 2 + j
+    }
+
+    /// Time or jobs above a watched threshold.
+    pub fn above(&self, watch: usize) -> usize {
+        self.time() + 2 + self.resources + watch
+    }
+
+    pub fn width(&self) -> usize {
+        self.above(self.watches)
     }
 }
 
 /// Measurements in buckets of equal length; when there are too many, neighbours are merged
 /// and the length doubles, so that memory does not grow with the run.
 pub(super) struct Series {
-    types: usize,
-    /// Cells, bucket by bucket, one a type.
-    cells: Vec<Cell>,
-    /// Switches in each bucket.
-    switches: Vec<f64>,
-    /// Time or jobs above the watched thresholds, bucket by bucket.
-    above: Vec<f64>,
+    pub columns: Columns,
+    /// Row after row.
+    rows: Vec<f64>,
+    /// The row of the open bucket.
+    open: Vec<f64>,
     pub watchers: Watchers,
     length: f64,
-    /// When the open bucket ends.
+    /// When the open bucket begins and ends.
+    begin: f64,
     end: f64,
-    open: Vec<Cell>,
     switches_before: u64,
     /// How often neighbours were merged.
     pub merges: u32,
 }
 
 /// Buckets before neighbours are merged; half of it is left after.
-const MOST_BUCKETS: usize = 4096;
+const MOST_BUCKETS: usize = 2048;
 
 impl Series {
-    pub fn new(types: usize, length: f64, watches: &[Watch]) -> Self {
+    pub fn new(system: &System, length: f64, watches: &[Watch]) -> Self {
+        let watchers = Watchers::new(system.types(), watches);
+        let columns = Columns {
+            types: system.types(),
+            resources: system.capacity().len(),
+            watches: watchers.watches.len(),
+        };
         Series {
-            types,
-            cells: Vec::with_capacity(types * MOST_BUCKETS),
-            switches: Vec::with_capacity(MOST_BUCKETS),
-            above: Vec::with_capacity(watches.len() * MOST_BUCKETS),
-            watchers: Watchers::new(types, watches),
+            columns,
+            rows: Vec::new(),
+            open: vec![0.0; columns.width()],
+            watchers,
             length,
+            begin: 0.0,
             end: length,
-            open: vec![Cell::default(); types],
             switches_before: 0,
             merges: 0,
         }
@@ -67,8 +107,13 @@ impl Series {
 
     /// Notes a job's departure.
     pub fn departed(&mut self, i: usize, response: f64) {
-        self.open[i].responses += response;
-        self.open[i].completions += 1.0;
+        self.open[self.columns.completions(i)] += 1.0;
+        self.open[self.columns.responses(i)] += response;
+    }
+
+    /// So many jobs of type i are there from time `now` on, in the open bucket.
+    pub fn watch_number(&mut self, i: usize, present: u64, now: f64) {
+        self.watchers.number(i, present, now - self.begin);
     }
 
     /// When the open bucket ends.
@@ -76,53 +121,52 @@ impl Series {
         self.end
     }
 
-    /// Closes the open bucket at its end.
+    /// Closes the open bucket; the system's time is its end.
     pub fn close(&mut self, system: &mut System) {
-        for i in 0..self.types {
-            let [present, busy, offered] = system.meters(i).map(|m| m.collect(self.end));
-            self.cells.push(Cell {
-                present,
-                busy,
-                offered,
-                ..self.open[i]
-            });
-            self.open[i] = Cell::default();
-        }
-        self.above.extend(self.watchers.collect(self.end));
+        let (columns, open) = (self.columns, &mut self.open);
+        let mut wasted = Vec::with_capacity(columns.resources);
+        system.collect(
+            |i, [present, busy, offered]| {
+                open[columns.present(i)] = present;
+                open[columns.busy(i)] = busy;
+                open[columns.offered(i)] = offered;
+            },
+            |_, area| wasted.push(area),
+        );
+        open[columns.wasted(0)..columns.above(0)].copy_from_slice(&wasted);
+        let length = self.end - self.begin;
+        open[columns.time()] = length;
         let switches = system.counters().switches;
-        self.switches.push((switches - self.switches_before) as f64);
+        open[columns.switches()] = (switches - self.switches_before) as f64;
         self.switches_before = switches;
-        if self.switches.len() == MOST_BUCKETS {
+        for (w, above) in self.watchers.collect(length).enumerate() {
+            open[columns.above(w)] = above;
+        }
+        self.rows.extend_from_slice(open);
+        open.fill(0.0);
+        if self.len() == MOST_BUCKETS {
             self.merge();
         }
+        self.begin = self.end;
         self.end += self.length;
     }
 
     fn merge(&mut self) {
-        let half = MOST_BUCKETS / 2;
-        for b in 0..half {
-            for i in 0..self.types {
-                let mut sum = self.cells[2 * b * self.types + i];
-                sum.add(&self.cells[(2 * b + 1) * self.types + i]);
-                self.cells[b * self.types + i] = sum;
+        let width = self.columns.width();
+        for b in 0..MOST_BUCKETS / 2 {
+            for c in 0..width {
+                let pair = self.rows[2 * b * width + c] + self.rows[(2 * b + 1) * width + c];
+                self.rows[b * width + c] = pair;
             }
-            let watched = self.watchers.watches.len();
-            for w in 0..watched {
-                self.above[b * watched + w] =
-                    self.above[2 * b * watched + w] + self.above[(2 * b + 1) * watched + w];
-            }
-            self.switches[b] = self.switches[2 * b] + self.switches[2 * b + 1];
         }
-        self.cells.truncate(half * self.types);
-        self.above.truncate(half * self.watchers.watches.len());
-        self.switches.truncate(half);
+        self.rows.truncate(MOST_BUCKETS / 2 * width);
         self.length *= 2.0;
         self.merges += 1;
     }
 
     /// Closed buckets.
     pub fn len(&self) -> usize {
-        self.switches.len()
+        self.rows.len() / self.columns.width()
     }
 
     /// Length of a bucket [time].
@@ -130,33 +174,23 @@ impl Series {
         self.length
     }
 
-    /// The cell of a type in a bucket.
-    pub fn cell(&self, bucket: usize, i: usize) -> &Cell {
-        &self.cells[bucket * self.types + i]
-    }
-
-    /// Switches in a bucket.
-    pub fn switches(&self, bucket: usize) -> f64 {
-        self.switches[bucket]
-    }
-
-    /// What is watched.
-    pub fn watches(&self) -> &[Watch] {
-        &self.watchers.watches
-    }
-
-    /// Time or jobs above a watched threshold in a bucket.
-    pub fn above(&self, bucket: usize, watch: usize) -> f64 {
-        self.above[bucket * self.watches().len() + watch]
+    /// The rows of these buckets, summed.
+    pub fn sum(&self, buckets: std::ops::Range<usize>) -> Vec<f64> {
+        let width = self.columns.width();
+        let mut sum = vec![0.0; width];
+        for row in self.rows[buckets.start * width..buckets.end * width].chunks_exact(width) {
+            sum.iter_mut().zip(row).for_each(|(s, x)| *s += x);
+        }
+        sum
     }
 
     /// Mean number in system over all types, bucket by bucket.
     pub fn number(&self) -> Vec<f64> {
-        let total = |b: usize| {
-            (0..self.types)
-                .map(|i| self.cell(b, i).present)
-                .sum::<f64>()
+        let columns = &self.columns;
+        let number = |row: &[f64]| {
+            let total: f64 = (0..columns.types).map(|i| row[columns.present(i)]).sum();
+            total / row[columns.time()]
         };
-        (0..self.len()).map(|b| total(b) / self.length).collect()
+        self.rows.chunks_exact(columns.width()).map(number).collect()
     }
 }

@@ -1,13 +1,13 @@
-//! Output analysis: warm-up by MSER-5, intervals by batch means.
+//! Output analysis: warm-up by MSER-5, intervals by batch means of independent replications.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Batches behind an interval.
-pub const BATCHES: usize = 30;
+/// Batches behind an interval, at least.
+pub const BATCHES: usize = 32;
 
 /// A mean with half the width of its 95 % confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The point estimate.
     pub mean: f64,
@@ -15,32 +15,51 @@ pub struct Estimate {
     pub half_width: f64,
     /// The standard error behind it.
     pub standard_error: f64,
+    /// The degrees of freedom of Student's t behind it.
+    pub freedom: f64,
 }
 
 impl Estimate {
-    /// The estimate `mean`, from what each of the batches deviates by.
+    /// The estimate `mean`, from what each batch deviates by; runs of `neighbours` of them come
+    /// from one replication.
     ///
     /// Positive correlation r of neighbouring batches widens it by `√((1+r)/(1−r))`, as for an
-    /// autoregressive series of order one.
-    pub(super) fn new(mean: f64, deviations: &[f64]) -> Self {
+    /// autoregressive series of order one, and takes from the degrees of freedom what it takes from
+    /// the number of independent batches; at most as if all batches of a replication were one.
+    pub(super) fn new(mean: f64, deviations: &[f64], neighbours: usize) -> Self {
         let n = deviations.len() as f64;
         let square = deviations.iter().map(|d| d * d).sum::<f64>();
-        let neighbours: f64 = deviations.windows(2).map(|w| w[0] * w[1]).sum();
-        let r = if square > 0.0 {
-            (neighbours / square).clamp(0.0, 0.9)
+        let runs = deviations.chunks(neighbours);
+        let pairs = runs.flat_map(|run| run.windows(2)).map(|w| w[0] * w[1]);
+        let count = n * (1.0 - 1.0 / neighbours as f64);
+        let product: f64 = pairs.sum();
+        let r = if square > 0.0 && count > 0.0 {
+            (product / count / (square / n)).clamp(0.0, 0.9)
         } else {
             0.0
         };
-        let standard_error = (square / (n * (n - 1.0)) * (1.0 + r) / (1.0 - r)).sqrt();
-        Estimate::with_error(mean, standard_error)
+        let widening = ((1.0 + r) / (1.0 - r)).min(neighbours as f64);
+        let standard_error = (square / (n * (n - 1.0)) * widening).sqrt();
+        Estimate::with_error(mean, standard_error, (n / widening - 1.0).max(1.0))
     }
 
-    /// The estimate `mean` of this standard error, from [`BATCHES`].
-    pub(super) fn with_error(mean: f64, standard_error: f64) -> Self {
+    /// The estimate `mean` of this standard error, from so many degrees of freedom.
+    pub(super) fn with_error(mean: f64, standard_error: f64, freedom: f64) -> Self {
         Estimate {
             mean,
-            half_width: student(0.975, BATCHES as f64 - 1.0) * standard_error,
+            half_width: student(0.975, freedom) * standard_error,
             standard_error,
+            freedom,
+        }
+    }
+
+    /// The estimate of this multiple of it.
+    pub(crate) fn times(&self, factor: f64) -> Self {
+        Estimate {
+            mean: self.mean * factor,
+            half_width: self.half_width * factor.abs(),
+            standard_error: self.standard_error * factor.abs(),
+            ..*self
         }
     }
 
@@ -56,7 +75,7 @@ impl Estimate {
     /// Whether the value lies in the interval of this two-sided confidence, or within 1e-9 of
     /// it relatively: a constant is measured without any spread but that of rounding.
     pub fn covers(&self, value: f64, confidence: f64) -> bool {
-        let quantile = student(0.5 + confidence / 2.0, BATCHES as f64 - 1.0);
+        let quantile = student(0.5 + confidence / 2.0, self.freedom);
         (value - self.mean).abs() <= quantile * self.standard_error + 1e-9 * value.abs()
     }
 }
@@ -128,7 +147,7 @@ mod tests {
             let sample = noise(BATCHES, 1000 + seed);
             let mean = sample.iter().sum::<f64>() / BATCHES as f64;
             let deviations: Vec<f64> = sample.iter().map(|x| x - mean).collect();
-            Estimate::new(mean, &deviations).covers(0.0, 0.95)
+            Estimate::new(mean, &deviations, 4).covers(0.0, 0.95)
         });
         let covered = covered.count();
         assert!((926..=985).contains(&covered), "{covered}");

@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::artifact::{Backfill, Route, section_seven};
+use crate::artifact::{Backfill, Preemption, Route, section_seven};
 use crate::policy::{Event, System};
+use std::sync::Mutex;
 
 mod sizes;
 
@@ -28,7 +29,15 @@ fn events(events: u64) -> Settings {
     }
 }
 
-fn quiet(_: u64, _: Option<f64>) {}
+/// One replication.
+fn one_run(count: u64) -> Settings {
+    Settings {
+        replications: 1,
+        ..events(count)
+    }
+}
+
+fn quiet(_: Progress) {}
 
 /// Asserts that the value lies in the 99.9 % interval, and that the interval is narrow.
 fn agrees(estimate: Option<Estimate>, value: f64, within: f64, what: &str) {
@@ -61,7 +70,7 @@ fn single_server_queue() {
             .to_vec(),
         ..events(8_000_000)
     };
-    let run = simulate(&one_type(1, 0.8), Fcfs, false, &settings, quiet).unwrap();
+    let run = simulate(&one_type(1, 0.8), Fcfs, &settings, quiet).unwrap();
     for ((threshold, exact), watched) in watch.iter().zip(&run.watched) {
         assert_eq!(watched.watch.threshold, *threshold);
         agrees(watched.above, *exact, 0.06, "what is above");
@@ -89,8 +98,8 @@ fn many_server_queue() {
     for first_fit in [false, true] {
         let workload = one_type(8, offered);
         let run = match first_fit {
-            true => simulate(&workload, FirstFit, false, &events(8_000_000), quiet),
-            false => simulate(&workload, Fcfs, false, &events(8_000_000), quiet),
+            true => simulate(&workload, FirstFit, &events(8_000_000), quiet),
+            false => simulate(&workload, Fcfs, &events(8_000_000), quiet),
         };
         agrees(run.unwrap().mean_response, exact, 0.03, "E[T]");
     }
@@ -106,7 +115,7 @@ fn intervals_of_a_queue_cover() {
             seed: 100 + seed,
             ..events(500_000)
         };
-        let run = simulate(&workload, Fcfs, false, &settings, quiet).unwrap();
+        let run = simulate(&workload, Fcfs, &settings, quiet).unwrap();
         run.mean_response.unwrap().covers(1.0 / 0.3, 0.95)
     });
     let covered = covered.count();
@@ -161,7 +170,7 @@ fn non_preemptive_section_seven_has_its_exact_means() {
 #[test]
 fn rules_that_people_run_now() {
     let half = model("section7").scaled(0.5 / 0.9).unwrap();
-    let run = simulate(&half, Fcfs, false, &events(5_000_000), quiet).unwrap();
+    let run = simulate(&half, Fcfs, &events(5_000_000), quiet).unwrap();
     let number = run.mean_number.unwrap();
     assert!(
         (number.mean - 2.452).abs() < 0.032 + number.half_width,
@@ -169,9 +178,7 @@ fn rules_that_people_run_now() {
     );
     let run = simulate(
         &model("four_types"),
-        FirstFit,
-        false,
-        &events(20_000_000),
+        FirstFit, &events(20_000_000),
         quiet,
     )
     .unwrap();
@@ -185,7 +192,7 @@ fn rules_that_people_run_now() {
 /// FCFS beyond its stability limit on section 7 (well below ρ = .9) has no mean.
 #[test]
 fn an_unstable_run_has_no_mean() {
-    let run = simulate(&model("section7"), Fcfs, false, &events(10_000_000), quiet).unwrap();
+    let run = simulate(&model("section7"), Fcfs, &events(10_000_000), quiet).unwrap();
     assert_eq!(
         (run.health, run.ending),
         (Health::Unstable, Ending::RunsAway)
@@ -214,32 +221,28 @@ fn runs_are_deterministic_and_arrivals_common() {
 }
 
 /// The first thousand arrivals that a policy sees.
-fn arrivals_seen<P: Policy>(workload: &Workload, policy: P) -> Vec<(f64, usize)> {
-    struct Witness<P>(P, std::rc::Rc<std::cell::RefCell<Vec<(f64, usize)>>>);
+fn arrivals_seen<P: Policy + Clone + Send>(workload: &Workload, policy: P) -> Vec<(f64, usize)> {
+    #[derive(Clone)]
+    struct Witness<P>(P, Arc<Mutex<Vec<(f64, usize)>>>);
     impl<P: Policy> Policy for Witness<P> {
         fn react(&mut self, event: Event, system: &mut System) {
             if let Event::Arrival(i) = event {
-                self.1.borrow_mut().push((system.now(), i));
+                self.1.lock().unwrap().push((system.now(), i));
             }
             self.0.react(event, system);
         }
     }
-    let seen = std::rc::Rc::default();
-    simulate(
-        workload,
-        Witness(policy, std::rc::Rc::clone(&seen)),
-        false,
-        &events(100_000),
-        quiet,
-    )
-    .unwrap();
-    let seen = seen.borrow();
+    let seen = Arc::default();
+    let witness = Witness(policy, Arc::clone(&seen));
+    simulate(workload, witness, &one_run(100_000), quiet).unwrap();
+    let seen = seen.lock().unwrap();
     seen[..1000].to_vec()
 }
 
 /// A policy that breaks the rules ends the run with the reason.
 #[test]
 fn a_policy_that_overfills_the_server_is_caught() {
+    #[derive(Clone)]
     struct Greedy;
     impl Policy for Greedy {
         fn react(&mut self, event: Event, system: &mut System) {
@@ -248,11 +251,12 @@ fn a_policy_that_overfills_the_server_is_caught() {
             }
         }
     }
-    let outcome = simulate(&one_type(1, 0.5), Greedy, false, &events(1_000_000), quiet);
+    let outcome = simulate(&one_type(1, 0.5), Greedy, &events(1_000_000), quiet);
     assert_eq!(outcome.unwrap_err(), Violation::Capacity(0));
 }
 
 /// Processor sharing of one server, by fractional service.
+#[derive(Clone)]
 struct Sharing;
 
 impl Policy for Sharing {
@@ -266,7 +270,7 @@ impl Policy for Sharing {
 /// law of T.
 #[test]
 fn fractional_service_is_processor_sharing() {
-    let run = simulate(&one_type(1, 0.8), Sharing, false, &events(8_000_000), quiet).unwrap();
+    let run = simulate(&one_type(1, 0.8), Sharing, &events(8_000_000), quiet).unwrap();
     agrees(run.mean_response, 5.0, 0.02, "E[T]");
     // Heavier in the tail than the exponential law of FCFS, whose P99 is 23.03.
     assert!(run.types[0].percentiles.unwrap()[2] > 26.0);

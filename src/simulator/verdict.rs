@@ -212,7 +212,7 @@ impl Judge<'_> {
             | Quantity::WeightedResponse => self.measured(claim).map(|measured| {
                 let spread = error_of_queue(&measured, claim.value);
                 let found = Found {
-                    tested: Estimate::with_error(measured.mean, spread),
+                    tested: Estimate::with_error(measured.mean, spread, measured.freedom),
                     ..mean(measured)
                 };
                 self.settled(claim, found)
@@ -250,13 +250,13 @@ impl Judge<'_> {
             // ρ_i = b_i / E[u_i]: to first order the relative error is the same.
             Quantity::Load => offered().map(|u| {
                 let load = self.workload.types()[i.unwrap_or(0)].offered_load() / u.mean;
-                rescaled(u, load / u.mean)
+                u.times(load / u.mean)
             }),
             Quantity::SwitchingFrequency => run.switching_frequency,
             // Every switch ends a stay on a working schedule, of mean 1/α.
             Quantity::WorkingTime if self.artifact.policy.order.len() > 1 => run
                 .switching_frequency
-                .map(|f| rescaled(f, 1.0 / self.artifact.policy.switching_rate)),
+                .map(|f| f.times(1.0 / self.artifact.policy.switching_rate)),
             Quantity::MeanNumber | Quantity::MeanNumberAtLeast | Quantity::MeanNumberAtMost => {
                 i.map_or(run.mean_number, |i| run.types[i].mean_number)
             }
@@ -276,7 +276,8 @@ impl Judge<'_> {
             Some((probability, _)) => (1.0 - probability, result.mean_response?),
             None => (claim.value, result.mean_number?),
         };
-        let tested = Estimate::with_error(above.mean, error_of_fraction(&above, p, &mean));
+        let error = error_of_fraction(&above, p, &mean);
+        let tested = Estimate::with_error(above.mean, error, above.freedom);
         let (measured, of_claimed) = match percentile(claim.quantity) {
             Some((_, place)) => (
                 Estimate {
@@ -359,12 +360,4 @@ fn watch(claim: &Claim, workload: &Workload) -> Option<Watch> {
 fn relative_error(claimed: f64, measured: f64) -> Option<f64> {
     let off = claimed / measured - 1.0;
     off.is_finite().then_some(off)
-}
-
-fn rescaled(estimate: Estimate, factor: f64) -> Estimate {
-    Estimate {
-        mean: estimate.mean * factor,
-        half_width: estimate.half_width * factor,
-        standard_error: estimate.standard_error * factor,
-    }
 }

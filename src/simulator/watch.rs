@@ -1,12 +1,12 @@
 //! Thresholds that a run watches: how often something lies above one.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Estimate;
 use crate::policy::Meter;
 
 /// What is watched of a type, and above which threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Threshold {
     /// Jobs in the system.
@@ -16,7 +16,7 @@ pub enum Threshold {
 }
 
 /// A threshold of a job type.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Watch {
     /// The type, by its place in the workload.
     pub job_type: usize,
@@ -25,7 +25,7 @@ pub struct Watch {
 }
 
 /// What a run saw of a watched threshold.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Watched {
     /// What was watched.
     pub watch: Watch,
@@ -62,11 +62,11 @@ impl Watchers {
         }
     }
 
-    /// From now on so many jobs of type i are there.
-    pub fn number(&mut self, i: usize, present: u64, now: f64) {
+    /// So many jobs of type i are there, `at` after the bucket's begin.
+    pub fn number(&mut self, i: usize, present: u64, at: f64) {
         for watcher in &mut self.of_type[i] {
-            if let Watcher::Number(at, above) = watcher {
-                above.set(f64::from(present > *at), now);
+            if let Watcher::Number(most, above) = watcher {
+                above.set(f64::from(present > *most), at);
             }
         }
     }
@@ -80,11 +80,11 @@ impl Watchers {
         }
     }
 
-    /// Time above, or jobs above, since this was last called.
-    pub fn collect(&mut self, now: f64) -> impl Iterator<Item = f64> {
+    /// Time above, or jobs above, in the bucket of this length.
+    pub fn collect(&mut self, length: f64) -> impl Iterator<Item = f64> {
         let all = self.of_type.iter_mut().flatten();
         all.map(move |watcher| match watcher {
-            Watcher::Number(_, above) => above.collect(now),
+            Watcher::Number(_, above) => above.collect(length),
             Watcher::Response(_, jobs) => std::mem::take(jobs),
         })
     }

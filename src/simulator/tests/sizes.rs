@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::simulator::random::Streams;
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 const LAWS: [&str; 6] = [
     "{law: exponential, mean: 2}",
@@ -39,7 +38,7 @@ fn sampled_sizes_have_the_moments_of_their_law() {
     for law in LAWS {
         let workload = workload(1, &[(0.1, law)]);
         let phases = workload.types()[0].size().phases();
-        let mut stream = Streams::new(1).sizes;
+        let mut stream = Streams::new(1, 0).sizes;
         let count = 1_000_000;
         let mut sums = [0.0; 3];
         for _ in 0..count {
@@ -78,7 +77,7 @@ fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
         let workload = workload(1, &[(0.7 / mean, law)]);
         let (_, square) = moments(&workload, 0);
         let exact = mean + 0.7 / mean * square / (2.0 * 0.3);
-        let run = simulate(&workload, Fcfs, false, &events(4_000_000), quiet).unwrap();
+        let run = simulate(&workload, Fcfs, &events(4_000_000), quiet).unwrap();
         agrees(run.mean_response, exact, 0.03, law);
     }
 }
@@ -88,7 +87,7 @@ fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
 fn an_exponential_type_beside_another_law_is_served_by_its_size_too() {
     let workload = workload(1, &[(0.2, LAWS[0]), (0.3, LAWS[2])]);
     let wait = (0.2 * 8.0 + 0.3 * 5.0) / (2.0 * 0.3);
-    let run = simulate(&workload, Fcfs, false, &events(6_000_000), quiet).unwrap();
+    let run = simulate(&workload, Fcfs, &events(6_000_000), quiet).unwrap();
     for (kind, mean) in run.types.iter().zip([2.0, 1.0]) {
         agrees(kind.mean_response, wait + mean, 0.03, &kind.name);
     }
@@ -100,7 +99,7 @@ fn with_room_for_all_only_the_mean_size_matters() {
     for law in &LAWS[1..5] {
         let workload = workload(10_000, &[(20.0, law)]);
         let mean = workload.types()[0].mean_size();
-        let run = simulate(&workload, Fcfs, false, &events(1_000_000), quiet).unwrap();
+        let run = simulate(&workload, Fcfs, &events(1_000_000), quiet).unwrap();
         agrees(run.mean_number, 20.0 * mean, 0.02, law);
         agrees(run.mean_response, mean, 0.02, law);
     }
@@ -111,16 +110,21 @@ fn with_room_for_all_only_the_mean_size_matters() {
 fn processor_sharing_does_not_see_the_law() {
     for law in [LAWS[1], LAWS[2]] {
         let workload = workload(1, &[(0.7, law)]);
-        let run = simulate(&workload, Sharing, false, &events(6_000_000), quiet).unwrap();
+        let run = simulate(&workload, Sharing, &events(6_000_000), quiet).unwrap();
         agrees(run.mean_response, 1.0 / 0.3, 0.03, law);
     }
 }
 
 /// Types in order of their index, each preempting those after it. Its clock changes nothing, but
 /// draws random numbers.
+#[derive(Clone)]
 struct Priority;
 
 impl Policy for Priority {
+    fn preempts(&self) -> bool {
+        true
+    }
+
     fn clocks(&self) -> usize {
         1
     }
@@ -169,7 +173,7 @@ fn a_preempted_job_resumes_where_it_was_stopped() {
         first.0 + residual / 0.6,
         second.0 / 0.6 + both / (0.6 * 0.2),
     ];
-    let run = simulate(&workload, Priority, true, &events(10_000_000), quiet).unwrap();
+    let run = simulate(&workload, Priority, &events(10_000_000), quiet).unwrap();
     assert!(run.counters.preemptions > 100_000);
     for (kind, exact) in run.types.iter().zip(exact) {
         agrees(kind.mean_response, exact, 0.05, &kind.name);
@@ -182,9 +186,9 @@ fn a_preempted_job_resumes_where_it_was_stopped() {
 fn arrivals_and_sizes_are_common_and_work_is_conserved() {
     let workload = two_types();
     let times = [
-        times_when_empty(&workload, Fcfs, false),
-        times_when_empty(&workload, FirstFit, false),
-        times_when_empty(&workload, Priority, true),
+        times_when_empty(&workload, Fcfs),
+        times_when_empty(&workload, FirstFit),
+        times_when_empty(&workload, Priority),
     ];
     let count = times.iter().map(Vec::len).min().unwrap();
     assert!(count > 10_000, "{count} busy periods");
@@ -196,11 +200,16 @@ fn arrivals_and_sizes_are_common_and_work_is_conserved() {
 }
 
 /// When a job has left nobody behind.
-fn times_when_empty<P: Policy>(workload: &Workload, policy: P, preemptible: bool) -> Vec<f64> {
-    struct Witness<P>(P, Rc<RefCell<Vec<f64>>>);
+fn times_when_empty<P: Policy + Clone + Send>(workload: &Workload, policy: P) -> Vec<f64> {
+    #[derive(Clone)]
+    struct Witness<P>(P, Arc<Mutex<Vec<f64>>>);
     impl<P: Policy> Policy for Witness<P> {
         fn clocks(&self) -> usize {
             self.0.clocks()
+        }
+
+        fn preempts(&self) -> bool {
+            self.0.preempts()
         }
 
         fn begin(&mut self, system: &mut System) {
@@ -210,15 +219,15 @@ fn times_when_empty<P: Policy>(workload: &Workload, policy: P, preemptible: bool
         fn react(&mut self, event: Event, system: &mut System) {
             let empty = (0..system.types()).all(|i| system.present(i) == 0);
             if empty && matches!(event, Event::Completion(_)) {
-                self.1.borrow_mut().push(system.now());
+                self.1.lock().unwrap().push(system.now());
             }
             self.0.react(event, system);
         }
     }
-    let seen = Rc::default();
-    let witness = Witness(policy, Rc::clone(&seen));
-    simulate(workload, witness, preemptible, &events(200_000), quiet).unwrap();
-    seen.take()
+    let seen = Arc::default();
+    let witness = Witness(policy, Arc::clone(&seen));
+    simulate(workload, witness, &one_run(200_000), quiet).unwrap();
+    seen.lock().unwrap().clone()
 }
 
 /// Section 7 with exponential sizes that do not say so: the calendar has the exact means of
@@ -299,7 +308,7 @@ fn instability_is_told_from_variability() {
     let law = "{law: hyperexponential, mean: 1, scv: 50}";
     for (rate, health) in [(0.8, Health::Settled), (1.1, Health::Unstable)] {
         let workload = workload(1, &[(rate, law)]);
-        let run = simulate(&workload, Fcfs, false, &events(6_000_000), quiet).unwrap();
+        let run = simulate(&workload, Fcfs, &events(6_000_000), quiet).unwrap();
         assert_eq!(run.health, health, "{rate}");
     }
 }

@@ -1,0 +1,201 @@
+//! What replications measured after their warm-up, in batches, and the estimates from it.
+
+use super::engine::Engine;
+use super::series::{Columns, Series};
+use super::statistics::{self, BATCHES, Estimate};
+use crate::workload::Workload;
+
+/// Batches of all replications.
+pub(super) struct Sample {
+    pub columns: Columns,
+    /// Row after row, those of one replication one after another.
+    rows: Vec<Vec<f64>>,
+    /// Batches a replication.
+    batches: usize,
+    /// Time cut off from each replication.
+    pub warm_up: f64,
+}
+
+impl Sample {
+    /// `None` when no warm-up is found, or too little is left after it.
+    pub fn new<P, E, const W: bool>(engines: &[Engine<P, E, W>]) -> Option<Self> {
+        let warm_up = warm_up(engines.iter().map(|e| &e.series))?;
+        let batches = BATCHES.div_ceil(engines.len());
+        let mut rows = Vec::new();
+        for Engine { series, .. } in engines {
+            let cut = (warm_up / series.length()).round() as usize;
+            let size = series.len().checked_sub(cut)? / batches;
+            let first = series.len() - size * batches;
+            if size == 0 {
+                return None;
+            }
+            rows.extend((0..batches).map(|b| series.sum(first + b * size..first + (b + 1) * size)));
+        }
+        Some(Sample {
+            columns: engines.first()?.series.columns,
+            rows,
+            batches,
+            warm_up,
+        })
+    }
+
+    pub fn total(&self, quantity: impl Fn(&[f64]) -> f64) -> f64 {
+        self.rows.iter().map(|row| quantity(row)).sum()
+    }
+
+    /// A ratio of sums; none where the lower one is zero.
+    pub fn ratio(
+        &self,
+        upper: impl Fn(&[f64]) -> f64,
+        lower: impl Fn(&[f64]) -> f64,
+    ) -> Option<Estimate> {
+        let total = self.total(&lower);
+        if total == 0.0 {
+            return None;
+        }
+        let mean = self.total(&upper) / total;
+        let share = total / self.rows.len() as f64;
+        Some(self.estimate(mean, |row| (upper(row) - mean * lower(row)) / share))
+    }
+
+    /// The estimate `mean`, from what each batch deviates by.
+    pub fn estimate(&self, mean: f64, deviation: impl Fn(&[f64]) -> f64) -> Estimate {
+        let deviations: Vec<f64> = self.rows.iter().map(|row| deviation(row)).collect();
+        Estimate::new(mean, &deviations, self.batches)
+    }
+
+    /// Time average of a quantity that is integrated in each batch.
+    pub fn time_average(&self, quantity: impl Fn(&[f64]) -> f64) -> Option<Estimate> {
+        let time = self.columns.time();
+        self.ratio(quantity, |row| row[time])
+    }
+
+    /// Mean response time of each replication, over the jobs of all types.
+    pub fn replications(&self) -> Vec<f64> {
+        let sum = |rows: &[Vec<f64>], column: &dyn Fn(usize) -> usize| -> f64 {
+            let of_row = |row: &Vec<f64>| -> f64 {
+                (0..self.columns.types).map(|i| row[column(i)]).sum()
+            };
+            rows.iter().map(of_row).sum()
+        };
+        let mean = |rows: &[Vec<f64>]| {
+            let columns = self.columns;
+            sum(rows, &|i| columns.responses(i)) / sum(rows, &|i| columns.completions(i))
+        };
+        self.rows.chunks(self.batches).map(mean).collect()
+    }
+
+    /// Mean response time over the jobs of some types together.
+    pub fn mean_response(&self, types: &[usize]) -> Option<Estimate> {
+        let c = self.columns;
+        self.ratio(
+            |row| types.iter().map(|&i| row[c.responses(i)]).sum(),
+            |row| types.iter().map(|&i| row[c.completions(i)]).sum(),
+        )
+    }
+
+    /// Mean time in system without service, over the jobs of some types together.
+    pub fn mean_waiting(&self, types: &[usize]) -> Option<Estimate> {
+        let c = self.columns;
+        let idle = |row: &[f64], i: usize| row[c.present(i)] - row[c.busy(i)];
+        self.ratio(
+            |row| types.iter().map(|&i| idle(row, i)).sum(),
+            |row| types.iter().map(|&i| row[c.completions(i)]).sum(),
+        )
+    }
+
+    /// `Σ w_i E[T_i]` with weights of sum 1; none when some type has no completion.
+    pub fn weighted_response(&self, weights: &[f64]) -> Option<Estimate> {
+        let c = self.columns;
+        let types = 0..weights.len();
+        let jobs: Vec<f64> = types
+            .clone()
+            .map(|i| self.total(|row| row[c.completions(i)]) / self.rows.len() as f64)
+            .collect();
+        let means: Option<Vec<f64>> = types
+            .clone()
+            .map(|i| self.mean_response(&[i]).map(|e| e.mean))
+            .collect();
+        let means = means?;
+        let mean = weights.iter().zip(&means).map(|(w, m)| w * m).sum();
+        Some(self.estimate(mean, |row| {
+            let excess =
+                |i: usize| (row[c.responses(i)] - means[i] * row[c.completions(i)]) / jobs[i];
+            types.clone().map(|i| weights[i] * excess(i)).sum()
+        }))
+    }
+}
+
+/// Relative half-width of the mean response time so far; `None` while nothing can be said.
+pub(super) fn precision<P, E, const W: bool>(engines: &[Engine<P, E, W>]) -> Option<f64> {
+    let sample = Sample::new(engines)?;
+    let all: Vec<usize> = (0..sample.columns.types).collect();
+    Some(sample.mean_response(&all)?.relative())
+}
+
+/// The warm-up \[time\] of replications, from their mean number in system together.
+fn warm_up<'a>(all: impl Iterator<Item = &'a Series> + Clone) -> Option<f64> {
+    let (number, length) = mean_number(all);
+    Some(statistics::warm_up(&number)? as f64 * length)
+}
+
+/// Mean number in system in buckets of time, over all replications, and the buckets' length. A
+/// replication that is not as far as others has smaller buckets: these are merged.
+pub(super) fn mean_number<'a>(all: impl Iterator<Item = &'a Series> + Clone) -> (Vec<f64>, f64) {
+    let length = all.clone().map(Series::length).fold(0.0, f64::max);
+    let coarse = |series: &Series| {
+        let size = (length / series.length()).round() as usize;
+        let pairs = series.number();
+        let mean = |pair: &[f64]| pair.iter().sum::<f64>() / size as f64;
+        pairs.chunks_exact(size).map(mean).collect::<Vec<f64>>()
+    };
+    let numbers: Vec<Vec<f64>> = all.map(coarse).collect();
+    let shortest = numbers.iter().map(Vec::len).min().unwrap_or(0);
+    let mean = |b: usize| numbers.iter().map(|n| n[b]).sum::<f64>() / numbers.len() as f64;
+    ((0..shortest).map(mean).collect(), length)
+}
+
+/// More jobs than this in the system end a run.
+const RUNAWAY: u64 = 10_000_000;
+
+/// Whether the run should be given up: too many jobs, or clearly growing.
+pub(super) fn runs_away<P, E, const W: bool>(
+    workload: &Workload,
+    engines: &[Engine<P, E, W>],
+) -> bool {
+    let present = |e: &Engine<P, E, W>| -> u64 {
+        (0..e.system.types()).map(|i| e.system.present(i)).sum()
+    };
+    let events: u64 = engines.iter().map(|e| e.events).sum();
+    engines.iter().any(|e| present(e) > RUNAWAY)
+        || (events > 4_000_000 && grows(workload, engines, 10.0))
+}
+
+/// Whether the number in system grew from quarter to quarter, and over the second half by
+/// more than `deviations` standard deviations of a random walk of as many steps. A stable
+/// system does not grow at all in the long run; one at its very limit grows as the walk. Its
+/// variance a step is (1 + c)/2 with c the squared coefficient of variation of the sizes (an
+/// arrival adds 1, a completion c); here c is the greatest of all types, and 1 at least. The mean
+/// of n replications has an n-th of that variance.
+pub(super) fn grows<P, E, const W: bool>(
+    workload: &Workload,
+    engines: &[Engine<P, E, W>],
+    deviations: f64,
+) -> bool {
+    let (number, _) = mean_number(engines.iter().map(|e| &e.series));
+    let window = number.len() / 8;
+    if window == 0 {
+        return false;
+    }
+    let level = |quarter: usize| {
+        let end = quarter * number.len() / 4;
+        number[end - window..end].iter().sum::<f64>() / window as f64
+    };
+    let levels = [level(1), level(2), level(3), level(4)];
+    let scv = workload.types().iter().map(|t| t.size().scv());
+    let variance = f64::midpoint(1.0, scv.fold(1.0, f64::max));
+    let n = engines.len() as f64;
+    let events: u64 = engines.iter().map(|e| e.events).sum();
+    let walk = (variance * events as f64 / n / 2.0 / n).sqrt();
+    levels.windows(2).all(|w| w[1] > w[0]) && levels[3] - levels[1] > deviations * walk
+}

@@ -67,9 +67,8 @@ struct ProcessorSharing {
 }
 
 impl Policy for ProcessorSharing {
-    /// Called on the empty system, where all that there is is free.
     fn begin(&mut self, system: &mut System) {
-        self.capacity = system.free().to_vec();
+        self.capacity = system.capacity().to_vec();
     }
 
     fn react(&mut self, _event: Event, system: &mut System) {
@@ -115,12 +114,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         simulate(workload, FirstFit, &settings, |_| ())
     })?;
     simulated("best-fit", &|workload| {
-        simulate(
-            workload,
-            BestFit::new(workload),
-            &settings,
-            |_| (),
-        )
+        simulate(workload, BestFit::new(workload), &settings, |_| ())
     })?;
     simulated("processor-sharing", &|workload| {
         let policy = ProcessorSharing::default();

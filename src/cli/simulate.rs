@@ -55,6 +55,10 @@ pub struct Budget {
     #[arg(long, default_value = "2e8", value_parser = count)]
     events: u64,
 
+    /// Independent replications; they run side by side on the cores there are
+    #[arg(long, default_value = "8", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    replications: u32,
+
     /// Stop after so many seconds; the numbers then depend on the machine
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     time: Option<f64>,
@@ -65,6 +69,7 @@ impl Budget {
     pub fn settings(&self) -> Settings {
         Settings {
             seed: self.seed,
+            replications: self.replications,
             precision: self.precision,
             events: self.events,
             time: self.time.map(|t| Duration::from_secs_f64(t.min(1e9))),

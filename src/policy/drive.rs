@@ -1,6 +1,6 @@
 //! How whoever runs a policy drives its [`System`]: a simulator, or a scheduler that embeds it.
 
-use super::system::{Entry, WAITING};
+use super::system::{Entry, MOST_JOBS, Ticket, WAITING};
 use super::{Action, Counters, Job, System, Violation};
 
 impl System {
@@ -25,28 +25,31 @@ impl System {
                 self.entries[slot as usize] = entry;
                 slot
             }
-            None => {
-                self.entries.push(entry);
-                (self.entries.len() - 1) as u32
-            }
+            None => self.enlarge(entry),
         };
-        self.counters.arrivals += 1;
-        self.enqueue(i, self.types[i].waiting.len(), slot);
         let at = now - self.origin;
-        self.types[i].present.add(1.0, at);
-        self.account(i);
-        self.job(slot)
+        let kind = &mut self.types[i];
+        kind.waiting.push_back(Ticket::new(entry.number, slot));
+        kind.present.add(1.0, at);
+        if kind.waiting.len() == 1 {
+            self.queued.set_oldest(i, Some(entry.number));
+        }
+        self.queued.length += 1;
+        self.counters.arrivals += 1;
+        self.account();
+        Job {
+            number: entry.number,
+            arrived: now,
+            slot,
+        }
     }
 
     /// The `n`-th job of type i that is served (in no particular order) ends at time `now`.
     /// `None`, and nothing done, when there are not so many.
     pub fn complete(&mut self, i: usize, n: usize, now: f64) -> Option<Job> {
-        let kind = &self.types[i];
-        let slot = match kind.running.get(n) {
-            Some(slot) => *slot,
-            None => *kind.waiting.get(n - kind.running.len())?,
-        };
-        Some(self.complete_slot(slot, now).1)
+        let served = self.running_jobs(i).chain(self.waiting_jobs(i));
+        let found = served.take(self.served(i)).nth(n)?;
+        Some(self.complete_slot(found.slot, now).1)
     }
 
     /// The job of type i with this number, which runs or shares fractional service, ends at
@@ -65,33 +68,30 @@ impl System {
         let Entry { kind, place, .. } = self.entries[slot as usize];
         let (job, i) = (self.job(slot), kind as usize);
         if place == WAITING {
-            self.types[i].waiting.retain(|other| *other != slot);
-            self.dequeued(i);
+            self.types[i].waiting.retain(|other| other.slot() != slot);
+            self.queue_changed(i);
+            self.queued.length -= 1;
         } else {
-            self.remove_running(i, place);
-            self.vacate(i);
+            self.stop_running(i, place);
+            self.room.give(i);
         }
+        self.entries[slot as usize].place = WAITING;
         self.vacant.push(slot);
         let at = now - self.origin;
         self.types[i].present.add(-1.0, at);
         self.counters.completions += 1;
         self.ended = job.number;
-        self.account(i);
+        self.account();
         (i, job)
     }
 
     /// Time goes on without an event of the queues.
     pub fn advance(&mut self, now: f64) {
-        let passed = now - self.now;
-        if passed < 0.0 {
-            return self.violate(Violation::Time(self.now, now));
+        if now < self.now {
+            self.violate(Violation::Time(self.now, now));
+        } else {
+            self.now = now;
         }
-        if self.queue_length > 0 {
-            for (wasted, free) in self.wasted.iter_mut().zip(&self.free) {
-                *wasted += *free as f64 * passed;
-            }
-        }
-        self.now = now;
     }
 
     /// Decisions since they were last taken.
@@ -111,19 +111,19 @@ impl System {
 
     /// Rate [1/time] at which jobs of type i complete now, if their sizes are exponential.
     pub fn completion_rate(&self, i: usize) -> f64 {
-        self.types[i].speed * self.types[i].service_rate
+        self.speed(i) * self.types[i].service_rate
     }
 
     /// Jobs of type i served at once: the number running, or what [`System::share`] says.
     pub fn speed(&self, i: usize) -> f64 {
-        self.types[i].speed
+        f64::from(self.types[i].running) + self.types[i].share
     }
 
     /// Jobs of type i that are being served: those that may complete next.
     pub fn served(&self, i: usize) -> usize {
-        match self.types[i].running.len() {
-            0 if self.types[i].speed > 0.0 => self.types[i].waiting.len(),
-            running => running,
+        match self.types[i].running {
+            0 if self.types[i].share > 0.0 => self.types[i].waiting.len(),
+            running => running as usize,
         }
     }
 
@@ -141,17 +141,19 @@ impl System {
     /// running and held slots leave, counted anew; and the sums of rates are summed anew.
     pub fn audit(&mut self) {
         self.clock_rate = self.clocks.iter().sum();
-        self.service_rate = (0..self.types.len()).map(|i| self.completion_rate(i)).sum();
+        self.shared_rate = self.types.iter().map(|t| t.share * t.service_rate).sum();
+        self.pools.recount();
         let inside: u64 = (0..self.types.len()).map(|i| self.present(i)).sum();
-        if self.counters.arrivals != self.counters.completions + inside {
+        let counted = self.queued.length + self.pools.len();
+        if self.counters.arrivals != self.counters.completions + inside || inside != counted {
             self.violate_conservation(inside);
         }
-        for j in 0..self.capacity.len() {
+        for j in 0..self.capacity().len() {
             let slots = |i: usize| u64::from(self.running(i) + self.types[i].held);
             let used: u64 = (0..self.types.len())
                 .map(|i| slots(i) * self.demand(i)[j])
                 .sum();
-            if used + self.free[j] != self.capacity[j] {
+            if used + self.free(j) != self.capacity()[j] {
                 self.violate(Violation::Capacity(0));
             }
         }
@@ -165,19 +167,41 @@ impl System {
         }
     }
 
-    /// Total rate [1/time] of the clocks, and of the completions if sizes are exponential; they
-    /// are running sums, exact to rounding since the last [`System::audit`].
-    pub(crate) fn rates(&self) -> (f64, f64) {
-        (self.clock_rate, self.service_rate)
+    /// Total rates \[1/time\] of the clocks, of completions by fractional service, and a bound
+    /// on those of running jobs, if sizes are exponential: running sums, exact to rounding since
+    /// the last [`System::audit`].
+    #[inline]
+    pub(crate) fn rates(&self) -> [f64; 3] {
+        [self.clock_rate, self.shared_rate, self.pools.rate()]
+    }
+
+    /// The slot of the running job that ends, for a point drawn uniformly below the bound of
+    /// [`System::rates`]; none where the bound was not reached.
+    #[inline]
+    pub(crate) fn drawn(&self, point: f64) -> Option<u32> {
+        let (slot, left) = self.pools.draw(point)?;
+        let kind = self.kind(slot);
+        (left < self.types[kind].service_rate).then_some(slot)
+    }
+
+    /// The slot of the job whose fractional service ends, for a point drawn uniformly below
+    /// their total rate.
+    pub(crate) fn drawn_share(&self, mut point: f64) -> Option<u32> {
+        for kind in &self.types {
+            let rate = kind.share * kind.service_rate;
+            if point < rate {
+                let which = (point / rate * kind.waiting.len() as f64) as usize;
+                return kind.waiting.get(which).map(|ticket| ticket.slot());
+            }
+            point -= rate;
+        }
+        None
     }
 
     /// When the job in this slot ends, if it runs.
     pub(crate) fn ends_at(&self, slot: u32) -> Option<f64> {
         let entry = self.entries.get(slot as usize)?;
-        let running = &self.types[entry.kind as usize].running;
-        // A slot without a job keeps its last entry: the place tells.
-        let runs = running.get(entry.place as usize) == Some(&slot);
-        runs.then_some(entry.work)
+        (entry.place != WAITING).then_some(entry.work)
     }
 
     /// The type of the job in this slot.
@@ -200,32 +224,43 @@ impl System {
     }
 
     /// Running jobs of all types.
-    pub(crate) fn all_running(&self) -> usize {
-        self.types.iter().map(|t| t.running.len()).sum()
+    pub(crate) fn all_running(&self) -> u64 {
+        self.pools.len()
+    }
+
+    /// Whether any job waits.
+    pub(crate) fn any_waits(&self) -> bool {
+        self.queued.length > 0
     }
 
     /// Integrals over the time since this was last called: jobs present, in service and slots
-    /// offered by type, then free room while a job waits by resource.
-    pub(crate) fn collect(
-        &mut self,
-        mut of_type: impl FnMut(usize, [f64; 3]),
-        mut wasted: impl FnMut(usize, f64),
-    ) {
+    /// offered, by type.
+    pub(crate) fn collect(&mut self, mut of_type: impl FnMut(usize, [f64; 3])) {
         let length = self.now - self.origin;
         for (i, kind) in self.types.iter_mut().enumerate() {
             let meters = [&mut kind.present, &mut kind.busy, &mut kind.offered];
             of_type(i, meters.map(|meter| meter.collect(length)));
         }
-        for (j, area) in self.wasted.iter_mut().enumerate() {
-            wasted(j, std::mem::take(area));
-        }
         self.origin = self.now;
     }
 
-    /// Jobs of type i that came and did not leave are in its queue or run: at each event.
-    fn account(&mut self, i: usize) {
-        let inside = self.present(i);
-        if self.types[i].present.value() != inside as f64 {
+    /// Room for one more job in the system.
+    #[cold]
+    fn enlarge(&mut self, entry: Entry) -> u32 {
+        if self.entries.len() == MOST_JOBS {
+            // Nobody simulates so many: it is a run that grows without end.
+            self.violate(Violation::Crowd(MOST_JOBS));
+            return 0;
+        }
+        self.entries.push(entry);
+        (self.entries.len() - 1) as u32
+    }
+
+    /// Jobs that came and did not leave wait or run: at each event.
+    #[inline]
+    fn account(&mut self) {
+        let inside = self.queued.length + self.pools.len();
+        if self.counters.arrivals != self.counters.completions + inside {
             self.violate_conservation(inside);
         }
     }

@@ -19,13 +19,7 @@ impl Policy for FirstFit {
 
 /// Starts, oldest first, every waiting job that fits.
 pub(super) fn start_all_that_fit(system: &mut System) {
-    let fitting = |system: &System, i: usize| {
-        system
-            .oldest(i)
-            .filter(|_| system.fits(i))
-            .map(|job| (job.number, i))
-    };
-    while let Some((_, i)) = system.queued().filter_map(|i| fitting(system, i)).min() {
+    while let Some(i) = system.oldest_fitting_type() {
         system.start(i);
     }
 }

@@ -9,11 +9,6 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// The value now.
-    pub fn value(&self) -> f64 {
-        self.value
-    }
-
     /// It jumps by `by`, `at` after the origin.
     pub(super) fn add(&mut self, by: f64, at: f64) {
         self.value += by;
@@ -42,6 +37,7 @@ mod tests {
         meter.set(5.0, 3.0);
         assert_eq!(meter.collect(4.0), 2.0 * 2.0 + 5.0);
         meter.add(-5.0, 0.5);
-        assert_eq!((meter.collect(4.0), meter.value()), (2.5, 0.0));
+        assert_eq!(meter.collect(4.0), 2.5);
+        assert_eq!(meter.collect(4.0), 0.0);
     }
 }

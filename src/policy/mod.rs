@@ -14,6 +14,9 @@ mod fcfs;
 mod first_fit;
 mod meter;
 mod msr;
+mod pools;
+mod queued;
+mod room;
 mod system;
 
 pub use fcfs::Fcfs;

@@ -153,7 +153,9 @@ impl Msr {
     /// Eager admission: raises the counts of types with too few slots, in type order, each
     /// by as many as fit beside all slots that hold room.
     fn admit(&mut self, system: &System) {
-        self.room.copy_from_slice(system.free());
+        for (j, room) in self.room.iter_mut().enumerate() {
+            *room = system.free(j);
+        }
         for i in 0..self.slots.len() {
             // Slots without a job hold room that the system counts as free; where backfilled
             // jobs sit in it, nothing is left to admit into.

@@ -1,8 +1,9 @@
 use std::collections::VecDeque;
 
-use fixedbitset::FixedBitSet;
-
 use super::Meter;
+use super::pools::Pools;
+use super::queued::Queued;
+use super::room::Room;
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
@@ -38,6 +39,9 @@ pub enum Violation {
     /// A job was started or stopped that is not there.
     #[error("a job of type {0} was started or stopped, and there is none")]
     NoJob(usize),
+    /// More jobs at once than can be told apart.
+    #[error("more than {0} jobs are in the system")]
+    Crowd(usize),
     /// Time went back.
     #[error("time went back from {0} to {1}")]
     Time(f64, f64),
@@ -50,9 +54,7 @@ pub enum Violation {
 }
 
 /// How often things happened.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Counters {
     /// Jobs that came.
     pub arrivals: u64,
@@ -74,7 +76,7 @@ pub(super) struct Entry {
     /// Work left \[time\] while it waits, the time when it ends while it runs; NaN where sizes
     /// are not known.
     pub work: f64,
-    /// Place among the running jobs of its type, or [`WAITING`].
+    /// Place in its pool while it runs, or [`WAITING`].
     pub place: u32,
     pub kind: u32,
 }
@@ -82,17 +84,43 @@ pub(super) struct Entry {
 /// The place of a job that does not run.
 pub(super) const WAITING: u32 = u32::MAX;
 
-/// The jobs of one type, by their slots.
+/// A waiting job: its number, and in the lowest bits its slot. So there are at most 2^24 jobs in
+/// the system, and 2^40 in a run.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+pub(super) struct Ticket(u64);
+
+/// More jobs than a ticket can tell must not be in the system.
+pub(super) const MOST_JOBS: usize = 1 << Ticket::SLOT_BITS;
+
+impl Ticket {
+    const SLOT_BITS: u32 = 24;
+
+    #[inline]
+    pub fn new(number: u64, slot: u32) -> Self {
+        Ticket(number << Self::SLOT_BITS | u64::from(slot))
+    }
+
+    #[inline]
+    pub fn number(self) -> u64 {
+        self.0 >> Self::SLOT_BITS
+    }
+
+    #[inline]
+    pub fn slot(self) -> u32 {
+        self.0 as u32 & (MOST_JOBS as u32 - 1)
+    }
+}
+
+/// The jobs of one type.
 pub(super) struct Type {
     pub service_rate: f64,
-    /// In order of arrival.
-    pub waiting: VecDeque<u32>,
-    /// In no order.
-    pub running: Vec<u32>,
+    /// The waiting jobs, in order of arrival.
+    pub waiting: VecDeque<Ticket>,
+    pub running: u32,
     /// Slots that hold room and serve nobody: setups under way.
     pub held: u32,
-    /// Jobs served at once: the number running, or what [`System::share`] says.
-    pub speed: f64,
+    /// Fractional service: what [`System::share`] says.
+    pub share: f64,
     pub present: Meter,
     pub busy: Meter,
     pub offered: Meter,
@@ -107,26 +135,21 @@ pub struct System {
     pub(super) entries: Vec<Entry>,
     /// Slots without a job.
     pub(super) vacant: Vec<u32>,
-    /// Types with waiting jobs.
-    queued: FixedBitSet,
-    /// Demands (K × R), row by row.
-    demand: Vec<u64>,
-    pub(super) capacity: Vec<u64>,
-    pub(super) free: Vec<u64>,
+    pub(super) queued: Queued,
+    pub(super) pools: Pools,
+    pub(super) room: Room,
+    packing: Packing,
     pub(super) clocks: Vec<f64>,
     /// Σ of the clocks' rates, but for rounding.
     pub(super) clock_rate: f64,
-    /// Σ speed·μ over the types, but for rounding.
-    pub(super) service_rate: f64,
+    /// Σ share·μ over the types, but for rounding.
+    pub(super) shared_rate: f64,
     /// Whether a type ever had fractional service.
     pub(super) shares: bool,
     preemptible: bool,
     pub(super) now: f64,
     /// The meters' origin.
     pub(super) origin: f64,
-    /// ∫ free room while a job waits, by resource.
-    pub(super) wasted: Vec<f64>,
-    pub(super) queue_length: u64,
     pub(super) actions: Vec<Action>,
     pub(super) counters: Counters,
     pub(super) ended: u64,
@@ -137,13 +160,13 @@ impl System {
     /// An empty server for this workload, with as many clocks as the policy uses.
     pub fn new(workload: &Workload, clocks: usize, preemptible: bool) -> Self {
         let packing = Packing::new(workload);
-        let types = packing.types();
+        let rates: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
         let kind = |t: &crate::workload::JobType| Type {
             service_rate: t.service_rate(),
             waiting: VecDeque::new(),
-            running: Vec::new(),
+            running: 0,
             held: 0,
-            speed: 0.0,
+            share: 0.0,
             present: Meter::default(),
             busy: Meter::default(),
             offered: Meter::default(),
@@ -152,19 +175,17 @@ impl System {
             types: workload.types().iter().map(kind).collect(),
             entries: Vec::new(),
             vacant: Vec::new(),
-            queued: FixedBitSet::with_capacity(types),
-            demand: (0..types).flat_map(|i| packing.demand(i).to_vec()).collect(),
-            capacity: packing.capacity().to_vec(),
-            free: packing.capacity().to_vec(),
+            queued: Queued::new(rates.len()),
+            pools: Pools::new(&rates),
+            room: Room::new(&packing),
+            packing,
             clocks: vec![0.0; clocks],
             clock_rate: 0.0,
-            service_rate: 0.0,
+            shared_rate: 0.0,
             shares: false,
             preemptible,
             now: 0.0,
             origin: 0.0,
-            wasted: vec![0.0; packing.capacity().len()],
-            queue_length: 0,
             actions: Vec::new(),
             counters: Counters::default(),
             ended: 0,
@@ -191,33 +212,47 @@ impl System {
 
     /// Running jobs of type i.
     pub fn running(&self, i: usize) -> u32 {
-        self.types[i].running.len() as u32
+        self.types[i].running
     }
 
     /// Jobs of type i in the system.
     pub fn present(&self, i: usize) -> u64 {
         let kind = &self.types[i];
-        (kind.waiting.len() + kind.running.len()) as u64
+        kind.waiting.len() as u64 + u64::from(kind.running)
     }
 
     /// The types with waiting jobs, in type order.
     pub fn queued(&self) -> impl Iterator<Item = usize> + '_ {
-        self.queued.ones()
+        self.queued.types()
+    }
+
+    /// The type with the oldest waiting job of all.
+    pub fn oldest_type(&self) -> Option<usize> {
+        self.queued.oldest()
+    }
+
+    /// The type with the oldest waiting job of those that fit into the free room.
+    pub fn oldest_fitting_type(&self) -> Option<usize> {
+        self.queued.oldest_fitting(&self.room)
     }
 
     /// The oldest waiting job of type i.
     pub fn oldest(&self, i: usize) -> Option<Job> {
-        self.types[i].waiting.front().map(|slot| self.job(*slot))
+        let head = self.types[i].waiting.front();
+        head.map(|ticket| self.job(ticket.slot()))
     }
 
     /// The waiting jobs of type i, in order of arrival.
     pub fn waiting_jobs(&self, i: usize) -> impl ExactSizeIterator<Item = Job> + '_ {
-        self.types[i].waiting.iter().map(|slot| self.job(*slot))
+        let waiting = self.types[i].waiting.iter();
+        waiting.map(|ticket| self.job(ticket.slot()))
     }
 
     /// The running jobs of type i, in no order.
-    pub fn running_jobs(&self, i: usize) -> impl ExactSizeIterator<Item = Job> + '_ {
-        self.types[i].running.iter().map(|slot| self.job(*slot))
+    pub fn running_jobs(&self, i: usize) -> impl Iterator<Item = Job> + '_ {
+        let alike = self.pools.alike(i).iter();
+        let own = alike.filter(move |slot| self.entries[**slot as usize].kind as usize == i);
+        own.map(|slot| self.job(*slot))
     }
 
     /// The youngest running job of type i.
@@ -242,24 +277,22 @@ impl System {
 
     /// Capacity of each resource, in whole units.
     pub fn capacity(&self) -> &[u64] {
-        &self.capacity
+        self.packing.capacity()
     }
 
-    /// Free units of each resource.
-    pub fn free(&self) -> &[u64] {
-        &self.free
+    /// Free units of resource j.
+    pub fn free(&self, j: usize) -> u64 {
+        self.room.free(j)
     }
 
     /// Demand of type i in the same units.
     pub fn demand(&self, i: usize) -> &[u64] {
-        let resources = self.free.len();
-        &self.demand[i * resources..(i + 1) * resources]
+        self.packing.demand(i)
     }
 
     /// Whether one more job of type i fits into the free room.
     pub fn fits(&self, i: usize) -> bool {
-        let pairs = self.demand(i).iter().zip(&self.free);
-        pairs.fold(true, |fits, (d, f)| fits & (d <= f))
+        self.room.fits(i)
     }
 
     // How a policy acts.
@@ -270,7 +303,7 @@ impl System {
             return self.violate(Violation::Capacity(i));
         }
         match self.types[i].waiting.pop_front() {
-            Some(slot) => self.run(i, slot),
+            Some(ticket) => self.run(i, ticket.slot()),
             None => self.violate(Violation::NoJob(i)),
         }
     }
@@ -281,7 +314,7 @@ impl System {
             return self.violate(Violation::Capacity(i));
         }
         let place = self.place_in_queue(i, job.number);
-        if self.types[i].waiting.get(place) != Some(&job.slot) {
+        if self.types[i].waiting.get(place) != Some(&Ticket::new(job.number, job.slot)) {
             return self.violate(Violation::NoJob(i));
         }
         self.types[i].waiting.remove(place);
@@ -299,7 +332,7 @@ impl System {
     /// Preempts this running job of type i; it waits again, in its place in the queue.
     pub fn stop_job(&mut self, i: usize, job: Job) {
         if self.requeue(i, job) {
-            self.vacate(i);
+            self.room.give(i);
         }
     }
 
@@ -320,7 +353,7 @@ impl System {
         if !self.fits(i) {
             return self.violate(Violation::Capacity(i));
         }
-        self.occupy(i);
+        self.room.take(i);
         self.types[i].held += 1;
         self.counters.setups += 1;
     }
@@ -331,7 +364,7 @@ impl System {
             return self.violate(Violation::NoJob(i));
         }
         self.types[i].held -= 1;
-        self.vacate(i);
+        self.room.give(i);
     }
 
     /// Sets the rate [1/time] of one of the policy's exponential clocks; 0 stops it.
@@ -344,13 +377,19 @@ impl System {
     /// 1 serves one job at full rate). For policies that start no jobs of that type.
     pub fn share(&mut self, i: usize, speed: f64) {
         self.shares = true;
-        self.set_speed(i, speed);
+        let at = self.now - self.origin;
+        let kind = &mut self.types[i];
+        let more = speed - kind.share;
+        kind.share = speed;
+        kind.busy.add(more, at);
+        self.shared_rate += more * kind.service_rate;
         let overfull = |j: usize| {
-            let used = |(k, t): (usize, &Type)| t.speed * self.demand(k)[j] as f64;
+            let served = |t: &Type| f64::from(t.running) + t.share;
+            let used = |(k, t): (usize, &Type)| served(t) * self.demand(k)[j] as f64;
             let used: f64 = self.types.iter().enumerate().map(used).sum();
-            used > self.capacity[j] as f64 * (1.0 + 1e-9)
+            used > self.capacity()[j] as f64 * (1.0 + 1e-9)
         };
-        if speed.is_nan() || speed < 0.0 || (0..self.capacity.len()).any(overfull) {
+        if speed.is_nan() || speed < 0.0 || (0..self.capacity().len()).any(overfull) {
             self.violate(Violation::Capacity(i));
         }
     }
@@ -369,48 +408,53 @@ impl System {
     // How the parts of it change.
 
     pub(super) fn job(&self, slot: u32) -> Job {
-        let Entry { number, arrived, .. } = self.entries[slot as usize];
-        Job { number, arrived, slot }
+        let Entry {
+            number, arrived, ..
+        } = self.entries[slot as usize];
+        Job {
+            number,
+            arrived,
+            slot,
+        }
     }
 
     /// Where a job of this number stands in the queue of type i, or belongs.
     fn place_in_queue(&self, i: usize, number: u64) -> usize {
         let waiting = &self.types[i].waiting;
-        waiting.partition_point(|slot| self.entries[*slot as usize].number < number)
+        waiting.partition_point(|ticket| ticket.number() < number)
     }
 
-    pub(super) fn enqueue(&mut self, i: usize, place: usize, slot: u32) {
-        self.types[i].waiting.insert(place, slot);
-        self.queued.insert(i);
-        self.queue_length += 1;
-    }
-
-    /// A job has left the queue of type i.
-    pub(super) fn dequeued(&mut self, i: usize) {
-        self.queue_length -= 1;
-        if self.types[i].waiting.is_empty() {
-            self.queued.remove(i);
-        }
+    /// A job has left the queue of type i, or come into it.
+    #[inline]
+    pub(super) fn queue_changed(&mut self, i: usize) {
+        let head = self.types[i].waiting.front();
+        let number = head.map(|ticket| ticket.number());
+        self.queued.set_oldest(i, number);
     }
 
     /// The job in this slot has left the queue, and runs.
     fn run(&mut self, i: usize, slot: u32) {
-        self.dequeued(i);
-        self.occupy(i);
-        let running = &mut self.types[i].running;
+        self.queue_changed(i);
+        self.queued.length -= 1;
+        self.room.take(i);
+        let at = self.now - self.origin;
+        self.types[i].running += 1;
+        self.types[i].busy.add(1.0, at);
         let entry = &mut self.entries[slot as usize];
-        entry.place = running.len() as u32;
+        entry.place = self.pools.join(i, slot);
         entry.work += self.now;
-        running.push(slot);
         let (number, arrived) = (entry.number, entry.arrived);
-        self.set_speed(i, self.types[i].running.len() as f64);
-        let job = Job { number, arrived, slot };
+        let job = Job {
+            number,
+            arrived,
+            slot,
+        };
         self.actions.push(Action::Start(i, job));
     }
 
     fn requeue(&mut self, i: usize, job: Job) -> bool {
         let Entry { number, place, .. } = self.entries[job.slot as usize];
-        if number != job.number || self.types[i].running.get(place as usize) != Some(&job.slot) {
+        if number != job.number || place == WAITING {
             self.violate(Violation::NoJob(i));
             return false;
         }
@@ -418,7 +462,7 @@ impl System {
             self.violate(Violation::Preemption(i));
             return false;
         }
-        self.remove_running(i, place);
+        self.stop_running(i, place);
         let entry = &mut self.entries[job.slot as usize];
         // Rounding must not leave a job with less than no work.
         entry.work = match entry.work - self.now {
@@ -427,45 +471,23 @@ impl System {
         };
         entry.place = WAITING;
         let place = self.place_in_queue(i, job.number);
-        self.enqueue(i, place, job.slot);
+        let ticket = Ticket::new(job.number, job.slot);
+        self.types[i].waiting.insert(place, ticket);
+        self.queue_changed(i);
+        self.queued.length += 1;
         self.counters.preemptions += 1;
         self.actions.push(Action::Stop(i, job));
         true
     }
 
-    /// The last running job of type i takes the place of this one.
-    pub(super) fn remove_running(&mut self, i: usize, place: u32) {
-        let running = &mut self.types[i].running;
-        running.swap_remove(place as usize);
-        if let Some(moved) = running.get(place as usize) {
-            self.entries[*moved as usize].place = place;
+    /// The job of type i in this place runs no more.
+    pub(super) fn stop_running(&mut self, i: usize, place: u32) {
+        if let Some(moved) = self.pools.leave(i, place) {
+            self.entries[moved as usize].place = place;
         }
-        self.set_speed(i, self.types[i].running.len() as f64);
-    }
-
-    fn set_speed(&mut self, i: usize, speed: f64) {
         let at = self.now - self.origin;
-        let kind = &mut self.types[i];
-        let more = speed - kind.speed;
-        kind.speed = speed;
-        kind.busy.add(more, at);
-        self.service_rate += more * kind.service_rate;
-    }
-
-    fn occupy(&mut self, i: usize) {
-        let resources = self.free.len();
-        let demand = &self.demand[i * resources..(i + 1) * resources];
-        for (free, d) in self.free.iter_mut().zip(demand) {
-            *free -= d;
-        }
-    }
-
-    pub(super) fn vacate(&mut self, i: usize) {
-        let resources = self.free.len();
-        let demand = &self.demand[i * resources..(i + 1) * resources];
-        for (free, d) in self.free.iter_mut().zip(demand) {
-            *free += d;
-        }
+        self.types[i].running -= 1;
+        self.types[i].busy.add(-1.0, at);
     }
 
     pub(super) fn violate(&mut self, violation: Violation) {

@@ -304,14 +304,14 @@ fn setups_hold_their_room_until_their_clock_rings() {
     stage.arrive(2);
     stage.arrive(1);
     assert_eq!(stage.ring(0), "-2:1 -2:0");
-    assert_eq!(stage.system.free()[0], 0, "20 cores held");
+    assert_eq!(stage.system.free(0), 0, "20 cores held");
     assert_eq!(
         stage.system.clocks(),
         [0.0, 0.0, 0.0, 20.0],
         "two setups at γ = 10"
     );
     assert_eq!(stage.ring(3), "");
-    assert_eq!(stage.system.free()[0], 10);
+    assert_eq!(stage.system.free(0), 10);
     assert_eq!(stage.ring(3), "+1:2");
     assert_eq!(stage.system.oldest(2).unwrap().number, 0);
 }

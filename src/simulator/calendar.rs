@@ -78,7 +78,7 @@ impl Calendar {
 
     /// Drops what is left of preempted jobs, so that the heap stays in proportion.
     fn tidy(&mut self, system: &System) {
-        if self.ends.len() > 64 + 2 * system.all_running() {
+        if self.ends.len() as u64 > 64 + 2 * system.all_running() {
             self.ends
                 .retain(|Reverse((end, slot))| is_due(system, *end, *slot));
         }
@@ -142,10 +142,11 @@ impl Ends for Calendar {
 
     fn audit(&self, system: &mut System) {
         let mut known = vec![0; system.types()];
-        for Reverse((end, slot)) in &self.ends {
-            if is_due(system, *end, *slot) && !f64::from_bits(*end).is_nan() {
-                known[system.kind(*slot)] += 1;
-            }
+        // One that was stopped and started again at once may stand there twice.
+        let ends = self.ends.iter().map(|Reverse(entry)| *entry);
+        let due = ends.filter(|(end, slot)| is_due(system, *end, *slot));
+        for (end, slot) in due.collect::<BTreeSet<_>>() {
+            known[system.kind(slot)] += usize::from(!f64::from_bits(end).is_nan());
         }
         for (i, lane) in self.lanes.iter().enumerate() {
             system.expect_served(i, known[i] + lane.ends.len());

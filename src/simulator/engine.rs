@@ -32,13 +32,11 @@ pub(super) struct Engine<P, E, const WATCHING: bool> {
     service: Stream,
     /// What is left of the exponential number.
     hazard: f64,
-    /// Types, the most frequent first: it is most often one of these that ends.
-    frequent: Vec<usize>,
     ends: E,
 }
 
-/// Buckets of the series start out as this many arrivals.
-const ARRIVALS_A_BUCKET: f64 = 200.0;
+/// The series has a tick each so many arrivals.
+const ARRIVALS_A_TICK: f64 = 16.0;
 
 /// Arrivals drawn at a time.
 const BLOCK: usize = 256;
@@ -60,12 +58,10 @@ impl<P: Policy, E: Ends, const WATCHING: bool> Engine<P, E, WATCHING> {
             sizes,
             mut service,
         } = Streams::new(settings.seed, replication);
-        let mut frequent: Vec<usize> = (0..types.len()).collect();
-        frequent.sort_by(|&a, &b| types[b].arrival_rate().total_cmp(&types[a].arrival_rate()));
-        let length = ARRIVALS_A_BUCKET / workload.total_arrival_rate();
+        let tick = ARRIVALS_A_TICK / workload.total_arrival_rate();
         let histograms = || [Histogram::new(), Histogram::new()];
         let mut engine = Engine {
-            series: Series::new(&system, length, &settings.watch),
+            series: Series::new(&system, tick, &settings.watch),
             responses: types.iter().map(|_| histograms()).collect(),
             events: 0,
             arrivals: Arrivals::new(workload, arrivals),
@@ -74,7 +70,6 @@ impl<P: Policy, E: Ends, const WATCHING: bool> Engine<P, E, WATCHING> {
             hazard: service.exponential(),
             service,
             sizes,
-            frequent,
             ends,
             system,
             policy,
@@ -100,8 +95,12 @@ impl<P: Policy, E: Ends, const WATCHING: bool> Engine<P, E, WATCHING> {
             self.next = 0;
         }
         let arrival = self.block[self.next];
-        let (clocks, service) = self.system.rates();
-        let rate = if E::UNKNOWN { clocks + service } else { clocks };
+        let [clocks, shared, running] = self.system.rates();
+        let rate = if E::UNKNOWN {
+            clocks + shared + running
+        } else {
+            clocks
+        };
         let now = self.system.now();
         let end = self.ends.next(&self.system);
         let until = arrival.time.min(end);
@@ -110,11 +109,11 @@ impl<P: Policy, E: Ends, const WATCHING: bool> Engine<P, E, WATCHING> {
             // Rounding must not take it beyond what comes next.
             let ring = (now + self.hazard / rate).min(until);
             self.hazard = self.service.exponential();
-            self.close_buckets(ring);
-            self.memoryless_event(ring, clocks, rate)
+            self.pass(ring);
+            self.memoryless_event(ring, clocks, shared, rate)
         } else {
             self.hazard -= hazard;
-            self.close_buckets(until);
+            self.pass(until);
             if arrival.time <= end {
                 self.next += 1;
                 Some(self.arrival(arrival))
@@ -122,7 +121,7 @@ impl<P: Policy, E: Ends, const WATCHING: bool> Engine<P, E, WATCHING> {
                 self.end(end)
             }
         };
-        // A sum of rates too large by rounding: nothing rings.
+        // The rate was a bound, and not reached.
         let Some(event) = event else { return };
         self.system.clear_actions();
         self.policy.react(event, &mut self.system);
@@ -151,27 +150,25 @@ impl<P: Policy, E: Ends, const WATCHING: bool> Engine<P, E, WATCHING> {
     }
 
     /// A clock rings; or a job of exponential size ends.
-    fn memoryless_event(&mut self, now: f64, clocks: f64, rate: f64) -> Option<Event> {
-        let mut point = self.service.uniform() * rate;
-        if point < clocks {
-            for (clock, rate) in self.system.clocks().iter().enumerate() {
-                if point < *rate {
-                    self.system.advance(now);
-                    return Some(Event::Clock(clock));
-                }
-                point -= rate;
-            }
-            return None;
-        }
-        point -= clocks;
-        for &i in &self.frequent {
-            let rate = self.system.completion_rate(i);
-            if point < rate {
-                // Which of them: what is left of the same uniform number tells.
-                let served = self.system.served(i);
-                let which = (point / rate * served as f64) as usize;
-                let job = self.system.complete(i, which.min(served.saturating_sub(1)), now)?;
-                return Some(self.depart(i, job, now));
+    fn memoryless_event(&mut self, now: f64, clocks: f64, shared: f64, rate: f64) -> Option<Event> {
+        let point = self.service.uniform() * rate;
+        let slot = if point < clocks {
+            return self.ring(point, now);
+        } else if point < clocks + shared {
+            self.system.drawn_share(point - clocks)
+        } else {
+            self.system.drawn(point - clocks - shared)
+        };
+        let (kind, job) = self.system.complete_slot(slot?, now);
+        Some(self.depart(kind, job, now))
+    }
+
+    /// The clock at a point drawn uniformly below their total rate.
+    fn ring(&mut self, mut point: f64, now: f64) -> Option<Event> {
+        for (clock, rate) in self.system.clocks().iter().enumerate() {
+            if point < *rate {
+                self.system.advance(now);
+                return Some(Event::Clock(clock));
             }
             point -= rate;
         }
@@ -190,15 +187,22 @@ impl<P: Policy, E: Ends, const WATCHING: bool> Engine<P, E, WATCHING> {
         Event::Completion(kind)
     }
 
-    fn close_buckets(&mut self, now: f64) {
-        while now >= self.series.bucket_end() {
-            self.close_bucket();
+    /// Time passes, and with it the ticks of the series.
+    fn pass(&mut self, now: f64) {
+        while now >= self.series.next_tick() {
+            self.tick();
         }
     }
 
     #[cold]
+    fn tick(&mut self) {
+        self.system.advance(self.series.next_tick());
+        if self.series.tick(&self.system) {
+            self.close_bucket();
+        }
+    }
+
     fn close_bucket(&mut self) {
-        self.system.advance(self.series.bucket_end());
         let merges = self.series.merges;
         self.series.close(&mut self.system);
         self.system.audit();

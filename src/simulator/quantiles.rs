@@ -34,7 +34,10 @@ impl Histogram {
 
     /// Adds the data of another.
     pub fn merge(&mut self, other: &Histogram) {
-        self.bins.iter_mut().zip(&other.bins).for_each(|(b, o)| *b += o);
+        self.bins
+            .iter_mut()
+            .zip(&other.bins)
+            .for_each(|(b, o)| *b += o);
         self.count += other.count;
     }
 

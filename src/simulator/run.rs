@@ -138,7 +138,9 @@ pub(super) fn summarize<P, E, const W: bool>(
         .iter()
         .map(|t| t.mean_response.map(|e| e.mean))
         .collect();
-    let watches = engines.first().map_or(&[][..], |e| &e.series.watchers.watches);
+    let watches = engines
+        .first()
+        .map_or(&[][..], |e| &e.series.watchers.watches);
     Run {
         seed: settings.seed,
         replications: match s {
@@ -236,9 +238,7 @@ fn above(sample: &Sample, w: usize, watched: &Watch) -> Option<Estimate> {
     let above = |row: &[f64]| row[c.above(w)];
     match watched.threshold {
         Threshold::Number(_) => sample.time_average(above),
-        Threshold::Response(_) => {
-            sample.ratio(above, |row| row[c.completions(watched.job_type)])
-        }
+        Threshold::Response(_) => sample.ratio(above, |row| row[c.completions(watched.job_type)]),
     }
 }
 
@@ -248,9 +248,7 @@ fn utilization(workload: &Workload, sample: &Sample) -> Vec<f64> {
     let time = sample.total(|row| row[c.time()]);
     let used = |j: usize| -> f64 {
         let types = workload.types().iter().enumerate();
-        let used = types.map(|(i, t)| {
-            sample.total(|row| row[c.busy(i)]) * t.demand()[j].value()
-        });
+        let used = types.map(|(i, t)| sample.total(|row| row[c.busy(i)]) * t.demand()[j].value());
         used.sum::<f64>() / time / workload.resources()[j].capacity().value()
     };
     (0..c.resources).map(used).collect()

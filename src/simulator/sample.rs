@@ -73,9 +73,8 @@ impl Sample {
     /// Mean response time of each replication, over the jobs of all types.
     pub fn replications(&self) -> Vec<f64> {
         let sum = |rows: &[Vec<f64>], column: &dyn Fn(usize) -> usize| -> f64 {
-            let of_row = |row: &Vec<f64>| -> f64 {
-                (0..self.columns.types).map(|i| row[column(i)]).sum()
-            };
+            let of_row =
+                |row: &Vec<f64>| -> f64 { (0..self.columns.types).map(|i| row[column(i)]).sum() };
             rows.iter().map(of_row).sum()
         };
         let mean = |rows: &[Vec<f64>]| {
@@ -163,9 +162,8 @@ pub(super) fn runs_away<P, E, const W: bool>(
     workload: &Workload,
     engines: &[Engine<P, E, W>],
 ) -> bool {
-    let present = |e: &Engine<P, E, W>| -> u64 {
-        (0..e.system.types()).map(|i| e.system.present(i)).sum()
-    };
+    let present =
+        |e: &Engine<P, E, W>| -> u64 { (0..e.system.types()).map(|i| e.system.present(i)).sum() };
     let events: u64 = engines.iter().map(|e| e.events).sum();
     engines.iter().any(|e| present(e) > RUNAWAY)
         || (events > 4_000_000 && grows(workload, engines, 10.0))

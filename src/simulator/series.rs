@@ -48,7 +48,7 @@ impl Columns {
         self.time() + 1
     }
 
-    /// ∫ free room of resource j while a job waits.
+    /// ∫ free room of resource j while a job waits, by looking at each tick.
     pub fn wasted(&self, j: usize) -> usize {
         self.time() + 2 + j
     }
@@ -72,20 +72,27 @@ pub(super) struct Series {
     /// The row of the open bucket.
     open: Vec<f64>,
     pub watchers: Watchers,
-    length: f64,
-    /// When the open bucket begins and ends.
+    /// Time from one tick to the next: room that is free while a job waits is looked at then.
+    tick: f64,
+    next_tick: f64,
+    /// Ticks so far, and in each bucket.
+    ticks: u64,
+    ticks_a_bucket: u64,
+    /// When the open bucket begins.
     begin: f64,
-    end: f64,
     switches_before: u64,
     /// How often neighbours were merged.
     pub merges: u32,
 }
 
+/// Ticks in a bucket at first.
+const FIRST_TICKS: u64 = 4;
+
 /// Buckets before neighbours are merged; half of it is left after.
 const MOST_BUCKETS: usize = 2048;
 
 impl Series {
-    pub fn new(system: &System, length: f64, watches: &[Watch]) -> Self {
+    pub fn new(system: &System, tick: f64, watches: &[Watch]) -> Self {
         let watchers = Watchers::new(system.types(), watches);
         let columns = Columns {
             types: system.types(),
@@ -97,9 +104,11 @@ impl Series {
             rows: Vec::new(),
             open: vec![0.0; columns.width()],
             watchers,
-            length,
+            tick,
+            next_tick: tick,
+            ticks: 0,
+            ticks_a_bucket: FIRST_TICKS,
             begin: 0.0,
-            end: length,
             switches_before: 0,
             merges: 0,
         }
@@ -116,25 +125,34 @@ impl Series {
         self.watchers.number(i, present, now - self.begin);
     }
 
-    /// When the open bucket ends.
-    pub fn bucket_end(&self) -> f64 {
-        self.end
+    /// When the next tick is due.
+    #[inline]
+    pub fn next_tick(&self) -> f64 {
+        self.next_tick
+    }
+
+    /// The system's time is that of the next tick. Whether the open bucket ends with it.
+    pub fn tick(&mut self, system: &System) -> bool {
+        if system.any_waits() {
+            for j in 0..self.columns.resources {
+                self.open[self.columns.wasted(j)] += system.free(j) as f64 * self.tick;
+            }
+        }
+        self.ticks += 1;
+        // Multiplied, not added up: ticks are where they are, however long the run.
+        self.next_tick = (self.ticks + 1) as f64 * self.tick;
+        self.ticks.is_multiple_of(self.ticks_a_bucket)
     }
 
     /// Closes the open bucket; the system's time is its end.
     pub fn close(&mut self, system: &mut System) {
         let (columns, open) = (self.columns, &mut self.open);
-        let mut wasted = Vec::with_capacity(columns.resources);
-        system.collect(
-            |i, [present, busy, offered]| {
-                open[columns.present(i)] = present;
-                open[columns.busy(i)] = busy;
-                open[columns.offered(i)] = offered;
-            },
-            |_, area| wasted.push(area),
-        );
-        open[columns.wasted(0)..columns.above(0)].copy_from_slice(&wasted);
-        let length = self.end - self.begin;
+        system.collect(|i, [present, busy, offered]| {
+            open[columns.present(i)] = present;
+            open[columns.busy(i)] = busy;
+            open[columns.offered(i)] = offered;
+        });
+        let length = system.now() - self.begin;
         open[columns.time()] = length;
         let switches = system.counters().switches;
         open[columns.switches()] = (switches - self.switches_before) as f64;
@@ -147,8 +165,7 @@ impl Series {
         if self.len() == MOST_BUCKETS {
             self.merge();
         }
-        self.begin = self.end;
-        self.end += self.length;
+        self.begin = system.now();
     }
 
     fn merge(&mut self) {
@@ -160,7 +177,7 @@ impl Series {
             }
         }
         self.rows.truncate(MOST_BUCKETS / 2 * width);
-        self.length *= 2.0;
+        self.ticks_a_bucket *= 2;
         self.merges += 1;
     }
 
@@ -171,7 +188,7 @@ impl Series {
 
     /// Length of a bucket [time].
     pub fn length(&self) -> f64 {
-        self.length
+        self.ticks_a_bucket as f64 * self.tick
     }
 
     /// The rows of these buckets, summed.
@@ -191,6 +208,9 @@ impl Series {
             let total: f64 = (0..columns.types).map(|i| row[columns.present(i)]).sum();
             total / row[columns.time()]
         };
-        self.rows.chunks_exact(columns.width()).map(number).collect()
+        self.rows
+            .chunks_exact(columns.width())
+            .map(number)
+            .collect()
     }
 }

@@ -1,0 +1,108 @@
+/// The running jobs, in pools of types with service rates of the same power of two, so that one
+/// of them is drawn in proportion to its rate without looking at the types: a pool, any of its
+/// jobs, and that one with the probability of its rate over the pool's highest, which is more
+/// than a half (composition and rejection: Slepoy, Thompson, Plimpton, J. Chem. Phys. 128, 2008).
+#[derive(Clone, Debug)]
+pub(super) struct Pools {
+    pools: Vec<Pool>,
+    /// By type.
+    of_type: Vec<u32>,
+    /// Σ of the pools' rates.
+    rate: f64,
+    /// Jobs that run.
+    count: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Pool {
+    /// Slots, in no order.
+    jobs: Vec<u32>,
+    /// The highest service rate of its types \[1/time\].
+    top: f64,
+}
+
+impl Pools {
+    pub fn new(rates: &[f64]) -> Self {
+        let power = |rate: f64| rate.log2().floor();
+        let mut powers: Vec<f64> = rates.iter().map(|r| power(*r)).collect();
+        powers.sort_by(f64::total_cmp);
+        powers.dedup();
+        // Fast jobs come and go most often: first.
+        powers.reverse();
+        let place = |rate: f64| powers.iter().position(|p| *p == power(rate)).unwrap_or(0);
+        let top = |p: usize| {
+            let own = rates.iter().filter(|rate| place(**rate) == p);
+            own.copied().fold(0.0, f64::max)
+        };
+        let pool = |p: usize| Pool {
+            jobs: Vec::new(),
+            top: top(p),
+        };
+        Pools {
+            pools: (0..powers.len()).map(pool).collect(),
+            of_type: rates.iter().map(|rate| place(*rate) as u32).collect(),
+            rate: 0.0,
+            count: 0,
+        }
+    }
+
+    /// The jobs in the pool of type i.
+    pub fn alike(&self, i: usize) -> &[u32] {
+        &self.pools[self.of_type[i] as usize].jobs
+    }
+
+    /// A job of type i starts: its place.
+    #[inline]
+    pub fn join(&mut self, i: usize, slot: u32) -> u32 {
+        let pool = &mut self.pools[self.of_type[i] as usize];
+        pool.jobs.push(slot);
+        self.rate += pool.top;
+        self.count += 1;
+        (pool.jobs.len() - 1) as u32
+    }
+
+    /// The job of type i in this place runs no more: the one that takes its place, if any.
+    #[inline]
+    pub fn leave(&mut self, i: usize, place: u32) -> Option<u32> {
+        let pool = &mut self.pools[self.of_type[i] as usize];
+        pool.jobs.swap_remove(place as usize);
+        self.rate -= pool.top;
+        self.count -= 1;
+        pool.jobs.get(place as usize).copied()
+    }
+
+    /// Jobs that run.
+    #[inline]
+    pub fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// A bound on the total service rate \[1/time\], at most twice as high; a running sum.
+    #[inline]
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// Sums the rate anew.
+    pub fn recount(&mut self) {
+        let rates = self.pools.iter().map(|p| p.jobs.len() as f64 * p.top);
+        self.rate = rates.sum();
+    }
+
+    /// The slot at a point drawn uniformly from \[0, rate), and a number that is then uniform in
+    /// \[0, the highest service rate of the pool): the job ends if that is below its own rate.
+    #[inline]
+    pub fn draw(&self, mut point: f64) -> Option<(u32, f64)> {
+        for pool in &self.pools {
+            let rate = pool.jobs.len() as f64 * pool.top;
+            if point < rate {
+                let place = (point / pool.top) as usize;
+                let slot = pool.jobs.get(place)?;
+                return Some((*slot, point - place as f64 * pool.top));
+            }
+            point -= rate;
+        }
+        // The running sum was too large by rounding.
+        None
+    }
+}

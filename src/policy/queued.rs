@@ -1,0 +1,64 @@
+use super::room::Room;
+
+/// What stands for a type without waiting jobs.
+const NOBODY: u64 = u64::MAX;
+
+/// Types are told in so many bits.
+const TYPE_BITS: u32 = 20;
+
+/// The oldest waiting job of each type.
+#[derive(Clone, Debug)]
+pub(super) struct Queued {
+    /// By type: the number of its oldest waiting job, and below it the type itself, so that the
+    /// least of them tells both.
+    heads: Vec<u64>,
+    /// Waiting jobs of all types.
+    pub length: u64,
+}
+
+impl Queued {
+    pub fn new(types: usize) -> Self {
+        Queued {
+            heads: vec![NOBODY; types],
+            length: 0,
+        }
+    }
+
+    /// This number is now the oldest of those that wait of type i.
+    #[inline]
+    pub fn set_oldest(&mut self, i: usize, number: Option<u64>) {
+        self.heads[i] = number.map_or(NOBODY, |number| number << TYPE_BITS | i as u64);
+    }
+
+    /// In type order.
+    pub fn types(&self) -> impl Iterator<Item = usize> + '_ {
+        let heads = self.heads.iter().enumerate();
+        heads.filter(|(_, head)| **head != NOBODY).map(|(i, _)| i)
+    }
+
+    /// The type with the oldest waiting job.
+    #[inline]
+    pub fn oldest(&self) -> Option<usize> {
+        kind(self.heads.iter().copied().min())
+    }
+
+    /// The type with the oldest waiting job of those that fit.
+    #[inline]
+    pub fn oldest_fitting(&self, room: &Room) -> Option<usize> {
+        if self.length == 0 {
+            return None;
+        }
+        let heads = self.heads.iter().zip(room.fitting());
+        kind(
+            heads
+                .map(|(head, fits)| if fits { *head } else { NOBODY })
+                .min(),
+        )
+    }
+}
+
+#[inline]
+fn kind(head: Option<u64>) -> Option<usize> {
+    let head = head.filter(|head| *head != NOBODY)?;
+    Some((head & ((1 << TYPE_BITS) - 1)) as usize)
+}

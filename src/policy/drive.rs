@@ -11,6 +11,7 @@ impl System {
 
     /// A job of type i and of this size \[time\] arrives at time `now`. Only rules that
     /// [need sizes](super::Policy::needs_sizes) ask for it.
+    #[inline(always)]
     pub fn arrive_sized(&mut self, i: usize, now: f64, size: f64) -> Job {
         self.advance(now);
         let entry = Entry {
@@ -63,6 +64,7 @@ impl System {
     }
 
     /// The job in this slot ends: it, and its type.
+    #[inline(always)]
     pub(crate) fn complete_slot(&mut self, slot: u32, now: f64) -> (usize, Job) {
         self.advance(now);
         let Entry { kind, place, .. } = self.entries[slot as usize];
@@ -97,6 +99,11 @@ impl System {
     /// Decisions since they were last taken.
     pub fn actions(&self) -> &[Action] {
         &self.actions
+    }
+
+    /// Leaves off noting decisions: nobody takes them.
+    pub(crate) fn leave_off_noting(&mut self) {
+        self.noting = false;
     }
 
     /// Forgets the decisions: they have been carried out.

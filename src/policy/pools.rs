@@ -17,8 +17,9 @@ pub(super) struct Pools {
 struct Pool {
     /// Slots, in no order.
     jobs: Vec<u32>,
-    /// The highest service rate of its types \[1/time\].
+    /// The highest service rate of its types \[1/time\], and its inverse.
     top: f64,
+    inverse: f64,
 }
 
 impl Pools {
@@ -37,6 +38,7 @@ impl Pools {
         let pool = |p: usize| Pool {
             jobs: Vec::new(),
             top: top(p),
+            inverse: 1.0 / top(p),
         };
         Pools {
             pools: (0..powers.len()).map(pool).collect(),
@@ -96,7 +98,7 @@ impl Pools {
         for pool in &self.pools {
             let rate = pool.jobs.len() as f64 * pool.top;
             if point < rate {
-                let place = (point / pool.top) as usize;
+                let place = (point * pool.inverse) as usize;
                 let slot = pool.jobs.get(place)?;
                 return Some((*slot, point - place as f64 * pool.top));
             }

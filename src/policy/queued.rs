@@ -39,26 +39,21 @@ impl Queued {
     /// The type with the oldest waiting job.
     #[inline]
     pub fn oldest(&self) -> Option<usize> {
-        kind(self.heads.iter().copied().min())
+        let oldest = self.heads.iter().copied().min()?;
+        (oldest != NOBODY).then(|| kind(oldest))
     }
 
     /// The type with the oldest waiting job of those that fit.
     #[inline]
     pub fn oldest_fitting(&self, room: &Room) -> Option<usize> {
-        if self.length == 0 {
-            return None;
+        match self.length {
+            0 => None,
+            _ => room.least_fitting(&self.heads).map(kind),
         }
-        let heads = self.heads.iter().zip(room.fitting());
-        kind(
-            heads
-                .map(|(head, fits)| if fits { *head } else { NOBODY })
-                .min(),
-        )
     }
 }
 
 #[inline]
-fn kind(head: Option<u64>) -> Option<usize> {
-    let head = head.filter(|head| *head != NOBODY)?;
-    Some((head & ((1 << TYPE_BITS) - 1)) as usize)
+fn kind(head: u64) -> usize {
+    (head & ((1 << TYPE_BITS) - 1)) as usize
 }

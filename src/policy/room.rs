@@ -89,15 +89,19 @@ impl Room {
         self.first.holds(self.first.demand[i]) && self.rest.iter().all(|w| w.holds(w.demand[i]))
     }
 
-    /// The same of each type in turn.
+    /// The least of these keys, one a type, of the types of which one more job fits.
     #[inline]
-    pub fn fitting(&self) -> impl Iterator<Item = bool> + '_ {
-        let first = self.first.demand.iter().enumerate();
-        let rest = &self.rest[..];
-        first.map(move |(i, demand)| {
-            self.first.holds(*demand)
-                & (rest.is_empty() || rest.iter().all(|w| w.holds(w.demand[i])))
-        })
+    pub fn least_fitting(&self, keys: &[u64]) -> Option<u64> {
+        let Word { free, guards, .. } = self.first;
+        let mut least = u64::MAX;
+        for (i, (key, demand)) in keys.iter().zip(&self.first.demand).enumerate() {
+            let mut fits = (free - demand) & guards == guards;
+            for word in &self.rest {
+                fits &= word.holds(word.demand[i]);
+            }
+            least = if fits { least.min(*key) } else { least };
+        }
+        (least != u64::MAX).then_some(least)
     }
 
     /// A job of type i, which fits, takes its room.
@@ -151,7 +155,9 @@ mod tests {
                 let i = random.random_range(0..4);
                 let fits = packing.demand(i).iter().zip(&free).all(|(d, f)| d <= f);
                 assert_eq!(room.fits(i), fits);
-                assert_eq!(room.fitting().nth(i), Some(fits));
+                let mut keys = [u64::MAX; 4];
+                keys[i] = 7;
+                assert_eq!(room.least_fitting(&keys), fits.then_some(7));
                 if fits {
                     room.take(i);
                     packing.take(i, 1, &mut free);

@@ -151,6 +151,8 @@ pub struct System {
     /// The meters' origin.
     pub(super) origin: f64,
     pub(super) actions: Vec<Action>,
+    /// Whether decisions are noted in `actions`.
+    pub(super) noting: bool,
     pub(super) counters: Counters,
     pub(super) ended: u64,
     pub(super) violation: Option<Violation>,
@@ -187,6 +189,7 @@ impl System {
             now: 0.0,
             origin: 0.0,
             actions: Vec::new(),
+            noting: true,
             counters: Counters::default(),
             ended: 0,
             violation: None,
@@ -298,6 +301,7 @@ impl System {
     // How a policy acts.
 
     /// Starts the oldest waiting job of type i.
+    #[inline]
     pub fn start(&mut self, i: usize) {
         if !self.fits(i) {
             return self.violate(Violation::Capacity(i));
@@ -433,6 +437,7 @@ impl System {
     }
 
     /// The job in this slot has left the queue, and runs.
+    #[inline(always)]
     fn run(&mut self, i: usize, slot: u32) {
         self.queue_changed(i);
         self.queued.length -= 1;
@@ -443,13 +448,9 @@ impl System {
         let entry = &mut self.entries[slot as usize];
         entry.place = self.pools.join(i, slot);
         entry.work += self.now;
-        let (number, arrived) = (entry.number, entry.arrived);
-        let job = Job {
-            number,
-            arrived,
-            slot,
-        };
-        self.actions.push(Action::Start(i, job));
+        if self.noting {
+            self.actions.push(Action::Start(i, self.job(slot)));
+        }
     }
 
     fn requeue(&mut self, i: usize, job: Job) -> bool {
@@ -476,11 +477,14 @@ impl System {
         self.queue_changed(i);
         self.queued.length += 1;
         self.counters.preemptions += 1;
-        self.actions.push(Action::Stop(i, job));
+        if self.noting {
+            self.actions.push(Action::Stop(i, job));
+        }
         true
     }
 
     /// The job of type i in this place runs no more.
+    #[inline(always)]
     pub(super) fn stop_running(&mut self, i: usize, place: u32) {
         if let Some(moved) = self.pools.leave(i, place) {
             self.entries[moved as usize].place = place;

@@ -14,10 +14,10 @@ use crate::workload::Workload;
 /// reaches an exponential number of mean 1, so nothing is drawn again because something else came
 /// first. As soon as one type's sizes are not exponential, jobs get their sizes as they arrive, and
 /// a calendar knows who ends next; the kinds of [`Ends`] are compiled apart, so that one does not
-/// slow the other, and so are runs that watch thresholds. Arrivals and sizes stand in streams of
+/// slow the other. Arrivals and sizes stand in streams of
 /// their own, so that all policies face the same ones. Nothing is allocated an event but by growing
 /// queues.
-pub(super) struct Engine<P, E, const WATCHING: bool> {
+pub(super) struct Engine<P, E> {
     pub system: System,
     pub series: Series,
     /// Response times since the last but one merge of the series' buckets.
@@ -41,7 +41,7 @@ const ARRIVALS_A_TICK: f64 = 16.0;
 /// Arrivals drawn at a time.
 const BLOCK: usize = 256;
 
-impl<P: Policy, E: Ends, const WATCHING: bool> Engine<P, E, WATCHING> {
+impl<P: Policy, E: Ends> Engine<P, E> {
     /// The `replication`-th run of these settings.
     pub fn new(
         workload: &Workload,
@@ -52,6 +52,9 @@ impl<P: Policy, E: Ends, const WATCHING: bool> Engine<P, E, WATCHING> {
     ) -> Self {
         let types = workload.types();
         let mut system = System::new(workload, policy.clocks(), policy.preempts());
+        if E::UNKNOWN {
+            system.leave_off_noting();
+        }
         policy.begin(&mut system);
         let Streams {
             arrivals,
@@ -89,6 +92,7 @@ impl<P: Policy, E: Ends, const WATCHING: bool> Engine<P, E, WATCHING> {
     }
 
     /// One event: an arrival, a completion or a clock, and the policy's reaction.
+    #[inline(always)]
     fn step(&mut self) {
         if self.next == BLOCK {
             self.arrivals.fill(&mut self.block);
@@ -123,7 +127,9 @@ impl<P: Policy, E: Ends, const WATCHING: bool> Engine<P, E, WATCHING> {
         };
         // The rate was a bound, and not reached.
         let Some(event) = event else { return };
-        self.system.clear_actions();
+        if !E::UNKNOWN {
+            self.system.clear_actions();
+        }
         self.policy.react(event, &mut self.system);
         self.ends.follow(&mut self.system);
         self.events += 1;
@@ -134,7 +140,7 @@ impl<P: Policy, E: Ends, const WATCHING: bool> Engine<P, E, WATCHING> {
         let kind = kind as usize;
         let size = self.ends.size(kind, &mut self.sizes);
         self.system.arrive_sized(kind, time, size);
-        if WATCHING {
+        if self.series.watches() {
             let present = self.system.present(kind);
             self.series.watch_number(kind, present, time);
         }
@@ -178,7 +184,7 @@ impl<P: Policy, E: Ends, const WATCHING: bool> Engine<P, E, WATCHING> {
     fn depart(&mut self, kind: usize, job: Job, now: f64) -> Event {
         let response = now - job.arrived;
         self.series.departed(kind, response);
-        if WATCHING {
+        if self.series.watches() {
             let present = self.system.present(kind);
             self.series.watch_number(kind, present, now);
             self.series.watchers.departed(kind, response);

@@ -89,28 +89,14 @@ pub fn simulate<P: Policy + Clone + Send>(
 ) -> Result<Run, Violation> {
     let exponential = workload.types().iter().all(|t| t.size().is_exponential());
     if exponential && !policy.needs_sizes() {
-        watching(workload, policy, || Memoryless, settings, progress)
+        replicate(workload, policy, || Memoryless, settings, progress)
     } else {
         let calendar = || Calendar::new(workload);
-        watching(workload, policy, calendar, settings, progress)
+        replicate(workload, policy, calendar, settings, progress)
     }
 }
 
-fn watching<P: Policy + Clone + Send, E: Ends + Send>(
-    workload: &Workload,
-    policy: P,
-    ends: impl Fn() -> E,
-    settings: &Settings,
-    progress: impl FnMut(Progress),
-) -> Result<Run, Violation> {
-    if settings.watch.is_empty() {
-        replicate::<P, E, false>(workload, policy, ends, settings, progress)
-    } else {
-        replicate::<P, E, true>(workload, policy, ends, settings, progress)
-    }
-}
-
-fn replicate<P: Policy + Clone + Send, E: Ends + Send, const WATCHING: bool>(
+fn replicate<P: Policy + Clone + Send, E: Ends + Send>(
     workload: &Workload,
     policy: P,
     ends: impl Fn() -> E,
@@ -121,7 +107,7 @@ fn replicate<P: Policy + Clone + Send, E: Ends + Send, const WATCHING: bool>(
     let late = || settings.time.is_some_and(|t| started.elapsed() >= t);
     let interrupted = || settings.interrupt.load(Ordering::Relaxed);
     let replications = settings.replications.max(1);
-    let mut engines: Vec<Engine<P, E, WATCHING>> = (0..replications)
+    let mut engines: Vec<Engine<P, E>> = (0..replications)
         .map(|r| Engine::new(workload, policy.clone(), ends(), settings, r))
         .collect();
     let share = |events: u64| events.div_ceil(u64::from(replications));

@@ -20,6 +20,7 @@ impl Histogram {
         }
     }
 
+    #[inline(always)]
     pub fn add(&mut self, value: f64) {
         let key = (value.to_bits() >> (52 - KEPT)) as i64 - ((1023 + OCTAVES.0) << KEPT);
         let last = self.bins.len() as i64 - 1;

@@ -42,11 +42,13 @@ pub(super) struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
     /// Exponential of mean 1.
+    #[inline(always)]
     pub fn exponential(&mut self) -> f64 {
         Exp1.sample(&mut self.0)
     }
 
     /// Uniform in [0, 1).
+    #[inline(always)]
     pub fn uniform(&mut self) -> f64 {
         rand::RngExt::random(&mut self.0)
     }

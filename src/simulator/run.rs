@@ -114,9 +114,9 @@ pub struct Run {
 }
 
 /// The results of finished replications.
-pub(super) fn summarize<P, E, const W: bool>(
+pub(super) fn summarize<P, E>(
     workload: &Workload,
-    engines: &[Engine<P, E, W>],
+    engines: &[Engine<P, E>],
     settings: &Settings,
     ending: Ending,
 ) -> Run {
@@ -183,7 +183,7 @@ fn finite(x: f64) -> Option<f64> {
 }
 
 /// Response times of type i in all replications.
-fn responses<P, E, const W: bool>(engines: &[Engine<P, E, W>], i: usize) -> Histogram {
+fn responses<P, E>(engines: &[Engine<P, E>], i: usize) -> Histogram {
     let mut all = Histogram::new();
     for pair in engines.iter().map(|e| &e.responses[i]) {
         pair.iter().for_each(|part| all.merge(part));
@@ -205,9 +205,9 @@ fn percentiles(responses: &Histogram) -> Option<[f64; 3]> {
     ])
 }
 
-fn type_result<P, E, const W: bool>(
+fn type_result<P, E>(
     workload: &Workload,
-    engines: &[Engine<P, E, W>],
+    engines: &[Engine<P, E>],
     sample: Option<&Sample>,
     histogram: &Histogram,
     i: usize,
@@ -265,7 +265,7 @@ fn wastage(workload: &Workload, sample: &Sample) -> Vec<f64> {
     (0..c.resources).map(wasted).collect()
 }
 
-fn counters<P, E, const W: bool>(engines: &[Engine<P, E, W>]) -> Counters {
+fn counters<P, E>(engines: &[Engine<P, E>]) -> Counters {
     engines.iter().fold(Counters::default(), |sum, engine| {
         let more = engine.system.counters();
         Counters {
@@ -279,7 +279,7 @@ fn counters<P, E, const W: bool>(engines: &[Engine<P, E, W>]) -> Counters {
 }
 
 /// The mean number in system, in few enough intervals to draw them.
-fn path<P, E, const W: bool>(engines: &[Engine<P, E, W>]) -> (Vec<f64>, f64) {
+fn path<P, E>(engines: &[Engine<P, E>]) -> (Vec<f64>, f64) {
     let (number, length) = sample::mean_number(engines.iter().map(|e| &e.series));
     let size = number.len().div_ceil(256).max(1);
     let mean = |few: &[f64]| few.iter().sum::<f64>() / few.len() as f64;

@@ -18,7 +18,7 @@ pub(super) struct Sample {
 
 impl Sample {
     /// `None` when no warm-up is found, or too little is left after it.
-    pub fn new<P, E, const W: bool>(engines: &[Engine<P, E, W>]) -> Option<Self> {
+    pub fn new<P, E>(engines: &[Engine<P, E>]) -> Option<Self> {
         let warm_up = warm_up(engines.iter().map(|e| &e.series))?;
         let batches = BATCHES.div_ceil(engines.len());
         let mut rows = Vec::new();
@@ -126,7 +126,7 @@ impl Sample {
 }
 
 /// Relative half-width of the mean response time so far; `None` while nothing can be said.
-pub(super) fn precision<P, E, const W: bool>(engines: &[Engine<P, E, W>]) -> Option<f64> {
+pub(super) fn precision<P, E>(engines: &[Engine<P, E>]) -> Option<f64> {
     let sample = Sample::new(engines)?;
     let all: Vec<usize> = (0..sample.columns.types).collect();
     Some(sample.mean_response(&all)?.relative())
@@ -158,12 +158,9 @@ pub(super) fn mean_number<'a>(all: impl Iterator<Item = &'a Series> + Clone) -> 
 const RUNAWAY: u64 = 10_000_000;
 
 /// Whether the run should be given up: too many jobs, or clearly growing.
-pub(super) fn runs_away<P, E, const W: bool>(
-    workload: &Workload,
-    engines: &[Engine<P, E, W>],
-) -> bool {
+pub(super) fn runs_away<P, E>(workload: &Workload, engines: &[Engine<P, E>]) -> bool {
     let present =
-        |e: &Engine<P, E, W>| -> u64 { (0..e.system.types()).map(|i| e.system.present(i)).sum() };
+        |e: &Engine<P, E>| -> u64 { (0..e.system.types()).map(|i| e.system.present(i)).sum() };
     let events: u64 = engines.iter().map(|e| e.events).sum();
     engines.iter().any(|e| present(e) > RUNAWAY)
         || (events > 4_000_000 && grows(workload, engines, 10.0))
@@ -175,11 +172,7 @@ pub(super) fn runs_away<P, E, const W: bool>(
 /// variance a step is (1 + c)/2 with c the squared coefficient of variation of the sizes (an
 /// arrival adds 1, a completion c); here c is the greatest of all types, and 1 at least. The mean
 /// of n replications has an n-th of that variance.
-pub(super) fn grows<P, E, const W: bool>(
-    workload: &Workload,
-    engines: &[Engine<P, E, W>],
-    deviations: f64,
-) -> bool {
+pub(super) fn grows<P, E>(workload: &Workload, engines: &[Engine<P, E>], deviations: f64) -> bool {
     let (number, _) = mean_number(engines.iter().map(|e| &e.series));
     let window = number.len() / 8;
     if window == 0 {

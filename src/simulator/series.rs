@@ -120,6 +120,12 @@ impl Series {
         self.open[self.columns.responses(i)] += response;
     }
 
+    /// Whether any threshold is watched.
+    #[inline]
+    pub fn watches(&self) -> bool {
+        self.columns.watches > 0
+    }
+
     /// So many jobs of type i are there from time `now` on, in the open bucket.
     pub fn watch_number(&mut self, i: usize, present: u64, now: f64) {
         self.watchers.number(i, present, now - self.begin);

@@ -241,42 +241,74 @@ impl Msr {
                 Drain::Concurrent => self.exceeds(i, system),
                 Drain::Sequential => first == Some(i),
             };
-            let rate = match self.policy.preemption {
-                _ if !moving => 0.0,
-                Preemption::Setup => f64::from(self.setups[i]) * self.setup_rate,
-                _ => {
-                    f64::from(self.slots[i].saturating_sub(system.running(i)))
-                        * self.service_rates[i]
-                }
+            let rate = if moving {
+                self.clock_rate(i, system)
+            } else {
+                0.0
             };
             system.set_clock(1 + i, rate);
         }
     }
 
-    /// A job or a slot of type i is gone while on a route.
+    /// The rate at which a type on its way out loses slots without a job.
+    fn clock_rate(&self, i: usize, system: &System) -> f64 {
+        match self.policy.preemption {
+            Preemption::Setup => f64::from(self.setups[i]) * self.setup_rate,
+            _ => f64::from(self.slots[i].saturating_sub(system.running(i))) * self.service_rates[i],
+        }
+    }
+
+    /// Something happened while on a route.
     fn route_event(&mut self, event: Event, system: &mut System) {
-        match event {
-            Event::Completion(i) if self.policy.preemption == Preemption::None => {
-                // Moving before this completion, and no surplus job: its slot goes with it.
-                let before = self.slots[i].max(system.running(i) + 1) > self.target(i);
-                let moving = match self.policy.route.drain {
-                    Drain::Concurrent => before,
-                    Drain::Sequential => {
-                        before && self.first_moving(system).is_none_or(|first| first >= i)
-                    }
-                };
-                if moving && system.running(i) < self.slots[i] {
-                    self.slots[i] -= 1;
-                }
+        let changed = match event {
+            Event::Arrival(_) => false,
+            Event::Completion(i) => {
+                let before = self.slots[i].max(system.running(i) + 1);
+                self.lose_slot(i, system);
+                before > self.slots[i].max(system.running(i))
             }
             Event::Clock(clock) if self.policy.preemption == Preemption::Setup => {
                 self.setups[clock - 1] -= 1;
                 system.release_setup(clock - 1);
+                true
             }
-            Event::Clock(clock) => self.slots[clock - 1] -= 1,
-            _ => {}
+            Event::Clock(clock) => {
+                self.slots[clock - 1] -= 1;
+                true
+            }
+        };
+        match event {
+            Event::Arrival(i) | Event::Completion(i) if !changed => self.refill(i, system),
+            _ => self.follow_route(system),
         }
-        self.follow_route(system);
+    }
+
+    /// A job of type i has ended; where the type drains, its slot goes with it.
+    fn lose_slot(&mut self, i: usize, system: &System) {
+        if self.policy.preemption != Preemption::None {
+            return;
+        }
+        // Moving before this completion, and no surplus job.
+        let before = self.slots[i].max(system.running(i) + 1) > self.target(i);
+        let moving = match self.policy.route.drain {
+            Drain::Concurrent => before,
+            Drain::Sequential => before && self.first_moving(system).is_none_or(|first| first >= i),
+        };
+        if moving && system.running(i) < self.slots[i] {
+            self.slots[i] -= 1;
+        }
+    }
+
+    /// The room that is held has not changed: what waits of type i may start in its slots, and
+    /// only where backfilled jobs were in the way, of other types too.
+    fn refill(&mut self, i: usize, system: &mut System) {
+        match self.policy.backfill {
+            Backfill::None => self.fill_type(i, system),
+            Backfill::FirstFit => self.fill(system),
+        }
+        if system.clocks()[1 + i] > 0.0 || self.is_moving(i, system) {
+            system.set_clock(1 + i, self.clock_rate(i, system));
+        }
     }
 }
 

@@ -99,7 +99,8 @@ impl Room {
             for word in &self.rest {
                 fits &= word.holds(word.demand[i]);
             }
-            least = if fits { least.min(*key) } else { least };
+            // All ones where it does not fit, without a branch that cannot be foreseen.
+            least = least.min(*key | u64::from(fits).wrapping_sub(1));
         }
         (least != u64::MAX).then_some(least)
     }

@@ -235,6 +235,7 @@ impl System {
     }
 
     /// The type with the oldest waiting job of those that fit into the free room.
+    #[inline]
     pub fn oldest_fitting_type(&self) -> Option<usize> {
         self.queued.oldest_fitting(&self.room)
     }

@@ -183,10 +183,12 @@ pub(super) fn grows<P, E>(workload: &Workload, engines: &[Engine<P, E>], deviati
         number[end - window..end].iter().sum::<f64>() / window as f64
     };
     let levels = [level(1), level(2), level(3), level(4)];
+    // What has come down again was an excursion, however high.
+    let now = number.last().copied().unwrap_or(0.0);
     let scv = workload.types().iter().map(|t| t.size().scv());
     let variance = f64::midpoint(1.0, scv.fold(1.0, f64::max));
     let n = engines.len() as f64;
     let events: u64 = engines.iter().map(|e| e.events).sum();
     let walk = (variance * events as f64 / n / 2.0 / n).sqrt();
-    levels.windows(2).all(|w| w[1] > w[0]) && levels[3] - levels[1] > deviations * walk
+    levels.windows(2).all(|w| w[1] > w[0]) && levels[3].min(now) - levels[1] > deviations * walk
 }

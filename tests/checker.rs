@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::artifact::{
-    Artifact, ArtifactError, CheckedArtifact, Preemption, Route, check, check_against, parse,
+    Artifact, ArtifactError, CheckedArtifact, Method, Preemption, Quantity, Route, check,
+    check_against, parse,
 };
 use synth::synthesis::{Options, Outcome, synthesize};
 use synth::workload::Workload;
@@ -205,6 +206,16 @@ fn a_policy_for_another_workload_is_told_by_its_differences() {
             "workload.types[2].size: `type-3`: made for exponential sizes of mean 1, but the workload has exponential sizes of mean 0.5",
         ),
         (
+            "arrival_rate: .9, mean_size: 1",
+            "arrival_rate: .9, size: {law: lognormal, mean: 1, scv: 4}",
+            "workload.types[2].size: `type-3`: made for exponential sizes of mean 1, but the workload has lognormal sizes of mean 1",
+        ),
+        (
+            "arrival_rate: 1.8",
+            "arrivals: {process: batches, rate: .9, sizes: [1, 3]}",
+            "workload.types[1].arrivals: `type-2`: made for poisson arrivals at rate 1.8, but the workload has batches arrivals at rate 1.8",
+        ),
+        (
             "time_unit: s",
             "time_unit: h",
             "workload.time_unit: made for s, but the workload has h",
@@ -228,6 +239,49 @@ fn an_order_of_types_is_part_of_the_workload() {
         found[0].message.contains("type-2, type-1, type-3"),
         "{found:?}"
     );
+}
+
+/// What rests on Poisson arrivals, or on the stages of sizes, may not be called exact for others:
+/// by the type that a claim is about, and for all types together.
+#[test]
+fn exact_methods_are_refused_for_laws_that_are_not_followed() {
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 2}}\njobs:\n  \
+        - {name: a, demand: {cpu: 1}, arrivals: {process: batches, rate: .2, sizes: [2]}, mean_size: 1}\n  \
+        - {name: b, demand: {cpu: 2}, arrival_rate: .2, size: {law: lognormal, mean: 1, scv: 2}}\n  \
+        - {name: c, demand: {cpu: 2}, arrival_rate: .1, mean_size: 1}\n";
+    let workload = Workload::parse(text, "t.yaml").unwrap().workload;
+    let artifact = synthesized(&workload, Preemption::Full, None, 1.0).unwrap();
+    check(&artifact).unwrap();
+    let mut forged = artifact.clone();
+    for claim in &mut forged.claims {
+        let approximate = !claim.method.is_exact();
+        if approximate && claim.quantity == Quantity::MeanNumber {
+            claim.method = Method::ExactQbd;
+        }
+    }
+    let findings = check(&forged).unwrap_err();
+    let expected = [
+        "ApproximationPoissonArrivals",
+        "ApproximationExponentialSizes",
+        "ApproximationMemoryless",
+    ];
+    let methods: Vec<&String> = findings
+        .iter()
+        .filter(|f| f.path.ends_with(".method"))
+        .map(|f| &f.message)
+        .collect();
+    assert_eq!(methods.len(), 3, "{findings:#?}");
+    for (message, expected) in methods.iter().zip(expected) {
+        assert!(message.contains(expected), "{message}");
+    }
+    // The other way about: what is exact may not be called approximate either.
+    let mut modest = artifact;
+    for claim in &mut modest.claims {
+        if claim.method == Method::ExactQbd {
+            claim.method = Method::ApproximationPoissonArrivals;
+        }
+    }
+    assert!(check(&modest).is_err());
 }
 
 /// A fresh artifact, if the workload can be stabilized, made with so much exact analysis.

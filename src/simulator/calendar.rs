@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::random::Stream;
-use crate::ctmc::PhaseType;
+use super::sizes::Sampler;
 use crate::policy::{Action, System};
 use crate::workload::Workload;
 
@@ -56,7 +56,7 @@ pub(super) struct Calendar {
 
 /// The jobs of one type.
 struct Lane {
-    law: PhaseType,
+    law: Sampler,
     /// Work left \[time\] of the jobs that are not served, by number.
     waiting: BTreeMap<u64, f64>,
     /// V at the end of the jobs that are served, by number.
@@ -77,7 +77,7 @@ struct Lane {
 impl Calendar {
     pub fn new(workload: &Workload) -> Self {
         let lane = |t: &crate::workload::JobType| Lane {
-            law: t.size().phases(),
+            law: Sampler::new(t.size()),
             waiting: BTreeMap::new(),
             serving: BTreeMap::new(),
             order: BTreeSet::new(),
@@ -98,7 +98,7 @@ impl Ends for Calendar {
 
     fn arrive(&mut self, i: usize, number: u64, sizes: &mut Stream) {
         let lane = &mut self.lanes[i];
-        let size = sizes.size(&lane.law);
+        let size = lane.law.draw(sizes);
         lane.waiting.insert(number, size);
     }
 

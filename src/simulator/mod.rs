@@ -5,12 +5,15 @@
 //! jobs inside, time) are asserted at each event, in release builds too. A run that grows
 //! without end is called unstable, and has no means.
 
+#[cfg_attr(not(test), expect(dead_code))]
+mod arrivals;
 mod calendar;
 mod engine;
 mod quantiles;
 mod random;
 mod run;
 mod series;
+mod sizes;
 mod statistics;
 mod verdict;
 mod watch;

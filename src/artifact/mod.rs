@@ -174,7 +174,8 @@ impl Method {
     }
 }
 
-/// The conditions under which a claim holds; what is absent does not matter to it.
+/// The conditions under which a claim holds; what is absent does not matter to it. Arrivals are
+/// those of the workload: what is exact for Poisson arrivals only has another method for others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Conditions {

@@ -45,7 +45,9 @@ impl Arrivals {
 
 /// All types are Poisson: so is their sum, and which type arrives does not depend on the past.
 struct Poisson {
-    stream: Stream,
+    times: Stream,
+    /// Apart from the times, so that either is drawn in a loop of its own, whatever the block.
+    types: Stream,
     kinds: Alias,
     /// Mean time between arrivals.
     gap: f64,
@@ -55,8 +57,11 @@ struct Poisson {
 impl Poisson {
     fn new(workload: &Workload, stream: Stream) -> Self {
         let rates: Vec<f64> = workload.types().iter().map(JobType::arrival_rate).collect();
+        let mut types = stream.clone();
+        types.leap();
         Poisson {
-            stream,
+            times: stream,
+            types,
             kinds: Alias::new(&rates),
             gap: 1.0 / rates.iter().sum::<f64>(),
             now: 0.0,
@@ -64,11 +69,12 @@ impl Poisson {
     }
 
     fn fill(&mut self, block: &mut [Arrival]) {
+        for arrival in block.iter_mut() {
+            self.now += self.times.exponential() * self.gap;
+            arrival.time = self.now;
+        }
         for arrival in block {
-            self.now += self.stream.exponential() * self.gap;
-            let kind = self.kinds.draw(&mut self.stream) as u32;
-            let time = self.now;
-            *arrival = Arrival { time, kind };
+            arrival.kind = self.kinds.draw(&mut self.types) as u32;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The one door for randomness: a stream for each purpose, all from one seed.
 
-use rand::SeedableRng;
+use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, Exp1, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -66,21 +66,24 @@ impl Stream {
 /// One of several by their probabilities, in constant time: Walker's alias method, its table made
 /// as in M. D. Vose, IEEE Transactions on Software Engineering 17(9), 1991.
 pub(super) struct Alias {
-    /// By cell: the part of it that is its own, and who has the rest.
-    cells: Vec<(f64, u32)>,
+    /// By cell: the part of it that is its own, in 2^-64, and who has the rest.
+    cells: Vec<(u64, u32)>,
 }
+
+/// 2^64.
+const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
 impl Alias {
     /// For weights ≥ 0 with a positive, finite sum, at most 2^32 of them.
     pub fn new(weights: &[f64]) -> Self {
         let mean = weights.iter().sum::<f64>() / weights.len() as f64;
         let mut rest: Vec<f64> = weights.iter().map(|w| w / mean).collect();
-        let mut cells: Vec<(f64, u32)> = (0..).map(|n| (1.0, n)).take(weights.len()).collect();
+        let mut cells: Vec<(u64, u32)> = (0..).map(|n| (u64::MAX, n)).take(rest.len()).collect();
         let (mut small, mut large): (Vec<usize>, Vec<usize>) =
-            (0..weights.len()).partition(|n| rest[*n] < 1.0);
+            (0..rest.len()).partition(|n| rest[*n] < 1.0);
         // What remains on one side at the end is 1 but for rounding, and keeps its whole cell.
         while let (Some(poor), Some(rich)) = (small.pop(), large.pop()) {
-            cells[poor] = (rest[poor], rich as u32);
+            cells[poor] = ((rest[poor] * WHOLE) as u64, rich as u32);
             rest[rich] -= 1.0 - rest[poor];
             match rest[rich] < 1.0 {
                 true => small.push(rich),
@@ -92,17 +95,15 @@ impl Alias {
 
     /// Nothing is drawn where there is no choice.
     pub fn draw(&self, stream: &mut Stream) -> usize {
-        let last = self.cells.len() - 1;
-        if last == 0 {
+        if self.cells.len() == 1 {
             return 0;
         }
-        let point = stream.uniform() * self.cells.len() as f64;
-        let cell = (point as usize).min(last);
+        // The cell, and the place in it as a fraction of 2^64.
+        let point = u128::from(stream.0.next_u64()) * self.cells.len() as u128;
+        let (cell, place) = ((point >> 64) as usize, point as u64);
         let (own, other) = self.cells[cell];
-        match point - (cell as f64) < own {
-            true => cell,
-            false => other as usize,
-        }
+        // Which it is nobody can guess: a branch would be mispredicted most of the time.
+        std::hint::select_unpredictable(place < own, cell, other as usize)
     }
 }
 
@@ -123,6 +124,7 @@ mod tests {
             let table = Alias::new(&weights);
             let mut held = vec![0.0; weights.len()];
             for (n, (own, other)) in table.cells.iter().enumerate() {
+                let own = *own as f64 / WHOLE;
                 held[n] += own / weights.len() as f64;
                 held[*other as usize] += (1.0 - own) / weights.len() as f64;
             }

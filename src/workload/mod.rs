@@ -8,6 +8,28 @@
 //! Grosof, Berg, POMACS 9(2) 2025, section 3). Whether they fit is decided in integers: see
 //! [`JobType::units`].
 //!
+//! # The document
+//! A type has a rate or a process of arrivals, and a mean or a law of sizes:
+//!
+//! | key | value | |
+//! |---|---|---|
+//! | `arrival_rate` | `4` | Poisson |
+//! | `arrivals` | `{process: poisson, rate: 4}` | the same |
+//! | | `{process: renewal, interarrival: {law: lognormal, mean: .25, scv: 4}}` | any law of sizes between arrivals |
+//! | | `{process: markov-modulated, rates: [1, 10], switching: [[0, .1], [.2, 0]]}` | Poisson at the rate of a state that changes |
+//! | | `{process: batches, rate: 2, sizes: [1, 5], probabilities: [.9, .1]}` | several jobs at once |
+//! | `mean_size` | `1` | exponential |
+//! | `size` | `{law: exponential, mean: 1}` | the same |
+//! | | `{law: erlang, stages: 3, mean: 1}` | |
+//! | | `{law: hyperexponential, mean: 1, scv: 4}` | two branches of balanced means |
+//! | | `{law: hyperexponential, probabilities: [.3, .7], means: [2, .5]}` | |
+//! | | `{law: coxian, means: [1, 2], onward: [.5]}` | |
+//! | | `{law: deterministic, mean: 1}` | |
+//! | | `{law: lognormal, mean: 1, scv: 4}` | scv: squared coefficient of variation |
+//! | | `{law: weibull, mean: 1, scv: 4}` | |
+//! | | `{law: pareto, shape: 1.5, low: 1, high: 1000}` | bounded |
+//! | | `{law: empirical, values: [1, 2, 10]}` | with `probabilities` where they differ |
+//!
 //! # Practice
 //! A YAML document is read by [`Workload::read`], or a workload is taken from an artifact by
 //! [`Record::check`]. Both run the same checks, and every fault found is reported. A [`Workload`]

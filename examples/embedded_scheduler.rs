@@ -217,7 +217,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 workload.types()[kind].name(),
                 1000 + scheduler.jobs.len()
             );
-            let work_left = size(&workload.types()[kind].size().phases(), &mut world);
+            let stages = workload.types()[kind].size().phases();
+            let stages = stages.ok_or("this example draws sizes of phase type only")?;
+            let work_left = size(&stages, &mut world);
             scheduler.submit(
                 Job {
                     id,

@@ -3,9 +3,9 @@
 //!
 //! # The problem
 //!
-//! One server holds `P_j` of each of R resources. Jobs of K types arrive, type i as a Poisson
-//! process of rate `λ_i`; each needs `D_ij` of resource j for as long as it runs, and runs for
-//! `S_i` with mean `1/μ_i`. A *schedule* `u ∈ S = {u ∈ Z₊^K : u·D ≤ P}` says how many jobs of
+//! One server holds `P_j` of each of R resources. Jobs of K types arrive, type i at rate `λ_i`, as
+//! a Poisson process if nothing else is said; each needs `D_ij` of resource j for as long as it
+//! runs, and runs for `S_i` with mean `1/μ_i`. A *schedule* `u ∈ S = {u ∈ Z₊^K : u·D ≤ P}` says how many jobs of
 //! each type run together. Which schedules should be used, for what fraction `π` of the time,
 //! when does one move between them, and what will it cost?
 //!
@@ -80,11 +80,15 @@
 //!   distributions for Markov chains. Operations Research 33(5), 1985.
 //! - M. Held, R. M. Karp: A dynamic programming approach to sequencing problems. J. SIAM 10(1),
 //!   1962.
+//! - H. Heffes, D. M. Lucantoni: A Markov modulated characterization of packetized voice and data
+//!   traffic. IEEE Journal on Selected Areas in Communications 4(6), 1986.
 //! - D. L. Jagerman: Some properties of the Erlang loss function. Bell System Technical Journal
 //!   53(3), 1974.
 //! - G. Latouche, V. Ramaswami: A logarithmic reduction algorithm for quasi-birth-death processes.
 //!   Journal of Applied Probability 30(3), 1993.
 //! - Y. Saad, M. H. Schultz: GMRES. SIAM Journal on Scientific and Statistical Computing 7(3), 1986.
+//! - M. D. Vose: A linear algorithm for generating random numbers with a given distribution. IEEE
+//!   Transactions on Software Engineering 17(9), 1991.
 //! - K. P. White: An effective truncation heuristic for bias reduction in simulation output.
 //!   Simulation 69(6), 1997.
 

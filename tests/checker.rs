@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::artifact::{
-    Artifact, ArtifactError, CheckedArtifact, Preemption, Route, check, check_against, parse,
+    Artifact, ArtifactError, CheckedArtifact, Method, Preemption, Quantity, Route, check,
+    check_against, parse,
 };
 use synth::synthesis::{Options, Outcome, synthesize};
 use synth::workload::Workload;
@@ -205,6 +206,16 @@ fn a_policy_for_another_workload_is_told_by_its_differences() {
             "workload.types[2].size: `type-3`: made for exponential sizes of mean 1, but the workload has exponential sizes of mean 0.5",
         ),
         (
+            "arrival_rate: .9, mean_size: 1",
+            "arrival_rate: .9, size: {law: lognormal, mean: 1, scv: 4}",
+            "workload.types[2].size: `type-3`: made for exponential sizes of mean 1, but the workload has lognormal sizes of mean 1",
+        ),
+        (
+            "arrival_rate: 1.8",
+            "arrivals: {process: batches, rate: .9, sizes: [1, 3]}",
+            "workload.types[1].arrivals: `type-2`: made for poisson arrivals at rate 1.8, but the workload has batches arrivals at rate 1.8",
+        ),
+        (
             "time_unit: s",
             "time_unit: h",
             "workload.time_unit: made for s, but the workload has h",
@@ -228,6 +239,49 @@ fn an_order_of_types_is_part_of_the_workload() {
         found[0].message.contains("type-2, type-1, type-3"),
         "{found:?}"
     );
+}
+
+/// What rests on Poisson arrivals, or on the stages of sizes, may not be called exact for others:
+/// by the type that a claim is about, and for all types together.
+#[test]
+fn exact_methods_are_refused_for_laws_that_are_not_followed() {
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 2}}\njobs:\n  \
+        - {name: a, demand: {cpu: 1}, arrivals: {process: batches, rate: .2, sizes: [2]}, mean_size: 1}\n  \
+        - {name: b, demand: {cpu: 2}, arrival_rate: .2, size: {law: lognormal, mean: 1, scv: 2}}\n  \
+        - {name: c, demand: {cpu: 2}, arrival_rate: .1, mean_size: 1}\n";
+    let workload = Workload::parse(text, "t.yaml").unwrap().workload;
+    let artifact = synthesized(&workload, Preemption::Full, None, 1.0).unwrap();
+    check(&artifact).unwrap();
+    let mut forged = artifact.clone();
+    for claim in &mut forged.claims {
+        let approximate = !claim.method.is_exact();
+        if approximate && claim.quantity == Quantity::MeanNumber {
+            claim.method = Method::ExactQbd;
+        }
+    }
+    let findings = check(&forged).unwrap_err();
+    let expected = [
+        "ApproximationPoissonArrivals",
+        "ApproximationExponentialSizes",
+        "ApproximationMemoryless",
+    ];
+    let methods: Vec<&String> = findings
+        .iter()
+        .filter(|f| f.path.ends_with(".method"))
+        .map(|f| &f.message)
+        .collect();
+    assert_eq!(methods.len(), 3, "{findings:#?}");
+    for (message, expected) in methods.iter().zip(expected) {
+        assert!(message.contains(expected), "{message}");
+    }
+    // The other way about: what is exact may not be called approximate either.
+    let mut modest = artifact;
+    for claim in &mut modest.claims {
+        if claim.method == Method::ExactQbd {
+            claim.method = Method::ApproximationPoissonArrivals;
+        }
+    }
+    assert!(check(&modest).is_err());
 }
 
 /// A fresh artifact, if the workload can be stabilized, made with so much exact analysis.
@@ -311,12 +365,69 @@ fn random_workload(rng: &mut Xoshiro256PlusPlus) -> Workload {
         .unwrap()
 }
 
+/// The same with laws drawn at random, of the same rates and means.
+fn random_laws(rng: &mut Xoshiro256PlusPlus) -> Workload {
+    let plain = random_workload(rng).record();
+    let mut text = String::from("kind: multiresource\ntime_unit: s\nserver: {capacity: {");
+    let resources = plain.resources.iter();
+    text += &resources
+        .map(|r| format!("{}: {}", r.name, r.capacity))
+        .collect::<Vec<_>>()
+        .join(", ");
+    text += "}}\njobs:\n";
+    for kind in &plain.types {
+        let demand = kind.demand.iter().enumerate();
+        let demand: Vec<String> = demand.map(|(j, d)| format!("r{j}: {d}")).collect();
+        let (rate, mean) = (kind.arrival_rate.value(), kind.size.mean());
+        let law = |rng: &mut Xoshiro256PlusPlus, mean: f64| match rng.random_range(0..8) {
+            0 => format!("{{law: deterministic, mean: {mean}}}"),
+            1 => format!("{{law: lognormal, mean: {mean}, scv: 3}}"),
+            2 => format!("{{law: weibull, mean: {mean}, scv: .4}}"),
+            3 => format!(
+                "{{law: pareto, shape: 1.5, low: {mean}, high: {}}}",
+                1.5 * mean
+            ),
+            4 => format!(
+                "{{law: empirical, values: [{}, {}]}}",
+                0.5 * mean,
+                1.5 * mean
+            ),
+            5 => format!("{{law: erlang, stages: 2, mean: {mean}}}"),
+            _ => format!("{{law: exponential, mean: {mean}}}"),
+        };
+        let arrivals = match rng.random_range(0..5) {
+            0 => format!(
+                "{{process: renewal, interarrival: {}}}",
+                law(rng, 1.0 / rate)
+            ),
+            1 => format!("{{process: batches, rate: {}, sizes: [1, 3]}}", 0.5 * rate),
+            2 => format!(
+                "{{process: markov-modulated, rates: [0, {}], switching: [[0, 1], [1, 0]]}}",
+                2.0 * rate
+            ),
+            _ => format!("{{process: poisson, rate: {rate}}}"),
+        };
+        text += &format!(
+            "  - {{name: {}, demand: {{{}}}, arrivals: {arrivals}, size: {}}}\n",
+            kind.name,
+            demand.join(", "),
+            law(rng, mean)
+        );
+    }
+    Workload::parse(&text, "laws.yaml").unwrap().workload
+}
+
 /// What the checker finds in policies for random workloads, on all routes.
-fn found_in_random_policies(workloads: usize, effort: f64, least: usize) {
+fn found_in_random_policies(
+    random: fn(&mut Xoshiro256PlusPlus) -> Workload,
+    workloads: usize,
+    effort: f64,
+    least: usize,
+) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
     let (mut checked, mut found) = (0, Vec::new());
     for n in 0..workloads {
-        let workload = random_workload(&mut rng);
+        let workload = random(&mut rng);
         for preemption in PREEMPTIONS {
             for route in [None].into_iter().chain(Route::ALL.map(Some)) {
                 if let Some(artifact) = synthesized(&workload, preemption, route, effort) {
@@ -337,11 +448,18 @@ fn found_in_random_policies(workloads: usize, effort: f64, least: usize) {
 /// Two derivations of every number, of the four routes too, agree on random workloads: bounds,
 #[test]
 fn what_is_synthesized_from_random_workloads_is_valid() {
-    found_in_random_policies(100, 1e-9, 750);
+    found_in_random_policies(random_workload, 100, 1e-9, 750);
 }
 
 /// and exact queues.
 #[test]
 fn exact_queues_of_random_workloads_are_valid() {
-    found_in_random_policies(10, 0.01, 75);
+    found_in_random_policies(random_workload, 10, 0.01, 75);
+}
+
+/// Whatever the laws, maker and checker agree on what is exact and what only approximate.
+#[test]
+fn policies_for_random_laws_are_valid() {
+    found_in_random_policies(random_laws, 20, 1e-9, 120);
+    found_in_random_policies(random_laws, 5, 0.01, 25);
 }

@@ -294,6 +294,56 @@ fn approximations_are_shown_and_never_refuted() {
     assert!(text.contains("it holds for sizes of another law"), "{text}");
 }
 
+/// Sizes without stages: what follows from the chain is confirmed, queues are approximate and far
+/// off. And a claim for Poisson arrivals is not examined on a workload that has others.
+#[test]
+fn laws_that_are_not_followed_are_approximate() {
+    let text = |first: &str| {
+        format!(
+            "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 2}}}}\njobs:\n  \
+             - {{name: a, demand: {{cpu: 1}}, {first}, size: {{law: deterministic, mean: 1}}}}\n  \
+             - {{name: b, demand: {{cpu: 2}}, arrival_rate: .2, mean_size: 1}}\n"
+        )
+    };
+    let parsed = |first: &str| Workload::parse(&text(first), "laws").unwrap().workload;
+    let workload = parsed("arrival_rate: .8");
+    let artifact = made(&workload, Preemption::Full, None);
+    let run = run(&workload, &[&artifact], 5_000_000);
+    let all = verdicts(&workload, &artifact, &run);
+    assert_eq!(count(&all, Verdict::Refuted), 0, "{all:#?}");
+    for judgement in &all {
+        let claim = &judgement.claim;
+        let of_queue = claim.quantity == Quantity::MeanNumber;
+        match claim.job_type.as_deref() {
+            Some("a") if of_queue => {
+                assert_eq!(judgement.verdict, Verdict::Approximate, "{judgement:?}");
+                // Constant sizes wait less than exponential ones.
+                assert!(judgement.off.unwrap() > 0.1, "{judgement:?}");
+            }
+            Some("b") if of_queue => {
+                assert_eq!(judgement.verdict, Verdict::Confirmed, "{judgement:?}");
+            }
+            _ if claim.quantity == Quantity::MeanSchedule => {
+                assert_eq!(judgement.verdict, Verdict::Confirmed, "{judgement:?}");
+            }
+            _ => {}
+        }
+    }
+    let clock =
+        parsed("arrivals: {process: renewal, interarrival: {law: deterministic, mean: 1.25}}");
+    let mut exact = artifact;
+    for claim in &mut exact.claims {
+        claim.method = Method::ExactQbd;
+        claim.holds_for.sizes = None;
+    }
+    for judgement in judge(&exact, &clock, &run) {
+        if judgement.claim.job_type.as_deref() != Some("b") {
+            let why = judgement.unexamined.unwrap();
+            assert!(why.contains("Poisson arrivals"), "{judgement:?}");
+        }
+    }
+}
+
 /// Bounds, where exact means are out of reach: kept, and refuted when exchanged.
 #[test]
 fn bounds_are_judged_by_the_side() {

@@ -6,7 +6,10 @@
 //! type-i jobs and the phase of the modulating chain are a quasi-birth-death process of their
 //! own (the MSR paper, §6.1, which decouples the types but does not solve for them). Its law gives
 //! `E[Q_i]`, `P(Q_i > x)` and, since jobs of a type are served in their order of arrival, the
-//! law of the response time; `E[T_i] = E[Q_i]/λ_i` by Little, `E[T] = Σ E[Q_i] / Σ λ_i`.
+//! law of the response time; `E[T_i] = E[Q_i]/λ_i` by Little, `E[T] = Σ E[Q_i] / Σ λ_i`. All of
+//! that for Poisson arrivals and sizes that are exponential or, with preemption, of phase type;
+//! others are taken as if they were Poisson, and exponential, of the same means, and whoever
+//! claims what comes out has to say so.
 //!
 //! # Practice
 //! Two solvers, and each queue goes to the one with less work: [`crate::ctmc::Qbd`] works with
@@ -20,7 +23,7 @@ pub use paper::{PaperBounds, erlang_c};
 
 use crate::artifact::{Objective, Preemption};
 use crate::ctmc::{
-    MEMORY, ModulatedQueue, QbdError, Survival, matrix_work, rounds, rounds::RoundLaw,
+    MEMORY, ModulatedQueue, PhaseType, QbdError, Survival, matrix_work, rounds, rounds::RoundLaw,
     staged_phases, staged_qbd,
 };
 use crate::modulation::Modulation;
@@ -113,13 +116,14 @@ enum Way {
 pub struct TypeQueue<'a> {
     kind: &'a JobType,
     queue: ModulatedQueue<'a>,
-    /// Whether stages of its sizes have to be added.
-    staged: bool,
+    /// The stages of its sizes, where these have to be added.
+    stages: Option<PhaseType>,
 }
 
 impl<'a> TypeQueue<'a> {
-    /// Type i under the policy of this chain. Without preemption sizes are taken as exponential,
-    /// whatever their law: what comes out is then an approximation.
+    /// Type i under the policy of this chain. Without preemption, and where they are not of phase
+    /// type, sizes are taken as exponential, and arrivals as Poisson in any case: what comes out
+    /// for others is an approximation.
     pub fn new(
         workload: &'a Workload,
         modulation: &'a Modulation,
@@ -130,7 +134,10 @@ impl<'a> TypeQueue<'a> {
         TypeQueue {
             kind,
             queue: modulation.queue(workload, i),
-            staged: preemption != Preemption::None && !kind.size().is_exponential(),
+            stages: match preemption != Preemption::None && !kind.size().is_exponential() {
+                true => kind.size().phases(),
+                false => None,
+            },
         }
     }
 
@@ -140,7 +147,8 @@ impl<'a> TypeQueue<'a> {
             queue: self
                 .queue
                 .with_arrival_rate(factor * self.queue.arrival_rate()),
-            ..*self
+            kind: self.kind,
+            stages: self.stages.clone(),
         }
     }
 
@@ -173,17 +181,17 @@ impl<'a> TypeQueue<'a> {
 
     /// How much work the mean takes, very roughly in nanoseconds.
     pub fn work(&self) -> f64 {
-        match self.staged {
-            true => matrix_work(self.phases(), f64::from(self.queue.most_servers())),
-            false => self.plan().1,
+        match self.stages {
+            Some(_) => matrix_work(self.phases(), f64::from(self.queue.most_servers())),
+            None => self.plan().1,
         }
     }
 
     /// Phases of the chain, those for stages of sizes included.
     fn phases(&self) -> f64 {
-        match self.staged {
-            true => staged_phases(&self.queue, &self.kind.size().phases()),
-            false => self.queue.servers().len() as f64,
+        match &self.stages {
+            Some(stages) => staged_phases(&self.queue, stages),
+            None => self.queue.servers().len() as f64,
         }
     }
 
@@ -218,8 +226,8 @@ impl<'a> TypeQueue<'a> {
     /// When the type is unstable, the chain larger than `budget` allows, or no answer is certain.
     pub fn mean_number(&self, budget: f64) -> Result<f64, AnalysisError> {
         self.check(budget)?;
-        if self.staged {
-            return self.staged_mean();
+        if let Some(stages) = &self.stages {
+            return self.staged_mean(stages);
         }
         if let Some(law) = self.round_law(budget)? {
             return self.sound(law.mean);
@@ -228,8 +236,8 @@ impl<'a> TypeQueue<'a> {
         self.sound(law.map_err(|e| self.failed(e))?.mean())
     }
 
-    fn staged_mean(&self) -> Result<f64, AnalysisError> {
-        let law = staged_qbd(&self.queue, &self.kind.size().phases()).solve();
+    fn staged_mean(&self, stages: &PhaseType) -> Result<f64, AnalysisError> {
+        let law = staged_qbd(&self.queue, stages).solve();
         self.sound(law.map_err(|e| self.failed(e))?.mean())
     }
 
@@ -249,7 +257,7 @@ impl<'a> TypeQueue<'a> {
     /// As [`TypeQueue::mean_number`].
     pub fn law(&self, budget: f64) -> Result<Option<TypeLaw>, AnalysisError> {
         self.check(budget)?;
-        if self.staged {
+        if self.stages.is_some() {
             return Ok(None);
         }
         let law = match self.round_law(budget)? {

@@ -132,7 +132,7 @@ fn one_stage_is_exponential() {
     let modulation = Modulation::new(&workload, &policy, 1000).unwrap();
     for i in 0..3 {
         let queue = modulation.queue(&workload, i);
-        let size = workload.types()[i].size().phases();
+        let size = workload.types()[i].size().phases().unwrap();
         let staged = staged_qbd(&queue, &size).solve().unwrap();
         let plain = queue.qbd().solve().unwrap();
         assert!((staged.mean() / plain.mean() - 1.0).abs() < 1e-13);

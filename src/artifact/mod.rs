@@ -141,14 +141,20 @@ pub enum Method {
     ExactStationaryLaw,
     /// Renewal and reward over one round of the loop.
     ExactRenewalReward,
-    /// The law of the quasi-birth-death process of jobs and phase.
+    /// The law of the quasi-birth-death process of jobs and phase, for Poisson arrivals.
     ExactQbd,
-    /// Relative completions: theorem 8 of the MSR paper, corrected.
+    /// Relative completions: theorem 8 of the MSR paper, corrected. For Poisson arrivals.
     BoundRelativeCompletions,
     /// Section 6.4 of the MSR paper, clamped to the bounds.
     ApproximationQueueLength,
     /// The exact value for exponential sizes of the same means, where sizes have another law.
     ApproximationExponentialSizes,
+    /// The exact value for Poisson arrivals of the same rates, where arrivals are of another
+    /// process.
+    ApproximationPoissonArrivals,
+    /// The exact value for Poisson arrivals of the same rates and exponential sizes of the same
+    /// means, where neither is what the workload has.
+    ApproximationMemoryless,
 }
 
 impl Method {
@@ -161,12 +167,15 @@ impl Method {
             | Method::ExactQbd => true,
             Method::BoundRelativeCompletions
             | Method::ApproximationQueueLength
-            | Method::ApproximationExponentialSizes => false,
+            | Method::ApproximationExponentialSizes
+            | Method::ApproximationPoissonArrivals
+            | Method::ApproximationMemoryless => false,
         }
     }
 }
 
-/// The conditions under which a claim holds; what is absent does not matter to it.
+/// The conditions under which a claim holds; what is absent does not matter to it. Arrivals are
+/// those of the workload: what is exact for Poisson arrivals only has another method for others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Conditions {

@@ -8,7 +8,7 @@ use crate::artifact::{
     Artifact, Backfill, Claim, EmptySlots, Method, Preemption, Quantity, WhatIf,
 };
 use crate::synthesis::Synthesis;
-use crate::workload::Workload;
+use crate::workload::{JobType, Workload};
 
 fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> Option<&'a Claim> {
     let mut claims = artifact.claims.iter();
@@ -56,7 +56,7 @@ pub(super) fn cost_table(workload: &Workload, made: &Synthesis) -> String {
         };
         let row = [
             kind.name().into(),
-            format!("{} /{unit}", number(kind.arrival_rate())),
+            arrivals(kind, unit),
             format!("{} {unit}", number(kind.mean_size())),
         ];
         table.add_row(row.into_iter().chain(columns.iter().map(value)));
@@ -71,6 +71,15 @@ pub(super) fn cost_table(workload: &Workload, made: &Synthesis) -> String {
     table.trim_fmt()
 }
 
+/// The mean rate, and the process where it is not Poisson.
+fn arrivals(kind: &JobType, unit: &str) -> String {
+    let rate = format!("{} /{unit}", number(kind.arrival_rate()));
+    match kind.is_poisson() {
+        true => rate,
+        false => format!("{rate}, {}", kind.arrivals().process()),
+    }
+}
+
 /// Under what conditions the costs hold, and whether the policy runs under them.
 pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
     let artifact = &made.artifact;
@@ -82,13 +91,7 @@ pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
         }
         return text;
     };
-    let how = match mean.method {
-        Method::ApproximationQueueLength => "approximately (bounds are exact)",
-        Method::ApproximationExponentialSizes => {
-            "as if sizes were exponential; with these sizes even its stability is not proved: simulate it"
-        }
-        _ => "exactly",
-    };
+    let how = told(mean.method, artifact.policy.preemption);
     let _ = write!(text, "E[T] = {} {unit} over all jobs", number(mean.value));
     if let Some(weighted) = claim(artifact, Quantity::WeightedResponse, None) {
         let _ = write!(text, ", weighted by load {} {unit}", number(weighted.value));
@@ -108,6 +111,23 @@ pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
         let _ = writeln!(text, "{why}{}", more(why));
     }
     text
+}
+
+/// What was computed, and what is left to do where it was not the workload as it is.
+fn told(method: Method, preemption: Preemption) -> String {
+    let taken = match method {
+        Method::ApproximationQueueLength => return "approximately (bounds are exact)".into(),
+        Method::ApproximationExponentialSizes => "as if sizes were exponential",
+        Method::ApproximationPoissonArrivals => "as if arrivals were Poisson",
+        Method::ApproximationMemoryless => "as if arrivals were Poisson and sizes exponential",
+        _ => return "exactly".into(),
+    };
+    let sizes = method != Method::ApproximationPoissonArrivals;
+    // Only a chain that waits for completions depends on the law of sizes.
+    match sizes && preemption == Preemption::None {
+        true => format!("{taken}; with these sizes even its stability is not proved: simulate it"),
+        false => format!("{taken} (loads and stability hold as they are, means want simulating)"),
+    }
 }
 
 /// What helps against it.

@@ -252,6 +252,8 @@ fn told(method: Method) -> &'static str {
     match method {
         Method::ApproximationQueueLength => ", approximately",
         Method::ApproximationExponentialSizes => ", if sizes were exponential",
+        Method::ApproximationPoissonArrivals => ", if arrivals were Poisson",
+        Method::ApproximationMemoryless => ", if arrivals were Poisson and sizes exponential",
         _ => "",
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use super::random::Stream;
-use crate::ctmc::PhaseType;
+use super::sizes::Sampler;
 use crate::policy::{Action, Job, System};
 use crate::workload::Workload;
 
@@ -56,7 +56,7 @@ impl Ends for Memoryless {
 /// leaves its entry behind, which is dropped when it comes up, or when such entries outnumber the
 /// jobs that run; so memory is that of the jobs in the system.
 pub(super) struct Calendar {
-    laws: Vec<PhaseType>,
+    laws: Vec<Sampler>,
     /// Time as bits, which order doubles ≥ 0, and slot.
     ends: BinaryHeap<Reverse<(u64, u32)>>,
     /// Fractional service, by type.
@@ -69,7 +69,7 @@ impl Calendar {
     pub fn new(workload: &Workload) -> Self {
         let types = workload.types();
         Calendar {
-            laws: types.iter().map(|t| t.size().phases()).collect(),
+            laws: types.iter().map(|t| Sampler::new(t.size())).collect(),
             ends: BinaryHeap::new(),
             lanes: types.iter().map(|_| Lane::default()).collect(),
             shared: None,
@@ -94,7 +94,7 @@ impl Ends for Calendar {
     const UNKNOWN: bool = false;
 
     fn size(&mut self, i: usize, sizes: &mut Stream) -> f64 {
-        sizes.size(&self.laws[i])
+        self.laws[i].draw(sizes)
     }
 
     fn next(&mut self, system: &System) -> f64 {

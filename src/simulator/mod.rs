@@ -1,4 +1,4 @@
-//! The validating simulator: one server, Poisson arrivals, sizes of any law of the workload, any
+//! The validating simulator: one server, arrivals and sizes of any law of the workload, any
 //! [`Policy`]; intervals that mean what they say, and verdicts on an artifact's claims.
 //!
 //! The server's invariants (capacity, no preemption where there is none, jobs in = jobs out +
@@ -13,6 +13,7 @@ mod random;
 mod run;
 mod sample;
 mod series;
+mod sizes;
 mod statistics;
 mod verdict;
 mod watch;

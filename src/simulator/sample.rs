@@ -169,9 +169,9 @@ pub(super) fn runs_away<P, E>(workload: &Workload, engines: &[Engine<P, E>]) -> 
 /// Whether the number in system grew from quarter to quarter, and over the second half by
 /// more than `deviations` standard deviations of a random walk of as many steps. A stable
 /// system does not grow at all in the long run; one at its very limit grows as the walk. Its
-/// variance a step is (1 + c)/2 with c the squared coefficient of variation of the sizes (an
-/// arrival adds 1, a completion c); here c is the greatest of all types, and 1 at least. The mean
-/// of n replications has an n-th of that variance.
+/// variance a step is (a + c)/2 with a the dispersion of the arrivals and c the squared
+/// coefficient of variation of the sizes; here both are the greatest of all types, and 1 at least.
+/// The mean of n replications has an n-th of that variance.
 pub(super) fn grows<P, E>(workload: &Workload, engines: &[Engine<P, E>], deviations: f64) -> bool {
     let (number, _) = mean_number(engines.iter().map(|e| &e.series));
     let window = number.len() / 8;
@@ -185,8 +185,10 @@ pub(super) fn grows<P, E>(workload: &Workload, engines: &[Engine<P, E>], deviati
     let levels = [level(1), level(2), level(3), level(4)];
     // What has come down again was an excursion, however high.
     let now = number.last().copied().unwrap_or(0.0);
-    let scv = workload.types().iter().map(|t| t.size().scv());
-    let variance = f64::midpoint(1.0, scv.fold(1.0, f64::max));
+    let types = workload.types().iter();
+    let scv = types.clone().map(|t| t.size().scv()).fold(1.0, f64::max);
+    let dispersion = types.map(|t| t.arrivals().dispersion()).fold(1.0, f64::max);
+    let variance = f64::midpoint(dispersion, scv);
     let n = engines.len() as f64;
     let events: u64 = engines.iter().map(|e| e.events).sum();
     let walk = (variance * events as f64 / n / 2.0 / n).sqrt();

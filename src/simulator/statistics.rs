@@ -86,13 +86,13 @@ fn student(probability: f64, freedom: f64) -> f64 {
 }
 
 /// MSER-5 (White, Simulation 69, 1997): how many leading observations to drop. Observations
-/// are averaged by fives; the cut minimizes the standard error of what remains. `None` when
-/// the best cut is not in the first half: the series has not settled.
+/// are averaged by fives; the cut, in the first half, minimizes the standard error of what
+/// remains. `None` when that is at the end of the first half: the series has not settled.
+///
+/// Cuts in the second half are not looked at: there few observations lie close together by chance.
 pub(super) fn warm_up(series: &[f64]) -> Option<usize> {
-    let fives: Vec<f64> = series
-        .chunks_exact(5)
-        .map(|c| c.iter().sum::<f64>() / 5.0)
-        .collect();
+    let mean = |five: &[f64]| five.iter().sum::<f64>() / 5.0;
+    let fives: Vec<f64> = series.chunks_exact(5).map(mean).collect();
     let (mut sum, mut square) = (0.0, 0.0);
     let mut best = (f64::INFINITY, 0);
     for (cut, value) in fives.iter().enumerate().rev() {
@@ -100,12 +100,11 @@ pub(super) fn warm_up(series: &[f64]) -> Option<usize> {
         square += value * value;
         let n = (fives.len() - cut) as f64;
         let score = (square - sum * sum / n).max(0.0) / (n * n);
-        // Few observations can lie close together by chance.
-        if n >= 10.0 && score <= best.0 {
+        if 2 * cut <= fives.len() && score <= best.0 {
             best = (score, cut);
         }
     }
-    (2 * best.1 <= fives.len()).then_some(5 * best.1)
+    (fives.len() >= 20 && 20 * best.1 < 9 * fives.len()).then_some(5 * best.1)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::statistics::BATCHES;
 use super::{Estimate, Health, Run, Threshold, Watch};
 use crate::artifact::{Artifact, Claim, Method, Preemption, Quantity, SizeLaw};
-use crate::workload::Workload;
+use crate::workload::{JobType, Workload};
 
 /// What a run says of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -158,6 +158,9 @@ impl Judge<'_> {
             _ if !self.holds(claim) => {
                 Some("it holds for sizes of another law than the workload's")
             }
+            _ if !self.arrives_as_analysed(claim) => {
+                Some("it holds for Poisson arrivals, and the workload has others")
+            }
             Quantity::Load if claim.job_type.is_none() => Some("it is proved for all policies"),
             Quantity::LargestStableSwitchingRate => {
                 Some("it is about policies with other switching rates")
@@ -180,14 +183,27 @@ impl Judge<'_> {
     fn holds(&self, claim: &Claim) -> bool {
         let alone = self.artifact.policy.preemption != Preemption::None;
         let types = self.workload.types().iter();
-        let exponential = types
-            .filter(|t| !alone || claim.job_type.as_deref().is_none_or(|of| of == t.name()))
-            .all(|t| t.size().is_exponential());
+        let mut about =
+            types.filter(|t| !alone || claim.job_type.as_deref().is_none_or(|of| of == t.name()));
+        let exponential = about.clone().all(|t| t.size().is_exponential());
+        let of_phase_type = about.all(|t| t.size().phases().is_some());
         match claim.holds_for.sizes {
             Some(SizeLaw::Exponential) => exponential,
-            Some(SizeLaw::PhaseType) => !exponential,
+            Some(SizeLaw::PhaseType) => !exponential && of_phase_type,
             None => true,
         }
+    }
+
+    /// Whether arrivals are Poisson where the claim is exact, or a bound, of a queue that they
+    /// come to.
+    fn arrives_as_analysed(&self, claim: &Claim) -> bool {
+        let of_queue = matches!(
+            claim.method,
+            Method::ExactQbd | Method::BoundRelativeCompletions
+        );
+        let mut types = self.workload.types().iter();
+        let about = |t: &&JobType| claim.job_type.as_deref().is_none_or(|of| of == t.name());
+        !of_queue || types.all(|t| !about(&t) || t.is_poisson())
     }
 
     fn found(&self, claim: &Claim) -> Option<Found> {

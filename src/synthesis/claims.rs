@@ -1,6 +1,6 @@
 //! What is known of a policy, each number with its method and the conditions it holds under.
 
-use super::{Options, SynthesisError, all_exponential, exact_method};
+use super::{Options, SynthesisError, all_exponential, exact_method, queue_method};
 use crate::analysis::{AnalysisError, TypeLaw, TypeQueue};
 use crate::artifact::{
     Backfill, Claim, Conditions, EmptySlots, Method, MsrPolicy, Preemption, Quantity, SizeLaw,
@@ -8,7 +8,7 @@ use crate::artifact::{
 use crate::ctmc::Survival;
 use crate::modulation::Modulation;
 use crate::program::Solution;
-use crate::workload::Workload;
+use crate::workload::{JobType, Workload};
 
 /// Work that goes into the laws of all types at effort 1, roughly in nanoseconds.
 const LAWS: f64 = 1e10;
@@ -65,9 +65,20 @@ struct Claims<'a> {
 }
 
 impl Claims<'_> {
-    /// The method of what follows from the modulating chain alone.
+    /// The method of what follows from the modulating chain alone, which waits for completions
+    /// without preemption, and for arrivals never: empty slots keep their clocks.
     fn of_chain(&self, method: Method) -> Method {
-        match exact_method(self.workload, self.policy.preemption) {
+        let drains = self.policy.preemption == Preemption::None;
+        match drains && !all_exponential(self.workload) {
+            true => Method::ApproximationExponentialSizes,
+            false => method,
+        }
+    }
+
+    /// The method of what follows from the queue of a type.
+    fn of_queue(&self, kind: &JobType, method: Method) -> Method {
+        let types = std::slice::from_ref(kind);
+        match queue_method(self.workload, self.policy.preemption, types) {
             Method::ExactQbd => method,
             approximate => approximate,
         }
@@ -148,7 +159,6 @@ impl Claims<'_> {
 
     /// Means, rare numbers and percentiles of all types; none where one type is out of reach.
     fn exact_queues(&mut self) -> Result<(), AnalysisError> {
-        let method = exact_method(self.workload, self.policy.preemption);
         let types = self.workload.types().len();
         let budget = self.options.effort * LAWS;
         let work: f64 = (0..types).map(|i| self.type_queue(i).work()).sum();
@@ -160,6 +170,7 @@ impl Claims<'_> {
         for (i, share) in shares.iter().enumerate() {
             let queue = self.type_queue(i);
             let kind = &self.workload.types()[i];
+            let method = self.of_queue(kind, Method::ExactQbd);
             let law = queue.law(each)?;
             let number = match &law {
                 Some(law) => law.mean_number,
@@ -178,6 +189,7 @@ impl Claims<'_> {
             claims.extend(of_type.into_iter().map(|c| self.for_sizes(c, exponential)));
         }
         let response = total / self.workload.total_arrival_rate();
+        let method = exact_method(self.workload, self.policy.preemption);
         for (quantity, value) in [
             (Quantity::MeanNumber, total),
             (Quantity::MeanResponse, response),
@@ -225,11 +237,11 @@ impl Claims<'_> {
             // The bounds are for exponential sizes, and preemption lets other laws in.
             return;
         }
-        let bound = self.of_chain(Method::BoundRelativeCompletions);
         let mut total = 0.0;
         for (i, kind) in self.workload.types().iter().enumerate() {
             let bounds = self.type_queue(i).bounds();
             let mean = Method::ApproximationQueueLength;
+            let bound = self.of_queue(kind, Method::BoundRelativeCompletions);
             total += bounds.approximation;
             for (quantity, value, method) in [
                 (Quantity::MeanNumber, bounds.approximation, mean),

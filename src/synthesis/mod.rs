@@ -16,7 +16,7 @@ use crate::artifact::{
 use crate::modulation::{self, Modulation, ModulationError};
 use crate::program::{self, Certificate, LOAD_MARGIN, Limits, ProgramError, Solution};
 use crate::schedule::Fluid;
-use crate::workload::Workload;
+use crate::workload::{JobType, Workload};
 
 /// Phases up to which a chain is built; a concurrent route beyond is not considered.
 pub const PHASE_LIMIT: usize = 20_000;
@@ -211,12 +211,24 @@ pub fn paper_bounds(
     Ok((0..workload.types().len()).map(of_type).collect())
 }
 
-/// The method of means that the analysis calls exact: without preemption routes and queues are
-/// analysed as if sizes were exponential.
+/// The method of means over all types that the analysis calls exact.
 fn exact_method(workload: &Workload, preemption: Preemption) -> Method {
-    match preemption == Preemption::None && !all_exponential(workload) {
-        true => Method::ApproximationExponentialSizes,
-        false => Method::ExactQbd,
+    queue_method(workload, preemption, workload.types())
+}
+
+/// The method of what the analysis calls exact of the queues of these types. It follows sizes of
+/// phase type; but without preemption, where a type's service hangs on all others' completions,
+/// only exponential ones. Arrivals are Poisson, or analysed as if they were.
+fn queue_method(workload: &Workload, preemption: Preemption, types: &[JobType]) -> Method {
+    let sizes = match preemption {
+        Preemption::None => all_exponential(workload),
+        Preemption::Full | Preemption::Setup => types.iter().all(|t| t.size().phases().is_some()),
+    };
+    match (sizes, types.iter().all(JobType::is_poisson)) {
+        (true, true) => Method::ExactQbd,
+        (false, true) => Method::ApproximationExponentialSizes,
+        (true, false) => Method::ApproximationPoissonArrivals,
+        (false, false) => Method::ApproximationMemoryless,
     }
 }
 

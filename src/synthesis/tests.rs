@@ -231,6 +231,87 @@ fn claims_for_sizes_with_stages() {
     assert_eq!(number.method, Method::ApproximationExponentialSizes);
 }
 
+/// What the analysis does not follow is said to be approximate, for the types that it is true of
+/// and for all together; loads, slots and switching are exact with preemption whatever the laws,
+/// and the checker derives the same.
+#[test]
+fn claims_for_laws_that_are_not_followed() {
+    use Method::{
+        ApproximationExponentialSizes as Sizes, ApproximationMemoryless as Both,
+        ApproximationPoissonArrivals as Arrivals, ExactQbd, ExactStationaryLaw,
+    };
+    let workload = parsed(
+        "6",
+        &[
+            "name: plain, demand: {cpu: 1}, arrival_rate: .8, mean_size: 1",
+            "name: sizes, demand: {cpu: 2}, arrival_rate: .4, size: {law: deterministic, mean: 1}",
+            "name: stages, demand: {cpu: 3}, arrivals: {process: batches, rate: .1, sizes: [2]}, size: {law: erlang, stages: 2, mean: 1}",
+            "name: both, demand: {cpu: 3}, arrivals: {process: renewal, interarrival: {law: erlang, stages: 3, mean: 5}}, size: {law: pareto, shape: 1.5, low: .5, high: 5}",
+        ],
+    );
+    for (preemption, queues, chain) in [
+        (
+            Preemption::Full,
+            [ExactQbd, Sizes, Arrivals, Both],
+            ExactStationaryLaw,
+        ),
+        (
+            Preemption::Setup,
+            [ExactQbd, Sizes, Arrivals, Both],
+            ExactStationaryLaw,
+        ),
+        (Preemption::None, [Sizes, Sizes, Both, Both], Sizes),
+    ] {
+        let options = Options {
+            setup_rate: (preemption == Preemption::Setup).then_some(10.0),
+            effort: 0.1,
+            ..Options::new(preemption)
+        };
+        let made = made(&workload, &options);
+        let method = |quantity, kind| claim(&made, quantity, kind).unwrap().method;
+        for (kind, queue) in workload.types().iter().zip(queues) {
+            for quantity in [Quantity::MeanNumber, Quantity::MeanResponse] {
+                assert_eq!(method(quantity, Some(kind.name())), queue, "{preemption:?}");
+            }
+            assert_eq!(method(Quantity::Load, Some(kind.name())), chain);
+        }
+        assert_eq!(method(Quantity::MeanResponse, None), Both);
+        assert_eq!(method(Quantity::Load, None), Method::ExactProgram);
+        let tuning = made.artifact.provenance.tuning.as_ref().unwrap();
+        assert!(tuning.routes.iter().any(|tried| tried.method == Both));
+        assert!(tuning.routes.iter().all(|tried| tried.method != ExactQbd));
+        crate::artifact::check(&made.artifact).unwrap();
+    }
+}
+
+/// Bounds rest on Poisson arrivals: for others they are no bounds.
+#[test]
+fn bounds_for_other_arrivals_are_called_approximate() {
+    let batches = parsed(
+        "4",
+        &[
+            "name: a, demand: {cpu: 1}, arrivals: {process: batches, rate: .2, sizes: [5]}, mean_size: 1",
+            "name: b, demand: {cpu: 3}, arrival_rate: .4, mean_size: 1",
+        ],
+    );
+    let options = Options {
+        effort: 1e-9,
+        ..Options::new(Preemption::None)
+    };
+    let made = made(&batches, &options);
+    for (kind, expected) in [
+        ("a", Method::ApproximationPoissonArrivals),
+        ("b", Method::BoundRelativeCompletions),
+    ] {
+        for quantity in [Quantity::MeanNumberAtLeast, Quantity::MeanNumberAtMost] {
+            assert_eq!(claim(&made, quantity, Some(kind)).unwrap().method, expected);
+        }
+        let load = claim(&made, Quantity::Load, Some(kind)).unwrap();
+        assert_eq!(load.method, Method::ExactStationaryLaw);
+    }
+    crate::artifact::check(&made.artifact).unwrap();
+}
+
 #[test]
 fn a_sweep_meets_the_exact_values() {
     let workload = section7(0.9);

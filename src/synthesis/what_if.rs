@@ -41,6 +41,7 @@ pub(super) fn what_if(
     };
     let resources = workload.resources().len() as f64;
     let tuned = now.as_ref().filter(|_| affordable(resources * TUNING));
+    let memoryless = all_exponential(workload) && workload.is_poisson();
     let free = policy.preemption == Preemption::Full && policy.order.len() > 1;
     Ok(WhatIf {
         more_arrivals: question.more_arrivals(now.as_ref()),
@@ -53,7 +54,8 @@ pub(super) fn what_if(
             true => question.response_at(2.0 * policy.switching_rate),
             false => None,
         },
-        setups: match now.is_some() && affordable(ROOT * TUNING) && all_exponential(workload) {
+        // Two policies are compared: nothing is said where one of them is only approximated.
+        setups: match now.is_some() && affordable(ROOT * TUNING) && memoryless {
             true => question.setups()?,
             false => None,
         },

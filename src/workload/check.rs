@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use super::decimal::Decimal;
-use super::fault::{Fault, Place, suggest};
+use super::fault::{Fault, Part, Place, suggest};
 use super::units::{self, Units};
-use super::{JobType, Resource, Size, Workload};
+use super::{ArrivalProcess, JobType, Resource, Size, Workload};
 
 /// More jobs of one type than this on the server, and schedules are no longer worth listing:
 /// the server is then a fluid, and a coarser model is wanted.
@@ -25,7 +25,7 @@ pub(super) struct Draft {
 pub(super) struct DraftJob {
     pub name: String,
     pub demand: Vec<(String, Option<Decimal>)>,
-    pub arrival_rate: Option<Decimal>,
+    pub arrivals: Option<ArrivalProcess>,
     pub size: Option<Size>,
 }
 
@@ -54,7 +54,7 @@ impl Draft {
         self.check_jobs(&mut faults);
         for i in 0..self.jobs.len() {
             self.check_demand(i, &mut faults);
-            self.check_rate_and_size(i, &mut faults);
+            self.check_laws(i, &mut faults);
         }
         faults
     }
@@ -107,11 +107,7 @@ impl Draft {
                 "there are no job types",
                 "list at least one: `- {name: web, demand: {cpu: 1}, arrival_rate: 4, mean_size: 1}`",
             ));
-        } else if self
-            .jobs
-            .iter()
-            .all(|job| job.arrival_rate == Some(Decimal::ZERO))
-        {
+        } else if self.jobs.iter().all(DraftJob::is_idle) {
             faults.push(Fault::new(
                 Place::Jobs,
                 "every arrival rate is 0, so nothing arrives",
@@ -183,7 +179,7 @@ impl Draft {
     /// 0 is the way to leave a type out.
     fn check_fit(&self, i: usize, faults: &mut Vec<Fault>) {
         let job = &self.jobs[i];
-        if job.arrival_rate == Some(Decimal::ZERO) {
+        if job.is_idle() {
             return;
         }
         let mut short = Vec::new();
@@ -210,43 +206,36 @@ impl Draft {
         ));
     }
 
-    fn check_rate_and_size(&self, i: usize, faults: &mut Vec<Fault>) {
+    fn check_laws(&self, i: usize, faults: &mut Vec<Fault>) {
         let DraftJob {
             name,
-            arrival_rate,
+            arrivals,
             size,
             ..
         } = &self.jobs[i];
-        if let Some(rate) = arrival_rate.filter(|rate| *rate < Decimal::ZERO) {
+        let rate = arrivals.as_ref().and_then(|arrivals| {
+            let unsound = arrivals.faults(i, name, &self.time_unit);
+            let place = Place::Law(i, Part::Arrivals);
+            let range = || self.jobs[i].is_idle() || arrivals.in_range();
+            sound(unsound, range, place, "arrivals", name, faults).then(|| arrivals.rate())
+        });
+        let mean = size.as_ref().and_then(|size| {
+            let unsound = size.faults(i, Part::Size, name, &self.time_unit);
+            let place = Place::Law(i, Part::Size);
+            let range = || size.in_range();
+            sound(unsound, range, place, "sizes", name, faults).then(|| size.mean())
+        });
+        let (Some(rate), Some(mean)) = (rate, mean) else {
+            return;
+        };
+        let load = rate * mean;
+        if rate > 0.0 && !(load > 0.0 && load.is_finite()) {
+            let [rate, mean] = [rate, mean].map(|x| Decimal::new(x).unwrap_or(Decimal::ZERO));
             faults.push(Fault::new(
-                Place::Rate(i),
-                format!("arrival rate of type `{name}` is {rate}, expected a number > 0"),
-                format!(
-                    "write its mean number of arrivals per {}, or 0 to leave the type out",
-                    self.time_unit
-                ),
+                Place::Law(i, Part::Size),
+                format!("arrival rate {rate} times mean size {mean} of type `{name}` is out of the range of numbers"),
+                "check both numbers, or choose another unit of time",
             ));
-        }
-        let Some(size) = size else { return };
-        let unsound = size.faults(i, name, &self.time_unit);
-        if !unsound.is_empty() {
-            faults.extend(unsound);
-        } else if !size.in_range() {
-            faults.push(Fault::new(
-                Place::Size(i),
-                format!("the law of sizes of type `{name}` is out of the range of numbers"),
-                "check its numbers, or choose another unit of time",
-            ));
-        } else if let Some(rate) = arrival_rate.filter(|rate| *rate > Decimal::ZERO) {
-            let mean = Decimal::new(size.mean()).unwrap_or(Decimal::ZERO);
-            let load = rate.value() * mean.value();
-            if !(load > 0.0 && load.is_finite()) {
-                faults.push(Fault::new(
-                    Place::Size(i),
-                    format!("arrival rate {rate} times mean size {mean} of type `{name}` is out of the range of numbers"),
-                    "check both numbers, or choose another unit of time",
-                ));
-            }
         }
     }
 
@@ -254,8 +243,7 @@ impl Draft {
     /// What no single value shows may still be wrong: integers or sums out of range.
     pub(super) fn build(self) -> Result<Checked, Vec<Fault>> {
         let numbered = self.jobs.iter().enumerate();
-        let (idle, served): (Vec<_>, Vec<_>) =
-            numbered.partition(|(_, job)| job.arrival_rate == Some(Decimal::ZERO));
+        let (idle, served): (Vec<_>, Vec<_>) = numbered.partition(|(_, job)| job.is_idle());
         let units = self.units(&served)?;
         let workload = Workload {
             source: self.source.clone(),
@@ -336,6 +324,12 @@ impl Draft {
 }
 
 impl DraftJob {
+    /// Whether the type does not arrive, and is left out.
+    fn is_idle(&self) -> bool {
+        let zero = Decimal::ZERO;
+        self.arrivals == Some(ArrivalProcess::Poisson { rate: zero })
+    }
+
     /// 0 for a resource not named, `None` for a number already reported.
     fn demand_for(&self, resource: &str) -> Option<Decimal> {
         let named = self.demand.iter().find(|(name, _)| name == resource);
@@ -346,14 +340,42 @@ impl DraftJob {
         let demand = capacity
             .iter()
             .map(|(resource, _)| self.demand_for(resource));
+        let (arrivals, size) = (self.arrivals.clone()?, self.size.clone()?);
         Some(JobType {
             name: self.name.clone(),
             demand: demand.collect::<Option<_>>()?,
             units,
-            arrival_rate: self.arrival_rate?,
-            size: self.size.clone()?,
+            arrival_rate: arrivals.rate(),
+            mean_size: size.mean(),
+            arrivals,
+            size,
         })
     }
+}
+
+/// Whether a law has no faults, and what is computed from it stays in the range of numbers; if
+/// not, that is reported.
+fn sound(
+    unsound: Vec<Fault>,
+    in_range: impl Fn() -> bool,
+    place: Place,
+    what: &str,
+    name: &str,
+    faults: &mut Vec<Fault>,
+) -> bool {
+    if !unsound.is_empty() {
+        faults.extend(unsound);
+        return false;
+    }
+    let in_range = in_range();
+    if !in_range {
+        faults.push(Fault::new(
+            place,
+            format!("the law of {what} of type `{name}` is out of the range of numbers"),
+            "check its numbers, or choose another unit of time",
+        ));
+    }
+    in_range
 }
 
 fn unserved_warning(i: usize, name: &str) -> Fault {

@@ -1,36 +1,37 @@
-//! The checks of a law of sizes.
+//! The checks of a law of sizes, or of interarrival times.
 
 use num_rational::BigRational;
 use num_traits::One;
 
 use super::Size;
 use super::decimal::Decimal;
-use super::fault::{Fault, Place};
+use super::fault::{Fault, Part, Place};
 
 /// The most stages of an Erlang or a Coxian law.
 const MOST_STAGES: usize = 100;
 /// The most branches of a hyperexponential law.
 const MOST_BRANCHES: usize = 20;
+/// The most values of an empirical law.
+const MOST_VALUES: usize = 10_000;
+/// The squared coefficients of variation of a lognormal or a Weibull law: beyond, no simulation
+/// would tell the law from a constant, or ever meet its tail.
+const VARIATIONS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 
 impl Size {
-    /// What is wrong with the law's parameters, those of the type of this index and name.
-    pub(super) fn faults(&self, i: usize, name: &str, time_unit: &str) -> Vec<Fault> {
-        let mut faults = Faults {
-            i,
-            name,
-            time_unit,
-            found: Vec::new(),
-        };
+    /// What is wrong with the law's parameters, those of this part of the type of this index and
+    /// name.
+    pub(super) fn faults(&self, i: usize, part: Part, name: &str, time_unit: &str) -> Vec<Fault> {
+        let mut faults = Faults::new(i, part, name, time_unit);
         match self {
-            Self::Exponential { mean } => faults.check_mean(Place::Size(i), *mean),
+            Self::Exponential { mean } => faults.check_mean(Place::Law(i, part), *mean),
             Self::Erlang { stages, mean } => {
                 if !(1..=MOST_STAGES).contains(&(*stages as usize)) {
-                    faults.found.push(wrong_stages(i, name, stages));
+                    faults.found.push(wrong_stages(i, part, name, stages));
                 }
-                faults.check_mean(Place::Parameter(i, "mean", None), *mean);
+                faults.check_mean(faults.parameter("mean"), *mean);
             }
             Self::BalancedHyperexponential { mean, scv } => {
-                faults.check_mean(Place::Parameter(i, "mean", None), *mean);
+                faults.check_mean(faults.parameter("mean"), *mean);
                 faults.check_scv(*scv);
             }
             Self::Hyperexponential {
@@ -38,49 +39,87 @@ impl Size {
                 means,
             } => faults.check_branches(probabilities, means),
             Self::Coxian { means, onward } => faults.check_stages(means, onward),
+            Self::Deterministic { mean } => faults.check_mean(faults.parameter("mean"), *mean),
+            Self::Lognormal { mean, scv } | Self::Weibull { mean, scv } => {
+                faults.check_mean(faults.parameter("mean"), *mean);
+                faults.check_variation(*scv);
+            }
+            Self::Pareto { shape, low, high } => faults.check_pareto(*shape, *low, *high),
+            Self::Empirical {
+                values,
+                probabilities,
+            } => faults.check_values(values, probabilities.as_deref()),
         }
         faults.found
     }
 }
 
 /// Stages that are no whole number, or too few, or too many.
-pub(super) fn wrong_stages(i: usize, name: &str, found: &dyn std::fmt::Display) -> Fault {
+pub(super) fn wrong_stages(
+    i: usize,
+    part: Part,
+    name: &str,
+    found: &dyn std::fmt::Display,
+) -> Fault {
     Fault::new(
-        Place::Parameter(i, "stages", None),
+        Place::Parameter(i, part, "stages", vec![]),
         format!(
-            "stages of type `{name}` are {found}, expected a whole number from 1 to {MOST_STAGES}"
+            "stages of {} are {found}, expected a whole number from 1 to {MOST_STAGES}",
+            part.of_type(name)
         ),
         "k stages have the squared coefficient of variation 1/k; one is the exponential law",
     )
 }
 
-/// Faults of one type's law.
-struct Faults<'a> {
-    i: usize,
-    name: &'a str,
+/// Faults of one law of one type.
+pub(super) struct Faults<'a> {
+    pub i: usize,
+    part: Part,
+    pub name: &'a str,
     time_unit: &'a str,
-    found: Vec<Fault>,
+    pub found: Vec<Fault>,
 }
 
-impl Faults<'_> {
-    fn add(&mut self, place: Place, message: String, help: impl Into<String>) {
+impl<'a> Faults<'a> {
+    pub(super) fn new(i: usize, part: Part, name: &'a str, time_unit: &'a str) -> Self {
+        Faults {
+            i,
+            part,
+            name,
+            time_unit,
+            found: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, place: Place, message: String, help: impl Into<String>) {
         self.found.push(Fault::new(place, message, help));
     }
 
-    fn parameter(&self, key: &'static str) -> Place {
-        Place::Parameter(self.i, key, None)
+    pub(super) fn parameter(&self, key: &'static str) -> Place {
+        Place::Parameter(self.i, self.part, key, vec![])
+    }
+
+    /// Whose parameters they are.
+    pub(super) fn owner(&self) -> String {
+        self.part.of_type(self.name)
+    }
+
+    /// What a time of this law is, for those who have to write it.
+    fn time(&self) -> &'static str {
+        match self.part {
+            Part::Size => "time in service of one job",
+            Part::Arrivals | Part::Interarrival => "time between two arrivals",
+        }
     }
 
     fn check_mean(&mut self, place: Place, mean: Decimal) {
         if mean <= Decimal::ZERO {
             let message = format!(
-                "mean size of type `{}` is {mean}, expected a number > 0",
+                "mean {} of type `{}` is {mean}, expected a number > 0",
+                self.part.noun(),
                 self.name
             );
-            let help = format!(
-                "write the mean time in service of one job, in {}",
-                self.time_unit
-            );
+            let help = format!("write the mean {}, in {}", self.time(), self.time_unit);
             self.add(place, message, help);
         }
     }
@@ -96,19 +135,110 @@ impl Faults<'_> {
             _ => "below 1 fits `law: erlang`, from .01 on; exactly 1 is `law: exponential`".into(),
         };
         let message = format!(
-            "squared coefficient of variation of type `{}` is {scv}, expected a number > 1",
-            self.name
+            "squared coefficient of variation of {} is {scv}, expected a number > 1",
+            self.owner()
         );
         self.add(self.parameter("scv"), message, help);
     }
 
+    fn check_variation(&mut self, scv: Decimal) {
+        if !VARIATIONS.contains(&scv.value()) {
+            let message = format!(
+                "squared coefficient of variation of {} is {scv}, expected a number from {:e} to {:e}",
+                self.owner(),
+                VARIATIONS.start(),
+                VARIATIONS.end()
+            );
+            let help = "0 is `law: deterministic`; a heavier tail than all is `law: pareto`";
+            self.add(self.parameter("scv"), message, help);
+        }
+    }
+
+    fn check_pareto(&mut self, shape: Decimal, low: Decimal, high: Decimal) {
+        let time = format!("{}, in {}", self.time(), self.time_unit);
+        let helps = [
+            "write how fast the tail falls: P(S > 2x) is about 2^−shape P(S > x)".into(),
+            format!("write the least {time}"),
+        ];
+        for ((key, value), help) in [("shape", shape), ("low", low)].into_iter().zip(helps) {
+            if value <= Decimal::ZERO {
+                let message = format!(
+                    "{key} of {} is {value}, expected a number > 0",
+                    self.owner()
+                );
+                self.add(self.parameter(key), message, help);
+            }
+        }
+        if high <= low || high <= Decimal::ZERO {
+            let message = format!(
+                "high of {} is {high}, expected a number > low, which is {low}",
+                self.owner()
+            );
+            let help =
+                format!("write the greatest {time}; one and the same is `law: deterministic`");
+            self.add(self.parameter("high"), message, help);
+        }
+    }
+
+    fn check_values(&mut self, values: &[Decimal], probabilities: Option<&[Decimal]>) {
+        if !self.check_length("values", values.len(), MOST_VALUES, 1) {
+            return;
+        }
+        let help = format!(
+            "write the {} that was measured, in {}",
+            self.time(),
+            self.time_unit
+        );
+        self.check_entries("values", values, |x| x > 0.0, "a number > 0", &help);
+        if let Some(probabilities) = probabilities {
+            self.check_probabilities(probabilities, values.len(), "value");
+        }
+    }
+
+    /// As many probabilities as there are others, of sum 1.
+    pub(super) fn check_probabilities(
+        &mut self,
+        probabilities: &[Decimal],
+        expected: usize,
+        of: &str,
+    ) {
+        let why = format!("one for each {of}");
+        if self.check_match("probabilities", probabilities.len(), expected, &why) {
+            self.check_sum(probabilities, of);
+        }
+    }
+
+    /// Positive probabilities of sum 1.
+    fn check_sum(&mut self, probabilities: &[Decimal], of: &str) {
+        let help = format!("write the probability of that {of}, or delete the {of}");
+        let positive = |p: f64| p > 0.0;
+        let expected = "a number > 0";
+        let sound = self.check_entries("probabilities", probabilities, positive, expected, &help);
+        let sum: BigRational = probabilities.iter().map(|p| p.exact()).sum();
+        if sound && !sum.is_one() {
+            let near: f64 = probabilities.iter().map(|p| p.value()).sum();
+            let message = format!(
+                "probabilities of {} sum to {near}, expected 1 exactly",
+                self.owner()
+            );
+            let help = "correct one of them: they are taken as the decimals written";
+            self.add(self.parameter("probabilities"), message, help);
+        }
+    }
+
     /// Whether a list has this many entries.
-    fn check_length(&mut self, key: &'static str, found: usize, most: usize, least: usize) -> bool {
+    pub(super) fn check_length(
+        &mut self,
+        key: &'static str,
+        found: usize,
+        most: usize,
+        least: usize,
+    ) -> bool {
         let right = (least..=most).contains(&found);
         if !right {
             let message = format!(
-                "{key} of type `{}` has length {found}, expected {least} to {most}",
-                self.name
+                "{key} of {} has length {found}, expected {least} to {most}",
+                self.owner()
             );
             self.add(self.parameter(key), message, "write one number for each");
         }
@@ -116,18 +246,24 @@ impl Faults<'_> {
     }
 
     /// Whether the second list is as long as the first one calls for.
-    fn check_match(&mut self, key: &'static str, found: usize, expected: usize, why: &str) -> bool {
+    pub(super) fn check_match(
+        &mut self,
+        key: &'static str,
+        found: usize,
+        expected: usize,
+        why: &str,
+    ) -> bool {
         if found != expected {
             let message = format!(
-                "{key} of type `{}` has length {found}, expected {expected}: {why}",
-                self.name
+                "{key} of {} has length {found}, expected {expected}: {why}",
+                self.owner()
             );
             self.add(self.parameter(key), message, "add or delete entries");
         }
         found == expected
     }
 
-    fn check_entries(
+    pub(super) fn check_entries(
         &mut self,
         key: &'static str,
         entries: &[Decimal],
@@ -142,10 +278,14 @@ impl Faults<'_> {
             .filter(|(_, e)| !sound(e.value()))
         {
             let message = format!(
-                "{key}[{n}] of type `{}` is {entry}, expected {expected}",
-                self.name
+                "{key}[{n}] of {} is {entry}, expected {expected}",
+                self.owner()
             );
-            self.add(Place::Parameter(self.i, key, Some(n)), message, help);
+            self.add(
+                Place::Parameter(self.i, self.part, key, vec![n]),
+                message,
+                help,
+            );
         }
         self.found.len() == before
     }
@@ -167,23 +307,7 @@ impl Faults<'_> {
             return;
         }
         self.check_means(means);
-        let sound = self.check_entries(
-            "probabilities",
-            probabilities,
-            |p| p > 0.0,
-            "a number > 0",
-            "write the probability of that branch, or delete the branch",
-        );
-        let sum: BigRational = probabilities.iter().map(|p| p.exact()).sum();
-        if sound && !sum.is_one() {
-            let near: f64 = probabilities.iter().map(|p| p.value()).sum();
-            let message = format!(
-                "probabilities of type `{}` sum to {near}, expected 1 exactly",
-                self.name
-            );
-            let help = "correct one of them: they are taken as the decimals written";
-            self.add(self.parameter("probabilities"), message, help);
-        }
+        self.check_sum(probabilities, "branch");
     }
 
     fn check_stages(&mut self, means: &[Decimal], onward: &[Decimal]) {

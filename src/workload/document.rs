@@ -13,10 +13,12 @@ use serde_yaml::{Error, Location, Spanned};
 
 use super::check::{Draft, DraftJob};
 use super::decimal::Decimal;
-use super::fault::{Fault, Place, suggest};
-use super::law::{Law, read_law};
+use super::fault::{Fault, Part, Place, suggest};
+use super::law::read_law;
+use super::parameters::{Law, Process};
+use super::read_process::read_process;
 use super::sheet::{Located, Sheet};
-use super::{Parsed, Size, WorkloadError};
+use super::{ArrivalProcess, Parsed, Size, WorkloadError};
 
 /// The kinds of workload that are known.
 const KINDS: &[&str] = &["multiresource"];
@@ -56,7 +58,8 @@ struct Server {
 struct Job {
     name: Spanned<String>,
     demand: Option<Pairs>,
-    arrival_rate: Spanned<String>,
+    arrival_rate: Option<Spanned<String>>,
+    arrivals: Option<Spanned<Process>>,
     mean_size: Option<Spanned<String>>,
     size: Option<Spanned<Law>>,
 }
@@ -192,7 +195,7 @@ impl Document {
             Place::Capacity(resource) => Some(self.server.capacity.value.get(resource)?.referenced),
             Place::Jobs => Some(self.jobs.referenced),
             Place::Job(i) => Some(job(i)?.name.referenced),
-            Place::Rate(i) => Some(job(i)?.arrival_rate.referenced),
+            Place::Rate(i) => Some(job(i)?.rate_location()),
             Place::Demand(i, resource) => {
                 let (key, value) = job(i)?
                     .demand
@@ -204,10 +207,19 @@ impl Document {
                 let known = self.server.capacity.value.get(resource).is_some();
                 Some(if known { value } else { key }.referenced)
             }
-            Place::Size(i) => Some(job(i)?.size_location()),
-            Place::Parameter(i, key, entry) => {
-                let law = &job(i)?.size.as_ref()?.value;
-                law.location(key, *entry)
+            Place::Law(i, part) => Some(job(i)?.law_location(*part)),
+            Place::Parameter(i, part, key, entry) => {
+                let (job, entry) = (job(i)?, entry.as_slice());
+                let size = || job.size.as_ref()?.value.parameters().location(key, entry);
+                let process = || Some(&job.arrivals.as_ref()?.value);
+                match part {
+                    Part::Size => size(),
+                    Part::Arrivals => process()?.parameters().location(key, entry),
+                    Part::Interarrival => {
+                        let law = process()?.interarrival()?;
+                        law.value.parameters().location(key, entry)
+                    }
+                }
             }
             Place::Document | Place::Record(_) => None,
         }
@@ -224,41 +236,87 @@ impl Job {
         DraftJob {
             name: self.name.value.clone(),
             demand: demand.collect(),
-            arrival_rate: number(&self.arrival_rate, Place::Rate(i), sheet, faults),
+            arrivals: self.arrivals(i, sheet, faults),
             size: self.size(i, sheet, faults),
         }
+    }
+
+    /// Exactly one of `arrival_rate` and `arrivals`.
+    fn arrivals(
+        &self,
+        i: usize,
+        sheet: &Sheet<'_>,
+        faults: &mut Vec<Located>,
+    ) -> Option<ArrivalProcess> {
+        let (message, help) = match (&self.arrival_rate, &self.arrivals) {
+            (Some(rate), None) => {
+                let rate = number(rate, Place::Rate(i), sheet, faults)?;
+                return Some(ArrivalProcess::Poisson { rate });
+            }
+            (None, Some(process)) => {
+                return read_process(process, i, &self.name.value, sheet, faults);
+            }
+            (None, None) => (
+                "has no arrivals",
+                "add `arrival_rate: 4`, or a process: `arrivals: {process: batches, rate: 2, sizes: [1, 3]}`",
+            ),
+            (Some(_), Some(_)) => ("has both `arrival_rate` and `arrivals`", "keep one of them"),
+        };
+        let place = Place::Law(i, Part::Arrivals);
+        let message = format!("type `{}` {message}", self.name.value);
+        let range = range(sheet, self.law_location(Part::Arrivals));
+        faults.push((Fault::new(place, message, help), range));
+        None
     }
 
     /// Exactly one of `mean_size` and `size`.
     fn size(&self, i: usize, sheet: &Sheet<'_>, faults: &mut Vec<Located>) -> Option<Size> {
         let (message, help) = match (&self.mean_size, &self.size) {
             (Some(mean), None) => {
-                let mean = number(mean, Place::Size(i), sheet, faults)?;
+                let mean = number(mean, Place::Law(i, Part::Size), sheet, faults)?;
                 return Some(Size::Exponential { mean });
             }
-            (None, Some(law)) => return read_law(law, i, &self.name.value, sheet, faults),
+            (None, Some(law)) => {
+                return read_law(law, (i, Part::Size), &self.name.value, sheet, faults);
+            }
             (None, None) => (
                 "has no size",
                 "add `mean_size: 1`, or a law: `size: {law: exponential, mean: 1}`",
             ),
             (Some(_), Some(_)) => ("has both `mean_size` and `size`", "keep one of them"),
         };
-        let fault = Fault::new(
-            Place::Size(i),
-            format!("type `{}` {message}", self.name.value),
-            help,
-        );
-        faults.push((fault, range(sheet, self.size_location())));
+        let place = Place::Law(i, Part::Size);
+        let message = format!("type `{}` {message}", self.name.value);
+        let range = range(sheet, self.law_location(Part::Size));
+        faults.push((Fault::new(place, message, help), range));
         None
     }
 
-    fn size_location(&self) -> Location {
-        let law = self.size.as_ref().map(|law| {
-            let mean = law.value.location("mean", None);
+    /// Where a law stands: its mean if it has one, which is what is mostly wrong with it.
+    fn law_location(&self, part: Part) -> Location {
+        let of_mean = |law: &Spanned<Law>| {
+            let mean = law.value.parameters().location("mean", &[]);
             mean.unwrap_or(law.referenced)
-        });
-        let mean = self.mean_size.as_ref().map(|mean| mean.referenced);
-        law.or(mean).unwrap_or(self.name.referenced)
+        };
+        let arrivals = self.arrivals.as_ref();
+        let found = match part {
+            Part::Size => {
+                let mean = self.mean_size.as_ref().map(|mean| mean.referenced);
+                self.size.as_ref().map(of_mean).or(mean)
+            }
+            Part::Arrivals => arrivals.map(|process| process.referenced),
+            Part::Interarrival => arrivals.and_then(|p| p.value.interarrival()).map(of_mean),
+        };
+        found.unwrap_or(self.name.referenced)
+    }
+
+    fn rate_location(&self) -> Location {
+        let rate = self.arrival_rate.as_ref().map(|rate| rate.referenced);
+        let process = || {
+            let parameters = self.arrivals.as_ref()?.value.parameters();
+            parameters.location("rate", &[])
+        };
+        rate.or_else(process).unwrap_or(self.name.referenced)
     }
 }
 

@@ -22,12 +22,64 @@ pub enum Place {
     Demand(usize, String),
     /// The arrival rate of the job type at this index.
     Rate(usize),
-    /// The size law of the job type at this index.
-    Size(usize),
-    /// A parameter of the size law of the job type at this index, or an entry of one.
-    Parameter(usize, &'static str, Option<usize>),
+    /// A law of the job type at this index.
+    Law(usize, Part),
+    /// A parameter of a law of the job type at this index, or the entry of one at these indices.
+    Parameter(usize, Part, &'static str, Vec<usize>),
     /// A path within the [`Record`](super::Record) of an artifact.
     Record(String),
+}
+
+/// The laws of a job type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Part {
+    /// The law of its sizes.
+    Size,
+    /// The process of its arrivals.
+    Arrivals,
+    /// The law of the times between its arrivals, where these are a renewal process.
+    Interarrival,
+}
+
+impl Part {
+    /// The last key on its path.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Self::Size => "size",
+            Self::Arrivals => "arrivals",
+            Self::Interarrival => "interarrival",
+        }
+    }
+
+    /// What it is a law of, in the singular.
+    pub(super) fn noun(self) -> &'static str {
+        match self {
+            Self::Size => "size",
+            Self::Arrivals => "arrival",
+            Self::Interarrival => "interarrival time",
+        }
+    }
+
+    /// Whose parameters they are, in messages.
+    pub(super) fn of_type(self, name: &str) -> String {
+        match self {
+            Self::Size => format!("type `{name}`"),
+            Self::Arrivals | Self::Interarrival => {
+                format!("the {}s of type `{name}`", self.noun())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    /// Its path within the job type.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interarrival => write!(f, "{}.{}", Self::Arrivals, self.key()),
+            _ => f.write_str(self.key()),
+        }
+    }
 }
 
 impl fmt::Display for Place {
@@ -42,12 +94,19 @@ impl fmt::Display for Place {
             Self::Job(i) => write!(f, "jobs[{i}]"),
             Self::Demand(i, resource) => write!(f, "jobs[{i}].demand.{resource}"),
             Self::Rate(i) => write!(f, "jobs[{i}].arrival_rate"),
-            Self::Size(i) => write!(f, "jobs[{i}].size"),
-            Self::Parameter(i, key, None) => write!(f, "jobs[{i}].size.{key}"),
-            Self::Parameter(i, key, Some(n)) => write!(f, "jobs[{i}].size.{key}[{n}]"),
+            Self::Law(i, part) => write!(f, "jobs[{i}].{part}"),
+            Self::Parameter(i, part, key, entry) => {
+                write!(f, "jobs[{i}].{}", path(*part, key, entry))
+            }
             Self::Record(path) => f.write_str(path),
         }
     }
+}
+
+/// The path of a parameter within its job type: `size.means[0]`.
+pub(super) fn path(part: Part, key: &str, entry: &[usize]) -> String {
+    let entry: String = entry.iter().map(|n| format!("[{n}]")).collect();
+    format!("{part}.{key}{entry}")
 }
 
 /// One fault of a workload; several are reported together.
@@ -134,8 +193,16 @@ mod tests {
         );
         assert_eq!(Place::Rate(0).to_string(), "jobs[0].arrival_rate");
         assert_eq!(
-            Place::Parameter(1, "means", Some(0)).to_string(),
+            Place::Parameter(1, Part::Size, "means", vec![0]).to_string(),
             "jobs[1].size.means[0]"
+        );
+        assert_eq!(
+            Place::Parameter(1, Part::Arrivals, "switching", vec![0, 2]).to_string(),
+            "jobs[1].arrivals.switching[0][2]"
+        );
+        assert_eq!(
+            Place::Law(3, Part::Interarrival).to_string(),
+            "jobs[3].arrivals.interarrival"
         );
     }
 

@@ -2,10 +2,33 @@
 //!
 //! # Theory
 //! A workload has R resources with capacity P (R) and K types with demands D (K × R); type i
-//! arrives as a Poisson process of rate λ_i and has a size with mean 1/μ_i, so its offered load is
-//! b_i = λ_i/μ_i, the mean number in service. u of each type fit together iff uD ≤ P (Chen,
+//! arrives at mean rate λ_i, as a Poisson process unless it says otherwise ([`ArrivalProcess`]),
+//! and has a size ([`Size`]) with mean 1/μ_i, so its offered load is b_i = λ_i/μ_i, the mean number
+//! in service. u of each type fit together iff uD ≤ P (Chen,
 //! Grosof, Berg, POMACS 9(2) 2025, section 3). Whether they fit is decided in integers: see
 //! [`JobType::units`].
+//!
+//! # The document
+//! A type has a rate or a process of arrivals, and a mean or a law of sizes:
+//!
+//! | key | value | |
+//! |---|---|---|
+//! | `arrival_rate` | `4` | Poisson |
+//! | `arrivals` | `{process: poisson, rate: 4}` | the same |
+//! | | `{process: renewal, interarrival: {law: lognormal, mean: .25, scv: 4}}` | any law of sizes between arrivals |
+//! | | `{process: markov-modulated, rates: [1, 10], switching: [[0, .1], [.2, 0]]}` | Poisson at the rate of a state that changes |
+//! | | `{process: batches, rate: 2, sizes: [1, 5], probabilities: [.9, .1]}` | several jobs at once |
+//! | `mean_size` | `1` | exponential |
+//! | `size` | `{law: exponential, mean: 1}` | the same |
+//! | | `{law: erlang, stages: 3, mean: 1}` | |
+//! | | `{law: hyperexponential, mean: 1, scv: 4}` | two branches of balanced means |
+//! | | `{law: hyperexponential, probabilities: [.3, .7], means: [2, .5]}` | |
+//! | | `{law: coxian, means: [1, 2], onward: [.5]}` | |
+//! | | `{law: deterministic, mean: 1}` | |
+//! | | `{law: lognormal, mean: 1, scv: 4}` | scv: squared coefficient of variation |
+//! | | `{law: weibull, mean: 1, scv: 4}` | |
+//! | | `{law: pareto, shape: 1.5, low: 1, high: 1000}` | bounded |
+//! | | `{law: empirical, values: [1, 2, 10]}` | with `probabilities` where they differ |
 //!
 //! # Practice
 //! A YAML document is read by [`Workload::read`], or a workload is taken from an artifact by
@@ -13,11 +36,16 @@
 //! is checked: each type arrives (λ_i > 0), fits on the empty server, and demands something.
 
 mod check;
+mod check_process;
 mod check_size;
+mod continuous;
 mod decimal;
 mod document;
 mod fault;
 mod law;
+mod parameters;
+mod process;
+mod read_process;
 mod record;
 mod sheet;
 mod size;
@@ -29,8 +57,10 @@ use std::path::{Path, PathBuf};
 use num_bigint::BigInt;
 use sha2::{Digest, Sha256};
 
+pub(crate) use continuous::{lognormal, weibull};
 pub use decimal::{Decimal, DecimalError};
-pub use fault::{Fault, Place};
+pub use fault::{Fault, Part, Place};
+pub use process::ArrivalProcess;
 pub use record::{Record, RecordResource, RecordType};
 pub use size::Size;
 
@@ -58,7 +88,11 @@ pub struct JobType {
     name: String,
     demand: Vec<Decimal>,
     units: Vec<u64>,
-    arrival_rate: Decimal,
+    arrivals: ArrivalProcess,
+    /// λ, which of a modulated process takes work.
+    arrival_rate: f64,
+    /// E[S], which of an empirical law takes work.
+    mean_size: f64,
     size: Size,
 }
 
@@ -106,16 +140,22 @@ impl JobType {
         &self.units
     }
 
-    /// Arrival rate λ \[1/time\], > 0.
+    /// Arrival rate λ \[1/time\], > 0: the mean over all time, of jobs.
     #[must_use]
     pub fn arrival_rate(&self) -> f64 {
-        self.arrival_rate.value()
+        self.arrival_rate
     }
 
-    /// Arrival rate λ \[1/time\] as written, > 0.
+    /// How they arrive.
     #[must_use]
-    pub fn exact_arrival_rate(&self) -> Decimal {
-        self.arrival_rate
+    pub fn arrivals(&self) -> &ArrivalProcess {
+        &self.arrivals
+    }
+
+    /// Whether they arrive as a Poisson process, under whatever name.
+    #[must_use]
+    pub fn is_poisson(&self) -> bool {
+        self.arrivals.is_poisson()
     }
 
     /// The law of job sizes.
@@ -127,7 +167,7 @@ impl JobType {
     /// Mean size E\[S\] = 1/μ \[time\], > 0.
     #[must_use]
     pub fn mean_size(&self) -> f64 {
-        self.size.mean()
+        self.mean_size
     }
 
     /// Service rate μ = 1/E\[S\] \[1/time\], > 0 and finite.
@@ -227,7 +267,15 @@ impl Workload {
         u32::try_from(most).unwrap_or(u32::MAX)
     }
 
-    /// The same workload with every arrival rate multiplied by `factor` (in doubles).
+    /// Whether all types arrive as Poisson processes.
+    #[must_use]
+    pub fn is_poisson(&self) -> bool {
+        self.types.iter().all(JobType::is_poisson)
+    }
+
+    /// The same workload with every arrival rate multiplied by `factor` (in doubles): times
+    /// between arrivals divided by it, batches as much more frequent; of a modulated process the
+    /// rates in the states multiplied, while the environment stays as it is.
     ///
     /// # Errors
     /// If `factor` is not positive and finite, or a rate or load leaves the range of doubles.
@@ -241,8 +289,8 @@ impl Workload {
         let mut faults = Vec::new();
         for (i, job) in self.types.iter().enumerate() {
             let rate = job.arrival_rate();
-            draft.jobs[i].arrival_rate = Decimal::new(rate * factor).filter(|r| *r > Decimal::ZERO);
-            if draft.jobs[i].arrival_rate.is_none() {
+            draft.jobs[i].arrivals = job.arrivals.scaled(factor);
+            if draft.jobs[i].arrivals.is_none() {
                 let message =
                     format!("arrival rate {rate} times {factor} is out of the range of numbers");
                 faults.push(Fault::new(
@@ -311,8 +359,7 @@ impl Workload {
             for demand in &job.demand {
                 text += &format!(" {}", demand.canonical());
             }
-            let rate = job.arrival_rate.canonical();
-            text += &format!(" rate {rate} {}", job.size.canonical());
+            text += &format!(" {} {}", job.arrivals.canonical(), job.size.canonical());
         }
         text
     }

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::check::{Draft, DraftJob};
 use super::decimal::Decimal;
-use super::fault::{Fault, Place};
-use super::{Size, Workload};
+use super::fault::{Fault, Place, path};
+use super::{ArrivalProcess, Size, Workload};
 
 /// A workload as it stands in an artifact: the checked values, the integers that decide what fits
 /// together, and the digest. Plain data, to be trusted only after [`Record::check`].
@@ -53,6 +53,9 @@ pub struct RecordType {
     pub units: Vec<u64>,
     /// Mean number of arrivals per unit of time, > 0.
     pub arrival_rate: Decimal,
+    /// How they arrive; absent where arrivals are given by their rate, as a Poisson process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<ArrivalProcess>,
     /// The law of job sizes.
     pub size: Size,
 }
@@ -68,7 +71,11 @@ impl Record {
             name: job.name.clone(),
             demand: job.demand.clone(),
             units: job.units.clone(),
-            arrival_rate: job.arrival_rate,
+            arrival_rate: rate(job),
+            arrivals: match job.arrivals {
+                ArrivalProcess::Poisson { .. } => None,
+                _ => Some(job.arrivals.clone()),
+            },
             size: job.size.clone(),
         });
         Self {
@@ -155,7 +162,7 @@ impl Record {
                 .zip(&job.demand)
                 .map(|(resource, demand)| (resource.name.clone(), Some(*demand)))
                 .collect(),
-            arrival_rate: Some(job.arrival_rate),
+            arrivals: Some(job.process()),
             size: Some(job.size.clone()),
         });
         Draft {
@@ -185,6 +192,7 @@ impl Record {
             }
         }
         for (i, (found, expected)) in self.types.iter().zip(&derived.types).enumerate() {
+            faults.extend(found.other_arrivals(i, expected));
             if found.units != expected.units {
                 faults.push(fault(
                     format!("types[{i}].units"),
@@ -219,10 +227,9 @@ impl Record {
                 Place::Record(format!("types[{i}].demand[{}]", self.column(&resource)))
             }
             Place::Rate(i) => Place::Record(format!("types[{i}].arrival_rate")),
-            Place::Size(i) => Place::Record(format!("types[{i}].size")),
-            Place::Parameter(i, key, None) => Place::Record(format!("types[{i}].size.{key}")),
-            Place::Parameter(i, key, Some(n)) => {
-                Place::Record(format!("types[{i}].size.{key}[{n}]"))
+            Place::Law(i, part) => Place::Record(format!("types[{i}].{part}")),
+            Place::Parameter(i, part, key, entry) => {
+                Place::Record(format!("types[{i}].{}", path(part, key, &entry)))
             }
         };
         faults
@@ -240,6 +247,45 @@ impl Record {
             .iter()
             .rposition(|r| r.name == resource)
             .unwrap_or(0)
+    }
+}
+
+/// The mean rate as a decimal.
+fn rate(job: &super::JobType) -> Decimal {
+    match job.arrivals {
+        ArrivalProcess::Poisson { rate } => rate,
+        // Checked to be finite.
+        _ => Decimal::new(job.arrival_rate).unwrap_or(Decimal::ZERO),
+    }
+}
+
+impl RecordType {
+    fn process(&self) -> ArrivalProcess {
+        let rate = self.arrival_rate;
+        let given = self.arrivals.clone();
+        given.unwrap_or(ArrivalProcess::Poisson { rate })
+    }
+
+    /// Arrivals that are not written as they are derived: a mean rate that is not the process's,
+    /// but for rounding, or a Poisson process written as others are.
+    fn other_arrivals(&self, i: usize, derived: &Self) -> Option<Fault> {
+        /// Functions of other machines may round otherwise.
+        const ROUNDING: f64 = 1e-12;
+        let (found, expected) = (self.arrival_rate, derived.arrival_rate);
+        if (found.value() / expected.value() - 1.0).abs() > ROUNDING {
+            let message = format!(
+                "arrival rate {found} of type `{}`, expected {expected}, that of its arrivals",
+                self.name
+            );
+            return Some(fault(format!("types[{i}].arrival_rate"), message));
+        }
+        (self.arrivals != derived.arrivals).then(|| {
+            let message = format!(
+                "Poisson arrivals of type `{}`, expected none: its arrival rate says as much",
+                self.name
+            );
+            fault(format!("types[{i}].arrivals"), message)
+        })
     }
 }
 
@@ -288,7 +334,7 @@ mod tests {
         let json = serde_json::to_string(&record()).unwrap();
         for (found, replaced) in [
             ("\"time_unit\"", "\"x\":1,\"time_unit\""),
-            ("exponential", "pareto"),
+            ("exponential", "zipf"),
             ("\"mean\":3", "\"mean\":3,\"x\":1"),
         ] {
             assert!(json.contains(found));

@@ -1,12 +1,15 @@
-//! Laws of job sizes: exponential stages one after another, or one of several.
+//! Laws of job sizes, and of the times between arrivals.
 //!
-//! All laws are of phase type: [`Size::phases`] gives the stages. Numbers stay as written; what
-//! follows from them (branches from a coefficient of variation, the mean of a law that is given
-//! by lists) is computed when asked for.
+//! Those of phase type are exponential stages one after another, or one of several:
+//! [`Size::phases`] gives the stages, and only of them is anything proved where sizes matter by
+//! more than their mean. The others can be simulated. Numbers stay as written; what follows from
+//! them (a shape from a coefficient of variation, the mean of a law that is given by lists) is
+//! computed when asked for.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::continuous::{lognormal, pareto_mean, pareto_scv, weibull};
 use super::decimal::Decimal;
 use crate::ctmc::PhaseType;
 
@@ -49,6 +52,43 @@ pub enum Size {
         /// Probability that a stage is followed by the next, in (0, 1]; one fewer.
         onward: Vec<Decimal>,
     },
+    /// Always the same.
+    Deterministic {
+        /// The size \[time\], > 0.
+        mean: Decimal,
+    },
+    /// Lognormal: ln S is normal.
+    Lognormal {
+        /// Mean size \[time\], > 0.
+        mean: Decimal,
+        /// Squared coefficient of variation, from 1e-6 to 1e6.
+        scv: Decimal,
+    },
+    /// Weibull, P(S > x) = exp(−(x/s)^k): the shape k follows from the variation.
+    Weibull {
+        /// Mean size \[time\], > 0.
+        mean: Decimal,
+        /// Squared coefficient of variation, from 1e-6 to 1e6; 1 is the exponential law.
+        scv: Decimal,
+    },
+    /// Bounded Pareto, P(S > x) = (x^−α − high^−α) / (low^−α − high^−α) between low and high.
+    Pareto {
+        /// Shape α, > 0: the smaller, the heavier the tail.
+        shape: Decimal,
+        /// The least size \[time\], > 0.
+        low: Decimal,
+        /// The greatest size \[time\], > low.
+        high: Decimal,
+    },
+    /// One of up to 10 000 values, as they were measured.
+    Empirical {
+        /// The sizes \[time\], > 0.
+        values: Vec<Decimal>,
+        /// Probability of each value, > 0, of sum 1 exactly; as many. Absent where all are
+        /// equally probable.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        probabilities: Option<Vec<Decimal>>,
+    },
 }
 
 impl Size {
@@ -59,6 +99,11 @@ impl Size {
         "hyperexponential",
         "balanced-hyperexponential",
         "coxian",
+        "deterministic",
+        "lognormal",
+        "weibull",
+        "pareto",
+        "empirical",
     ];
 
     /// The name of the law, as a document and a record spell it.
@@ -70,6 +115,11 @@ impl Size {
             Self::Hyperexponential { .. } => "hyperexponential",
             Self::BalancedHyperexponential { .. } => "balanced-hyperexponential",
             Self::Coxian { .. } => "coxian",
+            Self::Deterministic { .. } => "deterministic",
+            Self::Lognormal { .. } => "lognormal",
+            Self::Weibull { .. } => "weibull",
+            Self::Pareto { .. } => "pareto",
+            Self::Empirical { .. } => "empirical",
         }
     }
 
@@ -79,12 +129,22 @@ impl Size {
         match self {
             Self::Exponential { mean }
             | Self::Erlang { mean, .. }
-            | Self::BalancedHyperexponential { mean, .. } => mean.value(),
+            | Self::BalancedHyperexponential { mean, .. }
+            | Self::Deterministic { mean }
+            | Self::Lognormal { mean, .. }
+            | Self::Weibull { mean, .. } => mean.value(),
             Self::Hyperexponential {
                 probabilities,
                 means,
             } => mixed(probabilities, means, |m| m),
             Self::Coxian { means, onward } => coxian_moments(means, onward, 1.0).0,
+            Self::Pareto { shape, low, high } => {
+                pareto_mean(shape.value(), low.value(), high.value())
+            }
+            Self::Empirical {
+                values,
+                probabilities,
+            } => average(values, probabilities.as_deref(), |x| x),
         }
     }
 
@@ -94,7 +154,10 @@ impl Size {
         match self {
             Self::Exponential { .. } => 1.0,
             Self::Erlang { stages, .. } => 1.0 / f64::from(*stages),
-            Self::BalancedHyperexponential { scv, .. } => scv.value(),
+            Self::BalancedHyperexponential { scv, .. }
+            | Self::Lognormal { scv, .. }
+            | Self::Weibull { scv, .. } => scv.value(),
+            Self::Deterministic { .. } => 0.0,
             Self::Hyperexponential {
                 probabilities,
                 means,
@@ -103,24 +166,43 @@ impl Size {
                 2.0 * mixed(probabilities, means, |m| (m / mean).powi(2)) - 1.0
             }
             Self::Coxian { means, onward } => coxian_moments(means, onward, self.mean()).1 - 1.0,
+            Self::Pareto { shape, low, high } => {
+                pareto_scv(shape.value(), low.value(), high.value())
+            }
+            Self::Empirical {
+                values,
+                probabilities,
+            } => {
+                let mean = self.mean();
+                let square = |x: f64| (x / mean - 1.0).powi(2);
+                average(values, probabilities.as_deref(), square)
+            }
         }
     }
 
-    /// Whether sizes have no memory: a law of one stage, under whatever name.
+    /// Whether sizes have no memory: a law of one exponential stage, under whatever name.
     #[must_use]
     pub fn is_exponential(&self) -> bool {
         match self {
             Self::Exponential { .. } => true,
             Self::Erlang { stages, .. } => *stages == 1,
             Self::Hyperexponential { means, .. } | Self::Coxian { means, .. } => means.len() == 1,
-            Self::BalancedHyperexponential { .. } => false,
+            Self::Weibull { scv, .. } => scv.value() == 1.0,
+            Self::BalancedHyperexponential { .. }
+            | Self::Deterministic { .. }
+            | Self::Lognormal { .. }
+            | Self::Pareto { .. }
+            | Self::Empirical { .. } => false,
         }
     }
 
-    /// The stages that sizes go through.
+    /// The stages that sizes go through; `None` where the law is not of phase type.
     #[must_use]
-    pub fn phases(&self) -> PhaseType {
-        match self {
+    pub fn phases(&self) -> Option<PhaseType> {
+        Some(match self {
+            Self::Weibull { mean, .. } if self.is_exponential() => {
+                PhaseType::sequence(vec![1.0 / mean.value()], vec![])
+            }
             Self::Exponential { mean } => PhaseType::sequence(vec![1.0 / mean.value()], vec![]),
             Self::Erlang { stages, mean } => {
                 let count = *stages as usize;
@@ -139,16 +221,51 @@ impl Size {
                 means.iter().map(|m| 1.0 / m.value()).collect(),
                 values(onward),
             ),
+            Self::Deterministic { .. }
+            | Self::Lognormal { .. }
+            | Self::Weibull { .. }
+            | Self::Pareto { .. }
+            | Self::Empirical { .. } => return None,
+        })
+    }
+
+    /// The law of S/divisor; `None` where a number leaves the range of doubles.
+    pub(super) fn divided(&self, divisor: f64) -> Option<Self> {
+        let divided = |x: &Decimal| Decimal::new(x.value() / divisor);
+        let all = |list: &[Decimal]| list.iter().map(divided).collect::<Option<Vec<_>>>();
+        let mut law = self.clone();
+        match &mut law {
+            Self::Exponential { mean }
+            | Self::Erlang { mean, .. }
+            | Self::BalancedHyperexponential { mean, .. }
+            | Self::Deterministic { mean }
+            | Self::Lognormal { mean, .. }
+            | Self::Weibull { mean, .. } => *mean = divided(mean)?,
+            Self::Hyperexponential { means: times, .. }
+            | Self::Coxian { means: times, .. }
+            | Self::Empirical { values: times, .. } => *times = all(times)?,
+            Self::Pareto { low, high, .. } => (*low, *high) = (divided(low)?, divided(high)?),
         }
+        Some(law)
     }
 
     /// Law and parameters for the digest. The length of lists goes first: two laws that differ
     /// have different texts.
     pub(super) fn canonical(&self) -> String {
         let (count, numbers): (Option<usize>, Vec<&Decimal>) = match self {
-            Self::Exponential { mean } => (None, vec![mean]),
+            Self::Exponential { mean } | Self::Deterministic { mean } => (None, vec![mean]),
             Self::Erlang { stages, mean } => (Some(*stages as usize), vec![mean]),
-            Self::BalancedHyperexponential { mean, scv } => (None, vec![mean, scv]),
+            Self::BalancedHyperexponential { mean, scv }
+            | Self::Lognormal { mean, scv }
+            | Self::Weibull { mean, scv } => (None, vec![mean, scv]),
+            Self::Pareto { shape, low, high } => (None, vec![shape, low, high]),
+            Self::Empirical {
+                values,
+                probabilities,
+            } => {
+                let given = probabilities.iter().flatten();
+                (Some(values.len()), values.iter().chain(given).collect())
+            }
             Self::Hyperexponential {
                 probabilities: first,
                 means: second,
@@ -170,12 +287,42 @@ impl Size {
 
     /// Whether what is computed from a law without faults is positive and finite in doubles.
     pub(super) fn in_range(&self) -> bool {
-        let PhaseType { initial, rates, .. } = self.phases();
         let sound = |x: &f64| *x > 0.0 && x.is_finite();
-        rates.iter().all(sound)
-            && initial.iter().all(|p| p.is_finite())
-            && sound(&self.mean())
-            && self.scv().is_finite()
+        let stages = self
+            .phases()
+            .is_none_or(|PhaseType { initial, rates, .. }| {
+                rates.iter().all(sound) && initial.iter().all(|p| p.is_finite())
+            });
+        // The ends of what is ever drawn: 12 standard deviations, 700 means and 1e-20 of one.
+        let ends = match self {
+            Self::Lognormal { mean, scv } => {
+                let (mu, sigma) = lognormal(mean.value(), scv.value());
+                [-12.0, 12.0].map(|z| (mu + z * sigma).exp())
+            }
+            Self::Weibull { mean, scv } => {
+                let (shape, scale) = weibull(mean.value(), scv.value());
+                [1e-20, 700.0].map(|x: f64| scale * x.powf(1.0 / shape))
+            }
+            Self::Pareto { shape, low, high } => {
+                let ratio = high.value() / low.value();
+                [ratio, shape.value() * ratio.ln()]
+            }
+            _ => [1.0; 2],
+        };
+        let drawn = ends.iter().all(|x| x.is_normal());
+        stages && drawn && sound(&self.mean()) && self.scv().is_finite()
+    }
+}
+
+/// Σ p f(x), or the plain average where no probabilities are given.
+fn average(values: &[Decimal], probabilities: Option<&[Decimal]>, f: impl Fn(f64) -> f64) -> f64 {
+    match probabilities {
+        Some(probabilities) => mixed(probabilities, values, f),
+        // Divided one by one: a sum of sizes may leave the range where their average does not.
+        None => {
+            let count = values.len() as f64;
+            values.iter().map(|x| f(x.value()) / count).sum()
+        }
     }
 }
 
@@ -241,6 +388,24 @@ mod tests {
                 means: decimals(&[".5", "1"]),
                 onward: decimals(&[".5"]),
             },
+            Size::Deterministic { mean: three },
+            Size::Lognormal {
+                mean: three,
+                scv: four,
+            },
+            Size::Weibull {
+                mean: one,
+                scv: four,
+            },
+            Size::Pareto {
+                shape: one,
+                low: three,
+                high: four,
+            },
+            Size::Empirical {
+                values: decimals(&["1", "2", "6"]),
+                probabilities: None,
+            },
         ]
     }
 
@@ -275,7 +440,7 @@ mod tests {
             (1.0, 1.0),
         ];
         for (size, (mean, scv)) in laws().iter().zip(known) {
-            let phases = size.phases();
+            let phases = size.phases().unwrap();
             let (first, second) = moments(&phases);
             for (found, expected) in [
                 (size.mean(), mean),
@@ -289,6 +454,44 @@ mod tests {
             assert_eq!(phases.onward.last(), Some(&0.0));
             assert_eq!(phases.rates.len(), phases.initial.len());
             assert_eq!(size.is_exponential(), size.law() == "exponential");
+        }
+    }
+
+    /// By hand: 12 ln(4/3) and 12/E[S]² − 1 for the bounded Pareto law of shape 1 on [3, 4]; 3 and
+    /// (1 + 4 + 36)/27 − 1 for the values 1, 2, 6.
+    #[test]
+    fn laws_without_stages_have_their_mean_and_variation() {
+        let pareto = 12.0 * (4.0_f64 / 3.0).ln();
+        let known = [
+            (3.0, 0.0),
+            (3.0, 4.0),
+            (1.0, 4.0),
+            (pareto, 12.0 / (pareto * pareto) - 1.0),
+            (3.0, 14.0 / 27.0),
+        ];
+        for (size, (mean, scv)) in laws()[5..].iter().zip(known) {
+            assert!((size.mean() - mean).abs() < 1e-12, "{size:?}");
+            assert!((size.scv() - scv).abs() < 1e-12, "{size:?}");
+            assert_eq!(size.phases(), None);
+            assert!(!size.is_exponential() && size.in_range());
+        }
+        let weighted = Size::Empirical {
+            values: decimals(&["1", "6"]),
+            probabilities: Some(decimals(&[".8", ".2"])),
+        };
+        assert!((weighted.mean() - 2.0).abs() < 1e-15);
+        assert!((weighted.scv() - 1.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_divided_law_has_its_mean_divided_and_its_variation_kept() {
+        for size in laws() {
+            let divided = size.divided(4.0).unwrap();
+            assert_eq!(divided.law(), size.law());
+            assert!((4.0 * divided.mean() / size.mean() - 1.0).abs() < 1e-14);
+            assert!((divided.scv() - size.scv()).abs() < 1e-14);
+            assert_eq!(divided.divided(0.25), Some(size));
+            assert_eq!(divided.divided(1e-320), None);
         }
     }
 
@@ -312,6 +515,10 @@ mod tests {
                 means: vec![mean],
                 onward: vec![],
             },
+            Size::Weibull {
+                mean,
+                scv: Decimal::parse("1").unwrap(),
+            },
         ] {
             assert!(size.is_exponential());
             assert_eq!(size.phases(), exponential);
@@ -331,6 +538,11 @@ mod tests {
                 "hyperexponential 2 3e-1 7e-1 2e0 5e-1",
                 "balanced-hyperexponential 1e0 4e0",
                 "coxian 2 5e-1 1e0 5e-1",
+                "deterministic 3e0",
+                "lognormal 3e0 4e0",
+                "weibull 1e0 4e0",
+                "pareto 1e0 3e0 4e0",
+                "empirical 3 1e0 2e0 6e0",
             ]
         );
         for size in laws {

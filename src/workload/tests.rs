@@ -4,6 +4,8 @@
 
 use super::*;
 
+mod arrivals;
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -86,7 +88,7 @@ fn all_faults_are_reported_in_one_go_in_the_order_of_the_text() {
     let text = format!(
         "{HEAD}server: {{capacity: {{cpu: 0, disk: x}}}}\njobs:\n  \
          - {{name: é, demand: {{cpuu: 1}}, arrival_rate: -1, mean_size: 1}}\n  \
-         - {{name: b, demand: {{cpu: -1}}, arrival_rate: .nan, size: {{law: pareto}}}}\n"
+         - {{name: b, demand: {{cpu: -1}}, arrival_rate: .nan, size: {{law: zipf}}}}\n"
     );
     let error = Workload::parse(&text, "t.yaml").unwrap_err();
     let WorkloadError::Faults { report, faults } = error else {
@@ -433,6 +435,7 @@ fn the_models_have_their_known_loads() {
         ("borg_cell_a", 29, 1, 0.8995, 1e-4),
         ("borg_cell_b", 26, 1, 0.8991, 1e-4),
         ("borg_top10", 10, 2, 0.907_664_9, 1e-6),
+        ("bursty", 4, 2, 0.680_437, 1e-6),
         ("cloud_instances", 21, 2, 0.815_39, 1e-5),
         ("four_types", 4, 1, 0.9, 1e-14),
         ("one_or_all", 2, 1, 0.76875, 1e-14),

@@ -2,7 +2,7 @@
 
 use super::{Finding, Report};
 use crate::artifact::Artifact;
-use crate::workload::{Decimal, Record, RecordType, Workload};
+use crate::workload::{ArrivalProcess, Decimal, Record, RecordType, Workload};
 
 /// Compares the workload that an artifact was made for with another one: nothing is found
 /// where their digests agree, so that comments, sources and types that do not arrive may
@@ -119,7 +119,24 @@ fn types(made_for: &Record, given: &Record, report: &mut Report) {
 }
 
 fn one_type(path: &str, found: &RecordType, other: &RecordType, report: &mut Report) {
-    if found.arrival_rate != other.arrival_rate {
+    if found.arrivals != other.arrivals {
+        let told = |t: &RecordType| {
+            let process = t
+                .arrivals
+                .as_ref()
+                .map_or("poisson", ArrivalProcess::process);
+            format!("{process} arrivals at rate {}", t.arrival_rate)
+        };
+        let what = match told(found) == told(other) {
+            true => format!(
+                "other numbers in `{}`: {}",
+                found.name,
+                differs(&told(found), &told(other))
+            ),
+            false => format!("`{}`: {}", found.name, differs(&told(found), &told(other))),
+        };
+        report.add(format!("{path}.arrivals"), what);
+    } else if found.arrival_rate != other.arrival_rate {
         let message = format!(
             "arrival rate of `{}`: {}",
             found.name,

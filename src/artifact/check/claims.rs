@@ -152,18 +152,30 @@ impl Checked<'_> {
 
     /// Whether all types, or the one that the claim is about, have exponential sizes.
     fn is_exponential(&self) -> bool {
-        let about = |kind: &&JobType| {
-            let name = self.claim.job_type.as_deref();
-            name.is_none_or(|name| name == kind.name())
-        };
-        let mut types = self.workload.types().iter().filter(about);
-        types.all(|kind| kind.size().is_exponential())
+        self.about().all(|kind| kind.size().is_exponential())
+    }
+
+    /// The types that the claim is about: the one named, or all.
+    fn about(&self) -> impl Iterator<Item = &JobType> {
+        let name = self.claim.job_type.as_deref();
+        let types = self.workload.types().iter();
+        types.filter(move |kind| name.is_none_or(|name| name == kind.name()))
+    }
+
+    /// Whether the sizes of the types that the claim is about are not what was analysed. Where the
+    /// chain waits for completions, it takes all sizes as exponential; where it does not, queues
+    /// follow the stages of sizes, if they have any.
+    fn sizes_are_replaced(&self) -> bool {
+        match self.drains() {
+            true => self.chain_is_replaced(),
+            false => self.about().any(|kind| kind.size().phases().is_none()),
+        }
     }
 
     /// Without preemption the chain is analysed as if sizes were exponential.
-    fn is_approximate(&self) -> bool {
-        let types = self.workload.types();
-        self.drains() && types.iter().any(|kind| !kind.size().is_exponential())
+    fn chain_is_replaced(&self) -> bool {
+        let mut types = self.workload.types().iter();
+        self.drains() && types.any(|kind| !kind.size().is_exponential())
     }
 
     fn drains(&self) -> bool {
@@ -194,9 +206,22 @@ impl Checked<'_> {
             | Quantity::ResponseP95
             | Quantity::ResponseP99 => Method::ExactQbd,
         };
-        match self.is_approximate() {
-            true => Method::ApproximationExponentialSizes,
+        let of_queue = matches!(method, Method::ExactQbd | Method::BoundRelativeCompletions);
+        match of_queue {
+            true => self.of_queue(method),
+            false if self.chain_is_replaced() => Method::ApproximationExponentialSizes,
             false => method,
+        }
+    }
+
+    /// Of a queue: exact, or a bound, for the sizes and the arrivals that were analysed.
+    fn of_queue(&self, method: Method) -> Method {
+        let poisson = self.about().all(JobType::is_poisson);
+        match (self.sizes_are_replaced(), poisson) {
+            (false, true) => method,
+            (true, true) => Method::ApproximationExponentialSizes,
+            (false, false) => Method::ApproximationPoissonArrivals,
+            (true, false) => Method::ApproximationMemoryless,
         }
     }
 

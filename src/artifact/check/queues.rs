@@ -8,8 +8,8 @@ use statrs::function::gamma::{gamma_ur, ln_gamma};
 use super::round::Round;
 use crate::artifact::{Artifact, Preemption, Quantity};
 use crate::ctmc::{
-    Environment, MEMORY, ModulatedQueue, RelativeCompletions, Stationary, Survival, matrix_work,
-    rounds, staged_phases, staged_qbd,
+    Environment, MEMORY, ModulatedQueue, PhaseType, RelativeCompletions, Stationary, Survival,
+    matrix_work, rounds, staged_phases, staged_qbd,
 };
 use crate::workload::Workload;
 
@@ -59,10 +59,12 @@ impl<'a> Queues<'a> {
         })
     }
 
-    /// Whether stages of type i's sizes are followed: not on routes made of completions.
-    fn is_staged(&self, i: usize) -> bool {
-        self.artifact.policy.preemption != Preemption::None
-            && !self.workload.types()[i].size().is_exponential()
+    /// The stages of type i's sizes where they are followed: not on routes made of completions,
+    /// nor where there are none.
+    fn stages(&self, i: usize) -> Option<PhaseType> {
+        let size = self.workload.types()[i].size();
+        let followed = self.artifact.policy.preemption != Preemption::None;
+        (followed && !size.is_exponential()).then(|| size.phases())?
     }
 
     fn queue(&self, i: usize) -> ModulatedQueue<'_> {
@@ -80,8 +82,7 @@ impl<'a> Queues<'a> {
             law,
             survival: OnceCell::new(),
         };
-        if self.is_staged(i) {
-            let size = self.workload.types()[i].size().phases();
+        if let Some(size) = self.stages(i) {
             if matrix_work(staged_phases(&queue, &size), 0.0) > 100.0 * PATIENCE {
                 return None;
             }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::simulator::random::Streams;
+use crate::simulator::sizes::Sampler;
 use std::sync::{Arc, Mutex};
 
 const LAWS: [&str; 6] = [
@@ -37,12 +38,12 @@ fn moments(workload: &Workload, i: usize) -> (f64, f64) {
 fn sampled_sizes_have_the_moments_of_their_law() {
     for law in LAWS {
         let workload = workload(1, &[(0.1, law)]);
-        let phases = workload.types()[0].size().phases();
+        let sampler = Sampler::new(workload.types()[0].size());
         let mut stream = Streams::new(1, 0).sizes;
         let count = 1_000_000;
         let mut sums = [0.0; 3];
         for _ in 0..count {
-            let size = stream.size(&phases);
+            let size = sampler.draw(&mut stream);
             assert!(size > 0.0 && size.is_finite());
             [1, 2, 4]
                 .map(|n| size.powi(n))
@@ -79,6 +80,25 @@ fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
         let exact = mean + 0.7 / mean * square / (2.0 * 0.3);
         let run = simulate(&workload, Fcfs, &events(4_000_000), quiet).unwrap();
         agrees(run.mean_response, exact, 0.04, law);
+    }
+}
+
+/// The same for laws without stages.
+#[test]
+fn a_single_server_has_that_mean_for_laws_without_stages_too() {
+    for law in [
+        "{law: deterministic, mean: 2}",
+        "{law: lognormal, mean: 1, scv: 2}",
+        "{law: weibull, mean: 1, scv: .3}",
+        "{law: pareto, shape: 1.5, low: 1, high: 20}",
+        "{law: empirical, values: [1, 2, 8], probabilities: [.5, .4, .1]}",
+    ] {
+        let (mean, _) = moments(&workload(1, &[(0.1, law)]), 0);
+        let workload = workload(1, &[(0.7 / mean, law)]);
+        let (_, square) = moments(&workload, 0);
+        let exact = mean + 0.7 / mean * square / (2.0 * 0.3);
+        let run = simulate(&workload, Fcfs, &events(4_000_000), quiet).unwrap();
+        agrees(run.mean_response, exact, 0.05, law);
     }
 }
 

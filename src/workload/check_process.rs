@@ -1,0 +1,167 @@
+//! The checks of an arrival process.
+
+use super::ArrivalProcess;
+use super::check_size::Faults;
+use super::decimal::Decimal;
+use super::fault::{Fault, Part, Place};
+
+/// The most states of a modulating chain.
+const MOST_STATES: usize = 20;
+/// The most numbers of jobs that batches may have.
+const MOST_SIZES: usize = 100;
+/// The most jobs in a batch.
+const LARGEST_BATCH: u32 = 100_000;
+
+impl ArrivalProcess {
+    /// What is wrong with the parameters of the process of the type of this index and name.
+    pub(super) fn faults(&self, i: usize, name: &str, time_unit: &str) -> Vec<Fault> {
+        let mut faults = Faults::new(i, Part::Arrivals, name, time_unit);
+        match self {
+            Self::Poisson { rate } if *rate < Decimal::ZERO => faults.add(
+                Place::Rate(i),
+                format!("arrival rate of type `{name}` is {rate}, expected a number > 0"),
+                format!(
+                    "write its mean number of arrivals per {time_unit}, or 0 to leave the type out"
+                ),
+            ),
+            Self::Poisson { .. } => {}
+            Self::Renewal { interarrival } => {
+                return interarrival.faults(i, Part::Interarrival, name, time_unit);
+            }
+            Self::MarkovModulated { rates, switching } => {
+                if faults.check_states(rates, time_unit) {
+                    faults.check_switching(switching, rates.len(), time_unit);
+                }
+            }
+            Self::Batches {
+                rate,
+                sizes,
+                probabilities,
+            } => {
+                if *rate <= Decimal::ZERO {
+                    let message = format!(
+                        "rate of batches of type `{name}` is {rate}, expected a number > 0"
+                    );
+                    let help = format!(
+                        "write the mean number of batches per {time_unit}; to leave the type out, write `arrival_rate: 0` instead"
+                    );
+                    faults.add(faults.parameter("rate"), message, help);
+                }
+                faults.check_batches(sizes, probabilities.as_deref());
+            }
+        }
+        faults.found
+    }
+}
+
+/// A number of jobs in a batch that is not whole, or too small, or too large.
+pub(super) fn wrong_batch(i: usize, name: &str, n: usize, found: &dyn std::fmt::Display) -> Fault {
+    Fault::new(
+        Place::Parameter(i, Part::Arrivals, "sizes", vec![n]),
+        format!(
+            "sizes[{n}] of {} is {found}, expected a whole number from 1 to {LARGEST_BATCH}",
+            Part::Arrivals.of_type(name)
+        ),
+        "write how many jobs arrive together; with none of them there is no batch",
+    )
+}
+
+impl Faults<'_> {
+    fn check_states(&mut self, rates: &[Decimal], time_unit: &str) -> bool {
+        if !self.check_length("rates", rates.len(), MOST_STATES, 2) {
+            return false;
+        }
+        let help = format!("write the mean number of arrivals per {time_unit} in that state");
+        let sound = self.check_entries("rates", rates, |r| r >= 0.0, "a number ≥ 0", &help);
+        if sound && rates.iter().all(|rate| *rate == Decimal::ZERO) {
+            let message = format!("rates of {} are all 0, so nothing arrives", self.owner());
+            let help =
+                "give one state a rate > 0; to leave the type out, write `arrival_rate: 0` instead";
+            self.add(self.parameter("rates"), message, help);
+        }
+        true
+    }
+
+    fn check_switching(&mut self, switching: &[Vec<Decimal>], states: usize, time_unit: &str) {
+        if !self.check_match("switching", switching.len(), states, "a row for each state") {
+            return;
+        }
+        let before = self.found.len();
+        for (s, row) in switching.iter().enumerate() {
+            self.check_row(s, row, states, time_unit);
+        }
+        if self.found.len() == before {
+            self.check_irreducible(switching);
+        }
+    }
+
+    fn check_row(&mut self, s: usize, row: &[Decimal], states: usize, time_unit: &str) {
+        let place = |i, entry| Place::Parameter(i, Part::Arrivals, "switching", entry);
+        if row.len() != states {
+            let message = format!(
+                "switching[{s}] of {} has length {}, expected {states}: a rate to each state",
+                self.owner(),
+                row.len()
+            );
+            self.add(place(self.i, vec![s]), message, "add or delete entries");
+            return;
+        }
+        for (t, rate) in row.iter().enumerate() {
+            let expected = match s == t {
+                true if *rate != Decimal::ZERO => "0: the state is the same",
+                false if *rate < Decimal::ZERO => "a number ≥ 0",
+                _ => continue,
+            };
+            let message = format!(
+                "switching[{s}][{t}] of {} is {rate}, expected {expected}",
+                self.owner()
+            );
+            let help = format!(
+                "write the rate per {time_unit} from state {s} to state {t}, and 0 from a state to itself"
+            );
+            self.add(place(self.i, vec![s, t]), message, help);
+        }
+    }
+
+    /// Every state leads to state 0, and is led to from it.
+    fn check_irreducible(&mut self, switching: &[Vec<Decimal>]) {
+        let leads = |s: usize, t: usize| switching[s][t] > Decimal::ZERO;
+        let onward = unreached(switching.len(), leads).map(|t| (0, t));
+        let back = unreached(switching.len(), |s, t| leads(t, s)).map(|s| (s, 0));
+        if let Some((s, t)) = onward.or(back) {
+            let message = format!(
+                "switching of {} never leads from state {s} to state {t}, and every state has to lead to every other",
+                self.owner()
+            );
+            let help =
+                "add the rate that is missing, or leave out the states that are left for good";
+            self.add(self.parameter("switching"), message, help);
+        }
+    }
+
+    fn check_batches(&mut self, sizes: &[u32], probabilities: Option<&[Decimal]>) {
+        if !self.check_length("sizes", sizes.len(), MOST_SIZES, 1) {
+            return;
+        }
+        for (n, size) in sizes.iter().enumerate() {
+            if !(1..=LARGEST_BATCH).contains(size) {
+                self.found.push(wrong_batch(self.i, self.name, n, size));
+            }
+        }
+        if let Some(probabilities) = probabilities {
+            self.check_probabilities(probabilities, sizes.len(), "size");
+        }
+    }
+}
+
+/// The first of n states that is not reached from state 0.
+fn unreached(n: usize, leads: impl Fn(usize, usize) -> bool) -> Option<usize> {
+    let mut reached = vec![false; n];
+    let mut open = vec![0];
+    while let Some(s) = open.pop() {
+        if !std::mem::replace(&mut reached[s], true) {
+            open.extend((0..n).filter(|t| leads(s, *t)));
+        }
+    }
+    reached.iter().position(|reached| !reached)
+}

@@ -144,7 +144,7 @@ fn replicate<P: Policy + Clone + Send, E: Ends + Send>(
 }
 
 /// Events before the first look at the precision; then after each quarter more.
-const FIRST_LOOK: u64 = 500_000;
+const FIRST_LOOK: u64 = 1_000_000;
 
 /// Policies that can be simulated by name or from an artifact.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Batches behind an interval, at least.
-pub const BATCHES: usize = 32;
+pub const BATCHES: usize = 16;
 
 /// A mean with half the width of its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

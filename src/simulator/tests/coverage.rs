@@ -22,7 +22,7 @@ fn assert_covering(
         };
         of(&contender.simulate(workload, &settings, quiet).unwrap())
     };
-    let estimates: Vec<Estimate> = (0..100).filter_map(estimate).collect();
+    let estimates: Vec<Estimate> = (0..100_u64).filter_map(estimate).collect();
     let missing = estimates.iter().filter(|e| !e.covers(exact, 0.95)).count();
     let unsettled = 100 - estimates.len();
     assert!(

@@ -71,48 +71,54 @@ fn type_table(workload: &Workload, run: &Run) -> String {
         "P50".into(),
         "P95".into(),
         "P99".into(),
+        "E[T]/E[S]".into(),
         "E[N]".into(),
         "jobs".into(),
         "left".into(),
     ];
     let mut table = table(&header.each_ref().map(String::as_str));
     for kind in &run.types {
-        let [p50, p95, p99] = kind
-            .percentiles
-            .map_or(["–".into(), "–".into(), "–".into()], |p| {
-                p.map(number)
-            });
+        let [p50, p95, p99] = percentiles(kind.percentiles);
         table.add_row([
             kind.name.clone(),
             estimate(kind.mean_response),
             p50,
             p95,
             p99,
+            kind.slowdown.map_or("–".into(), |s| number(s.mean)),
             estimate(kind.mean_number),
             kind.completions.to_string(),
             kind.left.to_string(),
         ]);
     }
+    let [p50, p95, p99] = percentiles(run.percentiles);
     table.add_row([
         "all".into(),
         estimate(run.mean_response),
-        String::new(),
-        String::new(),
+        p50,
+        p95,
+        p99,
         String::new(),
         estimate(run.mean_number),
     ]);
     table.trim_fmt()
 }
 
+fn percentiles(found: Option<[f64; 3]>) -> [String; 3] {
+    found.map_or(["–".into(), "–".into(), "–".into()], |p| p.map(number))
+}
+
 fn overall(workload: &Workload, run: &Run) -> String {
     let used = workload.resources().iter().zip(&run.utilization);
     let used: Vec<String> = used
-        .map(|(r, u)| format!("{} {}", r.name(), percent(*u)))
+        .zip(&run.wastage)
+        .map(|((r, u), w)| format!("{} {} ({})", r.name(), percent(*u), percent(*w)))
         .collect();
     let c = &run.counters;
     format!(
-        "weighted by load share: E[T] = {}; fairness (Jain) {}\nin use: {}; switches {}, preemptions {}, setups {}\nmeans with 95 % confidence intervals (batch means of independent replications)",
+        "weighted by load share: E[T] = {}; waiting {}; fairness (Jain) {}\nin use (and free while a job waits): {}; switches {}, preemptions {}, setups {}\nmeans with 95 % confidence intervals (batch means of independent replications)",
         estimate(run.weighted_response),
+        estimate(run.mean_waiting),
         run.fairness.map_or("–".into(), |f| format!("{f:.3}")),
         used.join(", "),
         c.switches,

@@ -166,31 +166,53 @@ pub(super) fn runs_away<P, E>(workload: &Workload, engines: &[Engine<P, E>]) -> 
         || (events > 4_000_000 && grows(workload, engines, 10.0))
 }
 
-/// Whether the number in system grew from quarter to quarter, and over the second half by
-/// more than `deviations` standard deviations of a random walk of as many steps. A stable
-/// system does not grow at all in the long run; one at its very limit grows as the walk. Its
-/// variance a step is (a + c)/2 with a the dispersion of the arrivals and c the squared
+/// Whether the number in system grew from quarter to quarter, and over the second half by more
+/// than chance explains, in two ways: by more than `deviations` standard deviations of a random
+/// walk of as many steps; and, as jobs that block the server for long make greater waves than
+/// those, with increments from eighth to eighth of that half whose mean is more than [`STEADY`]
+/// of its own standard errors.
+///
+/// A stable system does not grow at all in the long run; one at its very limit grows as the walk.
+/// Its variance a step is (a + c)/2 with a the dispersion of the arrivals and c the squared
 /// coefficient of variation of the sizes; here both are the greatest of all types, and 1 at least.
 /// The mean of n replications has an n-th of that variance.
 pub(super) fn grows<P, E>(workload: &Workload, engines: &[Engine<P, E>], deviations: f64) -> bool {
     let (number, _) = mean_number(engines.iter().map(|e| &e.series));
-    let window = number.len() / 8;
+    let window = number.len() / 18;
     if window == 0 {
         return false;
     }
-    let level = |quarter: usize| {
-        let end = quarter * number.len() / 4;
-        number[end - window..end].iter().sum::<f64>() / window as f64
-    };
-    let levels = [level(1), level(2), level(3), level(4)];
-    // What has come down again was an excursion, however high.
-    let now = number.last().copied().unwrap_or(0.0);
+    // Nine levels, from the middle to the end.
+    let last = &number[number.len() - 9 * window..];
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let levels: Vec<f64> = last.chunks_exact(window).map(mean).collect();
+    let growth = levels[8] - levels[0];
+    let increments = levels.windows(2).map(|w| w[1] - w[0]);
+    let excess: f64 = increments.map(|d| (d - growth / 8.0).powi(2)).sum();
+    let error = (excess / (8.0 * 7.0)).sqrt();
+    let quarters = [
+        mean(&number[..number.len() / 4]),
+        mean(&number[number.len() / 4..number.len() / 2]),
+        mean(&last[..last.len() / 2]),
+        mean(&last[last.len() / 2..]),
+    ];
+    quarters.is_sorted()
+        && growth / 8.0 > STEADY * error
+        && growth > deviations * walk(workload, engines)
+}
+
+/// Standard errors of a growth that is steady. Of a random walk's eight increments the mean is
+/// beyond that with probability .0003.
+const STEADY: f64 = 6.0;
+
+/// The standard deviation of the mean number in system after half of the run, were it a random
+/// walk.
+fn walk<P, E>(workload: &Workload, engines: &[Engine<P, E>]) -> f64 {
     let types = workload.types().iter();
     let scv = types.clone().map(|t| t.size().scv()).fold(1.0, f64::max);
     let dispersion = types.map(|t| t.arrivals().dispersion()).fold(1.0, f64::max);
     let variance = f64::midpoint(dispersion, scv);
     let n = engines.len() as f64;
     let events: u64 = engines.iter().map(|e| e.events).sum();
-    let walk = (variance * events as f64 / n / 2.0 / n).sqrt();
-    levels.windows(2).all(|w| w[1] > w[0]) && levels[3].min(now) - levels[1] > deviations * walk
+    (variance * events as f64 / 2.0).sqrt() / n
 }

@@ -1,16 +1,28 @@
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::error::Error;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
 use clap::Args;
+use sha2::{Digest as _, Sha256};
 use synth::artifact::CheckedArtifact;
 use synth::program::{self, Limits};
-use synth::report;
-use synth::simulator::{Contender, Run};
+use synth::report::{
+    self, Budgets, Cell, Comparison, Entrant, Header, Outcome as CellOutcome, Subject,
+};
+use synth::simulator::{Contender, Ending, Settings};
+use synth::workload::Workload;
 
+use super::journal::Journal;
+use super::progress::{self, Bar};
 use super::simulate::{Budget, same_types};
-use super::{Common, Outcome, fraction, progress, publish, read_workload};
+use super::{
+    Common, INTERRUPTED, NEGATIVE, Outcome, emit, fraction, interrupt, read_workload, tell,
+};
 
 #[derive(Args)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
     /// The workload; its arrival rates are scaled to each load
     #[arg(long, value_name = "FILE")]
@@ -28,10 +40,38 @@ pub struct Arguments {
     budget: Budget,
 
     /// Also write all results as JSON to this file (`-`: to standard output, in place of the
-    /// table)
+    /// table). Until it is whole, finished parts stand in FILE.partial
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Also write all numbers as CSV, one a line (`-`: to standard output)
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+
+    /// Also write a page with the answer in words, tables and pictures (`-`: to standard output)
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    /// Go on with the comparison whose finished parts stand in OUTPUT.partial
+    #[arg(long, requires = "output")]
+    resume: bool,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  synth compare --workload models/section7.yaml --policies first-fit,fcfs
+      a table and who is surely faster, at loads .5, .7 and .9
+  synth compare --workload models/section7.yaml --policies first-fit,p.json --loads 50%,80%,90%,95% \\
+        --precision 0.5% --events 1e8 --output c.json --csv c.csv --html c.html
+      all of it, more exactly: for programs, for spreadsheets, for people
+  synth compare … --output c.json --resume
+      go on after Ctrl-C or a crash; the same options give the same bytes as without the break
+
+A policy that is unstable at a load is called so, and the others go on. Every policy faces the same
+arrivals, so that their ratios are known better than their means.";
+
+/// Events a cell, where none are asked for.
+const EVENTS: u64 = 20_000_000;
 
 /// A load below 1.
 fn load(text: &str) -> Result<f64, String> {
@@ -43,63 +83,215 @@ fn load(text: &str) -> Result<f64, String> {
     }
 }
 
-#[derive(serde::Serialize)]
-struct Cell<'a> {
-    policy: &'a str,
-    load: f64,
-    run: &'a Run,
-}
-
 pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
+    arguments.check()?;
     let workload = read_workload(&arguments.workload, common)?;
-    let mut contenders = Vec::new();
-    for name in &arguments.policies {
-        contenders.push(contender(name, &workload)?);
-    }
+    let entered = arguments.enter(&workload)?;
     let spinner = progress::spinner(common, "solving the program");
-    let own_load = program::solve(&workload, &Limits::default())?
-        .certificate
-        .load;
-    let settings = arguments.budget.settings();
-    let mut runs = Vec::new();
-    for (name, contender) in arguments.policies.iter().zip(&contenders) {
-        let mut row = Vec::new();
-        for load in &arguments.loads {
-            let scaled = workload.scaled(load / own_load)?;
-            let what = format!("{name} at ρ = {load}");
-            row.push(contender.simulate(&scaled, &settings, |reached| {
-                spinner.set_message(progress::events(&what, reached, settings.precision));
-            })?);
-        }
-        runs.push(row);
-    }
+    let solution = program::solve(&workload, &Limits::default())?;
     drop(spinner);
-    let table = report::comparison(&workload, &arguments.loads, &arguments.policies, &runs);
-    let rows = arguments.policies.iter().zip(&runs);
-    let cells = rows.flat_map(|(policy, row)| {
-        let loads = arguments.loads.iter().zip(row);
-        loads.map(move |(load, run)| Cell {
-            policy,
-            load: *load,
-            run,
-        })
-    });
-    publish(
-        common,
-        &table,
-        &cells.collect::<Vec<_>>(),
-        arguments.output.as_ref(),
-    )?;
-    Ok(ExitCode::SUCCESS)
+    let settings = Settings {
+        interrupt: interrupt::flag()?,
+        ..arguments.budget.settings(EVENTS)
+    };
+    let header = arguments.header(&workload, solution.certificate.load, &settings, &entered);
+    let (mut journal, finished) = match arguments.journal_at() {
+        Some(file) => {
+            let (journal, cells) = Journal::open(file, &header, arguments.resume)?;
+            (Some(journal), cells)
+        }
+        None => (None, Vec::new()),
+    };
+    let plan = Plan {
+        workload: &workload,
+        header: &header,
+        entered: &entered,
+        settings: &settings,
+    };
+    let cells = plan.run(finished, journal.as_mut(), common)?;
+    let interrupted = cells.len() < header.loads.len() * entered.len() || plan.was_cut(&cells);
+    let comparison = Comparison::new(header, cells, interrupted);
+    arguments.publish(&workload, &comparison, common)?;
+    conclude(&comparison, journal, common)
 }
 
-/// A rule by name, or a policy file that fits the workload's types.
-fn contender(
-    name: &str,
-    workload: &synth::workload::Workload,
-) -> Result<Contender, Box<dyn std::error::Error>> {
+/// The exit code; the journal goes once everything is there.
+fn conclude(comparison: &Comparison, journal: Option<Journal>, common: &Common) -> Outcome {
+    if comparison.interrupted {
+        if journal.is_some() {
+            tell(
+                common,
+                "Interrupted: give the same options with --resume to go on.",
+            );
+        }
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    journal.map_or(Ok(()), Journal::remove)?;
+    let failed = |cell: &Cell| matches!(cell.outcome, CellOutcome::Failure(_));
+    match comparison.cells.iter().any(failed) {
+        true => Ok(ExitCode::from(NEGATIVE)),
+        false => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// A policy that was entered; or why it cannot run on this workload.
+struct Entered {
+    entrant: Entrant,
+    contender: Result<Contender, String>,
+}
+
+impl Arguments {
+    /// What can be known to be wrong before anything runs.
+    fn check(&self) -> Result<(), Box<dyn Error>> {
+        let mut seen = HashSet::new();
+        if let Some(twice) = self.policies.iter().find(|name| !seen.insert(*name)) {
+            return Err(
+                format!("the policy {twice} stands twice in --policies: give it once").into(),
+            );
+        }
+        let mut seen = HashSet::new();
+        if let Some(twice) = self.loads.iter().find(|load| !seen.insert(load.to_bits())) {
+            return Err(format!("the load {twice} stands twice in --loads: give it once").into());
+        }
+        if self.budget.replications() < 2 {
+            return Err("a comparison needs 2 replications at least, to tell chance from difference: leave --replications away for 8".into());
+        }
+        self.check_outputs()
+    }
+
+    fn outputs(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.output, &self.csv, &self.html].into_iter().flatten()
+    }
+
+    fn check_outputs(&self) -> Result<(), Box<dyn Error>> {
+        let mut seen = HashSet::new();
+        if let Some(twice) = self.outputs().find(|path| !seen.insert(*path)) {
+            return Err(format!(
+                "two results cannot both go to {}: give each a file of its own",
+                twice.display()
+            )
+            .into());
+        }
+        if self.resume && self.journal_at().is_none() {
+            return Err("--resume needs a file to go on with: give the --output FILE of the comparison that was cut short".into());
+        }
+        self.outputs()
+            .filter(|path| !is_stdout(path))
+            .try_for_each(|path| writable(path))
+    }
+
+    /// The output beside which the journal stands; none for a stream.
+    fn journal_at(&self) -> Option<&PathBuf> {
+        let regular = |path: &&PathBuf| std::fs::metadata(path).map_or(true, |m| m.is_file());
+        self.output
+            .as_ref()
+            .filter(|path| !is_stdout(path))
+            .filter(regular)
+    }
+
+    /// Reads the policies.
+    fn enter(&self, workload: &Workload) -> Result<Vec<Entered>, Box<dyn Error>> {
+        let entered: Result<Vec<Entered>, _> = self
+            .policies
+            .iter()
+            .map(|name| enter(name, workload))
+            .collect();
+        let entered = entered?;
+        let misfits: Vec<&str> = entered
+            .iter()
+            .filter_map(|e| e.contender.as_ref().err())
+            .map(String::as_str)
+            .collect();
+        if misfits.len() == entered.len() {
+            return Err(
+                format!("no policy can run on this workload: {}", misfits.join("; ")).into(),
+            );
+        }
+        Ok(entered)
+    }
+
+    fn header(
+        &self,
+        workload: &Workload,
+        load: f64,
+        settings: &Settings,
+        entered: &[Entered],
+    ) -> Header {
+        Header {
+            format: Header::FORMAT.into(),
+            version: Header::VERSION,
+            tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
+            workload: Subject {
+                file: self.workload.display().to_string(),
+                source: workload.source().map(Into::into),
+                digest: workload.digest(),
+                time_unit: workload.time_unit().into(),
+                load,
+            },
+            settings: Budgets {
+                seed: settings.seed,
+                replications: settings.replications,
+                precision: settings.precision,
+                events: settings.events,
+                time_seconds: settings.time.map(|t| t.as_secs_f64()),
+            },
+            policies: entered.iter().map(|e| e.entrant.clone()).collect(),
+            loads: self.loads.clone(),
+        }
+    }
+
+    /// The table to standard output, unless one of the documents goes there; it then is for people
+    /// only. Files are written in any case.
+    fn publish(
+        &self,
+        workload: &Workload,
+        comparison: &Comparison,
+        common: &Common,
+    ) -> Result<(), Box<dyn Error>> {
+        let write = |path: &PathBuf, text: &str| emit(Some(path).filter(|p| !is_stdout(p)), text);
+        if let Some(path) = &self.output {
+            write(path, &(serde_json::to_string_pretty(comparison)? + "\n"))?;
+        }
+        if let Some(path) = &self.csv {
+            write(path, &report::comparison_csv(workload, comparison)?)?;
+        }
+        if let Some(path) = &self.html {
+            write(path, &report::comparison_page(workload, comparison)?)?;
+        }
+        let table = report::comparison_table(comparison);
+        match self.outputs().any(|path| is_stdout(path)) {
+            true => tell(common, &table),
+            false => emit(None, &format!("{table}\n"))?,
+        }
+        Ok(())
+    }
+}
+
+fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Whether a result can be written there, found out before hours of simulation.
+fn writable(path: &Path) -> Result<(), Box<dyn Error>> {
+    let tried = match std::fs::metadata(path) {
+        Ok(there) if there.is_dir() => Err(std::io::ErrorKind::IsADirectory.into()),
+        Ok(_) => std::fs::OpenOptions::new().write(true).open(path).map(drop),
+        Err(_) => std::fs::File::create_new(path).and_then(|_| std::fs::remove_file(path)),
+    };
+    tried.map_err(|e| format!("cannot write {}: {e}; choose another place", path.display()).into())
+}
+
+/// A rule by name, or a policy file, which may not fit the workload's types.
+fn enter(name: &str, workload: &Workload) -> Result<Entered, Box<dyn Error>> {
+    let entrant = |digest| Entrant {
+        name: name.into(),
+        digest,
+    };
     if let Some(rule) = Contender::named(name) {
-        return Ok(rule);
+        return Ok(Entered {
+            entrant: entrant(None),
+            contender: Ok(rule),
+        });
     }
     let path = PathBuf::from(name);
     if !path.exists() {
@@ -109,7 +301,103 @@ fn contender(
         )
         .into());
     }
-    let checked = CheckedArtifact::read(&path)?;
-    same_types(checked.artifact(), workload).map_err(|why| format!("{name}: {why}"))?;
-    Ok(Contender::Msr(Box::new(checked.artifact().policy.clone())))
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read {name}: {e}"))?;
+    let checked = CheckedArtifact::parse(&text, name)?;
+    let fits = same_types(checked.artifact(), workload);
+    let policy = Box::new(checked.artifact().policy.clone());
+    Ok(Entered {
+        entrant: entrant(Some(digest(&text))),
+        contender: fits.map(|()| Contender::Msr(policy)),
+    })
+}
+
+fn digest(text: &str) -> String {
+    let hash = Sha256::digest(text.as_bytes());
+    let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{hex}")
+}
+
+/// What is to be run.
+struct Plan<'a> {
+    workload: &'a Workload,
+    header: &'a Header,
+    entered: &'a [Entered],
+    settings: &'a Settings,
+}
+
+impl Plan<'_> {
+    /// All cells, load by load: those that are finished as they are, the others as they come out.
+    /// After an interruption the cell under way is the last.
+    fn run(
+        &self,
+        finished: Vec<Cell>,
+        mut journal: Option<&mut Journal>,
+        common: &Common,
+    ) -> Result<Vec<Cell>, Box<dyn Error>> {
+        let mut cells = Vec::new();
+        let mut bar = Bar::new(
+            common,
+            self.header.loads.len() * self.entered.len() - finished.len(),
+        );
+        for &load in &self.header.loads {
+            let scaled = self.workload.scaled(load / self.header.workload.load)?;
+            for entered in self.entered {
+                let is_it = |c: &&Cell| {
+                    c.policy == entered.entrant.name && c.load.to_bits() == load.to_bits()
+                };
+                if let Some(cell) = finished.iter().find(is_it) {
+                    cells.push(cell.clone());
+                    continue;
+                }
+                if self.interrupted() {
+                    return Ok(cells);
+                }
+                let cell = self.cell(entered, load, &scaled, &bar);
+                if let Some(journal) = journal.as_mut().filter(|_| !is_cut(&cell)) {
+                    journal.append(&cell)?;
+                }
+                cells.push(cell);
+                bar.next();
+            }
+        }
+        Ok(cells)
+    }
+
+    fn cell(&self, entered: &Entered, load: f64, scaled: &Workload, bar: &Bar) -> Cell {
+        let policy = entered.entrant.name.clone();
+        let what = format!("{policy} at ρ = {load}");
+        let reached = |reached| bar.reached(&what, reached, self.settings);
+        let outcome = match &entered.contender {
+            Err(why) => CellOutcome::Failure(why.clone()),
+            Ok(contender) => match contender.simulate(scaled, self.settings, reached) {
+                Err(violation) => CellOutcome::Failure(violation.to_string()),
+                Ok(mut run) => {
+                    // A run that was cut short may by chance be precise enough; it still is not
+                    // the run that comes without the interruption.
+                    if self.interrupted() {
+                        run.ending = Ending::Interrupted;
+                    }
+                    CellOutcome::Run(Box::new(run))
+                }
+            },
+        };
+        Cell {
+            policy,
+            load,
+            outcome,
+        }
+    }
+
+    fn interrupted(&self) -> bool {
+        self.settings.interrupt.load(Ordering::Relaxed)
+    }
+
+    fn was_cut(&self, cells: &[Cell]) -> bool {
+        cells.iter().any(is_cut)
+    }
+}
+
+/// Whether a cell's run was interrupted.
+fn is_cut(cell: &Cell) -> bool {
+    matches!(&cell.outcome, CellOutcome::Run(run) if run.ending == Ending::Interrupted)
 }

@@ -3,6 +3,8 @@
 mod check;
 mod compare;
 mod completions;
+mod interrupt;
+mod journal;
 mod progress;
 mod simulate;
 mod sweep;
@@ -23,6 +25,9 @@ pub const EMPHASIS: Style = AnsiColor::Red.on_default().bold();
 /// A sound negative answer: nothing can stabilize it, the artifact is refused, a claim is
 /// refuted.
 const NEGATIVE: u8 = 1;
+
+/// Ended by Ctrl-C, as shells have it: 128 and the number of the signal.
+const INTERRUPTED: u8 = 130;
 
 type Outcome = Result<ExitCode, Box<dyn Error>>;
 
@@ -84,7 +89,9 @@ Examples:
   synth simulate --policy p.json --precision 1%
       run it, with confidence intervals, and judge its claims
   synth compare --workload models/section7.yaml --policies first-fit,fcfs,p.json --loads 0.5,0.7,0.9
-      mean response times beside those of the rules that people run now
+      mean response times beside those of the rules that people run now, and who is surely faster
+  synth compare --workload models/section7.yaml --policies first-fit,p.json --output c.json --html c.html
+      the same as a page with pictures; every finished part is kept, so that --resume goes on
   synth sweep-alpha --workload models/section7.yaml --preemption none --plot curves.svg
       mean response time over the switching rate, as CSV and as a picture
   synth completions bash > /etc/bash_completion.d/synth
@@ -92,8 +99,9 @@ Examples:
 Exit codes:
   0  done
   1  a sound negative answer: no policy can stabilize the workload, the policy is refused,
-     a claim is refuted
-  2  usage, input or I/O";
+     a claim is refuted, a policy of a comparison cannot be run
+  2  usage, input or I/O
+  130  interrupted by Ctrl-C: what was there by then is told and marked";
 
 /// Runs what was asked for.
 pub fn run(arguments: &Arguments) -> Outcome {

@@ -2,12 +2,12 @@
 //! not a terminal.
 
 use std::io::IsTerminal as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use synth::report::number;
-use synth::simulator::Progress;
+use synth::simulator::{Progress, Settings};
 
 use super::Common;
 
@@ -18,12 +18,6 @@ impl Spinner {
     /// Says what is under way.
     pub fn set_message(&self, message: String) {
         self.0.set_message(message);
-        if self.0.elapsed() >= Duration::from_secs(1)
-            && self.0.is_hidden()
-            && std::io::stderr().is_terminal()
-        {
-            self.0.set_draw_target(ProgressDrawTarget::stderr());
-        }
     }
 }
 
@@ -35,8 +29,12 @@ impl Drop for Spinner {
 
 /// Starts a line of progress.
 pub fn spinner(common: &Common, what: &str) -> Spinner {
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+    line(common, None, "{spinner} {msg} ({elapsed})", what)
+}
+
+fn line(common: &Common, length: Option<u64>, template: &str, what: &str) -> Spinner {
+    let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden());
+    if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
     bar.set_message(what.to_string());
@@ -53,17 +51,130 @@ pub fn spinner(common: &Common, what: &str) -> Spinner {
     Spinner(bar)
 }
 
-/// How far a simulation is.
-pub fn events(what: &str, reached: Progress, wanted: f64) -> String {
+/// How far several simulations are that follow one another.
+pub struct Bar {
+    line: Spinner,
+    started: Instant,
+    cell_started: Instant,
+    /// Cells to run, and how many of them are done.
+    cells: usize,
+    done: usize,
+}
+
+/// Steps of the bar a cell.
+const STEPS: f64 = 1000.0;
+
+impl Bar {
+    /// Starts with so many cells to run.
+    pub fn new(common: &Common, cells: usize) -> Self {
+        let template = "{bar:20.cyan/dim} {msg} ({elapsed})";
+        let length = (cells as f64 * STEPS) as u64;
+        let now = Instant::now();
+        Bar {
+            line: line(common, Some(length), template, "simulating"),
+            started: now,
+            cell_started: now,
+            cells,
+            done: 0,
+        }
+    }
+
+    /// Says how far the current cell is.
+    pub fn reached(&self, what: &str, reached: Progress, settings: &Settings) {
+        let share = share(reached, settings, self.cell_started.elapsed());
+        let steps = (self.done as f64 + share) * STEPS;
+        self.line.0.set_position(steps as u64);
+        let cell = self.done + 1;
+        let left = about(self.left(share));
+        let events = events(reached, settings.precision);
+        let text = format!("{what} (cell {cell} of {}): {events}{left}", self.cells);
+        self.line.set_message(text);
+    }
+
+    /// What is left of this cell, and for each other cell as long as one took so far.
+    fn left(&self, share: f64) -> Option<Duration> {
+        let cell = rest(self.cell_started.elapsed(), share)?;
+        let others = (self.cells - self.done - 1) as u32;
+        let so_far = self.started.elapsed() + cell;
+        Some(cell + so_far / (self.done as u32 + 1) * others)
+    }
+
+    /// The current cell is done.
+    pub fn next(&mut self) {
+        self.done += 1;
+        self.cell_started = Instant::now();
+        self.line.0.set_position((self.done as f64 * STEPS) as u64);
+    }
+}
+
+/// How far one simulation is, and how much longer it may take.
+pub fn simulation(what: &str, reached: Progress, settings: &Settings, elapsed: Duration) -> String {
+    let left = rest(elapsed, share(reached, settings, elapsed));
+    let events = events(reached, settings.precision);
+    format!("{what}: {events}{}", about(left))
+}
+
+fn events(reached: Progress, wanted: f64) -> String {
     let precision = reached.precision.map_or("not settled yet".into(), |p| {
-        format!(
-            "± {} % (asked: {} %)",
-            number(100.0 * p),
-            number(100.0 * wanted)
-        )
+        let [p, wanted] = [p, wanted].map(|x| number(100.0 * x));
+        format!("± {p} % (asked: {wanted} %)")
     });
     format!(
-        "{what}: {:.1} million events, {precision}",
+        "{:.1} million events, {precision}",
         reached.events as f64 / 1e6
     )
+}
+
+/// The part of a simulation that is done, in (0, 1]: by whichever of its budgets is nearest to its
+/// end. The precision is proportional to 1/√events.
+fn share(reached: Progress, settings: &Settings, elapsed: Duration) -> f64 {
+    let precision = reached
+        .precision
+        .map_or(0.0, |p| (settings.precision / p).powi(2));
+    let events = reached.events as f64 / settings.events as f64;
+    let time = settings
+        .time
+        .map_or(0.0, |t| elapsed.as_secs_f64() / t.as_secs_f64());
+    precision.max(events).max(time).clamp(1e-6, 1.0)
+}
+
+/// Time left, if the rest goes as what is done; unknown in the first moments.
+fn rest(elapsed: Duration, share: f64) -> Option<Duration> {
+    let left = elapsed.as_secs_f64() * (1.0 / share - 1.0);
+    (elapsed > Duration::from_millis(200) && left < 1e7).then(|| Duration::from_secs_f64(left))
+}
+
+fn about(left: Option<Duration>) -> String {
+    let Some(left) = left else {
+        return String::new();
+    };
+    let seconds = left.as_secs_f64();
+    match seconds {
+        s if s < 90.0 => format!(", about {:.0} s left", s.max(1.0)),
+        s if s < 5400.0 => format!(", about {:.0} min left", s / 60.0),
+        s => format!(", about {:.1} h left", s / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four times the events halve the interval; and the nearest budget decides.
+    #[test]
+    fn the_rest_follows_from_precision_and_budgets() {
+        let settings = Settings {
+            precision: 0.01,
+            events: 100_000_000,
+            ..Settings::default()
+        };
+        let reached = |events, precision| Progress { events, precision };
+        let at = |reached| share(reached, &settings, Duration::from_secs(1));
+        assert!((at(reached(1_000_000, Some(0.02))) - 0.25).abs() < 1e-12);
+        assert!((at(reached(50_000_000, Some(0.1))) - 0.5).abs() < 1e-12);
+        assert!((at(reached(1_000_000, None)) - 0.01).abs() < 1e-12);
+        let left = rest(Duration::from_secs(10), 0.25).map(|d| d.as_secs());
+        assert_eq!(left, Some(30));
+        assert_eq!(about(Some(Duration::from_secs(600))), ", about 10 min left");
+    }
 }

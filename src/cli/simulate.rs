@@ -1,16 +1,20 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use synth::artifact::{Artifact, CheckedArtifact, MsrPolicy};
 use synth::report;
-use synth::simulator::{Contender, Health, Judgement, Run, Settings, Verdict, judge, watches};
+use synth::simulator::{
+    Contender, Ending, Health, Judgement, Run, Settings, Verdict, judge, watches,
+};
 use synth::workload::Workload;
 
 use super::synthesize::{Backfill, EmptySlots};
 use super::{
-    Common, NEGATIVE, Outcome, count, fraction, positive, progress, publish, read_workload, tell,
+    Common, INTERRUPTED, NEGATIVE, Outcome, count, fraction, interrupt, positive, progress,
+    publish, read_workload, tell,
 };
 
 #[derive(Args)]
@@ -51,9 +55,10 @@ pub struct Budget {
     #[arg(long, default_value = "1%", value_parser = fraction)]
     precision: f64,
 
-    /// Stop after so many events (arrivals, completions, clocks)
-    #[arg(long, default_value = "2e8", value_parser = count)]
-    events: u64,
+    /// Stop after so many events (arrivals, completions, clocks) [default: 2e8; 2e7 a policy and
+    /// load where policies are compared]
+    #[arg(long, value_parser = count)]
+    events: Option<u64>,
 
     /// Independent replications; they run side by side on the cores there are
     #[arg(long, default_value = "8", value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -65,20 +70,36 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// As the simulator takes it.
-    pub fn settings(&self) -> Settings {
+    /// Independent replications.
+    pub fn replications(&self) -> u32 {
+        self.replications
+    }
+
+    /// As the simulator takes it, with so many events where none were asked for.
+    pub fn settings(&self, events: u64) -> Settings {
         Settings {
             seed: self.seed,
             replications: self.replications,
             precision: self.precision,
-            events: self.events,
+            events: self.events.unwrap_or(events),
             time: self.time.map(|t| Duration::from_secs_f64(t.min(1e9))),
             ..Settings::default()
         }
     }
 }
 
+/// Events where none are asked for.
+const EVENTS: u64 = 200_000_000;
+
 impl Arguments {
+    /// How to simulate; Ctrl-C ends it.
+    fn settings(&self) -> Result<Settings, Box<dyn std::error::Error>> {
+        Ok(Settings {
+            interrupt: interrupt::flag()?,
+            ..self.budget.settings(EVENTS)
+        })
+    }
+
     /// The policy, with what was typed in place of its own ways.
     fn overriding(&self, policy: &MsrPolicy) -> MsrPolicy {
         MsrPolicy {
@@ -97,6 +118,7 @@ struct Document<'a> {
 }
 
 pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
+    let settings = arguments.settings()?;
     let given = arguments
         .workload
         .as_ref()
@@ -108,13 +130,7 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
             return Err(why.into());
         }
         (Some(rule), Some(workload)) => {
-            let run = simulate(
-                &rule,
-                &workload,
-                &arguments.budget.settings(),
-                common,
-                "simulating",
-            )?;
+            let run = simulate(&rule, &workload, &settings, common, "simulating")?;
             (run, Vec::new(), workload)
         }
         (Some(_), None) => {
@@ -124,7 +140,7 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
             )
             .into());
         }
-        (None, given) => simulate_artifact(arguments, given, common)?,
+        (None, given) => simulate_artifact(arguments, given, &settings, common)?,
     };
     let table = report::simulation(&workload, &run, &verdicts);
     let document = Document {
@@ -133,6 +149,9 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
         verdicts: &verdicts,
     };
     publish(common, &table, &document, arguments.output.as_ref())?;
+    if settings.interrupt.load(Ordering::Relaxed) {
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
     // A policy that is unstable on the workload it was made for is refuted as a whole.
     let unstable = run.health == Health::Unstable && !verdicts.is_empty();
     let refuted = unstable || verdicts.iter().any(|j| j.verdict == Verdict::Refuted);
@@ -148,6 +167,7 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
 fn simulate_artifact(
     arguments: &Arguments,
     given: Option<Workload>,
+    settings: &Settings,
     common: &Common,
 ) -> Result<(Run, Vec<Judgement>, Workload), Box<dyn std::error::Error>> {
     let path = PathBuf::from(&arguments.policy);
@@ -164,7 +184,6 @@ fn simulate_artifact(
     let workload = given.unwrap_or_else(|| checked.workload().clone());
     same_types(artifact, &workload)?;
     let policy = arguments.overriding(&artifact.policy);
-    let settings = arguments.budget.settings();
     let watching = Settings {
         watch: watches(artifact, &workload),
         ..settings.clone()
@@ -177,7 +196,7 @@ fn simulate_artifact(
         &workload,
         match made_for && analysed == policy {
             true => &watching,
-            false => &settings,
+            false => settings,
         },
         common,
         "simulating",
@@ -193,6 +212,10 @@ fn simulate_artifact(
         let judged = judge(artifact, &workload, &run);
         return Ok((run, judged, workload));
     }
+    if run.ending == Ending::Interrupted {
+        tell(common, "Interrupted before the claims could be judged.");
+        return Ok((run, Vec::new(), workload));
+    }
     let again = simulate(
         &contender(&analysed),
         &workload,
@@ -201,6 +224,7 @@ fn simulate_artifact(
         "simulating as analysed",
     )?;
     let how = match again.health {
+        _ if again.ending == Ending::Interrupted => Some("was interrupted"),
         Health::Settled => None,
         Health::Unsettled => Some("did not settle"),
         Health::Unstable => Some("is unstable"),
@@ -263,9 +287,15 @@ fn simulate(
     common: &Common,
     what: &str,
 ) -> Result<Run, Box<dyn std::error::Error>> {
-    let progress = progress::spinner(common, what);
-    let run = contender.simulate(workload, settings, |reached| {
-        progress.set_message(progress::events(what, reached, settings.precision));
-    });
-    Ok(run?)
+    let spinner = progress::spinner(common, what);
+    let started = Instant::now();
+    let mut run = contender.simulate(workload, settings, |reached| {
+        let elapsed = started.elapsed();
+        spinner.set_message(progress::simulation(what, reached, settings, elapsed));
+    })?;
+    // What was cut short may by chance be precise enough; it still is not the whole run.
+    if settings.interrupt.load(Ordering::Relaxed) {
+        run.ending = Ending::Interrupted;
+    }
+    Ok(run)
 }

@@ -2,11 +2,15 @@
 
 mod comparison;
 mod cost;
+mod plots;
 mod simulation;
 mod sweep;
 mod synthesis;
 
-pub use comparison::comparison;
+pub use comparison::{
+    AtLoad, Budgets, Cell, Comparison, Entrant, Header, Outcome, Subject, comparison_csv,
+    comparison_page, comparison_table,
+};
 pub use cost::explain;
 pub use simulation::simulation;
 pub use sweep::{sweep_csv, sweep_plot};

@@ -7,6 +7,7 @@
 
 mod arrivals;
 mod calendar;
+mod comparison;
 mod engine;
 mod quantiles;
 mod random;
@@ -18,6 +19,7 @@ mod statistics;
 mod verdict;
 mod watch;
 
+pub use comparison::{Pair, Ranked, Ranking, paired_difference, paired_ratio};
 pub use run::{Ending, Health, Run, TypeResult};
 pub use statistics::Estimate;
 pub use verdict::{Judgement, Verdict, judge, watches};

@@ -1,0 +1,212 @@
+//! Axes: what is shown of the numbers, and where they are written.
+
+use std::ops::Range;
+
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
+
+/// How numbers are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// By their logarithms; they are positive.
+    Log,
+    /// As they are.
+    Linear,
+}
+
+/// An axis with its ticks.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// What stands beside it; may be empty.
+    pub title: String,
+    scale: Scale,
+    low: f64,
+    high: f64,
+    /// Value and label, ascending.
+    ticks: Vec<(f64, String)>,
+}
+
+impl Axis {
+    /// An axis from `low` to `high` with round ticks. On a logarithmic scale both are positive;
+    /// a range of no width is widened.
+    pub fn new(title: &str, scale: Scale, low: f64, high: f64) -> Self {
+        let (low, high) = widened(scale, low, high);
+        let ticks = match scale {
+            Scale::Log => log_ticks(low, high),
+            Scale::Linear => linear_ticks(low, high),
+        };
+        Axis {
+            title: title.into(),
+            scale,
+            low,
+            high,
+            ticks: ticks.into_iter().map(|t| (t, short(t))).collect(),
+        }
+    }
+
+    /// An axis around values, with a margin beyond them. On a logarithmic scale only positive
+    /// values count.
+    pub fn around(title: &str, scale: Scale, values: impl Iterator<Item = f64>) -> Self {
+        let seen = values.filter(|v| v.is_finite() && (scale == Scale::Linear || *v > 0.0));
+        let (low, high) = seen.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| {
+            (a.min(v), b.max(v))
+        });
+        if low > high {
+            return Axis::new(title, scale, 1.0, 10.0);
+        }
+        match scale {
+            Scale::Log => Axis::new(title, scale, low / 1.2, high * 1.2),
+            Scale::Linear => {
+                let margin = 0.06 * (high - low);
+                Axis::new(title, scale, low - margin, high + margin)
+            }
+        }
+    }
+
+    /// The axis with this beside it.
+    pub fn titled(self, title: String) -> Self {
+        Axis { title, ..self }
+    }
+
+    /// The axis with these ticks instead of its own.
+    pub fn with_ticks(self, ticks: Vec<(f64, String)>) -> Self {
+        Axis { ticks, ..self }
+    }
+
+    /// The greatest value that is shown.
+    pub fn high(&self) -> f64 {
+        self.high
+    }
+
+    /// The least value that is shown.
+    pub fn low(&self) -> f64 {
+        self.low
+    }
+
+    /// Labels of all ticks.
+    pub(super) fn labels(&self) -> impl Iterator<Item = &str> {
+        self.ticks.iter().map(|(_, label)| label.as_str())
+    }
+
+    /// The label of the tick at a value; empty where there is none.
+    pub(super) fn label(&self, value: f64) -> String {
+        let mut ticks = self.ticks.iter();
+        let here = ticks.find(|(at, _)| at.to_bits() == value.to_bits());
+        here.map_or(String::new(), |(_, label)| label.clone())
+    }
+
+    fn scaled(&self, value: f64) -> f64 {
+        match self.scale {
+            Scale::Log => value.log10(),
+            Scale::Linear => value,
+        }
+    }
+}
+
+impl Ranged for Axis {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    /// The pixel of a value; what lies beyond the axis is drawn at its end.
+    fn map(&self, value: &f64, (first, last): (i32, i32)) -> i32 {
+        let [low, high] = [self.low, self.high].map(|end| self.scaled(end));
+        let here = self.scaled(value.clamp(self.low, self.high));
+        first + ((here - low) / (high - low) * f64::from(last - first)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        match hint.weight().allow_light_points() {
+            true => Vec::new(),
+            false => self.ticks.iter().map(|(value, _)| *value).collect(),
+        }
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.low..self.high
+    }
+}
+
+fn widened(scale: Scale, low: f64, high: f64) -> (f64, f64) {
+    match scale {
+        Scale::Log if high < 1.5 * low => (low / 1.25, high * 1.25),
+        Scale::Linear if high - low < 1e-9 => (low - 0.05, high + 0.05),
+        _ => (low, high),
+    }
+}
+
+/// Most ticks of an axis.
+const MOST: usize = 7;
+
+/// 1, 2 and 5 times powers of ten; only powers of ten where these are many; round numbers as on a
+/// linear scale where they are few.
+fn log_ticks(low: f64, high: f64) -> Vec<f64> {
+    let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
+    let inside = |ticks: &[f64], every: i32| -> Vec<f64> {
+        let kept = decades.clone().filter(|d| d.rem_euclid(every) == 0);
+        let all = kept.flat_map(|d| ticks.iter().map(move |t| t * 10_f64.powi(d)));
+        all.filter(|t| (low..=high).contains(t)).collect()
+    };
+    let fine = inside(&[1.0, 2.0, 5.0], 1);
+    if fine.len() < 3 {
+        return linear_ticks(low, high);
+    }
+    let choices = [
+        fine,
+        inside(&[1.0], 1),
+        inside(&[1.0], 2),
+        inside(&[1.0], 4),
+    ];
+    let few = choices.into_iter().find(|ticks| ticks.len() <= MOST);
+    few.unwrap_or_default()
+}
+
+/// Multiples of 1, 2 or 5 times a power of ten.
+fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
+    let rough = (high - low) / (MOST - 1) as f64;
+    let power = 10_f64.powf(rough.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|s| s * power);
+    let step = steps.into_iter().find(|s| *s >= rough).unwrap_or(rough);
+    let first = (low / step).ceil() as i64;
+    let last = (high / step).floor() as i64;
+    (first..=last).map(|n| n as f64 * step).collect()
+}
+
+/// A number for an axis: no trailing zeros.
+pub fn short(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude >= 1e5 || (magnitude > 0.0 && magnitude < 1e-3) {
+        format!("{value:e}")
+    } else {
+        format!("{}", (value * 1e6).round() / 1e6)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(axis: &Axis) -> Vec<&str> {
+        axis.labels().collect()
+    }
+
+    #[test]
+    fn ticks_are_round_and_few() {
+        let log = |low, high| Axis::new("", Scale::Log, low, high);
+        assert_eq!(labels(&log(0.9, 30.0)), ["1", "2", "5", "10", "20"]);
+        assert_eq!(labels(&log(0.1, 1e7)).len(), 5);
+        assert_eq!(labels(&log(1.2, 1.9)), ["1.2", "1.4", "1.6", "1.8"]);
+        let linear = Axis::new("", Scale::Linear, 0.0, 1.0);
+        assert_eq!(labels(&linear), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
+    }
+
+    #[test]
+    fn every_range_has_an_axis() {
+        for values in [vec![], vec![1.0], vec![0.0, -1.0], vec![f64::NAN, 2.0, 2.0]] {
+            for scale in [Scale::Log, Scale::Linear] {
+                let axis = Axis::around("", scale, values.iter().copied());
+                assert!(axis.high > axis.low, "{values:?} {axis:?}");
+                let pixel = |value: f64| axis.map(&value, (200, 0));
+                assert_eq!([f64::MAX, f64::MIN, axis.low].map(pixel), [0, 200, 200]);
+            }
+        }
+    }
+}

@@ -9,20 +9,33 @@
 //! whoever runs it tells it when one rang; so a recorded sequence of events determines all
 //! decisions. A rule may also give fractional service: [`System::share`].
 
+mod best_fit;
+mod by_need;
 mod drive;
 mod fcfs;
 mod first_fit;
+mod least_servers_first;
 mod meter;
+mod most_servers_first;
 mod msr;
+mod oldest;
 mod pools;
 mod queued;
 mod room;
+mod server_filling;
 mod system;
+mod unsuitable;
+mod view;
 
+pub use best_fit::BestFit;
 pub use fcfs::Fcfs;
 pub use first_fit::FirstFit;
+pub use least_servers_first::LeastServersFirst;
+pub use most_servers_first::MostServersFirst;
 pub use msr::Msr;
+pub use server_filling::ServerFilling;
 pub use system::{Action, Counters, Job, System, Violation};
+pub use unsuitable::Unsuitable;
 
 pub(crate) use meter::Meter;
 

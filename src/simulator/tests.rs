@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::artifact::{Backfill, Preemption, Route, section_seven};
-use crate::policy::{Event, System};
+use crate::policy::{Event, Fcfs, FirstFit, System};
 use std::sync::Mutex;
 
 mod sizes;

@@ -12,9 +12,9 @@ use crate::workload::Workload;
 /// Source: Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, section 2; compression in order of arrival
 /// as there. Several resources: ours, all must have room.
 ///
-/// With exact sizes jobs end as planned, but for rounding: a reservation that is due within
-/// [`ROUNDING`] of now counts as due, and one that is due starts at the first event at which it
-/// fits. Nobody waits for a time at which nothing happens.
+/// With exact sizes jobs end as planned, but for rounding: a reservation within 1e-12 of now,
+/// relatively, is due, and one that is due starts at the first event at which it fits. Nobody waits
+/// for a time at which nothing happens.
 ///
 /// An arrival is O(R · (running + waiting)), for the plan is as long; a completion O(1) as
 /// planned, O(waiting) where a reservation is due, and a compression O(R · waiting · (running +
@@ -40,7 +40,7 @@ struct Plan {
     estimate: f64,
 }
 
-/// Relative to the time.
+/// Of times, relatively.
 const ROUNDING: f64 = 1e-12;
 
 impl ConservativeBackfill {

@@ -14,10 +14,9 @@ use crate::workload::Workload;
 /// one unit) it fills the server and has the least mean response time in heavy traffic. With other
 /// needs as [`ServerFilling`](super::ServerFilling).
 ///
-/// A job's rank need × remaining size falls while it runs and stands still while it waits. So jobs
-/// leave the prefix only for arrivals with lower ranks; all others wait in a heap. O(k log k) a
-/// decision, for the ranks of the prefix, and O(log n) for each job in or out; O(log n) for an
-/// arrival behind the prefix.
+/// A job's rank need × remaining size falls while it runs and stands still while it waits. So who
+/// is behind the prefix comes into it only when others leave, and waits in a heap until then. O(k
+/// log k) a decision, for the ranks of the prefix, and O(log n) for each job in or out.
 #[derive(Clone, Debug)]
 pub struct ServerFillingSrpt {
     servers: u64,
@@ -68,10 +67,10 @@ impl ServerFillingSrpt {
         self.prefix.iter().map(|own| self.needs[own.kind]).sum()
     }
 
-    /// The youngest job of type i has just come: whether it may belong to the prefix.
-    fn arrival(&mut self, kind: usize, system: &System) -> bool {
+    /// The youngest job of type i has just come: it may belong to the prefix, or waits behind it.
+    fn arrival(&mut self, kind: usize, system: &System) {
         let Some(job) = system.youngest(kind) else {
-            return false;
+            return;
         };
         let own = Ranked {
             kind,
@@ -81,13 +80,11 @@ impl ServerFillingSrpt {
             chosen: false,
         };
         let is_before = |other: &Ranked| own.rank < self.rank(other.kind, other.job, system);
-        let belongs = self.needed() < self.servers || self.prefix.iter().any(is_before);
-        if belongs {
+        if self.needed() < self.servers || self.prefix.iter().any(is_before) {
             self.prefix.push(own);
         } else {
             self.put_off(own);
         }
-        belongs
     }
 
     fn put_off(&mut self, own: Ranked) {
@@ -166,11 +163,7 @@ impl Policy for ServerFillingSrpt {
 
     fn react(&mut self, event: Event, system: &mut System) {
         match event {
-            Event::Arrival(i) => {
-                if !self.arrival(i, system) {
-                    return;
-                }
-            }
+            Event::Arrival(i) => self.arrival(i, system),
             Event::Completion(_) => {
                 let ended = system.ended();
                 self.prefix.retain(|own| own.job.number != ended);

@@ -105,7 +105,9 @@ fn type_table(workload: &Workload, run: &Run) -> String {
 }
 
 fn percentiles(found: Option<[f64; 3]>) -> [String; 3] {
-    found.map_or(["–".into(), "–".into(), "–".into()], |p| p.map(number))
+    found.map_or(["–".into(), "–".into(), "–".into()], |p| {
+        p.map(number)
+    })
 }
 
 fn overall(workload: &Workload, run: &Run) -> String {

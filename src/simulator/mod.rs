@@ -8,9 +8,11 @@
 mod arrivals;
 mod calendar;
 mod comparison;
+mod contender;
 mod engine;
 mod quantiles;
 mod random;
+mod rules;
 mod run;
 mod sample;
 mod series;
@@ -20,6 +22,8 @@ mod verdict;
 mod watch;
 
 pub use comparison::{Pair, Ranked, Ranking, paired_difference, paired_ratio};
+pub use contender::{Contender, Failure, NameError};
+pub use rules::{Parameter, Rule};
 pub use run::{Ending, Health, Run, TypeResult};
 pub use statistics::Estimate;
 pub use verdict::{Judgement, Verdict, judge, watches};
@@ -31,8 +35,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use crate::artifact::MsrPolicy;
-use crate::policy::{Fcfs, FirstFit, Msr, Policy, Violation};
+use crate::policy::{Policy, Violation};
 use crate::workload::Workload;
 use calendar::{Calendar, Ends, Memoryless};
 use engine::Engine;
@@ -147,50 +150,6 @@ fn replicate<P: Policy + Clone + Send, E: Ends + Send>(
 
 /// Events before the first look at the precision; then after each quarter more.
 const FIRST_LOOK: u64 = 1_000_000;
-
-/// Policies that can be simulated by name or from an artifact.
-#[derive(Clone, Debug)]
-pub enum Contender {
-    /// First come, first served.
-    Fcfs,
-    /// First-Fit.
-    FirstFit,
-    /// A Markovian Service Rate policy.
-    Msr(Box<MsrPolicy>),
-}
-
-impl Contender {
-    /// The names of the rules that need no artifact.
-    pub const NAMES: [&'static str; 2] = ["first-fit", "fcfs"];
-
-    /// The rule of this name.
-    pub fn named(name: &str) -> Option<Contender> {
-        match name {
-            "fcfs" => Some(Contender::Fcfs),
-            "first-fit" => Some(Contender::FirstFit),
-            _ => None,
-        }
-    }
-
-    /// Simulates this contender; see [`simulate`].
-    ///
-    /// # Errors
-    /// As [`simulate`].
-    pub fn simulate(
-        &self,
-        workload: &Workload,
-        settings: &Settings,
-        progress: impl FnMut(Progress),
-    ) -> Result<Run, Violation> {
-        match self {
-            Contender::Fcfs => simulate(workload, Fcfs, settings, progress),
-            Contender::FirstFit => simulate(workload, FirstFit, settings, progress),
-            Contender::Msr(policy) => {
-                simulate(workload, Msr::new(policy, workload), settings, progress)
-            }
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests;

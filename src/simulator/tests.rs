@@ -4,10 +4,13 @@
 
 use super::*;
 use crate::artifact::{Backfill, Preemption, Route, section_seven};
-use crate::policy::{Event, System};
+use crate::policy::{Event, Fcfs, FirstFit, System};
 use std::sync::Mutex;
 
+mod chains;
 mod coverage;
+mod references;
+mod rules;
 mod sizes;
 
 fn model(name: &str) -> Workload {

@@ -140,12 +140,7 @@ impl fmt::Display for Fault {
 /// "did you mean …" where one of the names known is near to the one found, else all of them.
 pub(super) fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
     const SHOWN: usize = 12;
-    let near = known
-        .iter()
-        .map(|name| (edit_distance(found, name), name))
-        .filter(|(distance, name)| *distance <= name.chars().count().div_ceil(3))
-        .min_by_key(|(distance, _)| *distance);
-    if let Some((_, name)) = near {
+    if let Some(name) = nearest(found, known) {
         return format!("did you mean `{name}`?");
     }
     let names: Vec<String> = known
@@ -159,6 +154,16 @@ pub(super) fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
         ""
     };
     format!("{kind}: {}{more}", names.join(", "))
+}
+
+/// The one of the names known that is near to the one found, if any is.
+pub(crate) fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
+    let near = known
+        .iter()
+        .map(|name| (edit_distance(found, name), *name))
+        .filter(|(distance, name)| *distance <= name.chars().count().div_ceil(3))
+        .min_by_key(|(distance, _)| *distance);
+    near.map(|(_, name)| name)
 }
 
 /// Levenshtein's distance without regard to case: insertions, deletions and substitutions.

@@ -64,6 +64,8 @@ pub use process::ArrivalProcess;
 pub use record::{Record, RecordResource, RecordType};
 pub use size::Size;
 
+pub(crate) use fault::nearest;
+
 /// A checked workload: K ≥ 1 job types on a server with R ≥ 1 resources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {

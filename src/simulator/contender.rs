@@ -1,0 +1,267 @@
+//! Every rule by its name, and the dispatch to it: static, so that each rule is compiled into the
+//! simulator's step.
+
+use super::rules::{RULES, Rule};
+use super::{Progress, Run, Settings, simulate};
+use crate::artifact::MsrPolicy;
+use crate::policy::{
+    BalancedSplitting, BestFit, ConservativeBackfill, DivisorFilling, EasyBackfill, Fcfs, FirstFit,
+    LeastServersFirst, MaxWeight, MostServersFirst, Msr, RandomizedTimers, ServerFilling,
+    ServerFillingSrpt, Timers, Unsuitable, Violation,
+};
+use crate::workload::{Workload, nearest};
+
+/// Policies that can be simulated by name or from an artifact. What each does stands with the rule
+/// in [`crate::policy`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Contender {
+    /// First come, first served.
+    Fcfs,
+    /// First-Fit.
+    FirstFit,
+    /// Best-Fit.
+    BestFit,
+    /// Most Servers First.
+    MostServersFirst,
+    /// Least Servers First.
+    LeastServersFirst,
+    /// EASY backfilling, with the inflation f of size estimates, at least 1.
+    EasyBackfill(f64),
+    /// Conservative backfilling, with the same.
+    ConservativeBackfill(f64),
+    /// Randomized Timers.
+    RandomizedTimers(Timers),
+    /// MaxWeight over schedules that there are jobs for.
+    MaxWeight,
+    /// MaxWeight over all schedules.
+    MaxWeightUncapped,
+    /// ServerFilling.
+    ServerFilling,
+    /// DivisorFilling.
+    DivisorFilling,
+    /// ServerFilling-SRPT.
+    ServerFillingSrpt,
+    /// Balanced Splitting.
+    BalancedSplitting,
+    /// A Markovian Service Rate policy.
+    Msr(Box<MsrPolicy>),
+}
+
+/// Why a text names no rule.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NameError {
+    /// There is no such rule.
+    #[error("there is no rule `{found}`{}; the rules are {}", meant(.found), Contender::NAMES.join(", "))]
+    Unknown {
+        /// What was asked for.
+        found: String,
+    },
+    /// The rule has no parameter, and was given one.
+    #[error("the rule {rule} has no parameter, and was given `{found}`; write just {rule}")]
+    NoParameter {
+        /// The rule.
+        rule: &'static str,
+        /// What it was given.
+        found: String,
+    },
+    /// The rule's parameter is not what it can be.
+    #[error(
+        "the parameter of {rule} is {what}, at least {least}, and not `{found}`; write for instance {rule}:{default}"
+    )]
+    Parameter {
+        /// The rule.
+        rule: &'static str,
+        /// What its parameter means.
+        what: &'static str,
+        /// The least that it can be.
+        least: f64,
+        /// What it is where nothing is said.
+        default: f64,
+        /// What was found.
+        found: String,
+    },
+}
+
+/// Why there is no run.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Failure {
+    /// The rule cannot serve this workload.
+    #[error("{rule} cannot serve this workload: {why}; rules that can are {others}")]
+    Unsuitable {
+        /// The rule.
+        rule: &'static str,
+        /// Why not.
+        why: Unsuitable,
+        /// The rules that can.
+        others: String,
+    },
+    /// The rule made a decision that no server could carry out.
+    #[error(transparent)]
+    Violation(#[from] Violation),
+}
+
+impl Contender {
+    /// The names of the rules that need no artifact.
+    pub const NAMES: [&'static str; RULES.len()] = {
+        let mut names = [""; RULES.len()];
+        let mut n = 0;
+        while n < names.len() {
+            names[n] = RULES[n].name;
+            n += 1;
+        }
+        names
+    };
+
+    /// All rules that need no artifact.
+    pub fn rules() -> &'static [Rule] {
+        RULES
+    }
+
+    /// The rule of this name.
+    pub fn named(name: &str) -> Option<Contender> {
+        Contender::parse(name).ok()
+    }
+
+    /// The rule that a text names: `name`, or `name:parameter`.
+    ///
+    /// # Errors
+    /// Where there is no such rule, or its parameter is not what it can be.
+    pub fn parse(text: &str) -> Result<Contender, NameError> {
+        let (name, parameter) = match text.split_once(':') {
+            Some((name, parameter)) => (name, Some(parameter)),
+            None => (text, None),
+        };
+        let rule = Rule::named(name).ok_or_else(|| NameError::Unknown {
+            found: name.to_owned(),
+        })?;
+        rule.with(parameter)
+    }
+
+    /// The name of the rule, without its parameter; `msr` for one from an artifact.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Contender::Fcfs => "fcfs",
+            Contender::FirstFit => "first-fit",
+            Contender::BestFit => "best-fit",
+            Contender::MostServersFirst => "most-servers-first",
+            Contender::LeastServersFirst => "least-servers-first",
+            Contender::EasyBackfill(_) => "easy-backfill",
+            Contender::ConservativeBackfill(_) => "conservative-backfill",
+            Contender::RandomizedTimers(_) => "randomized-timers",
+            Contender::MaxWeight => "max-weight",
+            Contender::MaxWeightUncapped => "max-weight-uncapped",
+            Contender::ServerFilling => "server-filling",
+            Contender::DivisorFilling => "divisor-filling",
+            Contender::ServerFillingSrpt => "server-filling-srpt",
+            Contender::BalancedSplitting => "balanced-splitting",
+            Contender::Msr(_) => "msr",
+        }
+    }
+
+    /// Whether the rule can serve this workload.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn suits(&self, workload: &Workload) -> Result<(), Unsuitable> {
+        match self {
+            Contender::ServerFilling => ServerFilling::new(workload).map(drop),
+            Contender::DivisorFilling => DivisorFilling::new(workload).map(drop),
+            Contender::ServerFillingSrpt => ServerFillingSrpt::new(workload).map(drop),
+            Contender::BalancedSplitting => BalancedSplitting::new(workload).map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    /// Simulates this contender; see [`simulate`].
+    ///
+    /// # Errors
+    /// Where the rule cannot serve the workload; and as [`simulate`].
+    pub fn simulate(
+        &self,
+        workload: &Workload,
+        settings: &Settings,
+        progress: impl FnMut(Progress),
+    ) -> Result<Run, Failure> {
+        let (w, s, p) = (workload, settings, progress);
+        let unsuitable = |why| self.unsuitable(why, w);
+        let run = match self {
+            Contender::Fcfs => simulate(w, Fcfs, s, p),
+            Contender::FirstFit => simulate(w, FirstFit, s, p),
+            Contender::BestFit => simulate(w, BestFit::new(w), s, p),
+            Contender::MostServersFirst => simulate(w, MostServersFirst::new(w), s, p),
+            Contender::LeastServersFirst => simulate(w, LeastServersFirst::new(w), s, p),
+            Contender::EasyBackfill(f) => simulate(w, EasyBackfill::new(w, *f), s, p),
+            Contender::ConservativeBackfill(f) => {
+                simulate(w, ConservativeBackfill::new(w, *f), s, p)
+            }
+            Contender::RandomizedTimers(t) => simulate(w, RandomizedTimers::new(w, *t), s, p),
+            Contender::MaxWeight => simulate(w, MaxWeight::capped(w), s, p),
+            Contender::MaxWeightUncapped => simulate(w, MaxWeight::uncapped(w), s, p),
+            Contender::ServerFilling => {
+                simulate(w, ServerFilling::new(w).map_err(unsuitable)?, s, p)
+            }
+            Contender::DivisorFilling => {
+                simulate(w, DivisorFilling::new(w).map_err(unsuitable)?, s, p)
+            }
+            Contender::ServerFillingSrpt => {
+                simulate(w, ServerFillingSrpt::new(w).map_err(unsuitable)?, s, p)
+            }
+            Contender::BalancedSplitting => {
+                simulate(w, BalancedSplitting::new(w).map_err(unsuitable)?, s, p)
+            }
+            Contender::Msr(policy) => simulate(w, Msr::new(policy, w), s, p),
+        };
+        Ok(run?)
+    }
+
+    fn unsuitable(&self, why: Unsuitable, workload: &Workload) -> Failure {
+        let all = RULES.iter().filter(|rule| {
+            let made = rule.with(None);
+            made.is_ok_and(|contender| contender.suits(workload).is_ok())
+        });
+        let names: Vec<&str> = all.map(|rule| rule.name).collect();
+        Failure::Unsuitable {
+            rule: self.name(),
+            why,
+            others: names.join(", "),
+        }
+    }
+}
+
+/// ", did you mean …" where a rule's name is near.
+fn meant(found: &str) -> String {
+    let aliases = RULES.iter().flat_map(|rule| rule.aliases);
+    let known: Vec<&str> = Contender::NAMES
+        .into_iter()
+        .chain(aliases.copied())
+        .collect();
+    nearest(found, &known).map_or(String::new(), |name| format!(", did you mean `{name}`?"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn every_rule_is_found_by_its_names_and_knows_its_own() {
+        for rule in Contender::rules() {
+            for name in [rule.name].iter().chain(rule.aliases) {
+                assert_eq!(Contender::parse(name).unwrap().name(), rule.name);
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_told_the_nearest_and_all() {
+        let said = |text| Contender::parse(text).unwrap_err().to_string();
+        let text = said("frst-fit");
+        assert!(text.contains("did you mean `first-fit`?"), "{text}");
+        assert!(
+            text.contains("fcfs") && text.contains("server-filling"),
+            "{text}"
+        );
+        assert!(!said("a rule of mine").contains("did you mean"));
+    }
+}

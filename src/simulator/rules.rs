@@ -1,0 +1,184 @@
+use super::Contender;
+use super::contender::NameError;
+use crate::policy::Timers;
+
+/// A rule that can be asked for by name.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// Its name.
+    pub name: &'static str,
+    /// What else it goes by.
+    pub aliases: &'static [&'static str],
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// The number that may follow its name and a colon.
+    pub parameter: Option<Parameter>,
+    make: fn(f64) -> Contender,
+}
+
+/// A rule's parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// What it means.
+    pub what: &'static str,
+    /// The least that it can be.
+    pub least: f64,
+    /// What it is where nothing is said.
+    pub default: f64,
+}
+
+impl Rule {
+    const fn new(name: &'static str, make: fn(f64) -> Contender, about: &'static str) -> Self {
+        Rule {
+            name,
+            aliases: &[],
+            about,
+            parameter: None,
+            make,
+        }
+    }
+
+    const fn alias(self, aliases: &'static [&'static str]) -> Self {
+        Rule { aliases, ..self }
+    }
+
+    const fn parameter(self, what: &'static str, least: f64, default: f64) -> Self {
+        let parameter = Some(Parameter {
+            what,
+            least,
+            default,
+        });
+        Rule { parameter, ..self }
+    }
+
+    /// The rule of this name, or with this other name.
+    pub fn named(name: &str) -> Option<&'static Rule> {
+        let is_called = |rule: &&Rule| rule.name == name || rule.aliases.contains(&name);
+        RULES.iter().find(is_called)
+    }
+
+    /// The rule with this parameter, or as it is where nothing is said.
+    ///
+    /// # Errors
+    /// Where the parameter is not what it can be.
+    pub fn with(&self, parameter: Option<&str>) -> Result<Contender, NameError> {
+        let rule = self.name;
+        match (self.parameter, parameter) {
+            (None, None) => Ok((self.make)(f64::NAN)),
+            (Some(Parameter { default, .. }), None) => Ok((self.make)(default)),
+            (None, Some(found)) => Err(NameError::NoParameter {
+                rule,
+                found: found.to_owned(),
+            }),
+            (
+                Some(Parameter {
+                    what,
+                    least,
+                    default,
+                }),
+                Some(found),
+            ) => {
+                let value = found
+                    .parse()
+                    .ok()
+                    .filter(|x: &f64| *x >= least && x.is_finite());
+                value.map(self.make).ok_or_else(|| NameError::Parameter {
+                    rule,
+                    what,
+                    least,
+                    default,
+                    found: found.to_owned(),
+                })
+            }
+        }
+    }
+}
+
+/// All of them, but those from an artifact.
+pub(super) const RULES: &[Rule] = &[
+    Rule::new(
+        "first-fit",
+        |_| Contender::FirstFit,
+        "scans the queue in order of arrival and starts each job that fits",
+    ),
+    Rule::new(
+        "fcfs",
+        |_| Contender::Fcfs,
+        "first come, first served: stops at the first job that does not fit",
+    ),
+    Rule::new(
+        "best-fit",
+        |_| Contender::BestFit,
+        "the fitting job with the largest dominant share; of equals the oldest",
+    ),
+    Rule::new(
+        "most-servers-first",
+        |_| Contender::MostServersFirst,
+        "the fitting job that needs most; with several resources, by dominant share",
+    )
+    .alias(&["msf"]),
+    Rule::new(
+        "least-servers-first",
+        |_| Contender::LeastServersFirst,
+        "the fitting job that needs least; with several resources, by dominant share",
+    )
+    .alias(&["lsf"]),
+    Rule::new(
+        "easy-backfill",
+        Contender::EasyBackfill,
+        "first-fit behind the head of the queue, which is not delayed by its estimate; knows sizes",
+    )
+    .alias(&["easy"])
+    .parameter(INFLATION, 1.0, 1.0),
+    Rule::new(
+        "conservative-backfill",
+        Contender::ConservativeBackfill,
+        "every job has a reservation that no later one may delay; knows sizes",
+    )
+    .alias(&["conservative"])
+    .parameter(INFLATION, 1.0, 1.0),
+    Rule::new(
+        "randomized-timers",
+        |rate| {
+            Contender::RandomizedTimers(Timers {
+                rate,
+                ..Timers::default()
+            })
+        },
+        "clocks of the types, faster with longer queues, race for free room; dummies hold it",
+    )
+    .parameter("the clocks' rate r", f64::MIN_POSITIVE, 1.0),
+    Rule::new(
+        "max-weight",
+        |_| Contender::MaxWeight,
+        "preempts; the schedule with the most jobs in the system, summed over its own jobs",
+    )
+    .alias(&["max-weight-capped"]),
+    Rule::new(
+        "max-weight-uncapped",
+        |_| Contender::MaxWeightUncapped,
+        "the same over all schedules, also such as there are no jobs for",
+    ),
+    Rule::new(
+        "server-filling",
+        |_| Contender::ServerFilling,
+        "preempts; of the oldest jobs that fill all servers, those that need most; one resource",
+    ),
+    Rule::new(
+        "divisor-filling",
+        |_| Contender::DivisorFilling,
+        "preempts; of the k oldest jobs some that fill all servers; each need must divide k",
+    ),
+    Rule::new(
+        "server-filling-srpt",
+        |_| Contender::ServerFillingSrpt,
+        "server-filling by least need times remaining size; knows sizes; one resource",
+    ),
+    Rule::new(
+        "balanced-splitting",
+        |_| Contender::BalancedSplitting,
+        "each type owns servers by its load; who finds them busy queues for helpers; one resource",
+    ),
+];
+
+const INFLATION: &str = "the inflation of size estimates";

@@ -92,6 +92,7 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     drop(spinner);
     let settings = Settings {
         interrupt: interrupt::flag()?,
+        common_sizes: true,
         ..arguments.budget.settings(EVENTS)
     };
     let header = arguments.header(&workload, solution.certificate.load, &settings, &entered);

@@ -54,6 +54,10 @@ pub struct Settings {
     pub events: u64,
     /// Stop after this wall-clock time; the result then depends on the machine.
     pub time: Option<Duration>,
+    /// Give each job its size as it arrives, even where sizes have no memory and it could be done
+    /// without. Then policies under one seed face the same sizes too, and what they differ by is
+    /// known better.
+    pub common_sizes: bool,
     /// Thresholds to watch; see [`watches`] for those that an artifact's claims are about.
     pub watch: Vec<Watch>,
     /// Once it is set, the run ends with what it has.
@@ -68,6 +72,7 @@ impl Default for Settings {
             precision: 0.01,
             events: 200_000_000,
             time: None,
+            common_sizes: false,
             watch: Vec::new(),
             interrupt: Arc::default(),
         }
@@ -94,7 +99,7 @@ pub fn simulate<P: Policy + Clone + Send>(
     progress: impl FnMut(Progress),
 ) -> Result<Run, Violation> {
     let exponential = workload.types().iter().all(|t| t.size().is_exponential());
-    if exponential && !policy.needs_sizes() {
+    if exponential && !policy.needs_sizes() && !settings.common_sizes {
         replicate(workload, policy, || Memoryless, settings, progress)
     } else {
         let calendar = || Calendar::new(workload);

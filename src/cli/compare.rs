@@ -2,23 +2,19 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
 
 use clap::Args;
-use sha2::{Digest as _, Sha256};
-use synth::artifact::CheckedArtifact;
 use synth::program::{self, Limits};
-use synth::report::{
-    self, Budgets, Cell, Comparison, Entrant, Header, Outcome as CellOutcome, Subject,
-};
-use synth::simulator::{Contender, Ending, Settings};
+use synth::report::{self, Budgets, Cell, Comparison, Header, Outcome as CellOutcome, Subject};
+use synth::simulator::Settings;
 use synth::workload::Workload;
 
 use super::journal::Journal;
-use super::progress::{self, Bar};
-use super::simulate::{Budget, same_types};
+use super::plan::{Entered, Plan, enter};
+use super::simulate::Budget;
 use super::{
-    Common, INTERRUPTED, NEGATIVE, Outcome, emit, fraction, interrupt, read_workload, tell,
+    Common, INTERRUPTED, NEGATIVE, Outcome, emit, fraction, interrupt, progress, read_workload,
+    tell,
 };
 
 #[derive(Args)]
@@ -33,7 +29,7 @@ pub struct Arguments {
     policies: Vec<String>,
 
     /// Loads ρ to compare at, as fractions of what any policy can serve
-    #[arg(long, value_delimiter = ',', default_value = "0.5,0.7,0.9", value_parser = load, value_name = "ρ,ρ,…")]
+    #[arg(long, value_delimiter = ',', default_value = "0.5,0.7,0.9", value_parser = load, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
     loads: Vec<f64>,
 
     #[command(flatten)]
@@ -61,9 +57,9 @@ const EXAMPLES: &str = "\
 Examples:
   synth compare --workload models/section7.yaml --policies first-fit,fcfs
       a table and who is surely faster, at loads .5, .7 and .9
-  synth compare --workload models/section7.yaml --policies first-fit,p.json --loads 50%,80%,90%,95% \\
-        --precision 0.5% --events 1e8 --output c.json --csv c.csv --html c.html
-      all of it, more exactly: for programs, for spreadsheets, for people
+  synth compare --workload models/section7.yaml --policies first-fit,p.json --loads 50%,90%,95% \\
+        --precision .5% --events 1e8 --output c.json --csv c.csv --html c.html
+      more exactly, and for programs, for spreadsheets, for people
   synth compare … --output c.json --resume
       go on after Ctrl-C or a crash; the same options give the same bytes as without the break
 
@@ -110,7 +106,7 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
         settings: &settings,
     };
     let cells = plan.run(finished, journal.as_mut(), common)?;
-    let interrupted = cells.len() < header.loads.len() * entered.len() || plan.was_cut(&cells);
+    let interrupted = !plan.is_done(&cells);
     let comparison = Comparison::new(header, cells, interrupted);
     arguments.publish(&workload, &comparison, common)?;
     conclude(&comparison, journal, common)
@@ -133,12 +129,6 @@ fn conclude(comparison: &Comparison, journal: Option<Journal>, common: &Common) 
         true => Ok(ExitCode::from(NEGATIVE)),
         false => Ok(ExitCode::SUCCESS),
     }
-}
-
-/// A policy that was entered; or why it cannot run on this workload.
-struct Entered {
-    entrant: Entrant,
-    contender: Result<Contender, String>,
 }
 
 impl Arguments {
@@ -280,125 +270,4 @@ fn writable(path: &Path) -> Result<(), Box<dyn Error>> {
         Err(_) => std::fs::File::create_new(path).and_then(|_| std::fs::remove_file(path)),
     };
     tried.map_err(|e| format!("cannot write {}: {e}; choose another place", path.display()).into())
-}
-
-/// A rule by name, or a policy file, which may not fit the workload's types.
-fn enter(name: &str, workload: &Workload) -> Result<Entered, Box<dyn Error>> {
-    let entrant = |digest| Entrant {
-        name: name.into(),
-        digest,
-    };
-    if let Some(rule) = Contender::named(name) {
-        return Ok(Entered {
-            entrant: entrant(None),
-            contender: Ok(rule),
-        });
-    }
-    let path = PathBuf::from(name);
-    if !path.exists() {
-        let names = Contender::NAMES.join(", ");
-        return Err(format!(
-            "there is no rule `{name}` and no such policy file; the rules are {names}"
-        )
-        .into());
-    }
-    let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read {name}: {e}"))?;
-    let checked = CheckedArtifact::parse(&text, name)?;
-    let fits = same_types(checked.artifact(), workload);
-    let policy = Box::new(checked.artifact().policy.clone());
-    Ok(Entered {
-        entrant: entrant(Some(digest(&text))),
-        contender: fits.map(|()| Contender::Msr(policy)),
-    })
-}
-
-fn digest(text: &str) -> String {
-    let hash = Sha256::digest(text.as_bytes());
-    let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
-}
-
-/// What is to be run.
-struct Plan<'a> {
-    workload: &'a Workload,
-    header: &'a Header,
-    entered: &'a [Entered],
-    settings: &'a Settings,
-}
-
-impl Plan<'_> {
-    /// All cells, load by load: those that are finished as they are, the others as they come out.
-    /// After an interruption the cell under way is the last.
-    fn run(
-        &self,
-        finished: Vec<Cell>,
-        mut journal: Option<&mut Journal>,
-        common: &Common,
-    ) -> Result<Vec<Cell>, Box<dyn Error>> {
-        let mut cells = Vec::new();
-        let mut bar = Bar::new(
-            common,
-            self.header.loads.len() * self.entered.len() - finished.len(),
-        );
-        for &load in &self.header.loads {
-            let scaled = self.workload.scaled(load / self.header.workload.load)?;
-            for entered in self.entered {
-                let is_it = |c: &&Cell| {
-                    c.policy == entered.entrant.name && c.load.to_bits() == load.to_bits()
-                };
-                if let Some(cell) = finished.iter().find(is_it) {
-                    cells.push(cell.clone());
-                    continue;
-                }
-                if self.interrupted() {
-                    return Ok(cells);
-                }
-                let cell = self.cell(entered, load, &scaled, &bar);
-                if let Some(journal) = journal.as_mut().filter(|_| !is_cut(&cell)) {
-                    journal.append(&cell)?;
-                }
-                cells.push(cell);
-                bar.next();
-            }
-        }
-        Ok(cells)
-    }
-
-    fn cell(&self, entered: &Entered, load: f64, scaled: &Workload, bar: &Bar) -> Cell {
-        let policy = entered.entrant.name.clone();
-        let what = format!("{policy} at ρ = {load}");
-        let reached = |reached| bar.reached(&what, reached, self.settings);
-        let outcome = match &entered.contender {
-            Err(why) => CellOutcome::Failure(why.clone()),
-            Ok(contender) => match contender.simulate(scaled, self.settings, reached) {
-                Err(violation) => CellOutcome::Failure(violation.to_string()),
-                Ok(mut run) => {
-                    // A run that was cut short may by chance be precise enough; it still is not
-                    // the run that comes without the interruption.
-                    if self.interrupted() {
-                        run.ending = Ending::Interrupted;
-                    }
-                    CellOutcome::Run(Box::new(run))
-                }
-            },
-        };
-        Cell {
-            policy,
-            load,
-            outcome,
-        }
-    }
-
-    fn interrupted(&self) -> bool {
-        self.settings.interrupt.load(Ordering::Relaxed)
-    }
-
-    fn was_cut(&self, cells: &[Cell]) -> bool {
-        cells.iter().any(is_cut)
-    }
-}
-
-/// Whether a cell's run was interrupted.
-fn is_cut(cell: &Cell) -> bool {
-    matches!(&cell.outcome, CellOutcome::Run(run) if run.ending == Ending::Interrupted)
 }

@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod interrupt;
 mod journal;
+mod plan;
 mod progress;
 mod simulate;
 mod sweep;

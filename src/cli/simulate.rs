@@ -221,7 +221,6 @@ fn simulate_artifact(
         "simulating as analysed",
     )?;
     let how = match again.health {
-        _ if again.ending == Ending::Interrupted => Some("was interrupted"),
         Health::Settled => None,
         Health::Unsettled => Some("did not settle"),
         Health::Unstable => Some("is unstable"),
@@ -232,6 +231,12 @@ fn simulate_artifact(
             &format!(
                 "Under the conditions that its claims hold for, the policy {how}: of these claims nothing is measured."
             ),
+        );
+    }
+    if again.ending == Ending::Interrupted {
+        tell(
+            common,
+            "Interrupted: the claims are judged by what was there.",
         );
     }
     let judged = judge(artifact, &workload, &again);

@@ -210,7 +210,7 @@ mod tests {
             let some = |v: Vec<f64>| v.into_iter().map(Some).collect::<Vec<_>>();
             let [slow, first, second] = [slow, first, second].map(some);
             let ranking = Ranking::new(&[("slow", &slow), ("a", &first), ("b", &second)]);
-            !ranking.apart("a", "b") && ranking.order.iter().all(|r| right(r))
+            !ranking.apart("a", "b") && ranking.order.iter().all(right)
         };
         let right = (0..1000).filter(holds).count();
         assert!(right >= 928, "{right}");
@@ -265,20 +265,23 @@ mod tests {
     }
 
     fn run(name: &str, seed: u64) -> Run {
-        let path = format!("{}/models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("{}/models/section7_phases.yaml", env!("CARGO_MANIFEST_DIR"));
         let workload = Workload::read(path.as_ref()).unwrap().workload;
         let settings = Settings {
             seed,
-            events: 1_500_000,
+            replications: 48,
+            events: 2_000_000,
             precision: 1e-9,
             ..Settings::default()
         };
-        let scaled = workload.scaled(0.7 / 0.9).unwrap();
+        let scaled = workload.scaled(0.6 / 0.8).unwrap();
         let contender = Contender::named(name).unwrap();
         contender.simulate(&scaled, &settings, |_| ()).unwrap()
     }
 
-    /// The same arrivals make the ratio of two policies much surer than different ones.
+    /// The same arrivals and sizes make the ratio of two policies surer than different ones: its
+    /// interval is .8 times as wide and less (from 48 replications a width is known within 20 %
+    /// at two standard errors).
     #[test]
     fn common_random_numbers_narrow_the_ratio() {
         let means = |run: Run| -> Vec<f64> { run.replications.into_iter().flatten().collect() };

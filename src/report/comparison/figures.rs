@@ -36,7 +36,6 @@ pub fn sections(workload: &Workload, comparison: &Comparison) -> Drawn<Vec<Secti
         figures.means()?,
         figures.types()?,
         figures.tails()?,
-        figures.fairness()?,
         figures.resources()?,
         figures.courses()?,
     ];
@@ -148,24 +147,21 @@ impl Figures<'_> {
         let curves = self.over_loads(|run| run.mean_response);
         let weighted = self.over_loads(|run| run.weighted_response);
         let title = format!("Mean response time [{}], log scale", self.unit());
-        let second = format!(
-            "The same weighted by load share [{}], log scale",
-            self.unit()
-        );
+        let second = format!("Weighted by load share [{}], log scale", self.unit());
         let panels = [
             self.panel(title, &log_axis(&curves), &curves)?,
             self.panel(second, &log_axis(&weighted), &weighted)?,
         ];
         Ok(Section {
             title: "Mean response time over the load".into(),
-            text: "Bars are 95 % confidence intervals; a cross at the upper edge is a policy that is unstable at that load. Weighted by load share, a type counts by the share of the server that it keeps busy and not by its number of jobs.".into(),
+            text: "Bars are 95 % confidence intervals; a cross above is a policy that is unstable at that load. Weighted by load share, a type counts by the share of the server that it keeps busy and not by its number of jobs.".into(),
             panels: panels.into_iter().flatten().collect(),
         })
     }
 
     fn tails(&self) -> Drawn<Section> {
         let names = [
-            "median (P50)",
+            "Median (P50)",
             "95th percentile (P95)",
             "99th percentile (P99)",
         ];
@@ -175,67 +171,61 @@ impl Figures<'_> {
         let y = log_axis(&together);
         let mut panels = Vec::new();
         for (name, curves) in names.iter().zip(&all) {
-            let title = format!("Response time, {name} [{}]", self.unit());
+            let title = format!("{name} [{}]", self.unit());
             panels.extend(self.panel(title, &y, curves)?);
         }
         Ok(Section {
-            title: "Tails".into(),
-            text: "Half of all jobs, 95 % and 99 % of them are done within these times (known within 1.6 %), on one logarithmic scale.".into(),
+            title: "Tails of the response time".into(),
+            text: "Half of all jobs, 95 % and 99 % of them have a response time within these (known within 1.6 %), on one logarithmic scale.".into(),
             panels,
         })
     }
 
-    fn fairness(&self) -> Drawn<Section> {
+    /// Jain's index; nothing where there is one type only.
+    fn fairness(&self) -> Drawn<Option<Panel>> {
+        if self.workload.types().len() < 2 {
+            return Ok(None);
+        }
         let curves = self.over_loads(|run| run.fairness.map(certain));
-        let y = Axis::new("", Scale::Linear, 0.0, 1.0);
-        let several = self.workload.types().len() > 1;
-        let panel = match several {
-            true => self.panel(
-                "Jain's index over the types' mean response times".into(),
-                &y,
-                &curves,
-            )?,
-            false => None,
-        };
-        Ok(Section {
-            title: "Fairness".into(),
-            text: "1: all types wait alike; 1/K: one of K types bears it all.".into(),
-            panels: panel.into_iter().collect(),
-        })
+        let values = curves.iter().flat_map(|c| &c.points).map(|p| p.value);
+        let least = values.fold(0.9, f64::min);
+        let y = Axis::new("", Scale::Linear, (10.0 * least).floor() / 10.0, 1.0);
+        let title = "Fairness: Jain's index over the types' mean response times";
+        self.panel(title.into(), &y, &curves)
     }
 
     fn resources(&self) -> Drawn<Section> {
         let y = Axis::new("", Scale::Linear, 0.0, 100.0);
-        let mut panels = Vec::new();
+        let (mut in_use, mut free) = (Vec::new(), Vec::new());
         for (j, resource) in self.workload.resources().iter().enumerate() {
             let share = |values: &[f64]| values.get(j).map(|v| certain(100.0 * v));
             let used = self.over_loads(|run| share(&run.utilization));
             let wasted = self.over_loads(|run| share(&run.wastage));
             let name = resource.name();
-            panels.extend(self.panel(format!("{name} in use [%]"), &y, &used)?);
-            panels.extend(self.panel(format!("{name} free while a job waits [%]"), &y, &wasted)?);
+            in_use.extend(self.panel(format!("{name} in use [%]"), &y, &used)?);
+            let title = format!("{name} free while a job waits [%]");
+            free.extend(self.panel(title, &y, &wasted)?);
         }
         Ok(Section {
             title: "Resources".into(),
             text: "Every stable policy gets the same work done, and so uses as much; they differ in what stands idle while somebody waits.".into(),
-            panels,
+            panels: in_use.into_iter().chain(free).collect(),
         })
     }
 
     /// Means by type at one load.
     fn types(&self) -> Drawn<Section> {
         let load = telling_load(self.comparison);
-        let panel = match load.filter(|_| self.workload.types().len() > 1) {
-            Some(load) => self.types_at(load)?,
-            None => None,
-        };
+        let several = load.filter(|_| self.workload.types().len() > 1);
+        let panel = several.map_or(Ok(None), |load| self.types_at(load))?;
         let absent = load.map_or(String::new(), |load| self.absent(load));
+        let load = load.unwrap_or_default();
         Ok(Section {
-            title: format!("Job types at ρ = {}", load.unwrap_or(0.0)),
+            title: "Job types and fairness".into(),
             text: format!(
-                "Mean response time of each type, with 95 % confidence intervals, at the highest load where most policies have means.{absent}"
+                "Types with 95 % confidence intervals at ρ = {load}, the highest load where most policies have means.{absent} Jain's index is 1 where all types take alike, and 1/K where one of K types bears it all."
             ),
-            panels: panel.into_iter().collect(),
+            panels: panel.into_iter().chain(self.fairness()?).collect(),
         })
     }
 
@@ -260,7 +250,10 @@ impl Figures<'_> {
             .iter()
             .map(|t| t.name().into())
             .collect();
-        let title = format!("Mean response time by type [{}], log scale", self.unit());
+        let title = format!(
+            "Mean response time by type at ρ = {load} [{}], log scale",
+            self.unit()
+        );
         let x = log_axis(&curves).titled(format!("mean response time [{}]", self.unit()));
         let told = self.told(&curves, |p| {
             format!("{} {}", names[p.at as usize], number(p.value))

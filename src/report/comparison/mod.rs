@@ -290,3 +290,82 @@ fn quoted(text: &str) -> String {
         format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(names: &[&str]) -> Header {
+        let policy = |name: &&str| Entrant {
+            name: (*name).into(),
+            digest: None,
+        };
+        Header {
+            format: Header::FORMAT.into(),
+            version: Header::VERSION,
+            tool: "synth".into(),
+            workload: Subject {
+                file: "a file.yaml".into(),
+                source: None,
+                digest: "sha256:0".into(),
+                time_unit: "s".into(),
+                load: 0.9,
+            },
+            settings: Budgets {
+                seed: 1,
+                replications: 8,
+                precision: 0.01,
+                events: 10,
+                time_seconds: Some(1.5),
+            },
+            policies: names.iter().map(policy).collect(),
+            loads: vec![0.5, 0.95],
+        }
+    }
+
+    /// Without any cell: every sentence still stands.
+    #[test]
+    fn nothing_run_is_said_to_be_nothing() {
+        let none = Comparison::new(header(&["fcfs", "a/p.json"]), Vec::new(), true);
+        let told = comparison_table(&none);
+        assert!(told.contains("fcfs and p.json are not measured."), "{told}");
+        assert!(told.contains("INTERRUPTED: 0 of 4 cells"), "{told}");
+        assert_eq!(
+            words::headline(&none),
+            "No policy has a mean at every load compared."
+        );
+    }
+
+    #[test]
+    fn files_are_called_by_their_last_part_unless_two_share_it() {
+        let names = ["fcfs", "a/p.json", "b/p.json", "c/q.json"];
+        let comparison = Comparison::new(header(&names), Vec::new(), false);
+        let labels = names.map(|name| comparison.label(name));
+        assert_eq!(labels, ["fcfs", "a/p.json", "b/p.json", "q.json"]);
+    }
+
+    #[test]
+    fn the_command_can_be_typed_again() {
+        let comparison = Comparison::new(header(&["fcfs", "it's.json"]), Vec::new(), false);
+        assert_eq!(
+            comparison.command(),
+            r"synth compare --workload 'a file.yaml' --policies 'fcfs,it'\''s.json' --loads 0.5,0.95 --seed 1 --replications 8 --precision 0.01 --events 10 --time 1.5"
+        );
+    }
+
+    #[test]
+    fn differences_name_what_differs() {
+        let (one, mut other) = (header(&["fcfs"]), header(&["fcfs"]));
+        assert!(one.differences(&other).is_empty());
+        other.settings.seed = 2;
+        other.policies[0].digest = Some("sha256:1".into());
+        other.workload.file = "another name of the same".into();
+        assert_eq!(
+            one.differences(&other),
+            [
+                "seed: 1 there, 2 here",
+                "policies: fcfs there, fcfs (sha256:1) here"
+            ]
+        );
+    }
+}

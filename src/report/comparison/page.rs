@@ -4,7 +4,7 @@ use askama::Template;
 
 use super::figures::{self, Section};
 use super::{AtLoad, Comparison, Outcome, table, words};
-use crate::report::plots::{self, Look, Picture};
+use crate::report::plots::{self, Look, Picture, short};
 use crate::report::{estimate, number, percent};
 use crate::simulator::{Ending, Health, Run};
 use crate::workload::Workload;
@@ -20,7 +20,7 @@ pub fn comparison_page(
     let (light, dark) = plots::rules(comparison.header.policies.len());
     let page = Page {
         title: title(workload, comparison),
-        headline: words::headline(comparison),
+        headline: firm(&words::headline(comparison)),
         warnings: comparison.warnings(),
         answers: answers(comparison),
         keys: keys(comparison)?,
@@ -81,6 +81,12 @@ struct Detail {
     rows: Vec<(String, [String; 9])>,
 }
 
+/// With numbers that no line break tears from their intervals.
+fn firm(text: &str) -> String {
+    text.replace(" ± ", "\u{a0}±\u{a0}")
+        .replace("ρ = ", "ρ\u{a0}=\u{a0}")
+}
+
 fn title(workload: &Workload, comparison: &Comparison) -> String {
     let labels: Vec<&str> = comparison.names().map(|n| comparison.label(n)).collect();
     let source = workload
@@ -93,7 +99,7 @@ fn answers(comparison: &Comparison) -> Vec<Answer> {
     let answer = |at: &AtLoad| Answer {
         load: at.load,
         chain: words::chain(comparison, at).unwrap_or_default(),
-        sentences: words::sentences(comparison, at),
+        sentences: firm(&words::sentences(comparison, at)),
     };
     comparison.rankings.iter().map(answer).collect()
 }
@@ -162,9 +168,9 @@ fn method(workload: &Workload, comparison: &Comparison) -> Vec<(&'static str, St
     let (h, s) = (&comparison.header, &comparison.header.settings);
     let resources: Vec<&str> = workload.resources().iter().map(|r| r.name()).collect();
     let mut method = vec![
-        ("Workload", format!("{}: {} job types on {}; its own load is ρ = {}, and all arrival rates are scaled alike to reach each load. A load of 1 is the most that any policy can serve.", h.workload.file, workload.types().len(), words::list(&resources), number(h.workload.load))),
+        ("Workload", format!("{}: {} job types on {}; its own load is ρ = {}, and all arrival rates are scaled alike to reach each load. A load of 1 is the most that any policy can serve.", h.workload.file, workload.types().len(), words::list(&resources), short(h.workload.load))),
         ("Digest of the workload", h.workload.digest.clone()),
-        ("Simulation", format!("{} independent replications from seed {}; at a load every policy faces the same arrivals, and the same sizes where these are drawn as jobs arrive. A run ends at a relative precision of {} %, after {} events{}.", s.replications, s.seed, number(100.0 * s.precision), s.events, s.time_seconds.map_or(String::new(), |t| format!(", or after {t} s (its numbers then depend on the machine)")))),
+        ("Simulation", format!("{} independent replications from seed {}; at a load every policy faces the same arrivals, and the same sizes where these are drawn as jobs arrive. A run ends at a relative precision of {} %, after {} events{}.", s.replications, s.seed, short(100.0 * s.precision), s.events, s.time_seconds.map_or(String::new(), |t| format!(", or after {t} s (its numbers then depend on the machine)")))),
         ("Warm-up", warm_up(comparison, workload.time_unit())),
         ("Intervals", "95 % confidence, by batch means of independent replications. Ratios are estimated from pairs of replications on the same arrivals (Student's t); what is said of a load holds together at 95 % (Bonferroni over all pairs of policies there).".into()),
         ("Stability", "A policy is called unstable where the number of jobs in the system climbs from quarter to quarter of the run, and by more than chance explains; and unsettled where the run was too short to tell. Neither has means.".into()),

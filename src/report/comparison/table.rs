@@ -25,9 +25,9 @@ pub fn comparison_table(comparison: &Comparison) -> String {
     }
     let mut text = format!("{}\n\n", table.trim_fmt());
     for at in &comparison.rankings {
-        let chain = words::chain(comparison, at).map_or(String::new(), |c| format!("{c}. "));
+        let chain = words::chain(comparison, at).map_or(String::new(), |c| format!(": {c}"));
         let told = words::sentences(comparison, at);
-        let _ = writeln!(text, "ρ = {}: {chain}{told}", at.load);
+        let _ = writeln!(text, "ρ = {}{chain}\n  {told}", at.load);
     }
     for warning in comparison.warnings() {
         let _ = writeln!(text, "{warning}");

@@ -1,5 +1,7 @@
 //! Rankings in words.
 
+use std::cmp::Reverse;
+
 use super::{AtLoad, Comparison};
 use crate::report::estimate;
 use crate::simulator::{Estimate, Health, Pair};
@@ -99,6 +101,7 @@ fn beginning(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -
 
 /// By how much the others are slower than the first.
 fn slower(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -> Option<String> {
+    let leader = comparison.label(first);
     let apart = rest.iter().filter_map(|other| {
         let pair = at.ranking.pair(first, other).filter(|p| p.apart)?;
         Some((comparison.label(other), times(pair)))
@@ -106,7 +109,7 @@ fn slower(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -> O
     let told: Vec<String> = apart
         .enumerate()
         .map(|(n, (label, times))| match n {
-            0 => format!("{label} takes {times} times as long"),
+            0 => format!("{label} takes {times} times as long as {leader}"),
             _ => format!("{label} {times} times"),
         })
         .collect();
@@ -147,39 +150,104 @@ fn are(count: usize) -> &'static str {
     if count == 1 { "is" } else { "are" }
 }
 
-/// The whole comparison in a sentence or two: who leads at which loads.
+/// The whole comparison in a few sentences: who leads at which loads, and by how much at the
+/// highest.
 pub fn headline(comparison: &Comparison) -> String {
-    let mut groups: Vec<(Vec<&str>, Vec<String>)> = Vec::new();
+    let mut groups: Vec<(Lead, Vec<String>)> = Vec::new();
     for at in &comparison.rankings {
-        let leaders = leaders(at);
-        match groups.iter_mut().find(|(names, _)| *names == leaders) {
+        let lead = Lead::at(comparison, at);
+        match groups.iter_mut().find(|(known, _)| *known == lead) {
             Some((_, loads)) => loads.push(at.load.to_string()),
-            None => groups.push((leaders, vec![at.load.to_string()])),
+            None => groups.push((lead, vec![at.load.to_string()])),
         }
     }
-    groups.sort_by_key(|(_, loads)| std::cmp::Reverse(loads.len()));
+    // Those who lead alone first, and at the most loads.
+    groups.sort_by_key(|(lead, loads)| (!lead.is_clear(), Reverse(loads.len())));
     let everywhere = groups.len() == 1 && comparison.rankings.len() > 1;
-    let told: Vec<String> = groups
-        .iter()
-        .map(|(leaders, loads)| {
-            let place = match everywhere {
-                true => "at every load compared".into(),
-                false => format!("at ρ = {}", list(loads)),
-            };
-            led(comparison, leaders, &place)
-        })
-        .collect();
-    told.join(" ")
+    let told = groups.iter().map(|(lead, loads)| {
+        let place = match everywhere {
+            true => "at every load compared".into(),
+            false => format!("at ρ = {}", list(loads)),
+        };
+        lead.told(comparison, &place)
+    });
+    told.chain(gap(comparison)).collect::<Vec<_>>().join(" ")
 }
 
-fn led(comparison: &Comparison, leaders: &[&str], place: &str) -> String {
-    let labels: Vec<&str> = leaders.iter().map(|name| comparison.label(name)).collect();
-    match labels.as_slice() {
-        [] => format!("No policy has a mean {place}."),
-        [one] => format!("{one} has the least mean response time {place}."),
-        some => format!(
-            "Any of {} may have the least mean response time {place}.",
-            list(some)
-        ),
+/// Who leads at a load.
+#[derive(PartialEq)]
+struct Lead<'a> {
+    /// The policies from which nobody is surely faster, in the order they were entered.
+    leaders: Vec<&'a str>,
+    /// Whether nobody else has a mean.
+    alone: bool,
+}
+
+impl<'a> Lead<'a> {
+    fn at(comparison: &'a Comparison, at: &AtLoad) -> Self {
+        let leading = leaders(at);
+        Lead {
+            leaders: comparison
+                .names()
+                .filter(|name| leading.contains(name))
+                .collect(),
+            alone: at.ranking.order.len() == 1 && comparison.header.policies.len() > 1,
+        }
+    }
+
+    fn is_clear(&self) -> bool {
+        self.leaders.len() == 1 && !self.alone
+    }
+
+    fn told(&self, comparison: &Comparison, place: &str) -> String {
+        let labels: Vec<&str> = self.leaders.iter().map(|n| comparison.label(n)).collect();
+        match labels.as_slice() {
+            [] => format!("No policy has a mean {place}."),
+            [one] if self.alone => format!("Only {one} has a mean {place}."),
+            [one] => format!("{one} has the least mean response time {place}."),
+            some => format!("{} cannot be told apart in the lead {place}.", list(some)),
+        }
+    }
+}
+
+/// By how much the others are behind at the highest load where somebody is.
+fn gap(comparison: &Comparison) -> Option<String> {
+    let behind = |at: &&AtLoad| at.ranking.pairs.iter().any(|pair| pair.apart);
+    let rankings = comparison.rankings.iter().filter(behind);
+    let at = rankings.max_by(|a, b| a.load.total_cmp(&b.load))?;
+    let names: Vec<&str> = at.ranking.order.iter().map(|r| r.policy.as_str()).collect();
+    let (first, rest) = names.split_first()?;
+    let gap = match rest {
+        [.., _, _, _] => range(comparison, at, first, rest),
+        few => slower(comparison, at, first, few),
+    };
+    let parts = gap.into_iter().chain(without_mean(comparison, at.load));
+    Some(format!(
+        "At ρ = {}: {}.",
+        at.load,
+        parts.collect::<Vec<_>>().join("; ")
+    ))
+}
+
+/// From the least of those who are surely behind to the greatest.
+fn range(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -> Option<String> {
+    let behind = |other: &&&str| at.ranking.apart(first, other);
+    let told = |other: &&str| {
+        let pair = at.ranking.pair(first, other)?;
+        Some(format!(
+            "{} times ({})",
+            times(pair),
+            comparison.label(other)
+        ))
+    };
+    let (next, last) = (rest.iter().find(behind)?, rest.iter().rfind(behind)?);
+    let label = comparison.label(first);
+    match next == last {
+        true => slower(comparison, at, first, rest),
+        false => Some(format!(
+            "others take from {} to {} as long as {label}",
+            told(next)?,
+            told(last)?
+        )),
     }
 }

@@ -20,8 +20,9 @@ const GRID: RGBColor = RGBColor(0xe0, 0xe0, 0xe0);
 
 /// Width of a picture, in units of which a letter is [`LETTER`] high.
 pub const WIDTH: u32 = 480;
-/// A telephone shows a picture of 480 on some 360 pixels: letters of 14 are then 10.5 high.
-const LETTER: u32 = 14;
+/// A telephone shows a picture of 480 on some 360 pixels. The library writes 17 as 13.7, which are 10.2
+/// pixels there.
+const LETTER: u32 = 17;
 
 /// What stands between `<svg>` and `</svg>`, with its size.
 #[derive(Clone, Debug)]
@@ -45,6 +46,12 @@ pub struct Point {
     pub half_width: f64,
 }
 
+impl Point {
+    fn interval(&self) -> [f64; 2] {
+        [self.value - self.half_width, self.value + self.half_width]
+    }
+}
+
 /// One policy's points.
 #[derive(Clone, Debug)]
 pub struct Curve {
@@ -59,20 +66,26 @@ pub struct Curve {
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
 type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// Curves over an axis, with marks and vertical intervals; crosses at the upper edge where a
-/// policy is unstable.
+/// Curves over an axis, with marks and vertical intervals. Above them a row of crosses for each
+/// policy that is unstable somewhere.
 pub fn curves(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
-    picture(300, x, y, |chart| {
+    let unstable: Vec<&Curve> = curves.iter().filter(|c| !c.unstable.is_empty()).collect();
+    let frame = Frame {
+        height: 300,
+        above: unstable.len() as u32 * CROSS,
+        across: true,
+    };
+    frame.picture(x, y, |chart| {
         for curve in curves {
-            let at = |p: &Point| (p.at, p.value);
-            line(chart, curve.look, curve.points.iter().map(at))?;
+            line(chart, curve)?;
         }
-        for (n, curve) in curves.iter().enumerate() {
+        for curve in curves {
             for p in &curve.points {
-                let [low, high] = [p.value - p.half_width, p.value + p.half_width];
-                let end = |value: f64| (p.at, value);
-                mark(chart, curve.look, end(p.value), [end(low), end(high)])?;
+                let [low, high] = p.interval().map(|value| (p.at, value));
+                mark(chart, curve.look, (p.at, p.value), [low, high])?;
             }
+        }
+        for (n, curve) in unstable.iter().enumerate() {
             for &load in &curve.unstable {
                 cross(chart, curve.look, (load, y.high()), n)?;
             }
@@ -84,20 +97,29 @@ pub fn curves(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
 /// Rows of points with horizontal intervals: row r at `r`, from above, one curve a policy; `at` of
 /// a point is its row.
 pub fn rows(labels: &[String], x: &Axis, curves: &[Curve]) -> Drawn<Picture> {
+    let curves: Vec<&Curve> = curves.iter().filter(|c| !c.points.is_empty()).collect();
     let count = labels.len();
-    let height = (14 + 6 * curves.len() as u32).clamp(22, 50) * count as u32 + 60;
     let ticks = labels.iter().enumerate();
     let ticks = ticks.map(|(r, label)| (-(r as f64), cut(label))).collect();
     let y = Axis::new("", Scale::Linear, 0.5 - count as f64, 0.5).with_ticks(ticks);
-    picture(height, x, &y, |chart| {
+    let frame = Frame {
+        height: (16 + 7 * curves.len() as u32).clamp(24, 56) * count as u32 + 60,
+        above: 0,
+        across: false,
+    };
+    frame.picture(x, &y, |chart| {
+        for row in 1..count {
+            let between = 0.5 - row as f64;
+            let ends = [(x.low(), between), (x.high(), between)];
+            chart.draw_series([PathElement::new(ends, GRID)])?;
+        }
         for (n, curve) in curves.iter().enumerate() {
             // Side by side, so that points of the same value are all seen.
-            let aside = (n as f64 + 0.5) / curves.len() as f64 - 0.5;
+            let aside = 0.7 * ((n as f64 + 0.5) / curves.len() as f64 - 0.5);
             for p in &curve.points {
-                let row = -(p.at + 0.7 * aside);
-                let [low, high] = [p.value - p.half_width, p.value + p.half_width];
-                let end = |value: f64| (value, row);
-                mark(chart, curve.look, end(p.value), [end(low), end(high)])?;
+                let row = -(p.at + aside);
+                let [low, high] = p.interval().map(|value| (value, row));
+                mark(chart, curve.look, (p.value, row), [low, high])?;
             }
         }
         Ok(())
@@ -106,12 +128,13 @@ pub fn rows(labels: &[String], x: &Axis, curves: &[Curve]) -> Drawn<Picture> {
 
 /// Courses over time: lines without marks.
 pub fn courses(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
-    picture(240, x, y, |chart| {
-        for curve in curves {
-            let at = |p: &Point| (p.at, p.value);
-            line(chart, curve.look, curve.points.iter().map(at))?;
-        }
-        Ok(())
+    let frame = Frame {
+        height: 240,
+        above: 0,
+        across: true,
+    };
+    frame.picture(x, y, |chart| {
+        curves.iter().try_for_each(|curve| line(chart, curve))
     })
 }
 
@@ -144,31 +167,42 @@ fn cut(label: &str) -> String {
     }
 }
 
-/// Draws on axes.
-fn picture(
+/// What is around a picture.
+struct Frame {
     height: u32,
-    x: &Axis,
-    y: &Axis,
-    draw: impl FnOnce(&mut Chart<'_, '_>) -> Drawn<()>,
-) -> Drawn<Picture> {
-    let mut svg = String::new();
-    {
-        let root = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
-        let mut chart = ChartBuilder::on(&root)
-            .margin_top(10)
-            .margin_right(16)
-            .x_label_area_size(if x.title.is_empty() { 26 } else { 44 })
-            .y_label_area_size(label_width(y))
-            .build_cartesian_2d(x.clone(), y.clone())?;
-        mesh(&mut chart, x, y)?;
-        draw(&mut chart)?;
-        root.present()?;
+    /// Room above the axes.
+    above: u32,
+    /// Whether the ticks of the vertical axis have lines.
+    across: bool,
+}
+
+impl Frame {
+    /// Draws on axes.
+    fn picture(
+        &self,
+        x: &Axis,
+        y: &Axis,
+        draw: impl FnOnce(&mut Chart<'_, '_>) -> Drawn<()>,
+    ) -> Drawn<Picture> {
+        let mut svg = String::new();
+        {
+            let root = SVGBackend::with_string(&mut svg, (WIDTH, self.height)).into_drawing_area();
+            let mut chart = ChartBuilder::on(&root)
+                .margin_top(10 + self.above)
+                .margin_right(16)
+                .x_label_area_size(if x.title.is_empty() { 26 } else { 44 })
+                .y_label_area_size(label_width(y))
+                .build_cartesian_2d(x.clone(), y.clone())?;
+            mesh(&mut chart, x, y, self.across)?;
+            draw(&mut chart)?;
+            root.present()?;
+        }
+        Ok(Picture {
+            width: WIDTH,
+            height: self.height,
+            body: inside(&svg),
+        })
     }
-    Ok(Picture {
-        width: WIDTH,
-        height,
-        body: inside(&svg),
-    })
 }
 
 /// Room for the labels of the vertical axis.
@@ -178,11 +212,13 @@ fn label_width(y: &Axis) -> u32 {
     18 + LETTER * 6 / 10 * longest as u32
 }
 
-fn mesh(chart: &mut Chart<'_, '_>, x: &Axis, y: &Axis) -> Drawn<()> {
+fn mesh(chart: &mut Chart<'_, '_>, x: &Axis, y: &Axis, across: bool) -> Drawn<()> {
     let font = |size: u32| ("sans-serif", size).into_font().color(&INK);
-    chart
-        .configure_mesh()
-        .light_line_style(TRANSPARENT)
+    let mut mesh = chart.configure_mesh();
+    if !across {
+        mesh.disable_y_mesh();
+    }
+    mesh.light_line_style(TRANSPARENT)
         .bold_line_style(GRID)
         .axis_style(GRID)
         .x_desc(x.title.as_str())
@@ -198,8 +234,9 @@ fn mesh(chart: &mut Chart<'_, '_>, x: &Axis, y: &Axis) -> Drawn<()> {
 
 type Place = (f64, f64);
 
-fn line(chart: &mut Chart<'_, '_>, look: Look, points: impl Iterator<Item = Place>) -> Drawn<()> {
-    let style = look.line().stroke_width(2);
+fn line(chart: &mut Chart<'_, '_>, curve: &Curve) -> Drawn<()> {
+    let style = curve.look.line().stroke_width(2);
+    let points = curve.points.iter().map(|p| (p.at, p.value));
     chart.draw_series(LineSeries::new(points, style))?;
     Ok(())
 }
@@ -213,12 +250,14 @@ fn mark(chart: &mut Chart<'_, '_>, look: Look, at: Place, interval: [Place; 2]) 
     Ok(())
 }
 
-/// A cross, the n-th beside the others.
+/// Height of a row of crosses.
+const CROSS: u32 = 13;
+
+/// A cross above the axes, in the n-th row of them.
 fn cross(chart: &mut Chart<'_, '_>, look: Look, at: Place, n: usize) -> Drawn<()> {
-    let aside = 12 * n as i32;
+    let above = -10 - (CROSS as usize * n) as i32;
     let style = look.mark().stroke_width(3);
-    let stroke =
-        |down: i32| PathElement::new([(-aside - 4, 8 - down), (-aside + 4, 8 + down)], style);
+    let stroke = |down: i32| PathElement::new([(-4, above - down), (4, above + down)], style);
     chart.draw_series([EmptyElement::at(at) + stroke(4) + stroke(-4)])?;
     Ok(())
 }

@@ -1,0 +1,447 @@
+//! `synth compare`, end to end with the binary: what comes out where, that it can be cut short and
+//! resumed, and that the number of cores changes nothing.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+const SECTION_SEVEN: [&str; 3] = ["compare", "--workload", "models/section7.yaml"];
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_synth"));
+    command
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(arguments);
+    command
+}
+
+fn synth(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+
+/// Compares on section 7.
+fn compare(arguments: &[&str]) -> Output {
+    synth(&[&SECTION_SEVEN[..], arguments].concat())
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn name(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().into()
+    }
+
+    /// A policy for a model.
+    fn policy(&self, model: &str) -> String {
+        let file = self.name(&format!("{model}.json"));
+        let workload = format!("models/{model}.yaml");
+        let typed = ["--workload", &workload, "--preemption", "full", "--effort"];
+        let made = synth(&[&typed[..], &["0.01", "-q", "--output", &file]].concat());
+        assert_eq!(code(&made), 0, "{}", stderr(&made));
+        file
+    }
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// The table, JSON, CSV and a page from one run, and all say the same.
+#[test]
+fn all_results_come_from_one_run() {
+    let folder = Folder::new();
+    let policy = folder.policy("section7");
+    let rules = format!("fcfs,first-fit,{policy}");
+    let [out, csv, html] = ["c.json", "c.csv", "c.html"].map(|n| folder.name(n));
+    let typed = [
+        "--policies",
+        &rules,
+        "--loads",
+        "0.5,90%",
+        "--events",
+        "5e6",
+    ];
+    let files = ["--output", &out, "--csv", &csv, "--html", &html];
+    let run = compare(&[&typed[..], &files].concat());
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    assert!(!folder.path("c.json.partial").exists());
+    let table = stdout(&run);
+    assert!(
+        table.contains("section7.json has the least mean response time"),
+        "{table}"
+    );
+    assert!(table.contains("fcfs is unstable"), "{table}");
+    assert!(!table.contains("NaN") && !table.contains("inf"), "{table}");
+    let document = json(&folder.path("c.json"));
+    document_is_sound(&document);
+    csv_is_sound(&fs::read_to_string(csv).unwrap(), &document, &policy);
+    page_is_sound(&fs::read_to_string(html).unwrap());
+}
+
+fn document_is_sound(document: &Value) {
+    assert_eq!(document["format"], "synth-comparison");
+    assert_eq!(document["interrupted"], false);
+    assert_eq!(document["settings"]["seed"], 1);
+    assert_eq!(document["cells"].as_array().unwrap().len(), 6);
+    let digest = document["workload"]["digest"].as_str().unwrap();
+    assert!(digest.starts_with("sha256:"), "{digest}");
+    assert!(document["policies"][0]["digest"].is_null());
+    assert!(document["policies"][2]["digest"].is_string());
+    let [low, high] = [0, 1].map(|n| &document["rankings"][n]);
+    assert_eq!(low["pairs"].as_array().unwrap().len(), 3);
+    assert_eq!(
+        high["order"].as_array().unwrap().len(),
+        2,
+        "fcfs is unstable"
+    );
+    let pair = &high["pairs"][0];
+    assert_eq!(pair["slower"], "first-fit");
+    let ratio = pair["ratio"]["mean"].as_f64().unwrap();
+    assert!(pair["apart"].as_bool().unwrap() && ratio > 2.0, "{pair}");
+    let simultaneous = low["pairs"][0]["simultaneous_half_width"].as_f64().unwrap();
+    assert!(simultaneous > low["pairs"][0]["ratio"]["half_width"].as_f64().unwrap());
+}
+
+fn csv_is_sound(text: &str, document: &Value, policy: &str) {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header: Vec<String> = reader.headers().unwrap().iter().map(Into::into).collect();
+    assert_eq!(
+        header,
+        [
+            "load",
+            "policy",
+            "type",
+            "quantity",
+            "value",
+            "half_width",
+            "unit"
+        ]
+    );
+    let lines: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    for line in &lines {
+        for number in [&line[0], &line[4], &line[5]] {
+            assert!(
+                number.is_empty() || number.parse::<f64>().unwrap().is_finite(),
+                "{line:?}"
+            );
+        }
+    }
+    let value = |load: &str, policy: &str, quantity: &str| {
+        let all = |l: &&csv::StringRecord| {
+            [&l[0], &l[1], &l[2], &l[3]] == [load, policy, "all", quantity]
+        };
+        let found: Vec<_> = lines.iter().filter(all).collect();
+        assert!(found.len() <= 1, "{found:?}");
+        found.first().and_then(|line| line[4].parse::<f64>().ok())
+    };
+    let of_json = document["cells"][0]["run"]["mean_response"]["mean"].as_f64();
+    assert_eq!(value("0.5", "fcfs", "mean_response"), of_json);
+    assert_eq!(value("0.9", "fcfs", "stable"), Some(0.0));
+    assert_eq!(value("0.9", "fcfs", "mean_response"), None);
+    assert_eq!(
+        value("0.9", policy, "ratio_to_fastest"),
+        None,
+        "it is the fastest"
+    );
+    assert!(value("0.9", "first-fit", "ratio_to_fastest").unwrap() > 2.0);
+    assert!(value("0.5", policy, "utilization.cpu").is_some());
+}
+
+/// One file, no script, nothing loaded; every picture has its name and its text.
+fn page_is_sound(page: &str) {
+    for outside in [
+        "http://", "https://", "src=", "href=", "<script", "url(", "@import",
+    ] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert!(page.starts_with("<!doctype html>\n<html lang=\"en\">"));
+    assert!(page.contains("prefers-color-scheme:dark") && page.contains("@media print"));
+    let count = |part: &str| page.matches(part).count();
+    assert_eq!(count("<figure"), count("role=\"img\""));
+    assert_eq!(count("<figure"), count("<desc id="));
+    assert_eq!(count("<figure"), 2 + 2 + 3 + 2 * 3 + 2);
+    for tag in [
+        "svg", "figure", "table", "section", "details", "ul", "dl", "p", "h2",
+    ] {
+        let open = count(&format!("<{tag}>")) + count(&format!("<{tag} "));
+        assert_eq!(open, count(&format!("</{tag}>")), "{tag}");
+    }
+    assert!(!page.contains("NaN") && !page.contains("inf,"));
+    for word in [
+        "fcfs is unstable",
+        "MSER-5",
+        "sha256:",
+        "synth compare --workload",
+        "Bonferroni",
+    ] {
+        assert!(page.contains(word), "{word}");
+    }
+}
+
+fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !there() {
+        assert!(
+            started.elapsed() < Duration::from_secs(60),
+            "no {what} after a minute"
+        );
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Ctrl-C, as a terminal sends it.
+#[cfg(unix)]
+fn interrupt(child: &Child) {
+    let pid = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+}
+
+/// Cut short by Ctrl-C it says so everywhere; resumed, even after a line that was not finished, it
+/// gives the same bytes as in one go.
+#[cfg(unix)]
+#[test]
+fn a_comparison_goes_on_where_it_was_cut() {
+    let folder = Folder::new();
+    let [whole, cut, page] = ["whole.json", "cut.json", "cut.html"].map(|n| folder.name(n));
+    let partial = folder.path("cut.json.partial");
+    let typed = [
+        "--policies",
+        "first-fit,fcfs",
+        "--loads",
+        ".5,.7,.8",
+        "--precision",
+        "1e-6",
+    ];
+    let typed = [&typed[..], &["--events", "3e6", "-q"]].concat();
+    let to = |file: &str, more: &[&str]| compare(&[&typed[..], &["--output", file], more].concat());
+    assert_eq!(code(&to(&whole, &[])), 0);
+
+    let arguments = [
+        &SECTION_SEVEN[..],
+        &typed,
+        &["--output", &cut, "--html", &page],
+    ]
+    .concat();
+    let mut cutting = command(&arguments);
+    let child = cutting
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = || fs::read_to_string(&partial).map_or(0, |text| text.lines().count());
+    wait_for("finished cell", || lines() >= 2);
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 130, "{}", stderr(&output));
+    assert!(
+        stdout(&output).contains("INTERRUPTED"),
+        "{}",
+        stdout(&output)
+    );
+    let document = json(&folder.path("cut.json"));
+    assert_eq!(document["interrupted"], true);
+    let cells = document["cells"].as_array().unwrap();
+    let endings: Vec<&str> = cells
+        .iter()
+        .filter_map(|c| c["run"]["ending"].as_str())
+        .collect();
+    assert!((2..=6).contains(&cells.len()), "{endings:?}");
+    let (last, finished) = endings.split_last().unwrap();
+    assert_eq!(*last, "interrupted");
+    assert!(
+        finished.iter().all(|ending| *ending == "events"),
+        "{endings:?}"
+    );
+    assert!(fs::read_to_string(page).unwrap().contains("INTERRUPTED"));
+
+    let refused = to(&cut, &[]);
+    assert_eq!(code(&refused), 2);
+    assert!(
+        stderr(&refused).contains("--resume"),
+        "{}",
+        stderr(&refused)
+    );
+    let other = to(&cut, &["--resume", "--seed", "7"]);
+    assert_eq!(code(&other), 2);
+    assert!(
+        stderr(&other).contains("seed: 1 there, 7 here"),
+        "{}",
+        stderr(&other)
+    );
+
+    let mut text = fs::read_to_string(&partial).unwrap();
+    text.push_str("{\"policy\":\"fcfs\",\"load\":0.8,\"run\":{\"se");
+    fs::write(&partial, text).unwrap();
+    let resumed = to(&cut, &["--resume"]);
+    assert_eq!(code(&resumed), 0, "{}", stderr(&resumed));
+    assert_eq!(fs::read(&cut).unwrap(), fs::read(&whole).unwrap());
+    assert!(!partial.exists());
+    let again = to(&cut, &["--resume"]);
+    assert_eq!(code(&again), 0, "nothing to go on with: from the start");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_simulation_ends_at_ctrl_c_with_what_it_has() {
+    let typed = [
+        "simulate",
+        "--policy",
+        "first-fit",
+        "--workload",
+        "models/section7.yaml",
+    ];
+    let budget = ["--events", "1e12", "--precision", "1e-9", "--output", "-"];
+    let mut running = command(&[&typed[..], &budget].concat());
+    let child = running
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(800));
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 130, "{}", stderr(&output));
+    let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(document["run"]["ending"], "interrupted");
+    assert!(
+        stderr(&output).contains("INTERRUPTED"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn the_number_of_cores_changes_nothing() {
+    let run = |threads: &str| {
+        let typed = [
+            "--policies",
+            "fcfs,first-fit",
+            "--loads",
+            ".7",
+            "--events",
+            "1e6",
+            "--output",
+            "-",
+        ];
+        let mut command = command(&[&SECTION_SEVEN[..], &typed].concat());
+        command.env("RAYON_NUM_THREADS", threads).output().unwrap()
+    };
+    let (one, two) = (run("1"), run("2"));
+    assert_eq!(code(&one), 0, "{}", stderr(&one));
+    assert_eq!(one.stdout, two.stdout);
+    assert!(stdout(&one).starts_with('{') && stderr(&one).contains("fcfs"));
+}
+
+/// A policy made for other types is said to be; the others go on, and the exit code tells.
+#[test]
+fn a_policy_that_does_not_fit_is_reported_and_the_others_go_on() {
+    let folder = Folder::new();
+    let misfit = folder.policy("vms");
+    let rules = format!("first-fit,{misfit}");
+    let html = folder.name("c.html");
+    let run = compare(&[
+        "--policies",
+        &rules,
+        "--loads",
+        ".5,.6",
+        "--events",
+        "6e5",
+        "--html",
+        &html,
+    ]);
+    assert_eq!(code(&run), 1, "{}", stderr(&run));
+    let table = stdout(&run);
+    assert!(
+        table.contains("vms.json at ρ = 0.5 and 0.6: the policy was made for other job types"),
+        "{table}"
+    );
+    assert!(
+        table.contains("Only first-fit has a mean; vms.json is not measured"),
+        "{table}"
+    );
+    assert!(
+        fs::read_to_string(html)
+            .unwrap()
+            .contains("made for other job types")
+    );
+    let alone = compare(&["--policies", &misfit, "--loads", ".5"]);
+    assert_eq!(code(&alone), 2);
+    assert!(
+        stderr(&alone).contains("no policy can run"),
+        "{}",
+        stderr(&alone)
+    );
+}
+
+/// What can be known to be wrong is said before anything runs.
+#[test]
+fn bad_input_is_refused_at_once() {
+    let folder = Folder::new();
+    let there = folder.name("there.json");
+    let folder_itself = folder.name("");
+    let partial = folder.name("there.json.partial");
+    fs::write(&partial, "{\"format\":\"something else\"}\n").unwrap();
+    let cases: [(&[&str], &str); 12] = [
+        (&["fcfs,fcfs"], "stands twice"),
+        (&["fcfs", "--loads", ".5,50%"], "stands twice"),
+        (&["fcfs", "--loads", "1"], "below 1"),
+        (&["fcfs", "--loads", "-0.5"], "not a positive number"),
+        (&["fcfs", "--replications", "1"], "2 replications"),
+        (&["fcfs", "--resume"], "--output"),
+        (&["fcfs", "--resume", "--output", "-"], "--output FILE"),
+        (
+            &["fcfs", "--html", "/nonexistent/c.html"],
+            "cannot write /nonexistent/c.html",
+        ),
+        (&["fcfs", "--csv", &folder_itself], "cannot write"),
+        (&["fcfs", "--csv", "-", "--html", "-"], "a file of its own"),
+        (&["fcfs", "--output", &there], "--resume"),
+        (&["fcfs", "--output", &there, "--resume"], "line 1"),
+    ];
+    for (arguments, expected) in cases {
+        let budget = ["--events", "1e12", "--policies"];
+        let refused = compare(&[&budget[..], arguments].concat());
+        assert_eq!(code(&refused), 2, "{arguments:?}: {}", stderr(&refused));
+        assert!(
+            stderr(&refused).contains(expected),
+            "{arguments:?}: {}",
+            stderr(&refused)
+        );
+        assert!(refused.stdout.is_empty(), "{arguments:?}");
+    }
+    assert_eq!(
+        fs::read_dir(folder.0.path()).unwrap().count(),
+        1,
+        "nothing is left behind"
+    );
+}

@@ -24,7 +24,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     workload: PathBuf,
 
-    /// Policies to compare, by name (first-fit, fcfs) or policy file
+    /// Policies to compare, by name (`synth rules` lists them) or policy file
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
     policies: Vec<String>,
 

@@ -69,6 +69,8 @@ enum Command {
     Simulate(simulate::Arguments),
     /// Compare policies over a range of loads, on the same arrivals
     Compare(compare::Arguments),
+    /// List the rules that can be simulated and compared by name
+    Rules,
     /// Evaluate the cost over the switching rate, for each route: CSV, and a picture
     SweepAlpha(sweep::Arguments),
     /// Print the JSON Schema of policies
@@ -112,6 +114,10 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Some(Command::Check(arguments)) => check::run(arguments, common),
         Some(Command::Simulate(arguments)) => simulate::run(arguments, common),
         Some(Command::Compare(arguments)) => compare::run(arguments, common),
+        Some(Command::Rules) => {
+            emit(None, &format!("{}\n", synth::report::rules()))?;
+            Ok(ExitCode::SUCCESS)
+        }
         Some(Command::SweepAlpha(arguments)) => sweep::run(arguments, common),
         Some(Command::Schema) => {
             let schema = serde_json::to_string_pretty(&synth::artifact::schema())?;

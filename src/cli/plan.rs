@@ -29,19 +29,19 @@ pub fn enter(name: &str, workload: &Workload) -> Result<Entered, Box<dyn Error>>
         name: name.into(),
         digest,
     };
-    if let Some(rule) = Contender::named(name) {
-        return Ok(Entered {
-            entrant: entrant(None),
-            contender: Ok(rule),
-        });
-    }
     let path = PathBuf::from(name);
-    if !path.exists() {
-        let names = Contender::NAMES.join(", ");
-        return Err(format!(
-            "there is no rule `{name}` and no such policy file; the rules are {names}"
-        )
-        .into());
+    match Contender::parse(name) {
+        Ok(rule) => {
+            let fits = rule.fit(workload).map_err(|why| why.to_string());
+            return Ok(Entered {
+                entrant: entrant(None),
+                contender: fits.map(|()| rule),
+            });
+        }
+        Err(why) if !path.exists() => {
+            return Err(format!("there is no policy file {name}, and {why}").into());
+        }
+        Err(_) => {}
     }
     let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read {name}: {e}"))?;
     let checked = CheckedArtifact::parse(&text, name)?;

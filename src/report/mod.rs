@@ -3,6 +3,7 @@
 mod comparison;
 mod cost;
 mod plots;
+mod rules;
 mod simulation;
 mod sweep;
 mod synthesis;
@@ -12,6 +13,7 @@ pub use comparison::{
     comparison_page, comparison_table,
 };
 pub use cost::explain;
+pub use rules::rules;
 pub use simulation::simulation;
 pub use sweep::{sweep_csv, sweep_plot};
 pub use synthesis::{overload, synthesis};

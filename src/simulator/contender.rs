@@ -173,6 +173,15 @@ impl Contender {
         }
     }
 
+    /// Whether the rule can serve this workload, with the rules that can where it cannot.
+    ///
+    /// # Errors
+    /// [`Failure::Unsuitable`].
+    pub fn fit(&self, workload: &Workload) -> Result<(), Failure> {
+        self.suits(workload)
+            .map_err(|why| self.unsuitable(why, workload))
+    }
+
     /// Simulates this contender; see [`simulate`].
     ///
     /// # Errors

@@ -1,16 +1,15 @@
-//! `cargo bench`: the program and the whole synthesis on the models, the checker, the solvers of
-//! queues, and the simulator's events a second. Inputs are read before the clock starts. A synthesis
+//! `cargo bench`: the program and the whole synthesis on the models, the checker, and the solvers of
+//! queues. Inputs are read before the clock starts. A synthesis
 //! contains the exact analysis and the tuning, at an effort of 1 up to borg_top10, and of .01 for those
 //! named `large`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::hint::black_box;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use synth::artifact::{Artifact, Backfill, EmptySlots, Preemption, check};
+use criterion::{Criterion, criterion_group, criterion_main};
+use synth::artifact::{Artifact, Preemption, check};
 use synth::ctmc::{Edge, Environment, ModulatedQueue, rounds};
 use synth::program::{self, Limits};
-use synth::simulator::{Contender, Settings};
 use synth::synthesis::{Options, Outcome, synthesize};
 use synth::workload::Workload;
 
@@ -105,48 +104,5 @@ fn queues(c: &mut Criterion) {
     group.finish();
 }
 
-fn simulations(c: &mut Criterion) {
-    let events = 5_000_000;
-    let mut group = c.benchmark_group("simulator");
-    group.throughput(Throughput::Elements(events));
-    group.sample_size(10);
-    let analysed = |preemption| Options {
-        effort: 0.01,
-        backfill: Backfill::None,
-        empty_slots: EmptySlots::Phantom,
-        ..Options::new(preemption)
-    };
-    for (name, options) in [
-        ("msr-full", Some(analysed(Preemption::Full))),
-        ("msr-none", Some(analysed(Preemption::None))),
-        (
-            "msr-none-backfill",
-            Some(Options {
-                effort: 0.01,
-                ..Options::new(Preemption::None)
-            }),
-        ),
-        ("first-fit", None),
-    ] {
-        for on in ["section7", "one_or_all", "borg_cell_b"] {
-            let workload = model(on);
-            let contender = match &options {
-                Some(options) => Contender::Msr(Box::new(made(&workload, options).unwrap().policy)),
-                None => Contender::FirstFit,
-            };
-            let settings = Settings {
-                events,
-                precision: 1e-9,
-                replications: 1,
-                ..Settings::default()
-            };
-            group.bench_function(format!("{name}/{on}"), |b| {
-                b.iter(|| contender.simulate(&workload, &settings, |_| {}).unwrap());
-            });
-        }
-    }
-    group.finish();
-}
-
-criterion_group!(benches, programs, queues, simulations);
+criterion_group!(benches, programs, queues);
 criterion_main!(benches);

@@ -1,0 +1,131 @@
+//! `cargo bench --bench simulator`: events (arrivals, completions, clocks) a second on one core, for
+//! a fixed set of models and rules. A job's record is kept in all of them. `…/sizes` are models with
+//! laws of sizes that are not exponential, or rules that are told sizes: there a calendar knows
+//! who ends next. Policies are synthesized before the clock starts.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use synth::artifact::{Backfill, EmptySlots, Preemption};
+use synth::simulator::{Contender, Settings};
+use synth::synthesis::{Options, Outcome, synthesize};
+use synth::workload::Workload;
+
+const EVENTS: u64 = 5_000_000;
+
+fn text(name: &str) -> String {
+    let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(path).unwrap()
+}
+
+fn model(name: &str) -> Workload {
+    Workload::parse(&text(name), name).unwrap().workload
+}
+
+/// Borg's cell B with lognormal sizes of the same means and a squared coefficient of variation of 4.
+fn lognormal() -> Workload {
+    let line = |line: &str| match line.split_once("mean_size: ") {
+        Some((head, mean)) => {
+            let mean = mean.trim_end_matches('}');
+            format!("{head}size: {{law: lognormal, mean: {mean}, scv: 4}}}}\n")
+        }
+        None => format!("{line}\n"),
+    };
+    let text: String = text("borg_cell_b").lines().map(line).collect();
+    Workload::parse(&text, "lognormal").unwrap().workload
+}
+
+fn msr(workload: &Workload, options: Options) -> Contender {
+    match synthesize(workload, &options).unwrap() {
+        Outcome::Policy(made) => Contender::Msr(Box::new(made.artifact.policy)),
+        _ => panic!("no policy"),
+    }
+}
+
+fn analysed(preemption: Preemption) -> Options {
+    Options {
+        effort: 0.1,
+        backfill: Backfill::None,
+        empty_slots: EmptySlots::Phantom,
+        ..Options::new(preemption)
+    }
+}
+
+fn bench(c: &mut Criterion, name: &str, contender: &Contender, workload: &Workload) {
+    let mut group = c.benchmark_group("simulator");
+    group.throughput(Throughput::Elements(EVENTS));
+    group.sample_size(10);
+    let settings = Settings {
+        events: EVENTS,
+        precision: 1e-9,
+        replications: 1,
+        ..Settings::default()
+    };
+    group.bench_function(name, |b| {
+        b.iter(|| {
+            let run = contender.simulate(workload, &settings, |_| {}).unwrap();
+            // A run that is given up early would be timed as a fast one.
+            assert!(run.events >= EVENTS, "{name}: {:?}", run.ending);
+        });
+    });
+    group.finish();
+}
+
+fn simulations(c: &mut Criterion) {
+    let [section7, one_or_all] = ["section7", "one_or_all"].map(model);
+    let rule = |name| Contender::parse(name).unwrap();
+    for (name, workload) in [("section7", &section7), ("one_or_all", &one_or_all)] {
+        bench(
+            c,
+            &format!("first-fit/{name}"),
+            &rule("first-fit"),
+            workload,
+        );
+        let none = msr(workload, analysed(Preemption::None));
+        bench(c, &format!("msr-none/{name}"), &none, workload);
+    }
+    bench(
+        c,
+        "msf/one_or_all",
+        &rule("most-servers-first"),
+        &one_or_all,
+    );
+    let full = analysed(Preemption::Full);
+    let slow = Options {
+        switching_rate: Some(2.0),
+        ..full
+    };
+    bench(c, "msr-full/section7", &msr(&section7, slow), &section7);
+    let filled = Options {
+        effort: 0.1,
+        ..Options::new(Preemption::None)
+    };
+    let filled = msr(&section7, filled);
+    bench(c, "msr-none-backfill/section7", &filled, &section7);
+    for name in ["max-weight", "randomized-timers"] {
+        bench(c, &format!("{name}/section7"), &rule(name), &section7);
+    }
+    // Told sizes, below the loads at which rules without preemption run away.
+    let stable = section7.scaled(0.8 / 0.9).unwrap();
+    for name in ["easy-backfill", "conservative-backfill"] {
+        bench(c, &format!("{name}/section7/sizes"), &rule(name), &stable);
+    }
+    let phases = model("section7_phases");
+    bench(
+        c,
+        "first-fit/section7_phases/sizes",
+        &rule("first-fit"),
+        &phases,
+    );
+    let cell_b = model("borg_cell_b").scaled(0.8).unwrap();
+    bench(c, "first-fit/borg_cell_b", &rule("first-fit"), &cell_b);
+    let lognormal = lognormal().scaled(0.8).unwrap();
+    bench(
+        c,
+        "first-fit/borg_cell_b/sizes",
+        &rule("first-fit"),
+        &lognormal,
+    );
+}
+
+criterion_group!(benches, simulations);
+criterion_main!(benches);

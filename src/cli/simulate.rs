@@ -15,7 +15,7 @@ use super::{
 
 #[derive(Args)]
 pub struct Arguments {
-    /// The policy: a JSON file, or the name of a rule (first-fit, fcfs; these need --workload)
+    /// The policy: a JSON file, or a rule (such as first-fit, or easy-backfill:3; needs --workload)
     #[arg(long, value_name = "FILE|NAME")]
     policy: String,
 
@@ -151,13 +151,10 @@ fn simulate_artifact(
     common: &Common,
 ) -> Result<(Run, Vec<Judgement>, Workload), Box<dyn std::error::Error>> {
     let path = PathBuf::from(&arguments.policy);
-    if !path.exists() {
-        let names = Contender::NAMES.join(", ");
-        return Err(format!(
-            "there is no policy file {} and no rule of that name; the rules are {names}",
-            arguments.policy
-        )
-        .into());
+    if !path.exists()
+        && let Err(why) = Contender::parse(&arguments.policy)
+    {
+        return Err(format!("there is no policy file {}, and {why}", arguments.policy).into());
     }
     let checked = CheckedArtifact::read(&path)?;
     let artifact = checked.artifact();

@@ -9,31 +9,48 @@
 //! whoever runs it tells it when one rang; so a recorded sequence of events determines all
 //! decisions. A rule may also give fractional service: [`System::share`].
 
+mod balanced_splitting;
 mod best_fit;
 mod by_need;
+mod conservative_backfill;
+mod divisor_filling;
 mod drive;
+mod easy_backfill;
+mod estimates;
 mod fcfs;
 mod first_fit;
 mod least_servers_first;
+mod max_weight;
 mod meter;
 mod most_servers_first;
 mod msr;
 mod oldest;
 mod pools;
+mod profile;
 mod queued;
+mod randomized_timers;
 mod room;
 mod server_filling;
+mod server_filling_srpt;
+mod shortest;
 mod system;
 mod unsuitable;
 mod view;
 
+pub use balanced_splitting::BalancedSplitting;
 pub use best_fit::BestFit;
+pub use conservative_backfill::ConservativeBackfill;
+pub use divisor_filling::DivisorFilling;
+pub use easy_backfill::EasyBackfill;
 pub use fcfs::Fcfs;
 pub use first_fit::FirstFit;
 pub use least_servers_first::LeastServersFirst;
+pub use max_weight::MaxWeight;
 pub use most_servers_first::MostServersFirst;
 pub use msr::Msr;
+pub use randomized_timers::{RandomizedTimers, Timers};
 pub use server_filling::ServerFilling;
+pub use server_filling_srpt::ServerFillingSrpt;
 pub use system::{Action, Counters, Job, System, Violation};
 pub use unsuitable::Unsuitable;
 

@@ -5,6 +5,13 @@ use super::*;
 use crate::artifact::{Backfill, EmptySlots, MsrPolicy, Preemption, Route};
 use crate::workload::Workload;
 
+mod backfilling;
+mod filling;
+mod greedy;
+mod literal;
+mod max_weight;
+mod others;
+
 /// A policy on a system, driven by hand. Decisions read as `+type` and `-type`.
 struct Stage<P> {
     system: System,
@@ -44,6 +51,18 @@ impl<P: Policy> Stage<P> {
         self.decisions(Event::Completion(i))
     }
 
+    /// A job of type i and of this size arrives.
+    fn arrive_sized(&mut self, i: usize, now: f64, size: f64) -> String {
+        self.system.arrive_sized(i, now, size);
+        self.decisions(Event::Arrival(i))
+    }
+
+    /// The running job of type i with this number ends.
+    fn finish(&mut self, i: usize, number: u64, now: f64) -> String {
+        self.system.complete_job(i, number, now).unwrap();
+        self.decisions(Event::Completion(i))
+    }
+
     fn ring(&mut self, clock: usize) -> String {
         assert!(
             self.system.clocks()[clock] > 0.0,
@@ -60,6 +79,19 @@ fn cores() -> Workload {
   - {name: seven, demand: {cpu: 7}, arrival_rate: 1, mean_size: 1}
   - {name: one, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}\n";
     Workload::parse(text, "cores").unwrap().workload
+}
+
+/// Servers, and a type of rate 1 and mean size 1 for each need.
+fn servers(count: u32, needs: &[u32]) -> Workload {
+    let mut text = format!(
+        "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: {count}}}}}\njobs:\n"
+    );
+    for (i, need) in needs.iter().enumerate() {
+        text += &format!(
+            "  - {{name: t{i}, demand: {{cpu: {need}}}, arrival_rate: 1, mean_size: 1}}\n"
+        );
+    }
+    Workload::parse(&text, "servers").unwrap().workload
 }
 
 fn section7() -> Workload {

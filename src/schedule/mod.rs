@@ -8,8 +8,12 @@
 //! Service Rate Policies", POMACS 9(2), 2025 ("the MSR paper" throughout), §3.1 and eq. (3).
 
 mod enumeration;
+mod knapsack;
+mod maximal;
 
 pub use enumeration::{Enumeration, enumerate};
+pub use knapsack::Knapsack;
+pub use maximal::maximal;
 
 use crate::workload::Workload;
 

@@ -5,8 +5,9 @@ use super::rules::{RULES, Rule};
 use super::{Progress, Run, Settings, simulate};
 use crate::artifact::MsrPolicy;
 use crate::policy::{
-    BestFit, Fcfs, FirstFit, LeastServersFirst, MostServersFirst, Msr, ServerFilling, Unsuitable,
-    Violation,
+    BalancedSplitting, BestFit, ConservativeBackfill, DivisorFilling, EasyBackfill, Fcfs, FirstFit,
+    LeastServersFirst, MaxWeight, MostServersFirst, Msr, RandomizedTimers, ServerFilling,
+    ServerFillingSrpt, Timers, Unsuitable, Violation,
 };
 use crate::workload::{Workload, nearest};
 
@@ -25,8 +26,24 @@ pub enum Contender {
     MostServersFirst,
     /// Least Servers First.
     LeastServersFirst,
+    /// EASY backfilling, with the inflation f of size estimates, at least 1.
+    EasyBackfill(f64),
+    /// Conservative backfilling, with the same.
+    ConservativeBackfill(f64),
+    /// Randomized Timers.
+    RandomizedTimers(Timers),
+    /// MaxWeight over schedules that there are jobs for.
+    MaxWeight,
+    /// MaxWeight over all schedules.
+    MaxWeightUncapped,
     /// ServerFilling.
     ServerFilling,
+    /// DivisorFilling.
+    DivisorFilling,
+    /// ServerFilling-SRPT.
+    ServerFillingSrpt,
+    /// Balanced Splitting.
+    BalancedSplitting,
     /// A Markovian Service Rate policy.
     Msr(Box<MsrPolicy>),
 }
@@ -98,7 +115,7 @@ impl Contender {
 
     /// All rules that need no artifact.
     pub fn rules() -> &'static [Rule] {
-        &RULES
+        RULES
     }
 
     /// The rule of this name.
@@ -129,7 +146,15 @@ impl Contender {
             Contender::BestFit => "best-fit",
             Contender::MostServersFirst => "most-servers-first",
             Contender::LeastServersFirst => "least-servers-first",
+            Contender::EasyBackfill(_) => "easy-backfill",
+            Contender::ConservativeBackfill(_) => "conservative-backfill",
+            Contender::RandomizedTimers(_) => "randomized-timers",
+            Contender::MaxWeight => "max-weight",
+            Contender::MaxWeightUncapped => "max-weight-uncapped",
             Contender::ServerFilling => "server-filling",
+            Contender::DivisorFilling => "divisor-filling",
+            Contender::ServerFillingSrpt => "server-filling-srpt",
+            Contender::BalancedSplitting => "balanced-splitting",
             Contender::Msr(_) => "msr",
         }
     }
@@ -141,6 +166,9 @@ impl Contender {
     pub fn suits(&self, workload: &Workload) -> Result<(), Unsuitable> {
         match self {
             Contender::ServerFilling => ServerFilling::new(workload).map(drop),
+            Contender::DivisorFilling => DivisorFilling::new(workload).map(drop),
+            Contender::ServerFillingSrpt => ServerFillingSrpt::new(workload).map(drop),
+            Contender::BalancedSplitting => BalancedSplitting::new(workload).map(drop),
             _ => Ok(()),
         }
     }
@@ -163,8 +191,24 @@ impl Contender {
             Contender::BestFit => simulate(w, BestFit::new(w), s, p),
             Contender::MostServersFirst => simulate(w, MostServersFirst::new(w), s, p),
             Contender::LeastServersFirst => simulate(w, LeastServersFirst::new(w), s, p),
+            Contender::EasyBackfill(f) => simulate(w, EasyBackfill::new(w, *f), s, p),
+            Contender::ConservativeBackfill(f) => {
+                simulate(w, ConservativeBackfill::new(w, *f), s, p)
+            }
+            Contender::RandomizedTimers(t) => simulate(w, RandomizedTimers::new(w, *t), s, p),
+            Contender::MaxWeight => simulate(w, MaxWeight::capped(w), s, p),
+            Contender::MaxWeightUncapped => simulate(w, MaxWeight::uncapped(w), s, p),
             Contender::ServerFilling => {
                 simulate(w, ServerFilling::new(w).map_err(unsuitable)?, s, p)
+            }
+            Contender::DivisorFilling => {
+                simulate(w, DivisorFilling::new(w).map_err(unsuitable)?, s, p)
+            }
+            Contender::ServerFillingSrpt => {
+                simulate(w, ServerFillingSrpt::new(w).map_err(unsuitable)?, s, p)
+            }
+            Contender::BalancedSplitting => {
+                simulate(w, BalancedSplitting::new(w).map_err(unsuitable)?, s, p)
             }
             Contender::Msr(policy) => simulate(w, Msr::new(policy, w), s, p),
         };

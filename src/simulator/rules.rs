@@ -1,5 +1,6 @@
 use super::Contender;
 use super::contender::NameError;
+use crate::policy::Timers;
 
 /// A rule that can be asked for by name.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +40,15 @@ impl Rule {
 
     const fn alias(self, aliases: &'static [&'static str]) -> Self {
         Rule { aliases, ..self }
+    }
+
+    const fn parameter(self, what: &'static str, least: f64, default: f64) -> Self {
+        let parameter = Some(Parameter {
+            what,
+            least,
+            default,
+        });
+        Rule { parameter, ..self }
     }
 
     /// The rule of this name, or with this other name.
@@ -85,7 +95,7 @@ impl Rule {
 }
 
 /// All of them, but those from an artifact.
-pub(super) const RULES: [Rule; 6] = [
+pub(super) const RULES: &[Rule] = &[
     Rule::new(
         "first-fit",
         |_| Contender::FirstFit,
@@ -114,8 +124,61 @@ pub(super) const RULES: [Rule; 6] = [
     )
     .alias(&["lsf"]),
     Rule::new(
+        "easy-backfill",
+        Contender::EasyBackfill,
+        "first-fit behind the head of the queue, which is not delayed by its estimate; knows sizes",
+    )
+    .alias(&["easy"])
+    .parameter(INFLATION, 1.0, 1.0),
+    Rule::new(
+        "conservative-backfill",
+        Contender::ConservativeBackfill,
+        "every job has a reservation that no later one may delay; knows sizes",
+    )
+    .alias(&["conservative"])
+    .parameter(INFLATION, 1.0, 1.0),
+    Rule::new(
+        "randomized-timers",
+        |rate| {
+            Contender::RandomizedTimers(Timers {
+                rate,
+                ..Timers::default()
+            })
+        },
+        "clocks of the types, faster with longer queues, race for free room; dummies hold it",
+    )
+    .parameter("the clocks' rate r", f64::MIN_POSITIVE, 1.0),
+    Rule::new(
+        "max-weight",
+        |_| Contender::MaxWeight,
+        "preempts; the schedule with the most jobs in the system, summed over its own jobs",
+    )
+    .alias(&["max-weight-capped"]),
+    Rule::new(
+        "max-weight-uncapped",
+        |_| Contender::MaxWeightUncapped,
+        "the same over all schedules, also such as there are no jobs for",
+    ),
+    Rule::new(
         "server-filling",
         |_| Contender::ServerFilling,
         "preempts; of the oldest jobs that fill all servers, those that need most; one resource",
     ),
+    Rule::new(
+        "divisor-filling",
+        |_| Contender::DivisorFilling,
+        "preempts; of the k oldest jobs some that fill all servers; each need must divide k",
+    ),
+    Rule::new(
+        "server-filling-srpt",
+        |_| Contender::ServerFillingSrpt,
+        "server-filling by least need times remaining size; knows sizes; one resource",
+    ),
+    Rule::new(
+        "balanced-splitting",
+        |_| Contender::BalancedSplitting,
+        "each type owns servers by its load; who finds them busy queues for helpers; one resource",
+    ),
 ];
+
+const INFLATION: &str = "the inflation of size estimates";

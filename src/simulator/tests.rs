@@ -7,6 +7,9 @@ use crate::artifact::{Backfill, Preemption, Route, section_seven};
 use crate::policy::{Event, Fcfs, FirstFit, System};
 use std::sync::Mutex;
 
+mod chains;
+mod references;
+mod rules;
 mod sizes;
 
 fn model(name: &str) -> Workload {

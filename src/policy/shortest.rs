@@ -1,0 +1,118 @@
+use super::Job;
+
+/// The waiting jobs of one type in order of arrival, each with an estimate of its size, and the
+/// oldest of those within a limit in O(log n): a tournament of least estimates.
+///
+/// Places of jobs that have left stay empty until the tournament is full; then it is laid out anew,
+/// twice as large where half of it is in use. So a job costs O(log n) on average.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shortest {
+    /// By place.
+    jobs: Vec<Job>,
+    /// Node n has the children 2n and 2n + 1, and the least estimate of both; the leaves, from the
+    /// middle on, are the places. Nobody is infinite.
+    least: Vec<f64>,
+}
+
+impl Shortest {
+    /// A job has come, the youngest, with this finite estimate \[time\].
+    pub fn push(&mut self, job: Job, estimate: f64) {
+        if self.jobs.len() == self.places() {
+            self.lay_out();
+        }
+        self.jobs.push(job);
+        self.set(self.jobs.len() - 1, estimate);
+    }
+
+    /// The job in this place has left.
+    pub fn remove(&mut self, place: usize) {
+        self.set(place, f64::INFINITY);
+    }
+
+    /// The oldest job whose estimate is within the limit: its place, itself and its estimate.
+    pub fn oldest_within(&self, limit: f64) -> Option<(usize, Job, f64)> {
+        let is_within = |node: usize| self.least[node] <= limit && self.least[node].is_finite();
+        if self.least.is_empty() || !is_within(1) {
+            return None;
+        }
+        let mut node = 1;
+        while node < self.places() {
+            node = 2 * node + usize::from(!is_within(2 * node));
+        }
+        let place = node - self.places();
+        Some((place, self.jobs[place], self.least[node]))
+    }
+
+    fn places(&self) -> usize {
+        self.least.len() / 2
+    }
+
+    fn set(&mut self, place: usize, estimate: f64) {
+        let mut node = self.places() + place;
+        self.least[node] = estimate;
+        while node > 1 {
+            node /= 2;
+            self.least[node] = self.least[2 * node].min(self.least[2 * node + 1]);
+        }
+    }
+
+    /// Moves the jobs that are left to the front.
+    fn lay_out(&mut self) {
+        let places = self.places();
+        let is_left = |place: &usize| self.least[places + place].is_finite();
+        let left: Vec<usize> = (0..self.jobs.len()).filter(is_left).collect();
+        let size = match left.len() {
+            0 => places.max(16),
+            few if 2 * few <= places => places,
+            _ => 2 * places,
+        };
+        let mut least = vec![f64::INFINITY; 2 * size];
+        for (to, from) in left.iter().enumerate() {
+            self.jobs[to] = self.jobs[*from];
+            least[size + to] = self.least[places + from];
+        }
+        for node in (1..size).rev() {
+            least[node] = least[2 * node].min(least[2 * node + 1]);
+        }
+        self.jobs.truncate(left.len());
+        self.least = least;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+
+    /// Against a plain list.
+    #[test]
+    fn agrees_with_a_scan() {
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+        let (mut tournament, mut list) = (Shortest::default(), Vec::new());
+        for number in 0..5000 {
+            let (job, estimate) = (
+                Job {
+                    number,
+                    arrived: 0.0,
+                    slot: 0,
+                },
+                random.random::<f64>(),
+            );
+            tournament.push(job, estimate);
+            list.push((number, estimate));
+            for _ in 0..random.random_range(0..3) {
+                let limit = random.random::<f64>();
+                let place = list.iter().position(|(_, e)| *e <= limit);
+                let found = tournament.oldest_within(limit);
+                let shown = found.map(|(_, job, estimate)| (job.number, estimate));
+                assert_eq!(shown, place.map(|place| list[place]));
+                if let (Some(place), Some((found, ..))) = (place, found) {
+                    list.remove(place);
+                    tournament.remove(found);
+                }
+            }
+        }
+        assert!(tournament.oldest_within(f64::MAX).unwrap().1.number > 0);
+    }
+}

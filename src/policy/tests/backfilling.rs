@@ -1,0 +1,159 @@
+use super::*;
+
+/// Ten cores: types of 3, 7 and 1. A seven runs until 5, a second one waits for it.
+fn blocked(inflation: f64) -> Stage<EasyBackfill> {
+    let policy = EasyBackfill::new(&cores(), inflation);
+    let mut stage = Stage::new(&cores(), policy, false);
+    assert_eq!(stage.arrive_sized(1, 0.0, 5.0), "+1:0");
+    assert_eq!(stage.arrive_sized(1, 1.0, 1.0), "");
+    stage
+}
+
+#[test]
+fn easy_starts_what_the_head_leaves_over_or_what_ends_before_it() {
+    let mut stage = blocked(1.0);
+    // At 5 the head will leave 3 of 10.
+    assert_eq!(stage.arrive_sized(2, 1.0, 100.0), "+2:2", "of 3 left over");
+    assert_eq!(stage.arrive_sized(0, 1.0, 1.0), "", "2 are free");
+    assert_eq!(stage.arrive_sized(2, 1.0, 100.0), "+2:4");
+    assert_eq!(stage.arrive_sized(2, 1.0, 3.0), "+2:5", "ends at 4");
+    assert_eq!(stage.finish(2, 5, 4.0), "");
+    assert_eq!(
+        stage.arrive_sized(2, 4.0, 50.0),
+        "+2:6",
+        "the last left over"
+    );
+    assert_eq!(stage.finish(1, 0, 5.0), "+1:1", "the head");
+    assert_eq!(stage.finish(1, 1, 6.0), "+0:3", "and who came next");
+}
+
+#[test]
+fn easy_does_not_delay_the_head() {
+    let mut stage = Stage::new(&cores(), EasyBackfill::new(&cores(), 1.0), false);
+    assert_eq!(stage.arrive_sized(0, 0.0, 16.0), "+0:0");
+    assert_eq!(stage.arrive_sized(0, 0.0, 20.0), "+0:1");
+    assert_eq!(
+        stage.arrive_sized(1, 7.0, 1.0),
+        "",
+        "at 16 it takes all that is free then"
+    );
+    assert_eq!(stage.arrive_sized(2, 7.0, 5.0), "+2:3");
+    assert_eq!(
+        stage.arrive_sized(0, 7.0, 20.0),
+        "",
+        "it fits, and would last until 27"
+    );
+    assert_eq!(
+        stage.arrive_sized(0, 7.0, 9.0),
+        "+0:5",
+        "until 16, when the head starts"
+    );
+    assert_eq!(
+        stage.finish(2, 3, 12.0),
+        "",
+        "the other still lasts too long"
+    );
+    assert_eq!(stage.finish(0, 0, 16.0), "");
+    assert_eq!(stage.finish(0, 5, 16.0), "+1:2");
+}
+
+/// By estimates that are too long the head is expected later than it comes.
+#[test]
+fn easy_goes_by_estimates() {
+    let mut exact = blocked(1.0);
+    assert_eq!(exact.arrive_sized(2, 1.0, 9.0), "+2:2", "of 3 left over");
+    assert_eq!(exact.arrive_sized(2, 1.0, 9.0), "+2:3");
+    assert_eq!(
+        exact.arrive_sized(2, 1.0, 9.0),
+        "+2:4",
+        "and none is left over"
+    );
+    assert_eq!(exact.finish(2, 4, 2.0), "", "earlier than it was said to");
+    assert_eq!(
+        exact.arrive_sized(2, 2.0, 9.0),
+        "+2:5",
+        "so this one takes its place"
+    );
+    let mut inflated = blocked(1e9);
+    assert_eq!(inflated.arrive_sized(0, 1.0, 9.0), "+0:2");
+    assert_eq!(
+        inflated.finish(1, 0, 5.0),
+        "+1:1",
+        "far earlier than was expected"
+    );
+}
+
+fn conservative(inflation: f64) -> Stage<ConservativeBackfill> {
+    let policy = ConservativeBackfill::new(&cores(), inflation);
+    Stage::new(&cores(), policy, false)
+}
+
+#[test]
+fn conservative_holds_to_reservations() {
+    let mut stage = conservative(1.0);
+    assert_eq!(stage.arrive_sized(1, 0.0, 5.0), "+1:0");
+    assert_eq!(stage.arrive_sized(1, 1.0, 4.0), "", "from 5 to 9");
+    assert_eq!(stage.arrive_sized(0, 1.0, 2.0), "+0:2", "until 3");
+    assert_eq!(
+        stage.arrive_sized(0, 1.0, 6.0),
+        "",
+        "from 3 to 9, beside both sevens"
+    );
+    assert_eq!(stage.arrive_sized(2, 1.0, 1.0), "", "all is taken until 9");
+    assert_eq!(stage.finish(0, 2, 3.0), "+0:3");
+    assert_eq!(stage.finish(1, 0, 5.0), "+1:1");
+    assert_eq!(stage.finish(1, 1, 9.0), "+2:4");
+    assert_eq!(stage.finish(0, 3, 9.0), "");
+}
+
+/// A five runs until 10; then a six will start, and leave 4 of 10. A four for 20 does not delay it:
+/// EASY lets it pass. But an eight comes behind the six, at 11.
+#[test]
+fn conservative_does_not_delay_those_behind_the_head() {
+    let workload = servers(10, &[5, 6, 8, 4]);
+    let easy = EasyBackfill::new(&workload, 1.0);
+    let mut easy = Stage::new(&workload, easy, false);
+    let careful = ConservativeBackfill::new(&workload, 1.0);
+    let mut careful = Stage::new(&workload, careful, false);
+    for (i, size, decision) in [(0, 10.0, "+0:0"), (1, 1.0, ""), (2, 5.0, "")] {
+        assert_eq!(easy.arrive_sized(i, 0.0, size), decision);
+        assert_eq!(careful.arrive_sized(i, 0.0, size), decision);
+    }
+    assert_eq!(easy.arrive_sized(3, 0.0, 20.0), "+3:3");
+    assert_eq!(careful.arrive_sized(3, 0.0, 20.0), "", "from 16 on");
+    assert_eq!(careful.arrive_sized(3, 0.0, 11.0), "+3:4", "until 11");
+    assert_eq!(careful.finish(0, 0, 10.0), "+1:1");
+    assert_eq!(careful.finish(1, 1, 11.0), "");
+    assert_eq!(careful.finish(3, 4, 11.0), "+2:2");
+    assert_eq!(careful.finish(2, 2, 16.0), "+3:3");
+}
+
+/// Estimates three times too long at most: as a job ends early, the plan moves up at once.
+#[test]
+fn conservative_compresses_the_plan_when_a_job_ends_early() {
+    let mut stage = conservative(3.0);
+    assert_eq!(stage.arrive_sized(1, 0.0, 5.0), "+1:0");
+    assert_eq!(stage.arrive_sized(1, 0.0, 5.0), "");
+    assert_eq!(stage.arrive_sized(0, 0.0, 50.0), "+0:2");
+    assert_eq!(stage.arrive_sized(0, 0.0, 5.0), "");
+    assert_eq!(stage.arrive_sized(1, 0.0, 5.0), "");
+    assert_eq!(stage.finish(1, 0, 5.0), "+1:1");
+    assert_eq!(stage.finish(0, 2, 9.0), "+0:3");
+    assert_eq!(stage.finish(1, 1, 10.0), "+1:4");
+}
+
+/// Sums of decimals are not exact: whoever is due starts at the event, and no later.
+#[test]
+fn conservative_starves_nobody_by_rounding() {
+    let mut stage = conservative(1.0);
+    assert_eq!(stage.arrive_sized(1, 0.0, 0.1), "+1:0");
+    for number in 1..200 {
+        assert_eq!(stage.arrive_sized(1, 0.05, 0.1), "", "{number}");
+    }
+    let mut now = 0.0;
+    for number in 0..199 {
+        now += 0.1;
+        let next = format!("+1:{}", number + 1);
+        assert_eq!(stage.finish(1, number, now), next, "at {now}");
+    }
+}

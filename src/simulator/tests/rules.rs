@@ -1,0 +1,173 @@
+//! What holds for every rule.
+
+use super::*;
+use rand::{RngExt, SeedableRng};
+
+/// Every rule, each as it is without a parameter.
+fn all() -> impl Iterator<Item = Contender> {
+    let names = Contender::NAMES.into_iter();
+    names.map(|name| Contender::parse(name).unwrap())
+}
+
+/// M/M/8 at ρ = .9 by Erlang's C: with one type of job that needs one server, every rule that does
+/// not look at sizes serves as many jobs as it can. Randomized Timers does so as its clocks get
+/// fast: a thousand times faster than jobs end, the difference is less than .1 %.
+#[test]
+fn one_type_is_the_queue_with_many_servers() {
+    let (servers, offered) = (8, 7.2);
+    let blocking = (1..=servers).fold(1.0, |b, k| offered * b / (f64::from(k) + offered * b));
+    let queueing = blocking / (1.0 - offered / 8.0 * (1.0 - blocking));
+    let exact = 1.0 + queueing / (8.0 - offered);
+    let workload = one_type(8, offered);
+    for contender in all() {
+        let contender = match contender {
+            Contender::ServerFillingSrpt => continue,
+            Contender::RandomizedTimers(_) => Contender::parse("randomized-timers:1000").unwrap(),
+            other => other,
+        };
+        let run = contender.simulate(&workload, &events(4_000_000), quiet);
+        agrees(run.unwrap().mean_response, exact, 0.04, contender.name());
+    }
+}
+
+/// M/M/1 at ρ = .8 under SRPT (Schrage and Miller, Operations Research 14, 1966): with `ρ(x) = λ
+/// ∫_0^x t dF`, `E[T] = ∫ [λ (∫_0^x t² dF + x² (1−F(x))) / (2 (1−ρ(x))²) + ∫_0^x dt/(1−ρ(t))] dF`.
+#[test]
+fn one_server_by_remaining_size_is_srpt() {
+    let (rate, step) = (0.8, 1e-4);
+    let [mut load, mut square, mut residence, mut exact] = [0.0; 4];
+    for n in 0..400_000 {
+        let x = (f64::from(n) + 0.5) * step;
+        let density = (-x).exp();
+        load += rate * x * density * step;
+        square += x * x * density * step;
+        residence += step / (1.0 - load);
+        let waiting = rate * (square + x * x * density) / (2.0 * (1.0 - load).powi(2));
+        exact += (waiting + residence) * density * step;
+    }
+    assert!((exact - 2.35).abs() < 0.05, "{exact}");
+    let run = Contender::ServerFillingSrpt.simulate(&one_type(1, rate), &events(6_000_000), quiet);
+    agrees(run.unwrap().mean_response, exact, 0.03, "E[T]");
+}
+
+/// Sixteen servers and needs that are powers of two, at ρ = .6, of several laws of size.
+fn powers_of_two() -> Workload {
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 16}}\njobs:
+  - {name: one, demand: {cpu: 1}, arrival_rate: 3.2, size: {law: erlang, stages: 3, mean: 1}}
+  - {name: two, demand: {cpu: 2}, arrival_rate: .8, size: {law: hyperexponential, mean: 2, scv: 4}}
+  - {name: eight, demand: {cpu: 8}, arrival_rate: .4, mean_size: 1}\n";
+    Workload::parse(text, "powers").unwrap().workload
+}
+
+/// Under every rule λE[S] jobs of each type are in service on average (Little's law).
+#[test]
+fn all_work_is_done() {
+    let two = model("section7_phases").scaled(0.5).unwrap();
+    for workload in [powers_of_two(), two] {
+        for contender in all().filter(|contender| contender.suits(&workload).is_ok()) {
+            let run = contender
+                .simulate(&workload, &events(2_000_000), quiet)
+                .unwrap();
+            let name = contender.name();
+            assert_eq!(run.health, Health::Settled, "{name}");
+            for (kind, t) in run.types.iter().zip(workload.types()) {
+                agrees(kind.mean_in_service, t.offered_load(), 0.05, name);
+            }
+        }
+    }
+}
+
+/// A workload drawn at random: up to three resources and four types, sizes of any law, of a load
+/// that may be too high.
+fn random_workload(random: &mut impl rand::Rng) -> Workload {
+    const LAWS: [&str; 5] = [
+        "{law: exponential, mean: 1}",
+        "{law: erlang, stages: 4, mean: 2}",
+        "{law: hyperexponential, mean: .5, scv: 9}",
+        "{law: hyperexponential, probabilities: [.9, .1], means: [.1, 9]}",
+        "{law: coxian, means: [1, .2], onward: [.5]}",
+    ];
+    let resources = random.random_range(1..=3);
+    let capacities: Vec<u32> = (0..resources)
+        .map(|_| random.random_range(1..=12))
+        .collect();
+    let list = |amounts: &[u32]| -> String {
+        let pairs = amounts
+            .iter()
+            .enumerate()
+            .map(|(j, x)| format!("r{j}: {x}"));
+        pairs.collect::<Vec<_>>().join(", ")
+    };
+    let mut text = format!(
+        "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{{}}}}}\njobs:\n",
+        list(&capacities)
+    );
+    for i in 0..random.random_range(1..=4) {
+        let mut demand: Vec<u32> = (capacities.iter())
+            .map(|capacity| random.random_range(0..=*capacity))
+            .collect();
+        demand[0] = demand[0].max(1);
+        let law = LAWS[random.random_range(0..LAWS.len())];
+        let rate = random.random_range(1..=30);
+        text += &format!(
+            "  - {{name: t{i}, demand: {{{}}}, arrival_rate: .{rate:02}, size: {law}}}\n",
+            list(&demand)
+        );
+    }
+    Workload::parse(&text, "random").unwrap().workload
+}
+
+/// No rule overfills the server, stops a job that it may not stop, or loses one.
+#[test]
+fn no_rule_breaks_the_rules() {
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(7);
+    let mut served = vec![0; Contender::NAMES.len() + 2];
+    for seed in 0..60 {
+        let workload = random_workload(&mut random);
+        let settings = Settings {
+            seed,
+            ..one_run(4000)
+        };
+        let inflated = ["easy-backfill:3", "conservative-backfill:3"];
+        let inflated = inflated.map(|text| Contender::parse(text).unwrap());
+        for (n, contender) in all().chain(inflated).enumerate() {
+            match contender.simulate(&workload, &settings, quiet) {
+                Ok(_) => served[n] += 1,
+                Err(Failure::Unsuitable { .. }) => {}
+                Err(broken) => panic!("{contender:?} on {workload:?}: {broken}"),
+            }
+        }
+    }
+    assert!(served.iter().all(|count| *count >= 5), "{served:?}");
+}
+
+/// A rule that cannot serve a workload says why, and which can.
+#[test]
+fn unsuitable_rules_say_why() {
+    let said = |rule: &str, workload: &Workload| {
+        let contender = Contender::parse(rule).unwrap();
+        let run = contender.simulate(workload, &one_run(10), quiet);
+        run.unwrap_err().to_string()
+    };
+    let text = said("server-filling", &model("section7"));
+    assert!(
+        text.contains("one resource, and the workload has 3"),
+        "{text}"
+    );
+    assert!(
+        text.contains("max-weight") && !text.contains("divisor-filling"),
+        "{text}"
+    );
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 6}}\njobs:
+  - {name: one, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
+  - {name: four, demand: {cpu: 4}, arrival_rate: 1, mean_size: 1}\n";
+    let text = said(
+        "divisor-filling",
+        &Workload::parse(text, "six").unwrap().workload,
+    );
+    assert!(
+        text.contains("4 of type `four` does not divide 6"),
+        "{text}"
+    );
+    assert!(text.contains("server-filling-srpt"), "{text}");
+}

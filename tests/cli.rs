@@ -357,7 +357,7 @@ fn bad_input_gets_a_clear_error() {
         (&["simulate", "--policy", "nowhere.json"], "first-fit, fcfs"),
         (&["simulate", "--policy", "fcfs"], "--workload"),
         (
-            &["compare", "--workload", workload, "--policies", "best-fit"],
+            &["compare", "--workload", workload, "--policies", "worst-fit"],
             "first-fit, fcfs",
         ),
         (

@@ -5,9 +5,9 @@ use crate::workload::Workload;
 /// Least Servers First, without preemption: repeatedly the fitting job with the smallest need; of
 /// equals the oldest.
 ///
-/// [`MostServersFirst`](super::MostServersFirst) the other way round, and as a rule of its own the
-/// "smallest job first" of Majumdar, Eager, Bunt, "Scheduling in multiprogrammed parallel systems",
-/// SIGMETRICS 1988. Where small jobs keep coming, large ones wait without end. O(K) a decision.
+/// [`MostServersFirst`](super::MostServersFirst) the other way round; of old "smallest number of
+/// processes first" (Majumdar, Eager, Bunt, "Scheduling in multiprogrammed parallel systems",
+/// SIGMETRICS 1988). Where small jobs keep coming, large ones wait without end. O(K) a decision.
 #[derive(Clone, Debug)]
 pub struct LeastServersFirst(ByNeed);
 

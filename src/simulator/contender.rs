@@ -238,14 +238,14 @@ impl Contender {
     }
 }
 
-/// ", did you mean …" where a rule's name is near.
+/// " (did you mean …?)" where a rule's name is near.
 fn meant(found: &str) -> String {
     let aliases = RULES.iter().flat_map(|rule| rule.aliases);
     let known: Vec<&str> = Contender::NAMES
         .into_iter()
         .chain(aliases.copied())
         .collect();
-    nearest(found, &known).map_or(String::new(), |name| format!(", did you mean `{name}`?"))
+    nearest(found, &known).map_or(String::new(), |name| format!(" (did you mean `{name}`?)"))
 }
 
 #[cfg(test)]

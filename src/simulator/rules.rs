@@ -147,7 +147,7 @@ pub(super) const RULES: &[Rule] = &[
         },
         "clocks of the types, faster with longer queues, race for free room; dummies hold it",
     )
-    .parameter("the clocks' rate r", f64::MIN_POSITIVE, 1.0),
+    .parameter("the clocks' rate r", 0.001, 1.0),
     Rule::new(
         "max-weight",
         |_| Contender::MaxWeight,

@@ -176,7 +176,7 @@ fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
 /// A number for an axis: no trailing zeros.
 pub fn short(value: f64) -> String {
     let magnitude = value.abs();
-    if magnitude >= 1e5 || (magnitude > 0.0 && magnitude < 1e-3) {
+    if magnitude >= 1e6 || (magnitude > 0.0 && magnitude < 1e-3) {
         format!("{value:e}")
     } else {
         format!("{}", (value * 1e6).round() / 1e6)

@@ -67,7 +67,7 @@ enum Command {
     Check(check::Arguments),
     /// Simulate a policy, and try to refute its claims
     Simulate(simulate::Arguments),
-    /// Compare policies over a range of loads, on the same arrivals
+    /// Compare policies over a range of loads, on the same arrivals and sizes
     Compare(compare::Arguments),
     /// List the rules that can be simulated and compared by name
     Rules,

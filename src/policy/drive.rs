@@ -151,8 +151,7 @@ impl System {
         self.shared_rate = self.types.iter().map(|t| t.share * t.service_rate).sum();
         self.pools.recount();
         let inside: u64 = (0..self.types.len()).map(|i| self.present(i)).sum();
-        let counted = self.queued.length + self.pools.len();
-        if self.counters.arrivals != self.counters.completions + inside || inside != counted {
+        if self.counters.arrivals != self.counters.completions + inside || inside != self.jobs() {
             self.violate_conservation(inside);
         }
         for j in 0..self.capacity().len() {
@@ -235,6 +234,11 @@ impl System {
         self.pools.len()
     }
 
+    /// Jobs in the system.
+    pub(crate) fn jobs(&self) -> u64 {
+        self.queued.length + self.pools.len()
+    }
+
     /// Whether any job waits.
     pub(crate) fn any_waits(&self) -> bool {
         self.queued.length > 0
@@ -266,7 +270,7 @@ impl System {
     /// Jobs that came and did not leave wait or run: at each event.
     #[inline]
     fn account(&mut self) {
-        let inside = self.queued.length + self.pools.len();
+        let inside = self.jobs();
         if self.counters.arrivals != self.counters.completions + inside {
             self.violate_conservation(inside);
         }

@@ -81,9 +81,9 @@ impl<P: Policy, E: Ends> Engine<P, E> {
         engine
     }
 
-    /// Goes on to this many events, or until told to stop.
+    /// Goes on to this many events, or until told to stop, or until the system is [`CROWDED`].
     pub fn run(&mut self, events: u64, stopped: impl Fn() -> bool) {
-        while self.events < events && !stopped() {
+        while self.events < events && self.system.jobs() <= CROWDED && !stopped() {
             let burst = events.min(self.events + BURST);
             while self.events < burst {
                 self.step();
@@ -221,6 +221,9 @@ impl<P: Policy, E: Ends> Engine<P, E> {
         }
     }
 }
+
+/// More jobs than this in the system end a run.
+pub(super) const CROWDED: u64 = 10_000_000;
 
 /// Events between two looks at whether to stop.
 const BURST: u64 = 1 << 14;

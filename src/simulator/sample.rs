@@ -1,6 +1,6 @@
 //! What replications measured after their warm-up, in batches, and the estimates from it.
 
-use super::engine::Engine;
+use super::engine::{CROWDED, Engine};
 use super::series::{Columns, Series};
 use super::statistics::{self, BATCHES, Estimate};
 use crate::workload::Workload;
@@ -154,15 +154,10 @@ pub(super) fn mean_number<'a>(all: impl Iterator<Item = &'a Series> + Clone) -> 
     ((0..shortest).map(mean).collect(), length)
 }
 
-/// More jobs than this in the system end a run.
-const RUNAWAY: u64 = 10_000_000;
-
 /// Whether the run should be given up: too many jobs, or clearly growing.
 pub(super) fn runs_away<P, E>(workload: &Workload, engines: &[Engine<P, E>]) -> bool {
-    let present =
-        |e: &Engine<P, E>| -> u64 { (0..e.system.types()).map(|i| e.system.present(i)).sum() };
     let events: u64 = engines.iter().map(|e| e.events).sum();
-    engines.iter().any(|e| present(e) > RUNAWAY)
+    engines.iter().any(|e| e.system.jobs() > CROWDED)
         || (events > 4_000_000 && grows(workload, engines, 10.0))
 }
 

@@ -133,7 +133,7 @@ pub enum Outcome {
     Failure(String),
 }
 
-/// Policies over loads, on the same arrivals at each load.
+/// Policies over loads, on the same arrivals and sizes at each load.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// What it is about.

@@ -170,9 +170,9 @@ fn method(workload: &Workload, comparison: &Comparison) -> Vec<(&'static str, St
     let mut method = vec![
         ("Workload", format!("{}: {} job types on {}; its own load is ρ = {}, and all arrival rates are scaled alike to reach each load. A load of 1 is the most that any policy can serve.", h.workload.file, workload.types().len(), words::list(&resources), short(h.workload.load))),
         ("Digest of the workload", h.workload.digest.clone()),
-        ("Simulation", format!("{} independent replications from seed {}; at a load every policy faces the same arrivals, and the same sizes where these are drawn as jobs arrive. A run ends at a relative precision of {} %, after {} events{}.", s.replications, s.seed, short(100.0 * s.precision), s.events, s.time_seconds.map_or(String::new(), |t| format!(", or after {t} s (its numbers then depend on the machine)")))),
+        ("Simulation", format!("{} independent replications from seed {}; at a load every policy faces the same arrivals and the same sizes. A run ends at a relative precision of {} %, after {} events{}.", s.replications, s.seed, short(100.0 * s.precision), s.events, s.time_seconds.map_or(String::new(), |t| format!(", or after {t} s (its numbers then depend on the machine)")))),
         ("Warm-up", warm_up(comparison, workload.time_unit())),
-        ("Intervals", "95 % confidence, by batch means of independent replications. Ratios are estimated from pairs of replications on the same arrivals (Student's t); what is said of a load holds together at 95 % (Bonferroni over all pairs of policies there).".into()),
+        ("Intervals", "95 % confidence, by batch means of independent replications. Ratios are estimated from pairs of replications on the same arrivals and sizes (Student's t); what is said of a load holds together at 95 % (Bonferroni over all pairs of policies there).".into()),
         ("Stability", "A policy is called unstable where the number of jobs in the system climbs from quarter to quarter of the run, and by more than chance explains; and unsettled where the run was too short to tell. Neither has means.".into()),
         ("Runs", endings(comparison)),
     ];

@@ -35,8 +35,8 @@ pub fn comparison_table(comparison: &Comparison) -> String {
     text + "\n" + NOTE
 }
 
-const NOTE: &str = "mean response time over all jobs with 95 % confidence intervals; the same arrivals for each policy
-at a load. What is said of a load holds together at 95 % (pairs of replications, Bonferroni);
+const NOTE: &str = "mean response time over all jobs with 95 % confidence intervals; the same arrivals and
+sizes for each policy at a load. What is said of a load holds together at 95 % (pairs of replications, Bonferroni);
 ≈ stands between neighbours that cannot be told apart.";
 
 /// A cell in a few characters.

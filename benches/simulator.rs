@@ -2,7 +2,7 @@
 //! a fixed set of models and rules. A job's record is kept in all of them. `…/sizes` are models with
 //! laws of sizes that are not exponential, or rules that are told sizes: there a calendar knows
 //! who ends next. Policies are synthesized before the clock starts.
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use synth::artifact::{Backfill, EmptySlots, Preemption};

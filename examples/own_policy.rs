@@ -26,17 +26,8 @@ struct BestFit {
 
 impl BestFit {
     fn new(workload: &Workload) -> Self {
-        let capacity = |j: usize| workload.resources()[j].capacity().value();
-        let shares = workload.types().iter().map(|t| {
-            let share = t
-                .demand()
-                .iter()
-                .enumerate()
-                .map(|(j, d)| d.value() / capacity(j));
-            share.fold(0.0, f64::max)
-        });
         BestFit {
-            dominant_shares: shares.collect(),
+            dominant_shares: workload.dominant_shares(),
         }
     }
 

@@ -64,7 +64,7 @@ Examples:
       go on after Ctrl-C or a crash; the same options give the same bytes as without the break
 
 A policy that is unstable at a load is called so, and the others go on. Every policy faces the same
-arrivals, so that their ratios are known better than their means.";
+arrivals and sizes, so that their ratios are known better than their means.";
 
 /// Events a cell, where none are asked for.
 const EVENTS: u64 = 20_000_000;

@@ -13,7 +13,7 @@ pub(super) struct ByNeed {
 impl ByNeed {
     /// The largest need first.
     pub fn descending(workload: &Workload) -> Self {
-        let needs = dominant_shares(workload);
+        let needs = workload.dominant_shares();
         let mut order: Vec<usize> = (0..needs.len()).collect();
         order.sort_by(|&a, &b| needs[b].total_cmp(&needs[a]));
         let classes = order.chunk_by(|&a, &b| needs[a] == needs[b]);
@@ -54,14 +54,4 @@ fn oldest_fitting(class: &[usize], system: &System) -> Option<usize> {
     let fitting = class.iter().copied().filter(|&i| system.fits(i));
     let heads = fitting.filter_map(|i| Some((system.nth_number(i, 0)?, i)));
     heads.min().map(|(_, i)| i)
-}
-
-/// `max_j D_ij / P_j` of each type.
-fn dominant_shares(workload: &Workload) -> Vec<f64> {
-    let share = |job: &crate::workload::JobType| {
-        let pairs = job.demand().iter().zip(workload.resources());
-        let shares = pairs.map(|(d, r)| d.value() / r.capacity().value());
-        shares.fold(0.0, f64::max)
-    };
-    workload.types().iter().map(share).collect()
 }

@@ -116,11 +116,6 @@ impl System {
         &self.clocks
     }
 
-    /// Rate [1/time] at which jobs of type i complete now, if their sizes are exponential.
-    pub fn completion_rate(&self, i: usize) -> f64 {
-        self.speed(i) * self.types[i].service_rate
-    }
-
     /// Jobs of type i served at once: the number running, or what [`System::share`] says.
     pub fn speed(&self, i: usize) -> f64 {
         f64::from(self.types[i].running) + self.types[i].share

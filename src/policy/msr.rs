@@ -135,6 +135,7 @@ impl Msr {
             // An empty slot's room may be lent to a backfilled job: then that job sets up.
             if self.policy.empty_slots == EmptySlots::Phantom && system.fits(i) {
                 system.hold(i);
+                system.count_setup();
                 self.setups[i] += 1;
             }
         }

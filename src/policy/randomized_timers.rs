@@ -8,8 +8,8 @@ use crate::workload::Workload;
 /// starts a job. Without preemption.
 ///
 /// The rule draws nothing: clocks are exponential, so a clock whose job does not fit just stands
-/// still, and which type gets the room that a completion frees is the race of those that fit.
-/// Dummies count as setups in the statistics. O(K) a decision.
+/// still, and which type gets the room that a completion frees is the race of those that fit. O(K) a
+/// decision.
 ///
 /// # Theory
 /// Were the weights fixed, and sizes exponential, the slots in use would be a loss network with the

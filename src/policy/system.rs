@@ -138,7 +138,7 @@ pub struct System {
     pub(super) queued: Queued,
     pub(super) pools: Pools,
     pub(super) room: Room,
-    packing: Packing,
+    pub(super) packing: Packing,
     pub(super) clocks: Vec<f64>,
     /// Σ of the clocks' rates, but for rounding.
     pub(super) clock_rate: f64,
@@ -195,111 +195,6 @@ impl System {
             violation: None,
         }
     }
-
-    // What a policy sees.
-
-    /// The time.
-    pub fn now(&self) -> f64 {
-        self.now
-    }
-
-    /// Number of job types K.
-    pub fn types(&self) -> usize {
-        self.types.len()
-    }
-
-    /// Waiting jobs of type i.
-    pub fn waiting(&self, i: usize) -> u32 {
-        self.types[i].waiting.len() as u32
-    }
-
-    /// Running jobs of type i.
-    pub fn running(&self, i: usize) -> u32 {
-        self.types[i].running
-    }
-
-    /// Jobs of type i in the system.
-    pub fn present(&self, i: usize) -> u64 {
-        let kind = &self.types[i];
-        kind.waiting.len() as u64 + u64::from(kind.running)
-    }
-
-    /// The types with waiting jobs, in type order.
-    pub fn queued(&self) -> impl Iterator<Item = usize> + '_ {
-        self.queued.types()
-    }
-
-    /// The type with the oldest waiting job of all.
-    pub fn oldest_type(&self) -> Option<usize> {
-        self.queued.oldest()
-    }
-
-    /// The type with the oldest waiting job of those that fit into the free room.
-    #[inline]
-    pub fn oldest_fitting_type(&self) -> Option<usize> {
-        self.queued.oldest_fitting(&self.room)
-    }
-
-    /// The oldest waiting job of type i.
-    pub fn oldest(&self, i: usize) -> Option<Job> {
-        let head = self.types[i].waiting.front();
-        head.map(|ticket| self.job(ticket.slot()))
-    }
-
-    /// The waiting jobs of type i, in order of arrival.
-    pub fn waiting_jobs(&self, i: usize) -> impl ExactSizeIterator<Item = Job> + '_ {
-        let waiting = self.types[i].waiting.iter();
-        waiting.map(|ticket| self.job(ticket.slot()))
-    }
-
-    /// The running jobs of type i, in no order.
-    pub fn running_jobs(&self, i: usize) -> impl Iterator<Item = Job> + '_ {
-        let alike = self.pools.alike(i).iter();
-        let own = alike.filter(move |slot| self.entries[**slot as usize].kind as usize == i);
-        own.map(|slot| self.job(*slot))
-    }
-
-    /// The youngest running job of type i.
-    pub fn youngest_running(&self, i: usize) -> Option<Job> {
-        self.running_jobs(i).max_by_key(|job| job.number)
-    }
-
-    /// Work \[time\] that a job in the system has left; NaN where sizes are not known: only for
-    /// rules that say that they [need them](super::Policy::needs_sizes).
-    pub fn work_left(&self, job: Job) -> f64 {
-        let entry = &self.entries[job.slot as usize];
-        match entry.place {
-            WAITING => entry.work,
-            _ => (entry.work - self.now).max(0.0),
-        }
-    }
-
-    /// The number of the job that ended last.
-    pub fn ended(&self) -> u64 {
-        self.ended
-    }
-
-    /// Capacity of each resource, in whole units.
-    pub fn capacity(&self) -> &[u64] {
-        self.packing.capacity()
-    }
-
-    /// Free units of resource j.
-    pub fn free(&self, j: usize) -> u64 {
-        self.room.free(j)
-    }
-
-    /// Demand of type i in the same units.
-    pub fn demand(&self, i: usize) -> &[u64] {
-        self.packing.demand(i)
-    }
-
-    /// Whether one more job of type i fits into the free room.
-    pub fn fits(&self, i: usize) -> bool {
-        self.room.fits(i)
-    }
-
-    // How a policy acts.
 
     /// Starts the oldest waiting job of type i.
     #[inline]
@@ -360,10 +255,14 @@ impl System {
         }
         self.room.take(i);
         self.types[i].held += 1;
+    }
+
+    /// Tells that a slot without a job went into setup, for the statistics.
+    pub fn count_setup(&mut self) {
         self.counters.setups += 1;
     }
 
-    /// Ends a setup of type i: its room is free.
+    /// Ends a setup or another hold of type i: its room is free.
     pub fn release_setup(&mut self, i: usize) {
         if self.types[i].held == 0 {
             return self.violate(Violation::NoJob(i));
@@ -411,17 +310,6 @@ impl System {
     }
 
     // How the parts of it change.
-
-    pub(super) fn job(&self, slot: u32) -> Job {
-        let Entry {
-            number, arrived, ..
-        } = self.entries[slot as usize];
-        Job {
-            number,
-            arrived,
-            slot,
-        }
-    }
 
     /// Where a job of this number stands in the queue of type i, or belongs.
     fn place_in_queue(&self, i: usize, number: u64) -> usize {

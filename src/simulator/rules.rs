@@ -151,13 +151,13 @@ pub(super) const RULES: &[Rule] = &[
     Rule::new(
         "max-weight",
         |_| Contender::MaxWeight,
-        "preempts; the schedule with the most jobs in the system, summed over its own jobs",
+        "preempts; the schedule of most weight, each job weighing as many jobs as there are of its type",
     )
     .alias(&["max-weight-capped"]),
     Rule::new(
         "max-weight-uncapped",
         |_| Contender::MaxWeightUncapped,
-        "the same over all schedules, also such as there are no jobs for",
+        "preempts; the same over all schedules, also such as there are no jobs for",
     ),
     Rule::new(
         "server-filling",

@@ -244,16 +244,26 @@ impl Workload {
         self.types.iter().map(JobType::arrival_rate).sum()
     }
 
+    /// `max_j D_ij/P_j` (K), in (0, 1]: the largest fraction of a resource that a job of each type
+    /// takes.
+    #[must_use]
+    pub fn dominant_shares(&self) -> Vec<f64> {
+        let share = |job: &JobType| {
+            let pairs = job.demand.iter().zip(&self.resources);
+            let shares = pairs.map(|(d, r)| d.value() / r.capacity.value());
+            shares.fold(0.0, f64::max)
+        };
+        self.types.iter().map(share).collect()
+    }
+
     /// w (K), of sum 1: each type's share of the load by its dominant demand,
     /// `λ_i E[S_i] max_j D_ij/P_j`. The weights of a weighted mean response time.
     #[must_use]
     pub fn load_shares(&self) -> Vec<f64> {
-        let share = |job: &JobType| {
-            let pairs = job.demand.iter().zip(&self.resources);
-            let shares = pairs.map(|(d, r)| d.value() / r.capacity.value());
-            job.offered_load() * shares.fold(0.0, f64::max)
-        };
-        let loads: Vec<f64> = self.types.iter().map(share).collect();
+        let pairs = self.types.iter().zip(self.dominant_shares());
+        let loads: Vec<f64> = pairs
+            .map(|(job, share)| job.offered_load() * share)
+            .collect();
         let total: f64 = loads.iter().sum();
         loads.iter().map(|load| load / total).collect()
     }

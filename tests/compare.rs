@@ -275,13 +275,16 @@ fn a_comparison_goes_on_where_it_was_cut() {
         .iter()
         .filter_map(|c| c["run"]["ending"].as_str())
         .collect();
-    assert!((2..=6).contains(&cells.len()), "{endings:?}");
-    let (last, finished) = endings.split_last().unwrap();
-    assert_eq!(*last, "interrupted");
+    // A cell that was cut before it had anything to tell is not there; a cut one is the last.
+    assert!((1..=6).contains(&cells.len()), "{endings:?}");
+    assert_eq!(endings.len(), cells.len());
+    let cut_at = endings.iter().position(|ending| *ending == "interrupted");
+    let finished = &endings[..cut_at.unwrap_or(endings.len())];
     assert!(
         finished.iter().all(|ending| *ending == "events"),
         "{endings:?}"
     );
+    assert!(endings.len() - finished.len() <= 1, "{endings:?}");
     assert!(fs::read_to_string(page).unwrap().contains("INTERRUPTED"));
 
     let refused = to(&cut, &[]);

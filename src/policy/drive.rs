@@ -31,7 +31,7 @@ impl System {
         let at = now - self.origin;
         let kind = &mut self.types[i];
         kind.waiting.push_back(Ticket::new(entry.number, slot));
-        kind.present.add(1.0, at);
+        kind.present.rise(at);
         if kind.waiting.len() == 1 {
             self.queued.set_oldest(i, Some(entry.number));
         }
@@ -80,7 +80,7 @@ impl System {
         self.entries[slot as usize].place = WAITING;
         self.vacant.push(slot);
         let at = now - self.origin;
-        self.types[i].present.add(-1.0, at);
+        self.types[i].present.fall(at);
         self.counters.completions += 1;
         self.ended = job.number;
         self.account();
@@ -243,9 +243,12 @@ impl System {
     /// offered, by type.
     pub(crate) fn collect(&mut self, mut of_type: impl FnMut(usize, [f64; 3])) {
         let length = self.now - self.origin;
-        for (i, kind) in self.types.iter_mut().enumerate() {
-            let meters = [&mut kind.present, &mut kind.busy, &mut kind.offered];
-            of_type(i, meters.map(|meter| meter.collect(length)));
+        for i in 0..self.types.len() {
+            let (present, served) = (self.present(i) as f64, self.speed(i));
+            let kind = &mut self.types[i];
+            let present = kind.present.collect(present, length);
+            let busy = kind.busy.collect(served, length);
+            of_type(i, [present, busy, kind.offered.collect(length)]);
         }
         self.origin = self.now;
     }

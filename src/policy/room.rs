@@ -1,11 +1,11 @@
 use crate::schedule::Packing;
 
-/// Free room, and what jobs of each type take of it, packed into few words so that one
-/// subtraction tells whether a job fits.
+/// Room in use, and what jobs of each type take of it, packed into few words so that one addition
+/// tells whether a job fits.
 ///
-/// Each resource has a field of as many bits as its capacity needs, and a guard bit above it that
-/// is always set in the free room: a field that runs short borrows it. Nearly always all fields
-/// stand in one word.
+/// Each resource has a field of as many bits as its capacity needs, which stands at its largest
+/// value when the resource is full, and a guard bit above it: a field that runs over sets it.
+/// Nearly always all fields stand in one word.
 #[derive(Clone, Debug)]
 pub(super) struct Room {
     first: Word,
@@ -16,7 +16,7 @@ pub(super) struct Room {
 
 #[derive(Clone, Debug)]
 struct Word {
-    free: u64,
+    used: u64,
     guards: u64,
     /// By type.
     demand: Vec<u64>,
@@ -30,17 +30,25 @@ struct Field {
     bits: u32,
 }
 
+impl Field {
+    fn largest(&self) -> u64 {
+        (1 << self.bits) - 1
+    }
+}
+
 impl Word {
     fn new(packing: &Packing, fields: &[Field], word: usize) -> Self {
         let own = |amounts: &[u64]| {
             let pairs = fields.iter().zip(amounts).filter(|(f, _)| f.word == word);
             pairs.fold(0, |packed, (f, amount)| packed | amount << f.shift)
         };
-        let guards = fields.iter().filter(|f| f.word == word);
-        let guards = guards.fold(0, |packed, f| packed | 1 << (f.shift + f.bits));
+        let all = |value: fn(&Field) -> u64| {
+            let own = fields.iter().filter(|f| f.word == word);
+            own.fold(0, |packed, f| packed | value(f) << f.shift)
+        };
         Word {
-            free: own(packing.capacity()) | guards,
-            guards,
+            used: all(Field::largest) - own(packing.capacity()),
+            guards: all(|f| 1 << f.bits),
             demand: (0..packing.types())
                 .map(|i| own(packing.demand(i)))
                 .collect(),
@@ -49,7 +57,7 @@ impl Word {
 
     #[inline]
     fn holds(&self, demand: u64) -> bool {
-        (self.free - demand) & self.guards == self.guards
+        (self.used + demand) & self.guards == 0
     }
 }
 
@@ -75,12 +83,12 @@ impl Room {
 
     /// Free units of resource j.
     pub fn free(&self, j: usize) -> u64 {
-        let Field { word, shift, bits } = self.fields[j];
-        let free = match word {
-            0 => self.first.free,
-            word => self.rest[word - 1].free,
+        let field = self.fields[j];
+        let used = match field.word {
+            0 => self.first.used,
+            word => self.rest[word - 1].used,
         };
-        free >> shift & ((1 << bits) - 1)
+        field.largest() - (used >> field.shift & field.largest())
     }
 
     /// Whether one more job of type i fits.
@@ -90,33 +98,44 @@ impl Room {
     }
 
     /// The least of these keys, one a type, of the types of which one more job fits.
-    #[inline]
+    #[inline(always)]
     pub fn least_fitting(&self, keys: &[u64]) -> Option<u64> {
-        let Word { free, guards, .. } = self.first;
+        if !self.rest.is_empty() {
+            return self.least_fitting_in_all_words(keys);
+        }
         let mut least = u64::MAX;
-        for (i, (key, demand)) in keys.iter().zip(&self.first.demand).enumerate() {
-            let mut fits = (free - demand) & guards == guards;
-            for word in &self.rest {
-                fits &= word.holds(word.demand[i]);
-            }
-            // All ones where it does not fit, without a branch that cannot be foreseen.
-            least = least.min(*key | u64::from(fits).wrapping_sub(1));
+        for (key, demand) in keys.iter().zip(&self.first.demand) {
+            // What does not fit is the largest of all, without a branch that nobody can foresee.
+            let fits = self.first.holds(*demand);
+            let key = std::hint::select_unpredictable(fits, *key, u64::MAX);
+            least = least.min(key);
         }
         (least != u64::MAX).then_some(least)
     }
 
-    /// A job of type i, which fits, takes its room.
-    #[inline]
-    pub fn take(&mut self, i: usize) {
-        self.first.free -= self.first.demand[i];
-        self.rest.iter_mut().for_each(|w| w.free -= w.demand[i]);
+    #[cold]
+    fn least_fitting_in_all_words(&self, keys: &[u64]) -> Option<u64> {
+        let fitting = keys.iter().enumerate().filter(|(i, _)| self.fits(*i));
+        let least = fitting.map(|(_, key)| *key).min();
+        least.filter(|key| *key != u64::MAX)
+    }
+
+    /// A job of type i takes its room, if it fits: whether it does.
+    #[inline(always)]
+    pub fn take(&mut self, i: usize) -> bool {
+        if !self.fits(i) {
+            return false;
+        }
+        self.first.used += self.first.demand[i];
+        self.rest.iter_mut().for_each(|w| w.used += w.demand[i]);
+        true
     }
 
     /// A job of type i gives its room back.
     #[inline]
     pub fn give(&mut self, i: usize) {
-        self.first.free += self.first.demand[i];
-        self.rest.iter_mut().for_each(|w| w.free += w.demand[i]);
+        self.first.used -= self.first.demand[i];
+        self.rest.iter_mut().for_each(|w| w.used -= w.demand[i]);
     }
 }
 
@@ -159,8 +178,8 @@ mod tests {
                 let mut keys = [u64::MAX; 4];
                 keys[i] = 7;
                 assert_eq!(room.least_fitting(&keys), fits.then_some(7));
+                assert_eq!(room.take(i), fits);
                 if fits {
-                    room.take(i);
                     packing.take(i, 1, &mut free);
                     inside.push(i);
                 } else {

@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use super::Meter;
+use super::meter::{Meter, Moment};
 use super::pools::Pools;
 use super::queued::Queued;
 use super::room::Room;
@@ -121,8 +121,10 @@ pub(super) struct Type {
     pub held: u32,
     /// Fractional service: what [`System::share`] says.
     pub share: f64,
-    pub present: Meter,
-    pub busy: Meter,
+    /// Of the number in system.
+    pub present: Moment,
+    /// Of the number in service.
+    pub busy: Moment,
     pub offered: Meter,
 }
 
@@ -169,8 +171,8 @@ impl System {
             running: 0,
             held: 0,
             share: 0.0,
-            present: Meter::default(),
-            busy: Meter::default(),
+            present: Moment::default(),
+            busy: Moment::default(),
             offered: Meter::default(),
         };
         System {
@@ -199,23 +201,26 @@ impl System {
     /// Starts the oldest waiting job of type i.
     #[inline]
     pub fn start(&mut self, i: usize) {
-        if !self.fits(i) {
+        if !self.room.take(i) {
             return self.violate(Violation::Capacity(i));
         }
         match self.types[i].waiting.pop_front() {
             Some(ticket) => self.run(i, ticket.slot()),
-            None => self.violate(Violation::NoJob(i)),
+            None => {
+                self.room.give(i);
+                self.violate(Violation::NoJob(i));
+            }
         }
     }
 
     /// Starts this waiting job of type i.
     pub fn start_job(&mut self, i: usize, job: Job) {
-        if !self.fits(i) {
-            return self.violate(Violation::Capacity(i));
-        }
         let place = self.place_in_queue(i, job.number);
         if self.types[i].waiting.get(place) != Some(&Ticket::new(job.number, job.slot)) {
             return self.violate(Violation::NoJob(i));
+        }
+        if !self.room.take(i) {
+            return self.violate(Violation::Capacity(i));
         }
         self.types[i].waiting.remove(place);
         self.run(i, job.slot);
@@ -250,10 +255,9 @@ impl System {
 
     /// Holds the room of a type-i slot that has no job, until [`System::release_setup`].
     pub fn hold(&mut self, i: usize) {
-        if !self.fits(i) {
+        if !self.room.take(i) {
             return self.violate(Violation::Capacity(i));
         }
-        self.room.take(i);
         self.types[i].held += 1;
     }
 
@@ -285,7 +289,7 @@ impl System {
         let kind = &mut self.types[i];
         let more = speed - kind.share;
         kind.share = speed;
-        kind.busy.add(more, at);
+        kind.busy.jump(more, at);
         self.shared_rate += more * kind.service_rate;
         let overfull = |j: usize| {
             let served = |t: &Type| f64::from(t.running) + t.share;
@@ -325,15 +329,14 @@ impl System {
         self.queued.set_oldest(i, number);
     }
 
-    /// The job in this slot has left the queue, and runs.
+    /// The job in this slot has left the queue, and runs in the room that was taken for it.
     #[inline(always)]
     fn run(&mut self, i: usize, slot: u32) {
         self.queue_changed(i);
         self.queued.length -= 1;
-        self.room.take(i);
         let at = self.now - self.origin;
         self.types[i].running += 1;
-        self.types[i].busy.add(1.0, at);
+        self.types[i].busy.rise(at);
         let entry = &mut self.entries[slot as usize];
         entry.place = self.pools.join(i, slot);
         entry.work += self.now;
@@ -380,7 +383,7 @@ impl System {
         }
         let at = self.now - self.origin;
         self.types[i].running -= 1;
-        self.types[i].busy.add(-1.0, at);
+        self.types[i].busy.fall(at);
     }
 
     pub(super) fn violate(&mut self, violation: Violation) {

@@ -135,6 +135,7 @@ impl<P: Policy, E: Ends> Engine<P, E> {
         self.events += 1;
     }
 
+    #[inline(always)]
     fn arrival(&mut self, arrival: Arrival) -> Event {
         let Arrival { time, kind } = arrival;
         let kind = kind as usize;
@@ -156,6 +157,7 @@ impl<P: Policy, E: Ends> Engine<P, E> {
     }
 
     /// A clock rings; or a job of exponential size ends.
+    #[inline(always)]
     fn memoryless_event(&mut self, now: f64, clocks: f64, shared: f64, rate: f64) -> Option<Event> {
         let point = self.service.uniform() * rate;
         let slot = if point < clocks {
@@ -181,6 +183,7 @@ impl<P: Policy, E: Ends> Engine<P, E> {
         None
     }
 
+    #[inline(always)]
     fn depart(&mut self, kind: usize, job: Job, now: f64) -> Event {
         let response = now - job.arrived;
         self.series.departed(kind, response);

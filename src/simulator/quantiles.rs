@@ -3,34 +3,32 @@
 #[derive(Clone)]
 pub(super) struct Histogram {
     bins: Vec<u64>,
-    count: u64,
 }
 
 /// Bits of the mantissa that are kept.
 const KEPT: u32 = 6;
 /// Exponents covered: 2^-32 to 2^48 of the time unit; the rest is clamped.
 const OCTAVES: (i64, i64) = (-32, 48);
+/// The leading bits of the lowest edge.
+const FIRST: usize = ((1023 + OCTAVES.0) as usize) << KEPT;
 
 impl Histogram {
     pub fn new() -> Self {
         let octaves = (OCTAVES.1 - OCTAVES.0) as usize;
         Histogram {
             bins: vec![0; octaves << KEPT],
-            count: 0,
         }
     }
 
     #[inline(always)]
     pub fn add(&mut self, value: f64) {
-        let key = (value.to_bits() >> (52 - KEPT)) as i64 - ((1023 + OCTAVES.0) << KEPT);
-        let last = self.bins.len() as i64 - 1;
-        self.bins[key.clamp(0, last) as usize] += 1;
-        self.count += 1;
+        let key = (value.to_bits() >> (52 - KEPT)) as usize;
+        let last = self.bins.len() - 1;
+        self.bins[key.saturating_sub(FIRST).min(last)] += 1;
     }
 
     pub fn clear(&mut self) {
         self.bins.fill(0);
-        self.count = 0;
     }
 
     /// Adds the data of another.
@@ -39,12 +37,11 @@ impl Histogram {
             .iter_mut()
             .zip(&other.bins)
             .for_each(|(b, o)| *b += o);
-        self.count += other.count;
     }
 
     /// A quantile, linear within a bin; `None` without data.
     pub fn quantile(&self, probability: f64) -> Option<f64> {
-        let mut left = probability * self.count as f64;
+        let mut left = probability * self.bins.iter().sum::<u64>() as f64;
         for (key, bin) in self.bins.iter().enumerate() {
             let here = *bin as f64;
             if here > 0.0 && here >= left {
@@ -59,7 +56,7 @@ impl Histogram {
 
 /// Lower edge of a bin.
 fn edge(key: usize) -> f64 {
-    f64::from_bits(((key as i64 + ((1023 + OCTAVES.0) << KEPT)) as u64) << (52 - KEPT))
+    f64::from_bits(((key + FIRST) as u64) << (52 - KEPT))
 }
 
 #[cfg(test)]

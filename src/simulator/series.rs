@@ -69,8 +69,9 @@ pub(super) struct Series {
     pub columns: Columns,
     /// Row after row.
     rows: Vec<f64>,
-    /// The row of the open bucket.
+    /// The row of the open bucket, and by type the jobs that left and Σ of their response times.
     open: Vec<f64>,
+    departed: Vec<[f64; 2]>,
     pub watchers: Watchers,
     /// Time from one tick to the next: room that is free while a job waits is looked at then.
     tick: f64,
@@ -103,6 +104,7 @@ impl Series {
             columns,
             rows: Vec::new(),
             open: vec![0.0; columns.width()],
+            departed: vec![[0.0; 2]; columns.types],
             watchers,
             tick,
             next_tick: tick,
@@ -116,8 +118,9 @@ impl Series {
 
     /// Notes a job's departure.
     pub fn departed(&mut self, i: usize, response: f64) {
-        self.open[self.columns.completions(i)] += 1.0;
-        self.open[self.columns.responses(i)] += response;
+        let [jobs, responses] = &mut self.departed[i];
+        *jobs += 1.0;
+        *responses += response;
     }
 
     /// Whether any threshold is watched.
@@ -158,6 +161,11 @@ impl Series {
             open[columns.busy(i)] = busy;
             open[columns.offered(i)] = offered;
         });
+        for (i, departed) in self.departed.iter_mut().enumerate() {
+            let [jobs, responses] = std::mem::take(departed);
+            open[columns.completions(i)] = jobs;
+            open[columns.responses(i)] = responses;
+        }
         let length = system.now() - self.begin;
         open[columns.time()] = length;
         let switches = system.counters().switches;

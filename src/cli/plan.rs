@@ -4,11 +4,10 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use sha2::{Digest as _, Sha256};
 use synth::artifact::CheckedArtifact;
 use synth::report::{Cell, Entrant, Header, Outcome};
 use synth::simulator::{Contender, Ending, Settings};
-use synth::workload::Workload;
+use synth::workload::{Workload, digest};
 
 use super::Common;
 use super::journal::Journal;
@@ -51,12 +50,6 @@ pub fn enter(name: &str, workload: &Workload) -> Result<Entered, Box<dyn Error>>
         entrant: entrant(Some(digest(&text))),
         contender: fits.map(|()| Contender::Msr(policy)),
     })
-}
-
-fn digest(text: &str) -> String {
-    let hash = Sha256::digest(text.as_bytes());
-    let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
 }
 
 /// What is to be run.

@@ -140,23 +140,8 @@ impl Contender {
 
     /// The name of the rule, without its parameter; `msr` for one from an artifact.
     pub fn name(&self) -> &'static str {
-        match self {
-            Contender::Fcfs => "fcfs",
-            Contender::FirstFit => "first-fit",
-            Contender::BestFit => "best-fit",
-            Contender::MostServersFirst => "most-servers-first",
-            Contender::LeastServersFirst => "least-servers-first",
-            Contender::EasyBackfill(_) => "easy-backfill",
-            Contender::ConservativeBackfill(_) => "conservative-backfill",
-            Contender::RandomizedTimers(_) => "randomized-timers",
-            Contender::MaxWeight => "max-weight",
-            Contender::MaxWeightUncapped => "max-weight-uncapped",
-            Contender::ServerFilling => "server-filling",
-            Contender::DivisorFilling => "divisor-filling",
-            Contender::ServerFillingSrpt => "server-filling-srpt",
-            Contender::BalancedSplitting => "balanced-splitting",
-            Contender::Msr(_) => "msr",
-        }
+        let own = RULES.iter().find(|rule| rule.makes(self));
+        own.map_or("msr", |rule| rule.name)
     }
 
     /// Whether the rule can serve this workload.

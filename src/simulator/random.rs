@@ -65,7 +65,8 @@ impl Stream {
 }
 
 /// One of several by their probabilities, in constant time: Walker's alias method, its table made
-/// as in M. D. Vose, IEEE Transactions on Software Engineering 17(9), 1991.
+/// as in M. D. Vose, IEEE Transactions on Software Engineering 17(9), 1991. `rand_distr` has one that
+/// takes two draws and a branch that nobody can foresee: with it First-Fit is simulated a tenth slower.
 pub(super) struct Alias {
     /// By cell: the part of it that is its own, in 2^-64, and who has the rest.
     cells: Vec<(u64, u32)>,

@@ -1,3 +1,5 @@
+use std::mem::discriminant;
+
 use super::Contender;
 use super::contender::NameError;
 use crate::policy::Timers;
@@ -55,6 +57,11 @@ impl Rule {
     pub fn named(name: &str) -> Option<&'static Rule> {
         let is_called = |rule: &&Rule| rule.name == name || rule.aliases.contains(&name);
         RULES.iter().find(is_called)
+    }
+
+    /// Whether the contender is this rule, whatever its parameter.
+    pub(super) fn makes(&self, contender: &Contender) -> bool {
+        discriminant(&(self.make)(f64::NAN)) == discriminant(contender)
     }
 
     /// The rule with this parameter, or as it is where nothing is said.

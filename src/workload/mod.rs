@@ -353,9 +353,7 @@ impl Workload {
     /// layout of the document and types that do not arrive do not enter.
     #[must_use]
     pub fn digest(&self) -> String {
-        let hash = Sha256::digest(self.canonical().as_bytes());
-        let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("sha256:{hex}")
+        digest(&self.canonical())
     }
 
     /// One line a field. Names go with their length in bytes: no name can imitate a field.
@@ -424,6 +422,13 @@ impl WorkloadError {
             faults,
         }
     }
+}
+
+/// What identifies a text: `sha256:` and 64 hexadecimal digits.
+pub fn digest(text: &str) -> String {
+    let hash = Sha256::digest(text.as_bytes());
+    let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{hex}")
 }
 
 /// The bytes of a file, refused beyond 64 MiB: a device or a log given by mistake must not fill

@@ -18,7 +18,7 @@ fn main() -> ExitCode {
             let text = text.trim_start_matches("error: ");
             let (on, off) = (cli::EMPHASIS, cli::EMPHASIS.render_reset());
             anstream::eprintln!("{on}error:{off} {text}");
-            ExitCode::from(2)
+            ExitCode::from(cli::code_of(error.as_ref()))
         }
     }
 }

@@ -1,8 +1,6 @@
 //! Figures as tables: panels of curves of rows, each a policy at a load; their simulation.
 use std::fmt::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use plotters::style::RGBColor;
 use synth::artifact::{MsrPolicy, Preemption};
@@ -167,27 +165,19 @@ impl Figure {
     }
 }
 
-/// Simulates all rows, two at a time, each with seed 1: the order of work does not matter.
-pub fn simulate(workload: &Workload, mut rows: Vec<&mut Row>) -> Result<()> {
-    let tasks: Vec<Mutex<&mut Row>> = rows.iter_mut().map(|row| Mutex::new(&mut **row)).collect();
-    let next = AtomicUsize::new(0);
-    let work = || -> std::result::Result<(), String> {
-        while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let mut row = task.lock().unwrap_or_else(PoisonError::into_inner);
-            simulate_row(workload, &mut row).map_err(|e| e.to_string())?;
-        }
-        Ok(())
-    };
-    std::thread::scope(|scope| {
-        let other = scope.spawn(work);
-        work().and(other.join().map_err(|_| "a simulation broke off")?)
-    })?;
+/// Simulates all rows, each with a seed of its own: with one seed for all, rows at the same load
+/// would see the same arrivals, and miss the exact value together.
+pub fn simulate(workload: &Workload, rows: Vec<&mut Row>) -> Result<()> {
+    for (seed, row) in (1..).zip(rows) {
+        simulate_row(workload, row, seed)?;
+    }
     Ok(())
 }
 
-pub fn simulate_row(workload: &Workload, row: &mut Row) -> Result<()> {
+fn simulate_row(workload: &Workload, row: &mut Row, seed: u64) -> Result<()> {
     let workload = at_load(workload, row.load)?;
     let settings = Settings {
+        seed,
         events: row.events,
         ..Settings::default()
     };

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use synth::artifact::{ArtifactError, CheckedArtifact, check_against};
+use synth::artifact::{CheckedArtifact, check_against};
 
 use super::{Common, NEGATIVE, Outcome, read_workload, tell};
 
@@ -17,14 +17,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
-    let checked = match CheckedArtifact::read(&arguments.policy) {
-        Ok(checked) => checked,
-        Err(refused @ ArtifactError::Refused { .. }) => {
-            anstream::eprintln!("{refused}");
-            return Ok(ExitCode::from(NEGATIVE));
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let checked = CheckedArtifact::read(&arguments.policy)?;
     if let Some(file) = &arguments.workload {
         let findings = check_against(checked.artifact(), &read_workload(file, common)?);
         if !findings.is_empty() {

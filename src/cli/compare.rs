@@ -10,11 +10,11 @@ use synth::simulator::Settings;
 use synth::workload::Workload;
 
 use super::journal::Journal;
+use super::output::{apart, emit, is_stdout};
 use super::plan::{Entered, Plan, enter};
 use super::simulate::Budget;
 use super::{
-    Common, INTERRUPTED, NEGATIVE, Outcome, emit, fraction, interrupt, progress, read_workload,
-    tell,
+    Common, INTERRUPTED, NEGATIVE, Outcome, fraction, interrupt, progress, read_workload, tell,
 };
 
 #[derive(Args)]
@@ -155,14 +155,11 @@ impl Arguments {
     }
 
     fn check_outputs(&self) -> Result<(), Box<dyn Error>> {
-        let mut seen = HashSet::new();
-        if let Some(twice) = self.outputs().find(|path| !seen.insert(*path)) {
-            return Err(format!(
-                "two results cannot both go to {}: give each a file of its own",
-                twice.display()
-            )
-            .into());
-        }
+        let journal = self.journal_at().map(|output| Journal::path(output));
+        let policies = self.policies.iter().map(Path::new);
+        let read: Vec<&Path> = policies.chain([&*self.workload]).collect();
+        let written = self.outputs().chain(&journal).map(PathBuf::as_path);
+        apart(&read, &written.collect::<Vec<_>>())?;
         if self.resume && self.journal_at().is_none() {
             return Err("--resume needs a file to go on with: give the --output FILE of the comparison that was cut short".into());
         }
@@ -239,15 +236,17 @@ impl Arguments {
         comparison: &Comparison,
         common: &Common,
     ) -> Result<(), Box<dyn Error>> {
-        let write = |path: &PathBuf, text: &str| emit(Some(path).filter(|p| !is_stdout(p)), text);
         if let Some(path) = &self.output {
-            write(path, &(serde_json::to_string_pretty(comparison)? + "\n"))?;
+            emit(
+                Some(path),
+                &(serde_json::to_string_pretty(comparison)? + "\n"),
+            )?;
         }
         if let Some(path) = &self.csv {
-            write(path, &report::comparison_csv(workload, comparison)?)?;
+            emit(Some(path), &report::comparison_csv(workload, comparison)?)?;
         }
         if let Some(path) = &self.html {
-            write(path, &report::comparison_page(workload, comparison)?)?;
+            emit(Some(path), &report::comparison_page(workload, comparison)?)?;
         }
         let table = report::comparison_table(comparison);
         match self.outputs().any(|path| is_stdout(path)) {
@@ -256,10 +255,6 @@ impl Arguments {
         }
         Ok(())
     }
-}
-
-fn is_stdout(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }
 
 /// Whether a result can be written there, found out before hours of simulation.

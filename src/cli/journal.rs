@@ -31,13 +31,7 @@ impl Journal {
     /// be read, when another process writes it, when the disk refuses.
     pub fn open(output: &Path, header: &Header, resume: bool) -> Opened<(Self, Vec<Cell>)> {
         let path = Self::path(output);
-        if !resume && path.exists() {
-            return Err(format!(
-                "{} holds the finished part of an earlier comparison: give --resume to go on with it, or delete it to begin anew",
-                path.display()
-            )
-            .into());
-        }
+        let there = path.exists();
         let mut options = OpenOptions::new();
         let opened = options
             .read(true)
@@ -48,6 +42,13 @@ impl Journal {
         let file = opened.map_err(|e| format!("cannot write {}: {e}", path.display()))?;
         let mut journal = Journal { path, file };
         journal.lock()?;
+        if there && !resume {
+            return Err(format!(
+                "{} holds the finished part of an earlier comparison: give --resume to go on with it, or delete it to begin anew",
+                journal.path.display()
+            )
+            .into());
+        }
         let cells = journal.read(header)?;
         Ok((journal, cells))
     }

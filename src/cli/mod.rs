@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod interrupt;
 mod journal;
+mod output;
 mod plan;
 mod progress;
 mod simulate;
@@ -13,12 +14,15 @@ mod synthesize;
 
 use std::error::Error;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use clap::{Args, Parser, Subcommand};
+use synth::artifact::ArtifactError;
 use synth::workload::{Workload, WorkloadError};
+
+use output::emit;
 
 /// The style of `error:` and `warning:`.
 pub const EMPHASIS: Style = AnsiColor::Red.on_default().bold();
@@ -129,6 +133,14 @@ pub fn run(arguments: &Arguments) -> Outcome {
     }
 }
 
+/// The exit code of an error: that a policy is refused is an answer.
+pub fn code_of(error: &(dyn Error + 'static)) -> u8 {
+    match error.downcast_ref::<ArtifactError>() {
+        Some(ArtifactError::Refused { .. }) => NEGATIVE,
+        _ => 2,
+    }
+}
+
 /// Whether the reader of our output went away, which is no error.
 pub fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
     let io = error.downcast_ref::<std::io::Error>();
@@ -144,57 +156,6 @@ fn read_workload(path: &Path, common: &Common) -> Result<Workload, WorkloadError
         }
     }
     Ok(parsed.workload)
-}
-
-/// Writes text to a file, or else to standard output. A regular file is replaced whole or not
-/// at all, behind a link too; a device or a pipe is written to.
-fn emit(output: Option<&PathBuf>, text: &str) -> Result<(), Box<dyn Error>> {
-    let Some(path) = output else {
-        let mut stdout = std::io::stdout().lock();
-        stdout.write_all(text.as_bytes())?;
-        return Ok(stdout.flush()?);
-    };
-    let written = match std::fs::metadata(path) {
-        Ok(there) if !there.is_file() => {
-            let opened = std::fs::OpenOptions::new().write(true).open(path);
-            opened.and_then(|mut file| file.write_all(text.as_bytes()))
-        }
-        Ok(_) => path.canonicalize().and_then(|real| replace(&real, text)),
-        Err(_) => replace(path, text),
-    };
-    written.map_err(|e| format!("cannot write {}: {e}", path.display()).into())
-}
-
-/// Writes beside the file, then puts it in its place.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
-    if written.is_err() {
-        // What could not be finished is of no use; if it is not there, so much the better.
-        let _ = std::fs::remove_file(&part);
-    }
-    written
-}
-
-/// Publishes results: the table to standard output, and as JSON to a file if one is named;
-/// with `-` the JSON takes the table's place, which then is for people only.
-fn publish(
-    common: &Common,
-    table: &str,
-    results: &impl serde::Serialize,
-    output: Option<&PathBuf>,
-) -> Result<(), Box<dyn Error>> {
-    let to_stdout = output.is_some_and(|file| file.as_os_str() == "-");
-    if to_stdout {
-        tell(common, table);
-    } else {
-        emit(None, &format!("{table}\n"))?;
-    }
-    let Some(file) = output else { return Ok(()) };
-    let json = serde_json::to_string_pretty(results)? + "\n";
-    emit(Some(file).filter(|_| !to_stdout), &json)
 }
 
 /// Tells a person something, unless they asked for quiet.

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -11,10 +11,11 @@ use synth::simulator::{
 };
 use synth::workload::Workload;
 
+use super::output::{apart, publish};
 use super::synthesize::{Backfill, EmptySlots};
 use super::{
     Common, INTERRUPTED, NEGATIVE, Outcome, count, fraction, interrupt, positive, progress,
-    publish, read_workload, tell,
+    read_workload, tell,
 };
 
 #[derive(Args)]
@@ -118,6 +119,10 @@ struct Document<'a> {
 }
 
 pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
+    let workload = arguments.workload.iter().map(PathBuf::as_path);
+    let read: Vec<&Path> = workload.chain([Path::new(&arguments.policy)]).collect();
+    let written: Vec<&Path> = arguments.output.iter().map(PathBuf::as_path).collect();
+    apart(&read, &written)?;
     let settings = arguments.settings()?;
     let given = arguments
         .workload

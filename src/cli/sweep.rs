@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -6,8 +6,9 @@ use synth::artifact::Route;
 use synth::report;
 use synth::synthesis::{self, Options};
 
+use super::output::{apart, emit};
 use super::synthesize::Preemption;
-use super::{Common, Outcome, count, emit, positive, progress, read_workload};
+use super::{Common, Outcome, count, positive, progress, read_workload};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -45,6 +46,9 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
+    let results = [&arguments.output, &arguments.plot].into_iter().flatten();
+    let written: Vec<&Path> = results.map(PathBuf::as_path).collect();
+    apart(&[&arguments.workload], &written)?;
     let workload = read_workload(&arguments.workload, common)?;
     let options = Options {
         setup_rate: arguments.setup_rate,

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -8,7 +8,8 @@ use synth::program::Limits;
 use synth::report;
 use synth::synthesis::{self, Options};
 
-use super::{Common, NEGATIVE, Outcome, emit, positive, progress, read_workload, tell};
+use super::output::{apart, emit};
+use super::{Common, NEGATIVE, Outcome, positive, progress, read_workload, tell};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -161,6 +162,8 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let (Some(file), Some(options)) = (&arguments.workload, arguments.options()) else {
         return Err("give --workload FILE and --preemption none|full|setup; see --help".into());
     };
+    let written: Vec<&Path> = arguments.output.iter().map(PathBuf::as_path).collect();
+    apart(&[file], &written)?;
     let workload = read_workload(file, common)?;
     let spinner = progress::spinner(common, "solving the program");
     let outcome = synthesis::synthesize(&workload, &options)?;

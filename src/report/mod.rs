@@ -67,6 +67,12 @@ pub fn estimate(estimate: Option<Estimate>) -> String {
     let Estimate {
         mean, half_width, ..
     } = estimate;
+    // An exponent where the number alone would have one.
+    if !(1e-4..1e7).contains(&mean.abs()) && mean != 0.0 && half_width > 0.0 {
+        let digits = (mean.abs() / half_width).log10().floor() + 1.0;
+        let digits = digits.clamp(0.0, 9.0) as usize;
+        return format!("{mean:.digits$e} ± {half_width:.1e}");
+    }
     match decimals(&estimate) {
         Some(decimals) => format!("{mean:.decimals$} ± {half_width:.decimals$}"),
         None => number(mean),
@@ -108,6 +114,8 @@ mod tests {
         };
         assert_eq!(shown(36.8107, 0.156), "36.81 ± 0.16");
         assert_eq!(shown(168.4, 3.27), "168.4 ± 3.3");
+        assert_eq!(shown(1.2345e-12, 1.3e-14), "1.23e-12 ± 1.3e-14");
+        assert_eq!(shown(1.2345e15, 1.3e13), "1.23e15 ± 1.3e13");
         assert_eq!(estimate(None), "–");
     }
 }

@@ -19,7 +19,7 @@ pub fn rules() -> String {
             aliases => format!(" (also {})", aliases.join(", ")),
         };
         let meaning = rule.parameter.as_ref().map_or(String::new(), |p| {
-            format!("; the number is {}, at least {}", p.what, p.least)
+            format!("; the number is {}, from {} to {}", p.what, p.least, p.most)
         });
         table.add_row([name, format!("{}{meaning}{also}", rule.about)]);
     }

@@ -52,12 +52,20 @@ fn heading(workload: &Workload, run: &Run) -> String {
             }
         ),
         Health::Unsettled => format!(
-            "UNSETTLED ({ending}: {scale}): no steady state was reached, so no mean is given; allow more with --events"
+            "UNSETTLED ({ending}: {scale}): too short for a warm-up to be found, or beside the longest jobs, so no mean is given; allow more with --events or --time"
         ),
         Health::Unstable => {
             let left: u64 = run.types.iter().map(|t| t.left).sum();
+            let growing = run.types.iter().filter(|t| t.grows);
+            let growing: Vec<String> = growing
+                .map(|t| format!("{} of {}", t.left, t.name))
+                .collect();
+            let most = match growing.is_empty() {
+                true => String::new(),
+                false => format!(", more and more of them waiting: {}", growing.join(", ")),
+            };
             format!(
-                "UNSTABLE ({ending}: {scale}): the number in system grows steadily and stood at {left} at the end; there is no mean"
+                "UNSTABLE ({ending}: {scale}): the number in system grows steadily and stood at {left} at the end{most}; there is no mean"
             )
         }
     }

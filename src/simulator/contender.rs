@@ -1,7 +1,7 @@
 //! Every rule by its name, and the dispatch to it: static, so that each rule is compiled into the
 //! simulator's step.
 
-use super::rules::{RULES, Rule};
+use super::rules::{Parameter, RULES, Rule};
 use super::{Progress, Run, Settings, simulate};
 use crate::artifact::MsrPolicy;
 use crate::policy::{
@@ -67,17 +67,14 @@ pub enum NameError {
     },
     /// The rule's parameter is not what it can be.
     #[error(
-        "the parameter of {rule} is {what}, at least {least}, and not `{found}`; write for instance {rule}:{default}"
+        "the parameter of {rule} is {}, from {} to {}, and not `{found}`; write for instance {rule}:{}",
+        .parameter.what, .parameter.least, .parameter.most, .parameter.default
     )]
     Parameter {
         /// The rule.
         rule: &'static str,
-        /// What its parameter means.
-        what: &'static str,
-        /// The least that it can be.
-        least: f64,
-        /// What it is where nothing is said.
-        default: f64,
+        /// What it can be.
+        parameter: Parameter,
         /// What was found.
         found: String,
     },

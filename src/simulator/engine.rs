@@ -5,7 +5,7 @@ use super::quantiles::Histogram;
 use super::random::{Stream, Streams};
 use super::series::Series;
 use crate::policy::{Event, Job, Policy, System};
-use crate::workload::Workload;
+use crate::workload::{JobType, Workload};
 
 /// A run under way.
 ///
@@ -35,8 +35,9 @@ pub(super) struct Engine<P, E> {
     ends: E,
 }
 
-/// The series has a tick each so many arrivals.
-const ARRIVALS_A_TICK: f64 = 16.0;
+/// The series has a tick each so many arrivals: ten times the golden ratio, so that clockwork
+/// arrivals are not seen at the same phase at each tick.
+const ARRIVALS_A_TICK: f64 = 16.180_339_887_498_95;
 
 /// Arrivals drawn at a time.
 const BLOCK: usize = 256;
@@ -62,7 +63,9 @@ impl<P: Policy, E: Ends> Engine<P, E> {
             mut service,
         } = Streams::new(settings.seed, replication);
         let tick = ARRIVALS_A_TICK / workload.total_arrival_rate();
-        let histograms = || [Histogram::new(), Histogram::new()];
+        let load: f64 = types.iter().map(JobType::offered_load).sum();
+        let mean_size = load / workload.total_arrival_rate();
+        let histograms = || [Histogram::new(mean_size), Histogram::new(mean_size)];
         let mut engine = Engine {
             series: Series::new(&system, tick, &settings.watch),
             responses: types.iter().map(|_| histograms()).collect(),
@@ -173,14 +176,16 @@ impl<P: Policy, E: Ends> Engine<P, E> {
 
     /// The clock at a point drawn uniformly below their total rate.
     fn ring(&mut self, mut point: f64, now: f64) -> Option<Event> {
-        for (clock, rate) in self.system.clocks().iter().enumerate() {
-            if point < *rate {
-                self.system.advance(now);
-                return Some(Event::Clock(clock));
-            }
-            point -= rate;
-        }
-        None
+        let clocks = self.system.clocks().iter().enumerate();
+        let mut running = clocks.filter(|(_, rate)| **rate > 0.0);
+        let rings = running.clone().find(|(_, rate)| {
+            point -= **rate;
+            point < 0.0
+        });
+        // Rounding must not take it beyond the last.
+        let (clock, _) = rings.or_else(|| running.next_back())?;
+        self.system.advance(now);
+        Some(Event::Clock(clock))
     }
 
     #[inline(always)]

@@ -3,28 +3,28 @@
 #[derive(Clone)]
 pub(super) struct Histogram {
     bins: Vec<u64>,
+    /// The leading bits of the lowest edge.
+    first: usize,
 }
 
 /// Bits of the mantissa that are kept.
 const KEPT: u32 = 6;
-/// Exponents covered: 2^-32 to 2^48 of the time unit; the rest is clamped.
-const OCTAVES: (i64, i64) = (-32, 48);
-/// The leading bits of the lowest edge.
-const FIRST: usize = ((1023 + OCTAVES.0) as usize) << KEPT;
+/// Octaves covered below and above the unit; the rest is clamped.
+const OCTAVES: (usize, usize) = (32, 48);
 
 impl Histogram {
-    pub fn new() -> Self {
-        let octaves = (OCTAVES.1 - OCTAVES.0) as usize;
+    /// For numbers from 2^-32 to 2^48 of this unit, which is positive.
+    pub fn new(unit: f64) -> Self {
         Histogram {
-            bins: vec![0; octaves << KEPT],
+            bins: vec![0; (OCTAVES.0 + OCTAVES.1) << KEPT],
+            first: leading(unit).saturating_sub(OCTAVES.0 << KEPT),
         }
     }
 
     #[inline(always)]
     pub fn add(&mut self, value: f64) {
-        let key = (value.to_bits() >> (52 - KEPT)) as usize;
         let last = self.bins.len() - 1;
-        self.bins[key.saturating_sub(FIRST).min(last)] += 1;
+        self.bins[leading(value).saturating_sub(self.first).min(last)] += 1;
     }
 
     pub fn clear(&mut self) {
@@ -45,6 +45,7 @@ impl Histogram {
         for (key, bin) in self.bins.iter().enumerate() {
             let here = *bin as f64;
             if here > 0.0 && here >= left {
+                let edge = |key| f64::from_bits(((self.first + key) as u64) << (52 - KEPT));
                 let (low, high) = (edge(key), edge(key + 1));
                 return Some(low + (high - low) * left / here);
             }
@@ -54,9 +55,10 @@ impl Histogram {
     }
 }
 
-/// Lower edge of a bin.
-fn edge(key: usize) -> f64 {
-    f64::from_bits(((key + FIRST) as u64) << (52 - KEPT))
+/// The sign, which is +, the exponent, and what is kept of the mantissa.
+#[inline(always)]
+fn leading(value: f64) -> usize {
+    (value.to_bits() >> (52 - KEPT)) as usize
 }
 
 #[cfg(test)]
@@ -66,18 +68,20 @@ mod tests {
 
     #[test]
     fn quantiles_of_an_exponential_sample() {
-        let mut histogram = Histogram::new();
-        for n in 0..100_000 {
-            histogram.add(-(1.0 - (f64::from(n) + 0.5) / 1e5).ln());
+        for mean in [1e-100, 1.0, 1e100] {
+            let mut histogram = Histogram::new(mean);
+            for n in 0..100_000 {
+                histogram.add(-mean * (1.0 - (f64::from(n) + 0.5) / 1e5).ln());
+            }
+            for probability in [0.01, 0.5, 0.95, 0.99] {
+                let exact = -mean * (1.0_f64 - probability).ln();
+                let found = histogram.quantile(probability).unwrap();
+                assert!(
+                    (found / exact - 1.0).abs() < 2e-3,
+                    "{probability}: {found} for {exact}"
+                );
+            }
         }
-        for probability in [0.01, 0.5, 0.95, 0.99] {
-            let exact = -(1.0_f64 - probability).ln();
-            let found = histogram.quantile(probability).unwrap();
-            assert!(
-                (found / exact - 1.0).abs() < 2e-3,
-                "{probability}: {found} for {exact}"
-            );
-        }
-        assert_eq!(Histogram::new().quantile(0.5), None);
+        assert_eq!(Histogram::new(1.0).quantile(0.5), None);
     }
 }

@@ -19,12 +19,14 @@ pub struct Rule {
 }
 
 /// A rule's parameter.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
     /// What it means.
     pub what: &'static str,
     /// The least that it can be.
     pub least: f64,
+    /// The most that it can be.
+    pub most: f64,
     /// What it is where nothing is said.
     pub default: f64,
 }
@@ -48,6 +50,7 @@ impl Rule {
         let parameter = Some(Parameter {
             what,
             least,
+            most: 1e6,
             default,
         });
         Rule { parameter, ..self }
@@ -77,23 +80,12 @@ impl Rule {
                 rule,
                 found: found.to_owned(),
             }),
-            (
-                Some(Parameter {
-                    what,
-                    least,
-                    default,
-                }),
-                Some(found),
-            ) => {
-                let value = found
-                    .parse()
-                    .ok()
-                    .filter(|x: &f64| *x >= least && x.is_finite());
+            (Some(parameter), Some(found)) => {
+                let value: Option<f64> = found.parse().ok();
+                let value = value.filter(|x| (parameter.least..=parameter.most).contains(x));
                 value.map(self.make).ok_or_else(|| NameError::Parameter {
                     rule,
-                    what,
-                    least,
-                    default,
+                    parameter,
                     found: found.to_owned(),
                 })
             }

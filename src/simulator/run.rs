@@ -48,13 +48,14 @@ pub struct TypeResult {
     pub name: String,
     /// Jobs that left after the warm-up.
     pub completions: u64,
-    /// Mean response time; none without completions.
+    /// Mean response time; none without completions, or where the run is short beside the sizes
+    /// of its jobs.
     pub mean_response: Option<Estimate>,
     /// Mean time in system without service.
     pub mean_waiting: Option<Estimate>,
     /// Mean response time over mean size, E\[T\]/E\[S\].
     pub slowdown: Option<Estimate>,
-    /// 50th, 95th and 99th percentile of the response time, within 1.6 %.
+    /// 50th, 95th and 99th percentile of the response time, within 1.6 %, as those of [`Run`].
     pub percentiles: Option<[f64; 3]>,
     /// Mean number in system.
     pub mean_number: Option<Estimate>,
@@ -64,6 +65,9 @@ pub struct TypeResult {
     pub mean_offered: Option<Estimate>,
     /// Jobs waiting or running when the run ended, in all replications.
     pub left: u64,
+    /// Whether their number in system grew steadily, faster than chance explains.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub grows: bool,
 }
 
 /// Results of a run, in the workload's time unit, after the warm-up.
@@ -87,7 +91,8 @@ pub struct Run {
     pub mean_response: Option<Estimate>,
     /// Mean time in system without service, over all jobs.
     pub mean_waiting: Option<Estimate>,
-    /// 50th, 95th and 99th percentile of the response time over all jobs, within 1.6 %.
+    /// 50th, 95th and 99th percentile of the response time over all jobs, within 1.6 %. Of a long
+    /// run the first quarter to half is left out, whatever the warm-up; of a short one nothing.
     pub percentiles: Option<[f64; 3]>,
     /// Mean response time weighted by load share, `λ_i E[S_i] max_j D_ij/P_j`.
     pub weighted_response: Option<Estimate>,
@@ -121,7 +126,7 @@ pub(super) fn summarize<P, E>(
     ending: Ending,
 ) -> Run {
     let grows = ending == Ending::RunsAway || sample::grows(workload, engines, 5.0);
-    let sample = Sample::new(engines).filter(|_| !grows);
+    let sample = Sample::new(workload, engines).filter(|_| !grows);
     let health = match &sample {
         _ if grows => Health::Unstable,
         None => Health::Unsettled,
@@ -154,8 +159,10 @@ pub(super) fn summarize<P, E>(
         health,
         mean_response: s.and_then(|s| s.mean_response(&all)),
         mean_waiting: s.and_then(|s| s.mean_waiting(&all)),
-        percentiles: s.and_then(|_| percentiles(&together(&histograms))),
-        weighted_response: s.and_then(|s| s.weighted_response(&workload.load_shares())),
+        percentiles: s.and_then(|_| percentiles(&together(histograms.iter()))),
+        weighted_response: s
+            .filter(|s| workload.types().iter().all(|kind| s.tells(kind)))
+            .and_then(|s| s.weighted_response(&workload.load_shares())),
         mean_number: s.and_then(|s| {
             let c = s.columns;
             s.time_average(|row| all.iter().map(|&i| row[c.present(i)]).sum())
@@ -184,16 +191,13 @@ fn finite(x: f64) -> Option<f64> {
 
 /// Response times of type i in all replications.
 fn responses<P, E>(engines: &[Engine<P, E>], i: usize) -> Histogram {
-    let mut all = Histogram::new();
-    for pair in engines.iter().map(|e| &e.responses[i]) {
-        pair.iter().for_each(|part| all.merge(part));
-    }
-    all
+    together(engines.iter().flat_map(|e| &e.responses[i]))
 }
 
-fn together(histograms: &[Histogram]) -> Histogram {
-    let mut all = Histogram::new();
-    histograms.iter().for_each(|part| all.merge(part));
+fn together<'a>(mut histograms: impl Iterator<Item = &'a Histogram>) -> Histogram {
+    let first = histograms.next().cloned();
+    let mut all = first.unwrap_or_else(|| Histogram::new(1.0));
+    histograms.for_each(|part| all.merge(part));
     all
 }
 
@@ -213,6 +217,7 @@ fn type_result<P, E>(
     i: usize,
 ) -> TypeResult {
     let kind = &workload.types()[i];
+    let sample = sample.filter(|s| s.tells(kind));
     let average = |column: fn(&Columns, usize) -> usize| {
         sample.and_then(|s| s.time_average(|row| row[column(&s.columns, i)]))
     };
@@ -229,6 +234,7 @@ fn type_result<P, E>(
         mean_in_service: average(Columns::busy),
         mean_offered: average(Columns::offered).filter(|offered| offered.mean > 0.0),
         left: engines.iter().map(|e| e.system.present(i)).sum(),
+        grows: sample::type_grows(workload, engines, i),
     }
 }
 
@@ -280,7 +286,7 @@ fn counters<P, E>(engines: &[Engine<P, E>]) -> Counters {
 
 /// The mean number in system, in few enough intervals to draw them.
 fn path<P, E>(engines: &[Engine<P, E>]) -> (Vec<f64>, f64) {
-    let (number, length) = sample::mean_number(engines.iter().map(|e| &e.series));
+    let (number, length) = sample::mean_number(engines.iter().map(|e| &e.series), None);
     let size = number.len().div_ceil(256).max(1);
     let mean = |few: &[f64]| few.iter().sum::<f64>() / few.len() as f64;
     let path = number.chunks_exact(size).map(mean).collect();

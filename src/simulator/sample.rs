@@ -3,7 +3,7 @@
 use super::engine::{CROWDED, Engine};
 use super::series::{Columns, Series};
 use super::statistics::{self, BATCHES, Estimate};
-use crate::workload::Workload;
+use crate::workload::{JobType, Workload};
 
 /// Batches of all replications.
 pub(super) struct Sample {
@@ -14,17 +14,49 @@ pub(super) struct Sample {
     batches: usize,
     /// Time cut off from each replication.
     pub warm_up: f64,
+    /// Time that is left of the shortest.
+    length: f64,
+}
+
+/// The warm-up is at least three, and the rest at least ten times the mean residual size of the
+/// longest jobs: what was not there at the start, and what is not done at the end, then weighs less
+/// than a hundredth of them.
+const MEMORIES: [f64; 2] = [3.0, 10.0];
+
+/// Types with a smaller share of the jobs in service are not asked.
+const SMALLEST_SHARE: f64 = 1e-3;
+
+/// The longest mean residual size \[time\] of the types that make up the mean.
+fn memory(workload: &Workload) -> f64 {
+    let types = workload.types().iter();
+    let all: f64 = types.clone().map(JobType::offered_load).sum();
+    let weighty = types.filter(|t| t.offered_load() >= SMALLEST_SHARE * all);
+    weighty.map(residual).fold(0.0, f64::max)
+}
+
+/// E\[S²\]/2E\[S\], what is left on average of a job in service that is looked at.
+fn residual(kind: &JobType) -> f64 {
+    kind.mean_size() * f64::midpoint(1.0, kind.size().scv())
 }
 
 impl Sample {
-    /// `None` when no warm-up is found, or too little is left after it.
-    pub fn new<P, E>(engines: &[Engine<P, E>]) -> Option<Self> {
-        let warm_up = warm_up(engines.iter().map(|e| &e.series))?;
+    /// `None` when no warm-up is found, or too little is left after it: for batches, or beside the
+    /// longest jobs. Those weigh most in the means, and the number of them in system, which grows
+    /// for as long as they last, can drown in the noise of all others.
+    pub fn new<P, E>(workload: &Workload, engines: &[Engine<P, E>]) -> Option<Self> {
+        let memory = memory(workload);
+        let warm_up = warm_up(engines.iter().map(|e| &e.series), MEMORIES[0] * memory)?;
         let batches = BATCHES.div_ceil(engines.len());
         let mut rows = Vec::new();
+        let mut length = f64::INFINITY;
         for Engine { series, .. } in engines {
             let cut = (warm_up / series.length()).round() as usize;
-            let size = series.len().checked_sub(cut)? / batches;
+            let left = series.len().checked_sub(cut)?;
+            length = length.min(left as f64 * series.length());
+            if length < MEMORIES[1] * memory {
+                return None;
+            }
+            let size = left / batches;
             let first = series.len() - size * batches;
             if size == 0 {
                 return None;
@@ -36,7 +68,13 @@ impl Sample {
             rows,
             batches,
             warm_up,
+            length,
         })
+    }
+
+    /// Whether it is long enough to tell of jobs of this type.
+    pub fn tells(&self, kind: &JobType) -> bool {
+        self.length >= MEMORIES[1] * residual(kind)
     }
 
     pub fn total(&self, quantity: impl Fn(&[f64]) -> f64) -> f64 {
@@ -126,25 +164,31 @@ impl Sample {
 }
 
 /// Relative half-width of the mean response time so far; `None` while nothing can be said.
-pub(super) fn precision<P, E>(engines: &[Engine<P, E>]) -> Option<f64> {
-    let sample = Sample::new(engines)?;
+pub(super) fn precision<P, E>(workload: &Workload, engines: &[Engine<P, E>]) -> Option<f64> {
+    let sample = Sample::new(workload, engines)?;
     let all: Vec<usize> = (0..sample.columns.types).collect();
     Some(sample.mean_response(&all)?.relative())
 }
 
-/// The warm-up \[time\] of replications, from their mean number in system together.
-fn warm_up<'a>(all: impl Iterator<Item = &'a Series> + Clone) -> Option<f64> {
-    let (number, length) = mean_number(all);
-    Some(statistics::warm_up(&number)? as f64 * length)
+/// The warm-up \[time\] of replications, from their mean number in system together, and at least
+/// so long.
+fn warm_up<'a>(all: impl Iterator<Item = &'a Series> + Clone, least: f64) -> Option<f64> {
+    let (number, length) = mean_number(all, None);
+    let found = statistics::warm_up(&number)? as f64;
+    Some(found.max((least / length).ceil()) * length)
 }
 
-/// Mean number in system in buckets of time, over all replications, and the buckets' length. A
-/// replication that is not as far as others has smaller buckets: these are merged.
-pub(super) fn mean_number<'a>(all: impl Iterator<Item = &'a Series> + Clone) -> (Vec<f64>, f64) {
+/// Mean number of a type or of all in system, in buckets of time, over all replications, and the
+/// buckets' length. A replication that is not as far as others has smaller buckets: these are merged.
+pub(super) fn mean_number<'a>(
+    all: impl Iterator<Item = &'a Series> + Clone,
+    of_type: Option<usize>,
+) -> (Vec<f64>, f64) {
     let length = all.clone().map(Series::length).fold(0.0, f64::max);
     let coarse = |series: &Series| {
         let size = (length / series.length()).round() as usize;
-        let pairs = series.number();
+        let types = of_type.map_or(0..series.columns.types, |i| i..i + 1);
+        let pairs = series.number(types);
         let mean = |pair: &[f64]| pair.iter().sum::<f64>() / size as f64;
         pairs.chunks_exact(size).map(mean).collect::<Vec<f64>>()
     };
@@ -158,8 +202,23 @@ pub(super) fn mean_number<'a>(all: impl Iterator<Item = &'a Series> + Clone) -> 
 pub(super) fn runs_away<P, E>(workload: &Workload, engines: &[Engine<P, E>]) -> bool {
     let events: u64 = engines.iter().map(|e| e.events).sum();
     engines.iter().any(|e| e.system.jobs() > CROWDED)
-        || (events > 4_000_000 && grows(workload, engines, 10.0))
+        || (events > 4_000_000 && grows(workload, engines, SURELY))
 }
+
+/// Whether the number in system grows, of all types together or of one: a rule can starve a type
+/// that nobody would miss in the sum.
+pub(super) fn grows<P, E>(workload: &Workload, engines: &[Engine<P, E>], deviations: f64) -> bool {
+    number_grows(workload, engines, None, deviations)
+        || (0..workload.types().len()).any(|i| type_grows(workload, engines, i))
+}
+
+/// Whether the number of type i in system grows.
+pub(super) fn type_grows<P, E>(workload: &Workload, engines: &[Engine<P, E>], i: usize) -> bool {
+    number_grows(workload, engines, Some(i), SURELY)
+}
+
+/// Standard deviations beyond which growth is beyond doubt, even when it is looked for often.
+const SURELY: f64 = 10.0;
 
 /// Whether the number in system grew from quarter to quarter, and over the second half by more
 /// than chance explains, in two ways: by more than `deviations` standard deviations of a random
@@ -171,8 +230,13 @@ pub(super) fn runs_away<P, E>(workload: &Workload, engines: &[Engine<P, E>]) -> 
 /// Its variance a step is (a + c)/2 with a the dispersion of the arrivals and c the squared
 /// coefficient of variation of the sizes; here both are the greatest of all types, and 1 at least.
 /// The mean of n replications has an n-th of that variance.
-pub(super) fn grows<P, E>(workload: &Workload, engines: &[Engine<P, E>], deviations: f64) -> bool {
-    let (number, _) = mean_number(engines.iter().map(|e| &e.series));
+fn number_grows<P, E>(
+    workload: &Workload,
+    engines: &[Engine<P, E>],
+    of_type: Option<usize>,
+    deviations: f64,
+) -> bool {
+    let (number, _) = mean_number(engines.iter().map(|e| &e.series), of_type);
     let window = number.len() / 18;
     if window == 0 {
         return false;
@@ -193,7 +257,7 @@ pub(super) fn grows<P, E>(workload: &Workload, engines: &[Engine<P, E>], deviati
     ];
     quarters.is_sorted()
         && growth / 8.0 > STEADY * error
-        && growth > deviations * walk(workload, engines)
+        && growth > deviations * walk(workload, engines, of_type)
 }
 
 /// Standard errors of a growth that is steady. Of a random walk's eight increments the mean is
@@ -202,12 +266,15 @@ const STEADY: f64 = 6.0;
 
 /// The standard deviation of the mean number in system after half of the run, were it a random
 /// walk.
-fn walk<P, E>(workload: &Workload, engines: &[Engine<P, E>]) -> f64 {
+fn walk<P, E>(workload: &Workload, engines: &[Engine<P, E>], of_type: Option<usize>) -> f64 {
     let types = workload.types().iter();
+    let share = of_type.map_or(1.0, |i| {
+        workload.types()[i].arrival_rate() / workload.total_arrival_rate()
+    });
     let scv = types.clone().map(|t| t.size().scv()).fold(1.0, f64::max);
     let dispersion = types.map(|t| t.arrivals().dispersion()).fold(1.0, f64::max);
     let variance = f64::midpoint(dispersion, scv);
     let n = engines.len() as f64;
     let events: u64 = engines.iter().map(|e| e.events).sum();
-    (variance * events as f64 / 2.0).sqrt() / n
+    (variance * share * events as f64 / 2.0).sqrt() / n
 }

@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use super::watch::{Watch, Watchers};
 use crate::policy::System;
 
@@ -206,7 +208,7 @@ impl Series {
     }
 
     /// The rows of these buckets, summed.
-    pub fn sum(&self, buckets: std::ops::Range<usize>) -> Vec<f64> {
+    pub fn sum(&self, buckets: Range<usize>) -> Vec<f64> {
         let width = self.columns.width();
         let mut sum = vec![0.0; width];
         for row in self.rows[buckets.start * width..buckets.end * width].chunks_exact(width) {
@@ -215,11 +217,11 @@ impl Series {
         sum
     }
 
-    /// Mean number in system over all types, bucket by bucket.
-    pub fn number(&self) -> Vec<f64> {
+    /// Mean number of these types in system, bucket by bucket.
+    pub fn number(&self, types: Range<usize>) -> Vec<f64> {
         let columns = &self.columns;
         let number = |row: &[f64]| {
-            let total: f64 = (0..columns.types).map(|i| row[columns.present(i)]).sum();
+            let total: f64 = types.clone().map(|i| row[columns.present(i)]).sum();
             total / row[columns.time()]
         };
         self.rows

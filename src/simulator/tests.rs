@@ -9,6 +9,7 @@ use std::sync::Mutex;
 
 mod chains;
 mod coverage;
+mod health;
 mod references;
 mod rules;
 mod sizes;

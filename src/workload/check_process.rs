@@ -7,6 +7,8 @@ use super::fault::{Fault, Part, Place};
 
 /// The most states of a modulating chain.
 const MOST_STATES: usize = 20;
+/// The most changes of state an arrival, on average: each takes time to simulate, and no job sees it.
+const MOST_SWITCHES: f64 = 1e4;
 /// The most numbers of jobs that batches may have.
 const MOST_SIZES: usize = 100;
 /// The most jobs in a batch.
@@ -31,6 +33,9 @@ impl ArrivalProcess {
             Self::MarkovModulated { rates, switching } => {
                 if faults.check_states(rates, time_unit) {
                     faults.check_switching(switching, rates.len(), time_unit);
+                }
+                if faults.found.is_empty() {
+                    faults.check_pace(self.rate(), self.switching_frequency());
                 }
             }
             Self::Batches {
@@ -135,6 +140,20 @@ impl Faults<'_> {
             );
             let help =
                 "add the rate that is missing, or leave out the states that are left for good";
+            self.add(self.parameter("switching"), message, help);
+        }
+    }
+
+    fn check_pace(&mut self, arrivals: f64, switches: f64) {
+        if switches > MOST_SWITCHES * arrivals {
+            let message = format!(
+                "switching of {} changes the state {:.0e} times an arrival, expected {MOST_SWITCHES:.0e} times at most",
+                self.owner(),
+                switches / arrivals
+            );
+            let help = format!(
+                "write `arrival_rate: {arrivals:.6}`: so fast a modulation is Poisson at its mean rate"
+            );
             self.add(self.parameter("switching"), message, help);
         }
     }

@@ -216,7 +216,7 @@ impl Reader<'_> {
         }
         for key in shape.required {
             if parameters.get(key).is_none() {
-                let message = format!("{what} has no {key}");
+                let message = format!("{what} needs `{key}`");
                 let help = format!(
                     "write it like this: `{}: {}`",
                     self.part.key(),

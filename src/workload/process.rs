@@ -121,6 +121,21 @@ impl ArrivalProcess {
         }
     }
 
+    /// Changes of a modulating chain's state \[1/time\]; 0 for all other processes.
+    pub(super) fn switching_frequency(&self) -> f64 {
+        let Self::MarkovModulated { switching, .. } = self else {
+            return 0.0;
+        };
+        let leave = switching
+            .iter()
+            .map(|row| row.iter().map(|x| x.value()).sum::<f64>());
+        let law = self.stationary_law();
+        law.iter()
+            .zip(leave)
+            .map(|(share, rate)| share * rate)
+            .sum()
+    }
+
     fn modulated_dispersion(&self, rates: &[Decimal]) -> f64 {
         let Self::MarkovModulated { switching, .. } = self else {
             return 1.0;

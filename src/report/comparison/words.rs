@@ -93,7 +93,7 @@ fn beginning(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -
     match tied.is_empty() {
         true => format!("{label} has the least mean response time"),
         false => format!(
-            "{label} has the least mean response time, from which {} cannot be told apart",
+            "{label} has the least mean response time as measured, but cannot be told apart from {}",
             list(&tied)
         ),
     }

@@ -1,0 +1,95 @@
+//! Where results go.
+
+use std::error::Error;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::{Common, tell};
+
+/// Whether it stands for standard output.
+pub fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// That no two results go to the same file, and none to a file that is read, found out before
+/// anything is lost.
+pub fn apart(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
+    let read: Vec<PathBuf> = read.iter().filter_map(|path| place(path)).collect();
+    let mut taken: Vec<PathBuf> = Vec::new();
+    for path in written {
+        let Some(at) = place(path) else { continue };
+        let shown = path.display();
+        if read.contains(&at) {
+            let why = "would be lost, and is read here: choose another place for the result";
+            return Err(format!("{shown} {why}").into());
+        }
+        if taken.contains(&at) {
+            let why = "give each a file of its own";
+            return Err(format!("two results cannot both go to {shown}: {why}").into());
+        }
+        taken.push(at);
+    }
+    Ok(())
+}
+
+/// The file behind a name, whether it is there yet or not; none where results do not replace each
+/// other, as on a device.
+fn place(path: &Path) -> Option<PathBuf> {
+    if is_stdout(path) {
+        return Some(path.into());
+    }
+    if let Ok(real) = path.canonicalize() {
+        return Some(real).filter(|real| real.is_file());
+    }
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+    Some(folder.join(path.file_name()?))
+}
+
+/// Writes text to a file, or else (and to `-`) to standard output. A regular file is replaced whole
+/// or not at all, behind a link too; a device or a pipe is written to.
+pub fn emit(output: Option<&PathBuf>, text: &str) -> Result<(), Box<dyn Error>> {
+    let Some(path) = output.filter(|path| !is_stdout(path)) else {
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        return Ok(stdout.flush()?);
+    };
+    let written = match std::fs::metadata(path) {
+        Ok(there) if !there.is_file() => {
+            let opened = std::fs::OpenOptions::new().write(true).open(path);
+            opened.and_then(|mut file| file.write_all(text.as_bytes()))
+        }
+        Ok(_) => path.canonicalize().and_then(|real| replace(&real, text)),
+        Err(_) => replace(path, text),
+    };
+    written.map_err(|e| format!("cannot write {}: {e}", path.display()).into())
+}
+
+/// Writes beside the file, then puts it in its place.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".part");
+    let part = path.with_file_name(name);
+    let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
+    if written.is_err() {
+        // What could not be finished is of no use; if it is not there, so much the better.
+        let _ = std::fs::remove_file(&part);
+    }
+    written
+}
+
+/// Publishes results: the table to standard output, and as JSON to a file if one is named;
+/// with `-` the JSON takes the table's place, which then is for people only.
+pub fn publish(
+    common: &Common,
+    table: &str,
+    results: &impl serde::Serialize,
+    output: Option<&PathBuf>,
+) -> Result<(), Box<dyn Error>> {
+    match output.is_some_and(|file| is_stdout(file)) {
+        true => tell(common, table),
+        false => emit(None, &format!("{table}\n"))?,
+    }
+    let Some(file) = output else { return Ok(()) };
+    emit(Some(file), &(serde_json::to_string_pretty(results)? + "\n"))
+}

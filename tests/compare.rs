@@ -448,3 +448,55 @@ fn bad_input_is_refused_at_once() {
         "nothing is left behind"
     );
 }
+
+/// However a file is named: what is read stays as it is, and no result replaces another.
+#[cfg(unix)]
+#[test]
+fn results_replace_neither_each_other_nor_what_is_read() {
+    let folder = Folder::new();
+    let policy = folder.policy("section7");
+    let workload = folder.name("w.yaml");
+    fs::copy("models/section7.yaml", &workload).unwrap();
+    let [link, x, x_too, partial] = ["link", "x", "./x", "x.partial"].map(|n| folder.name(n));
+    fs::write(&x, "").unwrap();
+    std::os::unix::fs::symlink("x", &link).unwrap();
+    let before = [&policy, &workload].map(|file| fs::read(file).unwrap());
+    let refuse = |arguments: &[&str], expected: &str| {
+        let refused = synth(arguments);
+        assert_eq!(code(&refused), 2, "{arguments:?}: {}", stderr(&refused));
+        let said = stderr(&refused);
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+    };
+    let comparing = ["compare", "--workload", &workload, "--policies", &policy];
+    for option in ["--output", "--csv", "--html"] {
+        for read in [&policy, &workload] {
+            refuse(&[&comparing[..], &[option, read]].concat(), "would be lost");
+        }
+    }
+    for twice in [&link, &x_too] {
+        let both = ["--csv", &x, "--html", twice];
+        refuse(&[&comparing[..], &both].concat(), "a file of its own");
+    }
+    let journal = ["--output", &x, "--csv", &partial];
+    refuse(&[&comparing[..], &journal].concat(), "a file of its own");
+    let simulating = ["simulate", "--policy", &policy, "--output", &policy];
+    refuse(&simulating, "would be lost");
+    let making = ["--workload", &workload, "--preemption", "full"];
+    refuse(
+        &[&making[..], &["--output", &workload]].concat(),
+        "would be lost",
+    );
+    let sweeping = [
+        &["sweep-alpha"][..],
+        &making,
+        &["--output", &x, "--plot", &x],
+    ]
+    .concat();
+    refuse(&sweeping, "a file of its own");
+    assert_eq!(
+        before,
+        [&policy, &workload].map(|file| fs::read(file).unwrap())
+    );
+    let made = synth(&[&making[..], &["--effort", ".01", "-q", "--output", "-"]].concat());
+    assert!(stdout(&made).starts_with("{\n  \"format\": \"synth-policy\""));
+}

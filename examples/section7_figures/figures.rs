@@ -1,6 +1,7 @@
 //! Figures 2, 3 and 4 of the MSR paper: which policies, where.
 use plotters::style::RGBColor;
 use synth::artifact::{Admission, Drain, MsrPolicy, Route};
+use synth::policy::Timers;
 use synth::simulator::Contender;
 use synth::workload::Workload;
 
@@ -278,6 +279,8 @@ pub fn figure4(model: &Workload) -> Result<Figure> {
     simulate(model, first_fit.iter_mut().collect())?;
     first_fit.iter_mut().for_each(|row| row.events = 0);
     let fcfs = ruled(&Contender::Fcfs, &LOADS[..9]);
+    let max_weight = ruled(&Contender::MaxWeight, &SPARSE);
+    let timers = ruled(&Contender::RandomizedTimers(Timers::default()), &SPARSE);
     let preemptive = over_load(model, pmsr)?;
     let patient = over_load(model, |workload| Ok(nmsr(workload, None)?.0))?;
     let panel = |title: &str, range, heights, curves| Panel {
@@ -305,6 +308,7 @@ pub fn figure4(model: &Workload) -> Result<Figure> {
                         backfilled(&preemptive),
                     ),
                     curve("pMSR, α = 2", GREEN, Look::Full, preemptive),
+                    curve("MaxWeight", PURPLE, Look::Points, max_weight),
                 ],
             ),
             panel(
@@ -321,6 +325,7 @@ pub fn figure4(model: &Workload) -> Result<Figure> {
                         backfilled(&patient),
                     ),
                     curve("nMSR at its α*", BLUE, Look::Full, patient),
+                    curve("Randomized Timers", PURPLE, Look::Points, timers),
                 ],
             ),
         ],

@@ -39,8 +39,15 @@ impl ByNeed {
         }
     }
 
-    /// One pass: what did not fit before a start does not fit after it.
-    fn start_all(&self, system: &mut System) {
+    /// The type of the waiting job with the largest need, of equals the oldest.
+    pub fn first_waiting(&self, system: &System) -> Option<usize> {
+        let of_class = |class: &Vec<usize>| oldest(class.iter().copied(), system);
+        self.classes.iter().find_map(of_class)
+    }
+
+    /// Starts all that fit, the first class first. One pass: what did not fit before a start does
+    /// not fit after it.
+    pub fn start_all(&self, system: &mut System) {
         for class in &self.classes {
             while let Some(i) = oldest_fitting(class, system) {
                 system.start(i);
@@ -51,7 +58,11 @@ impl ByNeed {
 
 /// Of these types, the one with the oldest waiting job of those that fit.
 fn oldest_fitting(class: &[usize], system: &System) -> Option<usize> {
-    let fitting = class.iter().copied().filter(|&i| system.fits(i));
-    let heads = fitting.filter_map(|i| Some((system.nth_number(i, 0)?, i)));
+    oldest(class.iter().copied().filter(|&i| system.fits(i)), system)
+}
+
+/// Of these types, the one with the oldest waiting job.
+fn oldest(types: impl Iterator<Item = usize>, system: &System) -> Option<usize> {
+    let heads = types.filter_map(|i| Some((system.nth_number(i, 0)?, i)));
     heads.min().map(|(_, i)| i)
 }

@@ -9,6 +9,7 @@
 //! whoever runs it tells it when one rang; so a recorded sequence of events determines all
 //! decisions. A rule may also give fractional service: [`System::share`].
 
+mod adaptive_quickswap;
 mod balanced_splitting;
 mod best_fit;
 mod by_need;
@@ -23,8 +24,10 @@ mod least_servers_first;
 mod max_weight;
 mod meter;
 mod most_servers_first;
+mod msfq;
 mod msr;
 mod oldest;
+mod one_or_all;
 mod pools;
 mod profile;
 mod queued;
@@ -33,10 +36,12 @@ mod room;
 mod server_filling;
 mod server_filling_srpt;
 mod shortest;
+mod static_quickswap;
 mod system;
 mod unsuitable;
 mod view;
 
+pub use adaptive_quickswap::AdaptiveQuickswap;
 pub use balanced_splitting::BalancedSplitting;
 pub use best_fit::BestFit;
 pub use conservative_backfill::ConservativeBackfill;
@@ -47,10 +52,13 @@ pub use first_fit::FirstFit;
 pub use least_servers_first::LeastServersFirst;
 pub use max_weight::MaxWeight;
 pub use most_servers_first::MostServersFirst;
+pub use msfq::Msfq;
 pub use msr::Msr;
+pub use one_or_all::OneOrAll;
 pub use randomized_timers::{RandomizedTimers, Timers};
 pub use server_filling::ServerFilling;
 pub use server_filling_srpt::ServerFillingSrpt;
+pub use static_quickswap::StaticQuickswap;
 pub use system::{Action, Counters, Job, System, Violation};
 pub use unsuitable::Unsuitable;
 

@@ -11,6 +11,7 @@ mod greedy;
 mod literal;
 mod max_weight;
 mod others;
+mod quickswap;
 
 /// A policy on a system, driven by hand. Decisions read as `+type` and `-type`.
 struct Stage<P> {

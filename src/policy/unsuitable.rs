@@ -12,6 +12,21 @@ pub enum Unsuitable {
         "each need must divide the number of servers, and {1} of type `{0}` does not divide {2}"
     )]
     Divisor(String, u64, u64),
+    /// None of its types runs alone, or several do: these.
+    #[error(
+        "it is for two types, one of which takes the whole server, and {} here",
+        match .0.as_slice() { [] => "none does".to_owned(), several => format!("{} do", several.join(", ")) }
+    )]
+    Alone(Vec<String>),
+    /// Beside the type that runs alone there is none, or several: these.
+    #[error(
+        "it is for two types, one of which takes the whole server, and beside that there {} here",
+        match .0.as_slice() { [] => "is none".to_owned(), several => format!("are {}", several.join(", ")) }
+    )]
+    Light(Vec<String>),
+    /// A threshold that is too large, and the largest.
+    #[error("its threshold ℓ is from 0 to {1} here, and not {0}")]
+    Threshold(u32, u32),
     /// More servers than the rule's tables are made for.
     #[error("its tables are for at most {1} servers, and the workload has {0}")]
     Servers(u64, u64),

@@ -11,8 +11,10 @@ pub fn rules() -> String {
     }
     for rule in Contender::rules() {
         let name = match &rule.parameter {
-            Some(parameter) => format!("{}:{}", rule.name, parameter.default),
-            None => rule.name.into(),
+            Some(parameter) if !parameter.default.is_nan() => {
+                format!("{}:{}", rule.name, parameter.default)
+            }
+            _ => rule.name.into(),
         };
         let also = match rule.aliases {
             [] => String::new(),

@@ -5,9 +5,10 @@ use super::rules::{Parameter, RULES, Rule};
 use super::{Progress, Run, Settings, simulate};
 use crate::artifact::MsrPolicy;
 use crate::policy::{
-    BalancedSplitting, BestFit, ConservativeBackfill, DivisorFilling, EasyBackfill, Fcfs, FirstFit,
-    LeastServersFirst, MaxWeight, MostServersFirst, Msr, RandomizedTimers, ServerFilling,
-    ServerFillingSrpt, Timers, Unsuitable, Violation,
+    AdaptiveQuickswap, BalancedSplitting, BestFit, ConservativeBackfill, DivisorFilling,
+    EasyBackfill, Fcfs, FirstFit, LeastServersFirst, MaxWeight, MostServersFirst, Msfq, Msr,
+    RandomizedTimers, ServerFilling, ServerFillingSrpt, StaticQuickswap, Timers, Unsuitable,
+    Violation,
 };
 use crate::workload::{Workload, nearest};
 
@@ -44,6 +45,16 @@ pub enum Contender {
     ServerFillingSrpt,
     /// Balanced Splitting.
     BalancedSplitting,
+    /// MSFQ(ℓ), lazy; ℓ = k − 1 where none is given.
+    Msfq(Option<u32>),
+    /// MSFQ(ℓ) as the paper words it.
+    MsfqStrict(Option<u32>),
+    /// Static Quickswap.
+    StaticQuickswap,
+    /// Static Quickswap in which the next type starts while the last one drains.
+    StaticQuickswapOverlap,
+    /// Adaptive Quickswap.
+    AdaptiveQuickswap,
     /// A Markovian Service Rate policy.
     Msr(Box<MsrPolicy>),
 }
@@ -68,7 +79,7 @@ pub enum NameError {
     /// The rule's parameter is not what it can be.
     #[error(
         "the parameter of {rule} is {}, from {} to {}, and not `{found}`; write for instance {rule}:{}",
-        .parameter.what, .parameter.least, .parameter.most, .parameter.default
+        .parameter.what, .parameter.least, .parameter.most, .parameter.example()
     )]
     Parameter {
         /// The rule.
@@ -151,6 +162,8 @@ impl Contender {
             Contender::DivisorFilling => DivisorFilling::new(workload).map(drop),
             Contender::ServerFillingSrpt => ServerFillingSrpt::new(workload).map(drop),
             Contender::BalancedSplitting => BalancedSplitting::new(workload).map(drop),
+            Contender::Msfq(l) => Msfq::new(workload, *l, false).map(drop),
+            Contender::MsfqStrict(l) => Msfq::new(workload, *l, true).map(drop),
             _ => Ok(()),
         }
     }
@@ -201,6 +214,13 @@ impl Contender {
             Contender::BalancedSplitting => {
                 simulate(w, BalancedSplitting::new(w).map_err(unsuitable)?, s, p)
             }
+            Contender::Msfq(l) => simulate(w, Msfq::new(w, *l, false).map_err(unsuitable)?, s, p),
+            Contender::MsfqStrict(l) => {
+                simulate(w, Msfq::new(w, *l, true).map_err(unsuitable)?, s, p)
+            }
+            Contender::StaticQuickswap => simulate(w, StaticQuickswap::new(w, false), s, p),
+            Contender::StaticQuickswapOverlap => simulate(w, StaticQuickswap::new(w, true), s, p),
+            Contender::AdaptiveQuickswap => simulate(w, AdaptiveQuickswap::new(w), s, p),
             Contender::Msr(policy) => simulate(w, Msr::new(policy, w), s, p),
         };
         Ok(run?)

@@ -27,8 +27,20 @@ pub struct Parameter {
     pub least: f64,
     /// The most that it can be.
     pub most: f64,
-    /// What it is where nothing is said.
+    /// What it is where nothing is said; NaN where that depends on the workload.
     pub default: f64,
+    /// Whether it is a whole number.
+    pub whole: bool,
+}
+
+impl Parameter {
+    /// A number that it can be.
+    pub fn example(&self) -> f64 {
+        match self.default.is_nan() {
+            true => self.least,
+            false => self.default,
+        }
+    }
 }
 
 impl Rule {
@@ -52,6 +64,18 @@ impl Rule {
             least,
             most: 1e6,
             default,
+            whole: false,
+        });
+        Rule { parameter, ..self }
+    }
+
+    const fn threshold(self) -> Self {
+        let parameter = Some(Parameter {
+            what: "the threshold ℓ, below the number k of light jobs that fit; k − 1 if not given",
+            least: 0.0,
+            most: 1e6,
+            default: f64::NAN,
+            whole: true,
         });
         Rule { parameter, ..self }
     }
@@ -83,6 +107,7 @@ impl Rule {
             (Some(parameter), Some(found)) => {
                 let value: Option<f64> = found.parse().ok();
                 let value = value.filter(|x| (parameter.least..=parameter.most).contains(x));
+                let value = value.filter(|x| !parameter.whole || x.fract() == 0.0);
                 value.map(self.make).ok_or_else(|| NameError::Parameter {
                     rule,
                     parameter,
@@ -174,10 +199,42 @@ pub(super) const RULES: &[Rule] = &[
         "server-filling by least need times remaining size; knows sizes; one resource",
     ),
     Rule::new(
+        "msfq",
+        |l| Contender::Msfq(threshold(l)),
+        "quickswap: heavy jobs, then light ones until few are left, while heavy ones wait; one-or-all",
+    )
+    .threshold(),
+    Rule::new(
+        "msfq-strict",
+        |l| Contender::MsfqStrict(threshold(l)),
+        "quickswap to the letter: the light jobs' turn ends even when no heavy job waits; one-or-all",
+    )
+    .threshold(),
+    Rule::new(
+        "static-quickswap",
+        |_| Contender::StaticQuickswap,
+        "the types in turn, each until too few are left to use its room; the next when all are done",
+    ),
+    Rule::new(
+        "static-quickswap-overlap",
+        |_| Contender::StaticQuickswapOverlap,
+        "the same, but the next type starts as soon as it fits, while the last one drains",
+    ),
+    Rule::new(
+        "adaptive-quickswap",
+        |_| Contender::AdaptiveQuickswap,
+        "most servers first, until a type waits in vain: then nobody enters before the largest job",
+    ),
+    Rule::new(
         "balanced-splitting",
         |_| Contender::BalancedSplitting,
         "each type owns servers by its load; who finds them busy queues for helpers; one resource",
     ),
 ];
+
+/// The threshold, or none for the largest.
+fn threshold(l: f64) -> Option<u32> {
+    (!l.is_nan()).then_some(l as u32)
+}
 
 const INFLATION: &str = "the inflation of size estimates";

@@ -17,6 +17,7 @@
 //! routes of hundreds of phases. What neither can do within the budget is refused with its size,
 //! and the bounds remain ([`PaperBounds`]).
 
+pub mod one_or_all;
 mod paper;
 
 pub use paper::{PaperBounds, erlang_c};

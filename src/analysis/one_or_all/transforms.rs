@@ -98,8 +98,9 @@ const MOST_STEPS: usize = 20_000;
 pub(super) fn few_light(queue: &MsfqQueue) -> Option<DVector<f64>> {
     let k = queue.servers;
     // Coefficients by the trapezoidal rule on a circle: what is `points` further on comes in with
-    // r^points, and rounding is amplified by r^-k at most.
-    let points = (8 * k).max(64);
+    // r^points, and rounding is amplified by r^-k at most: 130 times, and 20 000 times where there
+    // are many points to go through.
+    let points = if k <= 128 { 8 * k.max(8) } else { 4 * k };
     let radius = 1e-17_f64.powf(1.0 / points as f64);
     // The values at conjugate points are conjugate.
     let half = points / 2 + 1;

@@ -96,6 +96,7 @@ pub mod analysis;
 pub mod artifact;
 pub mod ctmc;
 pub mod modulation;
+pub mod optimum;
 pub mod policy;
 pub mod program;
 pub mod report;

@@ -38,6 +38,7 @@ mod server_filling_srpt;
 mod shortest;
 mod static_quickswap;
 mod system;
+mod tabled;
 mod unsuitable;
 mod view;
 
@@ -60,6 +61,7 @@ pub use server_filling::ServerFilling;
 pub use server_filling_srpt::ServerFillingSrpt;
 pub use static_quickswap::StaticQuickswap;
 pub use system::{Action, Counters, Job, System, Violation};
+pub use tabled::Tabled;
 pub use unsuitable::Unsuitable;
 
 pub(crate) use meter::Meter;

@@ -1,0 +1,189 @@
+//! The yardstick: the least mean response time that any non-preemptive policy can have, of small
+//! systems.
+//!
+//! # Theory
+//! For Poisson arrivals and exponential sizes the state is the schedule that runs and the number of
+//! waiting jobs of each type; a policy starts waiting jobs at events. The least average cost is
+//! that of a dynamic program, which is solved by relative value iteration on a box of waiting jobs
+//! where arrivals beyond it are lost.
+//!
+//! What the box says is a lower bound for the system without one: a policy of the box can serve
+//! those that were not lost as a policy without it serves all, and idle for the others. So is the
+//! least change of a sweep. The box grows until that hardly matters; what the policy found costs
+//! in the system without a box, the simulator tells ([`crate::policy::Tabled`]).
+//!
+//! # Practice
+//! Memory and time grow as schedules × box; systems of two or three types.
+
+mod space;
+mod sweep;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::policy::Tabled;
+use crate::workload::Workload;
+use space::Space;
+use sweep::Sweeps;
+
+/// How far to go.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Relative distance between the bounds, and of what the last growth of the box changed.
+    pub tolerance: f64,
+    /// States at most.
+    pub states: usize,
+    /// Sweeps over one box at most.
+    pub sweeps: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            tolerance: 0.005,
+            states: 60_000_000,
+            sweeps: 200_000,
+        }
+    }
+}
+
+/// Why there is no optimum.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum OptimumError {
+    /// Not Poisson, or not exponential.
+    #[error("the optimum is for Poisson arrivals and exponential sizes, and type `{0}` has others")]
+    Laws(String),
+    /// Beyond the limits.
+    #[error(
+        "the dynamic program has more than {0:.0e} states: it is for two or three types with few schedules"
+    )]
+    TooLarge(usize),
+    /// It was told to end.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// The optimum of one system.
+#[derive(Clone, Debug)]
+pub struct Optimum {
+    /// No non-preemptive policy has less \[time\].
+    pub lower: f64,
+    /// The least cost in the box is at most that \[time\].
+    pub upper_in_box: f64,
+    /// The most waiting jobs of each type in the box.
+    pub limits: Vec<usize>,
+    /// States of the last box.
+    pub states: usize,
+    /// Sweeps over all boxes.
+    pub sweeps: usize,
+    /// What the last growth of the box changed, relatively.
+    pub growth: f64,
+    /// The policy of the last box.
+    pub policy: Tabled,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// States of the present box.
+    pub states: usize,
+    /// Sweeps over it.
+    pub sweeps: usize,
+    /// Bounds of it \[time\].
+    pub bounds: [f64; 2],
+}
+
+/// The least `Σ_i costs_i E[N_i]` that a non-preemptive policy can have: with `costs_i = 1/Σλ` the
+/// mean response time, with `w_i/λ_i` the weighted one.
+///
+/// # Errors
+/// When the laws have memory, when it is too large, when it is interrupted.
+pub fn optimum(
+    workload: &Workload,
+    costs: &[f64],
+    limits: &Limits,
+    interrupt: &AtomicBool,
+    mut progress: impl FnMut(Step),
+) -> Result<Optimum, OptimumError> {
+    let simple = |t: &&crate::workload::JobType| !(t.is_poisson() && t.size().is_exponential());
+    if let Some(kind) = workload.types().iter().find(simple) {
+        return Err(OptimumError::Laws(kind.name().to_owned()));
+    }
+    let mut side: Vec<usize> = workload.types().iter().map(first_side).collect();
+    let too_large = OptimumError::TooLarge(limits.states);
+    let mut space = Space::new(workload, &side, MOST_SCHEDULES).ok_or(too_large.clone())?;
+    if space.states() > limits.states {
+        return Err(too_large);
+    }
+    let mut values = vec![vec![0.0; space.waiting]; space.schedules.len()];
+    let (mut sweeps, mut before) = (0, None);
+    loop {
+        let mut solver = Sweeps::new(&space, workload, costs, values);
+        let mut here = 0;
+        let [lower, upper] = loop {
+            let bounds = solver.sweep();
+            here += 1;
+            let [low, high] = bounds;
+            if here % 16 == 0 {
+                progress(Step {
+                    states: space.states(),
+                    sweeps: here,
+                    bounds,
+                });
+                if interrupt.load(Ordering::Relaxed) {
+                    return Err(OptimumError::Interrupted);
+                }
+            }
+            if high - low <= limits.tolerance / 2.0 * low || here >= limits.sweeps {
+                break bounds;
+            }
+        };
+        sweeps += here;
+        let growth = before.map_or(f64::INFINITY, |b: f64| (lower - b).abs() / lower);
+        let next: Vec<usize> = side.iter().map(|b| b + b.div_ceil(2)).collect();
+        let states = |side: &[usize]| {
+            let waiting = side.iter().map(|b| (b + 1) as f64).product::<f64>();
+            waiting * space.schedules.len() as f64
+        };
+        if growth <= limits.tolerance / 2.0 || states(&next) > limits.states as f64 {
+            let decisions = solver.decisions();
+            return Ok(Optimum {
+                lower,
+                upper_in_box: upper,
+                states: space.states(),
+                sweeps,
+                growth,
+                policy: Tabled::new(&space.schedules, &space.limits, decisions),
+                limits: side,
+            });
+        }
+        before = Some(lower);
+        let old = std::mem::take(&mut solver.values);
+        drop(solver);
+        let mut larger = space.clone();
+        larger.resize(&next);
+        values = old.iter().map(|v| extended(&space, &larger, v)).collect();
+        (space, side) = (larger, next);
+    }
+}
+
+/// More schedules are not listed.
+const MOST_SCHEDULES: usize = 5_000;
+
+/// The first box: a few more than are in service on average.
+fn first_side(kind: &crate::workload::JobType) -> usize {
+    8 + kind.offered_load().ceil().min(100.0) as usize
+}
+
+/// The values on a larger box, beyond the old one as at its edge.
+fn extended(old: &Space, new: &Space, values: &[f64]) -> Vec<f64> {
+    let place = |state: usize| -> usize {
+        let types = 0..old.limits.len();
+        types
+            .map(|i| new.count(i, state).min(old.limits[i]) * old.strides[i])
+            .sum()
+    };
+    (0..new.waiting).map(|state| values[place(state)]).collect()
+}
+
+#[cfg(test)]
+mod tests;

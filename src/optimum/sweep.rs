@@ -1,0 +1,166 @@
+use rayon::prelude::*;
+
+use super::space::Space;
+use crate::workload::Workload;
+
+/// Relative value iteration on one box.
+///
+/// With every arrival beyond the box lost, one sweep is `V'(s, q) = c(s, q) + Σ rates × U`, where U of
+/// a state is the least V of those that starting jobs leads to. Whatever V is, the least and the
+/// largest `V' − V` of all states are bounds on the least average cost (Odoni, Operations Research
+/// 17, 1969).
+pub(super) struct Sweeps<'a> {
+    pub space: &'a Space,
+    /// Of each type: λ over the uniformization rate.
+    arrivals: Vec<f64>,
+    /// Of each type: μ over it.
+    services: Vec<f64>,
+    /// Cost of a job of each type \[1/time\], over it.
+    costs: Vec<f64>,
+    rate: f64,
+    /// V by schedule.
+    pub values: Vec<Vec<f64>>,
+    /// U by schedule.
+    least: Vec<Vec<f64>>,
+}
+
+impl<'a> Sweeps<'a> {
+    pub fn new(
+        space: &'a Space,
+        workload: &Workload,
+        costs: &[f64],
+        values: Vec<Vec<f64>>,
+    ) -> Self {
+        let types = workload.types();
+        let services: Vec<f64> = types.iter().map(|t| t.service_rate()).collect();
+        let served = |s: &Vec<u32>| -> f64 {
+            let pairs = s.iter().zip(&services);
+            pairs.map(|(n, mu)| f64::from(*n) * mu).sum()
+        };
+        let fastest = space.schedules.iter().map(served).fold(0.0, f64::max);
+        let rate = workload.total_arrival_rate() + fastest;
+        Sweeps {
+            arrivals: types.iter().map(|t| t.arrival_rate() / rate).collect(),
+            services: services.iter().map(|mu| mu / rate).collect(),
+            costs: costs.iter().map(|c| c / rate).collect(),
+            least: values.clone(),
+            space,
+            rate,
+            values,
+        }
+    }
+
+    /// U from V: start nobody, or one job and so on.
+    pub fn start(&mut self) {
+        for level in &self.space.levels {
+            for &s in level {
+                let mut own = std::mem::take(&mut self.least[s]);
+                own.copy_from_slice(&self.values[s]);
+                for (i, more) in self.space.more[s].iter().enumerate() {
+                    let Some(next) = *more else { continue };
+                    let next = &self.least[next];
+                    self.space.pairs(i, |fewer, waiting| {
+                        for (u, v) in own[waiting].iter_mut().zip(&next[fewer]) {
+                            *u = u.min(*v);
+                        }
+                    });
+                }
+                self.least[s] = own;
+            }
+        }
+    }
+
+    /// One sweep: bounds on the average cost \[1/time × cost\].
+    pub fn sweep(&mut self) -> [f64; 2] {
+        self.start();
+        let (values, least) = (std::mem::take(&mut self.values), &self.least);
+        let swept: Vec<(Vec<f64>, [f64; 2])> = values
+            .into_par_iter()
+            .enumerate()
+            .map(|(s, old)| self.one(s, old, least))
+            .collect();
+        let mut bounds = [f64::INFINITY, f64::NEG_INFINITY];
+        self.values = swept
+            .into_iter()
+            .map(|(values, [low, high])| {
+                bounds = [bounds[0].min(low), bounds[1].max(high)];
+                values
+            })
+            .collect();
+        let origin = self.values[0][0];
+        self.values
+            .par_iter_mut()
+            .for_each(|values| values.iter_mut().for_each(|v| *v -= origin));
+        bounds.map(|b| b * self.rate)
+    }
+
+    fn one(&self, s: usize, mut old: Vec<f64>, least: &[Vec<f64>]) -> (Vec<f64>, [f64; 2]) {
+        let (space, own) = (self.space, &least[s]);
+        let schedule = &space.schedules[s];
+        let types = 0..schedule.len();
+        let ends = |i: usize| f64::from(schedule[i]) * self.services[i];
+        let idle = 1.0 - self.arrivals.iter().sum::<f64>() - types.clone().map(ends).sum::<f64>();
+        let mut new: Vec<f64> = own.iter().map(|u| idle * u).collect();
+        for i in types.clone() {
+            let rate = self.arrivals[i];
+            space.pairs(i, |fewer, more| {
+                for (v, u) in new[fewer].iter_mut().zip(&own[more]) {
+                    *v += rate * u;
+                }
+            });
+            // Lost.
+            for full in space.full(i) {
+                for (v, u) in new[full.clone()].iter_mut().zip(&own[full]) {
+                    *v += rate * u;
+                }
+            }
+            if let Some(fewer) = space.fewer[s][i] {
+                let rate = ends(i);
+                for (v, u) in new.iter_mut().zip(&least[fewer]) {
+                    *v += rate * u;
+                }
+            }
+        }
+        let running: f64 = types
+            .clone()
+            .map(|i| f64::from(schedule[i]) * self.costs[i])
+            .sum();
+        let last = space.limits.len() - 1;
+        let row = space.limits[last] + 1;
+        let mut bounds = [f64::INFINITY, f64::NEG_INFINITY];
+        for start in (0..space.waiting).step_by(row) {
+            let others = (0..last).map(|i| space.count(i, start) as f64 * self.costs[i]);
+            let mut cost = running + others.sum::<f64>();
+            for (v, before) in new[start..start + row].iter_mut().zip(&mut old[start..]) {
+                *v += cost;
+                cost += self.costs[last];
+                let change = *v - *before;
+                bounds = [bounds[0].min(change), bounds[1].max(change)];
+            }
+        }
+        (new, bounds)
+    }
+
+    /// By schedule and waiting state: which job the best decision starts first, if any: its type + 1.
+    pub fn decisions(&mut self) -> Vec<Vec<u8>> {
+        self.start();
+        let of_schedule = |s: usize| {
+            let mut first = vec![0; self.space.waiting];
+            for (i, more) in self.space.more[s].iter().enumerate() {
+                let Some(next) = *more else { continue };
+                let (own, next) = (&self.least[s], &self.least[next]);
+                self.space.pairs(i, |fewer, waiting| {
+                    let pairs = own[waiting.clone()].iter().zip(&next[fewer]);
+                    for (choice, (u, v)) in first[waiting].iter_mut().zip(pairs) {
+                        // Whoever starts a job loses nothing by it that rounding could tell.
+                        if *v <= *u {
+                            *choice = i as u8 + 1;
+                        }
+                    }
+                });
+            }
+            first
+        };
+        (0..self.space.schedules.len()).map(of_schedule).collect()
+    }
+}

@@ -70,7 +70,7 @@ arrivals and sizes, so that their ratios are known better than their means.";
 const EVENTS: u64 = 20_000_000;
 
 /// A load below 1.
-fn load(text: &str) -> Result<f64, String> {
+pub fn load(text: &str) -> Result<f64, String> {
     match fraction(text)? {
         load if load < 1.0 => Ok(load),
         _ => Err(format!(

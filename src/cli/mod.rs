@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod interrupt;
 mod journal;
+mod optimum;
 mod output;
 mod plan;
 mod progress;
@@ -77,6 +78,8 @@ enum Command {
     Rules,
     /// Evaluate the cost over the switching rate, for each route: CSV, and a picture
     SweepAlpha(sweep::Arguments),
+    /// The best that any policy without preemption can do, of small systems: how far is yours?
+    Optimum(optimum::Arguments),
     /// Print the JSON Schema of policies
     Schema,
     /// Print a shell completion script
@@ -99,6 +102,8 @@ Examples:
       mean response times beside those of the rules that people run now, and who is surely faster
   synth compare --workload models/section7.yaml --policies first-fit,p.json --output c.json --html c.html
       the same as a page with pictures; every finished part is kept, so that --resume goes on
+  synth optimum --workload models/section7.yaml --load .8 --policies first-fit,adaptive-quickswap
+      the least mean response time that any policy without preemption can have, and who is near
   synth sweep-alpha --workload models/section7.yaml --preemption none --plot curves.svg
       mean response time over the switching rate, as CSV and as a picture
   synth completions bash > /etc/bash_completion.d/synth
@@ -123,6 +128,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::SweepAlpha(arguments)) => sweep::run(arguments, common),
+        Some(Command::Optimum(arguments)) => optimum::run(arguments, common),
         Some(Command::Schema) => {
             let schema = serde_json::to_string_pretty(&synth::artifact::schema())?;
             emit(None, &format!("{schema}\n"))?;

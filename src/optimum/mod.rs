@@ -57,9 +57,6 @@ pub enum OptimumError {
         "the dynamic program has more than {0:.0e} states: it is for two or three types with few schedules"
     )]
     TooLarge(usize),
-    /// It was told to end.
-    #[error("interrupted")]
-    Interrupted,
 }
 
 /// The optimum of one system.
@@ -77,6 +74,8 @@ pub struct Optimum {
     pub sweeps: usize,
     /// What the last growth of the box changed, relatively.
     pub growth: f64,
+    /// Whether it was told to end before the bounds were as close as asked for.
+    pub interrupted: bool,
     /// The policy of the last box.
     pub policy: Tabled,
 }
@@ -96,7 +95,7 @@ pub struct Step {
 /// mean response time, with `w_i/λ_i` the weighted one.
 ///
 /// # Errors
-/// When the laws have memory, when it is too large, when it is interrupted.
+/// When the laws have memory, when it is too large.
 pub fn optimum(
     workload: &Workload,
     costs: &[f64],
@@ -129,11 +128,9 @@ pub fn optimum(
                     sweeps: here,
                     bounds,
                 });
-                if interrupt.load(Ordering::Relaxed) {
-                    return Err(OptimumError::Interrupted);
-                }
             }
-            if high - low <= limits.tolerance / 2.0 * low || here >= limits.sweeps {
+            let interrupted = interrupt.load(Ordering::Relaxed);
+            if interrupted || high - low <= limits.tolerance / 2.0 * low || here >= limits.sweeps {
                 break bounds;
             }
         };
@@ -144,7 +141,9 @@ pub fn optimum(
             let waiting = side.iter().map(|b| (b + 1) as f64).product::<f64>();
             waiting * space.schedules.len() as f64
         };
-        if growth <= limits.tolerance / 2.0 || states(&next) > limits.states as f64 {
+        let interrupted = interrupt.load(Ordering::Relaxed);
+        let close = growth <= limits.tolerance / 2.0;
+        if interrupted || close || states(&next) > limits.states as f64 {
             let decisions = solver.decisions();
             return Ok(Optimum {
                 lower,
@@ -152,6 +151,7 @@ pub fn optimum(
                 states: space.states(),
                 sweeps,
                 growth,
+                interrupted,
                 policy: Tabled::new(&space.schedules, &space.limits, decisions),
                 limits: side,
             });

@@ -2,6 +2,7 @@
 
 mod comparison;
 mod cost;
+mod optimum;
 mod plots;
 mod rules;
 mod simulation;
@@ -13,6 +14,7 @@ pub use comparison::{
     comparison_page, comparison_table,
 };
 pub use cost::explain;
+pub use optimum::{Distance, OptimumReport, costs, optimum, optimum_step};
 pub use rules::rules;
 pub use simulation::simulation;
 pub use sweep::{sweep_csv, sweep_plot};

@@ -114,7 +114,7 @@ pub fn optimum(
         return Err(too_large);
     }
     let mut values = vec![vec![0.0; space.waiting]; space.schedules.len()];
-    let (mut sweeps, mut before) = (0, None);
+    let (mut sweeps, mut before, mut grown) = (0, None, None);
     loop {
         let mut solver = Sweeps::new(&space, workload, costs, values);
         let mut here = 0;
@@ -142,7 +142,13 @@ pub fn optimum(
             waiting * space.schedules.len() as f64
         };
         let interrupted = interrupt.load(Ordering::Relaxed);
-        let close = growth <= limits.tolerance / 2.0;
+        // Changes of growing boxes fall at least geometrically: what all further ones would change.
+        let rest = match grown {
+            Some(earlier) if growth < earlier => growth * growth / (earlier - growth),
+            _ => growth,
+        };
+        grown = Some(growth).filter(|g| g.is_finite());
+        let close = rest.min(growth) <= limits.tolerance / 2.0;
         if interrupted || close || states(&next) > limits.states as f64 {
             let decisions = solver.decisions();
             return Ok(Optimum {
@@ -174,15 +180,42 @@ fn first_side(kind: &crate::workload::JobType) -> usize {
     8 + kind.offered_load().ceil().min(100.0) as usize
 }
 
-/// The values on a larger box, beyond the old one as at its edge.
+/// The values on a larger box: beyond four fifths of the old one, where what is lost at its edge is
+/// felt, as the parabola through three points within, type by type.
 fn extended(old: &Space, new: &Space, values: &[f64]) -> Vec<f64> {
-    let place = |state: usize| -> usize {
-        let types = 0..old.limits.len();
-        types
-            .map(|i| new.count(i, state).min(old.limits[i]) * old.strides[i])
-            .sum()
-    };
-    (0..new.waiting).map(|state| values[place(state)]).collect()
+    let mut sides: Vec<usize> = old.limits.iter().map(|b| b + 1).collect();
+    let mut values = values.to_vec();
+    for i in 0..sides.len() {
+        let (before, after) = (sides[i], new.limits[i] + 1);
+        let inner: usize = sides[i + 1..].iter().product();
+        let outer: usize = sides[..i].iter().product();
+        let points = [2, 3, 4].map(|fifths| (before - 1) * fifths / 5);
+        let mut larger = Vec::with_capacity(outer * after * inner);
+        for block in values.chunks_exact(before * inner) {
+            for n in 0..after {
+                if n <= points[2] {
+                    larger.extend_from_slice(&block[n * inner..(n + 1) * inner]);
+                    continue;
+                }
+                let weights = lagrange(points, n);
+                larger.extend((0..inner).map(|at| {
+                    let pairs = points.iter().zip(weights);
+                    pairs.map(|(p, w)| w * block[p * inner + at]).sum::<f64>()
+                }));
+            }
+        }
+        sides[i] = after;
+        values = larger;
+    }
+    values
+}
+
+/// What the values at three points weigh in those of the parabola through them at n.
+fn lagrange(points: [usize; 3], n: usize) -> [f64; 3] {
+    let [a, b, c] = points.map(|p| p as f64);
+    let x = n as f64;
+    let weight = |a: f64, b: f64, c: f64| (x - b) * (x - c) / ((a - b) * (a - c));
+    [weight(a, b, c), weight(b, a, c), weight(c, a, b)]
 }
 
 #[cfg(test)]

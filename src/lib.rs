@@ -40,7 +40,8 @@
 //! # The stages, in order
 //!
 //! [`workload`] → [`schedule`] → [`program`] → [`modulation`] (on [`ctmc`]) → [`analysis`] → [`synthesis`] →
-//! [`artifact`] → [`policy`] → [`simulator`] → [`report`].
+//! [`artifact`] → [`policy`] → [`simulator`] → [`report`]; and beside it [`optimum`], what no policy
+//! can beat.
 //!
 //! The artifact is the waist: what makes policies stands before it, what runs them after it,
 //! and neither sees the other. Imports run one way; `tests/house.rs` holds that.

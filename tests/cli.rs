@@ -498,3 +498,66 @@ fn extreme_workloads_get_an_answer() {
         }
     }
 }
+
+/// Section 7 at ρ = .5: 1.2781 by an independent computation (2.2366 jobs in the mean). Nobody is
+/// below the bound but by chance, and the policy found is on it.
+#[test]
+fn the_optimum_bounds_all_policies() {
+    let asked = [
+        "optimum",
+        "--workload",
+        "models/section7.yaml",
+        "--load",
+        ".5",
+        "--policies",
+        "first-fit,fcfs",
+        "--output",
+        "-",
+    ];
+    let found = synth(&asked);
+    assert_eq!(code(&found), 0, "{}", stderr(&found));
+    assert!(
+        stderr(&found).contains("no policy without preemption has a mean response time below 1.27")
+    );
+    let json: serde_json::Value = serde_json::from_str(&stdout(&found)).unwrap();
+    let number = |pointer: &str| json.pointer(pointer).unwrap().as_f64().unwrap();
+    let (lower, upper) = (number("/lower_bound"), number("/upper_bound_in_box"));
+    assert!(
+        lower <= 2.2366 / 1.75 && 2.2366 / 1.75 <= upper * 1.0005,
+        "{lower} {upper}"
+    );
+    for (n, name) in ["its policy", "first-fit", "fcfs"].iter().enumerate() {
+        let at = |key: &str| number(&format!("/policies/{n}/response/{key}"));
+        assert_eq!(json["policies"][n]["policy"], *name);
+        assert!(at("mean") + 2.0 * at("half_width") > lower, "{name}");
+        if n == 0 {
+            assert!(at("mean") - 2.0 * at("half_width") < upper, "{name}");
+        }
+    }
+}
+
+#[test]
+fn an_optimum_out_of_reach_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let heavy = overloaded(&folder, "3");
+    let cases: [(&[&str], &str); 5] = [
+        (&["models/borg_cell_b.yaml"], "two or three types"),
+        (&["models/bursty.yaml"], "Poisson arrivals"),
+        (&[&heavy], "give --load"),
+        (&["models/section7.yaml", "--load", "1"], "below 1"),
+        (
+            &["models/section7.yaml", "--policies", "frst-fit"],
+            "did you mean `first-fit`?",
+        ),
+    ];
+    for (arguments, expected) in cases {
+        let refused = synth(&[&["optimum", "--workload"], arguments].concat());
+        assert_eq!(code(&refused), 2, "{arguments:?}");
+        assert!(
+            stderr(&refused).contains(expected),
+            "{arguments:?}: {}",
+            stderr(&refused)
+        );
+        assert!(stdout(&refused).is_empty());
+    }
+}

@@ -105,9 +105,14 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
 
 fn scaled(arguments: &Arguments, common: &Common) -> Result<Workload, Box<dyn std::error::Error>> {
     let workload = read_workload(&arguments.workload, common)?;
-    let Some(load) = arguments.load else {
-        return Ok(workload);
-    };
-    let solved = program::solve(&workload, &program::Limits::default())?;
-    Ok(workload.scaled(load / solved.certificate.load)?)
+    let own = program::solve(&workload, &program::Limits::default())?;
+    let own = own.certificate.load;
+    match arguments.load {
+        Some(load) => Ok(workload.scaled(load / own)?),
+        None if own < 1.0 => Ok(workload),
+        None => Err(format!(
+            "the load ρ is {own}, and at 1 and more every response time is infinite: give --load"
+        )
+        .into()),
+    }
 }

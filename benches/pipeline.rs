@@ -7,6 +7,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use synth::analysis::one_or_all::{MsfqQueue, Stream};
 use synth::artifact::{Artifact, Preemption, check};
 use synth::ctmc::{Edge, Environment, ModulatedQueue, rounds};
 use synth::program::{self, Limits};
@@ -70,6 +71,23 @@ fn programs(c: &mut Criterion) {
     group.finish();
 }
 
+/// Quickswap on one-or-all: at load .77 with 32 servers, at .89 with 512.
+fn quickswap(c: &mut Criterion) {
+    let mut group = c.benchmark_group("quickswap");
+    group.sample_size(10);
+    for (servers, threshold, light, heavy) in [(32, 7, 5.4, 0.6), (512, 300, 300.0, 0.3)] {
+        let stream = |arrival_rate| Stream {
+            arrival_rate,
+            service_rate: 1.0,
+        };
+        let queue = MsfqQueue::new(servers, threshold, stream(light), stream(heavy)).unwrap();
+        group.bench_function(format!("means/{servers}"), |b| {
+            b.iter(|| black_box(&queue).means().unwrap());
+        });
+    }
+    group.finish();
+}
+
 /// A ring of n states with up to eight servers, a third of the states draining, at load .9.
 fn ring(states: usize) -> (Environment, Vec<u32>, Vec<bool>) {
     let servers: Vec<u32> = (0..states).map(|s| ((s * 7) % 9) as u32).collect();
@@ -104,5 +122,5 @@ fn queues(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, programs, queues);
+criterion_group!(benches, programs, queues, quickswap);
 criterion_main!(benches);

@@ -113,7 +113,7 @@ pub fn optimum(
     if space.states() > limits.states {
         return Err(too_large);
     }
-    let mut values = vec![vec![0.0; space.waiting]; space.schedules.len()];
+    let mut values = vec![vec![0.0; space.waiting]; space.near.schedules.len()];
     let (mut sweeps, mut before, mut grown) = (0, None, None);
     loop {
         let mut solver = Sweeps::new(&space, workload, costs, values);
@@ -139,7 +139,7 @@ pub fn optimum(
         let next: Vec<usize> = side.iter().map(|b| b + b.div_ceil(2)).collect();
         let states = |side: &[usize]| {
             let waiting = side.iter().map(|b| (b + 1) as f64).product::<f64>();
-            waiting * space.schedules.len() as f64
+            waiting * space.near.schedules.len() as f64
         };
         let interrupted = interrupt.load(Ordering::Relaxed);
         // Changes of growing boxes fall at least geometrically: what all further ones would change.
@@ -158,7 +158,7 @@ pub fn optimum(
                 sweeps,
                 growth,
                 interrupted,
-                policy: Tabled::new(&space.schedules, &space.limits, decisions),
+                policy: Tabled::new(space.near.clone(), &space.limits, decisions),
                 limits: side,
             });
         }

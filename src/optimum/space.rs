@@ -1,17 +1,11 @@
-use std::collections::HashMap;
-
-use crate::schedule::{Packing, Schedule, enumerate};
+use crate::schedule::{Neighbours, Packing, Schedule, enumerate};
 use crate::workload::Workload;
 
 /// States: a schedule that runs, and waiting jobs of each type in a box.
 #[derive(Clone, Debug)]
 pub(super) struct Space {
-    /// All schedules.
-    pub schedules: Vec<Schedule>,
-    /// By schedule and type: that with one job more, where it fits.
-    pub more: Vec<Vec<Option<usize>>>,
-    /// By schedule and type: that with one job less.
-    pub fewer: Vec<Vec<Option<usize>>>,
+    /// All schedules, the empty one first.
+    pub near: Neighbours,
     /// Schedules with the same number of jobs, the most jobs first.
     pub levels: Vec<Vec<usize>>,
     /// The most waiting jobs of each type.
@@ -29,32 +23,16 @@ impl Space {
         if !found.complete {
             return None;
         }
-        let schedules = found.schedules;
-        let places = schedules.iter().cloned().enumerate();
-        let place: HashMap<Schedule, usize> = places.map(|(n, s)| (s, n)).collect();
-        let step = |schedule: &Schedule, i: usize, up: bool| {
-            let mut next = schedule.clone();
-            next[i] = match up {
-                true => next[i] + 1,
-                false => next[i].checked_sub(1)?,
-            };
-            place.get(&next).copied()
-        };
-        let neighbours = |up: bool| -> Vec<Vec<Option<usize>>> {
-            let of = |s: &Schedule| (0..s.len()).map(|i| step(s, i, up)).collect();
-            schedules.iter().map(of).collect()
-        };
+        let near = Neighbours::new(found.schedules);
         let jobs = |s: &Schedule| s.iter().sum::<u32>() as usize;
-        let most = schedules.iter().map(jobs).max().unwrap_or(0);
+        let most = near.schedules.iter().map(jobs).max().unwrap_or(0);
         let mut levels = vec![Vec::new(); most + 1];
-        for (n, s) in schedules.iter().enumerate() {
+        for (n, s) in near.schedules.iter().enumerate() {
             levels[most - jobs(s)].push(n);
         }
         let mut space = Space {
-            more: neighbours(true),
-            fewer: neighbours(false),
+            near,
             levels,
-            schedules,
             limits: Vec::new(),
             strides: Vec::new(),
             waiting: 0,
@@ -74,7 +52,7 @@ impl Space {
     }
 
     pub fn states(&self) -> usize {
-        self.schedules.len() * self.waiting
+        self.near.schedules.len() * self.waiting
     }
 
     /// Calls with pairs of ranges of waiting states, one job of type i fewer and as many more, until

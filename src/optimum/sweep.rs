@@ -37,7 +37,7 @@ impl<'a> Sweeps<'a> {
             let pairs = s.iter().zip(&services);
             pairs.map(|(n, mu)| f64::from(*n) * mu).sum()
         };
-        let fastest = space.schedules.iter().map(served).fold(0.0, f64::max);
+        let fastest = space.near.schedules.iter().map(served).fold(0.0, f64::max);
         let rate = workload.total_arrival_rate() + fastest;
         Sweeps {
             arrivals: types.iter().map(|t| t.arrival_rate() / rate).collect(),
@@ -56,7 +56,7 @@ impl<'a> Sweeps<'a> {
             for &s in level {
                 let mut own = std::mem::take(&mut self.least[s]);
                 own.copy_from_slice(&self.values[s]);
-                for (i, more) in self.space.more[s].iter().enumerate() {
+                for (i, more) in self.space.near.more[s].iter().enumerate() {
                     let Some(next) = *more else { continue };
                     let next = &self.least[next];
                     self.space.pairs(i, |fewer, waiting| {
@@ -96,7 +96,7 @@ impl<'a> Sweeps<'a> {
 
     fn one(&self, s: usize, mut old: Vec<f64>, least: &[Vec<f64>]) -> (Vec<f64>, [f64; 2]) {
         let (space, own) = (self.space, &least[s]);
-        let schedule = &space.schedules[s];
+        let schedule = &space.near.schedules[s];
         let types = 0..schedule.len();
         let ends = |i: usize| f64::from(schedule[i]) * self.services[i];
         let idle = 1.0 - self.arrivals.iter().sum::<f64>() - types.clone().map(ends).sum::<f64>();
@@ -114,7 +114,7 @@ impl<'a> Sweeps<'a> {
                     *v += rate * u;
                 }
             }
-            if let Some(fewer) = space.fewer[s][i] {
+            if let Some(fewer) = space.near.fewer[s][i] {
                 let rate = ends(i);
                 for (v, u) in new.iter_mut().zip(&least[fewer]) {
                     *v += rate * u;
@@ -146,7 +146,7 @@ impl<'a> Sweeps<'a> {
         self.start();
         let of_schedule = |s: usize| {
             let mut first = vec![0; self.space.waiting];
-            for (i, more) in self.space.more[s].iter().enumerate() {
+            for (i, more) in self.space.near.more[s].iter().enumerate() {
                 let Some(next) = *more else { continue };
                 let (own, next) = (&self.least[s], &self.least[next]);
                 self.space.pairs(i, |fewer, waiting| {
@@ -161,6 +161,8 @@ impl<'a> Sweeps<'a> {
             }
             first
         };
-        (0..self.space.schedules.len()).map(of_schedule).collect()
+        (0..self.space.near.schedules.len())
+            .map(of_schedule)
+            .collect()
     }
 }

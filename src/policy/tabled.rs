@@ -1,7 +1,7 @@
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Event, Policy, System};
+use crate::schedule::Neighbours;
 
 /// A table tells at each state which job to start, one after another: a state is the schedule that
 /// runs and the waiting jobs of each type, as many as the table has room for. Without preemption;
@@ -15,9 +15,7 @@ pub struct Tabled {
 
 #[derive(Debug)]
 struct Table {
-    /// By schedule and type: the schedule with one job more, and with one less.
-    more: Vec<Vec<Option<usize>>>,
-    fewer: Vec<Vec<Option<usize>>>,
+    schedules: Neighbours,
     /// The most waiting jobs of each type.
     limits: Vec<usize>,
     /// By schedule and waiting jobs, the last type's next to each other: a type + 1, or 0.
@@ -25,28 +23,12 @@ struct Table {
 }
 
 impl Tabled {
-    /// From the schedules, the empty one first; the most waiting jobs of each type; and by schedule
+    /// From all schedules, the empty one first; the most waiting jobs of each type; and by schedule
     /// and waiting jobs (the last type's next to each other) the type to start + 1, or 0.
-    pub fn new(schedules: &[Vec<u32>], limits: &[usize], decisions: Vec<Vec<u8>>) -> Self {
-        let places: HashMap<&Vec<u32>, usize> =
-            schedules.iter().enumerate().map(|(n, s)| (s, n)).collect();
-        let step = |schedule: &Vec<u32>, i: usize, up: bool| {
-            let mut next = schedule.clone();
-            next[i] = if up {
-                next[i] + 1
-            } else {
-                next[i].checked_sub(1)?
-            };
-            places.get(&next).copied()
-        };
-        let neighbours = |up: bool| -> Vec<Vec<Option<usize>>> {
-            let of = |s: &Vec<u32>| (0..s.len()).map(|i| step(s, i, up)).collect();
-            schedules.iter().map(of).collect()
-        };
+    pub fn new(schedules: Neighbours, limits: &[usize], decisions: Vec<Vec<u8>>) -> Self {
         Tabled {
             table: Arc::new(Table {
-                more: neighbours(true),
-                fewer: neighbours(false),
+                schedules,
                 limits: limits.to_vec(),
                 decisions,
             }),
@@ -54,13 +36,14 @@ impl Tabled {
         }
     }
 
-    /// The type to start in this state, if any.
-    fn choice(&self, system: &System) -> Option<usize> {
+    /// The type to start first where this schedule runs (its place in the list) and so many jobs of
+    /// each type wait; none where the rest of the room stays free.
+    pub fn decision(&self, running: usize, waiting: impl Fn(usize) -> usize) -> Option<usize> {
         let limits = self.table.limits.iter().enumerate();
         let place = limits.fold(0, |place, (i, most)| {
-            place * (most + 1) + (system.waiting(i) as usize).min(*most)
+            place * (most + 1) + waiting(i).min(*most)
         });
-        let choice = self.table.decisions[self.running][place];
+        let choice = self.table.decisions[running][place];
         (choice > 0).then(|| choice as usize - 1)
     }
 }
@@ -68,12 +51,12 @@ impl Tabled {
 impl Policy for Tabled {
     fn react(&mut self, event: Event, system: &mut System) {
         if let Event::Completion(i) = event
-            && let Some(fewer) = self.table.fewer[self.running][i]
+            && let Some(fewer) = self.table.schedules.fewer[self.running][i]
         {
             self.running = fewer;
         }
-        while let Some(i) = self.choice(system)
-            && let Some(more) = self.table.more[self.running][i]
+        while let Some(i) = self.decision(self.running, |i| system.waiting(i) as usize)
+            && let Some(more) = self.table.schedules.more[self.running][i]
         {
             system.start(i);
             self.running = more;

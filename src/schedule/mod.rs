@@ -10,10 +10,12 @@
 mod enumeration;
 mod knapsack;
 mod maximal;
+mod neighbours;
 
 pub use enumeration::{Enumeration, enumerate};
 pub use knapsack::Knapsack;
 pub use maximal::maximal;
+pub use neighbours::Neighbours;
 
 use crate::workload::Workload;
 

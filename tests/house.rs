@@ -116,7 +116,7 @@ fn a_planted_import_against_the_order_is_found() {
         found,
         [
             "src/policy/msf.rs:3: `policy` imports `analysis`: artifact, policy, simulator never \
-          import program, modulation, analysis, synthesis: put what both need into `artifact` or left of it"
+          import program, modulation, analysis, optimum, synthesis: put what both need into `artifact` or left of it"
         ]
     );
     let found = violations(&Source::new("ctmc.rs", "use crate::report::Table;"));
@@ -124,7 +124,7 @@ fn a_planted_import_against_the_order_is_found() {
         found,
         [
             "src/ctmc.rs:1: `ctmc` imports `report`, which stands to its right in ctmc · workload · \
-          schedule · artifact · program · modulation · analysis · policy · simulator · synthesis · \
+          schedule · artifact · program · modulation · analysis · policy · optimum · simulator · synthesis · \
           report · cli: move what is shared to the left"
         ]
     );

@@ -15,8 +15,8 @@
 //! `Π(z) = Σ_{i<k} p_i (g_i(z) − f(z) y(z)^i) + f(z) Π(y(z))`.
 //!
 //! Iterating z → y(z) → 1 leaves p_0 … p_{k−1}, which the first k coefficients of Π determine
-//! ([`transforms`]). Means follow by renewal and reward over a cycle, whose integrals are quadratic
-//! in j from k on ([`cycle`]).
+//! (`transforms.rs`). Means follow by renewal and reward over a cycle, whose integrals are quadratic
+//! in j from k on (`cycle.rs`).
 //!
 //! # Practice
 //! One run takes `O(k³)` and `O(k² n)`, n growing as `1/(1 − y'(1))` towards saturation.

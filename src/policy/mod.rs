@@ -9,6 +9,7 @@
 //! whoever runs it tells it when one rang; so a recorded sequence of events determines all
 //! decisions. A rule may also give fractional service: [`System::share`].
 
+mod adaptive_msr;
 mod adaptive_quickswap;
 mod balanced_splitting;
 mod best_fit;
@@ -42,6 +43,7 @@ mod tabled;
 mod unsuitable;
 mod view;
 
+pub use adaptive_msr::{AdaptiveMsr, Switching};
 pub use adaptive_quickswap::AdaptiveQuickswap;
 pub use balanced_splitting::BalancedSplitting;
 pub use best_fit::BestFit;

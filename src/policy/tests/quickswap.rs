@@ -154,3 +154,39 @@ fn nobody_enters_before_the_largest_that_waits_in_vain() {
         "one of type 0 runs and others wait: all as before"
     );
 }
+
+/// Light jobs until two of four servers are enough for them, heavy ones until the light queue
+/// weighs three more than theirs.
+#[test]
+fn working_schedules_are_left_by_what_waits() {
+    let switching = Switching {
+        waste: 0.5,
+        margin: 0.0,
+        floor: 3.0,
+    };
+    let policy = AdaptiveMsr::new(vec![vec![4, 0], vec![0, 1]], vec![0.25, 1.0], switching);
+    let mut stage = Stage::new(&four(), policy, false);
+    for n in 0..4 {
+        assert_eq!(stage.arrive(0), format!("+0:{n}"));
+    }
+    assert_eq!([stage.arrive(1), stage.arrive(0)], ["", ""]);
+    // Five light jobs, four, three: a place that comes free is taken.
+    assert_eq!([stage.end(0), stage.end(0)], ["+0:5", ""]);
+    assert_eq!(
+        stage.end(0),
+        "",
+        "two: the heavy job's turn has come, and it waits for room"
+    );
+    assert_eq!(stage.arrive(0), "", "nobody else starts meanwhile");
+    assert_eq!([stage.end(0), stage.end(0)], ["", "+1:4"]);
+    // One heavy job weighs 1; of n ≤ 4 light ones, n²/4, of more n.
+    assert_eq!(
+        [stage.arrive(1), stage.arrive(0), stage.arrive(0)],
+        ["", "", ""]
+    );
+    assert_eq!(stage.end(1), "+1:7", "three light jobs are not enough");
+    for _ in 0..2 {
+        assert_eq!(stage.arrive(0), "");
+    }
+    assert_eq!(stage.end(1), "+0:6 +0:8 +0:9 +0:10", "no heavy job is left");
+}

@@ -1,6 +1,7 @@
 //! Rules against values from independent simulators.
 
 use super::*;
+use crate::policy::{AdaptiveMsr, Switching};
 
 /// Asserts that a mean agrees with an independent one, each with half its 95 % interval: their
 /// difference lies within 3.29 standard errors of it (99.9 %), and that is narrow.
@@ -62,4 +63,25 @@ fn four_types() {
 fn most_servers_first_on_one_or_all() {
     let run = run("msf", &model("one_or_all"), 30_000_000);
     near(run.mean_response, 67.8704, 0.0, "most-servers-first");
+}
+
+/// One-or-all, k = 32, λ = 5, with φ = .15, δ = .5, θ = 36: within 3 % of the optimum 4.821, where the
+/// best threshold of Quickswap has 6.185 exactly.
+#[test]
+fn adaptive_switching_comes_near_the_optimum() {
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 32}}\njobs:
+  - {name: light, demand: {cpu: 1}, arrival_rate: 4.5, mean_size: 1}
+  - {name: heavy, demand: {cpu: 32}, arrival_rate: .5, mean_size: 1}\n";
+    let workload = Workload::parse(text, "one-or-all").unwrap().workload;
+    let switching = Switching {
+        waste: 0.15,
+        margin: 0.5,
+        floor: 36.0,
+    };
+    let schedules = vec![vec![32, 0], vec![0, 1]];
+    let policy = AdaptiveMsr::new(schedules, vec![1.0 / 32.0, 1.0], switching);
+    let run = simulate(&workload, policy, &events(40_000_000), quiet).unwrap();
+    let found = run.mean_response.unwrap();
+    let [low, high] = [found.mean - found.half_width, found.mean + found.half_width];
+    assert!(high > 4.821 && low < 1.03 * 4.821, "{found:?}");
 }

@@ -236,6 +236,11 @@ fn number_grows<P, E>(
     of_type: Option<usize>,
     deviations: f64,
 ) -> bool {
+    // What grows while the first of the longest jobs last is the way to the steady state.
+    let length = engines.iter().map(|e| e.system.now());
+    if length.fold(f64::INFINITY, f64::min) < (MEMORIES[0] + MEMORIES[1]) * memory(workload) {
+        return false;
+    }
     let (number, _) = mean_number(engines.iter().map(|e| &e.series), of_type);
     let window = number.len() / 18;
     if window == 0 {

@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
 use clap::Args;
 use synth::optimum::{Limits, optimum};
@@ -70,8 +71,7 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     };
     let objective = arguments.objective.into();
     let spinner = progress::spinner(common, "solving the dynamic program");
-    let costs = report::costs(&workload, objective);
-    let found = optimum(&workload, &costs, &limits, &settings.interrupt, |step| {
+    let found = optimum(&workload, objective, &limits, &settings.interrupt, |step| {
         spinner.set_message(report::optimum_step(&step));
     })?;
     let mut distances = Vec::new();
@@ -94,10 +94,7 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let results = OptimumReport::new(&found, distances);
     let table = report::optimum(&workload, &results, objective);
     publish(common, &table, &results, arguments.output.as_ref())?;
-    match settings
-        .interrupt
-        .load(std::sync::atomic::Ordering::Relaxed)
-    {
+    match settings.interrupt.load(Ordering::Relaxed) {
         true => Ok(ExitCode::from(INTERRUPTED)),
         false => Ok(ExitCode::SUCCESS),
     }

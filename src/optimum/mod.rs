@@ -20,8 +20,9 @@ mod sweep;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::artifact::Objective;
 use crate::policy::Tabled;
-use crate::workload::Workload;
+use crate::workload::{JobType, Workload};
 use space::Space;
 use sweep::Sweeps;
 
@@ -91,84 +92,103 @@ pub struct Step {
     pub bounds: [f64; 2],
 }
 
-/// The least `Σ_i costs_i E[N_i]` that a non-preemptive policy can have: with `costs_i = 1/Σλ` the
-/// mean response time, with `w_i/λ_i` the weighted one.
+/// The least mean response time that a non-preemptive policy can have, or that weighted by load.
 ///
 /// # Errors
 /// When the laws have memory, when it is too large.
 pub fn optimum(
     workload: &Workload,
-    costs: &[f64],
+    objective: Objective,
     limits: &Limits,
     interrupt: &AtomicBool,
     mut progress: impl FnMut(Step),
 ) -> Result<Optimum, OptimumError> {
-    let simple = |t: &&crate::workload::JobType| !(t.is_poisson() && t.size().is_exponential());
+    let simple = |t: &&JobType| !(t.is_poisson() && t.size().is_exponential());
     if let Some(kind) = workload.types().iter().find(simple) {
         return Err(OptimumError::Laws(kind.name().to_owned()));
     }
-    let mut side: Vec<usize> = workload.types().iter().map(first_side).collect();
-    let too_large = OptimumError::TooLarge(limits.states);
-    let mut space = Space::new(workload, &side, MOST_SCHEDULES).ok_or(too_large.clone())?;
-    if space.states() > limits.states {
-        return Err(too_large);
-    }
+    let sides: Vec<usize> = workload.types().iter().map(first_side).collect();
+    let space = Space::new(workload, &sides, MOST_SCHEDULES);
+    let mut space = space
+        .filter(|space| space.states() <= limits.states)
+        .ok_or(OptimumError::TooLarge(limits.states))?;
+    let costs = costs(workload, objective);
     let mut values = vec![vec![0.0; space.waiting]; space.near.schedules.len()];
-    let (mut sweeps, mut before, mut grown) = (0, None, None);
+    let (mut best, mut sweeps) = (0.0_f64, 0);
+    let (mut before, mut grown) = (None, None);
     loop {
-        let mut solver = Sweeps::new(&space, workload, costs, values);
-        let mut here = 0;
-        let [lower, upper] = loop {
-            let bounds = solver.sweep();
-            here += 1;
-            let [low, high] = bounds;
-            if here % 16 == 0 {
-                progress(Step {
-                    states: space.states(),
-                    sweeps: here,
-                    bounds,
-                });
-            }
-            let interrupted = interrupt.load(Ordering::Relaxed);
-            if interrupted || high - low <= limits.tolerance / 2.0 * low || here >= limits.sweeps {
-                break bounds;
-            }
-        };
+        let mut solver = Sweeps::new(&space, workload, &costs, values);
+        let (bounds, here) = close_in(&mut solver, limits, interrupt, &mut progress);
+        let [lower, upper] = bounds;
+        // That of each box is a bound.
+        best = best.max(lower);
         sweeps += here;
         let growth = before.map_or(f64::INFINITY, |b: f64| (lower - b).abs() / lower);
-        let next: Vec<usize> = side.iter().map(|b| b + b.div_ceil(2)).collect();
-        let states = |side: &[usize]| {
-            let waiting = side.iter().map(|b| (b + 1) as f64).product::<f64>();
-            waiting * space.near.schedules.len() as f64
-        };
-        let interrupted = interrupt.load(Ordering::Relaxed);
         // Changes of growing boxes fall at least geometrically: what all further ones would change.
         let rest = match grown {
             Some(earlier) if growth < earlier => growth * growth / (earlier - growth),
             _ => growth,
         };
-        grown = Some(growth).filter(|g| g.is_finite());
+        let larger = space.grown();
+        let interrupted = interrupt.load(Ordering::Relaxed);
         let close = rest.min(growth) <= limits.tolerance / 2.0;
-        if interrupted || close || states(&next) > limits.states as f64 {
+        if interrupted || close || larger.states() > limits.states {
             let decisions = solver.decisions();
             return Ok(Optimum {
-                lower,
+                lower: best,
                 upper_in_box: upper,
                 states: space.states(),
                 sweeps,
                 growth,
                 interrupted,
-                policy: Tabled::new(space.near.clone(), &space.limits, decisions),
-                limits: side,
+                policy: Tabled::new(space.near, &space.limits, decisions),
+                limits: space.limits,
             });
         }
-        before = Some(lower);
-        let old = std::mem::take(&mut solver.values);
-        drop(solver);
-        let mut larger = space.clone();
-        larger.resize(&next);
+        (before, grown) = (Some(lower), Some(growth).filter(|g| g.is_finite()));
+        let old = solver.values;
         values = old.iter().map(|v| extended(&space, &larger, v)).collect();
-        (space, side) = (larger, next);
+        space = larger;
+    }
+}
+
+/// What a job of each type costs, so that the sum over the mean numbers is the objective (Little).
+fn costs(workload: &Workload, objective: Objective) -> Vec<f64> {
+    let types = workload.types().iter();
+    match objective {
+        Objective::Mean => vec![1.0 / workload.total_arrival_rate(); types.len()],
+        Objective::Weighted => {
+            let shares = workload.load_shares();
+            let rates = types.map(JobType::arrival_rate);
+            shares.iter().zip(rates).map(|(w, l)| w / l).collect()
+        }
+    }
+}
+
+/// Sweeps over one box until its bounds are close, or as long as it may: the bounds, and how many
+/// sweeps.
+fn close_in(
+    solver: &mut Sweeps,
+    limits: &Limits,
+    interrupt: &AtomicBool,
+    progress: &mut impl FnMut(Step),
+) -> ([f64; 2], usize) {
+    let (states, mut sweeps) = (solver.space.states(), 0);
+    loop {
+        let bounds = solver.sweep();
+        sweeps += 1;
+        let [low, high] = bounds;
+        if sweeps % 16 == 0 {
+            progress(Step {
+                states,
+                sweeps,
+                bounds,
+            });
+        }
+        let close = high - low <= limits.tolerance / 2.0 * low;
+        if close || sweeps >= limits.sweeps || interrupt.load(Ordering::Relaxed) {
+            return (bounds, sweeps);
+        }
     }
 }
 
@@ -176,7 +196,7 @@ pub fn optimum(
 const MOST_SCHEDULES: usize = 5_000;
 
 /// The first box: a few more than are in service on average.
-fn first_side(kind: &crate::workload::JobType) -> usize {
+fn first_side(kind: &JobType) -> usize {
     8 + kind.offered_load().ceil().min(100.0) as usize
 }
 

@@ -30,25 +30,27 @@ impl Space {
         for (n, s) in near.schedules.iter().enumerate() {
             levels[most - jobs(s)].push(n);
         }
-        let mut space = Space {
-            near,
-            levels,
-            limits: Vec::new(),
-            strides: Vec::new(),
-            waiting: 0,
-        };
-        space.resize(limits);
-        Some(space)
+        Some(Space::boxed(near, levels, limits.to_vec()))
     }
 
-    /// Another box.
-    pub fn resize(&mut self, limits: &[usize]) {
-        self.limits = limits.to_vec();
-        self.strides = vec![1; limits.len()];
+    fn boxed(near: Neighbours, levels: Vec<Vec<usize>>, limits: Vec<usize>) -> Self {
+        let mut strides = vec![1; limits.len()];
         for i in (1..limits.len()).rev() {
-            self.strides[i - 1] = self.strides[i] * (limits[i] + 1);
+            strides[i - 1] = strides[i] * (limits[i] + 1);
         }
-        self.waiting = self.strides[0] * (limits[0] + 1);
+        Space {
+            near,
+            levels,
+            waiting: strides[0] * (limits[0] + 1),
+            strides,
+            limits,
+        }
+    }
+
+    /// The same with a box that is half as large again in each type.
+    pub fn grown(&self) -> Self {
+        let limits = self.limits.iter().map(|b| b + b.div_ceil(2)).collect();
+        Space::boxed(self.near.clone(), self.levels.clone(), limits)
     }
 
     pub fn states(&self) -> usize {
@@ -66,14 +68,6 @@ impl Space {
         for start in (0..self.waiting).step_by(block) {
             of(start..start + block - stride, start + stride..start + block);
         }
-    }
-
-    /// The waiting states with the most jobs of type i.
-    pub fn full(&self, i: usize) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
-        let (stride, block) = (self.strides[i], self.strides[i] * (self.limits[i] + 1));
-        (0..self.waiting)
-            .step_by(block)
-            .map(move |start| start + block - stride..start + block)
     }
 
     /// Waiting jobs of type i in a state.

@@ -73,20 +73,13 @@ impl<'a> Sweeps<'a> {
     /// One sweep: bounds on the average cost \[1/time × cost\].
     pub fn sweep(&mut self) -> [f64; 2] {
         self.start();
-        let (values, least) = (std::mem::take(&mut self.values), &self.least);
-        let swept: Vec<(Vec<f64>, [f64; 2])> = values
-            .into_par_iter()
-            .enumerate()
-            .map(|(s, old)| self.one(s, old, least))
-            .collect();
-        let mut bounds = [f64::INFINITY, f64::NEG_INFINITY];
-        self.values = swept
-            .into_iter()
-            .map(|(values, [low, high])| {
-                bounds = [bounds[0].min(low), bounds[1].max(high)];
-                values
-            })
-            .collect();
+        let mut values = std::mem::take(&mut self.values);
+        let swept = values.par_iter_mut().enumerate();
+        let bounds = swept.map(|(s, values)| self.one(s, values)).reduce(
+            || [f64::INFINITY, f64::NEG_INFINITY],
+            |a, b| [a[0].min(b[0]), a[1].max(b[1])],
+        );
+        self.values = values;
         let origin = self.values[0][0];
         self.values
             .par_iter_mut()
@@ -94,51 +87,55 @@ impl<'a> Sweeps<'a> {
         bounds.map(|b| b * self.rate)
     }
 
-    fn one(&self, s: usize, mut old: Vec<f64>, least: &[Vec<f64>]) -> (Vec<f64>, [f64; 2]) {
-        let (space, own) = (self.space, &least[s]);
+    /// V' of one schedule in the place of V, row by row of the last type's waiting jobs; and the least
+    /// and the largest change.
+    fn one(&self, s: usize, values: &mut [f64]) -> [f64; 2] {
+        let (space, own) = (self.space, &self.least[s]);
         let schedule = &space.near.schedules[s];
-        let types = 0..schedule.len();
         let ends = |i: usize| f64::from(schedule[i]) * self.services[i];
+        let types = 0..schedule.len();
         let idle = 1.0 - self.arrivals.iter().sum::<f64>() - types.clone().map(ends).sum::<f64>();
-        let mut new: Vec<f64> = own.iter().map(|u| idle * u).collect();
-        for i in types.clone() {
-            let rate = self.arrivals[i];
-            space.pairs(i, |fewer, more| {
-                for (v, u) in new[fewer].iter_mut().zip(&own[more]) {
-                    *v += rate * u;
-                }
-            });
-            // Lost.
-            for full in space.full(i) {
-                for (v, u) in new[full.clone()].iter_mut().zip(&own[full]) {
-                    *v += rate * u;
-                }
-            }
-            if let Some(fewer) = space.near.fewer[s][i] {
-                let rate = ends(i);
-                for (v, u) in new.iter_mut().zip(&least[fewer]) {
-                    *v += rate * u;
-                }
-            }
-        }
-        let running: f64 = types
+        let running = types
             .clone()
-            .map(|i| f64::from(schedule[i]) * self.costs[i])
-            .sum();
-        let last = space.limits.len() - 1;
-        let row = space.limits[last] + 1;
+            .map(|i| f64::from(schedule[i]) * self.costs[i]);
+        let running: f64 = running.sum();
+        let last = schedule.len() - 1;
+        let length = space.limits[last] + 1;
+        let mut row = vec![0.0; length];
         let mut bounds = [f64::INFINITY, f64::NEG_INFINITY];
-        for start in (0..space.waiting).step_by(row) {
-            let others = (0..last).map(|i| space.count(i, start) as f64 * self.costs[i]);
-            let mut cost = running + others.sum::<f64>();
-            for (v, before) in new[start..start + row].iter_mut().zip(&mut old[start..]) {
-                *v += cost;
-                cost += self.costs[last];
-                let change = *v - *before;
+        for (n, old) in values.chunks_exact_mut(length).enumerate() {
+            let start = n * length;
+            let here = &own[start..start + length];
+            let mut cost = running;
+            row.iter_mut().zip(here).for_each(|(v, u)| *v = idle * u);
+            for i in 0..last {
+                let count = space.count(i, start);
+                cost += count as f64 * self.costs[i];
+                // Beyond the box it is lost.
+                let more = start
+                    + if count < space.limits[i] {
+                        space.strides[i]
+                    } else {
+                        0
+                    };
+                add(&mut row, self.arrivals[i], &own[more..more + length]);
+            }
+            add(&mut row, self.arrivals[last], &here[1..]);
+            row[length - 1] += self.arrivals[last] * here[length - 1];
+            for i in types.clone() {
+                if let Some(fewer) = space.near.fewer[s][i] {
+                    add(&mut row, ends(i), &self.least[fewer][start..start + length]);
+                }
+            }
+            for (new, old) in row.iter().zip(old) {
+                let new = new + cost;
+                let change = new - *old;
                 bounds = [bounds[0].min(change), bounds[1].max(change)];
+                *old = new;
+                cost += self.costs[last];
             }
         }
-        (new, bounds)
+        bounds
     }
 
     /// By schedule and waiting state: which job the best decision starts first, if any: its type + 1.
@@ -165,4 +162,9 @@ impl<'a> Sweeps<'a> {
             .map(of_schedule)
             .collect()
     }
+}
+
+/// Adds `rate` times each value.
+fn add(row: &mut [f64], rate: f64, values: &[f64]) {
+    row.iter_mut().zip(values).for_each(|(v, u)| *v += rate * u);
 }

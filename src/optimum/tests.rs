@@ -10,8 +10,8 @@ fn solve(workload: &Workload, tolerance: f64) -> Optimum {
         tolerance,
         ..Limits::default()
     };
-    let costs = vec![1.0 / workload.total_arrival_rate(); workload.types().len()];
-    optimum(workload, &costs, &limits, &AtomicBool::new(false), |_| {}).unwrap()
+    let never = AtomicBool::new(false);
+    optimum(workload, Objective::Mean, &limits, &never, |_| {}).unwrap()
 }
 
 /// One type on three servers: nothing to decide, M/M/3.

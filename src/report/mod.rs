@@ -14,7 +14,7 @@ pub use comparison::{
     comparison_page, comparison_table,
 };
 pub use cost::explain;
-pub use optimum::{Distance, OptimumReport, costs, optimum, optimum_step};
+pub use optimum::{Distance, OptimumReport, optimum, optimum_step};
 pub use rules::rules;
 pub use simulation::simulation;
 pub use sweep::{sweep_csv, sweep_plot};

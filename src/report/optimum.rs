@@ -4,20 +4,7 @@ use super::{estimate, number, table};
 use crate::artifact::Objective;
 use crate::optimum::{Optimum, Step};
 use crate::simulator::{Estimate, Health, Run};
-use crate::workload::{JobType, Workload};
-
-/// What a job of each type costs, so that the sum over the mean numbers is the objective.
-pub fn costs(workload: &Workload, objective: Objective) -> Vec<f64> {
-    let types = workload.types().iter();
-    match objective {
-        Objective::Mean => vec![1.0 / workload.total_arrival_rate(); types.len()],
-        Objective::Weighted => {
-            let shares = workload.load_shares();
-            let rates = types.map(JobType::arrival_rate);
-            shares.iter().zip(rates).map(|(w, l)| w / l).collect()
-        }
-    }
-}
+use crate::workload::Workload;
 
 /// How a policy fares beside the optimum.
 #[derive(Clone, Debug, Serialize)]
@@ -96,7 +83,7 @@ pub fn optimum(workload: &Workload, found: &OptimumReport, objective: Objective)
     }
     text += &format!(
         "no policy without preemption has a {what} below {} {unit}\n",
-        number(found.lower_bound)
+        below(found.lower_bound)
     );
     let sides = found.box_of_waiting_jobs.iter().map(usize::to_string);
     let grown = found.growth.map_or(String::new(), |growth| {
@@ -110,7 +97,7 @@ pub fn optimum(workload: &Workload, found: &OptimumReport, objective: Objective)
         sides.collect::<Vec<_>>().join(" × "),
         found.states,
         found.sweeps,
-        number(found.lower_bound),
+        below(found.lower_bound),
         number(found.upper_bound_in_box),
     );
     if found.policies.is_empty() {
@@ -133,4 +120,23 @@ pub fn optimum(workload: &Workload, found: &OptimumReport, objective: Objective)
         rows.add_row([distance.policy.clone(), response, over]);
     }
     format!("{text}\n{}", rows.trim_fmt())
+}
+
+/// A bound from below to four digits, and not rounded up: else it would not be one.
+fn below(bound: f64) -> String {
+    let power = bound.log10().floor() - 3.0;
+    // As `number` writes it: whole numbers stay whole, up to where it takes an exponent.
+    let power = if bound < 1e7 { power.min(0.0) } else { power };
+    number((bound - 0.5 * 10_f64.powf(power)).max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_from_below_is_not_rounded_up() {
+        let shown = [2.7779, 0.001_999_9, 123_456.7, 9.9999, 0.0].map(below);
+        assert_eq!(shown, ["2.777", "0.001999", "123456", "9.999", "0"]);
+    }
 }

@@ -41,7 +41,7 @@ impl Curve {
             Rule::Synthesized(preemption) => *preemption,
         };
         match synthesize(workload, &Options::new(preemption))? {
-            Outcome::Policy(made) => Ok(Contender::Msr(Box::new(made.artifact.policy))),
+            Outcome::Policy(made) => Ok(made.artifact.policy.into()),
             _ => Err("no policy can stabilize this workload".into()),
         }
     }

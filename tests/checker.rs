@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::artifact::{
-    Artifact, ArtifactError, CheckedArtifact, Method, Preemption, Quantity, Route, check,
-    check_against, parse,
+    Artifact, ArtifactError, CheckedArtifact, Family, Method, MsrPolicy, Preemption, Quantity,
+    Route, check, check_against, parse,
 };
 use synth::synthesis::{Options, Outcome, synthesize};
 use synth::workload::Workload;
@@ -85,12 +85,19 @@ fn every_policy_of_the_corpus_stands_in_its_table() {
     assert_eq!(listed, present);
 }
 
+fn msr(artifact: &mut Artifact) -> &mut MsrPolicy {
+    match &mut artifact.policy {
+        Family::Msr(policy) => policy,
+        other => panic!("{other:?}"),
+    }
+}
+
 /// Several faults are told together.
 #[test]
 fn all_faults_are_reported() {
     let mut artifact = valid();
-    artifact.policy.weights = vec![-1.0, 2.0];
-    artifact.policy.order = vec![1, 1];
+    msr(&mut artifact).weights = vec![-1.0, 2.0];
+    msr(&mut artifact).order = vec![1, 1];
     artifact.certificate.prices[0] = f64::NAN;
     artifact.claims[2].unit = "h".into();
     artifact.claims[3].job_type = Some("x".into());
@@ -115,8 +122,8 @@ fn all_faults_are_reported() {
 fn numbers_that_are_none_are_refused() {
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let changes: [fn(&mut Artifact, f64); 8] = [
-            |a, x| a.policy.weights[0] = x,
-            |a, x| a.policy.switching_rate = x,
+            |a, x| msr(a).weights[0] = x,
+            |a, x| msr(a).switching_rate = x,
             |a, x| a.certificate.load = x,
             |a, x| a.certificate.bound = x,
             |a, x| a.certificate.gap = x,
@@ -147,11 +154,12 @@ fn a_concurrent_route_that_is_too_large_is_said_where_a_claim_depends_on_it() {
             .map(|i| if (i < 8) == first { 20 } else { 0 })
             .collect::<Vec<u32>>()
     };
-    artifact.policy.schedules = vec![half(true), half(false)];
-    artifact.policy.weights = vec![0.5, 0.5];
-    artifact.policy.order = vec![0, 1];
-    artifact.policy.route = Route::ALL[1];
-    artifact.provenance.drains = 320;
+    let policy = msr(&mut artifact);
+    policy.schedules = vec![half(true), half(false)];
+    policy.weights = vec![0.5, 0.5];
+    policy.order = vec![0, 1];
+    policy.route = Route::ALL[1];
+    artifact.provenance.drains = Some(320);
     let findings = check(&artifact).unwrap_err();
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!(findings[0].path, "policy.route");

@@ -58,7 +58,7 @@ fn run(workload: &Workload, artifacts: &[&Artifact], events: u64) -> Run {
             .collect(),
         ..Settings::default()
     };
-    let contender = Contender::Msr(Box::new(artifacts[0].policy.clone()));
+    let contender = Contender::from(artifacts[0].policy.clone());
     let run = contender.simulate(workload, &settings, |_| {}).unwrap();
     assert_ne!(run.health, Health::Unstable);
     run
@@ -178,6 +178,7 @@ fn rare_numbers_and_percentiles_of_a_single_server() {
         job_type: Some("a".into()),
         at,
         value,
+        half_width: None,
         unit: "1".into(),
         method: Method::ExactQbd,
         holds_for: Conditions::default(),

@@ -12,14 +12,16 @@
 
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
-use synth::artifact::{Artifact, Backfill, CheckedArtifact, EmptySlots, Preemption, Route};
-use synth::policy::{Action, Event, Msr, Policy, System};
+use synth::artifact::{Artifact, Backfill, CheckedArtifact, EmptySlots, Family, Preemption, Route};
+use synth::policy::{
+    Action, AdaptiveMsr, AdaptiveQuickswap, Event, Msr, Policy, StaticQuickswap, System, Tabled,
+};
 use synth::synthesis::{Options, Outcome, synthesize};
 use synth::workload::Workload;
 
 #[derive(Serialize, Deserialize)]
 struct Vector {
-    artifact: Artifact,
+    artifact: serde_json::Value,
     steps: Vec<Step>,
 }
 
@@ -36,14 +38,20 @@ struct Step {
 /// The rule with its system, driven by events from outside.
 struct Interpreter {
     system: System,
-    rule: Msr,
+    rule: Box<dyn Policy>,
 }
 
 impl Interpreter {
     fn new(artifact: &Artifact) -> Self {
         let workload = artifact.workload.check().unwrap();
-        let mut rule = Msr::new(&artifact.policy, &workload);
-        let preemptible = artifact.policy.preemption != Preemption::None;
+        let mut rule: Box<dyn Policy> = match &artifact.policy {
+            Family::Msr(policy) => Box::new(Msr::new(policy, &workload)),
+            Family::StaticQuickswap(policy) => Box::new(StaticQuickswap::new(policy)),
+            Family::AdaptiveQuickswap(_) => Box::new(AdaptiveQuickswap::new(&workload)),
+            Family::AdaptiveMsr(policy) => Box::new(AdaptiveMsr::new(policy)),
+            Family::Optimal(policy) => Box::new(Tabled::read(policy)),
+        };
+        let preemptible = artifact.policy.preempts();
         let mut system = System::new(&workload, rule.clocks(), preemptible);
         rule.begin(&mut system);
         Interpreter { system, rule }
@@ -192,7 +200,7 @@ fn record(options: &Options) -> Vector {
         }
     }
     Vector {
-        artifact: made.artifact,
+        artifact: serde_json::to_value(&made.artifact).unwrap(),
         steps,
     }
 }
@@ -210,8 +218,8 @@ fn vectors_are_reproduced() {
         }
         let text = std::fs::read_to_string(path(name)).unwrap();
         let vector: Vector = serde_json::from_str(&text).unwrap();
-        CheckedArtifact::parse(&serde_json::to_string(&vector.artifact).unwrap(), name).unwrap();
-        let mut interpreter = Interpreter::new(&vector.artifact);
+        let checked = CheckedArtifact::parse(&vector.artifact.to_string(), name).unwrap();
+        let mut interpreter = Interpreter::new(checked.artifact());
         let mut starts = 0;
         for (n, step) in vector.steps.iter().enumerate() {
             let replayed = interpreter.step(step.event, step.job);

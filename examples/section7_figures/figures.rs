@@ -1,6 +1,6 @@
 //! Figures 2, 3 and 4 of the MSR paper: which policies, where.
 use plotters::style::RGBColor;
-use synth::artifact::{Admission, Drain, MsrPolicy, Route};
+use synth::artifact::{Admission, Drain, Family, MsrPolicy, Route};
 use synth::policy::Timers;
 use synth::simulator::Contender;
 use synth::workload::Workload;
@@ -257,7 +257,7 @@ pub fn backfilled(rows: &[Row]) -> Vec<Row> {
     let rule = |row: &Row| row.policy().map(with_backfilling);
     let pairs = simulated.filter_map(|row| Some((row.load, rule(row)?)));
     pairs
-        .map(|(load, policy)| Row::simulated(load, Contender::Msr(Box::new(policy)), EVENTS))
+        .map(|(load, policy)| Row::simulated(load, Contender::from(Family::Msr(policy)), EVENTS))
         .collect()
 }
 

@@ -3,7 +3,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use plotters::style::RGBColor;
-use synth::artifact::{MsrPolicy, Preemption};
+use synth::artifact::{Family, MsrPolicy, Preemption};
 use synth::simulator::{Contender, Estimate, Settings};
 use synth::workload::Workload;
 
@@ -27,7 +27,7 @@ impl Row {
         let theory = Some(total(workload, &policy)?);
         Ok(Row {
             theory,
-            ..Row::simulated(load, Contender::Msr(Box::new(policy)), 0)
+            ..Row::simulated(load, Contender::from(Family::Msr(policy)), 0)
         })
     }
 
@@ -44,7 +44,7 @@ impl Row {
 
     pub fn policy(&self) -> Option<&MsrPolicy> {
         match &self.rule {
-            Contender::Msr(policy) => Some(policy),
+            Contender::Policy(policy) => policy.msr(),
             _ => None,
         }
     }

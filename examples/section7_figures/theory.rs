@@ -106,7 +106,7 @@ pub fn tuned(workload: &Workload, options: &Options) -> Result<(MsrPolicy, Outlo
     let Outcome::Policy(made) = synthesize(workload, options)? else {
         return Err("no policy can stabilize this workload".into());
     };
-    let policy = made.artifact.policy;
+    let policy = made.policy;
     let taken = made.routes.into_iter().find(|r| r.route == policy.route);
     let outlook = taken.and_then(|r| r.outlook).ok_or("no route was listed")?;
     Ok((policy, outlook))

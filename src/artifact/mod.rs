@@ -6,15 +6,23 @@
 //! generated from these types ([`schema`]) and stands in `schema/synth-policy.v1.json`.
 
 mod check;
+mod choice;
+mod family;
 mod layout;
 mod msr;
+mod table;
 mod tuning;
 mod what_if;
 
 pub use check::{Finding, check, check_against};
+pub use choice::{Candidate, Choice, Interval, Steadiness};
+pub use family::{
+    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Family, StaticQuickswapPolicy, Switching,
+};
 #[cfg(test)]
 pub(crate) use msr::section_seven;
 pub use msr::{Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption, Route};
+pub use table::TablePolicy;
 pub use tuning::{CurvePoint, Objective, RouteTried, Tuning};
 pub use what_if::{Crossing, MoreArrivals, MoreResource, WhatIf};
 
@@ -24,24 +32,24 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::workload::{Record, Workload};
+use family::Kind;
 
 /// The version of the document that this code writes and reads.
 pub const VERSION: u32 = 1;
 
 /// A policy artifact as it is written.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Artifact {
     /// Always `synth-policy`.
     pub format: Format,
     /// The version of this shape.
     pub version: u32,
-    /// The family of the policy, which decides the shape of `policy`.
-    pub kind: Kind,
     /// What the policy was made for, resolved.
     pub workload: Record,
-    /// All that the online rule needs.
-    pub policy: MsrPolicy,
+    /// All that the online rule needs; `kind` is the family, which decides the shape of `policy`.
+    #[serde(flatten)]
+    pub policy: Family,
     /// Numbers about the policy, each with its method and conditions.
     pub claims: Vec<Claim>,
     /// The proof that the mix of schedules is best.
@@ -66,14 +74,6 @@ pub enum Format {
     /// A policy made by synth.
     #[serde(rename = "synth-policy")]
     SynthPolicy,
-}
-
-/// Families of policies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Markovian Service Rate policies.
-    Msr,
 }
 
 /// What a claim is about.
@@ -143,6 +143,8 @@ pub enum Method {
     ExactRenewalReward,
     /// The law of the quasi-birth-death process of jobs and phase, for Poisson arrivals.
     ExactQbd,
+    /// Independent replications under a seed, with a 95 % interval; see `provenance.choice`.
+    Simulated,
     /// Relative completions: theorem 8 of the MSR paper, corrected. For Poisson arrivals.
     BoundRelativeCompletions,
     /// Section 6.4 of the MSR paper, clamped to the bounds.
@@ -165,7 +167,8 @@ impl Method {
             | Method::ExactStationaryLaw
             | Method::ExactRenewalReward
             | Method::ExactQbd => true,
-            Method::BoundRelativeCompletions
+            Method::Simulated
+            | Method::BoundRelativeCompletions
             | Method::ApproximationQueueLength
             | Method::ApproximationExponentialSizes
             | Method::ApproximationPoissonArrivals
@@ -214,6 +217,9 @@ pub struct Claim {
     pub at: Option<u64>,
     /// The number.
     pub value: f64,
+    /// Half the width of its 95 % interval, where it was simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub half_width: Option<f64>,
     /// Its unit; `1` for a pure number.
     pub unit: String,
     /// How it was derived.
@@ -238,6 +244,19 @@ pub struct CertificateRecord {
     pub gap: f64,
     /// Whether the gap is at most 1e-9.
     pub proven: bool,
+    /// The mix of schedules that has this load; absent where it is the policy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mix: Option<Mix>,
+}
+
+/// Schedules with the fraction of time of each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Mix {
+    /// The schedules (N × K): jobs of each type, in the workload's type order.
+    pub schedules: Vec<Vec<u32>>,
+    /// Positive, of sum 1.
+    pub weights: Vec<f64>,
 }
 
 /// How the artifact was made.
@@ -254,13 +273,18 @@ pub struct Provenance {
     pub rounds: usize,
     /// Columns in the last master program.
     pub columns: usize,
-    /// Completions that one round of the loop waits for.
-    pub drains: u64,
-    /// Phases of the modulating chain.
-    pub phases: usize,
+    /// Completions that one round of the loop waits for, where there is a loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drains: Option<u64>,
+    /// Phases of the modulating chain, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phases: Option<usize>,
     /// How route and switching rate were chosen; absent where there is nothing to choose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuning: Option<Tuning>,
+    /// How it was chosen among families; absent where the family was given, with nothing to tune.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Choice>,
     /// What a change of the workload or of the server would do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what_if: Option<WhatIf>,
@@ -359,23 +383,76 @@ impl CheckedArtifact {
 /// # Errors
 /// When the text is not JSON of this shape, or of another version.
 pub fn parse(text: &str, name: &str) -> Result<Artifact, ArtifactError> {
-    let shape = |place: String, message: String| ArtifactError::Shape {
+    let shape = |(place, message): (String, String)| ArtifactError::Shape {
         path: name.into(),
         place,
         message,
     };
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let artifact: Artifact = serde_path_to_error::deserialize(&mut reader)
-        .map_err(|e| shape(e.path().to_string(), e.inner().to_string()))?;
-    reader.end().map_err(|e| shape(".".into(), e.to_string()))?;
-    if artifact.version != VERSION {
+    fn read<'t, D: Deserialize<'t>>(text: &'t str) -> Result<D, (String, String)> {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let document = serde_path_to_error::deserialize(&mut reader)
+            .map_err(|e| (e.path().to_string(), e.inner().to_string()))?;
+        let ended = reader.end().map_err(|e| (".".into(), e.to_string()));
+        ended.map(|()| document)
+    }
+    fn of<'t, P: Deserialize<'t>>(
+        text: &'t str,
+        family: impl FnOnce(P) -> Family,
+    ) -> Result<Artifact, (String, String)> {
+        read::<Document<P>>(text).map(|document| document.into_artifact(family))
+    }
+    let heading: Heading = read(text).map_err(shape)?;
+    if heading.version != VERSION {
         let message = format!(
             "version {} is not one that this tool reads ({VERSION})",
-            artifact.version
+            heading.version
         );
-        return Err(shape("version".into(), message));
+        return Err(shape(("version".into(), message)));
     }
-    Ok(artifact)
+    let artifact = match heading.kind {
+        Kind::Msr => of(text, Family::Msr),
+        Kind::StaticQuickswap => of(text, Family::StaticQuickswap),
+        Kind::AdaptiveQuickswap => of(text, Family::AdaptiveQuickswap),
+        Kind::AdaptiveMsr => of(text, Family::AdaptiveMsr),
+        Kind::Optimal => of(text, Family::Optimal),
+    };
+    artifact.map_err(shape)
+}
+
+/// What decides the shape of the rest.
+#[derive(Deserialize)]
+struct Heading {
+    version: u32,
+    kind: Kind,
+}
+
+/// An artifact of one family: read apart from the others, so that what is wrong has its place.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document<P> {
+    format: Format,
+    version: u32,
+    #[serde(rename = "kind")]
+    _kind: Kind,
+    workload: Record,
+    policy: P,
+    claims: Vec<Claim>,
+    certificate: CertificateRecord,
+    provenance: Provenance,
+}
+
+impl<P> Document<P> {
+    fn into_artifact(self, family: impl FnOnce(P) -> Family) -> Artifact {
+        Artifact {
+            format: self.format,
+            version: self.version,
+            workload: self.workload,
+            policy: family(self.policy),
+            claims: self.claims,
+            certificate: self.certificate,
+            provenance: self.provenance,
+        }
+    }
 }
 
 /// The JSON Schema of the artifact, generated from its types.

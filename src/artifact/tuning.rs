@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Method, Route};
+use super::{Method, Quantity, Route};
 
 /// What a policy is tuned for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -12,6 +12,16 @@ pub enum Objective {
     Mean,
     /// `Σ w_i E[T_i]`, w the share of the dominant load: a job counts as much as it takes.
     Weighted,
+}
+
+impl Objective {
+    /// The quantity that is made least.
+    pub fn quantity(self) -> Quantity {
+        match self {
+            Objective::Mean => Quantity::MeanResponse,
+            Objective::Weighted => Quantity::WeightedResponse,
+        }
+    }
 }
 
 /// How the route and the switching rate were chosen.

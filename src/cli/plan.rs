@@ -45,10 +45,10 @@ pub fn enter(name: &str, workload: &Workload) -> Result<Entered, Box<dyn Error>>
     let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read {name}: {e}"))?;
     let checked = CheckedArtifact::parse(&text, name)?;
     let fits = same_types(checked.artifact(), workload);
-    let policy = Box::new(checked.artifact().policy.clone());
+    let policy = checked.artifact().policy.clone();
     Ok(Entered {
         entrant: entrant(Some(digest(&text))),
-        contender: fits.map(|()| Contender::Msr(policy)),
+        contender: fits.map(|()| policy.into()),
     })
 }
 

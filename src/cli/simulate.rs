@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use synth::artifact::{Artifact, CheckedArtifact, MsrPolicy};
+use synth::artifact::{Artifact, CheckedArtifact, Family, MsrPolicy};
 use synth::report;
 use synth::simulator::{
     Contender, Ending, Health, Judgement, Run, Settings, Verdict, judge, watches,
@@ -102,11 +102,18 @@ impl Arguments {
     }
 
     /// The policy, with what was typed in place of its own ways.
-    fn overriding(&self, policy: &MsrPolicy) -> MsrPolicy {
-        MsrPolicy {
-            backfill: self.backfill.map_or(policy.backfill, Into::into),
-            empty_slots: self.empty_slots.map_or(policy.empty_slots, Into::into),
-            ..policy.clone()
+    fn overriding(&self, policy: &Family) -> Result<Family, String> {
+        match policy {
+            Family::Msr(policy) => Ok(Family::Msr(MsrPolicy {
+                backfill: self.backfill.map_or(policy.backfill, Into::into),
+                empty_slots: self.empty_slots.map_or(policy.empty_slots, Into::into),
+                ..policy.clone()
+            })),
+            _ if self.backfill.is_some() || self.empty_slots.is_some() => Err(format!(
+                "--backfill and --empty-slots go with policies of the family msr, and this one is of {}",
+                policy.name()
+            )),
+            _ => Ok(policy.clone()),
         }
     }
 }
@@ -185,12 +192,12 @@ fn simulate_artifact(
     let artifact = checked.artifact();
     let workload = given.unwrap_or_else(|| checked.workload().clone());
     same_types(artifact, &workload)?;
-    let policy = arguments.overriding(&artifact.policy);
+    let policy = arguments.overriding(&artifact.policy)?;
     let watching = Settings {
         watch: watches(artifact, &workload),
         ..settings.clone()
     };
-    let contender = |policy: &MsrPolicy| Contender::Msr(Box::new(policy.clone()));
+    let contender = |policy: &Family| Contender::from(policy.clone());
     let analysed = as_analysed(artifact, &policy);
     let made_for = workload.digest() == artifact.workload.digest;
     let run = simulate(
@@ -249,16 +256,16 @@ fn simulate_artifact(
 }
 
 /// The policy under the conditions that its claims hold for.
-fn as_analysed(artifact: &Artifact, policy: &MsrPolicy) -> MsrPolicy {
+fn as_analysed(artifact: &Artifact, policy: &Family) -> Family {
     let conditions =
         |c: &synth::artifact::Claim| Some((c.holds_for.backfill?, c.holds_for.empty_slots?));
-    match artifact.claims.iter().find_map(conditions) {
-        Some((backfill, empty_slots)) => MsrPolicy {
+    match (policy, artifact.claims.iter().find_map(conditions)) {
+        (Family::Msr(policy), Some((backfill, empty_slots))) => Family::Msr(MsrPolicy {
             backfill,
             empty_slots,
             ..policy.clone()
-        },
-        None => policy.clone(),
+        }),
+        _ => policy.clone(),
     }
 }
 

@@ -1,15 +1,24 @@
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use synth::artifact::{self, Route};
+use synth::artifact::{self, Artifact, Route, StaticQuickswapPolicy};
+use synth::optimum;
+use synth::policy::StaticQuickswap;
 use synth::program::Limits;
 use synth::report;
-use synth::synthesis::{self, Options};
+use synth::synthesis::{
+    self, ChoiceError, ChoiceOptions, Families, MsfqOutlook, Options, Synthesis,
+};
+use synth::workload::Workload;
 
 use super::output::{apart, emit};
-use super::{Common, NEGATIVE, Outcome, positive, progress, read_workload, tell};
+use super::{
+    Common, INTERRUPTED, NEGATIVE, Outcome, count, interrupt, positive, progress, read_workload,
+    tell,
+};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -21,6 +30,11 @@ pub struct Arguments {
     /// What may happen to a running job when the schedule changes
     #[arg(long, value_enum, required = true)]
     preemption: Option<Preemption>,
+
+    /// Which kind of policy: chosen by simulation among all that there are, if nothing is said, where
+    /// jobs cannot be preempted; else msr
+    #[arg(long, value_enum)]
+    family: Option<Family>,
 
     /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`
     #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
@@ -43,9 +57,31 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value = "release")]
     empty_slots: EmptySlots,
 
-    /// What route and switching rate are chosen for
+    /// What is made least
     #[arg(long, value_enum, default_value = "mean")]
     objective: Objective,
+
+    /// The largest E[T]/E[S] of a type over the smallest that a policy may have, where it is chosen
+    /// by simulation
+    #[arg(long, value_name = "RATIO", value_parser = at_least_one)]
+    max_slowdown_ratio: Option<f64>,
+
+    /// Events (arrivals, completions, clocks) that may be simulated to tune and to choose: 1e8 take
+    /// some five seconds
+    #[arg(long, value_name = "EVENTS", default_value = "4e8", value_parser = count)]
+    budget: u64,
+
+    /// Seed of the simulations: the same seed gives the same policy
+    #[arg(long, default_value = "1")]
+    seed: u64,
+
+    /// Static Quickswap with this order of turns, by names of types, in place of one that is tuned
+    #[arg(long, value_name = "TYPE,TYPE,…", value_delimiter = ',')]
+    cycle: Option<Vec<String>>,
+
+    /// Static Quickswap with these thresholds ℓ, in the order of the types in the workload
+    #[arg(long, value_name = "ℓ,ℓ,…", value_delimiter = ',')]
+    thresholds: Option<Vec<u32>>,
 
     /// How much work may go into exact analysis: 1 is some ten seconds, and proportionally
     #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
@@ -64,8 +100,23 @@ pub struct Arguments {
     output: Option<PathBuf>,
 }
 
+/// The family, as typed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Family {
+    /// A clock moves between the working schedules of the program: exact analysis, proved stable
+    Msr,
+    /// The types in turn, or the largest first until others wait in vain; tuned by simulation
+    Quickswap,
+    /// Working schedules left and chosen by queue lengths; tuned by simulation
+    AdaptiveMsr,
+    /// The optimum of a dynamic program as a table: small systems of two types
+    Optimal,
+    /// The best of msr, quickswap and adaptive-msr
+    Auto,
+}
+
 /// Preemption, as typed.
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Preemption {
     /// Jobs run to their end
     None,
@@ -156,45 +207,224 @@ impl Arguments {
             ..Options::new(self.preemption?.into())
         })
     }
+
+    /// The family: what was typed, or what goes with the rest.
+    fn family(&self) -> Result<Family, String> {
+        let for_msr = [
+            ("--route", self.route.is_some()),
+            ("--switching-rate", self.switching_rate.is_some()),
+            ("--setup-rate", self.setup_rate.is_some()),
+            ("--explain", self.explain),
+        ];
+        let typed = for_msr
+            .iter()
+            .find(|(_, typed)| *typed)
+            .map(|(name, _)| *name);
+        let turns = self.cycle.is_some() || self.thresholds.is_some();
+        let drains = self.preemption == Some(Preemption::None);
+        match self.family {
+            None if turns && drains => Ok(Family::Quickswap),
+            None if drains && typed.is_none() => Ok(Family::Auto),
+            None | Some(Family::Auto) if !drains => Ok(Family::Msr),
+            None => Ok(Family::Msr),
+            Some(Family::Msr) if turns => {
+                Err("--cycle and --thresholds go with --family quickswap".into())
+            }
+            Some(Family::Msr) => Ok(Family::Msr),
+            Some(_) if !drains => Err(
+                "of the families only msr preempts: the others go with --preemption none".into(),
+            ),
+            Some(family) => match typed.filter(|name| *name != "--explain") {
+                Some(name) => Err(format!(
+                    "{name} goes with --family msr: leave it out, or that"
+                )),
+                None if turns && family != Family::Quickswap => {
+                    Err("--cycle and --thresholds go with --family quickswap".into())
+                }
+                None => Ok(family),
+            },
+        }
+    }
+
+    fn choice(&self, families: Families) -> Result<ChoiceOptions, Box<dyn Error>> {
+        Ok(ChoiceOptions {
+            families,
+            budget: self.budget,
+            seed: self.seed,
+            max_slowdown_ratio: self.max_slowdown_ratio,
+            interrupt: interrupt::flag()?,
+        })
+    }
+
+    /// Static Quickswap as it was typed; where only one of the two was, the other as published.
+    fn turns(&self, workload: &Workload) -> Result<Option<StaticQuickswapPolicy>, String> {
+        if self.cycle.is_none() && self.thresholds.is_none() {
+            return Ok(None);
+        }
+        let mut policy = StaticQuickswap::published(workload, false);
+        let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
+        if let Some(cycle) = &self.cycle {
+            let place = |name: &String| names.iter().position(|n| n == name);
+            let places: Option<Vec<usize>> = cycle.iter().map(place).collect();
+            let once = |places: &Vec<usize>| (0..names.len()).all(|i| places.contains(&i));
+            let right = places.filter(|p| p.len() == names.len() && once(p));
+            policy.cycle = right.ok_or_else(|| {
+                format!(
+                    "--cycle {}: give each type once: {}",
+                    cycle.join(","),
+                    names.join(",")
+                )
+            })?;
+        }
+        if let Some(thresholds) = &self.thresholds {
+            let most = std::mem::replace(&mut policy.thresholds, thresholds.clone());
+            if thresholds.len() != most.len() {
+                return Err(format!(
+                    "--thresholds has {} numbers: give one for each of {}",
+                    thresholds.len(),
+                    names.join(", ")
+                ));
+            }
+            let types = thresholds.iter().zip(&most).zip(&names);
+            if let Some(((l, most), name)) = types.into_iter().find(|((l, most), _)| l > most) {
+                return Err(format!(
+                    "--thresholds: ℓ of `{name}` is {l}, and it is from 0 to {most}, less than the jobs of it that fit"
+                ));
+            }
+        }
+        Ok(Some(policy))
+    }
 }
 
 pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let (Some(file), Some(options)) = (&arguments.workload, arguments.options()) else {
         return Err("give --workload FILE and --preemption none|full|setup; see --help".into());
     };
+    let family = arguments.family()?;
     let written: Vec<&Path> = arguments.output.iter().map(PathBuf::as_path).collect();
     apart(&[file], &written)?;
     let workload = read_workload(file, common)?;
+    let turns = arguments.turns(&workload)?;
     let spinner = progress::spinner(common, "solving the program");
     let outcome = synthesis::synthesize(&workload, &options)?;
     drop(spinner);
-    match outcome {
-        synthesis::Outcome::Policy(made) => {
-            // The second derivation of every number, before anybody relies on the first.
-            if let Err(findings) = artifact::check(&made.artifact) {
-                let listed: Vec<String> = findings.iter().map(ToString::to_string).collect();
-                return Err(format!(
-                    "the policy made does not check, and is not written:\n  {}\nPlease report this with the workload",
-                    listed.join("\n  ")
-                )
-                .into());
-            }
-            emit(arguments.output.as_ref(), &made.artifact.to_json()?)?;
-            tell(common, &report::synthesis(&workload, &made));
-            if arguments.explain {
-                let bounds = synthesis::paper_bounds(&workload, &made.artifact.policy)?;
-                tell(common, &report::explain(&workload, &made.artifact, &bounds));
-            }
-            Ok(ExitCode::SUCCESS)
-        }
+    let made = match outcome {
+        synthesis::Outcome::Policy(made) => made,
         synthesis::Outcome::Overloaded(overload) => {
             // A negative answer is the result: it is told to the quiet, too.
             anstream::eprintln!("{}", report::overload(&workload, &overload, true));
-            Ok(ExitCode::from(NEGATIVE))
+            return Ok(ExitCode::from(NEGATIVE));
         }
         synthesis::Outcome::Undecided(overload) => {
             anstream::eprintln!("{}", report::overload(&workload, &overload, false));
-            Ok(ExitCode::from(2))
+            return Ok(ExitCode::from(2));
         }
+    };
+    let families = match (family, turns) {
+        (Family::Msr, _) => {
+            publish(arguments, &made.artifact)?;
+            tell(common, &report::synthesis(&workload, &made));
+            return explain(arguments, &workload, &made, common);
+        }
+        (_, Some(policy)) => given(artifact::Family::StaticQuickswap(policy)),
+        (Family::Quickswap, None) => Families::Quickswap,
+        (Family::AdaptiveMsr, None) => Families::AdaptiveMsr,
+        (Family::Auto, None) => Families::All,
+        (Family::Optimal, None) => given(optimal(arguments, &workload, common)?),
+    };
+    let spinner = progress::spinner(common, "simulating candidates");
+    let choice = arguments.choice(families)?;
+    let chosen = synthesis::choose(&workload, &options, &choice, made, |stage| {
+        spinner.set_message(format!(
+            "{} ({:.0} % of the budget)",
+            stage.what,
+            100.0 * stage.spent
+        ));
+    });
+    drop(spinner);
+    let chosen = match chosen {
+        Err(ChoiceError::Interrupted) => {
+            tell(
+                common,
+                "Interrupted before a policy was chosen: nothing is written.",
+            );
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        chosen => chosen?,
+    };
+    publish(arguments, &chosen.artifact)?;
+    tell(common, &report::choice(&workload, &chosen));
+    if arguments.explain
+        && let Some(outlook) = MsfqOutlook::new(&workload, options.objective)
+    {
+        tell(common, &report::thresholds(&workload, &outlook));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn given(policy: artifact::Family) -> Families {
+    Families::Given(Box::new(policy))
+}
+
+/// Writes an artifact, after the second derivation of every number: before anybody relies on the first.
+fn publish(arguments: &Arguments, artifact: &Artifact) -> Result<(), Box<dyn Error>> {
+    if let Err(findings) = artifact::check(artifact) {
+        let listed: Vec<String> = findings.iter().map(ToString::to_string).collect();
+        return Err(format!(
+            "the policy made does not check, and is not written:\n  {}\nPlease report this with the workload",
+            listed.join("\n  ")
+        )
+        .into());
+    }
+    emit(arguments.output.as_ref(), &artifact.to_json()?)
+}
+
+/// The MSR paper's quantities, if they were asked for.
+fn explain(
+    arguments: &Arguments,
+    workload: &Workload,
+    made: &Synthesis,
+    common: &Common,
+) -> Outcome {
+    if arguments.explain {
+        let bounds = synthesis::paper_bounds(workload, &made.policy)?;
+        tell(common, &report::explain(workload, &made.artifact, &bounds));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The table of the dynamic program.
+fn optimal(
+    arguments: &Arguments,
+    workload: &Workload,
+    common: &Common,
+) -> Result<artifact::Family, Box<dyn Error>> {
+    let types = workload.types().len();
+    if types > MOST_TYPES {
+        return Err(format!(
+            "tables are for at most {MOST_TYPES} types, and here are {types}: take --family auto, and `synth optimum` for the bound"
+        )
+        .into());
+    }
+    let spinner = progress::spinner(common, "solving the dynamic program");
+    let interrupt = interrupt::flag()?;
+    let limits = optimum::Limits::default();
+    let objective = arguments.objective.into();
+    let found = optimum::optimum(workload, objective, &limits, &interrupt, |step| {
+        spinner.set_message(report::optimum_step(&step));
+    })?;
+    Ok(artifact::Family::Optimal(found.policy.written()))
+}
+
+/// Types that a table is made for: its size is the product of the queues that it tells apart.
+const MOST_TYPES: usize = 2;
+
+/// A ratio of 1 and more.
+fn at_least_one(text: &str) -> Result<f64, String> {
+    match positive(text)? {
+        ratio if ratio >= 1.0 => Ok(ratio),
+        _ => Err(format!(
+            "`{text}`: the larger over the smaller is 1 at least"
+        )),
     }
 }

@@ -1,5 +1,6 @@
 use super::first_fit::start_all_that_fit;
 use super::{Event, Policy, System};
+use crate::artifact::{AdaptiveMsrPolicy, Switching};
 
 /// Adaptive MSR, without preemption: the working schedules of a Markovian Service Rate policy, left
 /// and chosen by queue lengths in place of a clock.
@@ -18,22 +19,9 @@ use super::{Event, Policy, System};
 /// stability.
 #[derive(Clone, Debug)]
 pub struct AdaptiveMsr {
-    schedules: Vec<Vec<u32>>,
-    prices: Vec<f64>,
-    switching: Switching,
+    policy: AdaptiveMsrPolicy,
     /// The present schedule.
     present: usize,
-}
-
-/// When a schedule is left.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Switching {
-    /// φ, in \[0, 1\].
-    pub waste: f64,
-    /// δ ≥ 0.
-    pub margin: f64,
-    /// θ ≥ 0 \[jobs\].
-    pub floor: f64,
 }
 
 /// What a schedule would do for the jobs that are there.
@@ -44,12 +32,10 @@ struct Worth {
 }
 
 impl AdaptiveMsr {
-    /// For these working schedules (N × K, N ≥ 1) and prices (K); it begins with the first.
-    pub fn new(schedules: Vec<Vec<u32>>, prices: Vec<f64>, switching: Switching) -> Self {
+    /// It begins with the first schedule.
+    pub fn new(policy: &AdaptiveMsrPolicy) -> Self {
         AdaptiveMsr {
-            schedules,
-            prices,
-            switching,
+            policy: policy.clone(),
             present: 0,
         }
     }
@@ -59,7 +45,10 @@ impl AdaptiveMsr {
             uses: 0.0,
             weighs: 0.0,
         };
-        let slots = self.schedules[s].iter().zip(&self.prices).enumerate();
+        let slots = self.policy.schedules[s]
+            .iter()
+            .zip(&self.policy.prices)
+            .enumerate();
         slots.fold(nothing, |sum, (i, (slots, price))| {
             let number = system.present(i) as f64;
             let uses = price * number.min(f64::from(*slots));
@@ -75,11 +64,11 @@ impl AdaptiveMsr {
             waste,
             margin,
             floor,
-        } = self.switching;
+        } = self.policy.switching;
         let present = self.worth(self.present, system);
         let enough = present.weighs * (1.0 + margin) + floor;
         let mut best = (self.present, 0.0);
-        for s in 0..self.schedules.len() {
+        for s in 0..self.policy.schedules.len() {
             let worth = self.worth(s, system);
             let better = match present.uses <= waste {
                 true => worth.uses > present.uses,
@@ -100,7 +89,7 @@ impl Policy for AdaptiveMsr {
     fn react(&mut self, _: Event, system: &mut System) {
         self.choose(system);
         let mut blocked = false;
-        for (i, slots) in self.schedules[self.present].iter().enumerate() {
+        for (i, slots) in self.policy.schedules[self.present].iter().enumerate() {
             while system.running(i) < *slots && system.waiting(i) > 0 && system.fits(i) {
                 system.start(i);
             }

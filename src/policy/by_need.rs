@@ -10,12 +10,19 @@ pub(super) struct ByNeed {
     classes: Vec<Vec<usize>>,
 }
 
+/// The types by need, the largest first, of equals the first type.
+pub(super) fn descending(workload: &Workload) -> Vec<usize> {
+    let needs = workload.dominant_shares();
+    let mut order: Vec<usize> = (0..needs.len()).collect();
+    order.sort_by(|&a, &b| needs[b].total_cmp(&needs[a]));
+    order
+}
+
 impl ByNeed {
     /// The largest need first.
     pub fn descending(workload: &Workload) -> Self {
         let needs = workload.dominant_shares();
-        let mut order: Vec<usize> = (0..needs.len()).collect();
-        order.sort_by(|&a, &b| needs[b].total_cmp(&needs[a]));
+        let order = descending(workload);
         let classes = order.chunk_by(|&a, &b| needs[a] == needs[b]);
         ByNeed {
             classes: classes.map(<[usize]>::to_vec).collect(),

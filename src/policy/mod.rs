@@ -43,7 +43,7 @@ mod tabled;
 mod unsuitable;
 mod view;
 
-pub use adaptive_msr::{AdaptiveMsr, Switching};
+pub use adaptive_msr::AdaptiveMsr;
 pub use adaptive_quickswap::AdaptiveQuickswap;
 pub use balanced_splitting::BalancedSplitting;
 pub use best_fit::BestFit;

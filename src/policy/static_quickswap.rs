@@ -1,4 +1,5 @@
-use super::{Event, Policy, System};
+use super::{Event, Policy, System, by_need};
+use crate::artifact::StaticQuickswapPolicy;
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
@@ -27,19 +28,25 @@ pub struct StaticQuickswap {
 }
 
 impl StaticQuickswap {
-    /// The paper's: the largest need (dominant share) first, of equals the first type; ℓ_i = c_i − 1.
-    pub fn new(workload: &Workload, overlap: bool) -> Self {
-        let needs = workload.dominant_shares();
-        let packing = Packing::new(workload);
-        let mut cycle: Vec<usize> = (0..needs.len()).collect();
-        cycle.sort_by(|&a, &b| needs[b].total_cmp(&needs[a]));
-        let threshold = |i| u64::from(packing.most(i, packing.capacity()).saturating_sub(1));
+    /// With this cycle, thresholds and overlap.
+    pub fn new(policy: &StaticQuickswapPolicy) -> Self {
         StaticQuickswap {
-            thresholds: (0..needs.len()).map(threshold).collect(),
-            cycle,
-            overlap,
+            cycle: policy.cycle.clone(),
+            thresholds: policy.thresholds.iter().map(|l| u64::from(*l)).collect(),
+            overlap: policy.overlap,
             turn: 0,
             draining: false,
+        }
+    }
+
+    /// The paper's: the largest need (dominant share) first, of equals the first type; ℓ_i = c_i − 1.
+    pub fn published(workload: &Workload, overlap: bool) -> StaticQuickswapPolicy {
+        let packing = Packing::new(workload);
+        let threshold = |i| packing.most(i, packing.capacity()).saturating_sub(1);
+        StaticQuickswapPolicy {
+            cycle: by_need::descending(workload),
+            thresholds: (0..packing.types()).map(threshold).collect(),
+            overlap,
         }
     }
 

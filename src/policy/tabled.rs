@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use super::{Event, Policy, System};
+use crate::artifact::TablePolicy;
 use crate::schedule::Neighbours;
 
 /// A table tells at each state which job to start, one after another: a state is the schedule that
@@ -33,6 +34,35 @@ impl Tabled {
                 decisions,
             }),
             running: 0,
+        }
+    }
+
+    /// The policy of an artifact.
+    pub fn read(policy: &TablePolicy) -> Self {
+        let expand = |runs: &Vec<[u32; 2]>| -> Vec<u8> {
+            let run =
+                |[length, choice]: &[u32; 2]| std::iter::repeat_n(*choice as u8, *length as usize);
+            runs.iter().flat_map(run).collect()
+        };
+        let decisions = policy.decisions.iter().map(expand).collect();
+        Tabled::new(
+            Neighbours::new(policy.schedules.clone()),
+            &policy.limits,
+            decisions,
+        )
+    }
+
+    /// The policy as an artifact has it.
+    pub fn written(&self) -> TablePolicy {
+        let runs = |decisions: &Vec<u8>| -> Vec<[u32; 2]> {
+            let runs = decisions.chunk_by(|a, b| a == b);
+            runs.map(|run| [run.len() as u32, u32::from(run[0])])
+                .collect()
+        };
+        TablePolicy {
+            schedules: self.table.schedules.schedules.clone(),
+            limits: self.table.limits.clone(),
+            decisions: self.table.decisions.iter().map(runs).collect(),
         }
     }
 

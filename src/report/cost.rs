@@ -91,13 +91,13 @@ pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
         }
         return text;
     };
-    let how = told(mean.method, artifact.policy.preemption);
+    let how = told(mean.method, made.policy.preemption);
     let _ = write!(text, "E[T] = {} {unit} over all jobs", number(mean.value));
     if let Some(weighted) = claim(artifact, Quantity::WeightedResponse, None) {
         let _ = write!(text, ", weighted by load {} {unit}", number(weighted.value));
     }
     let _ = write!(text, ", {how}");
-    let policy = &artifact.policy;
+    let policy = &made.policy;
     let drains = policy.preemption == Preemption::None;
     let phantom = !drains || policy.empty_slots == EmptySlots::Phantom;
     if policy.backfill != Backfill::None || !phantom {

@@ -1,5 +1,6 @@
 //! What we tell: what a person reads on the terminal.
 
+mod choice;
 mod comparison;
 mod cost;
 mod optimum;
@@ -9,6 +10,7 @@ mod simulation;
 mod sweep;
 mod synthesis;
 
+pub use choice::{choice, thresholds};
 pub use comparison::{
     AtLoad, Budgets, Cell, Comparison, Entrant, Header, Outcome, Subject, comparison_csv,
     comparison_page, comparison_table,
@@ -56,26 +58,24 @@ pub fn number(value: f64) -> String {
 }
 
 /// Decimals that an interval leaves a number; none where it is known without error.
-fn decimals(estimate: &Estimate) -> Option<usize> {
-    let width = estimate.half_width;
+fn decimals(width: f64) -> Option<usize> {
     (width > 0.0).then(|| (1 - width.log10().floor() as i64).clamp(0, 9) as usize)
 }
 
 /// `mean ± half-width`, the mean to the digits that the interval leaves.
 pub fn estimate(estimate: Option<Estimate>) -> String {
-    let Some(estimate) = estimate else {
-        return "–".into();
-    };
-    let Estimate {
-        mean, half_width, ..
-    } = estimate;
+    let shown = |e: Estimate| within(e.mean, e.half_width);
+    estimate.map_or("–".into(), shown)
+}
+
+fn within(mean: f64, half_width: f64) -> String {
     // An exponent where the number alone would have one.
     if !(1e-4..1e7).contains(&mean.abs()) && mean != 0.0 && half_width > 0.0 {
         let digits = (mean.abs() / half_width).log10().floor() + 1.0;
         let digits = digits.clamp(0.0, 9.0) as usize;
         return format!("{mean:.digits$e} ± {half_width:.1e}");
     }
-    match decimals(&estimate) {
+    match decimals(half_width) {
         Some(decimals) => format!("{mean:.decimals$} ± {half_width:.decimals$}"),
         None => number(mean),
     }

@@ -198,7 +198,7 @@ fn is_percentile(claim: &Claim) -> bool {
 fn claimed(judgement: &Judgement) -> String {
     let claim = &judgement.claim;
     let comparable = judgement.measured.filter(|_| !is_percentile(claim));
-    match comparable.and_then(|m| decimals(&m)) {
+    match comparable.and_then(|m| decimals(m.half_width)) {
         Some(decimals) => format!("{:.decimals$}", claim.value),
         None => number(claim.value),
     }

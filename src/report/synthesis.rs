@@ -2,7 +2,8 @@ use std::fmt::Write as _;
 
 use super::cost::{conditions, cost_table, what_if};
 use super::{bar, number, percent, table};
-use crate::artifact::{Artifact, Method, Objective, Preemption, Quantity};
+use crate::artifact::{CertificateRecord, Method, MsrPolicy, Objective, Preemption, Quantity};
+use crate::modulation;
 use crate::program::{LOAD_MARGIN, PROOF_GAP};
 use crate::schedule::{Fluid, Packing, enumerate};
 use crate::synthesis::{Overload, RouteOption, Synthesis};
@@ -16,28 +17,34 @@ const NUMBERS: usize = 4_000_000;
 
 /// The summary of a synthesized policy.
 pub fn synthesis(workload: &Workload, made: &Synthesis) -> String {
-    let artifact = &made.artifact;
-    let mut text = String::new();
-    let proof = match artifact.certificate.proven {
-        true => format!("proven best, relative gap below {:.0e}", PROOF_GAP),
-        false => format!(
-            "NOT PROVEN best: gap {:.2e}; more with --time-limit",
-            artifact.certificate.gap
-        ),
-    };
-    let _ = writeln!(
-        text,
-        "load ρ = {}  ({proof})",
-        load(artifact.certificate.load)
-    );
-    let _ = writeln!(text, "{}", bottleneck(workload, &made.fluid));
-    let _ = writeln!(text, "{}", schedulable_set(workload));
-    let _ = writeln!(text, "\n{}\n", loop_table(workload, artifact));
+    let mut text = heading(workload, &made.artifact.certificate, &made.fluid);
+    let _ = writeln!(text, "\n{}\n", loop_table(workload, &made.policy));
     let _ = writeln!(text, "{}", movement(workload, made));
     let _ = writeln!(text, "\n{}", cost_table(workload, made));
     let _ = writeln!(text, "{}", conditions(workload, made));
     let _ = write!(text, "{}", what_if(workload, made));
     text
+}
+
+/// The load with its proof, and what there is to choose from.
+pub(super) fn heading(
+    workload: &Workload,
+    certificate: &CertificateRecord,
+    fluid: &Fluid,
+) -> String {
+    let proof = match certificate.proven {
+        true => format!("proven best, relative gap below {:.0e}", PROOF_GAP),
+        false => format!(
+            "NOT PROVEN best: gap {:.2e}; more with --time-limit",
+            certificate.gap
+        ),
+    };
+    format!(
+        "load ρ = {}  ({proof})\n{}\n{}\n",
+        load(certificate.load),
+        bottleneck(workload, fluid),
+        schedulable_set(workload)
+    )
 }
 
 /// Why a workload is refused: the proof, what is over-committed, and the way out.
@@ -154,7 +161,7 @@ fn scarce(workload: &Workload, overload: &Overload) -> String {
     )
 }
 
-fn loop_table(workload: &Workload, artifact: &Artifact) -> String {
+fn loop_table(workload: &Workload, policy: &MsrPolicy) -> String {
     let names = workload.types().iter().map(|t| t.name());
     let header: Vec<&str> = ["loop"]
         .into_iter()
@@ -162,9 +169,9 @@ fn loop_table(workload: &Workload, artifact: &Artifact) -> String {
         .chain(["fraction", ""])
         .collect();
     let mut table = table(&header);
-    for (position, &s) in artifact.policy.order.iter().enumerate() {
-        let counts = artifact.policy.schedules[s].iter().map(u32::to_string);
-        let weight = artifact.policy.weights[s];
+    for (position, &s) in policy.order.iter().enumerate() {
+        let counts = policy.schedules[s].iter().map(u32::to_string);
+        let weight = policy.weights[s];
         let row = [format!("{}", position + 1)]
             .into_iter()
             .chain(counts)
@@ -179,7 +186,7 @@ fn loop_table(workload: &Workload, artifact: &Artifact) -> String {
 
 /// How the policy moves between its schedules.
 fn movement(workload: &Workload, made: &Synthesis) -> String {
-    let policy = &made.artifact.policy;
+    let policy = &made.policy;
     let unit = workload.time_unit();
     if policy.order.len() == 1 {
         return "one schedule serves everybody: nothing to switch".into();
@@ -210,11 +217,13 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
         Preemption::Full => "preemption at each switch".into(),
         Preemption::None => format!(
             "route {}, {} completions to wait for a round",
-            policy.route, made.artifact.provenance.drains
+            policy.route,
+            modulation::drains(&policy.schedules, &policy.order)
         ),
         Preemption::Setup => format!(
             "route {}, {} setups a round",
-            policy.route, made.artifact.provenance.drains
+            policy.route,
+            modulation::drains(&policy.schedules, &policy.order)
         ),
     };
     let _ = write!(text, "\n{way}");

@@ -3,12 +3,12 @@
 
 use super::rules::{Parameter, RULES, Rule};
 use super::{Progress, Run, Settings, simulate};
-use crate::artifact::MsrPolicy;
+use crate::artifact::Family;
 use crate::policy::{
-    AdaptiveQuickswap, BalancedSplitting, BestFit, ConservativeBackfill, DivisorFilling,
-    EasyBackfill, Fcfs, FirstFit, LeastServersFirst, MaxWeight, MostServersFirst, Msfq, Msr,
-    RandomizedTimers, ServerFilling, ServerFillingSrpt, StaticQuickswap, Timers, Unsuitable,
-    Violation,
+    AdaptiveMsr, AdaptiveQuickswap, BalancedSplitting, BestFit, ConservativeBackfill,
+    DivisorFilling, EasyBackfill, Fcfs, FirstFit, LeastServersFirst, MaxWeight, MostServersFirst,
+    Msfq, Msr, RandomizedTimers, ServerFilling, ServerFillingSrpt, StaticQuickswap, Tabled, Timers,
+    Unsuitable, Violation,
 };
 use crate::workload::{Workload, nearest};
 
@@ -55,8 +55,14 @@ pub enum Contender {
     StaticQuickswapOverlap,
     /// Adaptive Quickswap.
     AdaptiveQuickswap,
-    /// A Markovian Service Rate policy.
-    Msr(Box<MsrPolicy>),
+    /// A policy from an artifact.
+    Policy(Box<Family>),
+}
+
+impl From<Family> for Contender {
+    fn from(policy: Family) -> Self {
+        Contender::Policy(Box::new(policy))
+    }
 }
 
 /// Why a text names no rule.
@@ -146,10 +152,13 @@ impl Contender {
         rule.with(parameter)
     }
 
-    /// The name of the rule, without its parameter; `msr` for one from an artifact.
+    /// The name of the rule, without its parameter; of a policy from an artifact, its family's.
     pub fn name(&self) -> &'static str {
+        if let Contender::Policy(family) = self {
+            return family.name();
+        }
         let own = RULES.iter().find(|rule| rule.makes(self));
-        own.map_or("msr", |rule| rule.name)
+        own.map_or("", |rule| rule.name)
     }
 
     /// Whether the rule can serve this workload.
@@ -218,10 +227,10 @@ impl Contender {
             Contender::MsfqStrict(l) => {
                 simulate(w, Msfq::new(w, *l, true).map_err(unsuitable)?, s, p)
             }
-            Contender::StaticQuickswap => simulate(w, StaticQuickswap::new(w, false), s, p),
-            Contender::StaticQuickswapOverlap => simulate(w, StaticQuickswap::new(w, true), s, p),
+            Contender::StaticQuickswap => simulate(w, static_quickswap(w, false), s, p),
+            Contender::StaticQuickswapOverlap => simulate(w, static_quickswap(w, true), s, p),
             Contender::AdaptiveQuickswap => simulate(w, AdaptiveQuickswap::new(w), s, p),
-            Contender::Msr(policy) => simulate(w, Msr::new(policy, w), s, p),
+            Contender::Policy(family) => simulate_family(family, w, s, p),
         };
         Ok(run?)
     }
@@ -237,6 +246,26 @@ impl Contender {
             why,
             others: names.join(", "),
         }
+    }
+}
+
+fn static_quickswap(workload: &Workload, overlap: bool) -> StaticQuickswap {
+    StaticQuickswap::new(&StaticQuickswap::published(workload, overlap))
+}
+
+fn simulate_family(
+    family: &Family,
+    workload: &Workload,
+    settings: &Settings,
+    progress: impl FnMut(Progress),
+) -> Result<Run, Violation> {
+    let (w, s, p) = (workload, settings, progress);
+    match family {
+        Family::Msr(policy) => simulate(w, Msr::new(policy, w), s, p),
+        Family::StaticQuickswap(policy) => simulate(w, StaticQuickswap::new(policy), s, p),
+        Family::AdaptiveQuickswap(_) => simulate(w, AdaptiveQuickswap::new(w), s, p),
+        Family::AdaptiveMsr(policy) => simulate(w, AdaptiveMsr::new(policy), s, p),
+        Family::Optimal(policy) => simulate(w, Tabled::read(policy), s, p),
     }
 }
 

@@ -77,6 +77,9 @@ pub struct Run {
     pub seed: u64,
     /// Mean response time of each independent replication.
     pub replications: Vec<Option<f64>>,
+    /// The weighted mean response time of each.
+    #[serde(default)]
+    pub weighted_replications: Vec<Option<f64>>,
     /// Events simulated in all replications, warm-ups included.
     pub events: u64,
     /// Time simulated in all replications, warm-ups included.
@@ -143,15 +146,19 @@ pub(super) fn summarize<P, E>(
         .iter()
         .map(|t| t.mean_response.map(|e| e.mean))
         .collect();
+    let shares = workload.load_shares();
+    let told = s.filter(|s| workload.types().iter().all(|kind| s.tells(kind)));
+    let of_replications = |values: Option<Vec<f64>>| match values {
+        Some(values) => values.into_iter().map(finite).collect(),
+        None => vec![None; engines.len()],
+    };
     let watches = engines
         .first()
         .map_or(&[][..], |e| &e.series.watchers.watches);
     Run {
         seed: settings.seed,
-        replications: match s {
-            Some(s) => s.replications().into_iter().map(finite).collect(),
-            None => vec![None; engines.len()],
-        },
+        replications: of_replications(s.map(Sample::replications)),
+        weighted_replications: of_replications(told.map(|s| s.weighted_replications(&shares))),
         events: engines.iter().map(|e| e.events).sum(),
         simulated_time: engines.iter().map(|e| e.system.now()).sum(),
         warm_up: s.map_or(0.0, |s| s.warm_up),
@@ -160,9 +167,7 @@ pub(super) fn summarize<P, E>(
         mean_response: s.and_then(|s| s.mean_response(&all)),
         mean_waiting: s.and_then(|s| s.mean_waiting(&all)),
         percentiles: s.and_then(|_| percentiles(&together(histograms.iter()))),
-        weighted_response: s
-            .filter(|s| workload.types().iter().all(|kind| s.tells(kind)))
-            .and_then(|s| s.weighted_response(&workload.load_shares())),
+        weighted_response: told.and_then(|s| s.weighted_response(&shares)),
         mean_number: s.and_then(|s| {
             let c = s.columns;
             s.time_average(|row| all.iter().map(|&i| row[c.present(i)]).sum())

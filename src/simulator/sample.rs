@@ -18,10 +18,11 @@ pub(super) struct Sample {
     length: f64,
 }
 
-/// The warm-up is at least three, and the rest at least ten times the mean residual size of the
-/// longest jobs: what was not there at the start, and what is not done at the end, then weighs less
-/// than a hundredth of them.
-const MEMORIES: [f64; 2] = [3.0, 10.0];
+/// The warm-up is at least so many times the mean residual size of the longest jobs, and the rest at
+/// least so many times: what was not there at the start, and what is not done at the end, then weighs
+/// less than a hundredth of them.
+const WARM_UP: f64 = 3.0;
+const REST: f64 = 10.0;
 
 /// Types with a smaller share of the jobs in service are not asked.
 const SMALLEST_SHARE: f64 = 1e-3;
@@ -45,7 +46,7 @@ impl Sample {
     /// for as long as they last, can drown in the noise of all others.
     pub fn new<P, E>(workload: &Workload, engines: &[Engine<P, E>]) -> Option<Self> {
         let memory = memory(workload);
-        let warm_up = warm_up(engines.iter().map(|e| &e.series), MEMORIES[0] * memory)?;
+        let warm_up = warm_up(engines.iter().map(|e| &e.series), WARM_UP * memory)?;
         let batches = BATCHES.div_ceil(engines.len());
         let mut rows = Vec::new();
         let mut length = f64::INFINITY;
@@ -53,7 +54,7 @@ impl Sample {
             let cut = (warm_up / series.length()).round() as usize;
             let left = series.len().checked_sub(cut)?;
             length = length.min(left as f64 * series.length());
-            if length < MEMORIES[1] * memory {
+            if length < REST * memory {
                 return None;
             }
             let size = left / batches;
@@ -74,7 +75,7 @@ impl Sample {
 
     /// Whether it is long enough to tell of jobs of this type.
     pub fn tells(&self, kind: &JobType) -> bool {
-        self.length >= MEMORIES[1] * residual(kind)
+        self.length >= REST * residual(kind)
     }
 
     pub fn total(&self, quantity: impl Fn(&[f64]) -> f64) -> f64 {
@@ -110,16 +111,31 @@ impl Sample {
 
     /// Mean response time of each replication, over the jobs of all types.
     pub fn replications(&self) -> Vec<f64> {
-        let sum = |rows: &[Vec<f64>], column: &dyn Fn(usize) -> usize| -> f64 {
-            let of_row =
-                |row: &Vec<f64>| -> f64 { (0..self.columns.types).map(|i| row[column(i)]).sum() };
-            rows.iter().map(of_row).sum()
+        let c = self.columns;
+        self.of_replications(|row| {
+            let sum = |column: &dyn Fn(usize) -> usize| -> f64 {
+                (0..c.types).map(|i| row[column(i)]).sum()
+            };
+            sum(&|i| c.responses(i)) / sum(&|i| c.completions(i))
+        })
+    }
+
+    /// `Σ w_i E[T_i]` of each replication.
+    pub fn weighted_replications(&self, weights: &[f64]) -> Vec<f64> {
+        let c = self.columns;
+        let of_type = |row: &[f64], i: usize| row[c.responses(i)] / row[c.completions(i)];
+        let weights = || weights.iter().enumerate();
+        self.of_replications(|row| weights().map(|(i, w)| w * of_type(row, i)).sum())
+    }
+
+    /// What follows from the sums of each replication.
+    fn of_replications(&self, value: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+        let sum = |rows: &[Vec<f64>]| {
+            let column = |c: usize| rows.iter().map(|row| row[c]).sum();
+            (0..rows[0].len()).map(column).collect::<Vec<f64>>()
         };
-        let mean = |rows: &[Vec<f64>]| {
-            let columns = self.columns;
-            sum(rows, &|i| columns.responses(i)) / sum(rows, &|i| columns.completions(i))
-        };
-        self.rows.chunks(self.batches).map(mean).collect()
+        let replications = self.rows.chunks(self.batches);
+        replications.map(|rows| value(&sum(rows))).collect()
     }
 
     /// Mean response time over the jobs of some types together.
@@ -238,7 +254,7 @@ fn number_grows<P, E>(
 ) -> bool {
     // What grows while the first of the longest jobs last is the way to the steady state.
     let length = engines.iter().map(|e| e.system.now());
-    if length.fold(f64::INFINITY, f64::min) < (MEMORIES[0] + MEMORIES[1]) * memory(workload) {
+    if length.fold(f64::INFINITY, f64::min) < (WARM_UP + REST) * memory(workload) {
         return false;
     }
     let (number, _) = mean_number(engines.iter().map(|e| &e.series), of_type);

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::artifact::{Backfill, Preemption, Route, section_seven};
+use crate::artifact::{Backfill, Family, Preemption, Route, section_seven};
 use crate::policy::{Event, Fcfs, FirstFit, System};
 use std::sync::Mutex;
 
@@ -118,7 +118,7 @@ fn many_server_queue() {
 /// (a quasi-birth-death process, checked against a truncated chain).
 #[test]
 fn preemptive_section_seven_has_its_exact_means() {
-    let policy = Contender::Msr(Box::new(section_seven(
+    let policy = Contender::from(Family::Msr(section_seven(
         Preemption::Full,
         Route::ALL[0],
         2.0,
@@ -148,7 +148,7 @@ fn non_preemptive_section_seven_has_its_exact_means() {
         "sequential-eager".parse().unwrap(),
         0.17308,
     );
-    let policy = Contender::Msr(Box::new(policy));
+    let policy = Contender::from(Family::Msr(policy));
     let run = policy
         .simulate(&model("section7"), &events(40_000_000), quiet)
         .unwrap();

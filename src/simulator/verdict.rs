@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::statistics::BATCHES;
 use super::{Estimate, Health, Run, Threshold, Watch};
-use crate::artifact::{Artifact, Claim, Method, Preemption, Quantity, SizeLaw};
+use crate::artifact::{Artifact, Claim, Method, Quantity, SizeLaw};
 use crate::workload::{JobType, Workload};
 
 /// What a run says of a claim.
@@ -62,6 +62,10 @@ const WIDE: f64 = 0.1;
 /// A longer warm-up, as a fraction of each replication, was chosen for what it leaves. (Of the
 /// 95 % intervals of such runs some 85 % cover.)
 const LONGEST_WARM_UP: f64 = 0.1;
+
+/// Half a 95 % interval over its standard error, where there are many replications; with fewer a
+/// claim's standard error is taken for more than it is, and less is refuted.
+const NORMAL: f64 = 1.96;
 
 /// Ten jobs a batch: with fewer of a type, batch means say nothing about their own spread.
 const FEWEST_JOBS: u64 = 10 * BATCHES as u64;
@@ -182,7 +186,7 @@ impl Judge<'_> {
     /// Whether the workload's sizes are of the law that the claim holds for: those of its type,
     /// and those of all where it is about all or the chain waits for completions.
     fn holds(&self, claim: &Claim) -> bool {
-        let alone = self.artifact.policy.preemption != Preemption::None;
+        let alone = self.artifact.policy.preempts();
         let types = self.workload.types().iter();
         let mut about =
             types.filter(|t| !alone || claim.job_type.as_deref().is_none_or(|of| of == t.name()));
@@ -227,7 +231,8 @@ impl Judge<'_> {
             | Quantity::MeanNumberAtMost
             | Quantity::MeanResponse
             | Quantity::WeightedResponse => self.measured(claim).map(|measured| {
-                let spread = error_of_queue(&measured, claim.value);
+                let own = claim.half_width.unwrap_or(0.0) / NORMAL;
+                let spread = error_of_queue(&measured, claim.value).hypot(own);
                 let found = Found {
                     tested: Estimate::with_error(measured.mean, spread, measured.freedom),
                     ..mean(measured)
@@ -271,9 +276,11 @@ impl Judge<'_> {
             }),
             Quantity::SwitchingFrequency => run.switching_frequency,
             // Every switch ends a stay on a working schedule, of mean 1/α.
-            Quantity::WorkingTime if self.artifact.policy.order.len() > 1 => run
-                .switching_frequency
-                .map(|f| f.times(1.0 / self.artifact.policy.switching_rate)),
+            Quantity::WorkingTime => {
+                let policy = self.artifact.policy.msr().filter(|p| p.order.len() > 1)?;
+                let period = 1.0 / policy.switching_rate;
+                run.switching_frequency.map(|f| f.times(period))
+            }
             Quantity::MeanNumber | Quantity::MeanNumberAtLeast | Quantity::MeanNumberAtMost => {
                 i.map_or(run.mean_number, |i| run.types[i].mean_number)
             }
@@ -343,7 +350,8 @@ fn error_of_fraction(measured: &Estimate, p: f64, mean: &Estimate) -> f64 {
 }
 
 fn approximate(claim: &Claim) -> bool {
-    !claim.method.is_exact() && claim.method != Method::BoundRelativeCompletions
+    let tested = [Method::BoundRelativeCompletions, Method::Simulated];
+    !claim.method.is_exact() && !tested.contains(&claim.method)
 }
 
 /// The probability of a percentile, and its place in [`super::TypeResult::percentiles`].

@@ -93,6 +93,7 @@ impl Claims<'_> {
             job_type: None,
             at: None,
             value,
+            half_width: None,
             unit: quantity.unit(self.workload.time_unit()),
             method,
             holds_for: Conditions {

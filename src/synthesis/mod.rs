@@ -1,17 +1,21 @@
 //! From a workload to a policy, on one screen: program, loop, route, switching rate, claims.
 
+mod choice;
 mod claims;
+mod msfq;
 mod sweep;
 mod tuning;
 mod what_if;
 
+pub use choice::{ChoiceError, ChoiceOptions, Chosen, Families, Stage, choose, time_of_turns};
+pub use msfq::MsfqOutlook;
 pub use sweep::{SweepPoint, sweep};
 pub use tuning::{Outlook, RouteOption};
 
 use crate::analysis::{AnalysisError, PaperBounds};
 use crate::artifact::{
-    Artifact, Backfill, CertificateRecord, CurvePoint, EmptySlots, Format, Kind, Method, MsrPolicy,
-    Objective, Preemption, Provenance, Route, RouteTried, Tuning, VERSION,
+    Artifact, Backfill, CertificateRecord, CurvePoint, EmptySlots, Family, Format, Method,
+    MsrPolicy, Objective, Preemption, Provenance, Route, RouteTried, Tuning, VERSION,
 };
 use crate::modulation::{self, Modulation, ModulationError};
 use crate::program::{self, Certificate, LOAD_MARGIN, Limits, ProgramError, Solution};
@@ -84,6 +88,8 @@ pub enum Outcome {
 pub struct Synthesis {
     /// The product.
     pub artifact: Artifact,
+    /// Its policy.
+    pub policy: MsrPolicy,
     /// The program's solution.
     pub solution: Solution,
     /// The fluid bound.
@@ -167,7 +173,6 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
     let artifact = Artifact {
         format: Format::SynthPolicy,
         version: VERSION,
-        kind: Kind::Msr,
         workload: workload.record(),
         claims,
         certificate: record(certificate),
@@ -176,10 +181,11 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
             what_if: Some(what_if),
             ..provenance(options, &policy, &solution, &modulation)
         },
-        policy,
+        policy: Family::Msr(policy.clone()),
     };
     Ok(Outcome::Policy(Box::new(Synthesis {
         artifact,
+        policy,
         solution,
         fluid,
         routes,
@@ -297,6 +303,7 @@ fn record(certificate: &Certificate) -> CertificateRecord {
         bound: certificate.bound,
         gap: certificate.gap(),
         proven: certificate.proven(),
+        mix: None,
     }
 }
 
@@ -351,8 +358,9 @@ fn provenance(
         solver: "HiGHS simplex in column generation".into(),
         rounds: solution.rounds,
         columns: solution.columns,
-        drains: modulation::drains(&policy.schedules, &policy.order),
-        phases: modulation.phases.len(),
+        drains: Some(modulation::drains(&policy.schedules, &policy.order)),
+        phases: Some(modulation.phases.len()),
+        choice: None,
         tuning: None,
         what_if: None,
     }

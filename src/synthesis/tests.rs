@@ -53,7 +53,7 @@ fn best_switching_rates_of_section_seven() {
         (setup("concurrent-late", 100.0), 0.5, 3.18691, 5.486278975),
     ] {
         let made = made(&section7(load), &options);
-        let found = made.artifact.policy.switching_rate;
+        let found = made.policy.switching_rate;
         assert!(
             (found / rate - 1.0).abs() < 2e-5,
             "{found}, expected {rate}"
@@ -70,7 +70,7 @@ fn best_switching_rates_of_section_seven() {
 #[test]
 fn the_best_route_is_taken() {
     let made = made(&section7(0.9), &Options::new(Preemption::None));
-    assert_eq!(made.artifact.policy.route.to_string(), "sequential-eager");
+    assert_eq!(made.policy.route.to_string(), "sequential-eager");
     let tuning = made.artifact.provenance.tuning.clone().unwrap();
     assert_eq!(tuning.routes.len(), 4);
     let least = tuning
@@ -114,9 +114,9 @@ fn answers_to_what_if() {
     let workload = section7(0.8);
     let policy = made(&workload, &Options::new(Preemption::None));
     let answers = policy.artifact.provenance.what_if.clone().unwrap();
-    let rate = policy.artifact.policy.switching_rate;
+    let rate = policy.policy.switching_rate;
     let fixed = |rate| Options {
-        route: Some(policy.artifact.policy.route),
+        route: Some(policy.policy.route),
         switching_rate: Some(rate),
         ..Options::new(Preemption::None)
     };
@@ -144,7 +144,7 @@ fn answers_to_what_if() {
     let more = changed("arrival_rate: 1.8,", "arrival_rate: 1.818,");
     let found = answers.more_arrivals[1].mean_response.unwrap();
     // Under this very policy: a synthesis would find another mix.
-    let chain = Modulation::new(&more, &policy.artifact.policy, 1000).unwrap();
+    let chain = Modulation::new(&more, &policy.policy, 1000).unwrap();
     let cost = crate::analysis::exact(&more, &chain, Preemption::None, 1e9).unwrap();
     assert!((cost.mean_response(&more) / found - 1.0).abs() < 1e-9);
 
@@ -180,7 +180,7 @@ fn doubling_the_switching_rate_of_a_preemptive_policy() {
     let once = made(&workload, &Options::new(Preemption::Full));
     let answers = once.artifact.provenance.what_if.clone().unwrap();
     let options = Options {
-        switching_rate: Some(2.0 * once.artifact.policy.switching_rate),
+        switching_rate: Some(2.0 * once.policy.switching_rate),
         ..Options::new(Preemption::Full)
     };
     let twice = claim(&made(&workload, &options), Quantity::MeanResponse, None)

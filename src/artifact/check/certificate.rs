@@ -1,7 +1,7 @@
 //! Both sides of the certificate: the load from the mix, the bound from the prices.
 
 use super::knapsack::{self, Verdict};
-use super::{Report, is_close, mix};
+use super::{Report, is_close, mean_schedule, mix};
 use crate::artifact::{Artifact, CertificateRecord};
 use crate::schedule::Packing;
 use crate::workload::Workload;
@@ -19,7 +19,8 @@ const NODES: u64 = 50_000_000;
 pub(super) fn load(artifact: &Artifact, workload: &Workload, report: &mut Report) {
     let path = "certificate.load";
     let found = artifact.certificate.load;
-    let served = mix(&artifact.policy);
+    let Some(mix) = mix(artifact) else { return };
+    let served = mean_schedule(mix.schedules, mix.weights);
     let loads = workload
         .types()
         .iter()

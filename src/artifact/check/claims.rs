@@ -6,7 +6,7 @@ use super::queues::Queues;
 use super::round::Round;
 use super::{Report, is_close};
 use crate::artifact::{
-    Artifact, Backfill, Claim, Conditions, EmptySlots, Method, Preemption, Quantity, SizeLaw,
+    Artifact, Backfill, Claim, Conditions, EmptySlots, Method, MsrPolicy, Quantity, SizeLaw,
 };
 use crate::workload::{JobType, Workload};
 
@@ -44,7 +44,7 @@ pub(super) fn check(
 }
 
 /// Says that the routes are too many to be followed, if a claim depends on them.
-pub(super) fn underived(artifact: &Artifact, report: &mut Report) {
+pub(super) fn underived(artifact: &Artifact, policy: &MsrPolicy, report: &mut Report) {
     if let Some(n) = artifact
         .claims
         .iter()
@@ -52,7 +52,7 @@ pub(super) fn underived(artifact: &Artifact, report: &mut Report) {
     {
         let message = format!(
             "{}: more stages than can be followed, and claims[{n}] depends on them; expected a route with fewer",
-            artifact.policy.route
+            policy.route
         );
         report.add("policy.route", message);
     }
@@ -127,6 +127,10 @@ impl Checked<'_> {
                 format!("`{}`, expected `{unit}`", claim.unit),
             );
         }
+        if let Some(half_width) = claim.half_width {
+            let message = format!("{half_width}, expected none: it is not simulated");
+            report.add(self.field("half_width"), message);
+        }
         let method = self.method();
         if claim.method != method {
             report.add(
@@ -179,7 +183,7 @@ impl Checked<'_> {
     }
 
     fn drains(&self) -> bool {
-        self.artifact.policy.preemption == Preemption::None
+        !self.artifact.policy.preempts()
     }
 
     fn method(&self) -> Method {

@@ -2,13 +2,19 @@
 
 use super::{Report, is_close};
 use crate::artifact::{
-    Artifact, Method, Objective, Preemption, Quantity, RouteTried, Tuning, WhatIf,
+    Artifact, Candidate, Choice, Interval, Method, MsrPolicy, Preemption, Quantity, RouteTried,
+    Steadiness, Tuning, WhatIf,
 };
 use crate::workload::Workload;
 
 pub(super) fn check(artifact: &Artifact, workload: &Workload, report: &mut Report) {
-    if let Some(tuning) = &artifact.provenance.tuning {
-        tuned(artifact, tuning, report);
+    match (&artifact.provenance.tuning, artifact.policy.msr()) {
+        (Some(tuning), Some(policy)) => tuned(artifact, policy, tuning, report),
+        (Some(_), None) => report.add("provenance.tuning", "expected none: there is no loop"),
+        (None, _) => {}
+    }
+    if let Some(choice) = &artifact.provenance.choice {
+        chosen(artifact, choice, report);
     }
     if let Some(what_if) = &artifact.provenance.what_if {
         let mut answers = Answers {
@@ -29,11 +35,60 @@ fn positive(path: String, value: f64, report: &mut Report) {
     }
 }
 
+/// The policy stands first among its candidates, and no other one is less; no more was simulated
+/// than allowed.
+fn chosen(artifact: &Artifact, choice: &Choice, report: &mut Report) {
+    let path = "provenance.choice";
+    if choice.events > choice.budget {
+        let message = format!("{}, expected at most {}", choice.events, choice.budget);
+        report.add(format!("{path}.events"), message);
+    }
+    let here = |n: usize, field: &str| format!("{path}.candidates[{n}].{field}");
+    let name = artifact.policy.name();
+    let Some(taken) = choice.candidates.first().filter(|c| c.name == name) else {
+        return report.add(
+            here(0, "name"),
+            format!("expected that of the policy, `{name}`"),
+        );
+    };
+    for (n, candidate) in choice.candidates.iter().enumerate() {
+        let steady = candidate.outcome == Steadiness::Steady;
+        let numbers = [candidate.value, candidate.ratio];
+        let sound = |i: &Interval| i.mean > 0.0 && i.mean.is_finite() && i.half_width >= 0.0;
+        if steady != candidate.value.is_some() || !numbers.iter().flatten().all(sound) {
+            report.add(
+                here(n, "value"),
+                "expected positive numbers where it is steady, and no others",
+            );
+        }
+    }
+    let is_less = |c: &Candidate| {
+        c.value
+            .zip(taken.value)
+            .is_some_and(|(a, b)| a.mean < b.mean)
+    };
+    if let Some(n) = choice
+        .candidates
+        .iter()
+        .position(|c| choice.decided && is_less(c) && within(choice, c))
+    {
+        report.add(
+            here(n, "value"),
+            "less than that of the policy, which is called the best",
+        );
+    }
+}
+
+/// Whether types are served as evenly as was asked for.
+fn within(choice: &Choice, candidate: &Candidate) -> bool {
+    let most = choice.max_slowdown_ratio.unwrap_or(f64::INFINITY);
+    candidate.slowdown_ratio.is_none_or(|ratio| ratio <= most)
+}
+
 /// The route taken was tried, with the value that is claimed, and none was better; the curve goes
 /// on to the right.
-fn tuned(artifact: &Artifact, tuning: &Tuning, report: &mut Report) {
+fn tuned(artifact: &Artifact, policy: &MsrPolicy, tuning: &Tuning, report: &mut Report) {
     let path = "provenance.tuning";
-    let policy = &artifact.policy;
     for (n, tried) in tuning.routes.iter().enumerate() {
         positive(
             format!("{path}.routes[{n}].switching_rate"),
@@ -84,11 +139,9 @@ fn tuned(artifact: &Artifact, tuning: &Tuning, report: &mut Report) {
 /// The value of the route taken is the one claimed, and no exact value is less.
 fn least(artifact: &Artifact, tuning: &Tuning, taken: &RouteTried, report: &mut Report) {
     let path = "provenance.tuning";
-    let claimed = match tuning.objective {
-        Objective::Mean => claimed(artifact, Quantity::MeanResponse),
-        Objective::Weighted => claimed(artifact, Quantity::WeightedResponse),
+    let Some(claimed) = claimed(artifact, tuning.objective.quantity()) else {
+        return;
     };
-    let Some(claimed) = claimed else { return };
     let value = taken.value.unwrap_or(f64::NAN);
     if taken.method != Method::ApproximationQueueLength && !is_close(value, claimed, 1e-6) {
         let message = format!("{value} for the route taken, expected {claimed}");

@@ -17,15 +17,17 @@
 mod against;
 mod certificate;
 mod claims;
+mod families;
 mod knapsack;
 mod making;
 mod queues;
 mod round;
 mod shape;
+mod simulated;
 
 pub use against::check_against;
 
-use super::{Artifact, VERSION};
+use super::{Artifact, Family, MsrPolicy, VERSION};
 use crate::workload::Workload;
 use round::Round;
 
@@ -98,24 +100,44 @@ fn workload(artifact: &Artifact, report: &mut Report) -> Option<Workload> {
     checked.ok()
 }
 
-/// What takes a sound workload: that schedules fit, the certificate, the loop's round, claims.
+/// What takes a sound workload: that schedules fit, the certificate, the rule, claims.
 fn evidence(artifact: &Artifact, workload: &Workload, report: &mut Report) {
-    shape::packing(&artifact.policy, workload, report);
+    if let Some(mix) = mix(artifact) {
+        shape::packing(mix, workload, report);
+    }
     if report.is_clear("certificate") {
         certificate::bound(&artifact.certificate, workload, report);
         certificate::gap(&artifact.certificate, report);
     }
-    let mut round = None;
-    if report.is_clear("policy") {
+    if report.is_clear("policy") && report.is_clear("certificate.mix") {
         certificate::load(artifact, workload, report);
-        drains(artifact, report);
-        round = Round::of(workload, &artifact.policy);
-        match &round {
-            Some(round) => stability(artifact, workload, round, report),
-            None => claims::underived(artifact, report),
+    }
+    match &artifact.policy {
+        Family::Msr(policy) => round_and_claims(artifact, policy, workload, report),
+        _ => {
+            families::check(&artifact.policy, workload, report);
+            simulated::check(artifact, workload, report);
         }
     }
     making::check(artifact, workload, report);
+}
+
+/// What follows from the round of a loop.
+fn round_and_claims(
+    artifact: &Artifact,
+    policy: &MsrPolicy,
+    workload: &Workload,
+    report: &mut Report,
+) {
+    let mut round = None;
+    if report.is_clear("policy") {
+        drains(artifact, policy, report);
+        round = Round::of(workload, policy);
+        match &round {
+            Some(round) => stability(artifact, workload, round, report),
+            None => claims::underived(artifact, policy, report),
+        }
+    }
     claims::check(artifact, workload, round.as_ref(), report);
 }
 
@@ -131,28 +153,38 @@ fn stability(artifact: &Artifact, workload: &Workload, round: &Round, report: &m
             report.add("policy.switching_rate", message);
         }
     }
-    let phases = round.stages + artifact.policy.schedules.len();
-    if artifact.provenance.phases != phases {
-        report.add(
-            "provenance.phases",
-            format!("{}, expected {phases}", artifact.provenance.phases),
-        );
-    }
+    let working = artifact.policy.msr().map_or(0, |p| p.schedules.len());
+    counted(
+        "phases",
+        artifact.provenance.phases,
+        round.stages + working,
+        report,
+    );
 }
 
 /// The slots that one round has to empty: `Σ_legs Σ_i (u_i − v_i)⁺`.
-fn drains(artifact: &Artifact, report: &mut Report) {
-    let policy = &artifact.policy;
+fn drains(artifact: &Artifact, policy: &MsrPolicy, report: &mut Report) {
     let excess = |(u, v): (&u32, &u32)| u64::from(u.saturating_sub(*v));
     let leg = |n: usize| -> u64 {
         let next = policy.schedule((n + 1) % policy.order.len());
         policy.schedule(n).iter().zip(next).map(excess).sum()
     };
     let drains: u64 = (0..policy.order.len()).map(leg).sum();
-    if artifact.provenance.drains != drains {
+    counted("drains", artifact.provenance.drains, drains, report);
+}
+
+/// What the provenance counts of a loop.
+fn counted<T: PartialEq + std::fmt::Display>(
+    field: &str,
+    found: Option<T>,
+    expected: T,
+    report: &mut Report,
+) {
+    if found.as_ref() != Some(&expected) {
+        let found = found.map_or("absent".into(), |found| found.to_string());
         report.add(
-            "provenance.drains",
-            format!("{}, expected {drains}", artifact.provenance.drains),
+            format!("provenance.{field}"),
+            format!("{found}, expected {expected}"),
         );
     }
 }
@@ -163,16 +195,37 @@ fn is_close(found: f64, expected: f64, relative: f64) -> bool {
     expected.is_finite() && (found - expected).abs() <= relative * expected.abs()
 }
 
-/// `πW` (K): the mean schedule of the mix, while it works.
-fn mix(artifact: &super::MsrPolicy) -> Vec<f64> {
-    let types = artifact.schedules.first().map_or(0, Vec::len);
+/// Schedules with the fraction of time of each, and where they stand.
+#[derive(Clone, Copy)]
+struct Mixed<'a> {
+    path: &'static str,
+    schedules: &'a [Vec<u32>],
+    weights: &'a [f64],
+}
+
+/// The mix of the certificate: that of the policy where it is one.
+fn mix(artifact: &Artifact) -> Option<Mixed<'_>> {
+    match (&artifact.policy, &artifact.certificate.mix) {
+        (Family::Msr(policy), _) => Some(Mixed {
+            path: "policy",
+            schedules: &policy.schedules,
+            weights: &policy.weights,
+        }),
+        (_, Some(mix)) => Some(Mixed {
+            path: "certificate.mix",
+            schedules: &mix.schedules,
+            weights: &mix.weights,
+        }),
+        (_, None) => None,
+    }
+}
+
+/// `πW` (K): the mean schedule of a mix, while it works.
+fn mean_schedule(schedules: &[Vec<u32>], weights: &[f64]) -> Vec<f64> {
+    let types = schedules.first().map_or(0, Vec::len);
     let of_type = |i: usize| -> f64 {
-        artifact
-            .schedules
-            .iter()
-            .zip(&artifact.weights)
-            .map(|(u, p)| f64::from(u[i]) * p)
-            .sum()
+        let slots = schedules.iter().map(|u| f64::from(u[i]));
+        slots.zip(weights).map(|(u, p)| u * p).sum()
     };
     (0..types).map(of_type).collect()
 }

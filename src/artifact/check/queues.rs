@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use statrs::function::gamma::{gamma_ur, ln_gamma};
 
 use super::round::Round;
-use crate::artifact::{Artifact, Preemption, Quantity};
+use crate::artifact::{Artifact, Quantity};
 use crate::ctmc::{
     Environment, MEMORY, ModulatedQueue, PhaseType, RelativeCompletions, Stationary, Survival,
     matrix_work, rounds, staged_phases, staged_qbd,
@@ -63,7 +63,7 @@ impl<'a> Queues<'a> {
     /// nor where there are none.
     fn stages(&self, i: usize) -> Option<PhaseType> {
         let size = self.workload.types()[i].size();
-        let followed = self.artifact.policy.preemption != Preemption::None;
+        let followed = self.artifact.policy.preempts();
         (followed && !size.is_exponential()).then(|| size.phases())?
     }
 

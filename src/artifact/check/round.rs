@@ -16,7 +16,7 @@
 
 use std::collections::BTreeMap;
 
-use super::mix;
+use super::mean_schedule;
 use crate::artifact::{Admission, Drain, MsrPolicy, Preemption};
 use crate::ctmc::{Edge, Environment, ModulatedQueue};
 use crate::schedule::Packing;
@@ -69,7 +69,7 @@ impl Round {
         let mut round = Round {
             rate: policy.switching_rate,
             count: count as f64,
-            mix: mix(policy),
+            mix: mean_schedule(&policy.schedules, &policy.weights),
             transit: 0.0,
             served: vec![0.0; rates.len()],
             stages: 0,

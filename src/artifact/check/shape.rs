@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Report;
+use super::{Mixed, Report, mix};
 use crate::artifact::{Artifact, MsrPolicy, Preemption};
 use crate::schedule::Packing;
 use crate::workload::Workload;
@@ -13,31 +13,62 @@ const SUM: f64 = 1e-9;
 /// Policy and certificate, without a look at what the workload says.
 pub(super) fn check(artifact: &Artifact, report: &mut Report) {
     let types = artifact.workload.types.len();
-    schedules(&artifact.policy, types, report);
-    weights(&artifact.policy, report);
-    order(&artifact.policy, report);
-    rates(&artifact.policy, report);
+    match mix(artifact) {
+        Some(mix) => mixed(mix, types, report),
+        None => report.add(
+            "certificate.mix",
+            "absent, expected the mix that has the load",
+        ),
+    }
+    if let Some(policy) = artifact.policy.msr() {
+        if artifact.certificate.mix.is_some() {
+            report.add(
+                "certificate.mix",
+                "expected none, since the policy is a mix",
+            );
+        }
+        order(policy, report);
+        rates(policy, report);
+    }
     certificate(artifact, report);
 }
 
-fn schedules(policy: &MsrPolicy, types: usize, report: &mut Report) {
-    if policy.schedules.is_empty() {
-        report.add("policy.schedules", "no schedules, expected at least one");
+fn mixed(mix: Mixed<'_>, types: usize, report: &mut Report) {
+    let Mixed { path, .. } = mix;
+    schedules(&format!("{path}.schedules"), mix.schedules, types, report);
+    let path = format!("{path}.weights");
+    length(
+        &path,
+        mix.weights.len(),
+        mix.schedules.len(),
+        "schedule",
+        report,
+    );
+    for (s, weight) in mix.weights.iter().enumerate() {
+        positive(format!("{path}[{s}]"), *weight, report);
+    }
+    sum(&path, mix.weights, report);
+}
+
+/// Schedules, none of them twice.
+pub(super) fn schedules(path: &str, schedules: &[Vec<u32>], types: usize, report: &mut Report) {
+    if schedules.is_empty() {
+        report.add(path, "no schedules, expected at least one");
     }
     let mut known = HashMap::new();
-    for (s, schedule) in policy.schedules.iter().enumerate() {
-        let path = format!("policy.schedules[{s}]");
-        length(&path, schedule.len(), types, "job type", report);
+    for (s, schedule) in schedules.iter().enumerate() {
+        let here = format!("{path}[{s}]");
+        length(&here, schedule.len(), types, "job type", report);
         if let Some(first) = known.insert(schedule, s) {
             report.add(
-                path,
-                format!("{schedule:?} stands already at policy.schedules[{first}]"),
+                here,
+                format!("{schedule:?} stands already at {path}[{first}]"),
             );
         }
     }
 }
 
-fn length(path: &str, found: usize, expected: usize, each: &str, report: &mut Report) {
+pub(super) fn length(path: &str, found: usize, expected: usize, each: &str, report: &mut Report) {
     if found != expected {
         report.add(
             path,
@@ -46,36 +77,33 @@ fn length(path: &str, found: usize, expected: usize, each: &str, report: &mut Re
     }
 }
 
-fn weights(policy: &MsrPolicy, report: &mut Report) {
-    let path = "policy.weights";
-    length(
-        path,
-        policy.weights.len(),
+fn order(policy: &MsrPolicy, report: &mut Report) {
+    permutation(
+        "policy.loop",
+        &policy.order,
         policy.schedules.len(),
         "schedule",
         report,
     );
-    for (s, weight) in policy.weights.iter().enumerate() {
-        positive(format!("{path}[{s}]"), *weight, report);
-    }
-    sum(path, &policy.weights, report);
 }
 
-fn order(policy: &MsrPolicy, report: &mut Report) {
-    let path = "policy.loop";
-    let count = policy.schedules.len();
-    length(path, policy.order.len(), count, "schedule", report);
+/// Each index once.
+pub(super) fn permutation(
+    path: &str,
+    order: &[usize],
+    count: usize,
+    each: &str,
+    report: &mut Report,
+) {
+    length(path, order.len(), count, each, report);
     let mut visited = vec![false; count];
-    for (n, s) in policy.order.iter().enumerate() {
+    for (n, s) in order.iter().enumerate() {
         match visited.get_mut(*s) {
             None => report.add(
                 format!("{path}[{n}]"),
                 format!("{s}, expected an index below {count}"),
             ),
-            Some(true) => report.add(
-                format!("{path}[{n}]"),
-                format!("{s} stands twice in the loop"),
-            ),
+            Some(true) => report.add(format!("{path}[{n}]"), format!("{s} stands there twice")),
             Some(seen) => *seen = true,
         }
     }
@@ -147,13 +175,13 @@ fn certificate(artifact: &Artifact, report: &mut Report) {
     nonnegative("certificate.gap", found.gap, report);
 }
 
-fn positive(path: impl Into<String>, found: f64, report: &mut Report) {
+pub(super) fn positive(path: impl Into<String>, found: f64, report: &mut Report) {
     if !(found > 0.0 && found.is_finite()) {
         report.add(path, format!("{found}, expected a finite number > 0"));
     }
 }
 
-fn nonnegative(path: impl Into<String>, found: f64, report: &mut Report) {
+pub(super) fn nonnegative(path: impl Into<String>, found: f64, report: &mut Report) {
     if !(found >= 0.0 && found.is_finite()) {
         report.add(path, format!("{found}, expected a finite number ≥ 0"));
     }
@@ -169,20 +197,35 @@ fn sum(path: &str, shares: &[f64], report: &mut Report) {
 }
 
 /// `uD ≤ P`, exactly, for each schedule; and every type in one of them.
-pub(super) fn packing(policy: &MsrPolicy, workload: &Workload, report: &mut Report) {
-    let packing = Packing::new(workload);
-    let types = workload.types();
-    for (s, schedule) in policy.schedules.iter().enumerate() {
-        if schedule.len() == types.len() && !packing.fits(schedule) {
-            let message = format!("{schedule:?} does not fit: {}", overrun(schedule, workload));
-            report.add(format!("policy.schedules[{s}]"), message);
+pub(super) fn packing(mix: Mixed<'_>, workload: &Workload, report: &mut Report) {
+    let path = format!("{}.schedules", mix.path);
+    fits(&path, mix.schedules, workload, report);
+    all_served(&path, mix.schedules, workload, report);
+}
+
+/// Every type stands in one of the schedules.
+pub(super) fn all_served(
+    path: &str,
+    schedules: &[Vec<u32>],
+    workload: &Workload,
+    report: &mut Report,
+) {
+    for (i, kind) in workload.types().iter().enumerate() {
+        let serves = |u: &Vec<u32>| u.get(i).is_some_and(|count| *count > 0);
+        if !schedules.iter().any(serves) {
+            let message = format!("type `{}` is served by no schedule", kind.name());
+            report.add(path, message);
         }
     }
-    for (i, kind) in types.iter().enumerate() {
-        let serves = |u: &Vec<u32>| u.get(i).is_some_and(|count| *count > 0);
-        if !policy.schedules.iter().any(serves) {
-            let message = format!("type `{}` is served by no schedule", kind.name());
-            report.add("policy.schedules", message);
+}
+
+/// `uD ≤ P`, exactly, for each schedule.
+pub(super) fn fits(path: &str, schedules: &[Vec<u32>], workload: &Workload, report: &mut Report) {
+    let packing = Packing::new(workload);
+    for (s, schedule) in schedules.iter().enumerate() {
+        if schedule.len() == workload.types().len() && !packing.fits(schedule) {
+            let message = format!("{schedule:?} does not fit: {}", overrun(schedule, workload));
+            report.add(format!("{path}[{s}]"), message);
         }
     }
 }

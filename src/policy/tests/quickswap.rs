@@ -1,4 +1,5 @@
 use super::*;
+use crate::artifact::{AdaptiveMsrPolicy, Switching};
 use rand::{RngExt, SeedableRng};
 
 /// Four servers: light jobs (type 0) need one, heavy ones (type 1) all.
@@ -96,7 +97,11 @@ fn ten() -> Workload {
 
 #[test]
 fn types_take_turns() {
-    let mut stage = Stage::new(&ten(), StaticQuickswap::new(&ten(), false), false);
+    let mut stage = Stage::new(
+        &ten(),
+        StaticQuickswap::new(&StaticQuickswap::published(&ten(), false)),
+        false,
+    );
     assert_eq!(stage.arrive(1), "+1:0");
     assert_eq!(
         [stage.arrive(0), stage.arrive(2), stage.arrive(2)],
@@ -119,7 +124,11 @@ fn types_take_turns() {
 
 #[test]
 fn the_next_turn_may_begin_while_the_last_one_drains() {
-    let mut stage = Stage::new(&ten(), StaticQuickswap::new(&ten(), true), false);
+    let mut stage = Stage::new(
+        &ten(),
+        StaticQuickswap::new(&StaticQuickswap::published(&ten(), true)),
+        false,
+    );
     assert_eq!(stage.arrive(2), "+2:0");
     assert_eq!(
         stage.arrive(0),
@@ -164,8 +173,12 @@ fn working_schedules_are_left_by_what_waits() {
         margin: 0.0,
         floor: 3.0,
     };
-    let policy = AdaptiveMsr::new(vec![vec![4, 0], vec![0, 1]], vec![0.25, 1.0], switching);
-    let mut stage = Stage::new(&four(), policy, false);
+    let policy = AdaptiveMsrPolicy {
+        schedules: vec![vec![4, 0], vec![0, 1]],
+        prices: vec![0.25, 1.0],
+        switching,
+    };
+    let mut stage = Stage::new(&four(), AdaptiveMsr::new(&policy), false);
     for n in 0..4 {
         assert_eq!(stage.arrive(0), format!("+0:{n}"));
     }

@@ -55,7 +55,7 @@ fn intervals_of_many_servers_cover() {
 #[test]
 fn intervals_of_section_seven_cover() {
     let policy = section_seven(Preemption::Full, Route::ALL[0], 2.0);
-    let policy = Contender::Msr(Box::new(policy));
+    let policy = Contender::from(Family::Msr(policy));
     for (load, count, exact) in [(0.5, MILLION, 5.2595), (0.9, 3 * MILLION, 36.8107)] {
         let workload = model("section7").scaled(load / 0.9).unwrap();
         assert_covering(&workload, &policy, count, exact, |run| run.mean_number);

@@ -1,7 +1,7 @@
 //! Rules against values from independent simulators.
 
 use super::*;
-use crate::policy::{AdaptiveMsr, Switching};
+use crate::artifact::{AdaptiveMsrPolicy, Family, Switching};
 
 /// Asserts that a mean agrees with an independent one, each with half its 95 % interval: their
 /// difference lies within 3.29 standard errors of it (99.9 %), and that is narrow.
@@ -78,9 +78,15 @@ fn adaptive_switching_comes_near_the_optimum() {
         margin: 0.5,
         floor: 36.0,
     };
-    let schedules = vec![vec![32, 0], vec![0, 1]];
-    let policy = AdaptiveMsr::new(schedules, vec![1.0 / 32.0, 1.0], switching);
-    let run = simulate(&workload, policy, &events(40_000_000), quiet).unwrap();
+    let policy = AdaptiveMsrPolicy {
+        schedules: vec![vec![32, 0], vec![0, 1]],
+        prices: vec![1.0 / 32.0, 1.0],
+        switching,
+    };
+    let policy = Contender::from(Family::AdaptiveMsr(policy));
+    let run = policy
+        .simulate(&workload, &events(40_000_000), quiet)
+        .unwrap();
     let found = run.mean_response.unwrap();
     let [low, high] = [found.mean - found.half_width, found.mean + found.half_width];
     assert!(high > 4.821 && low < 1.03 * 4.821, "{found:?}");

@@ -280,7 +280,7 @@ fn the_calendar_agrees_with_the_race_on_exponential_sizes() {
         ),
     ] {
         let workload = workload.scaled(load / 0.9).unwrap();
-        let policy = Contender::Msr(Box::new(policy));
+        let policy = Contender::from(Family::Msr(policy));
         let run = policy.simulate(&workload, &events(budget), quiet).unwrap();
         for (kind, exact) in run.types.iter().zip(exact) {
             agrees(kind.mean_number, exact, within, &kind.name);
@@ -296,7 +296,7 @@ fn all_work_is_done_under_every_rule_and_a_seed_has_one_result() {
     let msr = |preemption, backfill| {
         let mut policy = section_seven(preemption, "sequential-eager".parse().unwrap(), 0.2);
         policy.backfill = backfill;
-        Contender::Msr(Box::new(policy))
+        Contender::from(Family::Msr(policy))
     };
     let contenders = [
         Contender::FirstFit,

@@ -1,0 +1,77 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Objective;
+
+/// How the policy was chosen among families, by simulation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Choice {
+    /// What was made least \[time\].
+    pub objective: Objective,
+    /// The largest mean slowdown E\[T_i\]/E\[S_i\] of a type over the smallest that was allowed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_slowdown_ratio: Option<f64>,
+    /// Seed of the arrivals and sizes that all candidates faced at the end; knobs were tuned on
+    /// those of the next seed.
+    pub seed: u64,
+    /// Independent replications.
+    pub replications: u32,
+    /// Events that might be simulated.
+    pub budget: u64,
+    /// Events that were.
+    pub events: u64,
+    /// Whether the policy taken is better than each other candidate, all at 95 % together.
+    pub decided: bool,
+    /// The policy taken first, the others by the objective; those without a steady state last.
+    pub candidates: Vec<Candidate>,
+}
+
+/// A policy that was simulated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Candidate {
+    /// Its family, or the rule that people run now.
+    pub name: String,
+    /// Its knobs, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub knobs: Option<String>,
+    /// How many policies of the family were tried.
+    pub tried: usize,
+    /// What became of it.
+    pub outcome: Steadiness,
+    /// The objective \[time\], with its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Interval>,
+    /// How many times as much as that of the policy taken, on the same arrivals and sizes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<Interval>,
+    /// Jain's index over the types' mean response times: 1 is equal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fairness: Option<f64>,
+    /// The largest mean slowdown of a type over the smallest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowdown_ratio: Option<f64>,
+}
+
+/// A mean from simulation, with its 95 % confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Interval {
+    /// The mean.
+    pub mean: f64,
+    /// Half the width of the interval around it.
+    pub half_width: f64,
+}
+
+/// Whether a simulated policy has means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Steadiness {
+    /// It settled.
+    Steady,
+    /// The runs were too short to say.
+    Unsettled,
+    /// The number of jobs, or of jobs of a type, grew without end.
+    Unstable,
+}

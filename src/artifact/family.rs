@@ -1,0 +1,117 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{MsrPolicy, TablePolicy};
+
+/// All that the online rule needs beside the workload, in one shape a family.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", content = "policy", rename_all = "kebab-case")]
+pub enum Family {
+    /// A Markovian Service Rate policy: a clock moves it between working schedules.
+    Msr(MsrPolicy),
+    /// Static Quickswap: the types in turn.
+    StaticQuickswap(StaticQuickswapPolicy),
+    /// Adaptive Quickswap: the largest jobs first, until others wait in vain.
+    AdaptiveQuickswap(AdaptiveQuickswapPolicy),
+    /// Adaptive MSR: working schedules left and chosen by queue lengths.
+    AdaptiveMsr(AdaptiveMsrPolicy),
+    /// The optimum of a dynamic program, as a table.
+    Optimal(TablePolicy),
+}
+
+impl Family {
+    /// The name that artifacts and comparisons have for it.
+    pub fn name(&self) -> &'static str {
+        self.kind().into()
+    }
+
+    /// Whether it may stop running jobs.
+    pub fn preempts(&self) -> bool {
+        self.msr()
+            .is_some_and(|policy| policy.preemption != super::Preemption::None)
+    }
+
+    /// The Markovian Service Rate policy, if it is one.
+    pub fn msr(&self) -> Option<&MsrPolicy> {
+        match self {
+            Family::Msr(policy) => Some(policy),
+            _ => None,
+        }
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        match self {
+            Family::Msr(_) => Kind::Msr,
+            Family::StaticQuickswap(_) => Kind::StaticQuickswap,
+            Family::AdaptiveQuickswap(_) => Kind::AdaptiveQuickswap,
+            Family::AdaptiveMsr(_) => Kind::AdaptiveMsr,
+            Family::Optimal(_) => Kind::Optimal,
+        }
+    }
+}
+
+/// The families by name, as documents have them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Kind {
+    Msr,
+    StaticQuickswap,
+    AdaptiveQuickswap,
+    AdaptiveMsr,
+    Optimal,
+}
+
+impl From<Kind> for &'static str {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Msr => "msr",
+            Kind::StaticQuickswap => "static-quickswap",
+            Kind::AdaptiveQuickswap => "adaptive-quickswap",
+            Kind::AdaptiveMsr => "adaptive-msr",
+            Kind::Optimal => "optimal",
+        }
+    }
+}
+
+/// The types in a fixed cycle, one at a time, without preemption (Quickswap paper, section 4.3). On
+/// a one-or-all system with the heavy type's threshold 0 it is MSFQ(ℓ), ℓ the light type's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StaticQuickswapPolicy {
+    /// All types, in the order of their turns, as indices into the workload's.
+    pub cycle: Vec<usize>,
+    /// ℓ_i by type, below the number of its jobs that fit: its turn is over once no more are left, all
+    /// in service, and another type waits.
+    pub thresholds: Vec<u32>,
+    /// Whether the next type starts as soon as it fits, while the last one drains.
+    pub overlap: bool,
+}
+
+/// Nothing to set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AdaptiveQuickswapPolicy {}
+
+/// Working schedules that are left and chosen by queue lengths, without preemption.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AdaptiveMsrPolicy {
+    /// The working schedules (N × K): jobs of each type, in the workload's type order.
+    pub schedules: Vec<Vec<u32>>,
+    /// What a running job of each type is worth (K): nonnegative, and a working schedule 1 at most.
+    pub prices: Vec<f64>,
+    /// When a schedule is left.
+    pub switching: Switching,
+}
+
+/// When Adaptive MSR leaves a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Switching {
+    /// φ, in \[0, 1\].
+    pub waste: f64,
+    /// δ ≥ 0.
+    pub margin: f64,
+    /// θ ≥ 0 \[jobs\].
+    pub floor: f64,
+}

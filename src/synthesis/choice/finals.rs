@@ -1,0 +1,173 @@
+//! The end of a choice: the best of each family, and what people run now, on arrivals and sizes that
+//! nobody was tuned on.
+
+use super::course::Course;
+use super::{ChoiceError, Stage};
+use crate::artifact::Family;
+use crate::simulator::{Contender, Estimate, Health, Ranking, Run, paired_ratio};
+
+/// The first runs take this part of what is left, all together.
+const FIRST: f64 = 0.25;
+
+/// What is claimed of the first is to be known so well, if events are left.
+const PRECISION: f64 = 0.01;
+
+/// Somebody who takes part.
+pub(super) struct Entrant {
+    pub name: &'static str,
+    pub contender: Contender,
+    /// The policy; none for a rule that is there for comparison.
+    pub policy: Option<Family>,
+    /// Policies that were tried to find it.
+    pub tried: usize,
+    /// Its runs, each longer than the one before.
+    runs: Vec<Run>,
+    /// One more of the policy taken, where the others left something to be wished for.
+    precise: Option<Run>,
+}
+
+impl Entrant {
+    pub fn new(policy: Family, tried: usize) -> Self {
+        Entrant {
+            name: policy.name(),
+            contender: policy.clone().into(),
+            policy: Some(policy),
+            tried,
+            runs: Vec::new(),
+            precise: None,
+        }
+    }
+
+    pub fn rule(contender: Contender) -> Self {
+        Entrant {
+            name: contender.name(),
+            contender,
+            policy: None,
+            tried: 1,
+            runs: Vec::new(),
+            precise: None,
+        }
+    }
+
+    /// The longest run.
+    pub fn last(&self) -> Option<&Run> {
+        self.precise.as_ref().or(self.runs.last())
+    }
+}
+
+/// Two rounds at most, then one more run of the first.
+pub(super) fn run(
+    course: &mut Course<'_>,
+    entrants: &mut [Entrant],
+    mut progress: impl FnMut(Stage),
+) -> Result<(), ChoiceError> {
+    let mut part = FIRST;
+    let mut running: Vec<usize> = (0..entrants.len()).collect();
+    loop {
+        let length = (course.left() as f64 * part / running.len() as f64) as u64;
+        for &n in &running {
+            progress(Stage {
+                what: format!("comparing {}", entrants[n].name),
+                spent: course.spent as f64 / course.budget as f64,
+            });
+            let run = course.run(&entrants[n].contender, length, 0.0)?;
+            entrants[n].runs.push(run);
+        }
+        let Some(first) = first(course, entrants) else {
+            // None is seen to settle: once more, as long as can be.
+            if part == FIRST && !course.interrupted() {
+                part = 1.0;
+                continue;
+            }
+            return Ok(());
+        };
+        running.retain(|&n| n == first || !is_behind(course, entrants, first, n));
+        if running.len() == 1 || part == 1.0 || course.interrupted() {
+            return sharpen(course, &mut entrants[first]);
+        }
+        part = 1.0;
+    }
+}
+
+/// Simulates the first until it is known well, or the budget is spent.
+fn sharpen(course: &mut Course<'_>, first: &mut Entrant) -> Result<(), ChoiceError> {
+    let vague = |run: &Run| course.value(run).is_none_or(|v| v.relative() > PRECISION);
+    let longest = first.runs.last();
+    let enough = longest.is_some_and(|run| course.left() > 2 * run.events);
+    if enough && longest.is_some_and(vague) && !course.interrupted() {
+        let run = course.run(&first.contender, course.left(), PRECISION)?;
+        first.precise = course.value(&run).is_some().then_some(run);
+    }
+    Ok(())
+}
+
+/// Of the policies with the longest runs, the one with the least cost.
+fn first(course: &Course<'_>, entrants: &[Entrant]) -> Option<usize> {
+    let rounds = entrants.iter().map(|e| e.runs.len()).max()?;
+    let cost = |n: usize| {
+        entrants[n]
+            .runs
+            .last()
+            .map_or(f64::INFINITY, |r| course.cost(r))
+    };
+    let eligible = (0..entrants.len()).filter(|&n| {
+        entrants[n].policy.is_some() && entrants[n].runs.len() == rounds && cost(n).is_finite()
+    });
+    eligible.min_by(|a, b| cost(*a).total_cmp(&cost(*b)))
+}
+
+/// Whether somebody is unstable, or surely worse than the first, all that ran as long together at 95 %.
+fn is_behind(course: &Course<'_>, entrants: &[Entrant], first: usize, other: usize) -> bool {
+    let round = entrants[other].runs.len().min(entrants[first].runs.len()) - 1;
+    let (a, b) = (&entrants[first].runs[round], &entrants[other].runs[round]);
+    if b.health == Health::Unstable {
+        return true;
+    }
+    let values: Vec<(&str, &[Option<f64>])> = entrants
+        .iter()
+        .filter_map(|e| Some((e.name, e.runs.get(round)?)))
+        .filter(|(_, run)| course.value(run).is_some())
+        .map(|(name, run)| (name, course.values(run)))
+        .collect();
+    let ranking = Ranking::new(&values);
+    let pair = ranking.pair(entrants[first].name, entrants[other].name);
+    pair.is_some_and(|p| p.apart && p.slower == entrants[other].name)
+        && course.cost(a) <= course.cost(b)
+}
+
+/// How it came out.
+pub(super) struct Standing {
+    /// The first of the policies at the front, the others by cost.
+    pub order: Vec<Entrant>,
+    /// Whether all others are behind the first.
+    pub decided: bool,
+}
+
+impl Standing {
+    /// `None` where no policy was seen to settle.
+    pub fn new(course: &Course<'_>, mut entrants: Vec<Entrant>) -> Option<Self> {
+        let taken = first(course, &entrants)?;
+        let others = (0..entrants.len()).filter(|n| *n != taken);
+        let decided = others
+            .clone()
+            .all(|n| is_behind(course, &entrants, taken, n));
+        let winner = entrants.remove(taken);
+        let cost = |e: &Entrant| e.runs.last().map_or(f64::INFINITY, |r| course.cost(r));
+        entrants.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+        entrants.insert(0, winner);
+        Some(Standing {
+            order: entrants,
+            decided,
+        })
+    }
+
+    /// How many times as much an entrant has as the first, where both ran as long.
+    pub fn ratio(&self, course: &Course<'_>, other: &Entrant) -> Option<Estimate> {
+        let first = &self.order[0];
+        let round = other.runs.len().min(first.runs.len()).checked_sub(1)?;
+        let known = |e: &Entrant| -> Option<Vec<f64>> {
+            course.values(&e.runs[round]).iter().copied().collect()
+        };
+        paired_ratio(&known(other)?, &known(first)?)
+    }
+}

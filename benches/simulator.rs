@@ -36,7 +36,7 @@ fn lognormal() -> Workload {
 
 fn msr(workload: &Workload, options: Options) -> Contender {
     match synthesize(workload, &options).unwrap() {
-        Outcome::Policy(made) => Contender::Msr(Box::new(made.artifact.policy)),
+        Outcome::Policy(made) => made.artifact.policy.into(),
         _ => panic!("no policy"),
     }
 }

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use synth::artifact::{CheckedArtifact, check_against};
+use synth::artifact::{CheckedArtifact, Method, check_against};
 
 use super::{Common, NEGATIVE, Outcome, read_workload, tell};
 
@@ -32,13 +32,20 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
             return Ok(ExitCode::from(NEGATIVE));
         }
     }
-    let (claims, types) = (
-        checked.artifact().claims.len(),
-        checked.workload().types().len(),
+    let claims = checked.artifact().claims.iter();
+    let (simulated, derived): (Vec<_>, Vec<_>) =
+        claims.partition(|c| c.method == Method::Simulated);
+    let mut text = format!(
+        "valid: {} claims about {} types derived anew, and the certificate",
+        derived.len(),
+        checked.workload().types().len()
     );
-    tell(
-        common,
-        &format!("valid: {claims} claims about {types} types derived anew, and the certificate"),
-    );
+    if !simulated.is_empty() {
+        text += &format!(
+            "; {} more are simulated: `synth simulate --policy` judges them",
+            simulated.len()
+        );
+    }
+    tell(common, &text);
     Ok(ExitCode::SUCCESS)
 }

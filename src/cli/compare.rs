@@ -4,8 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use synth::artifact::Objective;
+use synth::optimum;
 use synth::program::{self, Limits};
-use synth::report::{self, Budgets, Cell, Comparison, Header, Outcome as CellOutcome, Subject};
+use synth::report::{
+    self, Budgets, Cell, Comparison, Header, OptimumAt, Outcome as CellOutcome, Subject,
+};
 use synth::simulator::Settings;
 use synth::workload::Workload;
 
@@ -34,6 +38,11 @@ pub struct Arguments {
 
     #[command(flatten)]
     budget: Budget,
+
+    /// Show how far each policy is above the least mean response time that any policy without
+    /// preemption can have (`synth optimum`), where that can be computed: small systems
+    #[arg(long)]
+    optimum: bool,
 
     /// Also write all results as JSON to this file (`-`: to standard output, in place of the
     /// table). Until it is whole, finished parts stand in FILE.partial
@@ -107,7 +116,10 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     };
     let cells = plan.run(finished, journal.as_mut(), common)?;
     let interrupted = !plan.is_done(&cells);
-    let comparison = Comparison::new(header, cells, interrupted);
+    let mut comparison = Comparison::new(header, cells, interrupted);
+    if arguments.optimum {
+        comparison.optima = arguments.optima(&workload, &comparison, &settings, common)?;
+    }
     arguments.publish(&workload, &comparison, common)?;
     conclude(&comparison, journal, common)
 }
@@ -196,6 +208,35 @@ impl Arguments {
             );
         }
         Ok(entered)
+    }
+
+    /// What no policy without preemption can beat, load by load.
+    fn optima(
+        &self,
+        workload: &Workload,
+        comparison: &Comparison,
+        settings: &Settings,
+        common: &Common,
+    ) -> Result<Vec<OptimumAt>, Box<dyn Error>> {
+        let own = comparison.header.workload.load;
+        let at = |&load: &f64| {
+            let spinner = progress::spinner(common, "solving the dynamic program");
+            let scaled = workload.scaled(load / own)?;
+            let (mean, limits) = (Objective::Mean, optimum::Limits::default());
+            let found = optimum::optimum(&scaled, mean, &limits, &settings.interrupt, |step| {
+                spinner.set_message(format!("ρ = {load}: {}", report::optimum_step(&step)));
+            });
+            let (lower_bound, why) = match found {
+                Ok(found) => (Some(found.lower), None),
+                Err(why) => (None, Some(why.to_string())),
+            };
+            Ok(OptimumAt {
+                load,
+                lower_bound,
+                why,
+            })
+        };
+        self.loads.iter().map(at).collect()
     }
 
     fn header(

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use super::{estimate, number, percent, synthesis, table, within};
 use crate::artifact::{Candidate, Choice, Family, Interval, Objective, Steadiness};
 use crate::schedule::Fluid;
-use crate::synthesis::{Chosen, MsfqOutlook, time_of_turns};
+use crate::synthesis::{Chosen, MsfqOutlook, is_proved_stable, time_of_turns};
 use crate::workload::Workload;
 
 /// The summary of a policy that was chosen by simulation.
@@ -135,14 +135,14 @@ fn over(candidate: &Candidate) -> Option<String> {
 /// What is known of its stability.
 fn stability(workload: &Workload, policy: &Family) -> String {
     match policy {
-        Family::Msr(_) => "stability: proved, by the loads ρ_i < 1".into(),
-        Family::StaticQuickswap(turns) if !turns.overlap && time_of_turns(workload) < 1.0 => {
-            format!(
-                "stability: proved, since Σ λ_i/(μ_i c_i) = {} < 1",
-                number(time_of_turns(workload))
-            )
+        _ if !is_proved_stable(policy, workload) => {
+            "stability: seen in simulation at this load, not proved".into()
         }
-        _ => "stability: seen in simulation at this load, not proved".into(),
+        Family::StaticQuickswap(_) => format!(
+            "stability: proved, since Σ λ_i/(μ_i c_i) = {} < 1",
+            number(time_of_turns(workload))
+        ),
+        _ => "stability: proved, by the loads ρ_i < 1".into(),
     }
 }
 

@@ -12,8 +12,8 @@ mod synthesis;
 
 pub use choice::{choice, thresholds};
 pub use comparison::{
-    AtLoad, Budgets, Cell, Comparison, Entrant, Header, Outcome, Subject, comparison_csv,
-    comparison_page, comparison_table,
+    AtLoad, Budgets, Cell, Comparison, Entrant, Header, OptimumAt, Outcome, Subject,
+    comparison_csv, comparison_page, comparison_table,
 };
 pub use cost::explain;
 pub use optimum::{Distance, OptimumReport, optimum, optimum_step};
@@ -60,6 +60,14 @@ pub fn number(value: f64) -> String {
 /// Decimals that an interval leaves a number; none where it is known without error.
 fn decimals(width: f64) -> Option<usize> {
     (width > 0.0).then(|| (1 - width.log10().floor() as i64).clamp(0, 9) as usize)
+}
+
+/// A bound from below to four digits, and not rounded up: else it would not be one.
+fn below(bound: f64) -> String {
+    let power = bound.log10().floor() - 3.0;
+    // As `number` writes it: whole numbers stay whole, up to where it takes an exponent.
+    let power = if bound < 1e7 { power.min(0.0) } else { power };
+    number((bound - 0.5 * 10_f64.powf(power)).max(0.0))
 }
 
 /// `mean ± half-width`, the mean to the digits that the interval leaves.
@@ -119,5 +127,11 @@ mod tests {
         assert_eq!(shown(1.2345e-12, 1.3e-14), "1.23e-12 ± 1.3e-14");
         assert_eq!(shown(1.2345e15, 1.3e13), "1.23e15 ± 1.3e13");
         assert_eq!(estimate(None), "–");
+    }
+
+    #[test]
+    fn a_bound_from_below_is_not_rounded_up() {
+        let shown = [2.7779, 0.001_999_9, 123_456.7, 9.9999, 0.0].map(below);
+        assert_eq!(shown, ["2.777", "0.001999", "123456", "9.999", "0"]);
     }
 }

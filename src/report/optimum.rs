@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{estimate, number, table};
+use super::{below, estimate, number, table};
 use crate::artifact::Objective;
 use crate::optimum::{Optimum, Step};
 use crate::simulator::{Estimate, Health, Run};
@@ -120,23 +120,4 @@ pub fn optimum(workload: &Workload, found: &OptimumReport, objective: Objective)
         rows.add_row([distance.policy.clone(), response, over]);
     }
     format!("{text}\n{}", rows.trim_fmt())
-}
-
-/// A bound from below to four digits, and not rounded up: else it would not be one.
-fn below(bound: f64) -> String {
-    let power = bound.log10().floor() - 3.0;
-    // As `number` writes it: whole numbers stay whole, up to where it takes an exponent.
-    let power = if bound < 1e7 { power.min(0.0) } else { power };
-    number((bound - 0.5 * 10_f64.powf(power)).max(0.0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bound_from_below_is_not_rounded_up() {
-        let shown = [2.7779, 0.001_999_9, 123_456.7, 9.9999, 0.0].map(below);
-        assert_eq!(shown, ["2.777", "0.001999", "123456", "9.999", "0"]);
-    }
 }

@@ -45,11 +45,8 @@ fn heading(workload: &Workload, run: &Run) -> String {
     );
     match run.health {
         Health::Settled => format!(
-            "{ending}: {scale}; {} (MSER-5)",
-            match run.warm_up {
-                0.0 => "no warm-up needed".to_string(),
-                time => format!("warm-up of {} {unit} cut off", number(time)),
-            }
+            "{ending}: {scale}; warm-up of {} {unit} cut off (MSER-5)",
+            number(run.warm_up)
         ),
         Health::Unsettled => format!(
             "UNSETTLED ({ending}: {scale}): too short for a warm-up to be found, or beside the longest jobs, so no mean is given; allow more with --events or --time"

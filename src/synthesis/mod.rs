@@ -7,7 +7,9 @@ mod sweep;
 mod tuning;
 mod what_if;
 
-pub use choice::{ChoiceError, ChoiceOptions, Chosen, Families, Stage, choose, time_of_turns};
+pub use choice::{
+    ChoiceError, ChoiceOptions, Chosen, Families, Stage, choose, is_proved_stable, time_of_turns,
+};
 pub use msfq::MsfqOutlook;
 pub use sweep::{SweepPoint, sweep};
 pub use tuning::{Outlook, RouteOption};

@@ -93,15 +93,15 @@ impl MsfqQueue {
         light: Stream,
         heavy: Stream,
     ) -> Result<Self, MsfqError> {
-        let load = light.offered() / servers as f64 + heavy.offered();
+        let queue = MsfqQueue {
+            servers,
+            threshold,
+            light,
+            heavy,
+        };
         match threshold < servers {
-            true if load < 1.0 => Ok(MsfqQueue {
-                servers,
-                threshold,
-                light,
-                heavy,
-            }),
-            true => Err(MsfqError::Unstable(load)),
+            true if queue.load() < 1.0 => Ok(queue),
+            true => Err(MsfqError::Unstable(queue.load())),
             false => Err(MsfqError::Threshold(threshold, servers - 1)),
         }
     }

@@ -36,6 +36,8 @@ pub fn comparison_csv(
         };
         let mut lines = of_run(workload, run);
         lines.extend(ratio(comparison, &cell.policy, cell.load));
+        let above = comparison.above_optimum(&cell.policy, cell.load);
+        lines.extend(above.map(|a| Line::plain("all", "above_optimum", Some(a), "1")));
         let load = cell.load.to_string();
         for Line {
             kind,

@@ -145,6 +145,21 @@ pub struct Comparison {
     pub cells: Vec<Cell>,
     /// Who is faster, and how surely, at each load.
     pub rankings: Vec<AtLoad>,
+    /// What no policy without preemption can beat, where that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub optima: Vec<OptimumAt>,
+}
+
+/// The least mean response time without preemption, and its load.
+#[derive(Clone, Debug, Serialize)]
+pub struct OptimumAt {
+    /// The load ρ.
+    pub load: f64,
+    /// No policy without preemption has less \[time\]; none where that was too much to compute.
+    pub lower_bound: Option<f64>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// A ranking and its load.
@@ -161,6 +176,7 @@ impl Comparison {
     /// Draws what can be concluded from the cells that are there.
     pub fn new(header: Header, cells: Vec<Cell>, interrupted: bool) -> Self {
         let mut comparison = Comparison {
+            optima: Vec::new(),
             rankings: Vec::new(),
             interrupted,
             header,
@@ -179,6 +195,23 @@ impl Comparison {
             .collect();
         let ranking = Ranking::new(&replications);
         AtLoad { load, ranking }
+    }
+
+    /// What no policy without preemption can beat at a load \[time\].
+    pub fn optimum(&self, load: f64) -> Option<f64> {
+        let mut optima = self.optima.iter();
+        optima
+            .find(|at| at.load.to_bits() == load.to_bits())?
+            .lower_bound
+    }
+
+    /// How far above that a policy without preemption is, as a fraction.
+    pub fn above_optimum(&self, policy: &str, load: f64) -> Option<f64> {
+        let run = self.settled(policy, load)?;
+        let least = self
+            .optimum(load)
+            .filter(|_| run.counters.preemptions == 0)?;
+        Some(run.mean_response?.mean / least - 1.0)
     }
 
     /// What came of a policy at a load; none where it was not reached.
@@ -228,8 +261,13 @@ impl Comparison {
         let time = s
             .time_seconds
             .map_or(String::new(), |t| format!(" --time {t}"));
+        let optimum = if self.optima.is_empty() {
+            ""
+        } else {
+            " --optimum"
+        };
         format!(
-            "synth compare --workload {} --policies {} --loads {} --seed {} --replications {} --precision {} --events {}{time}",
+            "synth compare --workload {} --policies {} --loads {} --seed {} --replications {} --precision {} --events {}{time}{optimum}",
             quoted(&h.workload.file),
             quoted(&names.join(",")),
             loads.join(","),
@@ -254,6 +292,12 @@ impl Comparison {
         }
         for name in self.names() {
             warnings.extend(self.failures(name));
+        }
+        for OptimumAt { load, why, .. } in &self.optima {
+            warnings.extend(
+                why.as_ref()
+                    .map(|why| format!("no optimum at ρ = {load}: {why}")),
+            );
         }
         warnings
     }

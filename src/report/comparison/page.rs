@@ -125,7 +125,16 @@ fn rows(comparison: &Comparison) -> Vec<(String, Vec<Shown>)> {
         });
         (comparison.label(name).to_string(), cells.collect())
     };
-    comparison.names().map(row).collect()
+    let mut rows: Vec<_> = comparison.names().map(row).collect();
+    if let Some(mut optima) = table::optima(comparison) {
+        let label = optima.remove(0);
+        let shown = |text| Shown {
+            text,
+            class: "none",
+        };
+        rows.push((label, optima.into_iter().map(shown).collect()));
+    }
+    rows
 }
 
 fn details(comparison: &Comparison) -> Vec<Detail> {
@@ -173,7 +182,7 @@ fn method(workload: &Workload, comparison: &Comparison) -> Vec<(&'static str, St
         ("Simulation", format!("{} independent replications from seed {}; at a load every policy faces the same arrivals and the same sizes. A run ends at a relative precision of {} % in two looks, or after {} events{}.", s.replications, s.seed, short(100.0 * s.precision), s.events, s.time_seconds.map_or(String::new(), |t| format!(", or after {t} s (its numbers then depend on the machine)")))),
         ("Warm-up", warm_up(comparison, workload.time_unit())),
         ("Intervals", "95 % confidence, by batch means of independent replications. Ratios are estimated from pairs of replications on the same arrivals and sizes (Student's t); what is said of a load holds together at 95 % (Bonferroni over all pairs of policies there).".into()),
-        ("Stability", "A policy is called unstable where the number of jobs in the system climbs from quarter to quarter of the run, and by more than chance explains; and unsettled where the run was too short to tell. Neither has means.".into()),
+        ("Stability", "A policy is called unstable where the number of jobs in the system, or of jobs of one type, climbs from quarter to quarter of the run, and by more than chance explains; and unsettled where the run was too short to tell: no warm-up was found, or less than 10 mean residual sizes of the longest jobs were left after it. Neither has means.".into()),
         ("Runs", endings(comparison)),
     ];
     let digests = h.policies.iter().filter_map(|p| {
@@ -191,7 +200,7 @@ fn warm_up(comparison: &Comparison, unit: &str) -> String {
     let settled = runs(comparison).filter(|run| run.health == Health::Settled);
     let longest = settled.map(|run| run.warm_up).fold(0.0, f64::max);
     format!(
-        "found in each run by MSER-5 (White 1997) and cut off; the longest was {} {unit} a replication.",
+        "found in each run by MSER-5 (White 1997), at least 3 mean residual sizes of the longest jobs, and cut off; the longest was {} {unit} a replication.",
         number(longest)
     )
 }

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use super::{Comparison, Outcome, words};
-use crate::report::{estimate, table};
+use crate::report::{below, estimate, percent, table};
 use crate::simulator::{Ending, Health, Run};
 
 /// Mean response times, policies down and loads across; then what follows from them, in words.
@@ -23,6 +23,9 @@ pub fn comparison_table(comparison: &Comparison) -> String {
                 .chain(cells),
         );
     }
+    if let Some(row) = optima(comparison) {
+        table.add_row(row);
+    }
     let mut text = format!("{}\n\n", table.trim_fmt());
     for at in &comparison.rankings {
         let chain = words::chain(comparison, at).map_or(String::new(), |c| format!(": {c}"));
@@ -32,8 +35,24 @@ pub fn comparison_table(comparison: &Comparison) -> String {
     for warning in comparison.warnings() {
         let _ = writeln!(text, "{warning}");
     }
-    text + "\n" + NOTE
+    text += "\n";
+    text += NOTE;
+    if !comparison.optima.is_empty() {
+        text += ABOVE;
+    }
+    text
 }
+
+/// What no policy can beat, load by load.
+pub fn optima(comparison: &Comparison) -> Option<Vec<String>> {
+    let least = |load: &f64| comparison.optimum(*load).map_or("–".into(), below);
+    let row = comparison.header.loads.iter().map(least);
+    let first = "at least, without preemption".to_string();
+    (!comparison.optima.is_empty()).then(|| [first].into_iter().chain(row).collect())
+}
+
+const ABOVE: &str = "
+In brackets: above the least that any policy without preemption can have (a bound from below).";
 
 const NOTE: &str = "mean response time over all jobs with 95 % confidence intervals; the same arrivals and
 sizes for each policy at a load. What is said of a load holds together at 95 % (pairs of replications, Bonferroni);
@@ -47,7 +66,11 @@ pub fn cell(comparison: &Comparison, name: &str, load: f64) -> String {
         Some(Outcome::Run(run)) if run.ending == Ending::Interrupted => {
             format!("{} (interrupted)", mean(run))
         }
-        Some(Outcome::Run(run)) => mean(run),
+        Some(Outcome::Run(run)) => {
+            let above = comparison.above_optimum(name, load);
+            let above = above.map(|a| format!(" (+{})", percent(a.max(0.0))));
+            mean(run) + &above.unwrap_or_default()
+        }
     }
 }
 

@@ -259,6 +259,17 @@ pub fn time_of_turns(workload: &Workload) -> f64 {
     types.map(turn).sum()
 }
 
+/// Whether a policy that was synthesized for the workload, or chosen, is known to be stable there:
+/// nMSR with exponential sizes by its loads ρ_i < 1, Static Quickswap without overlap by the time of
+/// its turns. The others have no proof.
+pub fn is_proved_stable(policy: &Family, workload: &Workload) -> bool {
+    match policy {
+        Family::Msr(_) => super::all_exponential(workload),
+        Family::StaticQuickswap(turns) => !turns.overlap && time_of_turns(workload) < 1.0,
+        Family::AdaptiveQuickswap(_) | Family::AdaptiveMsr(_) | Family::Optimal(_) => false,
+    }
+}
+
 /// The working schedules of the program, priced so that the dearest is worth 1, with knobs that did
 /// well on section 7 of the MSR paper, and on one-or-all.
 fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {

@@ -2,11 +2,12 @@
 
 use super::course::{Course, REPLICATIONS, slowdown_ratio};
 use super::finals::{Entrant, Standing};
-use super::{ChoiceOptions, Synthesis};
+use super::{ChoiceOptions, Synthesis, is_proved_stable};
 use crate::artifact::{
     Artifact, Candidate, Choice, Claim, Conditions, Family, Interval, Method, Mix, Provenance,
-    Quantity, Steadiness,
+    Quantity, StaticQuickswapPolicy, Steadiness,
 };
+use crate::policy::StaticQuickswap;
 use crate::simulator::{Estimate, Health, Run};
 use crate::workload::Workload;
 
@@ -41,6 +42,9 @@ pub(super) fn choice(course: &Course<'_>, options: &ChoiceOptions, standing: &St
 fn candidate(course: &Course<'_>, entrant: &Entrant, ratio: Option<Estimate>) -> Candidate {
     let run = entrant.last();
     let value = run.and_then(|run| course.value(run));
+    // What is known to be stable was not simulated for long enough, however it grew.
+    let policy = entrant.policy.as_ref();
+    let proved = policy.is_some_and(|policy| is_proved_stable(policy, course.workload));
     Candidate {
         name: entrant.name.into(),
         knobs: entrant
@@ -50,7 +54,7 @@ fn candidate(course: &Course<'_>, entrant: &Entrant, ratio: Option<Estimate>) ->
         tried: entrant.tried,
         outcome: match (value, run.map(|run| run.health)) {
             (Some(_), _) => Steadiness::Steady,
-            (None, Some(Health::Unstable)) => Steadiness::Unstable,
+            (None, Some(Health::Unstable)) if !proved => Steadiness::Unstable,
             (None, _) => Steadiness::Unsettled,
         },
         value: value.map(Into::into),
@@ -64,23 +68,12 @@ fn candidate(course: &Course<'_>, entrant: &Entrant, ratio: Option<Estimate>) ->
 fn knobs(policy: &Family, workload: &Workload) -> Option<String> {
     match policy {
         Family::Msr(policy) => Some(format!(
-            "α = {:.4} /{}, route {}",
+            "α = {:.3e} /{}, route {}",
             policy.switching_rate,
             workload.time_unit(),
             policy.route
         )),
-        Family::StaticQuickswap(policy) => {
-            let turn = |i: &usize| {
-                format!(
-                    "{} ℓ = {}",
-                    workload.types()[*i].name(),
-                    policy.thresholds[*i]
-                )
-            };
-            let turns: Vec<String> = policy.cycle.iter().map(turn).collect();
-            let overlap = if policy.overlap { "; overlapping" } else { "" };
-            Some(turns.join(", ") + overlap)
-        }
+        Family::StaticQuickswap(policy) => Some(turns(policy, workload)),
         Family::AdaptiveMsr(policy) => {
             let s = policy.switching;
             Some(format!(
@@ -89,6 +82,26 @@ fn knobs(policy: &Family, workload: &Workload) -> Option<String> {
             ))
         }
         Family::AdaptiveQuickswap(_) | Family::Optimal(_) => None,
+    }
+}
+
+/// Types of which the turns are told one by one.
+const TOLD: usize = 5;
+
+fn turns(policy: &StaticQuickswapPolicy, workload: &Workload) -> String {
+    let published = StaticQuickswap::published(workload, policy.overlap);
+    let turn = |i: &usize| {
+        let name = workload.types()[*i].name();
+        format!("{name} ℓ = {}", policy.thresholds[*i])
+    };
+    let turns = match (*policy == published, policy.cycle.len() <= TOLD) {
+        (true, _) => "as published".into(),
+        (false, true) => policy.cycle.iter().map(turn).collect::<Vec<_>>().join(", "),
+        (false, false) => "other thresholds or turns than published".into(),
+    };
+    match policy.overlap {
+        true => turns + ", overlapping",
+        false => turns,
     }
 }
 

@@ -163,14 +163,15 @@ fn size(law: &PhaseType, random: &mut Random) -> f64 {
 fn policy(path: Option<String>) -> Result<(MsrPolicy, Workload), Box<dyn Error>> {
     if let Some(path) = path {
         let checked = CheckedArtifact::read(Path::new(&path))?;
-        return Ok((
-            checked.artifact().policy.clone(),
-            checked.workload().clone(),
-        ));
+        let msr = checked.artifact().policy.msr().cloned();
+        let policy = msr.ok_or(
+            "this draws the schedules of the family msr; `policy::online` has the rule of any family",
+        )?;
+        return Ok((policy, checked.workload().clone()));
     }
     let workload = Workload::read(Path::new("models/section7.yaml"))?.workload;
     match synthesize(&workload, &Options::new(Preemption::None))? {
-        Outcome::Policy(made) => Ok((made.artifact.policy, workload)),
+        Outcome::Policy(made) => Ok((made.policy, workload)),
         _ => Err("no policy can stabilize this workload".into()),
     }
 }

@@ -10,13 +10,19 @@
 //! arrival. Clock 0 ends a working schedule; clock 1 + i ends a slot of type i that no job ends.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
-use synth::artifact::{Artifact, Backfill, CheckedArtifact, EmptySlots, Family, Preemption, Route};
-use synth::policy::{
-    Action, AdaptiveMsr, AdaptiveQuickswap, Event, Msr, Policy, StaticQuickswap, System, Tabled,
+use synth::artifact::{
+    AdaptiveQuickswapPolicy, Artifact, Backfill, CheckedArtifact, EmptySlots, Family, Objective,
+    Preemption, Route, StaticQuickswapPolicy,
 };
-use synth::synthesis::{Options, Outcome, synthesize};
+use synth::optimum::{self, optimum};
+use synth::policy::{Action, Event, Policy, System};
+use synth::synthesis::{ChoiceOptions, Families, Options, Outcome, Synthesis, choose, synthesize};
 use synth::workload::Workload;
 
 #[derive(Serialize, Deserialize)]
@@ -38,19 +44,13 @@ struct Step {
 /// The rule with its system, driven by events from outside.
 struct Interpreter {
     system: System,
-    rule: Box<dyn Policy>,
+    rule: Box<dyn Policy + Send>,
 }
 
 impl Interpreter {
     fn new(artifact: &Artifact) -> Self {
         let workload = artifact.workload.check().unwrap();
-        let mut rule: Box<dyn Policy> = match &artifact.policy {
-            Family::Msr(policy) => Box::new(Msr::new(policy, &workload)),
-            Family::StaticQuickswap(policy) => Box::new(StaticQuickswap::new(policy)),
-            Family::AdaptiveQuickswap(_) => Box::new(AdaptiveQuickswap::new(&workload)),
-            Family::AdaptiveMsr(policy) => Box::new(AdaptiveMsr::new(policy)),
-            Family::Optimal(policy) => Box::new(Tabled::read(policy)),
-        };
+        let mut rule = synth::policy::online(&artifact.policy, &workload);
         let preemptible = artifact.policy.preempts();
         let mut system = System::new(&workload, rule.clocks(), preemptible);
         rule.begin(&mut system);
@@ -85,8 +85,8 @@ impl Interpreter {
     }
 }
 
-/// The families and their variants: file name, preemption, route, backfilling, empty slots.
-fn families() -> Vec<(&'static str, Options)> {
+/// Markovian Service Rate policies: file name, preemption, route, backfilling, empty slots.
+fn variants() -> Vec<(&'static str, Options)> {
     let with = |preemption, route: &str, backfill, empty_slots| Options {
         // With full preemption there is no route to choose.
         route: (preemption != Preemption::Full).then(|| route.parse::<Route>().unwrap()),
@@ -98,7 +98,7 @@ fn families() -> Vec<(&'static str, Options)> {
     use Preemption::{Full, None, Setup};
     vec![
         (
-            "full",
+            "msr-full",
             with(
                 Full,
                 "sequential-eager",
@@ -107,7 +107,7 @@ fn families() -> Vec<(&'static str, Options)> {
             ),
         ),
         (
-            "full-backfill",
+            "msr-full-backfill",
             with(
                 Full,
                 "sequential-eager",
@@ -116,7 +116,7 @@ fn families() -> Vec<(&'static str, Options)> {
             ),
         ),
         (
-            "none-analysed",
+            "msr-none-analysed",
             with(
                 None,
                 "sequential-eager",
@@ -125,11 +125,11 @@ fn families() -> Vec<(&'static str, Options)> {
             ),
         ),
         (
-            "none-late",
+            "msr-none-late",
             with(None, "concurrent-late", Backfill::None, EmptySlots::Release),
         ),
         (
-            "none-backfill",
+            "msr-none-backfill",
             with(
                 None,
                 "concurrent-eager",
@@ -138,7 +138,7 @@ fn families() -> Vec<(&'static str, Options)> {
             ),
         ),
         (
-            "setup-analysed",
+            "msr-setup-analysed",
             with(
                 Setup,
                 "concurrent-late",
@@ -147,7 +147,7 @@ fn families() -> Vec<(&'static str, Options)> {
             ),
         ),
         (
-            "setup-backfill",
+            "msr-setup-backfill",
             with(
                 Setup,
                 "sequential-eager",
@@ -160,19 +160,75 @@ fn families() -> Vec<(&'static str, Options)> {
 
 fn path(name: &str) -> String {
     format!(
-        "{}/tests/conformance/msr-{name}.json",
+        "{}/tests/conformance/{name}.json",
         env!("CARGO_MANIFEST_DIR")
     )
 }
 
-/// A random but feasible sequence of events: arrivals, ends of running jobs, running clocks.
-fn record(options: &Options) -> Vector {
+fn synthesized(workload: &Workload, options: &Options) -> Box<Synthesis> {
+    match synthesize(workload, options).unwrap() {
+        Outcome::Policy(made) => made,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// All families with their variants, by file name.
+fn artifacts() -> Vec<(&'static str, Artifact)> {
     let model = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
     let workload = Workload::read(model.as_ref()).unwrap().workload;
-    let Outcome::Policy(made) = synthesize(&workload, options).unwrap() else {
-        panic!()
+    let msr = |(name, options)| (name, synthesized(&workload, &options).artifact);
+    let mut all: Vec<_> = variants().into_iter().map(msr).collect();
+    let lighter = workload.scaled(0.5).unwrap();
+    let turns = |overlap| {
+        Families::Given(Box::new(Family::StaticQuickswap(StaticQuickswapPolicy {
+            cycle: vec![2, 0, 1],
+            thresholds: vec![0, 2, 1],
+            overlap,
+        })))
     };
-    let mut interpreter = Interpreter::new(&made.artifact);
+    let adaptive = Family::AdaptiveQuickswap(AdaptiveQuickswapPolicy {});
+    let (text, never) = (
+        "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 4}}, jobs: [
+  {name: light, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1},
+  {name: heavy, demand: {cpu: 4}, arrival_rate: .3, mean_size: 1}]}",
+        AtomicBool::new(false),
+    );
+    let small = Workload::parse(text, "small").unwrap().workload;
+    let limits = optimum::Limits::default();
+    let best = optimum(&small, Objective::Mean, &limits, &never, |_| {}).unwrap();
+    let table = Family::Optimal(best.policy.written());
+    all.extend([
+        ("static-quickswap", chosen(&lighter, turns(false))),
+        ("static-quickswap-overlap", chosen(&lighter, turns(true))),
+        (
+            "adaptive-quickswap",
+            chosen(&lighter, Families::Given(Box::new(adaptive))),
+        ),
+        ("adaptive-msr", chosen(&lighter, Families::AdaptiveMsr)),
+        ("optimal", chosen(&small, Families::Given(Box::new(table)))),
+    ]);
+    all
+}
+
+fn chosen(workload: &Workload, families: Families) -> Artifact {
+    let options = Options::new(Preemption::None);
+    let choice = ChoiceOptions {
+        families,
+        budget: 4_000_000,
+        seed: 1,
+        max_slowdown_ratio: None,
+        interrupt: Arc::default(),
+    };
+    let made = synthesized(workload, &options);
+    choose(workload, &options, &choice, made, |_| ())
+        .unwrap()
+        .artifact
+}
+
+/// A random but feasible sequence of events: arrivals, ends of running jobs, running clocks.
+fn record(artifact: &Artifact) -> Vector {
+    let types = artifact.workload.types.len();
+    let mut interpreter = Interpreter::new(artifact);
     let mut running: Vec<(usize, u64)> = Vec::new();
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
     let mut steps = Vec::new();
@@ -183,7 +239,7 @@ fn record(options: &Options) -> Vector {
             .iter()
             .position(|rate| *rate > 0.0);
         let (event, job) = match random.random_range(0..10) {
-            0..5 => (Event::Arrival(random.random_range(0..3)), None),
+            0..5 => (Event::Arrival(random.random_range(0..types)), None),
             5..8 if !running.is_empty() => {
                 let (kind, job) = running.swap_remove(random.random_range(0..running.len()));
                 (Event::Completion(kind), Some(job))
@@ -200,25 +256,30 @@ fn record(options: &Options) -> Vector {
         }
     }
     Vector {
-        artifact: serde_json::to_value(&made.artifact).unwrap(),
+        artifact: serde_json::to_value(artifact).unwrap(),
         steps,
     }
 }
 
 #[test]
 fn vectors_are_reproduced() {
-    for (name, options) in families() {
-        if std::env::var_os("SYNTH_UPDATE_VECTORS").is_some() {
-            let text = serde_json::to_string(&record(&options)).unwrap();
-            std::fs::write(
-                path(name),
-                text.replace("{\"event\"", "\n{\"event\"") + "\n",
-            )
-            .unwrap();
+    if std::env::var_os("SYNTH_UPDATE_VECTORS").is_some() {
+        for (name, artifact) in artifacts() {
+            let text = serde_json::to_string(&record(&artifact)).unwrap();
+            let lines = text.replace("{\"event\"", "\n{\"event\"") + "\n";
+            std::fs::write(path(name), lines).unwrap();
         }
-        let text = std::fs::read_to_string(path(name)).unwrap();
-        let vector: Vector = serde_json::from_str(&text).unwrap();
-        let checked = CheckedArtifact::parse(&vector.artifact.to_string(), name).unwrap();
+    }
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance");
+    let files = std::fs::read_dir(folder).unwrap();
+    let mut kinds = BTreeSet::new();
+    for file in files.map(|entry| entry.unwrap().path()) {
+        let name = file.display();
+        let vector: Vector =
+            serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        let text = vector.artifact.to_string();
+        let checked = CheckedArtifact::parse(&text, &name.to_string()).unwrap();
+        kinds.insert(checked.artifact().policy.name());
         let mut interpreter = Interpreter::new(checked.artifact());
         let mut starts = 0;
         for (n, step) in vector.steps.iter().enumerate() {
@@ -228,4 +289,12 @@ fn vectors_are_reproduced() {
         }
         assert!(starts > 20, "{name} does something");
     }
+    let all = [
+        "adaptive-msr",
+        "adaptive-quickswap",
+        "msr",
+        "optimal",
+        "static-quickswap",
+    ];
+    assert_eq!(kinds, BTreeSet::from(all));
 }

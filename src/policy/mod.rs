@@ -68,6 +68,9 @@ pub use unsuitable::Unsuitable;
 
 pub(crate) use meter::Meter;
 
+use crate::artifact::Family;
+use crate::workload::Workload;
+
 /// What a policy reacts to. Types are indices in the workload's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -103,6 +106,17 @@ pub trait Policy {
 
     /// Decides at an event, in no more than O(K) and without allocation.
     fn react(&mut self, event: Event, system: &mut System);
+}
+
+/// The rule of an artifact, whatever its family, for whoever embeds it.
+pub fn online(policy: &Family, workload: &Workload) -> Box<dyn Policy + Send> {
+    match policy {
+        Family::Msr(policy) => Box::new(Msr::new(policy, workload)),
+        Family::StaticQuickswap(policy) => Box::new(StaticQuickswap::new(policy)),
+        Family::AdaptiveQuickswap(_) => Box::new(AdaptiveQuickswap::new(workload)),
+        Family::AdaptiveMsr(policy) => Box::new(AdaptiveMsr::new(policy)),
+        Family::Optimal(policy) => Box::new(Tabled::read(policy)),
+    }
 }
 
 #[cfg(test)]

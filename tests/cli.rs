@@ -1,31 +1,11 @@
 //! The binary, end to end: what a person types, what comes out where, and the exit code.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod common;
+
 use std::path::PathBuf;
-use std::process::Output;
 
-use assert_cmd::Command;
-
-fn synth(arguments: &[&str]) -> Output {
-    let mut command = Command::cargo_bin("synth").unwrap();
-    command
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(arguments)
-        .output()
-        .unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().unwrap()
-}
+use common::{code, stderr, stdout, synth};
 
 fn in_folder(folder: &tempfile::TempDir, name: &str) -> PathBuf {
     folder.path().join(name)
@@ -38,7 +18,11 @@ fn every_model_becomes_a_policy_that_checks() {
     let models = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/models")).unwrap();
     let mut count = 0;
     for model in models.map(|entry| entry.unwrap().path()) {
-        for preemption in [&["none"][..], &["full"], &["setup", "--setup-rate", "10"]] {
+        for preemption in [
+            &["none", "--family", "msr"][..],
+            &["full"],
+            &["setup", "--setup-rate", "10"],
+        ] {
             let policy = in_folder(&folder, "policy.json");
             let (model, file) = (model.to_str().unwrap(), policy.to_str().unwrap());
             let typed = ["--workload", model, "--output", file, "--effort", "0.01"];
@@ -58,7 +42,14 @@ fn every_model_becomes_a_policy_that_checks() {
 /// Standard output holds the artifact and nothing else; the summary is for people.
 #[test]
 fn the_artifact_goes_to_standard_output_and_the_summary_to_standard_error() {
-    let made = synth(&["--workload", "models/vms.yaml", "--preemption", "none"]);
+    let made = synth(&[
+        "--workload",
+        "models/vms.yaml",
+        "--preemption",
+        "none",
+        "--family",
+        "msr",
+    ]);
     let artifact: serde_json::Value = serde_json::from_str(&stdout(&made)).unwrap();
     assert_eq!(artifact["format"], "synth-policy");
     assert_eq!(artifact["certificate"]["proven"], true);
@@ -70,6 +61,8 @@ fn the_artifact_goes_to_standard_output_and_the_summary_to_standard_error() {
         "models/vms.yaml",
         "--preemption",
         "none",
+        "--family",
+        "msr",
         "--quiet",
     ]);
     assert_eq!(
@@ -210,6 +203,8 @@ fn compare_prints_a_table_and_says_what_is_unstable() {
         "models/section7.yaml",
         "--preemption",
         "none",
+        "--family",
+        "msr",
         "--output",
         policy,
     ]);
@@ -444,6 +439,8 @@ fn output_goes_where_it_is_sent() {
             "models/section7.yaml",
             "--preemption",
             "none",
+            "--family",
+            "msr",
             "-q",
             "-o",
             path,
@@ -485,6 +482,8 @@ fn extreme_workloads_get_an_answer() {
             let output = synth(&[
                 "--workload",
                 path.to_str().unwrap(),
+                "--family",
+                "msr",
                 "--preemption",
                 preemption,
             ]);

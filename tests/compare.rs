@@ -2,42 +2,21 @@
 //! resumed, and that the number of cores changes nothing.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use common::{code, command, stderr, stdout, synth};
 use serde_json::Value;
 
 const SECTION_SEVEN: [&str; 3] = ["compare", "--workload", "models/section7.yaml"];
 
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_synth"));
-    command
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(arguments);
-    command
-}
-
-fn synth(arguments: &[&str]) -> Output {
-    command(arguments).output().unwrap()
-}
-
 /// Compares on section 7.
 fn compare(arguments: &[&str]) -> Output {
     synth(&[&SECTION_SEVEN[..], arguments].concat())
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().unwrap()
 }
 
 struct Folder(tempfile::TempDir);

@@ -14,7 +14,7 @@ use synth::simulator::Settings;
 use synth::workload::Workload;
 
 use super::journal::Journal;
-use super::output::{apart, emit, is_stdout};
+use super::output::{apart, emit, is_stdout, writable};
 use super::plan::{Entered, Plan, enter};
 use super::simulate::Budget;
 use super::{
@@ -296,14 +296,4 @@ impl Arguments {
         }
         Ok(())
     }
-}
-
-/// Whether a result can be written there, found out before hours of simulation.
-fn writable(path: &Path) -> Result<(), Box<dyn Error>> {
-    let tried = match std::fs::metadata(path) {
-        Ok(there) if there.is_dir() => Err(std::io::ErrorKind::IsADirectory.into()),
-        Ok(_) => std::fs::OpenOptions::new().write(true).open(path).map(drop),
-        Err(_) => std::fs::File::create_new(path).and_then(|_| std::fs::remove_file(path)),
-    };
-    tried.map_err(|e| format!("cannot write {}: {e}; choose another place", path.display()).into())
 }

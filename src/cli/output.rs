@@ -93,3 +93,13 @@ pub fn publish(
     let Some(file) = output else { return Ok(()) };
     emit(Some(file), &(serde_json::to_string_pretty(results)? + "\n"))
 }
+
+/// Whether a result can be written there, found out before hours of simulation.
+pub fn writable(path: &Path) -> Result<(), Box<dyn Error>> {
+    let tried = match std::fs::metadata(path) {
+        Ok(there) if there.is_dir() => Err(std::io::ErrorKind::IsADirectory.into()),
+        Ok(_) => std::fs::OpenOptions::new().write(true).open(path).map(drop),
+        Err(_) => std::fs::File::create_new(path).and_then(|_| std::fs::remove_file(path)),
+    };
+    tried.map_err(|e| format!("cannot write {}: {e}; choose another place", path.display()).into())
+}

@@ -14,7 +14,7 @@ use synth::synthesis::{
 };
 use synth::workload::Workload;
 
-use super::output::{apart, emit};
+use super::output::{apart, emit, is_stdout, writable};
 use super::{
     Common, INTERRUPTED, NEGATIVE, Outcome, count, interrupt, positive, progress, read_workload,
     tell,
@@ -303,6 +303,8 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let family = arguments.family()?;
     let written: Vec<&Path> = arguments.output.iter().map(PathBuf::as_path).collect();
     apart(&[file], &written)?;
+    let regular = arguments.output.iter().filter(|path| !is_stdout(path));
+    regular.into_iter().try_for_each(|path| writable(path))?;
     let workload = read_workload(file, common)?;
     let turns = arguments.turns(&workload)?;
     let spinner = progress::spinner(common, "solving the program");

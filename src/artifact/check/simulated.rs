@@ -37,6 +37,7 @@ pub(super) fn check(artifact: &Artifact, workload: &Workload, report: &mut Repor
     }
     chosen(artifact, report);
     littles_law(artifact, workload, report);
+    sums(artifact, workload, report);
 }
 
 fn load(artifact: &Artifact, claim: &Claim, path: &str, report: &mut Report) {
@@ -81,11 +82,11 @@ fn simulated(claim: &Claim, workload: &Workload, path: &str, report: &mut Report
         }
     };
     let half_width = claim.half_width.unwrap_or(f64::NAN);
-    let sound = claim.value.is_finite() && half_width >= 0.0 && half_width.is_finite();
+    let sound = claim.value.is_finite() && (0.0..=claim.value).contains(&half_width);
     if !sound {
         report.add(
             path,
-            "expected a finite value with the half-width of its interval",
+            "expected a finite value with the half-width of its interval, and not more than it",
         );
     } else if claim.value + 2.0 * half_width < least {
         report.add(
@@ -119,6 +120,42 @@ fn chosen(artifact: &Artifact, report: &mut Report) {
     }
 }
 
+/// What is claimed of all types is the sum over them: `E[N] = Σ E[N_i]`, `Σ w_i E[T_i]`, within the
+/// intervals.
+fn sums(artifact: &Artifact, workload: &Workload, report: &mut Report) {
+    let shares = workload.load_shares();
+    let ones = vec![1.0; shares.len()];
+    for (of_all, of_types, weights) in [
+        (Quantity::MeanNumber, Quantity::MeanNumber, ones),
+        (Quantity::WeightedResponse, Quantity::MeanResponse, shares),
+    ] {
+        let (Some(all), names) = (claimed(artifact, of_all, None), workload.types()) else {
+            continue;
+        };
+        let parts = names
+            .iter()
+            .map(|t| claimed(artifact, of_types, Some(t.name())));
+        let Some(parts) = parts.collect::<Option<Vec<&Claim>>>() else {
+            continue;
+        };
+        let sum = |number: fn(&Claim) -> f64| -> f64 {
+            parts.iter().zip(&weights).map(|(c, w)| w * number(c)).sum()
+        };
+        let (value, width) = (sum(|c| c.value), sum(|c| c.half_width.unwrap_or(0.0)));
+        if (all.value - value).abs() > all.half_width.unwrap_or(0.0) + width + SLACK * value {
+            let message = format!(
+                "{of_all:?} {} is not {value}, the sum over the types",
+                all.value
+            );
+            report.add("claims", message);
+        }
+    }
+}
+
+/// How far means of the same run may differ, relatively: jobs at its ends count in one and not in
+/// the other.
+const SLACK: f64 = 1e-3;
+
 /// `E[N_i] = λ_i E[T_i]`, within both intervals.
 fn littles_law(artifact: &Artifact, workload: &Workload, report: &mut Report) {
     let all = (None, workload.total_arrival_rate());
@@ -131,7 +168,7 @@ fn littles_law(artifact: &Artifact, workload: &Workload, report: &mut Report) {
             let spread =
                 number.half_width.unwrap_or(0.0) + rate * response.half_width.unwrap_or(0.0);
             let off = (number.value - rate * response.value).abs();
-            if off > 3.0 * spread + 1e-3 * number.value {
+            if off > 3.0 * spread + SLACK * number.value {
                 let of = name.unwrap_or("all types");
                 let message = format!(
                     "the mean number {} of {of} is not the arrival rate times the mean response time {}",

@@ -1,0 +1,27 @@
+//! The binary, run from the repository's root.
+
+use std::process::{Command, Output};
+
+pub fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_synth"));
+    command
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(arguments);
+    command
+}
+
+pub fn synth(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+pub fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}

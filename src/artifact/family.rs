@@ -104,14 +104,19 @@ pub struct AdaptiveMsrPolicy {
     pub switching: Switching,
 }
 
-/// When Adaptive MSR leaves a schedule.
+/// When Adaptive MSR leaves a schedule, and what may start beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Switching {
     /// φ, in \[0, 1\].
     pub waste: f64,
-    /// δ ≥ 0.
+    /// δ ≥ 0; 0 to 2 are best as far as is known.
     pub margin: f64,
-    /// θ ≥ 0 \[jobs\].
+    /// θ ≥ 0 \[jobs\]; best between a third of the most jobs of a schedule, at low load, and twice
+    /// as many. From some thousands on no schedule is left by weight.
     pub floor: f64,
+    /// τ ≥ 0 \[jobs\]: at 0 all room is held for the schedule's jobs, and without end none; best about
+    /// 1 at low load and less than a third near 1, and 0 where jobs that hold a whole server wait for
+    /// many small ones.
+    pub patience: f64,
 }

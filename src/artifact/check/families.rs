@@ -84,9 +84,11 @@ fn switching(switching: Switching, report: &mut Report) {
         waste,
         margin,
         floor,
+        patience,
     } = switching;
     shape::nonnegative("policy.switching.margin", margin, report);
     shape::nonnegative("policy.switching.floor", floor, report);
+    shape::nonnegative("policy.switching.patience", patience, report);
     if !(0.0..=1.0).contains(&waste) {
         report.add(
             "policy.switching.waste",

@@ -172,13 +172,14 @@ fn working_schedules_are_left_by_what_waits() {
         waste: 0.5,
         margin: 0.0,
         floor: 3.0,
+        patience: 0.0,
     };
     let policy = AdaptiveMsrPolicy {
         schedules: vec![vec![4, 0], vec![0, 1]],
         prices: vec![0.25, 1.0],
         switching,
     };
-    let mut stage = Stage::new(&four(), AdaptiveMsr::new(&policy), false);
+    let mut stage = Stage::new(&four(), AdaptiveMsr::new(&policy, &four()), false);
     for n in 0..4 {
         assert_eq!(stage.arrive(0), format!("+0:{n}"));
     }
@@ -202,4 +203,37 @@ fn working_schedules_are_left_by_what_waits() {
         assert_eq!(stage.arrive(0), "");
     }
     assert_eq!(stage.end(1), "+0:6 +0:8 +0:9 +0:10", "no heavy job is left");
+}
+
+/// Two jobs of two servers each, or four of one: what starts beside a job that waits for room.
+#[test]
+fn patience_lets_others_start_beside() {
+    let at = |patience: f64| {
+        let switching = Switching {
+            waste: 0.5,
+            margin: 0.0,
+            floor: 3.0,
+            patience,
+        };
+        let workload = servers(4, &[1, 2]);
+        let policy = AdaptiveMsrPolicy {
+            schedules: vec![vec![0, 2], vec![4, 0]],
+            prices: vec![0.25, 0.5],
+            switching,
+        };
+        let policy = AdaptiveMsr::new(&policy, &workload);
+        let mut stage = Stage::new(&workload, policy, false);
+        for n in 0..3 {
+            assert_eq!(stage.arrive(0), format!("+0:{n}"));
+        }
+        // The other queue is heavier and has no room: no reason to leave the schedule.
+        for _ in 3..9 {
+            assert_eq!(stage.arrive(1), "");
+        }
+        assert_eq!(stage.end(0), "+1:3", "two: it has become wasteful");
+        assert_eq!(stage.end(0), "");
+        // Nothing stays idle with this one beside.
+        stage.arrive(0)
+    };
+    assert_eq!([at(0.0), at(1.0)], ["", "+0:9"].map(String::from));
 }

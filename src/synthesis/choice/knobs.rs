@@ -5,10 +5,11 @@ use crate::schedule::Packing;
 use crate::workload::Workload;
 
 const WASTE: [f64; 11] = [0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.35, 0.5, 0.65, 0.8, 0.95];
-const MARGIN: [f64; 9] = [0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
-const FLOOR: [f64; 13] = [
-    0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 36.0, 60.0, 100.0, 160.0, 250.0,
+const MARGIN: [f64; 6] = [0.0, 0.25, 0.5, 1.0, 2.0, 4.0];
+const FLOOR: [f64; 16] = [
+    0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 36.0, 60.0, 100.0, 160.0, 250.0, 500.0, 1e3, 4e3, 1e5,
 ];
+const PATIENCE: [f64; 12] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0, 4.0, 16.0, 1e6];
 
 /// A step of the switching rate.
 const RATE: f64 = 1.5;
@@ -49,7 +50,7 @@ impl<'a> Knobs<'a> {
             Family::Msr(_) => 1,
             // Overlap, all thresholds together, each of them, each two that follow each other.
             Family::StaticQuickswap(policy) => 1 + self.several.len() + policy.cycle.len(),
-            Family::AdaptiveMsr(_) => 3,
+            Family::AdaptiveMsr(_) => 4,
             Family::AdaptiveQuickswap(_) | Family::Optimal(_) => 0,
         }
     }
@@ -68,10 +69,12 @@ impl<'a> Knobs<'a> {
                     waste,
                     margin,
                     floor,
+                    patience,
                 } = &mut stepped.switching;
                 match axis {
-                    0 => *margin = along(&MARGIN, *margin, up)?,
-                    1 => *floor = along(&FLOOR, *floor, up)?,
+                    0 => *floor = along(&FLOOR, *floor, up)?,
+                    1 => *patience = along(&PATIENCE, *patience, up)?,
+                    2 => *margin = along(&MARGIN, *margin, up)?,
                     _ => *waste = along(&WASTE, *waste, up)?,
                 }
                 Some(Family::AdaptiveMsr(stepped))

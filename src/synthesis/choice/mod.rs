@@ -271,7 +271,8 @@ pub fn is_proved_stable(policy: &Family, workload: &Workload) -> bool {
 }
 
 /// The working schedules of the program, priced so that the dearest is worth 1, with knobs that did
-/// well on section 7 of the MSR paper, and on one-or-all.
+/// well on section 7 of the MSR paper at high and at low load, and on one-or-all for the mean and for
+/// the weighted mean.
 fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
     let prices = made.solution.certificate.prices.iter();
     let prices = prices.zip(workload.types());
@@ -279,7 +280,9 @@ fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
     let worth =
         |u: &Vec<u32>| -> f64 { u.iter().zip(&prices).map(|(u, p)| f64::from(*u) * p).sum() };
     let dearest = made.policy.schedules.iter().map(worth).fold(0.0, f64::max);
-    let with = |[waste, margin, floor]: [f64; 3]| {
+    let most = made.policy.schedules.iter().map(|u| u.iter().sum::<u32>());
+    let most = f64::from(most.max().unwrap_or(1));
+    let with = |[waste, margin, floor, patience]: [f64; 4]| {
         Family::AdaptiveMsr(AdaptiveMsrPolicy {
             schedules: made.policy.schedules.clone(),
             prices: prices.iter().map(|p| p / dearest).collect(),
@@ -287,12 +290,18 @@ fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
                 waste,
                 margin,
                 floor,
+                patience,
             },
         })
     };
-    [[0.5, 4.0, 2.0], [0.2, 0.5, 36.0], [0.25, 1.0, 8.0]]
-        .map(with)
-        .into()
+    [
+        [0.7, 0.25, most, 0.5],
+        [0.5, 0.0, 0.4 * most, 2.0],
+        [0.2, 0.5, 1.2 * most, 0.0],
+        [0.4, 0.5, 1e3, 0.0],
+    ]
+    .map(with)
+    .into()
 }
 
 /// The published one; and on a one-or-all system that with the best threshold of the exact analysis,

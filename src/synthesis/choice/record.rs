@@ -77,8 +77,8 @@ fn knobs(policy: &Family, workload: &Workload) -> Option<String> {
         Family::AdaptiveMsr(policy) => {
             let s = policy.switching;
             Some(format!(
-                "φ = {}, δ = {}, θ = {}",
-                s.waste, s.margin, s.floor
+                "φ = {}, δ = {}, θ = {}, τ = {}",
+                s.waste, s.margin, s.floor, s.patience
             ))
         }
         Family::AdaptiveQuickswap(_) | Family::Optimal(_) => None,

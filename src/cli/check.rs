@@ -35,17 +35,16 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let claims = checked.artifact().claims.iter();
     let (simulated, derived): (Vec<_>, Vec<_>) =
         claims.partition(|c| c.method == Method::Simulated);
-    let mut text = format!(
-        "valid: {} claims about {} types derived anew, and the certificate",
-        derived.len(),
-        checked.workload().types().len()
-    );
-    if !simulated.is_empty() {
-        text += &format!(
-            "; {} more are simulated: `synth simulate --policy` judges them",
-            simulated.len()
-        );
-    }
+    let types = checked.workload().types().len();
+    let text = match simulated.len() {
+        0 => format!(
+            "valid: {} claims about {types} types derived anew, and the certificate",
+            derived.len()
+        ),
+        simulated => format!(
+            "valid: the load and its certificate derived anew; {simulated} claims about {types} types are simulated and make sense, `synth simulate` judges them"
+        ),
+    };
     tell(common, &text);
     Ok(ExitCode::SUCCESS)
 }

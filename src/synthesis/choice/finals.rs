@@ -2,8 +2,8 @@
 //! nobody was tuned on.
 
 use super::course::Course;
-use super::{ChoiceError, Stage};
-use crate::artifact::Family;
+use super::{ChoiceError, Stage, is_proved_stable};
+use crate::artifact::{Family, Steadiness};
 use crate::simulator::{Contender, Estimate, Health, Ranking, Run, paired_ratio};
 
 /// The first runs take this part of what is left, all together.
@@ -52,6 +52,21 @@ impl Entrant {
     /// The longest run.
     pub fn last(&self) -> Option<&Run> {
         self.precise.as_ref().or(self.runs.last())
+    }
+
+    /// What became of it. What is known to be stable was not simulated for long enough, however its
+    /// queues grew.
+    pub fn outcome(&self, course: &Course<'_>) -> Steadiness {
+        let Some(run) = self.last() else {
+            return Steadiness::Unsettled;
+        };
+        let policy = self.policy.as_ref();
+        let proved = policy.is_some_and(|policy| is_proved_stable(policy, course.workload));
+        match (course.value(run), run.health) {
+            (Some(_), _) => Steadiness::Steady,
+            (None, Health::Unstable) if !proved => Steadiness::Unstable,
+            (None, _) => Steadiness::Unsettled,
+        }
     }
 }
 
@@ -147,10 +162,11 @@ impl Standing {
     /// `None` where no policy was seen to settle.
     pub fn new(course: &Course<'_>, mut entrants: Vec<Entrant>) -> Option<Self> {
         let taken = first(course, &entrants)?;
-        let others = (0..entrants.len()).filter(|n| *n != taken);
-        let decided = others
-            .clone()
-            .all(|n| is_behind(course, &entrants, taken, n));
+        let mut others = (0..entrants.len()).filter(|n| *n != taken);
+        let decided = others.all(|n| {
+            entrants[n].outcome(course) != Steadiness::Unsettled
+                && is_behind(course, &entrants, taken, n)
+        });
         let winner = entrants.remove(taken);
         let cost = |e: &Entrant| e.runs.last().map_or(f64::INFINITY, |r| course.cost(r));
         entrants.sort_by(|a, b| cost(a).total_cmp(&cost(b)));

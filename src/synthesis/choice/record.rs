@@ -2,13 +2,13 @@
 
 use super::course::{Course, REPLICATIONS, slowdown_ratio};
 use super::finals::{Entrant, Standing};
-use super::{ChoiceOptions, Synthesis, is_proved_stable};
+use super::{ChoiceOptions, Synthesis};
 use crate::artifact::{
     Artifact, Candidate, Choice, Claim, Conditions, Family, Interval, Method, Mix, Provenance,
-    Quantity, StaticQuickswapPolicy, Steadiness,
+    Quantity, StaticQuickswapPolicy,
 };
 use crate::policy::StaticQuickswap;
-use crate::simulator::{Estimate, Health, Run};
+use crate::simulator::{Estimate, Run};
 use crate::workload::Workload;
 
 impl From<Estimate> for Interval {
@@ -42,9 +42,6 @@ pub(super) fn choice(course: &Course<'_>, options: &ChoiceOptions, standing: &St
 fn candidate(course: &Course<'_>, entrant: &Entrant, ratio: Option<Estimate>) -> Candidate {
     let run = entrant.last();
     let value = run.and_then(|run| course.value(run));
-    // What is known to be stable was not simulated for long enough, however it grew.
-    let policy = entrant.policy.as_ref();
-    let proved = policy.is_some_and(|policy| is_proved_stable(policy, course.workload));
     Candidate {
         name: entrant.name.into(),
         knobs: entrant
@@ -52,11 +49,7 @@ fn candidate(course: &Course<'_>, entrant: &Entrant, ratio: Option<Estimate>) ->
             .as_ref()
             .and_then(|p| knobs(p, course.workload)),
         tried: entrant.tried,
-        outcome: match (value, run.map(|run| run.health)) {
-            (Some(_), _) => Steadiness::Steady,
-            (None, Some(Health::Unstable)) if !proved => Steadiness::Unstable,
-            (None, _) => Steadiness::Unsettled,
-        },
+        outcome: entrant.outcome(course),
         value: value.map(Into::into),
         ratio: ratio.filter(|_| value.is_some()).map(Into::into),
         fairness: run.and_then(|run| run.fairness).filter(|_| value.is_some()),

@@ -54,7 +54,7 @@ impl Axis {
     }
 
     /// The place at this fraction of the way from the high end to the low one.
-    fn from_top(&self, fraction: f64) -> f64 {
+    fn at_depth(&self, fraction: f64) -> f64 {
         let (low, high) = self.range;
         match self.log {
             true => high * (low / high).powf(fraction),
@@ -202,7 +202,10 @@ impl Panel {
         Y: AsRangedCoord<Value = f64>,
         Y::CoordDescType: ValueFormatter<f64>,
     {
-        let number = |x: &f64| format!("{}", (x * 1e6).round() / 1e6);
+        let number = |x: &f64| match *x {
+            x if x < 1e5 => format!("{}", (x * 1e6).round() / 1e6),
+            x => format!("{x:e}"),
+        };
         let mut chart = ChartBuilder::on(area)
             .margin(14)
             .x_label_area_size(50)
@@ -258,7 +261,7 @@ impl Layer {
                 chart.draw_series(DashedLineSeries::new(visible(points), 5, 4, style))?;
             }
             Shape::Dots(points) => {
-                let met = || points.iter().filter(|(_, mean, _)| *mean < up.range.1);
+                let met = || points.iter().filter(|(_, mean, _)| up.shows(*mean));
                 chart.draw_series(met().map(|(x, mean, half)| {
                     let [low, high] = [mean - half, mean + half].map(|y| up.clamp(y));
                     ErrorBar::new_vertical(*x, low, *mean, high, color.filled(), 7)
@@ -287,7 +290,7 @@ impl Mark {
         let width = 8 * self.label.chars().count() as i32;
         let shift = if self.left { -width - 6 } else { 6 };
         let text = Text::new(self.label.clone(), (shift, 0), font(15));
-        let place = (self.at, up.from_top(self.height));
+        let place = (self.at, up.at_depth(self.height));
         chart.draw_series([EmptyElement::at(place) + text])?;
         Ok(())
     }

@@ -73,6 +73,8 @@
 //!   Rate Policies. Proc. ACM Meas. Anal. Comput. Syst. 9(2), 2025 ("the MSR paper"). Corrected
 //!   here: `ρ_i` of its program (7) lacks `μ_i`; its quadratic program is solved as a linear one
 //!   over columns; theorem 8 takes the law of phases after a completion; lemma 9 has a `μ_i` too many.
+//! - Z. Chen, I. Grosof, B. Berg: Improving Nonpreemptive Multiserver Job Scheduling with Quickswap,
+//!   2025 ("the Quickswap paper"). Its means of one-or-all are approximations; here they are exact.
 //! - D. A. Bini, B. Meini: On the solution of a nonlinear matrix equation arising in queueing
 //!   problems. SIAM Journal on Matrix Analysis and Applications 17(4), 1996.
 //! - A. A. Farley: A note on bounding a class of linear programming problems. Operations

@@ -6,17 +6,9 @@ use synth::simulator::Contender;
 use synth::workload::Workload;
 
 use crate::Result;
-use crate::table::{Axis, Curve, Figure, Look, Mark, Panel, Row, simulate};
+use crate::picture::{Axis, BLUE, GREEN, GREY, Mark, ORANGE, PURPLE, SKY, VERMILLION};
+use crate::table::{Curve, Figure, Look, Panel, Row, simulate};
 use crate::theory::{Theory, at_load, at_rate, nmsr, pmsr, smsr, spread, total, with_backfilling};
-
-// Okabe and Ito's colours, which the colour-blind can tell apart.
-const BLUE: RGBColor = RGBColor(0, 114, 178);
-const GREEN: RGBColor = RGBColor(0, 138, 100);
-const VERMILLION: RGBColor = RGBColor(213, 94, 0);
-const PURPLE: RGBColor = RGBColor(190, 90, 150);
-const ORANGE: RGBColor = RGBColor(215, 145, 0);
-const SKY: RGBColor = RGBColor(60, 160, 215);
-const GREY: RGBColor = RGBColor(110, 110, 110);
 
 /// The paper's α for pMSR.
 pub const ALPHA: f64 = 2.0;
@@ -58,10 +50,10 @@ pub fn figure2_pair(model: &Workload, load: f64, heights: [(f64, f64); 2]) -> Re
     let workload = at_load(model, load)?;
     let axis = |range| Axis {
         label: "switching rate α [1/s]",
-        of: |row| row.policy().map_or(f64::NAN, |p| p.switching_rate),
         range,
         log: true,
     };
+    let rate = |row: &Row| row.policy().map_or(f64::NAN, |p| p.switching_rate);
     let rates = spread(0.01, 100.0, 61);
     let preemptive = Curve {
         label: "pMSR".into(),
@@ -82,6 +74,7 @@ pub fn figure2_pair(model: &Workload, load: f64, heights: [(f64, f64); 2]) -> Re
         Panel {
             title: format!("pMSR, ρ = {load}"),
             axis: axis((0.01, 100.0)),
+            at: rate,
             heights: heights[0],
             curves: vec![preemptive],
             marks: vec![two],
@@ -89,6 +82,7 @@ pub fn figure2_pair(model: &Workload, load: f64, heights: [(f64, f64); 2]) -> Re
         Panel {
             title: format!("nMSR, ρ = {load}"),
             axis: axis((0.008, 2.0 * high)),
+            at: rate,
             heights: heights[1],
             curves: routes(&workload, load)?,
             marks,
@@ -190,10 +184,10 @@ pub fn figure3(model: &Workload) -> Result<Figure> {
             title: format!("sMSR, ρ = {load}"),
             axis: Axis {
                 label: "setup rate γ [1/s] (service rate μ = 1/s)",
-                of: |row| row.policy().and_then(|p| p.setup_rate).unwrap_or(f64::NAN),
                 range: (0.5, 3e4),
                 log: true,
             },
+            at: |row| row.policy().and_then(|p| p.setup_rate).unwrap_or(f64::NAN),
             heights: (20.0, 2500.0),
             curves,
             marks: vec![mark(
@@ -271,7 +265,6 @@ pub fn ruled(rule: &Contender, loads: &[f64]) -> Vec<Row> {
 pub fn figure4(model: &Workload) -> Result<Figure> {
     let axis = |range| Axis {
         label: "load ρ (at 1 no policy can keep up)",
-        of: |row| row.load,
         range,
         log: false,
     };
@@ -286,6 +279,7 @@ pub fn figure4(model: &Workload) -> Result<Figure> {
     let panel = |title: &str, range, heights, curves| Panel {
         title: title.into(),
         axis: axis(range),
+        at: |row| row.load,
         heights,
         curves,
         marks: Vec::new(),

@@ -9,6 +9,8 @@
 mod draw;
 mod figures;
 mod findings;
+#[path = "../figures/picture.rs"]
+mod picture;
 mod table;
 mod theory;
 

@@ -8,7 +8,8 @@ use synth::simulator::{Contender, Estimate, Settings};
 use synth::workload::Workload;
 
 use crate::Result;
-use crate::draw::draw;
+use crate::draw::picture;
+use crate::picture::{Axis, Mark};
 use crate::theory::{Theory, at_load, total};
 
 /// One policy at one load.
@@ -97,28 +98,11 @@ pub struct Curve {
     pub rows: Vec<Row>,
 }
 
-/// A vertical line in a panel.
-pub struct Mark {
-    pub at: f64,
-    pub dashed: bool,
-    pub label: String,
-    /// Where the label stands: fraction of the height from the top; and whether left of the line.
-    pub height: f64,
-    pub left: bool,
-}
-
-/// The horizontal axis.
-#[derive(Clone, Copy)]
-pub struct Axis {
-    pub label: &'static str,
-    pub of: fn(&Row) -> f64,
-    pub range: (f64, f64),
-    pub log: bool,
-}
-
 pub struct Panel {
     pub title: String,
     pub axis: Axis,
+    /// Where a row stands on it.
+    pub at: fn(&Row) -> f64,
     pub heights: (f64, f64),
     pub curves: Vec<Curve>,
     pub marks: Vec<Mark>,
@@ -159,7 +143,7 @@ impl Figure {
         simulate(workload, self.rows_mut().filter(|r| r.events > 0).collect())?;
         let path = |end: &str| folder.join(format!("{}.{end}", self.name));
         std::fs::write(path("csv"), self.table())?;
-        draw(&self, &path("svg"))?;
+        picture(&self).draw(&path("svg"))?;
         println!("wrote {}", path("svg").display());
         Ok(self)
     }

@@ -6,14 +6,14 @@ use super::{MsfqMeans, MsfqQueue};
 
 /// First two moments of a time.
 #[derive(Clone, Copy, Default)]
-struct Time {
-    mean: f64,
-    square: f64,
+pub(super) struct Time {
+    pub mean: f64,
+    pub square: f64,
 }
 
 impl Time {
     /// The sum with an independent time.
-    fn plus(self, other: Time) -> Time {
+    pub fn plus(self, other: Time) -> Time {
         Time {
             mean: self.mean + other.mean,
             square: self.square + other.square + 2.0 * self.mean * other.mean,
@@ -27,8 +27,12 @@ impl Time {
         }
     }
 
+    pub fn variance(self) -> f64 {
+        self.square - self.mean * self.mean
+    }
+
     /// A busy period of an M/M/1 queue.
-    fn busy_period(arrivals: f64, service: f64) -> Time {
+    pub fn busy_period(arrivals: f64, service: f64) -> Time {
         let gap = service - arrivals;
         Time {
             mean: 1.0 / gap,
@@ -70,17 +74,17 @@ impl Cycle {
 }
 
 /// First passages of light jobs while they are admitted, and drains while they are not.
-struct Passages {
+pub(super) struct Passages {
     /// From level i + 1 to i, i < k: its time, and ∫ number of light jobs.
-    down: Vec<(Time, f64)>,
+    pub down: Vec<(Time, f64)>,
     /// Phase 4 from m ≤ ℓ jobs.
-    drains: Vec<Time>,
+    pub drains: Vec<Time>,
     /// A busy period at full service.
-    busy: Time,
+    pub busy: Time,
 }
 
 impl Passages {
-    fn new(queue: &MsfqQueue) -> Self {
+    pub fn new(queue: &MsfqQueue) -> Self {
         let (k, rate) = (queue.servers, queue.light.arrival_rate);
         let all = k as f64 * queue.light.service_rate;
         let busy = Time::busy_period(rate, all);

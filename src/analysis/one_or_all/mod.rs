@@ -6,7 +6,8 @@
 //! than ℓ are left (phase 2 with all k servers busy, phase 3 with fewer); those ℓ finish while
 //! others wait (phase 4). The rule is that of
 //! Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025,
-//! section 4.2; its section 5 has an approximation, and this is the exact solution.
+//! section 4.2; its section 5 has an approximation ([`MsfqApproximation`]), and this is the exact
+//! solution.
 //!
 //! At the end of phase 1 no heavy job is there, and the number j of light ones is a Markov chain.
 //! A busy period of light jobs is memoryless in j but for its length, so that the chain's generating
@@ -21,8 +22,11 @@
 //! # Practice
 //! One run takes `O(k³)` and `O(k² n)`, n growing as `1/(1 − y'(1))` towards saturation.
 
+mod approximation;
 mod cycle;
 mod transforms;
+
+pub use approximation::MsfqApproximation;
 
 /// A type of jobs of one-or-all: Poisson arrivals and exponential sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]

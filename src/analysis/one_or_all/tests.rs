@@ -20,6 +20,37 @@ fn one_or_all_at_rate_6() {
     }
 }
 
+/// The same system by the paper's approximation, against an independent computation of it: phases and
+/// heavy jobs to its digits; of light jobs it has 12.2146, .08 % more than the mean over all that
+/// can have come before one.
+#[test]
+fn approximation_of_one_or_all_at_rate_6() {
+    let queue = queue(32, 31, [5.4, 0.6]);
+    let found = queue.approximation().unwrap();
+    for (phase, expected) in found.phases.into_iter().zip([7.936, 1.263, 0.0, 4.027]) {
+        assert!((phase - expected).abs() < 6e-4, "{phase} {expected}");
+    }
+    assert!((found.response[1] - 5.7833).abs() < 6e-5, "{found:?}");
+    assert!((found.response[0] - 12.20495).abs() < 1e-5, "{found:?}");
+    assert!((found.mean_response(&queue) / 11.5715 - 1.0).abs() < 1e-3);
+}
+
+/// It comes closer as the load rises, for each threshold that skips no phase there; where phase 2
+/// would be negative it says nothing.
+#[test]
+fn approximation_is_for_high_loads() {
+    for threshold in [0, 7, 20, 31] {
+        let off = |rate: f64| {
+            let queue = queue(32, threshold, [0.9 * rate, 0.1 * rate]);
+            let exact = queue.means().unwrap().mean_response(&queue);
+            let found = queue.approximation().unwrap().mean_response(&queue);
+            (found / exact - 1.0).abs()
+        };
+        assert!(off(7.4) < 0.01 && off(7.4) < off(6.8), "{threshold}");
+    }
+    assert_eq!(queue(32, 31, [2.7, 0.3]).approximation(), None);
+}
+
 /// Where the truncated chain can be: light and heavy jobs in each case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum State {

@@ -93,35 +93,72 @@ fn iterate(queue: &MsfqQueue, z: C) -> Option<(Vec<C>, C)> {
 /// Steps from z to 1: they come closer by a factor y'(1) each.
 const MOST_STEPS: usize = 20_000;
 
+/// What is known on a circle |z| = r, at points of equal distance from r on: the coefficients of z^j,
+/// j < k, by the trapezoidal rule.
+struct Circle {
+    /// Sums and products of [`iterate`] at the points of the upper half: the values at conjugate
+    /// points are conjugate.
+    values: Vec<(Vec<C>, C)>,
+    points: Vec<C>,
+    /// What the real and the imaginary parts of the values bring to a coefficient (k × points).
+    weights: [DMatrix<f64>; 2],
+}
+
+impl Circle {
+    fn new(queue: &MsfqQueue) -> Option<Self> {
+        let k = queue.servers;
+        // What is `points` further on comes in with r^points, and rounding is amplified by r^-k at
+        // most: 130 times, and 20 000 times where there are many points to go through.
+        let points = if k <= 128 { 8 * k.max(8) } else { 4 * k };
+        let radius = 1e-17_f64.powf(1.0 / points as f64);
+        let half = points / 2 + 1;
+        let angle = std::f64::consts::TAU / points as f64;
+        let at = |m: usize| C::from_polar(radius, angle * m as f64);
+        let values: Option<_> = (0..half)
+            .into_par_iter()
+            .map(|m| iterate(queue, at(m)))
+            .collect();
+        let twice = |m: usize| if m == 0 || m == half - 1 { 1.0 } else { 2.0 };
+        let weight = |j: usize, m: usize| twice(m) / points as f64 * radius.powi(-(j as i32));
+        let turn = |j: usize, m: usize| angle * ((j * m) % points) as f64;
+        Some(Circle {
+            values: values?,
+            points: (0..half).map(at).collect(),
+            weights: [
+                DMatrix::from_fn(k, half, |j, m| weight(j, m) * turn(j, m).cos()),
+                DMatrix::from_fn(k, half, |j, m| weight(j, m) * turn(j, m).sin()),
+            ],
+        })
+    }
+
+    /// The first k coefficients of `columns` functions, whose values are `of(point, column)`.
+    fn coefficients(&self, columns: usize, of: impl Fn(usize, usize) -> C) -> DMatrix<f64> {
+        let half = self.points.len();
+        let real = DMatrix::from_fn(half, columns, |m, i| of(m, i).re);
+        let imaginary = DMatrix::from_fn(half, columns, |m, i| of(m, i).im);
+        &self.weights[0] * real + &self.weights[1] * imaginary
+    }
+}
+
 /// `p_0 … p_{k−1}`: the probabilities of fewer than k light jobs at the end of phase 1. `None` where
 /// there is no answer with a digit left.
 pub(super) fn few_light(queue: &MsfqQueue) -> Option<DVector<f64>> {
     let k = queue.servers;
-    // Coefficients by the trapezoidal rule on a circle: what is `points` further on comes in with
-    // r^points, and rounding is amplified by r^-k at most: 130 times, and 20 000 times where there
-    // are many points to go through.
-    let points = if k <= 128 { 8 * k.max(8) } else { 4 * k };
-    let radius = 1e-17_f64.powf(1.0 / points as f64);
-    // The values at conjugate points are conjugate.
-    let half = points / 2 + 1;
-    let angle = std::f64::consts::TAU / points as f64;
-    let values: Option<Vec<(Vec<C>, C)>> = (0..half)
-        .into_par_iter()
-        .map(|m| iterate(queue, C::from_polar(radius, angle * m as f64)))
-        .collect();
-    let values = values?;
-    let twice = |m: usize| if m == 0 || m == half - 1 { 1.0 } else { 2.0 };
-    let weight = |j: usize, m: usize| twice(m) / points as f64 * radius.powi(-(j as i32));
-    let turn = |j: usize, m: usize| angle * ((j * m) % points) as f64;
-    let cos = DMatrix::from_fn(k, half, |j, m| weight(j, m) * turn(j, m).cos());
-    let sin = DMatrix::from_fn(k, half, |j, m| weight(j, m) * turn(j, m).sin());
-    let real = DMatrix::from_fn(half, k, |m, i| values[m].0[i].re);
-    let imaginary = DMatrix::from_fn(half, k, |m, i| values[m].0[i].im);
-    let limits = |part: fn(&C) -> f64| DVector::from_fn(half, |m, _| part(&values[m].1));
-    let from_few = &cos * real + &sin * imaginary;
-    let from_many = cos * limits(|c| c.re) + sin * limits(|c| c.im);
+    let circle = Circle::new(queue)?;
+    let from_few = circle.coefficients(k, |m, i| circle.values[m].0[i]);
+    let from_many = circle.coefficients(1, |m, _| circle.values[m].1);
     let found = (DMatrix::identity(k, k) - from_few)
         .lu()
         .solve(&from_many)?;
+    let found = found.column(0).into_owned();
     found.iter().all(|p| p.is_finite()).then_some(found)
+}
+
+/// The probabilities that a light job which comes in phase 4 or 1 has 0, … k − 1 light ones before
+/// it that came there too, if no phase is ever skipped: F_∞ then is the generating function of all
+/// that come, in mean `mean`.
+pub(super) fn few_before(queue: &MsfqQueue, mean: f64) -> Option<DMatrix<f64>> {
+    let circle = Circle::new(queue)?;
+    let age = |m: usize, _| (1.0 - circle.values[m].1) / (mean * (1.0 - circle.points[m]));
+    Some(circle.coefficients(1, age))
 }

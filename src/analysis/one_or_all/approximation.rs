@@ -1,0 +1,137 @@
+//! The approximation of the Quickswap paper, section 5: no phase is ever skipped.
+
+use super::cycle::{Passages, Time};
+use super::transforms::few_before;
+use super::{MOST_SERVERS, MsfqQueue, Stream};
+
+/// Means of MSFQ(ℓ) if phase 1 always began with a heavy job, and phase 2 with k light ones: closer
+/// the higher the load, and nothing at all where phase 2 would begin with fewer than k − 1 in the
+/// mean.
+///
+/// The paper wants moments of the phases alone, and so takes a light job that comes at age A of phases
+/// 4 and 1 to wait for the rest of them and then for `(λ₁E[A] − (k−1))⁺/(kμ₁)`. Here that is the mean of
+/// the positive part of what really came before it, from the generating function: for k = 32, ℓ = 31
+/// and rates 5.4 and .6 its `E[T]` of light jobs is 12.205, and 11.998 by moments alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MsfqApproximation {
+    /// Mean lengths of phases 1 to 4 \[time\].
+    pub phases: [f64; 4],
+    /// Mean response time of light and of heavy jobs \[time\].
+    pub response: [f64; 2],
+}
+
+impl MsfqApproximation {
+    /// `E[T]` over all jobs \[time\].
+    pub fn mean_response(&self, queue: &MsfqQueue) -> f64 {
+        let rates = [queue.light, queue.heavy].map(|stream| stream.arrival_rate);
+        let number = rates[0] * self.response[0] + rates[1] * self.response[1];
+        number / (rates[0] + rates[1])
+    }
+}
+
+/// The phases' lengths, in their first two moments.
+struct Phases {
+    /// Phase 4 with the phase 1 that follows it, and phases 2, 3 and 4.
+    away: Time,
+    switched: Time,
+    means: [f64; 4],
+}
+
+impl Phases {
+    /// `None` where the mean of phase 2 would not be positive.
+    fn new(queue: &MsfqQueue, passages: &Passages) -> Option<Self> {
+        let (light, heavy) = (queue.light.arrival_rate, queue.heavy);
+        let one = Time::busy_period(heavy.arrival_rate, heavy.service_rate);
+        let (many, busy) = (queue.servers - 1, passages.busy);
+        let steps = &passages.down[queue.threshold..many];
+        let slow = steps.iter().fold(Time::default(), |t, s| t.plus(s.0));
+        let drain = passages.drains[queue.threshold];
+        // Phase 1 is a busy period of those who came in 2, 3 and 4; phase 2 one of those who came in
+        // 4 and 1, but for k − 1.
+        let (grows, shrinks) = (heavy.arrival_rate * one.mean, light * busy.mean);
+        let rest = slow.mean + drain.mean;
+        let full = shrinks * (drain.mean + grows * rest) - many as f64 * busy.mean;
+        let full = full / (1.0 - shrinks * grows);
+        if full <= 0.0 {
+            return None;
+        }
+        let first = grows * (full + rest);
+        let away = drain.mean + first;
+        // The same for variances: that of phase 2, which depends on the phases 4 and 1 before it alone,
+        // is `own` and shrinks² that of these.
+        let own = full / busy.mean * busy.variance() + light * away * busy.mean.powi(2);
+        let noise = grows.powi(2) * (slow.variance() + own)
+            + (1.0 + grows).powi(2) * drain.variance()
+            + heavy.arrival_rate * (full + rest) * one.square;
+        let spread = noise / (1.0 - (grows * shrinks).powi(2));
+        let other = own + shrinks.powi(2) * spread + slow.variance() + drain.variance();
+        let time = |mean: f64, variance: f64| Time {
+            mean,
+            square: variance + mean * mean,
+        };
+        Some(Phases {
+            away: time(away, spread),
+            switched: time(full + rest, other),
+            means: [first, full, slow.mean, drain.mean],
+        })
+    }
+}
+
+/// What a job waits that comes in a busy period of an M/M/1 queue which those start who come in
+/// `during`, but for `fewer`: Welch's queue with an exceptional first service, without that job.
+fn in_busy_period(stream: Stream, during: Time, fewer: f64) -> f64 {
+    let came = stream.arrival_rate * during.mean;
+    let number = came - fewer;
+    let square = came + stream.arrival_rate.powi(2) * during.variance() + number * number;
+    (square / number - 1.0) / (2.0 * stream.service_rate)
+        + 1.0 / (stream.service_rate - stream.arrival_rate)
+}
+
+impl MsfqQueue {
+    /// The paper's approximation, where it says anything: see [`MsfqApproximation`]. None beyond
+    /// [`MOST_SERVERS`] either.
+    pub fn approximation(&self) -> Option<MsfqApproximation> {
+        if self.servers > MOST_SERVERS {
+            return None;
+        }
+        let (light, heavy, many) = (self.light, self.heavy, (self.servers - 1) as f64);
+        let passages = Passages::new(self);
+        let Phases {
+            away,
+            switched,
+            means,
+        } = Phases::new(self, &passages)?;
+        let full = Stream {
+            service_rate: self.servers as f64 * light.service_rate,
+            ..light
+        };
+        let age = |time: Time| time.square / (2.0 * time.mean);
+
+        // Of light jobs that come in phase 3, ∫ (n − (k−1))⁺: there are passages above k − 1 too.
+        let above = full.service_rate * passages.busy.mean.powi(2);
+        let (mut jobs, mut area) = (above, 0.0);
+        for i in (self.threshold + 1..self.servers).rev() {
+            jobs *= light.arrival_rate / (i as f64 * light.service_rate);
+            area += jobs;
+        }
+        let few = few_before(self, light.arrival_rate * away.mean)?;
+        let fewer = few.iter().enumerate().map(|(n, p)| (many - n as f64) * p);
+        let before = light.arrival_rate * age(away) - many + fewer.sum::<f64>();
+        let waits = away.mean * (age(away) + before / full.service_rate)
+            + means[1] * in_busy_period(full, away, many)
+            + area / full.service_rate;
+        let light_waits = waits / (switched.mean + means[0]);
+
+        // A heavy job that comes in 2, 3 or 4 waits for the rest of them, and for those before it.
+        let later = age(switched) * (1.0 + heavy.offered());
+        let waits = switched.mean * later + means[0] * in_busy_period(heavy, switched, 0.0);
+        let heavy_waits = waits / (switched.mean + means[0]);
+        Some(MsfqApproximation {
+            phases: means,
+            response: [
+                light_waits + 1.0 / light.service_rate,
+                heavy_waits + 1.0 / heavy.service_rate,
+            ],
+        })
+    }
+}

@@ -12,6 +12,7 @@ mod progress;
 mod simulate;
 mod sweep;
 mod synthesize;
+mod typed;
 
 use std::error::Error;
 use std::io::Write as _;
@@ -91,7 +92,11 @@ enum Command {
 const EXAMPLES: &str = "\
 Examples:
   synth --workload models/vms.yaml --preemption none
-      a policy for jobs that cannot be preempted, to standard output
+      the best of all families for jobs that cannot be preempted, to standard output
+  synth --workload models/one_or_all.yaml --preemption none --family quickswap --explain
+      one family, tuned; with the exact means of MSFQ by its threshold
+  synth --workload models/vms.yaml --preemption none --family msr --output p.json
+      a policy with exact claims and proved stability, and what a change would do
   synth --workload models/section7.yaml --preemption setup --setup-rate 10 --output p.json
       preemption at the price of a setup of mean 1/10 of the time unit
   synth check p.json

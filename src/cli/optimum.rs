@@ -12,7 +12,7 @@ use synth::workload::Workload;
 use super::output::{apart, publish};
 use super::plan::enter;
 use super::simulate::Budget;
-use super::synthesize::Objective;
+use super::typed::Objective;
 use super::{Common, INTERRUPTED, Outcome, fraction, interrupt, progress, read_workload, tell};
 
 #[derive(Args)]

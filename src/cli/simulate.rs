@@ -12,7 +12,7 @@ use synth::simulator::{
 use synth::workload::Workload;
 
 use super::output::{apart, publish};
-use super::synthesize::{Backfill, EmptySlots};
+use super::typed::{Backfill, EmptySlots};
 use super::{
     Common, INTERRUPTED, NEGATIVE, Outcome, count, fraction, interrupt, positive, progress,
     read_workload, tell,

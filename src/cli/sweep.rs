@@ -7,7 +7,7 @@ use synth::report;
 use synth::synthesis::{self, Options};
 
 use super::output::{apart, emit};
-use super::synthesize::Preemption;
+use super::typed::Preemption;
 use super::{Common, Outcome, count, positive, progress, read_workload};
 
 #[derive(Args)]

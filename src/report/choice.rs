@@ -180,21 +180,25 @@ pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook) -> String {
     shown.sort_unstable();
     shown.dedup();
     let names = [outlook.system.light, outlook.system.heavy].map(|i| workload.types()[i].name());
-    let header = ["ℓ", "E[T], or weighted", names[0], names[1], ""];
+    let header = ["ℓ", "objective", names[0], names[1], "", "approximation"];
     let mut rows = table(&header);
     for l in shown {
-        if let Ok(means) = outlook.means(l) {
-            rows.add_row([
-                l.to_string(),
-                number(outlook.value(&means)),
-                number(means.response[0]),
-                number(means.response[1]),
-                if Some(l) == best { "ℓ*" } else { "" }.into(),
-            ]);
-        }
+        let Ok(queue) = outlook.queue(l) else {
+            continue;
+        };
+        let Ok(means) = queue.means() else { continue };
+        let guess = queue.approximation();
+        rows.add_row([
+            l.to_string(),
+            number(outlook.value(means.response)),
+            number(means.response[0]),
+            number(means.response[1]),
+            if Some(l) == best { "ℓ*" } else { "" }.into(),
+            guess.map_or("not valid".into(), |g| number(outlook.value(g.response))),
+        ]);
     }
     format!(
-        "\nMSFQ(ℓ), strict: mean response times [{unit}], exactly; ℓ = 0 is Most Servers First:\n\n{}\n",
+        "\nMSFQ(ℓ), strict, mean response times [{unit}]: exactly, and the objective by the paper's approximation;\nℓ = 0 is Most Servers First:\n\n{}\n",
         rows.trim_fmt()
     )
 }

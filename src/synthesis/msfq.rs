@@ -52,26 +52,22 @@ impl MsfqOutlook {
         MsfqQueue::new(servers, threshold, self.light, self.heavy)
     }
 
-    /// Exact means with threshold ℓ under the strict rule.
-    ///
-    /// # Errors
-    /// As [`MsfqQueue::new`] and [`MsfqQueue::means`].
-    pub fn means(&self, threshold: usize) -> Result<MsfqMeans, MsfqError> {
-        self.queue(threshold)?.means()
-    }
-
-    /// The objective \[time\].
-    pub fn value(&self, means: &MsfqMeans) -> f64 {
-        means.weighted_response(self.weights)
+    /// The objective for mean response times of light and of heavy jobs \[time\].
+    pub fn value(&self, response: [f64; 2]) -> f64 {
+        self.weights[0] * response[0] + self.weights[1] * response[1]
     }
 
     /// ℓ* with its means. All thresholds of up to 64 servers are looked at; of more, powers of 2, and
     /// from the best of these on ever smaller steps, as if there were one minimum.
     pub fn best(&self) -> Option<(usize, MsfqMeans)> {
         let most = self.system.servers as usize - 1;
-        let value = |l: usize| self.means(l).ok().map(|means| (l, means));
+        let value = |l: usize| {
+            let means = self.queue(l).ok()?.means().ok()?;
+            Some((l, means))
+        };
         let least = |a: &(usize, MsfqMeans), b: &(usize, MsfqMeans)| {
-            self.value(&a.1).total_cmp(&self.value(&b.1))
+            self.value(a.1.response)
+                .total_cmp(&self.value(b.1.response))
         };
         if most < 64 {
             return (0..=most).filter_map(value).min_by(least);

@@ -142,11 +142,6 @@ impl MsfqMeans {
         let rates = queue.light.arrival_rate + queue.heavy.arrival_rate;
         self.number.iter().sum::<f64>() / rates
     }
-
-    /// `Σ w_i E[T_i]` \[time\], w of sum 1.
-    pub fn weighted_response(&self, weights: [f64; 2]) -> f64 {
-        weights[0] * self.response[0] + weights[1] * self.response[1]
-    }
 }
 
 #[cfg(test)]

@@ -21,9 +21,11 @@ pub struct Choice {
     pub budget: u64,
     /// Events that were.
     pub events: u64,
-    /// Whether the policy taken is better than each other candidate, all at 95 % together.
+    /// Whether the policy taken is better than each other candidate, all at 95 % together, or
+    /// differs from it by less than .1 %.
     pub decided: bool,
-    /// The policy taken first, the others by the objective; those without a steady state last.
+    /// The policy taken first: the best, or one that is as good to .1 % and proved to be stable. The
+    /// others by the objective; those without a steady state last.
     pub candidates: Vec<Candidate>,
 }
 

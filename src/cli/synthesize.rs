@@ -1,6 +1,8 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::Args;
@@ -157,14 +159,14 @@ impl Arguments {
         }
     }
 
-    fn choice(&self, families: Families) -> Result<ChoiceOptions, Box<dyn Error>> {
-        Ok(ChoiceOptions {
+    fn choice(&self, families: Families, interrupt: Arc<AtomicBool>) -> ChoiceOptions {
+        ChoiceOptions {
             families,
             budget: self.budget,
             seed: self.seed,
             max_slowdown_ratio: self.max_slowdown_ratio,
-            interrupt: interrupt::flag()?,
-        })
+            interrupt,
+        }
     }
 
     /// Static Quickswap as it was typed; where only one of the two was, the other as published.
@@ -233,6 +235,7 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
             return Ok(ExitCode::from(2));
         }
     };
+    let interrupt = interrupt::flag()?;
     let families = match (family, turns) {
         (Family::Msr, _) => {
             publish(arguments, &made.artifact)?;
@@ -243,10 +246,10 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
         (Family::Quickswap, None) => Families::Quickswap,
         (Family::AdaptiveMsr, None) => Families::AdaptiveMsr,
         (Family::Auto, None) => Families::All,
-        (Family::Optimal, None) => given(optimal(arguments, &workload, common)?),
+        (Family::Optimal, None) => given(optimal(arguments, &workload, &interrupt, common)?),
     };
     let spinner = progress::spinner(common, "simulating candidates");
-    let choice = arguments.choice(families)?;
+    let choice = arguments.choice(families, interrupt);
     let chosen = synthesis::choose(&workload, &options, &choice, made, |stage| {
         spinner.set_message(format!(
             "{} ({:.0} % of the budget)",
@@ -310,6 +313,7 @@ fn explain(
 fn optimal(
     arguments: &Arguments,
     workload: &Workload,
+    interrupt: &AtomicBool,
     common: &Common,
 ) -> Result<artifact::Family, Box<dyn Error>> {
     let types = workload.types().len();
@@ -320,10 +324,9 @@ fn optimal(
         .into());
     }
     let spinner = progress::spinner(common, "solving the dynamic program");
-    let interrupt = interrupt::flag()?;
     let limits = optimum::Limits::default();
     let objective = arguments.objective.into();
-    let found = optimum::optimum(workload, objective, &limits, &interrupt, |step| {
+    let found = optimum::optimum(workload, objective, &limits, interrupt, |step| {
         spinner.set_message(report::optimum_step(&step));
     })?;
     Ok(artifact::Family::Optimal(found.policy.written()))

@@ -14,13 +14,13 @@ pub enum Unsuitable {
     Divisor(String, u64, u64),
     /// None of its types runs alone, or several do: these.
     #[error(
-        "it is for two types, one of which takes the whole server, and {} here",
+        "it is for two types, one of which takes the whole server, and {} here; for any types there are static-quickswap and adaptive-quickswap",
         match .0.as_slice() { [] => "none does".to_owned(), several => format!("{} do", several.join(", ")) }
     )]
     Alone(Vec<String>),
     /// Beside the type that runs alone there is none, or several: these.
     #[error(
-        "it is for two types, one of which takes the whole server, and beside that there {} here",
+        "it is for two types, one of which takes the whole server, and beside that there {} here; for any types there are static-quickswap and adaptive-quickswap",
         match .0.as_slice() { [] => "is none".to_owned(), several => format!("are {}", several.join(", ")) }
     )]
     Light(Vec<String>),

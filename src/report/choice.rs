@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use super::{estimate, number, percent, synthesis, table, within};
+use super::{estimate, number, synthesis, table, within};
 use crate::artifact::{Candidate, Choice, Family, Interval, Objective, Steadiness};
 use crate::schedule::Fluid;
 use crate::synthesis::{Chosen, MsfqOutlook, is_proved_stable, time_of_turns};
@@ -83,7 +83,7 @@ fn verdict(record: &Choice) -> String {
         return String::new();
     };
     let mut text = match record.decided {
-        true => format!("{} is surely the best of these", taken.name),
+        true => format!("nothing here is better than {}", taken.name),
         false => format!("{} is taken, but not told apart from all", taken.name),
     };
     let won: Vec<String> = others.iter().filter_map(over).collect();
@@ -91,17 +91,10 @@ fn verdict(record: &Choice) -> String {
         let _ = write!(text, ": {}", won.join(", "));
     }
     text += ".\n";
-    let least = |c: &&Candidate| {
-        c.value
-            .zip(taken.value)
-            .is_some_and(|(a, b)| a.mean < b.mean)
-    };
-    for better in others.iter().filter(least) {
-        let by = better.ratio.map_or(String::new(), |r| {
-            let width = percent(r.half_width);
-            format!(" ({} ± {width} of it)", percent(r.mean))
-        });
-        let _ = writeln!(text, "{} has less on these arrivals{by}.", better.name);
+    let better = |c: &&Candidate| c.ratio.is_some_and(|r| r.mean + r.half_width < 1.0);
+    for other in others.iter().filter(better) {
+        let less = other.ratio.map_or(0.0, |r| 1.0 - r.mean);
+        let _ = writeln!(text, "{} has less, by {:.2} %.", other.name, 100.0 * less);
     }
     if !record.decided {
         text += "More with --budget.\n";

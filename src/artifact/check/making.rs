@@ -62,10 +62,11 @@ fn chosen(artifact: &Artifact, choice: &Choice, report: &mut Report) {
             );
         }
     }
+    // What differs by less than .1 % is taken as good.
     let is_less = |c: &Candidate| {
         c.value
             .zip(taken.value)
-            .is_some_and(|(a, b)| a.mean < b.mean)
+            .is_some_and(|(a, b)| a.mean < b.mean * (1.0 - 2e-3))
     };
     if let Some(n) = choice
         .candidates

@@ -9,6 +9,9 @@ use crate::simulator::{Contender, Estimate, Health, Ranking, Run, paired_ratio};
 /// The first runs take this part of what is left, all together.
 const FIRST: f64 = 0.25;
 
+/// Relative difference that does not matter.
+pub(super) const ALIKE: f64 = 1e-3;
+
 /// What is claimed of the first is to be known so well, if events are left.
 const PRECISION: f64 = 0.01;
 
@@ -96,7 +99,7 @@ pub(super) fn run(
             }
             return Ok(());
         };
-        running.retain(|&n| n == first || !is_behind(course, entrants, first, n));
+        running.retain(|&n| n == first || !is_told(course, entrants, first, n));
         if running.len() == 1 || part == 1.0 || course.interrupted() {
             return sharpen(course, &mut entrants[first]);
         }
@@ -116,7 +119,8 @@ fn sharpen(course: &mut Course<'_>, first: &mut Entrant) -> Result<(), ChoiceErr
     Ok(())
 }
 
-/// Of the policies with the longest runs, the one with the least cost.
+/// Of the policies with the longest runs, the one with the least cost; of those that are as good, one
+/// of which stability is proved.
 fn first(course: &Course<'_>, entrants: &[Entrant]) -> Option<usize> {
     let rounds = entrants.iter().map(|e| e.runs.len()).max()?;
     let cost = |n: usize| {
@@ -128,7 +132,36 @@ fn first(course: &Course<'_>, entrants: &[Entrant]) -> Option<usize> {
     let eligible = (0..entrants.len()).filter(|&n| {
         entrants[n].policy.is_some() && entrants[n].runs.len() == rounds && cost(n).is_finite()
     });
-    eligible.min_by(|a, b| cost(*a).total_cmp(&cost(*b)))
+    let least = |a: &usize, b: &usize| cost(*a).total_cmp(&cost(*b));
+    let best = eligible.clone().min_by(least)?;
+    let proved = |n: &usize| {
+        let policy = entrants[*n].policy.as_ref();
+        policy.is_some_and(|policy| is_proved_stable(policy, course.workload))
+    };
+    let as_good =
+        eligible.filter(|n| proved(n) && are_alike(course, &entrants[best], &entrants[*n]));
+    Some(as_good.min_by(least).unwrap_or(best))
+}
+
+/// How many times as much one has as another, where both ran as long.
+fn ratio(course: &Course<'_>, one: &Entrant, other: &Entrant) -> Option<Estimate> {
+    let round = one.runs.len().min(other.runs.len()).checked_sub(1)?;
+    let known = |e: &Entrant| -> Option<Vec<f64>> {
+        course.values(&e.runs[round]).iter().copied().collect()
+    };
+    paired_ratio(&known(one)?, &known(other)?)
+}
+
+/// Whether two differ by surely less than matters.
+fn are_alike(course: &Course<'_>, one: &Entrant, other: &Entrant) -> bool {
+    let ratio = ratio(course, one, other);
+    ratio.is_some_and(|r| (r.mean - 1.0).abs() + r.half_width < ALIKE)
+}
+
+/// Whether it is known how an entrant stands to the first.
+fn is_told(course: &Course<'_>, entrants: &[Entrant], first: usize, other: usize) -> bool {
+    are_alike(course, &entrants[first], &entrants[other])
+        || is_behind(course, entrants, first, other)
 }
 
 /// Whether somebody is unstable, or surely worse than the first, all that ran as long together at 95 %.
@@ -154,7 +187,7 @@ fn is_behind(course: &Course<'_>, entrants: &[Entrant], first: usize, other: usi
 pub(super) struct Standing {
     /// The first of the policies at the front, the others by cost.
     pub order: Vec<Entrant>,
-    /// Whether all others are behind the first.
+    /// Whether all others are behind the first, or as good.
     pub decided: bool,
 }
 
@@ -165,7 +198,7 @@ impl Standing {
         let mut others = (0..entrants.len()).filter(|n| *n != taken);
         let decided = others.all(|n| {
             entrants[n].outcome(course) != Steadiness::Unsettled
-                && is_behind(course, &entrants, taken, n)
+                && is_told(course, &entrants, taken, n)
         });
         let winner = entrants.remove(taken);
         let cost = |e: &Entrant| e.runs.last().map_or(f64::INFINITY, |r| course.cost(r));
@@ -179,11 +212,6 @@ impl Standing {
 
     /// How many times as much an entrant has as the first, where both ran as long.
     pub fn ratio(&self, course: &Course<'_>, other: &Entrant) -> Option<Estimate> {
-        let first = &self.order[0];
-        let round = other.runs.len().min(first.runs.len()).checked_sub(1)?;
-        let known = |e: &Entrant| -> Option<Vec<f64>> {
-            course.values(&e.runs[round]).iter().copied().collect()
-        };
-        paired_ratio(&known(other)?, &known(first)?)
+        ratio(course, other, &self.order[0])
     }
 }

@@ -28,10 +28,8 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// An interval wider than its mean tells nothing.
     pub fn curve(&self, of: impl Fn(&Run) -> Option<Estimate>) -> Curve {
-        let told = |run| of(run).filter(|e| e.relative() < 1.0);
-        let points = self.runs.iter().map(|(rate, run)| (*rate, told(run)));
+        let points = self.runs.iter().map(|(rate, run)| (*rate, of(run)));
         Curve::new(self.label, self.color, Kind::Simulated, points.collect())
     }
 }

@@ -82,21 +82,30 @@ fn verdict(record: &Choice) -> String {
     let [taken, others @ ..] = record.candidates.as_slice() else {
         return String::new();
     };
-    let mut text = match record.decided {
-        true => format!("nothing here is better than {}", taken.name),
-        false => format!("{} is taken, but not told apart from all", taken.name),
+    let named = |which: fn(&Candidate) -> bool| -> Vec<&str> {
+        let found = others.iter().filter(|c| which(c));
+        found.map(|c| c.name.as_str()).collect()
+    };
+    let (open, better) = (named(is_open), named(is_better));
+    let mut text = match (open.is_empty(), better.is_empty()) {
+        (true, true) => format!("nothing here is better than {}", taken.name),
+        (true, false) => format!("{} is taken", taken.name),
+        (false, _) => format!(
+            "{} is taken, not told apart from {}",
+            taken.name,
+            open.join(", ")
+        ),
     };
     let won: Vec<String> = others.iter().filter_map(over).collect();
     if !won.is_empty() {
         let _ = write!(text, ": {}", won.join(", "));
     }
     text += ".\n";
-    let better = |c: &&Candidate| c.ratio.is_some_and(|r| r.mean + r.half_width < 1.0);
-    for other in others.iter().filter(better) {
+    for other in others.iter().filter(|c| is_better(c)) {
         let less = other.ratio.map_or(0.0, |r| 1.0 - r.mean);
         let _ = writeln!(text, "{} has less, by {:.2} %.", other.name, 100.0 * less);
     }
-    if !record.decided {
+    if !open.is_empty() {
         text += "More with --budget.\n";
     }
     if let (Some(most), Some(ratio)) = (record.max_slowdown_ratio, taken.slowdown_ratio)
@@ -110,6 +119,23 @@ fn verdict(record: &Choice) -> String {
         );
     }
     text
+}
+
+/// Whether it is surely better than the one taken.
+fn is_better(candidate: &Candidate) -> bool {
+    candidate.ratio.is_some_and(|r| r.mean + r.half_width < 1.0)
+}
+
+/// Whether it may be better or worse, by more than matters.
+fn is_open(candidate: &Candidate) -> bool {
+    match (candidate.outcome, candidate.ratio) {
+        (Steadiness::Unstable, _) => false,
+        (_, None) => true,
+        (_, Some(r)) => {
+            let off = (r.mean - 1.0).abs();
+            off <= r.half_width && off + r.half_width >= 1e-3
+        }
+    }
 }
 
 /// By how much another one is slower.

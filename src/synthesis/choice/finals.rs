@@ -99,7 +99,7 @@ pub(super) fn run(
             }
             return Ok(());
         };
-        running.retain(|&n| n == first || !is_told(course, entrants, first, n));
+        running.retain(|&n| n == first || !is_known(course, entrants, first, n));
         if running.len() == 1 || part == 1.0 || course.interrupted() {
             return sharpen(course, &mut entrants[first]);
         }
@@ -158,10 +158,17 @@ fn are_alike(course: &Course<'_>, one: &Entrant, other: &Entrant) -> bool {
     ratio.is_some_and(|r| (r.mean - 1.0).abs() + r.half_width < ALIKE)
 }
 
-/// Whether it is known how an entrant stands to the first.
+/// Whether an entrant is surely no better than the first.
 fn is_told(course: &Course<'_>, entrants: &[Entrant], first: usize, other: usize) -> bool {
     are_alike(course, &entrants[first], &entrants[other])
         || is_behind(course, entrants, first, other)
+}
+
+/// Whether it is known how an entrant stands to the first: a rule, which cannot be taken, may also be
+/// surely better.
+fn is_known(course: &Course<'_>, entrants: &[Entrant], first: usize, other: usize) -> bool {
+    let rule = entrants[other].policy.is_none();
+    is_told(course, entrants, first, other) || rule && is_behind(course, entrants, other, first)
 }
 
 /// Whether somebody is unstable, or surely worse than the first, all that ran as long together at 95 %.

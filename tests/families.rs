@@ -103,7 +103,7 @@ fn quickswap_on_one_or_all_finds_the_threshold() {
         &["--family", "quickswap", "--budget", "1e7", "--explain"],
     );
     let table = stderr(&explained);
-    for exact in ["67.87", "21.28", "10.66", "11.45"] {
+    for exact in ["67.8704", "21.2779", "10.6579", "11.4467"] {
         assert!(table.contains(exact), "{exact} in {table}");
     }
 }

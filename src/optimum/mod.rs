@@ -92,6 +92,13 @@ pub struct Step {
     pub bounds: [f64; 2],
 }
 
+impl Step {
+    /// Memory that the values take: two a state, in doubles.
+    pub fn bytes(&self) -> usize {
+        16 * self.states
+    }
+}
+
 /// The least mean response time that a non-preemptive policy can have, or that weighted by load.
 ///
 /// # Errors

@@ -189,6 +189,12 @@ fn by_type(workload: &Workload, chosen: &Chosen) -> String {
     rows.trim_fmt() + "\n"
 }
 
+/// Seven significant digits: what is exact may be compared with other exact numbers.
+fn digits(value: f64) -> String {
+    let decimals = (6 - value.abs().log10().floor() as i64).clamp(0, 12) as usize;
+    format!("{value:.decimals$}")
+}
+
 /// Exact means of MSFQ by its threshold.
 pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook) -> String {
     let unit = workload.time_unit();
@@ -209,9 +215,9 @@ pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook) -> String {
         let guess = queue.approximation();
         rows.add_row([
             l.to_string(),
-            number(outlook.value(means.response)),
-            number(means.response[0]),
-            number(means.response[1]),
+            digits(outlook.value(means.response)),
+            digits(means.response[0]),
+            digits(means.response[1]),
             if Some(l) == best { "ℓ*" } else { "" }.into(),
             guess.map_or("not valid".into(), |g| number(outlook.value(g.response))),
         ]);

@@ -65,8 +65,10 @@ impl OptimumReport {
 pub fn optimum_step(step: &Step) -> String {
     let [low, high] = step.bounds.map(number);
     format!(
-        "dynamic program: {} states, sweep {}, between {low} and {high}",
-        step.states, step.sweeps
+        "dynamic program: {} states ({:.0} MB), sweep {}, between {low} and {high}",
+        step.states,
+        step.bytes() as f64 / 1e6,
+        step.sweeps
     )
 }
 

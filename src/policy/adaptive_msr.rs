@@ -1,15 +1,14 @@
 use super::first_fit::start_all_that_fit;
 use super::{Event, Policy, System};
 use crate::artifact::{AdaptiveMsrPolicy, Switching};
-use crate::workload::Workload;
 
 /// Adaptive MSR, without preemption: the working schedules of a Markovian Service Rate policy, left
 /// and chosen by queue lengths in place of a clock.
 ///
-/// With Q the jobs in the system, m how many of a type fit alone, and p the prices of the program's
-/// certificate, of which a full working schedule has 1, a schedule u *uses* `Σ p_i min(m_i, Q_i)`
-/// over its types, at most 1, and *weighs* `Σ p_i min(u_i, Q_i) Q_i`: what it would serve, each job
-/// as urgent as its queue is long. The present schedule is left for the heaviest of
+/// With Q the jobs in the system, and p the prices of the program's certificate, of which a full
+/// working schedule has 1, a schedule u *uses* `Σ p_i min(u_i, Q_i)` and *weighs* `Σ p_i min(u_i,
+/// Q_i) Q_i`: what it would serve, each job as urgent as its queue is long. The present schedule is
+/// left for the heaviest of
 /// - those that use more, when it uses no more than φ: it has become wasteful;
 /// - those that weigh more than 1 + δ times as much and θ, and of which a job can start at once: so
 ///   that switching does not eat the capacity, which drains for nothing else.
@@ -36,8 +35,6 @@ struct Slots {
     count: u32,
     /// p_i.
     price: f64,
-    /// m_i.
-    most: u64,
 }
 
 /// What a schedule would do for the jobs that are there.
@@ -49,12 +46,11 @@ struct Worth {
 
 impl AdaptiveMsr {
     /// It begins with the first schedule.
-    pub fn new(policy: &AdaptiveMsrPolicy, workload: &Workload) -> Self {
+    pub fn new(policy: &AdaptiveMsrPolicy) -> Self {
         let slots = |(kind, count): (usize, &u32)| Slots {
             kind,
             count: *count,
             price: policy.prices[kind],
-            most: workload.most_alone(kind).into(),
         };
         let schedule = |u: &Vec<u32>| -> Vec<Slots> {
             let all = u.iter().enumerate().map(slots);
@@ -72,15 +68,11 @@ impl AdaptiveMsr {
         let (mut uses, mut weighs) = (0.0, 0.0);
         for slots in &self.schedules[s] {
             let number = system.present(slots.kind);
-            let served = number.min(slots.count.into()) as f64;
-            // What a type lacks, others of the schedule may fill.
-            uses += slots.price * number.min(slots.most) as f64;
-            weighs += slots.price * served * number as f64;
+            let served = slots.price * number.min(slots.count.into()) as f64;
+            uses += served;
+            weighs += served * number as f64;
         }
-        Worth {
-            uses: f64::min(uses, 1.0),
-            weighs,
-        }
+        Worth { uses, weighs }
     }
 
     fn choose(&mut self, system: &mut System) {

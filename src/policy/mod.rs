@@ -114,7 +114,7 @@ pub fn online(policy: &Family, workload: &Workload) -> Box<dyn Policy + Send> {
         Family::Msr(policy) => Box::new(Msr::new(policy, workload)),
         Family::StaticQuickswap(policy) => Box::new(StaticQuickswap::new(policy)),
         Family::AdaptiveQuickswap(_) => Box::new(AdaptiveQuickswap::new(workload)),
-        Family::AdaptiveMsr(policy) => Box::new(AdaptiveMsr::new(policy, workload)),
+        Family::AdaptiveMsr(policy) => Box::new(AdaptiveMsr::new(policy)),
         Family::Optimal(policy) => Box::new(Tabled::read(policy)),
     }
 }

@@ -264,7 +264,7 @@ fn simulate_family(
         Family::Msr(policy) => simulate(w, Msr::new(policy, w), s, p),
         Family::StaticQuickswap(policy) => simulate(w, StaticQuickswap::new(policy), s, p),
         Family::AdaptiveQuickswap(_) => simulate(w, AdaptiveQuickswap::new(w), s, p),
-        Family::AdaptiveMsr(policy) => simulate(w, AdaptiveMsr::new(policy, w), s, p),
+        Family::AdaptiveMsr(policy) => simulate(w, AdaptiveMsr::new(policy), s, p),
         Family::Optimal(policy) => simulate(w, Tabled::read(policy), s, p),
     }
 }

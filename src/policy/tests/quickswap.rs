@@ -179,7 +179,7 @@ fn working_schedules_are_left_by_what_waits() {
         prices: vec![0.25, 1.0],
         switching,
     };
-    let mut stage = Stage::new(&four(), AdaptiveMsr::new(&policy, &four()), false);
+    let mut stage = Stage::new(&four(), AdaptiveMsr::new(&policy), false);
     for n in 0..4 {
         assert_eq!(stage.arrive(0), format!("+0:{n}"));
     }
@@ -221,7 +221,7 @@ fn patience_lets_others_start_beside() {
             prices: vec![0.25, 0.5],
             switching,
         };
-        let policy = AdaptiveMsr::new(&policy, &workload);
+        let policy = AdaptiveMsr::new(&policy);
         let mut stage = Stage::new(&workload, policy, false);
         for n in 0..3 {
             assert_eq!(stage.arrive(0), format!("+0:{n}"));

@@ -113,7 +113,7 @@ fn adaptive_switching_comes_near_the_optimum_of_section_seven() {
     let policy = adaptive(
         [&[0, 0, 2], &[1, 4, 0]],
         &[0.2, 0.2, 0.5],
-        [0.7, 0.0, 1.75, 1.0],
+        [0.5, 0.0, 1.75, 1.0],
     );
     let run = policy
         .simulate(&workload, &events(40_000_000), quiet)

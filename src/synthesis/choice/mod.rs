@@ -295,10 +295,10 @@ fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
         })
     };
     [
-        [0.7, 0.25, most, 0.5],
+        [0.5, 0.25, most, 0.5],
         [0.5, 0.0, 0.4 * most, 2.0],
         [0.2, 0.5, 1.2 * most, 0.0],
-        [0.4, 0.5, 1e3, 0.0],
+        [0.5, 0.5, 1e3, 0.0],
     ]
     .map(with)
     .into()

@@ -8,6 +8,13 @@ use crate::simulator::{Failure, Health, Run};
 /// A run of a quarter of the length decides whether a step is run to its end.
 const FIRST: u64 = 4;
 
+/// Relative half-width of a mean that is too wide to tune by. (The differences of policies are known
+/// several times better.)
+const VAGUE: f64 = 0.05;
+
+/// Runs that are to be left for the steps.
+const FEWEST: u64 = 10;
+
 /// A policy that was tried.
 pub(super) struct Trial {
     pub policy: Family,
@@ -81,7 +88,7 @@ impl Search<'_, '_> {
         Ok(Trial { policy, runs, cost })
     }
 
-    /// The best of the first policies. Where none of them is seen to settle, four times as long.
+    /// The best of the first policies; in runs twice as long, as long as these tell little.
     fn first(&mut self, starts: &[Family], length: &mut u64) -> Result<Trial, Failure> {
         loop {
             let mut best: Option<Trial> = None;
@@ -92,10 +99,17 @@ impl Search<'_, '_> {
                     best = Some(trial);
                 }
             }
-            let longer = 4 * *length;
-            let settles = |t: &Trial| t.runs[1].health != Health::Unsettled;
+            let longer = 2 * *length;
+            let tells = |t: &Trial| match t.runs[1].health {
+                Health::Unstable => true,
+                Health::Unsettled => false,
+                Health::Settled => {
+                    let value = self.course.value(&t.runs[1]);
+                    value.is_some_and(|v| v.relative() < VAGUE)
+                }
+            };
             match best {
-                Some(best) if settles(&best) || !self.affords(2 * longer) => return Ok(best),
+                Some(best) if tells(&best) || !self.affords(FEWEST * longer) => return Ok(best),
                 _ => *length = longer,
             }
         }

@@ -2,6 +2,7 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
 use synth::artifact::Objective;
@@ -40,7 +41,8 @@ pub struct Arguments {
     budget: Budget,
 
     /// Show how far each policy is above the least mean response time that any policy without
-    /// preemption can have (`synth optimum`), where that can be computed: small systems
+    /// preemption can have (`synth optimum`), where that can be computed: up to three types, and two
+    /// minutes a load
     #[arg(long)]
     optimum: bool,
 
@@ -219,10 +221,14 @@ impl Arguments {
         common: &Common,
     ) -> Result<Vec<OptimumAt>, Box<dyn Error>> {
         let own = comparison.header.workload.load;
+        let limits = optimum::Limits {
+            time: Duration::from_secs(120),
+            ..optimum::Limits::default()
+        };
         let at = |&load: &f64| {
             let spinner = progress::spinner(common, "solving the dynamic program");
             let scaled = workload.scaled(load / own)?;
-            let (mean, limits) = (Objective::Mean, optimum::Limits::default());
+            let mean = Objective::Mean;
             let found = optimum::optimum(&scaled, mean, &limits, &settings.interrupt, |step| {
                 spinner.set_message(format!("ρ = {load}: {}", report::optimum_step(&step)));
             });

@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use clap::Args;
 use synth::optimum::{Limits, optimum};
@@ -13,7 +14,9 @@ use super::output::{apart, publish};
 use super::plan::enter;
 use super::simulate::Budget;
 use super::typed::Objective;
-use super::{Common, INTERRUPTED, Outcome, fraction, interrupt, progress, read_workload, tell};
+use super::{
+    Common, INTERRUPTED, NEGATIVE, Outcome, fraction, interrupt, positive, progress, read_workload,
+};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -36,6 +39,10 @@ pub struct Arguments {
     /// Also measure these policies, by name (`synth rules` lists them) or policy file
     #[arg(long, value_delimiter = ',', value_name = "P,P,…")]
     policies: Vec<String>,
+
+    /// Seconds for the dynamic program; past it the bounds are told as they are
+    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = positive)]
+    time_limit: f64,
 
     #[command(flatten)]
     budget: Budget,
@@ -67,6 +74,7 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     };
     let limits = Limits {
         tolerance: arguments.tolerance,
+        time: Duration::from_secs_f64(arguments.time_limit.min(1e9)),
         ..Limits::default()
     };
     let objective = arguments.objective.into();
@@ -75,7 +83,8 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
         spinner.set_message(report::optimum_step(&step));
     })?;
     let mut distances = Vec::new();
-    if !found.interrupted {
+    let mut failed = false;
+    if !settings.interrupt.load(Ordering::Relaxed) {
         spinner.set_message("simulating its policy".into());
         let run = simulate(&workload, found.policy.clone(), &settings, |_| ())?;
         distances.push(Distance::new("its policy", &run, objective));
@@ -86,7 +95,10 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
                     let run = rule.simulate(&workload, &settings, |_| ())?;
                     distances.push(Distance::new(&entered.entrant.name, &run, objective));
                 }
-                Err(why) => tell(common, why),
+                Err(why) => {
+                    failed = true;
+                    anstream::eprintln!("{}: {why}", entered.entrant.name);
+                }
             }
         }
     }
@@ -96,6 +108,7 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     publish(common, &table, &results, arguments.output.as_ref())?;
     match settings.interrupt.load(Ordering::Relaxed) {
         true => Ok(ExitCode::from(INTERRUPTED)),
+        false if failed => Ok(ExitCode::from(NEGATIVE)),
         false => Ok(ExitCode::SUCCESS),
     }
 }

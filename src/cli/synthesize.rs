@@ -2,7 +2,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
@@ -52,11 +52,11 @@ pub struct Arguments {
     #[arg(long)]
     route: Option<Route>,
 
-    /// What happens with room that the schedule leaves
+    /// What happens with room that the schedule leaves, under msr
     #[arg(long, value_enum, default_value = "first-fit")]
     backfill: Backfill,
 
-    /// What happens with draining slots that hold no job
+    /// What happens with draining slots that hold no job, under msr
     #[arg(long, value_enum, default_value = "release")]
     empty_slots: EmptySlots,
 
@@ -142,6 +142,9 @@ impl Arguments {
             None => Ok(Family::Msr),
             Some(Family::Msr) if turns => {
                 Err("--cycle and --thresholds go with --family quickswap".into())
+            }
+            _ if self.max_slowdown_ratio.is_some() && (!drains || self.family == Some(Family::Msr)) => {
+                Err("--max-slowdown-ratio goes with families that are chosen by simulation: leave it out, or --family msr".into())
             }
             Some(Family::Msr) => Ok(Family::Msr),
             Some(_) if !drains => Err(
@@ -329,6 +332,13 @@ fn optimal(
     let found = optimum::optimum(workload, objective, &limits, interrupt, |step| {
         spinner.set_message(report::optimum_step(&step));
     })?;
+    if found.interrupted && !interrupt.load(Ordering::Relaxed) {
+        return Err(format!(
+            "the dynamic program was not solved within {} s: its table would be no optimum; take --family auto",
+            limits.time.as_secs()
+        )
+        .into());
+    }
     Ok(artifact::Family::Optimal(found.policy.written()))
 }
 

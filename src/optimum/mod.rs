@@ -19,6 +19,7 @@ mod space;
 mod sweep;
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::artifact::Objective;
 use crate::policy::Tabled;
@@ -35,7 +36,12 @@ pub struct Limits {
     pub states: usize,
     /// Sweeps over one box at most.
     pub sweeps: usize,
+    /// Wall-clock time, all boxes together; past it the bounds are as far apart as they are.
+    pub time: Duration,
 }
+
+/// Types at most: the states are the product of the queues.
+const MOST_TYPES: usize = 3;
 
 impl Default for Limits {
     fn default() -> Self {
@@ -43,6 +49,7 @@ impl Default for Limits {
             tolerance: 0.005,
             states: 60_000_000,
             sweeps: 200_000,
+            time: Duration::from_secs(300),
         }
     }
 }
@@ -53,6 +60,9 @@ pub enum OptimumError {
     /// Not Poisson, or not exponential.
     #[error("the optimum is for Poisson arrivals and exponential sizes, and type `{0}` has others")]
     Laws(String),
+    /// More types than it is for.
+    #[error("the dynamic program is for at most {MOST_TYPES} types, and here are {0}")]
+    Types(usize),
     /// Beyond the limits.
     #[error(
         "the dynamic program has more than {0:.0e} states: it is for two or three types with few schedules"
@@ -75,7 +85,8 @@ pub struct Optimum {
     pub sweeps: usize,
     /// What the last growth of the box changed, relatively.
     pub growth: f64,
-    /// Whether it was told to end before the bounds were as close as asked for.
+    /// Whether it ended before the bounds were as close as asked for: it was told to, or the time was
+    /// over.
     pub interrupted: bool,
     /// The policy of the last box.
     pub policy: Tabled,
@@ -114,6 +125,13 @@ pub fn optimum(
     if let Some(kind) = workload.types().iter().find(simple) {
         return Err(OptimumError::Laws(kind.name().to_owned()));
     }
+    if workload.types().len() > MOST_TYPES {
+        return Err(OptimumError::Types(workload.types().len()));
+    }
+    let until = Deadline {
+        interrupt,
+        end: Instant::now() + limits.time,
+    };
     let sides: Vec<usize> = workload.types().iter().map(first_side).collect();
     let space = Space::new(workload, &sides, MOST_SCHEDULES);
     let mut space = space
@@ -125,7 +143,7 @@ pub fn optimum(
     let (mut before, mut grown) = (None, None);
     loop {
         let mut solver = Sweeps::new(&space, workload, &costs, values);
-        let (bounds, here) = close_in(&mut solver, limits, interrupt, &mut progress);
+        let (bounds, here) = close_in(&mut solver, limits, &until, &mut progress);
         let [lower, upper] = bounds;
         // That of each box is a bound.
         best = best.max(lower);
@@ -137,7 +155,7 @@ pub fn optimum(
             _ => growth,
         };
         let larger = space.grown();
-        let interrupted = interrupt.load(Ordering::Relaxed);
+        let interrupted = until.over();
         let close = rest.min(growth) <= limits.tolerance / 2.0;
         if interrupted || close || larger.states() > limits.states {
             let decisions = solver.decisions();
@@ -159,6 +177,18 @@ pub fn optimum(
     }
 }
 
+/// When to end at the latest.
+struct Deadline<'a> {
+    interrupt: &'a AtomicBool,
+    end: Instant,
+}
+
+impl Deadline<'_> {
+    fn over(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed) || Instant::now() >= self.end
+    }
+}
+
 /// What a job of each type costs, so that the sum over the mean numbers is the objective (Little).
 fn costs(workload: &Workload, objective: Objective) -> Vec<f64> {
     let types = workload.types().iter();
@@ -177,7 +207,7 @@ fn costs(workload: &Workload, objective: Objective) -> Vec<f64> {
 fn close_in(
     solver: &mut Sweeps,
     limits: &Limits,
-    interrupt: &AtomicBool,
+    until: &Deadline<'_>,
     progress: &mut impl FnMut(Step),
 ) -> ([f64; 2], usize) {
     let (states, mut sweeps) = (solver.space.states(), 0);
@@ -193,7 +223,7 @@ fn close_in(
             });
         }
         let close = high - low <= limits.tolerance / 2.0 * low;
-        if close || sweeps >= limits.sweeps || interrupt.load(Ordering::Relaxed) {
+        if close || sweeps >= limits.sweeps || until.over() {
             return (bounds, sweeps);
         }
     }

@@ -78,6 +78,22 @@ impl Tabled {
     }
 }
 
+impl Tabled {
+    /// The type to start where the table says none: at the rim of its box, where an arrival is lost and
+    /// so costs nothing, the table means little. There all that wait start if all of them fit.
+    fn beyond(&self, system: &System) -> Option<usize> {
+        let limits = self.table.limits.iter().enumerate();
+        let mut rim = limits.map(|(i, most)| system.waiting(i) as usize > most - most / RIM);
+        if !rim.any(|beyond| beyond) || !system.queued().all(|i| system.fits(i)) {
+            return None;
+        }
+        system.queued().max_by_key(|i| system.waiting(*i))
+    }
+}
+
+/// The last quarter of each side of the box is its rim.
+const RIM: usize = 4;
+
 impl Policy for Tabled {
     fn react(&mut self, event: Event, system: &mut System) {
         if let Event::Completion(i) = event
@@ -85,7 +101,9 @@ impl Policy for Tabled {
         {
             self.running = fewer;
         }
-        while let Some(i) = self.decision(self.running, |i| system.waiting(i) as usize)
+        while let Some(i) = self
+            .decision(self.running, |i| system.waiting(i) as usize)
+            .or_else(|| self.beyond(system))
             && let Some(more) = self.table.schedules.more[self.running][i]
         {
             system.start(i);

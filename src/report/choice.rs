@@ -68,7 +68,7 @@ fn compared(workload: &Workload, record: &Choice) -> String {
         ]);
     }
     format!(
-        "{}\nsimulated: {:.2e} events of {:.2e} allowed, {} replications, seed {}; 95 % intervals.\ntimes: as long as the first, on the same arrivals and sizes. Jain: fairness of the types' E[T], 1 is\nequal. slowdowns: the largest E[T_i]/E[S_i] over the smallest.\n\n",
+        "{}\nsimulated: {:.2e} events of {:.2e} allowed, {} replications, seed {}; 95 % intervals.\ntimes: as long as the first, in runs of the same length on the same arrivals and sizes; the means are each of\nits longest run. Jain: fairness of the types' E[T], 1 is equal. slowdowns: the largest E[T_i]/E[S_i]\nover the smallest.\n\n",
         rows.trim_fmt(),
         record.events as f64,
         record.budget as f64,
@@ -169,7 +169,9 @@ fn stability(workload: &Workload, policy: &Family) -> String {
 fn by_type(workload: &Workload, chosen: &Chosen) -> String {
     let mean = format!("E[T] [{}]", workload.time_unit());
     let mut rows = table(&["type", &mean, "E[T]/E[S]", "P95", "E[N]"]);
-    let run = &chosen.run;
+    let Some(run) = &chosen.run else {
+        return String::new();
+    };
     for kind in &run.types {
         rows.add_row([
             kind.name.clone(),

@@ -81,7 +81,7 @@ pub fn optimum(workload: &Workload, found: &OptimumReport, objective: Objective)
     };
     let mut text = String::new();
     if found.interrupted {
-        text += "INTERRUPTED: the bound holds, and would be higher.\n";
+        text += "CUT SHORT (interrupted, or --time-limit): the bound holds, and would be higher.\n";
     }
     text += &format!(
         "no policy without preemption has a {what} below {} {unit}\n",

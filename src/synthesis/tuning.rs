@@ -24,6 +24,9 @@ const CURVE: [f64; 13] = [
     0.03, 0.06, 0.12, 0.25, 0.4, 0.6, 0.8, 1.25, 1.6, 2.5, 4.0, 8.0, 16.0,
 ];
 
+/// Switches in a mean job size from which on no more are tried.
+const MOST_SWITCHES: f64 = 1e3;
+
 /// Where a step of 1 in ln α gains relatively less than this, a search for more ends.
 const FLAT: f64 = 1e-4;
 
@@ -165,6 +168,11 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Below it a best rate is looked for: beyond a thousand switches a job nothing is gained.
+    fn ceiling(&self) -> f64 {
+        self.largest.min(MOST_SWITCHES / mean_size(self.workload))
+    }
+
     /// Switching rates around the best that is predicted, all stable.
     pub(super) fn range(&self) -> (f64, f64) {
         let best = self.prediction().rate;
@@ -226,7 +234,7 @@ impl<'a> Search<'a> {
         let start = (0.5 / unit).min(0.5 * self.largest);
         let predicted = match self.settled_rate().filter(|_| self.is_free()) {
             Some(rate) => (rate, self.approximation(rate)),
-            None => minimum(|rate| self.approximation(rate), start, self.largest, 1e-4),
+            None => minimum(|rate| self.approximation(rate), start, self.ceiling(), 1e-4),
         };
         let rate = self.settled_rate().unwrap_or(predicted.0);
         Outlook {
@@ -272,7 +280,7 @@ impl<'a> Search<'a> {
             let least = minimum(
                 |rate| self.lower_bound(rate),
                 outlook.rate,
-                self.largest,
+                self.ceiling(),
                 1e-2,
             );
             if least.1 > best {
@@ -333,7 +341,7 @@ impl<'a> Search<'a> {
             }
             value
         };
-        let (rate, value) = minimum(evaluate, outlook.predicted.0, self.largest, tolerance);
+        let (rate, value) = minimum(evaluate, outlook.predicted.0, self.ceiling(), tolerance);
         if !value.is_finite() {
             // Whatever it is, it is one at the predicted rate too, and says why.
             return self.take_exact(outlook);

@@ -5,7 +5,7 @@ use crate::artifact::{AdaptiveMsrPolicy, Family, StaticQuickswapPolicy, Switchin
 use crate::schedule::{Neighbours, Packing};
 use crate::workload::Workload;
 
-/// How much more than 1 a working schedule may be worth.
+/// How far from 1 the dearest working schedule may be worth.
 const ROUNDING: f64 = 1e-9;
 
 pub(super) fn check(family: &Family, workload: &Workload, report: &mut Report) {
@@ -67,6 +67,7 @@ fn adaptive_msr(policy: &AdaptiveMsrPolicy, workload: &Workload, report: &mut Re
     if report.is_clear("policy") {
         shape::fits(path, &policy.schedules, workload, report);
         shape::all_served(path, &policy.schedules, workload, report);
+        let mut dearest: f64 = 0.0;
         for (s, schedule) in policy.schedules.iter().enumerate() {
             let worth = schedule.iter().zip(&policy.prices);
             let worth: f64 = worth.map(|(u, p)| f64::from(*u) * p).sum();
@@ -74,6 +75,12 @@ fn adaptive_msr(policy: &AdaptiveMsrPolicy, workload: &Workload, report: &mut Re
                 let message = format!("worth {worth} at the prices, expected at most 1");
                 report.add(format!("{path}[{s}]"), message);
             }
+            dearest = dearest.max(worth);
+        }
+        if dearest < 1.0 - ROUNDING {
+            let message =
+                format!("no schedule is worth more than {dearest}, expected 1 of the dearest");
+            report.add("policy.prices", message);
         }
     }
     switching(policy.switching, report);

@@ -45,7 +45,7 @@ fn chosen(artifact: &Artifact, choice: &Choice, report: &mut Report) {
     }
     let here = |n: usize, field: &str| format!("{path}.candidates[{n}].{field}");
     let name = artifact.policy.name();
-    let Some(taken) = choice.candidates.first().filter(|c| c.name == name) else {
+    if choice.candidates.first().is_none_or(|c| c.name != name) {
         return report.add(
             here(0, "name"),
             format!("expected that of the policy, `{name}`"),
@@ -62,23 +62,19 @@ fn chosen(artifact: &Artifact, choice: &Choice, report: &mut Report) {
             );
         }
     }
-    // What differs by less than .1 % is taken as good.
-    let is_less = |c: &Candidate| {
-        c.value
-            .zip(taken.value)
-            .is_some_and(|(a, b)| a.mean < b.mean * (1.0 - 2e-3))
-    };
-    if let Some(n) = choice
-        .candidates
-        .iter()
-        .position(|c| choice.decided && is_less(c) && within(choice, c))
-    {
+    // On the same arrivals and sizes; what differs by less than .1 % is taken as good.
+    let is_less = |c: &Candidate| c.ratio.is_some_and(|r| r.mean + r.half_width < 1.0 - ALIKE);
+    let better = |c: &Candidate| choice.decided && is_less(c) && within(choice, c);
+    if let Some(n) = choice.candidates.iter().position(better) {
         report.add(
-            here(n, "value"),
-            "less than that of the policy, which is called the best",
+            here(n, "ratio"),
+            "less than 1: it is better than the policy, which is called the best",
         );
     }
 }
+
+/// Relative difference that does not matter.
+const ALIKE: f64 = 1e-3;
 
 /// Whether types are served as evenly as was asked for.
 fn within(choice: &Choice, candidate: &Candidate) -> bool {

@@ -116,10 +116,10 @@ fn evidence(artifact: &Artifact, workload: &Workload, report: &mut Report) {
         Family::Msr(policy) => round_and_claims(artifact, policy, workload, report),
         _ => {
             families::check(&artifact.policy, workload, report);
+            making::check(artifact, workload, report);
             simulated::check(artifact, workload, report);
         }
     }
-    making::check(artifact, workload, report);
 }
 
 /// What follows from the round of a loop.
@@ -138,6 +138,8 @@ fn round_and_claims(
             None => claims::underived(artifact, policy, report),
         }
     }
+    // Before claims, whose queues are not solved where something is wrong already.
+    making::check(artifact, workload, report);
     claims::check(artifact, workload, round.as_ref(), report);
 }
 

@@ -31,7 +31,10 @@ pub(super) fn check(artifact: &Artifact, workload: &Workload, report: &mut Repor
             Method::Simulated => simulated(claim, workload, &path, report),
             other => report.add(
                 format!("{path}.method"),
-                format!("{other:?}, expected ExactProgram or Simulated"),
+                format!(
+                    "{}, expected exact-program or simulated",
+                    serde_name(&other)
+                ),
             ),
         }
     }
@@ -77,7 +80,8 @@ fn simulated(claim: &Claim, workload: &Workload, path: &str, report: &mut Report
         (Quantity::MeanNumber, None) => work,
         (Quantity::WeightedResponse, None) => shares().map(|(w, t)| w * t.mean_size()).sum(),
         (other, _) => {
-            let message = format!("{other:?}, expected a mean number or a mean response time");
+            let other = serde_name(&other);
+            let message = format!("{other}, expected a mean number or a mean response time");
             return report.add(format!("{path}.quantity"), message);
         }
     };
@@ -115,7 +119,12 @@ fn chosen(artifact: &Artifact, report: &mut Report) {
     if let (Some(taken), Some(claim)) = (taken, claimed(artifact, quantity, None))
         && (taken.mean != claim.value || Some(taken.half_width) != claim.half_width)
     {
-        let message = format!("{}, expected {} as claimed", taken.mean, claim.value);
+        let told = |mean: f64, half_width: f64| format!("{mean} ± {half_width}");
+        let message = format!(
+            "{}, expected {} as claimed",
+            told(taken.mean, taken.half_width),
+            told(claim.value, claim.half_width.unwrap_or(f64::NAN))
+        );
         report.add("provenance.choice.candidates[0].value", message);
     }
 }
@@ -144,12 +153,19 @@ fn sums(artifact: &Artifact, workload: &Workload, report: &mut Report) {
         let (value, width) = (sum(|c| c.value), sum(|c| c.half_width.unwrap_or(0.0)));
         if (all.value - value).abs() > all.half_width.unwrap_or(0.0) + width + SLACK * value {
             let message = format!(
-                "{of_all:?} {} is not {value}, the sum over the types",
+                "{} {} is not {value}, the sum over the types",
+                serde_name(&of_all),
                 all.value
             );
             report.add("claims", message);
         }
     }
+}
+
+/// As the document has it.
+fn serde_name(value: &impl serde::Serialize) -> String {
+    let json = serde_json::to_string(value).unwrap_or_default();
+    json.trim_matches('"').into()
 }
 
 /// How far means of the same run may differ, relatively: jobs at its ends count in one and not in

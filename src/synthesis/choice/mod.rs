@@ -64,8 +64,8 @@ pub struct ChoiceOptions {
 pub struct Chosen {
     /// The product.
     pub artifact: Artifact,
-    /// What was measured of it.
-    pub run: Run,
+    /// What was measured of it; nothing where no candidate was seen to settle.
+    pub run: Option<Run>,
     /// What was synthesized of its family, if that is Markovian Service Rate.
     pub made: Option<Box<Synthesis>>,
     /// What was not considered, and why.
@@ -159,7 +159,7 @@ pub fn choose(
     }
     let none = ChoiceError::NoneSettles(course.spent as f64);
     let Some(standing) = finals::Standing::new(&course, entrants) else {
-        return Err(none);
+        return fallback(workload, choice, made, skipped).ok_or(none);
     };
     let winner = &standing.order[0];
     let (Some(policy), Some(run)) = (winner.policy.clone(), winner.last().cloned()) else {
@@ -171,9 +171,32 @@ pub fn choose(
     let msr = artifact.policy.msr().is_some();
     Ok(Chosen {
         artifact,
-        run,
+        run: Some(run),
         made: msr.then_some(made),
         skipped,
+    })
+}
+
+/// Where none is seen to settle: the one that is proved to be stable, if it is among those that may be
+/// taken.
+fn fallback(
+    workload: &Workload,
+    choice: &ChoiceOptions,
+    made: Box<Synthesis>,
+    mut skipped: Vec<String>,
+) -> Option<Chosen> {
+    let proved = is_proved_stable(&made.artifact.policy, workload);
+    (choice.families == Families::All && proved).then(|| {
+        skipped.push(format!(
+            "all but msr: within {:e} events none was seen to settle, and of this one stability is proved; more with --budget",
+            choice.budget as f64
+        ));
+        Chosen {
+            artifact: made.artifact.clone(),
+            run: None,
+            made: Some(made),
+            skipped,
+        }
     })
 }
 
@@ -282,6 +305,7 @@ fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
     let dearest = made.policy.schedules.iter().map(worth).fold(0.0, f64::max);
     let most = made.policy.schedules.iter().map(|u| u.iter().sum::<u32>());
     let most = f64::from(most.max().unwrap_or(1));
+    let part = |of: f64| (10.0 * of * most).round() / 10.0;
     let with = |[waste, margin, floor, patience]: [f64; 4]| {
         Family::AdaptiveMsr(AdaptiveMsrPolicy {
             schedules: made.policy.schedules.clone(),
@@ -295,9 +319,9 @@ fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
         })
     };
     [
-        [0.5, 0.25, most, 0.5],
-        [0.5, 0.0, 0.4 * most, 2.0],
-        [0.2, 0.5, 1.2 * most, 0.0],
+        [0.5, 0.25, part(1.0), 0.5],
+        [0.5, 0.0, part(0.4), 2.0],
+        [0.2, 0.5, part(1.2), 0.0],
         [0.5, 0.5, 1e3, 0.0],
     ]
     .map(with)

@@ -150,7 +150,9 @@ pub(super) fn artifact(
 /// What a run measured, as claims.
 pub(super) fn simulated(run: &Run, workload: &Workload) -> Vec<Claim> {
     let claim = |quantity: Quantity, job_type: Option<&str>, measured: Option<Estimate>| {
-        measured.map(|measured| Claim {
+        // Of what is too rare to be measured nothing is claimed.
+        let told = measured.filter(|e| e.mean > 0.0 && e.half_width < e.mean);
+        told.map(|measured| Claim {
             quantity,
             job_type: job_type.map(Into::into),
             at: None,

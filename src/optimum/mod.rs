@@ -61,7 +61,7 @@ pub enum OptimumError {
     #[error("the optimum is for Poisson arrivals and exponential sizes, and type `{0}` has others")]
     Laws(String),
     /// More types than it is for.
-    #[error("the dynamic program is for at most {MOST_TYPES} types, and here are {0}")]
+    #[error("the dynamic program is for two or three types, and here are {0}")]
     Types(usize),
     /// Beyond the limits.
     #[error(

@@ -268,6 +268,12 @@ fn what_does_not_go_together_is_refused() {
         assert!(output.stdout.is_empty());
     }
     let typed = ["--workload", "models/section7.yaml", "--preemption", "full"];
+    for more in [
+        ["--cycle", "type-1,type-2,type-3"],
+        ["--max-slowdown-ratio", "2"],
+    ] {
+        assert_eq!(code(&synth(&[&typed[..], &more].concat())), 2, "{more:?}");
+    }
     let preempting = synth(&[&typed[..], &["--family", "quickswap"]].concat());
     assert_eq!(code(&preempting), 2);
     assert!(

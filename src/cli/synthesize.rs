@@ -123,6 +123,16 @@ impl Arguments {
 
     /// The family: what was typed, or what goes with the rest.
     fn family(&self) -> Result<Family, String> {
+        match self.asked_family()? {
+            Family::Msr if self.max_slowdown_ratio.is_some() => Err(
+                "--max-slowdown-ratio goes with families that are chosen by simulation, and msr is not"
+                    .into(),
+            ),
+            family => Ok(family),
+        }
+    }
+
+    fn asked_family(&self) -> Result<Family, String> {
         let for_msr = [
             ("--route", self.route.is_some()),
             ("--switching-rate", self.switching_rate.is_some()),
@@ -136,15 +146,15 @@ impl Arguments {
         let turns = self.cycle.is_some() || self.thresholds.is_some();
         let drains = self.preemption == Some(Preemption::None);
         match self.family {
-            None if turns && drains => Ok(Family::Quickswap),
+            _ if turns && !drains => {
+                Err("--cycle and --thresholds go with --preemption none".into())
+            }
+            None if turns => Ok(Family::Quickswap),
             None if drains && typed.is_none() => Ok(Family::Auto),
             None | Some(Family::Auto) if !drains => Ok(Family::Msr),
             None => Ok(Family::Msr),
             Some(Family::Msr) if turns => {
                 Err("--cycle and --thresholds go with --family quickswap".into())
-            }
-            _ if self.max_slowdown_ratio.is_some() && (!drains || self.family == Some(Family::Msr)) => {
-                Err("--max-slowdown-ratio goes with families that are chosen by simulation: leave it out, or --family msr".into())
             }
             Some(Family::Msr) => Ok(Family::Msr),
             Some(_) if !drains => Err(

@@ -131,26 +131,7 @@ pub fn choose(
         budget: choice.budget,
         spent: 0,
     };
-    let taken = made.routes.iter().find(|r| r.route == made.policy.route);
-    let largest = taken.and_then(|r| r.outlook.as_ref()).map(|o| o.largest);
-    let knobs = Knobs::new(workload, largest.unwrap_or(f64::INFINITY));
-    let all: f64 = lines.iter().map(|line| line.weight).sum();
-    let mut entrants = Vec::new();
-    for line in lines {
-        progress(Stage {
-            what: format!("tuning {}", line.starts[0].name()),
-            spent: course.spent as f64 / choice.budget as f64,
-        });
-        entrants.push(match line.weight > 0.0 {
-            true => {
-                let share = TUNING * line.weight / all * choice.budget as f64;
-                let length = choice.budget / RUNS;
-                let tuned = search::tune(&mut course, &knobs, line.starts, share as u64, length)?;
-                Entrant::new(tuned.policy, tuned.tried)
-            }
-            false => Entrant::new(line.starts[0].clone(), 1),
-        });
-    }
+    let mut entrants = tuned(&mut course, lines, &made, &mut progress)?;
     entrants.extend([Contender::FirstFit, Contender::MostServersFirst].map(Entrant::rule));
     course.seed = choice.seed;
     finals::run(&mut course, &mut entrants, progress)?;
@@ -175,6 +156,36 @@ pub fn choose(
         made: msr.then_some(made),
         skipped,
     })
+}
+
+/// The best of each family, on arrivals and sizes of its own seed.
+fn tuned(
+    course: &mut Course<'_>,
+    lines: Vec<Line>,
+    made: &Synthesis,
+    progress: &mut impl FnMut(Stage),
+) -> Result<Vec<Entrant>, ChoiceError> {
+    let taken = made.routes.iter().find(|r| r.route == made.policy.route);
+    let largest = taken.and_then(|r| r.outlook.as_ref()).map(|o| o.largest);
+    let knobs = Knobs::new(course.workload, largest.unwrap_or(f64::INFINITY));
+    let budget = course.budget;
+    let all: f64 = lines.iter().map(|line| line.weight).sum();
+    let mut entrants = Vec::new();
+    for line in lines {
+        progress(Stage {
+            what: format!("tuning {}", line.starts[0].name()),
+            spent: course.spent as f64 / budget as f64,
+        });
+        entrants.push(match line.weight > 0.0 {
+            true => {
+                let share = TUNING * line.weight / all * budget as f64;
+                let found = search::tune(course, &knobs, line.starts, share as u64, budget / RUNS)?;
+                Entrant::new(found.policy, found.tried)
+            }
+            false => Entrant::new(line.starts[0].clone(), 1),
+        });
+    }
+    Ok(entrants)
 }
 
 /// Where none is seen to settle: the one that is proved to be stable, if it is among those that may be

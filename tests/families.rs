@@ -103,8 +103,21 @@ fn quickswap_on_one_or_all_finds_the_threshold() {
         &["--family", "quickswap", "--budget", "1e7", "--explain"],
     );
     let table = stderr(&explained);
-    for exact in ["67.8704", "21.2779", "10.6579", "11.4467"] {
-        assert!(table.contains(exact), "{exact} in {table}");
+    for (threshold, exact) in [
+        ("0", 67.8704),
+        ("1", 21.2779),
+        ("8", 10.6579),
+        ("31", 11.4467),
+    ] {
+        let cells =
+            |line: &str| -> Vec<String> { line.split_whitespace().map(Into::into).collect() };
+        let mut rows = table.lines().map(cells).filter(|row| row.len() > 4);
+        let row = rows.find(|row| row[0] == threshold).unwrap();
+        let found: f64 = row[1].parse().unwrap();
+        assert!(
+            (found / exact - 1.0).abs() < 1e-5,
+            "{found}, not {exact}: {table}"
+        );
     }
 }
 

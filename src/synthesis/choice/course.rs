@@ -83,10 +83,16 @@ impl Course<'_> {
         if run.health == Health::Unstable {
             return true;
         }
-        let known = |run| -> Option<Vec<f64>> { self.values(run).iter().copied().collect() };
-        let ratio = known(run).zip(known(than));
-        let ratio = ratio.and_then(|(a, b)| paired_ratio(&a, &b));
+        let ratio = self.ratio(run, than);
         ratio.is_some_and(|r| r.mean - r.half_width > 1.0) && self.cost(run) > self.cost(than)
+    }
+
+    /// How many times as much one has as another, in the replications in which both have a value.
+    pub fn ratio(&self, run: &Run, than: &Run) -> Option<Estimate> {
+        let pairs = self.values(run).iter().zip(self.values(than));
+        let known = pairs.filter_map(|(a, b)| Some(((*a)?, (*b)?)));
+        let (a, b): (Vec<f64>, Vec<f64>) = known.unzip();
+        paired_ratio(&a, &b)
     }
 }
 

@@ -4,7 +4,7 @@
 use super::course::Course;
 use super::{ChoiceError, Stage, is_proved_stable};
 use crate::artifact::{Family, Steadiness};
-use crate::simulator::{Contender, Estimate, Health, Ranking, Run, paired_ratio};
+use crate::simulator::{Contender, Estimate, Health, Ranking, Run};
 
 /// The first runs take this part of what is left, all together.
 const FIRST: f64 = 0.25;
@@ -146,10 +146,7 @@ fn first(course: &Course<'_>, entrants: &[Entrant]) -> Option<usize> {
 /// How many times as much one has as another, where both ran as long.
 fn ratio(course: &Course<'_>, one: &Entrant, other: &Entrant) -> Option<Estimate> {
     let round = one.runs.len().min(other.runs.len()).checked_sub(1)?;
-    let known = |e: &Entrant| -> Option<Vec<f64>> {
-        course.values(&e.runs[round]).iter().copied().collect()
-    };
-    paired_ratio(&known(one)?, &known(other)?)
+    course.ratio(&one.runs[round], &other.runs[round])
 }
 
 /// Whether two differ by surely less than matters.

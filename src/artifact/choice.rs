@@ -29,6 +29,16 @@ pub struct Choice {
     pub candidates: Vec<Candidate>,
 }
 
+/// Relative difference between policies that does not matter.
+pub const ALIKE: f64 = 1e-3;
+
+impl Candidate {
+    /// Whether it is surely better than the policy taken, which has no ratio itself.
+    pub fn is_better(&self) -> bool {
+        self.ratio.is_some_and(|r| r.mean + r.half_width < 1.0)
+    }
+}
+
 /// A policy that was simulated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

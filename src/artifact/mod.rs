@@ -15,7 +15,7 @@ mod tuning;
 mod what_if;
 
 pub use check::{Finding, check, check_against};
-pub use choice::{Candidate, Choice, Interval, Steadiness};
+pub use choice::{ALIKE, Candidate, Choice, Interval, Steadiness};
 pub use family::{
     AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Family, StaticQuickswapPolicy, Switching,
 };

@@ -32,14 +32,13 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
             return Ok(ExitCode::from(NEGATIVE));
         }
     }
-    let claims = checked.artifact().claims.iter();
-    let (simulated, derived): (Vec<_>, Vec<_>) =
-        claims.partition(|c| c.method == Method::Simulated);
+    let claims = &checked.artifact().claims;
+    let simulated = claims.iter().filter(|c| c.method == Method::Simulated);
     let types = checked.workload().types().len();
-    let text = match simulated.len() {
+    let text = match simulated.count() {
         0 => format!(
             "valid: {} claims about {types} types derived anew, and the certificate",
-            derived.len()
+            claims.len()
         ),
         simulated => format!(
             "valid: the load and its certificate derived anew; {simulated} claims about {types} types are simulated and make sense, `synth simulate` judges them"

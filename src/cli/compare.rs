@@ -233,7 +233,11 @@ impl Arguments {
                 spinner.set_message(format!("ρ = {load}: {}", report::optimum_step(&step)));
             });
             let (lower_bound, why) = match found {
-                Ok(found) => (Some(found.lower), None),
+                Ok(found) => {
+                    let cut = "cut short, the bound from below is weaker than it would be";
+                    let bound = Some(found.lower).filter(|lower| *lower > 0.0);
+                    (bound, found.interrupted.then(|| cut.to_string()))
+                }
                 Err(why) => (None, Some(why.to_string())),
             };
             Ok(OptimumAt {

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use super::{estimate, number, synthesis, table, within};
-use crate::artifact::{Candidate, Choice, Family, Interval, Objective, Steadiness};
+use crate::artifact::{ALIKE, Candidate, Choice, Family, Interval, Objective, Steadiness};
 use crate::schedule::Fluid;
 use crate::synthesis::{Chosen, MsfqOutlook, is_proved_stable, time_of_turns};
 use crate::workload::Workload;
@@ -86,7 +86,7 @@ fn verdict(record: &Choice) -> String {
         let found = others.iter().filter(|c| which(c));
         found.map(|c| c.name.as_str()).collect()
     };
-    let (open, better) = (named(is_open), named(is_better));
+    let (open, better) = (named(is_open), named(Candidate::is_better));
     let mut text = match (open.is_empty(), better.is_empty()) {
         (true, true) => format!("nothing here is better than {}", taken.name),
         (true, false) => format!("{} is taken", taken.name),
@@ -101,7 +101,7 @@ fn verdict(record: &Choice) -> String {
         let _ = write!(text, ": {}", won.join(", "));
     }
     text += ".\n";
-    for other in others.iter().filter(|c| is_better(c)) {
+    for other in others.iter().filter(|c| c.is_better()) {
         let less = other.ratio.map_or(0.0, |r| 1.0 - r.mean);
         let _ = writeln!(text, "{} has less, by {:.2} %.", other.name, 100.0 * less);
     }
@@ -121,11 +121,6 @@ fn verdict(record: &Choice) -> String {
     text
 }
 
-/// Whether it is surely better than the one taken.
-fn is_better(candidate: &Candidate) -> bool {
-    candidate.ratio.is_some_and(|r| r.mean + r.half_width < 1.0)
-}
-
 /// Whether it may be better or worse, by more than matters.
 fn is_open(candidate: &Candidate) -> bool {
     match (candidate.outcome, candidate.ratio) {
@@ -133,7 +128,7 @@ fn is_open(candidate: &Candidate) -> bool {
         (_, None) => true,
         (_, Some(r)) => {
             let off = (r.mean - 1.0).abs();
-            off <= r.half_width && off + r.half_width >= 1e-3
+            off <= r.half_width && off + r.half_width >= ALIKE
         }
     }
 }
@@ -167,11 +162,11 @@ fn stability(workload: &Workload, policy: &Family) -> String {
 
 /// Mean response times and numbers of the types.
 fn by_type(workload: &Workload, chosen: &Chosen) -> String {
-    let mean = format!("E[T] [{}]", workload.time_unit());
-    let mut rows = table(&["type", &mean, "E[T]/E[S]", "P95", "E[N]"]);
     let Some(run) = &chosen.run else {
         return String::new();
     };
+    let mean = format!("E[T] [{}]", workload.time_unit());
+    let mut rows = table(&["type", &mean, "E[T]/E[S]", "P95", "E[N]"]);
     for kind in &run.types {
         rows.add_row([
             kind.name.clone(),

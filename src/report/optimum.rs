@@ -116,7 +116,9 @@ pub fn optimum(workload: &Workload, found: &OptimumReport, objective: Objective)
             Health::Unsettled => "unsettled".into(),
             Health::Settled => estimate(distance.response),
         };
-        let over = distance.response.map_or("–".into(), |e| {
+        // A program that was cut short at once has no bound yet.
+        let bounded = distance.response.filter(|_| found.lower_bound > 0.0);
+        let over = bounded.map_or("–".into(), |e| {
             format!("{:+.1} %", 100.0 * (e.mean / found.lower_bound - 1.0))
         });
         rows.add_row([distance.policy.clone(), response, over]);

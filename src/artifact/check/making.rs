@@ -2,8 +2,8 @@
 
 use super::{Report, is_close};
 use crate::artifact::{
-    Artifact, Candidate, Choice, Interval, Method, MsrPolicy, Preemption, Quantity, RouteTried,
-    Steadiness, Tuning, WhatIf,
+    ALIKE, Artifact, Candidate, Choice, Interval, Method, MsrPolicy, Preemption, Quantity,
+    RouteTried, Steadiness, Tuning, WhatIf,
 };
 use crate::workload::Workload;
 
@@ -72,9 +72,6 @@ fn chosen(artifact: &Artifact, choice: &Choice, report: &mut Report) {
         );
     }
 }
-
-/// Relative difference that does not matter.
-const ALIKE: f64 = 1e-3;
 
 /// Whether types are served as evenly as was asked for.
 fn within(choice: &Choice, candidate: &Candidate) -> bool {

@@ -157,7 +157,7 @@ pub struct OptimumAt {
     pub load: f64,
     /// No policy without preemption has less \[time\]; none where that was too much to compute.
     pub lower_bound: Option<f64>,
-    /// Why there is none.
+    /// Why there is none, or a weak one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
@@ -296,7 +296,7 @@ impl Comparison {
         for OptimumAt { load, why, .. } in &self.optima {
             warnings.extend(
                 why.as_ref()
-                    .map(|why| format!("no optimum at ρ = {load}: {why}")),
+                    .map(|why| format!("the optimum at ρ = {load}: {why}")),
             );
         }
         warnings

@@ -3,14 +3,11 @@
 
 use super::course::Course;
 use super::{ChoiceError, Stage, is_proved_stable};
-use crate::artifact::{Family, Steadiness};
+use crate::artifact::{ALIKE, Family, Steadiness};
 use crate::simulator::{Contender, Estimate, Health, Ranking, Run};
 
 /// The first runs take this part of what is left, all together.
 const FIRST: f64 = 0.25;
-
-/// Relative difference that does not matter.
-pub(super) const ALIKE: f64 = 1e-3;
 
 /// What is claimed of the first is to be known so well, if events are left.
 const PRECISION: f64 = 0.01;
@@ -55,6 +52,12 @@ impl Entrant {
     /// The longest run.
     pub fn last(&self) -> Option<&Run> {
         self.precise.as_ref().or(self.runs.last())
+    }
+
+    /// What its longest run beside others costs.
+    fn cost(&self, course: &Course<'_>) -> f64 {
+        let longest = self.runs.last();
+        longest.map_or(f64::INFINITY, |run| course.cost(run))
     }
 
     /// What became of it. What is known to be stable was not simulated for long enough, however its
@@ -123,12 +126,7 @@ fn sharpen(course: &mut Course<'_>, first: &mut Entrant) -> Result<(), ChoiceErr
 /// of which stability is proved.
 fn first(course: &Course<'_>, entrants: &[Entrant]) -> Option<usize> {
     let rounds = entrants.iter().map(|e| e.runs.len()).max()?;
-    let cost = |n: usize| {
-        entrants[n]
-            .runs
-            .last()
-            .map_or(f64::INFINITY, |r| course.cost(r))
-    };
+    let cost = |n: usize| entrants[n].cost(course);
     let eligible = (0..entrants.len()).filter(|&n| {
         entrants[n].policy.is_some() && entrants[n].runs.len() == rounds && cost(n).is_finite()
     });
@@ -205,8 +203,7 @@ impl Standing {
                 && is_told(course, &entrants, taken, n)
         });
         let winner = entrants.remove(taken);
-        let cost = |e: &Entrant| e.runs.last().map_or(f64::INFINITY, |r| course.cost(r));
-        entrants.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+        entrants.sort_by(|a, b| a.cost(course).total_cmp(&b.cost(course)));
         entrants.insert(0, winner);
         Some(Standing {
             order: entrants,

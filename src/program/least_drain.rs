@@ -10,7 +10,8 @@ use std::collections::HashSet;
 
 use good_lp::{Expression, ProblemVariables, Solution as _, SolverModel, constraint, variable};
 
-use super::master::{Master, scaled_loads};
+use super::master::Master;
+use super::problem::{Column, Problem, scaled_loads};
 use super::{Knapsack, Mix, ProgramError, Solution};
 use crate::schedule::{Fluid, Packing, Schedule};
 use crate::workload::Workload;
@@ -58,9 +59,15 @@ pub(super) fn choose(
     // With t held at a rounded number the vertex may have one schedule too many, of weight
     // 1e-12 or so. The program over the chosen schedules alone has a basis of at most K.
     let chosen = Mix::new(&columns, &weights).schedules;
-    let mut master = Master::new(workload, chosen)?;
-    let primal = master.solve()?;
-    Ok(Some(Mix::new(master.columns(), &primal.weights)))
+    let problem = Problem::new(workload);
+    let mut master = Master::new(&problem, &[Vec::new()])?;
+    let columns = chosen.iter().map(|u| Column {
+        site: 0,
+        schedule: u.clone(),
+    });
+    master.add(columns.collect())?;
+    let weights = master.solve()?.weights;
+    Ok(Some(Mix::new(&chosen, &master.polished(weights))))
 }
 
 /// `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t` (both scaled), `Σ π_s = 1`; `None` if HiGHS

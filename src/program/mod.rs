@@ -12,18 +12,24 @@
 //! Corrected against the paper: its `ρ_i = λ_i/(πW)_i` lacks `μ_i`.
 
 mod complete;
+mod exchange;
+mod generation;
 mod least_drain;
 mod master;
 mod pricing;
+mod problem;
+mod relaxation;
+mod table;
 
 pub use complete::solve_by_enumeration;
 pub use pricing::{Knapsack, Priced};
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::schedule::{Fluid, Packing, Schedule};
 use crate::workload::{JobType, Workload};
-use master::Master;
+use generation::{Generation, Proof};
+use problem::{Column, Problem};
 
 /// A certificate is a proof when its relative gap is at most this.
 pub const PROOF_GAP: f64 = 1e-9;
@@ -109,11 +115,35 @@ pub struct Certificate {
     /// Prices of the resources' integer units (R): `D_i·w ≥ y_i/b_i` for every type, the
     /// dual of the priced knapsack's relaxation. They name what is scarce.
     pub resource_prices: Vec<f64>,
+    /// Where the bound is that of a relaxation: which.
+    pub relaxed: Option<Relaxed>,
     /// No policy has a load below this: `1 / max_{u∈S} Σ_i (y_i/b_i) u_i`.
     pub bound: f64,
 }
 
+/// A bound that needs no search: the knapsack with some resources kept whole, the others priced.
+#[derive(Clone, Debug)]
+pub struct Relaxed {
+    /// Resources that are kept whole, by index.
+    pub whole: Vec<usize>,
+    /// Prices of the units of the others (R), 0 for those kept.
+    pub prices: Vec<f64>,
+}
+
 impl Certificate {
+    fn new(problem: &Problem, proof: &Proof, loads: Vec<f64>) -> Self {
+        let prices = proof.values.iter().zip(&problem.offered);
+        let relaxed = proof.relaxed.iter().flatten().zip(&problem.sites);
+        let mut relaxed = relaxed.map(|(bound, site)| bound.relaxed(site.packing.capacity()));
+        Certificate {
+            load: loads.into_iter().fold(0.0, f64::max),
+            prices: prices.map(|(v, b)| v * b).collect(),
+            resource_prices: proof.resource_prices[0].clone(),
+            relaxed: relaxed.next(),
+            bound: 1.0 / proof.t,
+        }
+    }
+
     /// Relative gap `load/bound − 1`.
     pub fn gap(&self) -> f64 {
         (self.load / self.bound - 1.0).max(0.0)
@@ -163,23 +193,45 @@ pub enum ProgramError {
 /// # Errors
 /// When HiGHS does not end optimal.
 pub fn solve(workload: &Workload, limits: &Limits) -> Result<Solution, ProgramError> {
+    solve_from(workload, limits, &[])
+}
+
+/// Solves the program, starting from schedules known to be good: those of a policy for nearly the
+/// same workload, say. Those that do not fit are passed over.
+///
+/// # Errors
+/// As [`solve`].
+pub fn solve_from(
+    workload: &Workload,
+    limits: &Limits,
+    known: &[Schedule],
+) -> Result<Solution, ProgramError> {
     check_range(workload)?;
     let packing = Packing::new(workload);
-    let mut generation = Generation::new(workload, &packing)?;
-    let started = Instant::now();
-    while !generation.round(limits.nodes)? && started.elapsed() < limits.time {}
-    let columns = generation.master.columns();
-    let optimum = Mix::new(columns, &generation.weights);
+    let problem = Problem::new(workload);
+    let fitting = known.iter().filter(|u| packing.fits(u)).cloned();
+    let columns = fitting.chain(starting_columns(workload, &packing));
+    let columns = columns.map(|schedule| Column { site: 0, schedule });
+    let mut generation = Generation::new(&problem, columns.collect())?;
+    generation.run(limits)?;
+    let columns: Vec<Schedule> = generation
+        .master
+        .columns()
+        .iter()
+        .map(|c| c.schedule.clone())
+        .collect();
+    let optimum = Mix::new(&columns, &generation.weights);
     let mut solution = Solution {
-        certificate: generation.certificate(workload, &optimum),
+        certificate: Certificate::new(&problem, &generation.proof, optimum.loads(workload)),
         mix: optimum,
         rounds: generation.rounds,
         columns: columns.len(),
     };
     if solution.certificate.proven() {
-        let settled = least_drain::choose(workload, &packing, &solution, columns, limits.face)?;
+        let settled = least_drain::choose(workload, &packing, &solution, &columns, limits.face)?;
         if let Some(mix) = settled {
-            solution.certificate = generation.certificate(workload, &mix);
+            solution.certificate =
+                Certificate::new(&problem, &generation.proof, mix.loads(workload));
             solution.mix = mix;
         }
     }
@@ -214,97 +266,11 @@ fn check_range(workload: &Workload) -> Result<(), ProgramError> {
     }
 }
 
-/// Nodes for the first look of each pricing; a proof that needs more gets more.
-const FIRST_LOOK: u64 = 2_000;
-
 /// Roundings of the mean schedule in the first master.
 const ROUNDINGS: usize = 256;
 
 /// Relative distance at which both sides of the certificate are taken as met.
 const MET: f64 = 1e-11;
-
-/// Column generation under way.
-struct Generation<'a> {
-    packing: &'a Packing,
-    offered: Vec<f64>,
-    master: Master,
-    weights: Vec<f64>,
-    prices: Vec<f64>,
-    resource_prices: Vec<f64>,
-    /// Least upper bound on t so far, and the prices above are those that gave it.
-    bound: f64,
-    effort: u64,
-    rounds: usize,
-}
-
-impl<'a> Generation<'a> {
-    fn new(workload: &Workload, packing: &'a Packing) -> Result<Self, ProgramError> {
-        let offered: Vec<f64> = workload.types().iter().map(|t| t.offered_load()).collect();
-        let master = Master::new(workload, starting_columns(workload, packing))?;
-        let fluid = Fluid::new(workload);
-        let work = |i: usize| offered[i] * packing.demand(i)[fluid.bottleneck] as f64;
-        let total: f64 = (0..offered.len()).map(work).sum();
-        let mut resource_prices = vec![0.0; packing.capacity().len()];
-        resource_prices[fluid.bottleneck] = 1.0 / total;
-        Ok(Generation {
-            prices: (0..offered.len()).map(|i| work(i) / total).collect(),
-            resource_prices,
-            bound: 1.0 / fluid.bound(),
-            packing,
-            offered,
-            master,
-            weights: Vec::new(),
-            effort: FIRST_LOOK,
-            rounds: 0,
-        })
-    }
-
-    /// One master program and one pricing; `true` when the optimum is proven or no more can
-    /// be proved within `nodes`.
-    fn round(&mut self, nodes: u64) -> Result<bool, ProgramError> {
-        self.rounds += 1;
-        let primal = self.master.solve()?;
-        self.weights = primal.weights;
-        if primal.value >= self.bound * (1.0 - MET) {
-            return Ok(true);
-        }
-        let values: Vec<f64> = primal
-            .prices
-            .iter()
-            .zip(&self.offered)
-            .map(|(y, b)| y / b)
-            .collect();
-        let knapsack = Knapsack::new(self.packing, &values)?;
-        loop {
-            let priced = knapsack.solve(primal.value, self.effort);
-            if priced.bound < self.bound {
-                self.bound = priced.bound;
-                self.prices.clone_from(&primal.prices);
-                self.resource_prices = knapsack.resource_prices();
-            }
-            if primal.value >= self.bound * (1.0 - MET) {
-                return Ok(true);
-            }
-            if self.master.add(&priced.schedules)? > 0 {
-                return Ok(false);
-            }
-            // Nothing better was found, and that is not yet a proof: look longer.
-            if priced.exact || self.effort >= nodes {
-                return Ok(true);
-            }
-            self.effort = (self.effort * 10).min(nodes);
-        }
-    }
-
-    fn certificate(&self, workload: &Workload, mix: &Mix) -> Certificate {
-        Certificate {
-            load: mix.loads(workload).into_iter().fold(0.0, f64::max),
-            prices: self.prices.clone(),
-            resource_prices: self.resource_prices.clone(),
-            bound: 1.0 / self.bound,
-        }
-    }
-}
 
 /// Schedules for the first master: a maximal one around each type, so that everybody is
 /// served; and roundings of the mean schedule at the fluid bound, filled up starting with

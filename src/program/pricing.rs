@@ -220,20 +220,13 @@ impl Search<'_> {
             self.counts[k] = count;
             self.knapsack.packing.take(item.kind, count, room);
             complete = self.visit(k + 1, value, left, room);
-            restore(self.knapsack.packing, item.kind, count, room);
+            self.knapsack.packing.give_back(item.kind, count, room);
             if !complete || self.best >= self.ceiling * (1.0 - WORTH) {
                 break;
             }
         }
         self.counts[k] = 0;
         complete
-    }
-}
-
-/// Gives the room of `count` jobs back.
-fn restore(packing: &Packing, kind: usize, count: u32, room: &mut [u64]) {
-    for (r, d) in room.iter_mut().zip(packing.demand(kind)) {
-        *r += u64::from(count) * d;
     }
 }
 
@@ -273,7 +266,7 @@ impl Walk<'_> {
                 self.knapsack.packing.take(item.kind, count, room);
                 self.counts[k] = count;
                 self.visit(k + 1, value, left, room);
-                restore(self.knapsack.packing, item.kind, count, room);
+                self.knapsack.packing.give_back(item.kind, count, room);
             }
         }
         self.counts[k] = 0;

@@ -92,6 +92,13 @@ impl Packing {
         }
     }
 
+    /// Gives the room of `count` jobs of type `i` back.
+    pub fn give_back(&self, i: usize, count: u32, room: &mut [u64]) {
+        for (r, d) in room.iter_mut().zip(&self.demand[i]) {
+            *r += u64::from(count) * d;
+        }
+    }
+
     /// Fills a schedule greedily up to a maximal one, offering room to the types in `order`.
     ///
     /// The schedule must fit; it is returned unchanged if it does not.

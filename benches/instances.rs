@@ -1,0 +1,76 @@
+//! Random workloads of three classes, by class, number of types and seed: the same document for
+//! the same three, always. They are at .7 of the fluid bound, and all sizes have mean 1 s.
+//!
+//! - `large`: a server of 20, 15 and 50 units holds few jobs of 2 to 12, 1 to 8 and 1 to 30.
+//! - `cloud`: instance shapes of 1 to 48 vCPUs on 96, with 2, 4 or 8 GB a vCPU on 384, network in
+//!   proportion, and 5 to 59 units of disk bandwidth a vCPU on 3600.
+//! - `small`: demands of .004 to .1 of each of two resources, in four digits.
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// The classes.
+pub const CLASSES: [&str; 3] = ["large", "cloud", "small"];
+
+/// The workload of a class (one of [`CLASSES`]) with so many types, as a YAML document.
+pub fn document(class: &str, types: usize, seed: u64) -> String {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed * 1000 + types as u64);
+    let capacity: &[f64] = match class {
+        "large" => &[20.0, 15.0, 50.0],
+        "cloud" => &[96.0, 384.0, 25.0, 3600.0],
+        _ => &[1.0, 1.0],
+    };
+    let demands: Vec<Vec<f64>> = (0..types).map(|_| demand(class, &mut random)).collect();
+    let weights: Vec<f64> = (0..types)
+        .map(|_| 1e-3 - random.random::<f64>().ln())
+        .collect();
+    let utilization = |j: usize| -> f64 {
+        let jobs = demands.iter().zip(&weights);
+        jobs.map(|(d, w)| d[j] * w / capacity[j]).sum()
+    };
+    let fluid = (0..capacity.len()).map(utilization).fold(0.0, f64::max);
+    let jobs = demands.iter().zip(&weights).enumerate().map(|(i, (d, w))| {
+        let rate = 0.7 * w / fluid;
+        format!(
+            "  - {{name: t{i}, demand: {{{}}}, arrival_rate: {rate:.6}, mean_size: 1}}\n",
+            amounts(d)
+        )
+    });
+    format!(
+        "kind: multiresource\nsource: benches/instances.rs, {class}, {types} types, seed {seed}\ntime_unit: s\nserver:\n  capacity: {{{}}}\njobs:\n{}",
+        amounts(capacity),
+        jobs.collect::<String>()
+    )
+}
+
+fn demand(class: &str, random: &mut impl Rng) -> Vec<f64> {
+    match class {
+        "large" => vec![
+            f64::from(random.random_range(2..=12)),
+            f64::from(random.random_range(1..=8)),
+            f64::from(random.random_range(1..=30)),
+        ],
+        "cloud" => {
+            let cpus = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 48.0][random.random_range(0..7)];
+            let memory = [2.0, 4.0, 8.0][random.random_range(0..3)];
+            let disk = f64::from(random.random_range(5..60));
+            vec![
+                cpus,
+                cpus * memory,
+                (cpus * 20.0).round() / 100.0,
+                (cpus * disk).min(3600.0),
+            ]
+        }
+        _ => (0..2)
+            .map(|_| f64::from(random.random_range(40..1000)) / 10_000.0)
+            .collect(),
+    }
+}
+
+fn amounts(values: &[f64]) -> String {
+    let named = values.iter().zip(["a", "b", "c", "d"]);
+    let written: Vec<String> = named
+        .map(|(value, name)| format!("{name}: {value}"))
+        .collect();
+    written.join(", ")
+}

@@ -1,0 +1,108 @@
+//! An integer knapsack in some of the resources, exactly, by dynamic programming: the best worth
+//! for each room, in as many resources as have few enough units together.
+
+use crate::schedule::Schedule;
+
+use super::problem::Site;
+
+/// The resources of one site that a table is made of, most utilized first.
+pub(super) struct Table<'a> {
+    site: &'a Site,
+    /// Resources that are kept whole.
+    pub whole: Vec<usize>,
+    /// The others.
+    pub rest: Vec<usize>,
+    /// Rooms of each resource that is kept, and the distance of neighbours in it.
+    sizes: Vec<usize>,
+    strides: Vec<usize>,
+}
+
+impl<'a> Table<'a> {
+    /// A table of at most `rooms` entries, in the resources that this load (K) uses most.
+    pub fn new(site: &'a Site, offered: &[f64], rooms: usize) -> Self {
+        let capacity = site.packing.capacity();
+        let utilization = site.utilization(offered);
+        let mut order: Vec<usize> = (0..capacity.len()).filter(|&j| capacity[j] > 0).collect();
+        order.sort_by(|&a, &b| utilization[b].total_cmp(&utilization[a]));
+        let (mut whole, mut rest, mut entries) = (Vec::new(), Vec::new(), 1_usize);
+        for j in order {
+            let units = usize::try_from(capacity[j]).unwrap_or(usize::MAX);
+            match entries.checked_mul(units.saturating_add(1)) {
+                Some(more) if more <= rooms => {
+                    entries = more;
+                    whole.push(j);
+                }
+                _ => rest.push(j),
+            }
+        }
+        let sizes: Vec<usize> = whole.iter().map(|&j| capacity[j] as usize + 1).collect();
+        let mut strides = vec![1; sizes.len()];
+        for d in (1..sizes.len()).rev() {
+            strides[d - 1] = strides[d] * sizes[d];
+        }
+        Table {
+            site,
+            whole,
+            rest,
+            sizes,
+            strides,
+        }
+    }
+
+    /// `max Σ v_i u_i` over all u that fit in the resources kept whole, and where it is; `None`
+    /// where something of value takes none of them. Values are of the site's types, of any sign.
+    pub fn best(&self, values: &[f64]) -> Option<(f64, Schedule)> {
+        let packing = &self.site.packing;
+        let entries = self.sizes.iter().product();
+        let mut worth = vec![0.0_f64; entries];
+        let mut last = vec![u32::MAX; entries];
+        let mut steps = vec![0; values.len()];
+        for (i, &value) in values.iter().enumerate().filter(|(_, v)| **v > 0.0) {
+            let taken: Vec<usize> = self
+                .whole
+                .iter()
+                .map(|&j| packing.demand(i)[j] as usize)
+                .collect();
+            let step: usize = taken.iter().zip(&self.strides).map(|(d, s)| d * s).sum();
+            if step == 0 {
+                return None;
+            }
+            steps[i] = step;
+            self.each_run(&taken, |first, end| {
+                for room in first..end {
+                    let with = worth[room - step] + value;
+                    if with > worth[room] {
+                        worth[room] = with;
+                        last[room] = i as u32;
+                    }
+                }
+            });
+        }
+        let mut schedule = vec![0; values.len()];
+        let mut room = entries - 1;
+        while let Some(step) = steps.get(last[room] as usize) {
+            schedule[last[room] as usize] += 1;
+            room -= step;
+        }
+        Some((worth[entries - 1], schedule))
+    }
+
+    /// All rooms that hold what is taken, as runs along the last resource, in ascending order.
+    fn each_run(&self, taken: &[usize], mut run: impl FnMut(usize, usize)) {
+        if taken.iter().zip(&self.sizes).any(|(d, size)| d >= size) {
+            return;
+        }
+        let inner = self.sizes.len() - 1;
+        let mut at = taken.to_vec();
+        loop {
+            let base: usize = (0..inner).map(|d| at[d] * self.strides[d]).sum();
+            run(base + taken[inner], base + self.sizes[inner]);
+            // The next row: the last of the outer resources first.
+            let Some(d) = (0..inner).rev().find(|&d| at[d] + 1 < self.sizes[d]) else {
+                return;
+            };
+            at[d] += 1;
+            at[d + 1..inner].copy_from_slice(&taken[d + 1..inner]);
+        }
+    }
+}

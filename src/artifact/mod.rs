@@ -66,6 +66,15 @@ impl Artifact {
     pub fn to_json(&self) -> serde_json::Result<String> {
         Ok(layout::flat_arrays(&serde_json::to_string_pretty(self)?) + "\n")
     }
+
+    /// The mix that the policy, or else its certificate, is of: schedules (N × K) and weights (N).
+    pub fn mix(&self) -> Option<(&[Vec<u32>], &[f64])> {
+        match (&self.policy, &self.certificate.mix) {
+            (Family::Msr(policy), _) => Some((&policy.schedules, &policy.weights)),
+            (_, Some(mix)) => Some((&mix.schedules, &mix.weights)),
+            (_, None) => None,
+        }
+    }
 }
 
 /// The document's format.
@@ -240,6 +249,9 @@ pub struct CertificateRecord {
     pub resource_prices: Vec<f64>,
     /// No policy has a load below this: `1 / max_u Σ_i (y_i/b_i) u_i`.
     pub bound: f64,
+    /// Where the bound needs no search: which resources are kept whole, and prices of the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relaxed: Option<RelaxedRecord>,
     /// Relative gap `load/bound − 1`.
     pub gap: f64,
     /// Whether the gap is at most 1e-9.
@@ -247,6 +259,17 @@ pub struct CertificateRecord {
     /// The mix of schedules that has this load; absent where it is the policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mix: Option<Mix>,
+}
+
+/// A relaxed knapsack, `max_u Σ_i (y_i/b_i − w·D_i) u_i + w·P` over all u that fit in the resources
+/// that are kept whole: no schedule is worth more.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RelaxedRecord {
+    /// Resources that are kept whole, by index.
+    pub whole: Vec<usize>,
+    /// Prices w of one integer unit of each resource (R), nonnegative; those kept whole have none.
+    pub prices: Vec<f64>,
 }
 
 /// Schedules with the fraction of time of each.

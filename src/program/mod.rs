@@ -45,7 +45,7 @@ pub struct Limits {
     pub time: Duration,
     /// Nodes that one pricing proof may visit.
     pub nodes: u64,
-    /// Schedules of the optimal face that the choice among optima looks at.
+    /// Schedules of the optimal face that the choice among optima looks at; 0 for no such choice.
     pub face: usize,
 }
 
@@ -227,7 +227,7 @@ pub fn solve_from(
         rounds: generation.rounds,
         columns: columns.len(),
     };
-    if solution.certificate.proven() {
+    if solution.certificate.proven() && limits.face > 0 {
         let settled = least_drain::choose(workload, &packing, &solution, &columns, limits.face)?;
         if let Some(mix) = settled {
             solution.certificate =

@@ -1,5 +1,6 @@
 //! What we tell: what a person reads on the terminal.
 
+mod change;
 mod choice;
 mod comparison;
 mod cost;
@@ -10,6 +11,7 @@ mod simulation;
 mod sweep;
 mod synthesis;
 
+pub use change::change;
 pub use choice::{choice, thresholds};
 pub use comparison::{
     AtLoad, Budgets, Cell, Comparison, Entrant, Header, OptimumAt, Outcome, Subject,

@@ -17,7 +17,8 @@ pub use tuning::{Outlook, RouteOption};
 use crate::analysis::{AnalysisError, PaperBounds};
 use crate::artifact::{
     Artifact, Backfill, CertificateRecord, CurvePoint, EmptySlots, Family, Format, Method,
-    MsrPolicy, Objective, Preemption, Provenance, Route, RouteTried, Tuning, VERSION,
+    MsrPolicy, Objective, Preemption, Provenance, RelaxedRecord, Route, RouteTried, Tuning,
+    VERSION,
 };
 use crate::modulation::{self, Modulation, ModulationError};
 use crate::program::{self, Certificate, LOAD_MARGIN, Limits, ProgramError, Solution};
@@ -303,6 +304,10 @@ fn record(certificate: &Certificate) -> CertificateRecord {
         prices: certificate.prices.clone(),
         resource_prices: certificate.resource_prices.clone(),
         bound: certificate.bound,
+        relaxed: certificate.relaxed.as_ref().map(|relaxed| RelaxedRecord {
+            whole: relaxed.whole.clone(),
+            prices: relaxed.prices.clone(),
+        }),
         gap: certificate.gap(),
         proven: certificate.proven(),
         mix: None,

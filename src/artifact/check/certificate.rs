@@ -1,6 +1,7 @@
 //! Both sides of the certificate: the load from the mix, the bound from the prices.
 
 use super::knapsack::{self, Verdict};
+use super::table;
 use super::{Report, is_close, mean_schedule, mix};
 use crate::artifact::{Artifact, CertificateRecord};
 use crate::schedule::Packing;
@@ -75,6 +76,14 @@ pub(super) fn bound(found: &CertificateRecord, workload: &Workload, report: &mut
         }
     }
     let worth = (1.0 + ROUNDING) / found.bound;
+    let by_table = found
+        .relaxed
+        .as_ref()
+        .filter(|_| report.is_clear("certificate.relaxed"));
+    let by_table = by_table.and_then(|relaxed| table::bound(&packing, relaxed, &values));
+    if by_table.is_some_and(|bound| bound <= worth) {
+        return;
+    }
     // Without integrality already: the knapsack is worth at most P·w.
     if report.is_clear("certificate.resource_prices") && relaxed > worth {
         let verdict = knapsack::exceeds(&packing, &values, &costs, relaxed, worth, NODES);

@@ -24,6 +24,7 @@ mod queues;
 mod round;
 mod shape;
 mod simulated;
+mod table;
 
 pub use against::check_against;
 

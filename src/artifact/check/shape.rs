@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Mixed, Report, mix};
-use crate::artifact::{Artifact, MsrPolicy, Preemption};
+use crate::artifact::{Artifact, MsrPolicy, Preemption, RelaxedRecord};
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
@@ -169,10 +169,30 @@ fn certificate(artifact: &Artifact, report: &mut Report) {
     for (j, price) in found.resource_prices.iter().enumerate() {
         nonnegative(format!("certificate.resource_prices[{j}]"), *price, report);
     }
+    if let Some(relaxed) = &found.relaxed {
+        relaxation(relaxed, resources, report);
+    }
     sum("certificate.prices", &found.prices, report);
     positive("certificate.load", found.load, report);
     positive("certificate.bound", found.bound, report);
     nonnegative("certificate.gap", found.gap, report);
+}
+
+fn relaxation(found: &RelaxedRecord, resources: usize, report: &mut Report) {
+    let path = "certificate.relaxed.prices";
+    length(path, found.prices.len(), resources, "resource", report);
+    for (j, price) in found.prices.iter().enumerate() {
+        nonnegative(format!("{path}[{j}]"), *price, report);
+    }
+    for (place, &j) in found.whole.iter().enumerate() {
+        if j >= resources || found.whole[..place].contains(&j) {
+            let path = format!("certificate.relaxed.whole[{place}]");
+            report.add(
+                path,
+                format!("{j}, expected each resource (below {resources}) once at most"),
+            );
+        }
+    }
 }
 
 pub(super) fn positive(path: impl Into<String>, found: f64, report: &mut Report) {

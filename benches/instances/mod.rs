@@ -37,7 +37,7 @@ pub fn document(class: &str, types: usize, seed: u64) -> String {
         )
     });
     format!(
-        "kind: multiresource\nsource: benches/instances.rs, {class}, {types} types, seed {seed}\ntime_unit: s\nserver:\n  capacity: {{{}}}\njobs:\n{}",
+        "kind: multiresource\nsource: benches/instances, {class}, {types} types, seed {seed}\ntime_unit: s\nserver:\n  capacity: {{{}}}\njobs:\n{}",
         amounts(capacity),
         jobs.collect::<String>()
     )

@@ -1,0 +1,131 @@
+//! `cargo bench --bench program`: the program over random workloads of three classes and up to 200
+//! types, from the checked workload to the proof, without the choice among optima; then that choice,
+//! with the completions that a non-preemptive round waits for before and after it. Times are
+//! medians of repeated solves of each of three seeds; the machine's peak memory is at the end, where
+//! the system tells it.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod instances;
+
+use std::time::{Duration, Instant};
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use synth::modulation::{drains, least_drain_order};
+use synth::program::{Limits, Solution, solve};
+use synth::workload::Workload;
+
+const SEEDS: std::ops::RangeInclusive<u64> = 1..=3;
+
+/// Time for the repetitions of one workload.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+fn main() {
+    let mut table = Table::new();
+    let rule = LineStyle::none().fill('─').junction('─');
+    table.load_style(TableStyle::new().header_separator(rule));
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header([
+        "class",
+        "K",
+        "program [ms], seeds 1 2 3",
+        "median",
+        "rounds",
+        "columns",
+        "gap",
+        "proven",
+        "choice [ms]",
+        "drains before",
+        "after",
+    ]);
+    for class in instances::CLASSES {
+        for types in [10, 50, 100, 200] {
+            let measured: Vec<Measured> = SEEDS.map(|seed| measure(class, types, seed)).collect();
+            table.add_row(row(class, types, &measured));
+        }
+    }
+    for column in 1..11 {
+        let column = table.column_mut(column).unwrap();
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    println!("{table}");
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if let Some(peak) = status.lines().find(|line| line.starts_with("VmHWM")) {
+        println!("peak memory: {}", peak.trim_start_matches("VmHWM:").trim());
+    }
+}
+
+struct Measured {
+    proof: Duration,
+    settled: Duration,
+    first: Solution,
+    chosen: Solution,
+}
+
+fn measure(class: &str, types: usize, seed: u64) -> Measured {
+    let document = instances::document(class, types, seed);
+    let workload = Workload::parse(&document, "instance").unwrap().workload;
+    let first = Limits {
+        face: 0,
+        ..Limits::default()
+    };
+    let (proof, first) = timed(|| solve(&workload, &first).unwrap());
+    let (settled, chosen) = timed(|| solve(&workload, &Limits::default()).unwrap());
+    Measured {
+        proof,
+        settled,
+        first,
+        chosen,
+    }
+}
+
+/// The median time, and the last result.
+fn timed<T>(work: impl Fn() -> T) -> (Duration, T) {
+    let started = Instant::now();
+    let mut times = Vec::new();
+    loop {
+        let begun = Instant::now();
+        let result = work();
+        times.push(begun.elapsed());
+        if started.elapsed() > PATIENCE {
+            return (median(times), result);
+        }
+    }
+}
+
+fn median<T: Ord + Copy>(mut values: Vec<T>) -> T {
+    values.sort_unstable();
+    values[values.len() / 2]
+}
+
+fn row(class: &str, types: usize, measured: &[Measured]) -> Vec<String> {
+    let ms = |time: Duration| format!("{:.1}", time.as_secs_f64() * 1e3);
+    let proofs: Vec<Duration> = measured.iter().map(|m| m.proof).collect();
+    let each: Vec<String> = proofs.iter().map(|time| ms(*time)).collect();
+    let of = |f: &dyn Fn(&Measured) -> usize| median(measured.iter().map(f).collect()).to_string();
+    let gap = measured
+        .iter()
+        .map(|m| m.first.certificate.gap())
+        .fold(0.0, f64::max);
+    let proven = measured
+        .iter()
+        .filter(|m| m.first.certificate.proven())
+        .count();
+    let round = |solution: &Solution| {
+        let schedules = &solution.mix.schedules;
+        drains(schedules, &least_drain_order(schedules))
+    };
+    let choices = measured.iter().map(|m| m.settled.saturating_sub(m.proof));
+    vec![
+        class.to_string(),
+        types.to_string(),
+        each.join(" "),
+        ms(median(proofs)),
+        of(&|m| m.first.rounds),
+        of(&|m| m.first.columns),
+        format!("{gap:.0e}"),
+        format!("{proven} of {}", measured.len()),
+        ms(median(choices.collect())),
+        of(&|m| round(&m.first) as usize),
+        of(&|m| round(&m.chosen) as usize),
+    ]
+}

@@ -11,11 +11,13 @@
 //!
 //! Corrected against the paper: its `ρ_i = λ_i/(πW)_i` lacks `μ_i`.
 
+mod balance;
 mod complete;
 mod least_drain;
 mod master;
 mod pricing;
 
+pub use balance::{BALANCE_GAP, Balanced, Balancing, UnknownWeight, balance};
 pub use complete::solve_by_enumeration;
 pub use pricing::{Knapsack, Priced};
 

@@ -306,6 +306,7 @@ fn record(certificate: &Certificate) -> CertificateRecord {
         gap: certificate.gap(),
         proven: certificate.proven(),
         mix: None,
+        balance: None,
     }
 }
 

@@ -1,0 +1,248 @@
+//! The total response `Σ_i w_i/(1 − ρ_i)` by simplicial decomposition.
+//!
+//! Over the schedules known the program is smooth and convex in their weights π, and a barrier
+//! method solves it: `min F(π) − μ Σ_s ln π_s`, `Σ π_s = 1`, with `F = Σ_i w_i/(c_i − 1)` and μ
+//! falling; the weights at μ are within Nμ of the least F. The gradient prices a running job
+//! of type i at `v_i = w_i/(b_i (c_i − 1)²)`, one knapsack finds schedules that are worth more than
+//! what is served now, and its bound is that of all mixes.
+
+use nalgebra::{Cholesky, DMatrix, DVector};
+
+use super::{MET, ProgramError, Search};
+use crate::program::Knapsack;
+use crate::schedule::Schedule;
+
+/// Nodes for the first look of each pricing; a proof that needs more gets more.
+const FIRST_LOOK: u64 = 2_000;
+
+/// Weight that new schedules start with, together.
+const NEWCOMERS: f64 = 0.05;
+
+/// Relative error of the last master program, and what the others are allowed of the gap.
+const FINEST: f64 = 1e-11;
+const OF_THE_GAP: f64 = 1e-2;
+
+/// Newton steps at one μ.
+const STEPS: usize = 50;
+
+/// Improves the search until both sides meet or no more can be proved.
+pub(super) fn run(search: &mut Search<'_>) -> Result<(), ProgramError> {
+    let mut master = Master::new(search);
+    let (mut effort, mut error) = (FIRST_LOOK, OF_THE_GAP);
+    while !search.is_over() {
+        master.solve(error);
+        let added = price(search, &mut master, &mut effort)?;
+        let gap = master.value() / search.best.bound - 1.0;
+        if gap <= MET || (!added && error <= FINEST) {
+            break;
+        }
+        error = match added {
+            true => (OF_THE_GAP * gap).clamp(FINEST, error),
+            false => FINEST,
+        };
+    }
+    // Weights of a barrier are all positive: program (7) at what they serve needs K schedules.
+    let solution = search.solve_at(&master.coverage(&master.weights))?;
+    search.take_mix(solution.mix);
+    Ok(())
+}
+
+/// Prices schedules at the gradient; `false` where none is worth adding.
+fn price(
+    search: &mut Search<'_>,
+    master: &mut Master,
+    effort: &mut u64,
+) -> Result<bool, ProgramError> {
+    let (works, served) = master.works();
+    let priced = works.iter().zip(&search.offered);
+    let prices: Vec<f64> = priced.map(|(y, b)| y / b).collect();
+    // In units of what is served now, for the knapsack's solver.
+    let values: Vec<f64> = prices.iter().map(|v| v / served).collect();
+    let packing = search.packing.clone();
+    let knapsack = Knapsack::new(&packing, &values)?;
+    let resource_prices: Vec<f64> = {
+        let prices = knapsack.resource_prices();
+        prices.into_iter().map(|w| w * served).collect()
+    };
+    loop {
+        let priced = knapsack.solve(1.0, *effort);
+        let most = priced.bound * served;
+        search.take_bound(prices.clone(), resource_prices.clone(), most);
+        if master.add(&priced.schedules) {
+            return Ok(true);
+        }
+        // Nothing better was found, and that is not yet a proof: look longer.
+        if priced.exact || *effort >= search.limits.nodes || search.is_over() {
+            return Ok(false);
+        }
+        *effort = (*effort * 10).min(search.limits.nodes);
+    }
+}
+
+/// The program over the schedules known.
+struct Master {
+    columns: Vec<Schedule>,
+    /// `u_si / b_i`, K × N.
+    cover: DMatrix<f64>,
+    offered: Vec<f64>,
+    /// w (K) over `unit`.
+    costs: Vec<f64>,
+    /// The total response of the first mix: the program's own is 1 at most.
+    unit: f64,
+    /// π (N), positive.
+    weights: Vec<f64>,
+    /// The μ to start with.
+    barrier: f64,
+}
+
+impl Master {
+    fn new(search: &Search<'_>) -> Self {
+        let unit = search.best.value;
+        let mut master = Master {
+            columns: Vec::new(),
+            cover: DMatrix::zeros(search.offered.len(), 0),
+            offered: search.offered.clone(),
+            costs: search.balancing.weights.iter().map(|w| w / unit).collect(),
+            unit,
+            weights: search.best.mix.weights.clone(),
+            barrier: 0.1,
+        };
+        for schedule in &search.best.mix.schedules {
+            master.push(schedule);
+        }
+        master
+    }
+
+    fn push(&mut self, schedule: &Schedule) {
+        let n = self.columns.len();
+        let cover = std::mem::replace(&mut self.cover, DMatrix::zeros(0, 0));
+        self.cover = cover.insert_column(n, 0.0);
+        for (i, count) in schedule.iter().enumerate() {
+            self.cover[(i, n)] = f64::from(*count) / self.offered[i];
+        }
+        self.columns.push(schedule.clone());
+    }
+
+    /// Adds those of the schedules that are new, with a little weight; tells whether any was.
+    fn add(&mut self, schedules: &[Schedule]) -> bool {
+        let before = self.columns.len();
+        for schedule in schedules {
+            if !self.columns.contains(schedule) {
+                self.push(schedule);
+            }
+        }
+        let added = self.columns.len() - before;
+        self.weights.resize(self.columns.len(), 0.0);
+        let mut share = NEWCOMERS;
+        while added > 0 && self.weights[before..].contains(&0.0) {
+            let old = self.weights[..before].iter().map(|p| p * (1.0 - share));
+            let new = std::iter::repeat_n(share / added as f64, added);
+            let weights: Vec<f64> = old.chain(new).collect();
+            // As much as leaves headroom to all types.
+            if self.cost(&weights).is_finite() || share < f64::EPSILON {
+                self.weights = weights;
+            }
+            share *= 0.1;
+        }
+        added > 0
+    }
+
+    /// `c_i = Σ_s π_s u_si/b_i` (K).
+    fn coverage(&self, weights: &[f64]) -> Vec<f64> {
+        let weights = DVector::from_column_slice(weights);
+        (&self.cover * weights).iter().copied().collect()
+    }
+
+    /// `Σ_i w_i/(c_i − 1)`; infinite where a type has no headroom.
+    fn cost(&self, weights: &[f64]) -> f64 {
+        let each = |(w, c): (&f64, f64)| match c > 1.0 {
+            true => w / (c - 1.0),
+            false => f64::INFINITY,
+        };
+        let coverage = self.coverage(weights);
+        self.costs.iter().zip(coverage).map(each).sum()
+    }
+
+    /// The total response of the weights as they are.
+    fn value(&self) -> f64 {
+        self.unit * (self.costs.iter().sum::<f64>() + self.cost(&self.weights))
+    }
+
+    /// `y_i = w_i/(c_i − 1)²` (K), and what is served at these prices, `Σ y_i c_i`.
+    fn works(&self) -> (Vec<f64>, f64) {
+        let coverage = self.coverage(&self.weights);
+        let work = |(w, c): (&f64, &f64)| self.unit * w / (c - 1.0).powi(2);
+        let works: Vec<f64> = self.costs.iter().zip(&coverage).map(work).collect();
+        let served = works.iter().zip(&coverage).map(|(y, c)| y * c).sum();
+        (works, served)
+    }
+
+    /// The weights for these columns, to a relative error in F.
+    fn solve(&mut self, error: f64) {
+        let last = error / self.columns.len() as f64;
+        let mut barrier = self.barrier.max(last);
+        loop {
+            for _ in 0..STEPS {
+                if !self.step(barrier) {
+                    break;
+                }
+            }
+            if barrier <= last {
+                break;
+            }
+            barrier = (barrier * 0.1).max(last);
+        }
+        // The next program has another optimum: not quite to the end of this one's path.
+        self.barrier = (100.0 * barrier).min(0.1);
+    }
+
+    /// One damped Newton step, in units of the weights: `π_s ← π_s (1 + δ_s)`. `false` at the end.
+    fn step(&mut self, barrier: f64) -> bool {
+        let coverage = self.coverage(&self.weights);
+        let weights = DVector::from_column_slice(&self.weights);
+        let spare = coverage.iter().zip(&self.costs);
+        let spare: Vec<(f64, f64)> = spare.map(|(c, w)| (c - 1.0, *w)).collect();
+        let (types, columns) = self.cover.shape();
+        let works = DVector::from_fn(types, |i, _| spare[i].1 / spare[i].0.powi(2));
+        let gradient = -self.cover.tr_mul(&works).component_mul(&weights).add_scalar(barrier);
+        let root = |i: usize| (2.0 * spare[i].1 / spare[i].0.powi(3)).sqrt();
+        let curved = DMatrix::from_fn(types, columns, |i, s| {
+            root(i) * self.cover[(i, s)] * weights[s]
+        });
+        // The Hessian is `M'M + μ 1`, and its inverse takes a system of K equations.
+        let small = &curved * curved.transpose() + DMatrix::identity(types, types) * barrier;
+        let Some(small) = Cholesky::new(small) else {
+            return false;
+        };
+        let inverse = |q: &DVector<f64>| (q - curved.tr_mul(&small.solve(&(&curved * q)))) / barrier;
+        let (down, along) = (inverse(&gradient), inverse(&weights));
+        let level = weights.dot(&down) / weights.dot(&along);
+        let step = along * level - down;
+        let decrease = -gradient.dot(&step);
+        // Half of it is what is left to gain.
+        decrease > 1e-3 * barrier && self.walk(&step, barrier, decrease)
+    }
+
+    /// Goes along a step as far as the barrier function falls.
+    fn walk(&mut self, step: &DVector<f64>, barrier: f64, decrease: f64) -> bool {
+        let merit = |weights: &[f64]| {
+            self.cost(weights) - barrier * weights.iter().map(|p| p.ln()).sum::<f64>()
+        };
+        let now = merit(&self.weights);
+        let shortest = step.iter().copied().fold(-0.5, f64::min);
+        let mut length = (-0.95 / shortest).min(1.0);
+        while length > 1e-10 {
+            let moved = self.weights.iter().zip(step);
+            let moved: Vec<f64> = moved.map(|(p, d)| p * (1.0 + length * d)).collect();
+            let total: f64 = moved.iter().sum();
+            let moved: Vec<f64> = moved.iter().map(|p| p / total).collect();
+            let value = merit(&moved);
+            if value <= now - 1e-2 * length * decrease {
+                self.weights = moved;
+                return true;
+            }
+            length *= 0.5;
+        }
+        false
+    }
+}

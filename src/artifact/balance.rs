@@ -27,9 +27,9 @@ impl Balance {
 
 /// The two-sided evidence that the policy's mix is best for something other than the load.
 ///
-/// The bound holds by the prices alone, for every mix: `max_{u∈S} v·u` is at most
-/// `Σ v_i b_i (1 + ω_i bound)` for the headroom, `Σ (√w_i + √(v_i b_i))² − bound` for the total
-/// response, `Σ v_i b_i/(1 − w_i/bound)` for the worst.
+/// The bound holds by the prices alone, for every mix: with `y_i = v_i b_i`, `max_{u∈S} v·u` is at
+/// most `Σ y_i (1 + ω_i bound)` for the headroom, `Σ y_i + (Σ √(w_i y_i))²/(bound − Σ w_i)` for the
+/// total response, `Σ y_i/(1 − w_i/bound)` for the worst.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BalanceRecord {
@@ -45,7 +45,7 @@ pub struct BalanceRecord {
     pub gap: f64,
     /// Whether the gap is at most 1e-6.
     pub proven: bool,
-    /// Prices v of a running job of each type (K), nonnegative.
+    /// Prices v of a running job of each type (K), nonnegative, `Σ v_i b_i = 1`.
     pub prices: Vec<f64>,
     /// Prices of one integer unit of each resource (R); `Σ_j D_ij w_j ≥ v_i` for every type.
     pub resource_prices: Vec<f64>,

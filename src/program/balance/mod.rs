@@ -19,8 +19,11 @@
 //! ```text
 //! headroom         Σ y_i (1 + ω_i s) ≤ Z
 //! worst response   Σ y_i/(1 − w_i/τ) ≤ Z, whose left side falls in τ
-//! total response   Σ_i w_i c_i/(c_i − 1) ≥ Σ_i inf_c [w_i c/(c − 1) + y_i c] − Z = Σ_i (√w_i + √y_i)² − Z
+//! total response   Σ w_i/(c_i − 1) ≥ (Σ √(w_i y_i))² / Σ y_i (c_i − 1) ≥ (Σ √(w_i y_i))² / (Z − Σ y_i)
 //! ```
+//!
+//! the last by Cauchy and Schwarz: the dual of the convex program with the scale of its prices
+//! optimized away. None of the three depends on that scale.
 //!
 //! All three optima lie on the boundary of `Conv(S)`, where a face of dimension K − 1 at most
 //! needs no more than K schedules: theorem 2 holds for them as it does for the load.
@@ -42,7 +45,7 @@ mod target;
 
 use std::time::Instant;
 
-use super::{Limits, Mix, ProgramError, Solution, solve};
+use super::{Certificate, Limits, Mix, ProgramError, Solution, solve};
 use crate::artifact::Balance;
 use crate::schedule::Packing;
 use crate::workload::Workload;
@@ -161,7 +164,7 @@ pub struct Balanced {
     pub value: f64,
     /// What no mix improves on.
     pub bound: f64,
-    /// Prices v of running jobs (K) that prove the bound.
+    /// Prices v of running jobs (K) that prove the bound, `Σ v_i b_i = 1`.
     pub prices: Vec<f64>,
     /// Prices w of the resources' integer units (R): `D_i·w ≥ v_i` for every type.
     pub resource_prices: Vec<f64>,
@@ -196,9 +199,7 @@ pub fn balance(
 ) -> Result<Balanced, ProgramError> {
     let mut search = Search::new(workload, balancing, solution, limits);
     match balancing.aim {
-        Balance::Headroom | Balance::WorstResponse => {
-            target::run(&mut search, &solution.certificate)?;
-        },
+        Balance::Headroom | Balance::WorstResponse => target::run(&mut search)?,
         Balance::TotalResponse => response::run(&mut search)?,
     }
     Ok(search.best)
@@ -216,35 +217,34 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Starts from the mix of the least load; and from no prices, which say that a response is
-    /// w_i at least.
+    /// Starts from the mix of the least load, and the bound of its prices.
     fn new(
         workload: &'a Workload,
         balancing: &'a Balancing,
         solution: &Solution,
         limits: &'a Limits,
     ) -> Self {
-        let packing = Packing::new(workload);
-        let bound = match balancing.aim {
-            Balance::Headroom => f64::INFINITY,
-            Balance::TotalResponse => balancing.weights.iter().sum(),
-            Balance::WorstResponse => balancing.weights.iter().copied().fold(0.0, f64::max),
-        };
-        Search {
+        let mut search = Search {
             best: Balanced {
                 mix: solution.mix.clone(),
                 value: balancing.value(&solution.mix.loads(workload)),
-                bound,
-                prices: vec![0.0; packing.types()],
-                resource_prices: vec![0.0; packing.capacity().len()],
+                bound: match balancing.aim {
+                    Balance::Headroom => f64::INFINITY,
+                    Balance::TotalResponse | Balance::WorstResponse => 0.0,
+                },
+                prices: Vec::new(),
+                resource_prices: Vec::new(),
             },
             offered: workload.types().iter().map(|t| t.offered_load()).collect(),
-            packing,
+            packing: Packing::new(workload),
             workload,
             balancing,
             limits,
             started: Instant::now(),
-        }
+        };
+        let offered = search.offered.clone();
+        search.take_certificate(&solution.certificate, &offered);
+        search
     }
 
     /// Whether there is nothing left to gain, or no time.
@@ -252,31 +252,43 @@ impl<'a> Search<'a> {
         self.best.gap() <= MET || self.started.elapsed() >= self.limits.time
     }
 
-    /// What no mix improves on where no schedule is worth more than `most` at these prices.
-    fn bound(&self, prices: &[f64], most: f64) -> f64 {
+    /// What no mix improves on where no schedule is worth more than `most` at the prices
+    /// `y_i/b_i`.
+    fn bound(&self, works: &[f64], most: f64) -> f64 {
         let weights = &self.balancing.weights;
-        let works: Vec<f64> = prices.iter().zip(&self.offered).map(|(v, b)| v * b).collect();
         match self.balancing.aim {
+            Balance::Headroom => target::headroom(weights, works, most),
+            Balance::WorstResponse => 1.0 / target::inverse_response(weights, works, most),
             Balance::TotalResponse => {
-                let each = weights.iter().zip(&works);
-                each.map(|(w, y)| (w.sqrt() + y.sqrt()).powi(2)).sum::<f64>() - most
+                let each = weights.iter().zip(works);
+                let root: f64 = each.map(|(w, y)| (w * y).sqrt()).sum();
+                weights.iter().sum::<f64>() + root.powi(2) / (most - works.iter().sum::<f64>())
             }
-            Balance::Headroom => target::headroom(weights, &works, most),
-            Balance::WorstResponse => 1.0 / target::inverse_response(weights, &works, most),
         }
     }
 
-    /// Keeps the bound of these prices if it is the best.
+    /// Keeps the bound of prices v of running jobs if it is the best, scaled to `Σ v_i b_i = 1`;
+    /// tells whether it is.
     fn take_bound(&mut self, prices: Vec<f64>, resource_prices: Vec<f64>, most: f64) -> bool {
-        let bound = self.bound(&prices, most);
-        // A bound is better where less is left above it.
-        let better = self.balancing.is_better(self.best.bound, bound);
+        let each = prices.iter().zip(&self.offered);
+        let total: f64 = each.clone().map(|(v, b)| v * b).sum();
+        let works: Vec<f64> = each.map(|(v, b)| v * b / total).collect();
+        let bound = self.bound(&works, most / total);
+        // It is better where it leaves less to be gained.
+        let better = bound.is_finite() && self.balancing.is_better(self.best.bound, bound);
         if better {
             self.best.bound = bound;
-            self.best.prices = prices;
-            self.best.resource_prices = resource_prices;
+            self.best.prices = prices.iter().map(|v| v / total).collect();
+            self.best.resource_prices = resource_prices.iter().map(|w| w / total).collect();
         }
         better
+    }
+
+    /// Keeps the bound of the prices that prove the load of these offered loads.
+    fn take_certificate(&mut self, certificate: &Certificate, loads: &[f64]) -> bool {
+        let prices = certificate.prices.iter().zip(loads).map(|(y, d)| y / d);
+        let resource_prices = certificate.resource_prices.clone();
+        self.take_bound(prices.collect(), resource_prices, 1.0 / certificate.bound)
     }
 
     /// Keeps a mix if it is the best.

@@ -4,7 +4,7 @@
 //! method solves it: `min F(π) − μ Σ_s ln π_s`, `Σ π_s = 1`, with `F = Σ_i w_i/(c_i − 1)` and μ
 //! falling; the weights at μ are within Nμ of the least F. The gradient prices a running job
 //! of type i at `v_i = w_i/(b_i (c_i − 1)²)`, one knapsack finds schedules that are worth more than
-//! what is served now, and its bound is that of all mixes.
+//! what is served now, and a bound for all mixes.
 
 use nalgebra::{Cholesky, DMatrix, DVector};
 
@@ -31,49 +31,51 @@ pub(super) fn run(search: &mut Search<'_>) -> Result<(), ProgramError> {
     let (mut effort, mut error) = (FIRST_LOOK, OF_THE_GAP);
     while !search.is_over() {
         master.solve(error);
-        let added = price(search, &mut master, &mut effort)?;
+        let found = price(search, &master, &mut effort)?;
         let gap = master.value() / search.best.bound - 1.0;
-        if gap <= MET || (!added && error <= FINEST) {
+        if gap <= MET || (found.is_empty() && error <= FINEST) {
             break;
         }
-        error = match added {
-            true => (OF_THE_GAP * gap).clamp(FINEST, error),
-            false => FINEST,
+        error = match found.is_empty() {
+            true => FINEST,
+            false => (OF_THE_GAP * gap).clamp(FINEST, error),
         };
+        master.add(&found);
     }
     // Weights of a barrier are all positive: program (7) at what they serve needs K schedules.
-    let solution = search.solve_at(&master.coverage(&master.weights))?;
+    let factors = master.coverage(&master.weights);
+    let loads: Vec<f64> = factors
+        .iter()
+        .zip(&search.offered)
+        .map(|(c, b)| c * b)
+        .collect();
+    let solution = search.solve_at(&factors)?;
+    search.take_certificate(&solution.certificate, &loads);
     search.take_mix(solution.mix);
     Ok(())
 }
 
-/// Prices schedules at the gradient; `false` where none is worth adding.
+/// Schedules that the master does not know and that are worth more at its gradient than what is
+/// served; none where it is proved, or cannot be, that there are none.
 fn price(
     search: &mut Search<'_>,
-    master: &mut Master,
+    master: &Master,
     effort: &mut u64,
-) -> Result<bool, ProgramError> {
-    let (works, served) = master.works();
+) -> Result<Vec<Schedule>, ProgramError> {
+    let works = master.works();
     let priced = works.iter().zip(&search.offered);
     let prices: Vec<f64> = priced.map(|(y, b)| y / b).collect();
-    // In units of what is served now, for the knapsack's solver.
-    let values: Vec<f64> = prices.iter().map(|v| v / served).collect();
     let packing = search.packing.clone();
-    let knapsack = Knapsack::new(&packing, &values)?;
-    let resource_prices: Vec<f64> = {
-        let prices = knapsack.resource_prices();
-        prices.into_iter().map(|w| w * served).collect()
-    };
+    let knapsack = Knapsack::new(&packing, &prices)?;
     loop {
         let priced = knapsack.solve(1.0, *effort);
-        let most = priced.bound * served;
-        search.take_bound(prices.clone(), resource_prices.clone(), most);
-        if master.add(&priced.schedules) {
-            return Ok(true);
-        }
+        search.take_bound(prices.clone(), knapsack.resource_prices(), priced.bound);
+        let new = |u: &Schedule| !master.columns.contains(u);
+        let found: Vec<Schedule> = priced.schedules.into_iter().filter(new).collect();
         // Nothing better was found, and that is not yet a proof: look longer.
-        if priced.exact || *effort >= search.limits.nodes || search.is_over() {
-            return Ok(false);
+        let done = priced.exact || *effort >= search.limits.nodes || search.is_over();
+        if !found.is_empty() || done {
+            return Ok(found);
         }
         *effort = (*effort * 10).min(search.limits.nodes);
     }
@@ -123,28 +125,19 @@ impl Master {
         self.columns.push(schedule.clone());
     }
 
-    /// Adds those of the schedules that are new, with a little weight; tells whether any was.
-    fn add(&mut self, schedules: &[Schedule]) -> bool {
-        let before = self.columns.len();
-        for schedule in schedules {
-            if !self.columns.contains(schedule) {
-                self.push(schedule);
-            }
-        }
-        let added = self.columns.len() - before;
-        self.weights.resize(self.columns.len(), 0.0);
+    /// Adds schedules with a little weight, as much as leaves headroom to all types.
+    fn add(&mut self, schedules: &[Schedule]) {
+        let added = schedules.len();
+        schedules.iter().for_each(|u| self.push(u));
+        let with = |share: f64| -> Vec<f64> {
+            let old = self.weights.iter().map(|p| p * (1.0 - share));
+            old.chain(vec![share / added as f64; added]).collect()
+        };
         let mut share = NEWCOMERS;
-        while added > 0 && self.weights[before..].contains(&0.0) {
-            let old = self.weights[..before].iter().map(|p| p * (1.0 - share));
-            let new = std::iter::repeat_n(share / added as f64, added);
-            let weights: Vec<f64> = old.chain(new).collect();
-            // As much as leaves headroom to all types.
-            if self.cost(&weights).is_finite() || share < f64::EPSILON {
-                self.weights = weights;
-            }
+        while share > f64::EPSILON && self.cost(&with(share)).is_infinite() {
             share *= 0.1;
         }
-        added > 0
+        self.weights = with(share);
     }
 
     /// `c_i = Σ_s π_s u_si/b_i` (K).
@@ -168,13 +161,13 @@ impl Master {
         self.unit * (self.costs.iter().sum::<f64>() + self.cost(&self.weights))
     }
 
-    /// `y_i = w_i/(c_i − 1)²` (K), and what is served at these prices, `Σ y_i c_i`.
-    fn works(&self) -> (Vec<f64>, f64) {
+    /// The gradient `y_i ∝ w_i/(c_i − 1)²` (K), such that what is served is worth `Σ y_i c_i = 1`.
+    fn works(&self) -> Vec<f64> {
         let coverage = self.coverage(&self.weights);
-        let work = |(w, c): (&f64, &f64)| self.unit * w / (c - 1.0).powi(2);
+        let work = |(w, c): (&f64, &f64)| w / (c - 1.0).powi(2);
         let works: Vec<f64> = self.costs.iter().zip(&coverage).map(work).collect();
-        let served = works.iter().zip(&coverage).map(|(y, c)| y * c).sum();
-        (works, served)
+        let served: f64 = works.iter().zip(&coverage).map(|(y, c)| y * c).sum();
+        works.iter().map(|y| y / served).collect()
     }
 
     /// The weights for these columns, to a relative error in F.
@@ -204,7 +197,11 @@ impl Master {
         let spare: Vec<(f64, f64)> = spare.map(|(c, w)| (c - 1.0, *w)).collect();
         let (types, columns) = self.cover.shape();
         let works = DVector::from_fn(types, |i, _| spare[i].1 / spare[i].0.powi(2));
-        let gradient = -self.cover.tr_mul(&works).component_mul(&weights).add_scalar(barrier);
+        let worth = self.cover.tr_mul(&works);
+        // What all share moves nothing, for `Σ π_s` stays 1: without it the end is near 0.
+        let mean = worth.dot(&weights) + barrier * columns as f64;
+        let gradient = worth.map(|worth| mean - worth).component_mul(&weights);
+        let gradient = gradient.add_scalar(-barrier);
         let root = |i: usize| (2.0 * spare[i].1 / spare[i].0.powi(3)).sqrt();
         let curved = DMatrix::from_fn(types, columns, |i, s| {
             root(i) * self.cover[(i, s)] * weights[s]
@@ -214,13 +211,14 @@ impl Master {
         let Some(small) = Cholesky::new(small) else {
             return false;
         };
-        let inverse = |q: &DVector<f64>| (q - curved.tr_mul(&small.solve(&(&curved * q)))) / barrier;
+        let inverse =
+            |q: &DVector<f64>| (q - curved.tr_mul(&small.solve(&(&curved * q)))) / barrier;
         let (down, along) = (inverse(&gradient), inverse(&weights));
         let level = weights.dot(&down) / weights.dot(&along);
         let step = along * level - down;
         let decrease = -gradient.dot(&step);
-        // Half of it is what is left to gain.
-        decrease > 1e-3 * barrier && self.walk(&step, barrier, decrease)
+        // The value is exact to half of it, but the prices only to its root.
+        decrease > 1e-4 * barrier.powi(2) && self.walk(&step, barrier, decrease)
     }
 
     /// Goes along a step as far as the barrier function falls.
@@ -237,7 +235,8 @@ impl Master {
             let total: f64 = moved.iter().sum();
             let moved: Vec<f64> = moved.iter().map(|p| p / total).collect();
             let value = merit(&moved);
-            if value <= now - 1e-2 * length * decrease {
+            // A decrease that rounding hides is taken on trust: Newton is at home there.
+            if value <= now - 1e-2 * length * decrease || decrease < 1e-12 * now.abs() {
                 self.weights = moved;
                 return true;
             }

@@ -8,17 +8,15 @@
 
 use super::{ProgramError, Search};
 use crate::artifact::Balance;
-use crate::program::Certificate;
 use crate::schedule::Packing;
 
 /// Steps; five do where the load is proven.
 const STEPS: usize = 40;
 
-/// Improves the search until both sides meet or nothing moves. It starts from the bounds of the
-/// prices that prove the load, and of each type alone: a curve that goes beyond them has no loads.
-pub(super) fn run(search: &mut Search<'_>, certificate: &Certificate) -> Result<(), ProgramError> {
+/// Improves the search until both sides meet or nothing moves. Of each type alone it takes a bound
+/// first: beyond it the curve has no loads.
+pub(super) fn run(search: &mut Search<'_>) -> Result<(), ProgramError> {
     let offered = search.offered.clone();
-    priced(search, certificate, &offered);
     for i in 0..offered.len() {
         let (prices, resource_prices) = alone(&search.packing, i);
         let most = f64::from(search.workload.most_alone(i));
@@ -31,20 +29,13 @@ pub(super) fn run(search: &mut Search<'_>, certificate: &Certificate) -> Result<
         let factors = factors(search);
         let solution = search.solve_at(&factors)?;
         let loads: Vec<f64> = factors.iter().zip(&offered).map(|(c, b)| c * b).collect();
-        let lower = priced(search, &solution.certificate, &loads);
+        let lower = search.take_certificate(&solution.certificate, &loads);
         let higher = search.take_mix(solution.mix);
         if !lower && !higher {
             break;
         }
     }
     Ok(())
-}
-
-/// Takes the bound that the certificate of these offered loads gives.
-fn priced(search: &mut Search<'_>, certificate: &Certificate, loads: &[f64]) -> bool {
-    let prices = certificate.prices.iter().zip(loads).map(|(y, d)| y / d);
-    let resource_prices = certificate.resource_prices.clone();
-    search.take_bound(prices.collect(), resource_prices, 1.0 / certificate.bound)
 }
 
 /// The price 1 for one type alone, put on the resource that it is short of.

@@ -100,7 +100,8 @@ fn at_load(path: &str, load: f64) -> Result<Workload, Box<dyn Error>> {
     Ok(workload.scaled(load / now.certificate.load)?)
 }
 
-/// One answer in full: the largest ρ_i, both surrogates, drains a round, and E\[T\].
+/// One answer in full: the largest ρ_i, what the aims make of it, the schedules of the loop, what it
+/// drains a round, and E\[T\].
 fn row(
     question: &Question,
     workload: &Workload,
@@ -116,12 +117,13 @@ fn row(
         Ok(balancing.map_or(f64::NAN, |b| b.value(&loads)))
     };
     Ok(format!(
-        "| {} | {:.4} | {:.2} | {:.2} | {:.2} | {} | {:.4} |",
+        "| {} | {:.4} | {:.2} | {:.2} | {:.2} | {} | {} | {:.4} |",
         question.label,
         loads.iter().copied().fold(0.0, f64::max),
         value(&QUESTIONS[1])?,
         value(&QUESTIONS[2])?,
         value(&QUESTIONS[3])?,
+        mix.schedules.len(),
         made.artifact.provenance.drains.unwrap_or(0),
         mean_response(made)?
     ))
@@ -129,9 +131,9 @@ fn row(
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!(
-        "| for | max ρ_i | Σ b_i/(1−ρ_i) | Σ 1/(1−ρ_i) | max E[S_i]/(1−ρ_i) | drains | E[T] [s] |"
+        "| for | max ρ_i | Σ b_i/(1−ρ_i) | Σ 1/(1−ρ_i) | max E[S_i]/(1−ρ_i) | schedules | drains | E[T] [s] |"
     );
-    println!("|---|---:|---:|---:|---:|---:|---:|");
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|");
     let mut ratios = Vec::new();
     for system in SYSTEMS {
         for preemption in PREEMPTIONS {
@@ -143,7 +145,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     let made = question.answer(&workload, preemption)?;
                     if load == SHOWN {
                         if first.is_none() {
-                            println!("| **{system}, {preemption:?}** | | | | | | |");
+                            println!("| **{system}, {preemption:?}** | | | | | | | |");
                         }
                         println!("{}", row(question, &workload, &made)?);
                     }

@@ -273,9 +273,12 @@ impl<'a> Search<'a> {
         let each = prices.iter().zip(&self.offered);
         let total: f64 = each.clone().map(|(v, b)| v * b).sum();
         let works: Vec<f64> = each.map(|(v, b)| v * b / total).collect();
-        let bound = self.bound(&works, most / total);
-        // It is better where it leaves less to be gained.
-        let better = bound.is_finite() && self.balancing.is_better(self.best.bound, bound);
+        let most = most / total;
+        let bound = self.bound(&works, most);
+        // What is offered can be carried, at worth 1: less than that is rounding, and no bound. A
+        // bound is better where it leaves less to be gained.
+        let sound = most > 1.0 && bound.is_finite();
+        let better = sound && self.balancing.is_better(self.best.bound, bound);
         if better {
             self.best.bound = bound;
             self.best.prices = prices.iter().map(|v| v / total).collect();

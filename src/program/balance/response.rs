@@ -10,7 +10,7 @@ use nalgebra::{Cholesky, DMatrix, DVector};
 
 use super::{MET, ProgramError, Search};
 use crate::program::Knapsack;
-use crate::schedule::Schedule;
+use crate::schedule::{Packing, Schedule};
 
 /// Nodes for the first look of each pricing; a proof that needs more gets more.
 const FIRST_LOOK: u64 = 2_000;
@@ -22,16 +22,23 @@ const NEWCOMERS: f64 = 0.05;
 const FINEST: f64 = 1e-11;
 const OF_THE_GAP: f64 = 1e-2;
 
+/// Relative rounding of a sum of products, generously.
+const ROUNDING: f64 = 1e3 * f64::EPSILON;
+
 /// Newton steps at one μ.
 const STEPS: usize = 50;
 
 /// Improves the search until both sides meet or no more can be proved.
 pub(super) fn run(search: &mut Search<'_>) -> Result<(), ProgramError> {
+    if search.is_over() {
+        return Ok(());
+    }
+    let packing = search.packing.clone();
     let mut master = Master::new(search);
     let (mut effort, mut error) = (FIRST_LOOK, OF_THE_GAP);
     while !search.is_over() {
         master.solve(error);
-        let found = price(search, &master, &mut effort)?;
+        let found = price(search, &packing, &master, &mut effort)?;
         let gap = master.value() / search.best.bound - 1.0;
         if gap <= MET || (found.is_empty() && error <= FINEST) {
             break;
@@ -59,14 +66,14 @@ pub(super) fn run(search: &mut Search<'_>) -> Result<(), ProgramError> {
 /// served; none where it is proved, or cannot be, that there are none.
 fn price(
     search: &mut Search<'_>,
+    packing: &Packing,
     master: &Master,
     effort: &mut u64,
 ) -> Result<Vec<Schedule>, ProgramError> {
     let works = master.works();
     let priced = works.iter().zip(&search.offered);
     let prices: Vec<f64> = priced.map(|(y, b)| y / b).collect();
-    let packing = search.packing.clone();
-    let knapsack = Knapsack::new(&packing, &prices)?;
+    let knapsack = Knapsack::new(packing, &prices)?;
     loop {
         let priced = knapsack.solve(1.0, *effort);
         search.take_bound(prices.clone(), knapsack.resource_prices(), priced.bound);
@@ -128,6 +135,9 @@ impl Master {
     /// Adds schedules with a little weight, as much as leaves headroom to all types.
     fn add(&mut self, schedules: &[Schedule]) {
         let added = schedules.len();
+        if added == 0 {
+            return;
+        }
         schedules.iter().for_each(|u| self.push(u));
         let with = |share: f64| -> Vec<f64> {
             let old = self.weights.iter().map(|p| p * (1.0 - share));
@@ -206,23 +216,26 @@ impl Master {
         let curved = DMatrix::from_fn(types, columns, |i, s| {
             root(i) * self.cover[(i, s)] * weights[s]
         });
-        // The Hessian is `M'M + μ 1`, and its inverse takes a system of K equations.
-        let small = &curved * curved.transpose() + DMatrix::identity(types, types) * barrier;
-        let Some(small) = Cholesky::new(small) else {
+        let Some(inverse) = Inverse::new(curved, barrier) else {
             return false;
         };
-        let inverse =
-            |q: &DVector<f64>| (q - curved.tr_mul(&small.solve(&(&curved * q)))) / barrier;
-        let (down, along) = (inverse(&gradient), inverse(&weights));
+        let (down, along) = (inverse.of(&gradient), inverse.of(&weights));
         let level = weights.dot(&down) / weights.dot(&along);
         let step = along * level - down;
         let decrease = -gradient.dot(&step);
-        // The value is exact to half of it, but the prices only to its root.
-        decrease > 1e-4 * barrier.powi(2) && self.walk(&step, barrier, decrease)
+        // Headroom is what is left of 1 in c: so much of the cost is rounding.
+        let rounding = ROUNDING * works.iter().zip(&coverage).map(|(y, c)| y * c).sum::<f64>();
+        // The value is exact to half of the decrease, but the prices only to its root.
+        decrease > 1e-4 * barrier.powi(2) && self.walk(&step, (barrier, decrease, rounding))
     }
 
-    /// Goes along a step as far as the barrier function falls.
-    fn walk(&mut self, step: &DVector<f64>, barrier: f64, decrease: f64) -> bool {
+    /// Goes along a step as far as the barrier function falls. A decrease that rounding hides is
+    /// taken on trust: Newton is at home there.
+    fn walk(
+        &mut self,
+        step: &DVector<f64>,
+        (barrier, decrease, rounding): (f64, f64, f64),
+    ) -> bool {
         let merit = |weights: &[f64]| {
             self.cost(weights) - barrier * weights.iter().map(|p| p.ln()).sum::<f64>()
         };
@@ -235,13 +248,52 @@ impl Master {
             let total: f64 = moved.iter().sum();
             let moved: Vec<f64> = moved.iter().map(|p| p / total).collect();
             let value = merit(&moved);
-            // A decrease that rounding hides is taken on trust: Newton is at home there.
-            if value <= now - 1e-2 * length * decrease || decrease < 1e-12 * now.abs() {
+            if value <= now - 1e-2 * length * decrease || decrease < rounding {
                 self.weights = moved;
                 return true;
             }
             length *= 0.5;
         }
         false
+    }
+}
+
+/// The inverse of the Hessian `M'M + μ 1` (N × N), M of K rows.
+struct Inverse {
+    curved: DMatrix<f64>,
+    damping: f64,
+    /// Of N equations where columns are few, else of K (Woodbury).
+    system: Cholesky<f64, nalgebra::Dyn>,
+    is_small: bool,
+}
+
+impl Inverse {
+    /// `None` where rounding leaves nothing of it. Where μ is below rounding, that takes its place:
+    /// steps are then shorter in directions in which the cost is flat.
+    fn new(curved: DMatrix<f64>, barrier: f64) -> Option<Self> {
+        let (types, columns) = curved.shape();
+        let is_small = columns > 3 * types;
+        let square = match is_small {
+            true => &curved * curved.transpose(),
+            false => curved.tr_mul(&curved),
+        };
+        let damping = barrier.max(10.0 * f64::EPSILON * square.trace());
+        let n = square.nrows();
+        Some(Inverse {
+            system: Cholesky::new(square + DMatrix::identity(n, n) * damping)?,
+            curved,
+            damping,
+            is_small,
+        })
+    }
+
+    fn of(&self, q: &DVector<f64>) -> DVector<f64> {
+        match self.is_small {
+            true => {
+                let inner = self.system.solve(&(&self.curved * q));
+                (q - self.curved.tr_mul(&inner)) / self.damping
+            }
+            false => self.system.solve(q),
+        }
     }
 }

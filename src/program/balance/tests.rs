@@ -98,11 +98,10 @@ fn two_types_in_turn_have_a_closed_form() {
         (found.value / total - 1.0).abs() < 1e-9,
         "{found:?} {total}"
     );
-    for i in 0..2 {
-        let share = found.mix.mean_schedule()[i] - b[i];
-        let expected = spare * root(i) / (root(0) + root(1));
-        assert!((share / expected - 1.0).abs() < 1e-6, "{share} {expected}");
-    }
+    let served = found.mix.mean_schedule();
+    let expected = b[0] + spare * root(0) / (root(0) + root(1));
+    assert!((served[0] / expected - 1.0).abs() < 1e-6, "{served:?}");
+    assert!((served[0] + served[1] - 1.0).abs() < 1e-9, "{served:?}");
     // x_i = b_i (1 + w_i s), and they sum to 1.
     let (found, _) = balanced(&workload, Balance::Headroom, &w);
     let headroom = spare / (b[0] * w[0] + b[1] * w[1]);
@@ -284,47 +283,38 @@ fn values_agree_with_a_second_way_on_random_systems() {
             assert!((found.value / expected - 1.0).abs() < 1e-6, "{context}");
             assert!(found.proven(), "{context}");
             assert!(found.mix.schedules.len() <= types, "{context}");
-            // The proof, by hand: prices, all schedules, and what they may be worth.
-            let works: Vec<f64> = workload
-                .types()
-                .iter()
-                .zip(&found.prices)
-                .map(|(t, v)| t.offered_load() * v)
-                .collect();
-            let worth = |c: &Vec<f64>| -> f64 { c.iter().zip(&works).map(|(c, y)| c * y).sum() };
-            let dearest = columns.iter().map(worth).fold(0.0, f64::max);
-            let bound = match aim {
-                Balance::TotalResponse => {
-                    let root: f64 = works
-                        .iter()
-                        .zip(&balancing.weights)
-                        .map(|(y, w)| (y * w).sqrt())
-                        .sum();
-                    balancing.weights.iter().sum::<f64>() + root * root / (dearest - 1.0)
-                }
-                Balance::Headroom => {
-                    let grown: f64 = works
-                        .iter()
-                        .zip(&balancing.weights)
-                        .map(|(y, w)| y * w)
-                        .sum();
-                    (dearest - 1.0) / grown
-                }
-                Balance::WorstResponse => {
-                    let needed: f64 = works
-                        .iter()
-                        .zip(&balancing.weights)
-                        .filter(|(y, _)| **y > 0.0)
-                        .map(|(y, w)| y / (1.0 - w / found.bound))
-                        .sum();
-                    // At the bound as much is needed as the dearest schedule is worth.
-                    found.bound * needed / dearest
-                }
-            };
+            let bound = by_hand(&workload, &balancing, &found, &columns);
             assert!(
                 (bound / found.bound - 1.0).abs() < 1e-8,
                 "{context} {bound}"
             );
+        }
+    }
+}
+
+/// The bound from the prices and all schedules one by one, as the module's head has it.
+fn by_hand(
+    workload: &Workload,
+    balancing: &Balancing,
+    found: &Balanced,
+    columns: &[Vec<f64>],
+) -> f64 {
+    let types = workload.types().iter().zip(&found.prices);
+    let works: Vec<f64> = types.map(|(t, v)| t.offered_load() * v).collect();
+    let worth = |c: &Vec<f64>| -> f64 { c.iter().zip(&works).map(|(c, y)| c * y).sum() };
+    let dearest = columns.iter().map(worth).fold(0.0, f64::max);
+    let each = || works.iter().zip(&balancing.weights);
+    match balancing.aim {
+        Balance::TotalResponse => {
+            let root: f64 = each().map(|(y, w)| (y * w).sqrt()).sum();
+            balancing.weights.iter().sum::<f64>() + root * root / (dearest - 1.0)
+        }
+        Balance::Headroom => (dearest - 1.0) / each().map(|(y, w)| y * w).sum::<f64>(),
+        // At the bound as much is needed as the dearest schedule is worth.
+        Balance::WorstResponse => {
+            let priced = each().filter(|(y, _)| **y > 0.0);
+            let needed: f64 = priced.map(|(y, w)| y / (1.0 - w / found.bound)).sum();
+            found.bound * needed / dearest
         }
     }
 }

@@ -5,7 +5,8 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use synth::artifact::{Admission, CheckedArtifact, Drain, Preemption, Route};
+use synth::artifact::{Admission, Balance, CheckedArtifact, Drain, Preemption, Route};
+use synth::program::Balancing;
 use synth::synthesis::{Options, Outcome, synthesize};
 use synth::workload::Workload;
 
@@ -52,9 +53,11 @@ fn is_harmless(mutant: &Mutant, idle: &[&str]) -> bool {
         || below(&["/policy/backfill", "/policy/empty_slots"])
         || below(idle)
         // Higher resource prices cover the values too; the knapsack is then searched, not bounded.
-        || (below(&["/certificate/resource_prices/"]) && is(&["×1.001", "2^32 - 1", "2^64 - 1"]))
+        || (below(&["/certificate/resource_prices/", "/certificate/balance/resource_prices/"])
+            && is(&["×1.001", "2^32 - 1", "2^64 - 1"]))
         // A gap of 1e-12 is a rounding error, and so is a thousandth of it.
-        || (pointer == "/certificate/gap" && is(&["×1.001", "0"]))
+        || (["/certificate/gap", "/certificate/balance/gap"].contains(&pointer.as_str())
+            && is(&["×1.001", "0"]))
         // An artifact may claim less.
         || (a_claim && is(&["removed"]))
         || (pointer == "/claims" && is(&["empty"]))
@@ -177,6 +180,11 @@ fn mutants(valid: &Value) -> Vec<Mutant> {
 
 /// A fresh artifact of a model, as JSON.
 fn artifact(model: &str, preemption: Preemption, route: Route) -> Value {
+    balanced(model, preemption, route, None)
+}
+
+/// The same with a mix that is best for something other than the load, the last type weighed double.
+fn balanced(model: &str, preemption: Preemption, route: Route, aim: Option<Balance>) -> Value {
     let path = format!("{}/models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
     // At a low load queues are short, and soon derived anew.
     let workload = Workload::read(Path::new(&path)).unwrap().workload;
@@ -185,6 +193,11 @@ fn artifact(model: &str, preemption: Preemption, route: Route) -> Value {
     // Full preemption has no route to choose.
     options.route = (preemption != Preemption::Full).then_some(route);
     options.setup_rate = (preemption == Preemption::Setup).then_some(10.0);
+    options.balance = aim.map(|aim| {
+        let mut balancing = Balancing::new(&workload, aim, &[]).unwrap();
+        *balancing.weights.last_mut().unwrap() *= 2.0;
+        balancing
+    });
     match synthesize(&workload, &options).unwrap() {
         Outcome::Policy(synthesis) => serde_json::to_value(&synthesis.artifact).unwrap(),
         other => panic!("{other:?}"),
@@ -232,6 +245,24 @@ fn no_fault_in_a_policy_with_three_schedules_passes() {
     let idle = ["/policy/route/admission"];
     let found = survivors(&artifact("four_types", Preemption::None, route), &idle);
     assert!(found.is_empty(), "{found:#?}");
+}
+
+/// Two mixes stand there, and two proofs.
+#[test]
+fn no_fault_in_a_balanced_policy_passes() {
+    let route = Route {
+        drain: Drain::Sequential,
+        admission: Admission::Eager,
+    };
+    for aim in [
+        Balance::Headroom,
+        Balance::TotalResponse,
+        Balance::WorstResponse,
+    ] {
+        let document = balanced("section7", Preemption::Full, route, Some(aim));
+        let found = survivors(&document, &["/policy/route"]);
+        assert!(found.is_empty(), "{aim:?}: {found:#?}");
+    }
 }
 
 /// Rules that look at queues: what is simulated is judged by simulation, and another rule that fits

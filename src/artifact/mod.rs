@@ -5,6 +5,7 @@
 //! unknown fields are refused, and a change of shape changes [`VERSION`]. Its JSON Schema is
 //! generated from these types ([`schema`]) and stands in `schema/synth-policy.v1.json`.
 
+mod balance;
 mod check;
 mod choice;
 mod family;
@@ -14,6 +15,7 @@ mod table;
 mod tuning;
 mod what_if;
 
+pub use balance::{Balance, BalanceRecord};
 pub use check::{Finding, check, check_against};
 pub use choice::{ALIKE, Candidate, Choice, Interval, Steadiness};
 pub use family::{
@@ -256,9 +258,12 @@ pub struct CertificateRecord {
     pub gap: f64,
     /// Whether the gap is at most 1e-9.
     pub proven: bool,
-    /// The mix of schedules that has this load; absent where it is the policy.
+    /// The mix of schedules that has this load; absent where it is the policy's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mix: Option<Mix>,
+    /// What the policy's mix was chosen for, where it is not the load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub balance: Option<BalanceRecord>,
 }
 
 /// A relaxed knapsack, `max_u Σ_i (y_i/b_i − w·D_i) u_i + w·P` over all u that fit in the resources

@@ -9,7 +9,7 @@ use clap::Args;
 use synth::artifact::{self, Artifact, Route, StaticQuickswapPolicy};
 use synth::optimum;
 use synth::policy::StaticQuickswap;
-use synth::program::Limits;
+use synth::program::{Balancing, Limits};
 use synth::report;
 use synth::synthesis::{
     self, ChoiceError, ChoiceOptions, Families, MsfqOutlook, Options, Synthesis,
@@ -17,7 +17,7 @@ use synth::synthesis::{
 use synth::workload::Workload;
 
 use super::output::{apart, emit, is_stdout, writable};
-use super::typed::{Backfill, EmptySlots, Family, Objective, Preemption};
+use super::typed::{Backfill, Balance, EmptySlots, Family, Objective, Preemption, weight};
 use super::{
     Common, INTERRUPTED, NEGATIVE, Outcome, count, interrupt, positive, progress, read_workload,
     tell,
@@ -63,6 +63,14 @@ pub struct Arguments {
     /// What is made least
     #[arg(long, value_enum, default_value = "mean")]
     objective: Objective,
+
+    /// What the mix of schedules is best for, under msr
+    #[arg(long, value_enum, default_value = "load")]
+    balance: Balance,
+
+    /// Weights of types for --balance; a type that is not named has the weight that goes with it
+    #[arg(long, value_name = "NAME=W,NAME=W,…", value_delimiter = ',', value_parser = weight)]
+    weights: Option<Vec<(String, f64)>>,
 
     /// The largest E[T]/E[S] of a type over the smallest that a policy may have, where it is chosen
     /// by simulation
@@ -137,6 +145,7 @@ impl Arguments {
             ("--route", self.route.is_some()),
             ("--switching-rate", self.switching_rate.is_some()),
             ("--setup-rate", self.setup_rate.is_some()),
+            ("--balance", self.balance != Balance::Load),
             ("--explain", self.explain),
         ];
         let typed = for_msr
@@ -169,6 +178,20 @@ impl Arguments {
                 }
                 None => Ok(family),
             },
+        }
+    }
+
+    /// What the mix is best for, if it is not the load, weighted as typed.
+    fn balancing(&self, workload: &Workload) -> Result<Option<Balancing>, String> {
+        match (self.balance.aim(), &self.weights) {
+            (None, Some(_)) => Err(
+                "--weights goes with --balance headroom, total-response or worst-response: the load has none"
+                    .into(),
+            ),
+            (None, None) => Ok(None),
+            (Some(aim), weights) => Balancing::new(workload, aim, weights.as_deref().unwrap_or(&[]))
+                .map(Some)
+                .map_err(|why| format!("--weights: {why}")),
         }
     }
 
@@ -223,7 +246,7 @@ impl Arguments {
 }
 
 pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
-    let (Some(file), Some(options)) = (&arguments.workload, arguments.options()) else {
+    let (Some(file), Some(mut options)) = (&arguments.workload, arguments.options()) else {
         return Err("give --workload FILE and --preemption none|full|setup; see --help".into());
     };
     let family = arguments.family()?;
@@ -233,6 +256,7 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     regular.into_iter().try_for_each(|path| writable(path))?;
     let workload = read_workload(file, common)?;
     let turns = arguments.turns(&workload)?;
+    options.balance = arguments.balancing(&workload)?;
     let spinner = progress::spinner(common, "solving the program");
     let outcome = synthesis::synthesize(&workload, &options)?;
     drop(spinner);

@@ -11,6 +11,7 @@
 //!
 //! Corrected against the paper: its `ρ_i = λ_i/(πW)_i` lacks `μ_i`.
 
+mod balance;
 mod complete;
 mod exchange;
 mod generation;
@@ -21,6 +22,7 @@ mod problem;
 mod relaxation;
 mod table;
 
+pub use balance::{BALANCE_GAP, Balanced, Balancing, UnknownWeight, balance};
 pub use complete::solve_by_enumeration;
 pub use pricing::{Knapsack, Priced};
 

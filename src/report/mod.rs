@@ -1,5 +1,6 @@
 //! What we tell: what a person reads on the terminal.
 
+mod balance;
 mod change;
 mod choice;
 mod comparison;

@@ -1,5 +1,6 @@
 use std::fmt::Write as _;
 
+use super::balance::balance;
 use super::cost::{conditions, cost_table, what_if};
 use super::{bar, number, percent, table};
 use crate::artifact::{CertificateRecord, Method, MsrPolicy, Objective, Preemption, Quantity};
@@ -18,6 +19,7 @@ const NUMBERS: usize = 4_000_000;
 /// The summary of a synthesized policy.
 pub fn synthesis(workload: &Workload, made: &Synthesis) -> String {
     let mut text = heading(workload, &made.artifact.certificate, &made.fluid);
+    text += &balance(workload, made);
     let _ = writeln!(text, "\n{}\n", loop_table(workload, &made.policy));
     let _ = writeln!(text, "{}", movement(workload, made));
     let _ = writeln!(text, "\n{}", cost_table(workload, made));

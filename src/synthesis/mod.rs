@@ -1,5 +1,6 @@
 //! From a workload to a policy, on one screen: program, loop, route, switching rate, claims.
 
+mod balance;
 mod choice;
 mod claims;
 mod msfq;
@@ -16,14 +17,14 @@ pub use tuning::{Outlook, RouteOption};
 
 use crate::analysis::{AnalysisError, PaperBounds};
 use crate::artifact::{
-    Artifact, Backfill, CertificateRecord, CurvePoint, EmptySlots, Family, Format, Method,
-    MsrPolicy, Objective, Preemption, Provenance, RelaxedRecord, Route, RouteTried, Tuning,
-    VERSION,
+    Artifact, Backfill, CurvePoint, EmptySlots, Family, Format, Method, MsrPolicy, Objective,
+    Preemption, Provenance, Route, RouteTried, Tuning, VERSION,
 };
 use crate::modulation::{self, Modulation, ModulationError};
-use crate::program::{self, Certificate, LOAD_MARGIN, Limits, ProgramError, Solution};
+use crate::program::{Balancing, Certificate, LOAD_MARGIN, Limits, ProgramError, Solution};
 use crate::schedule::Fluid;
 use crate::workload::{JobType, Workload};
+use balance::Solved;
 
 /// Phases up to which a chain is built; a concurrent route beyond is not considered.
 pub const PHASE_LIMIT: usize = 20_000;
@@ -50,6 +51,8 @@ pub struct Options {
     pub backfill: Backfill,
     /// What becomes of empty draining slots.
     pub empty_slots: EmptySlots,
+    /// What the mix of schedules is chosen for, with a weight for each type; the load if absent.
+    pub balance: Option<Balancing>,
     /// What route and switching rate are chosen for.
     pub objective: Objective,
     /// How much work may go into exact analysis: 1 is some ten seconds, and proportionally.
@@ -68,6 +71,7 @@ impl Options {
             route: None,
             backfill: Backfill::FirstFit,
             empty_slots: EmptySlots::Release,
+            balance: None,
             objective: Objective::Mean,
             effort: 1.0,
             limits: Limits::default(),
@@ -93,7 +97,7 @@ pub struct Synthesis {
     pub artifact: Artifact,
     /// Its policy.
     pub policy: MsrPolicy,
-    /// The program's solution.
+    /// The program's solution, with the mix that the policy takes.
     pub solution: Solution,
     /// The fluid bound.
     pub fluid: Fluid,
@@ -149,7 +153,7 @@ pub enum SynthesisError {
 /// solver fails.
 pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, SynthesisError> {
     check_options(workload, options)?;
-    let solution = program::solve(workload, &options.limits)?;
+    let Solved { solution, record } = balance::solve(workload, options)?;
     let fluid = Fluid::new(workload);
     let certificate = &solution.certificate;
     if certificate.load >= 1.0 - LOAD_MARGIN {
@@ -178,7 +182,7 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
         version: VERSION,
         workload: workload.record(),
         claims,
-        certificate: record(certificate),
+        certificate: record,
         provenance: Provenance {
             tuning: tuning_record(options, &policy, &routes),
             what_if: Some(what_if),
@@ -298,22 +302,6 @@ fn mean_size(workload: &Workload) -> f64 {
     work / workload.total_arrival_rate()
 }
 
-fn record(certificate: &Certificate) -> CertificateRecord {
-    CertificateRecord {
-        load: certificate.load,
-        prices: certificate.prices.clone(),
-        resource_prices: certificate.resource_prices.clone(),
-        bound: certificate.bound,
-        relaxed: certificate.relaxed.as_ref().map(|relaxed| RelaxedRecord {
-            whole: relaxed.whole.clone(),
-            prices: relaxed.prices.clone(),
-        }),
-        gap: certificate.gap(),
-        proven: certificate.proven(),
-        mix: None,
-    }
-}
-
 /// What was tried on the way to this policy.
 fn tuning_record(options: &Options, policy: &MsrPolicy, routes: &[RouteOption]) -> Option<Tuning> {
     let known = || {
@@ -354,6 +342,10 @@ fn provenance(
     Provenance {
         tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
         options: vec![
+            format!(
+                "balance: {}",
+                options.balance.as_ref().map_or("load", |b| b.aim.name())
+            ),
             format!("preemption: {:?}", policy.preemption).to_lowercase(),
             format!("route: {}", found(options.route.is_some())),
             format!(

@@ -1,8 +1,9 @@
+use super::balance::{self, Solved};
 use super::{Options, PHASE_LIMIT, SynthesisError, first_draft, tuning};
 use crate::analysis::{AnalysisError, Cost, TypeQueue};
 use crate::artifact::{MsrPolicy, Route};
 use crate::modulation::Modulation;
-use crate::program::{self, LOAD_MARGIN};
+use crate::program::LOAD_MARGIN;
 use crate::workload::Workload;
 
 /// A policy's cost at one switching rate on one route: mean response times \[time\].
@@ -35,7 +36,7 @@ pub fn sweep(
     points: usize,
 ) -> Result<Vec<SweepPoint>, SynthesisError> {
     super::check_options(workload, options)?;
-    let solution = program::solve(workload, &options.limits)?;
+    let Solved { solution, .. } = balance::solve(workload, options)?;
     if solution.certificate.load >= 1.0 - LOAD_MARGIN {
         return Err(SynthesisError::Overloaded(solution.certificate.load));
     }

@@ -1,10 +1,11 @@
 //! What a change of the workload or of the server would do: what operators ask before anything else.
 
+use super::balance::{self, Solved};
 use super::{Options, PHASE_LIMIT, SynthesisError, all_exponential, policy_of};
 use crate::analysis::{self, Cost, TypeQueue};
 use crate::artifact::{Crossing, MoreArrivals, MoreResource, MsrPolicy, Preemption, WhatIf};
 use crate::modulation::Modulation;
-use crate::program::{self, Solution};
+use crate::program::Solution;
 use crate::workload::Workload;
 
 /// Work that goes into these answers at effort 1, roughly in nanoseconds.
@@ -120,7 +121,7 @@ impl Question<'_> {
             let Some((larger, more)) = self.workload.with_one_more_unit(j) else {
                 continue;
             };
-            let solution = program::solve(&larger, &self.options.limits)?;
+            let Solved { solution, .. } = balance::solve(&larger, self.options)?;
             let mean_response = match now {
                 Some(now) => {
                     let kept = now.mean_response(self.workload);

@@ -292,7 +292,17 @@ impl Workload {
     /// # Errors
     /// If `factor` is not positive and finite, or a rate or load leaves the range of doubles.
     pub fn scaled(&self, factor: f64) -> Result<Self, WorkloadError> {
-        if !(factor > 0.0 && factor.is_finite()) {
+        self.scaled_by_type(&vec![factor; self.types.len()])
+    }
+
+    /// The same with a factor for each type (K), as [`Workload::scaled`] applies it.
+    ///
+    /// # Errors
+    /// If a factor is missing, or not positive and finite, or a rate or load leaves the range of
+    /// doubles.
+    pub fn scaled_by_type(&self, factors: &[f64]) -> Result<Self, WorkloadError> {
+        let unusable = |factor: &&f64| !(**factor > 0.0 && factor.is_finite());
+        if let Some(factor) = factors.iter().find(unusable) {
             let message = format!("the arrival rates cannot be multiplied by {factor}");
             let fault = Fault::new(Place::Jobs, message, "choose a positive, finite factor");
             return Err(WorkloadError::without_text(vec![fault]));
@@ -301,6 +311,7 @@ impl Workload {
         let mut faults = Vec::new();
         for (i, job) in self.types.iter().enumerate() {
             let rate = job.arrival_rate();
+            let factor = factors.get(i).copied().unwrap_or(f64::NAN);
             draft.jobs[i].arrivals = job.arrivals.scaled(factor);
             if draft.jobs[i].arrivals.is_none() {
                 let message =

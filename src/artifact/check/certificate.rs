@@ -3,7 +3,7 @@
 use super::knapsack::{self, Verdict};
 use super::table;
 use super::{Report, is_close, mean_schedule, mix};
-use crate::artifact::{Artifact, CertificateRecord};
+use crate::artifact::{Artifact, CertificateRecord, RelaxedRecord};
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
@@ -42,71 +42,71 @@ pub(super) fn load(artifact: &Artifact, workload: &Workload, report: &mut Report
 
 /// That no schedule is worth more than `1/bound` at the prices `y_i/b_i`.
 pub(super) fn bound(found: &CertificateRecord, workload: &Workload, report: &mut Report) {
-    let packing = Packing::new(workload);
-    let types = workload.types();
+    let types = workload.types().iter();
     let values: Vec<f64> = types
-        .iter()
         .zip(&found.prices)
         .map(|(kind, y)| y / kind.offered_load())
         .collect();
+    let worth = (1.0 + ROUNDING) / found.bound;
+    let prices = (values.as_slice(), found.resource_prices.as_slice());
+    let path = "certificate.resource_prices";
+    let by_table = found.relaxed.as_ref();
+    if let Some(why) = dominated(prices, by_table, worth, path, workload, report) {
+        report.add("certificate.bound", format!("{}: {why}", found.bound));
+    }
+}
+
+/// Why some schedule may be worth more than `worth`, where it may; the prices are those of running
+/// jobs (K), and those of the resources' units (R) that cover them, found at `path`.
+pub(super) fn dominated(
+    (values, resource_prices): (&[f64], &[f64]),
+    by_table: Option<&RelaxedRecord>,
+    worth: f64,
+    path: &str,
+    workload: &Workload,
+    report: &mut Report,
+) -> Option<String> {
+    let packing = Packing::new(workload);
+    let types = workload.types();
     let cost = |units: &[u64]| -> f64 {
         units
             .iter()
-            .zip(&found.resource_prices)
+            .zip(resource_prices)
             .map(|(d, w)| *d as f64 * w)
             .sum()
     };
     let costs: Vec<f64> = (0..types.len()).map(|i| cost(packing.demand(i))).collect();
     let relaxed = cost(packing.capacity());
     if !relaxed.is_finite() {
-        report.add(
-            "certificate.resource_prices",
-            "the server's price is out of the range of numbers",
-        );
-        return;
+        report.add(path, "the server's price is out of the range of numbers");
+        return None;
     }
-    for ((kind, value), cost) in types.iter().zip(&values).zip(&costs) {
+    for ((kind, value), cost) in types.iter().zip(values).zip(&costs) {
         let covered = *cost >= value * (1.0 - ROUNDING);
         if !covered {
             let name = kind.name();
             let message = format!(
                 "a job of type `{name}` costs {cost} at these prices, expected at least its value {value}"
             );
-            report.add("certificate.resource_prices", message);
+            report.add(path, message);
         }
     }
-    let worth = (1.0 + ROUNDING) / found.bound;
-    let by_table = found
-        .relaxed
-        .as_ref()
-        .filter(|_| report.is_clear("certificate.relaxed"));
-    let by_table = by_table.and_then(|relaxed| table::bound(&packing, relaxed, &values));
+    let by_table = by_table.filter(|_| report.is_clear("certificate.relaxed"));
+    let by_table = by_table.and_then(|relaxed| table::bound(&packing, relaxed, values));
     if by_table.is_some_and(|bound| bound <= worth) {
-        return;
+        return None;
     }
     // Without integrality already: the knapsack is worth at most P·w.
-    if report.is_clear("certificate.resource_prices") && relaxed > worth {
-        let verdict = knapsack::exceeds(&packing, &values, &costs, relaxed, worth, NODES);
-        judge(&verdict, found, report);
+    if !report.is_clear(path) || relaxed <= worth {
+        return None;
     }
-}
-
-fn judge(verdict: &Verdict, found: &CertificateRecord, report: &mut Report) {
-    let message = match verdict {
-        Verdict::Bounded => return,
-        Verdict::Beaten(schedule, value) => format!(
-            "{}: schedule {schedule:?} is worth {value} at these prices, expected at most {}",
-            found.bound,
-            1.0 / found.bound
-        ),
-        Verdict::Undecided => {
-            format!(
-                "{}: could not be verified within {NODES} nodes",
-                found.bound
-            )
-        }
-    };
-    report.add("certificate.bound", message);
+    match knapsack::exceeds(&packing, values, &costs, relaxed, worth, NODES) {
+        Verdict::Bounded => None,
+        Verdict::Beaten(schedule, value) => Some(format!(
+            "schedule {schedule:?} is worth {value} at these prices, expected at most {worth}"
+        )),
+        Verdict::Undecided => Some(format!("could not be verified within {NODES} nodes")),
+    }
 }
 
 /// `gap = load/bound − 1`, not below 0; and `proven` says whether it is a proof.

@@ -15,6 +15,7 @@
 //! the artifact holds, the checker ends, and does not panic: its searches count their steps.
 
 mod against;
+mod balance;
 mod certificate;
 mod claims;
 mod families;
@@ -103,7 +104,7 @@ fn workload(artifact: &Artifact, report: &mut Report) -> Option<Workload> {
 
 /// What takes a sound workload: that schedules fit, the certificate, the rule, claims.
 fn evidence(artifact: &Artifact, workload: &Workload, report: &mut Report) {
-    if let Some(mix) = mix(artifact) {
+    for mix in mixes(artifact) {
         shape::packing(mix, workload, report);
     }
     if report.is_clear("certificate") {
@@ -112,6 +113,9 @@ fn evidence(artifact: &Artifact, workload: &Workload, report: &mut Report) {
     }
     if report.is_clear("policy") && report.is_clear("certificate.mix") {
         certificate::load(artifact, workload, report);
+    }
+    if let Some(found) = &artifact.certificate.balance {
+        balance::check(artifact, found, workload, report);
     }
     match &artifact.policy {
         Family::Msr(policy) => round_and_claims(artifact, policy, workload, report),
@@ -206,21 +210,24 @@ struct Mixed<'a> {
     weights: &'a [f64],
 }
 
-/// The mix of the certificate: that of the policy where it is one.
+/// The mix of the certificate: that of the policy where it is one and no other is given.
 fn mix(artifact: &Artifact) -> Option<Mixed<'_>> {
-    match (&artifact.policy, &artifact.certificate.mix) {
-        (Family::Msr(policy), _) => Some(Mixed {
-            path: "policy",
-            schedules: &policy.schedules,
-            weights: &policy.weights,
-        }),
-        (_, Some(mix)) => Some(Mixed {
-            path: "certificate.mix",
-            schedules: &mix.schedules,
-            weights: &mix.weights,
-        }),
-        (_, None) => None,
-    }
+    mixes(artifact).last()
+}
+
+/// The mixes that there are: that of the policy, then that of the certificate.
+fn mixes(artifact: &Artifact) -> impl Iterator<Item = Mixed<'_>> {
+    let policy = artifact.policy.msr().map(|policy| Mixed {
+        path: "policy",
+        schedules: &policy.schedules,
+        weights: &policy.weights,
+    });
+    let proven = artifact.certificate.mix.as_ref().map(|mix| Mixed {
+        path: "certificate.mix",
+        schedules: &mix.schedules,
+        weights: &mix.weights,
+    });
+    policy.into_iter().chain(proven)
 }
 
 /// `πW` (K): the mean schedule of a mix, while it works.

@@ -125,7 +125,8 @@ pub(super) fn artifact(
         };
     }
     let mut certificate = synthesized.certificate;
-    certificate.mix = Some(Mix {
+    certificate.balance = None;
+    certificate.mix.get_or_insert_with(|| Mix {
         schedules: made.policy.schedules.clone(),
         weights: made.policy.weights.clone(),
     });

@@ -12,11 +12,15 @@
 //! Corrected against the paper: its `ρ_i = λ_i/(πW)_i` lacks `μ_i`.
 
 mod complete;
+mod fleet;
+mod fleet_by_enumeration;
 mod least_drain;
 mod master;
 mod pricing;
 
 pub use complete::solve_by_enumeration;
+pub use fleet::{FleetCertificate, FleetSolution, solve_fleet, worth};
+pub use fleet_by_enumeration::solve_fleet_by_enumeration;
 pub use pricing::{Knapsack, Priced};
 
 use std::time::{Duration, Instant};

@@ -2,6 +2,7 @@
 
 mod choice;
 mod claims;
+mod fleet;
 mod msfq;
 mod sweep;
 mod tuning;
@@ -10,6 +11,7 @@ mod what_if;
 pub use choice::{
     ChoiceError, ChoiceOptions, Chosen, Families, Stage, choose, is_proved_stable, time_of_turns,
 };
+pub use fleet::{FleetOutcome, FleetOverload, FleetSynthesis, synthesize_fleet};
 pub use msfq::MsfqOutlook;
 pub use sweep::{SweepPoint, sweep};
 pub use tuning::{Outlook, RouteOption};
@@ -22,7 +24,7 @@ use crate::artifact::{
 use crate::modulation::{self, Modulation, ModulationError};
 use crate::program::{self, Certificate, LOAD_MARGIN, Limits, ProgramError, Solution};
 use crate::schedule::Fluid;
-use crate::workload::{JobType, Workload};
+use crate::workload::{JobType, Workload, WorkloadError};
 
 /// Phases up to which a chain is built; a concurrent route beyond is not considered.
 pub const PHASE_LIMIT: usize = 20_000;
@@ -120,6 +122,9 @@ pub enum SynthesisError {
     /// The modulating chain.
     #[error(transparent)]
     Modulation(#[from] ModulationError),
+    /// What is sent to the servers of a shape of a fleet is no workload.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
     /// The exact analysis.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
@@ -163,6 +168,19 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
             Outcome::Undecided(overload)
         });
     }
+    let (mut made, modulation) = of_solution(workload, options, solution)?;
+    let what_if = what_if::what_if(workload, options, &made.policy, &modulation, &made.solution)?;
+    made.artifact.provenance.what_if = Some(what_if);
+    Ok(Outcome::Policy(Box::new(made)))
+}
+
+/// The policy for a solved program of load below 1, and its chain; what a change would do is not
+/// asked.
+fn of_solution(
+    workload: &Workload,
+    options: &Options,
+    solution: Solution,
+) -> Result<(Synthesis, Modulation), SynthesisError> {
     let (policy, mut routes) = policy_of(workload, options, &solution, tuning::FINEST)?;
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
     let taken = routes.iter_mut().find(|r| r.route == policy.route);
@@ -171,28 +189,27 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
     }
     let (claims, out_of_reach) =
         claims::claims(workload, options, &policy, &modulation, &solution)?;
-    let what_if = what_if::what_if(workload, options, &policy, &modulation, &solution)?;
     let artifact = Artifact {
         format: Format::SynthPolicy,
         version: VERSION,
         workload: workload.record(),
         claims,
-        certificate: record(certificate),
+        certificate: record(&solution.certificate),
         provenance: Provenance {
             tuning: tuning_record(options, &policy, &routes),
-            what_if: Some(what_if),
             ..provenance(options, &policy, &solution, &modulation)
         },
         policy: Family::Msr(policy.clone()),
     };
-    Ok(Outcome::Policy(Box::new(Synthesis {
+    let made = Synthesis {
         artifact,
         policy,
+        fluid: Fluid::new(workload),
         solution,
-        fluid,
         routes,
         out_of_reach,
-    })))
+    };
+    Ok((made, modulation))
 }
 
 /// Loop, route and switching rate for a solved program.

@@ -41,75 +41,88 @@ pub(super) fn load(artifact: &Artifact, workload: &Workload, report: &mut Report
 
 /// That no schedule is worth more than `1/bound` at the prices `y_i/b_i`.
 pub(super) fn bound(found: &CertificateRecord, workload: &Workload, report: &mut Report) {
-    let packing = Packing::new(workload);
-    let types = workload.types();
-    let values: Vec<f64> = types
-        .iter()
-        .zip(&found.prices)
-        .map(|(kind, y)| y / kind.offered_load())
-        .collect();
-    let cost = |units: &[u64]| -> f64 {
-        units
-            .iter()
-            .zip(&found.resource_prices)
-            .map(|(d, w)| *d as f64 * w)
-            .sum()
+    let types = workload.types().iter().zip(&found.prices);
+    let values: Vec<f64> = types.map(|(kind, y)| y / kind.offered_load()).collect();
+    let at = Priced {
+        values: &values,
+        resource_prices: &found.resource_prices,
+        worth: 1.0 / found.bound,
+        prices_path: "certificate.resource_prices",
+        bound_path: "certificate.bound",
     };
-    let costs: Vec<f64> = (0..types.len()).map(|i| cost(packing.demand(i))).collect();
-    let relaxed = cost(packing.capacity());
-    if !relaxed.is_finite() {
-        report.add(
-            "certificate.resource_prices",
-            "the server's price is out of the range of numbers",
-        );
-        return;
-    }
-    for ((kind, value), cost) in types.iter().zip(&values).zip(&costs) {
-        let covered = *cost >= value * (1.0 - ROUNDING);
-        if !covered {
-            let name = kind.name();
-            let message = format!(
-                "a job of type `{name}` costs {cost} at these prices, expected at least its value {value}"
-            );
-            report.add("certificate.resource_prices", message);
-        }
-    }
-    let worth = (1.0 + ROUNDING) / found.bound;
-    // Without integrality already: the knapsack is worth at most P·w.
-    if report.is_clear("certificate.resource_prices") && relaxed > worth {
-        let verdict = knapsack::exceeds(&packing, &values, &costs, relaxed, worth, NODES);
-        judge(&verdict, found, report);
-    }
+    at.check(found.bound, workload, report);
 }
 
-fn judge(verdict: &Verdict, found: &CertificateRecord, report: &mut Report) {
-    let message = match verdict {
-        Verdict::Bounded => return,
-        Verdict::Beaten(schedule, value) => format!(
-            "{}: schedule {schedule:?} is worth {value} at these prices, expected at most {}",
-            found.bound,
-            1.0 / found.bound
-        ),
-        Verdict::Undecided => {
-            format!(
-                "{}: could not be verified within {NODES} nodes",
-                found.bound
-            )
+/// What a server is said to be worth at prices, and where that stands.
+pub(super) struct Priced<'a> {
+    /// y_i/b_i (K).
+    pub values: &'a [f64],
+    /// One a resource of the server.
+    pub resource_prices: &'a [f64],
+    /// No schedule is worth more.
+    pub worth: f64,
+    pub prices_path: &'a str,
+    pub bound_path: &'a str,
+}
+
+impl Priced<'_> {
+    /// That the resource prices cover the values, and that no schedule of this server is worth
+    /// more, which stands as the number `found`.
+    pub(super) fn check(&self, found: f64, server: &Workload, report: &mut Report) {
+        let packing = Packing::new(server);
+        let types = server.types();
+        let cost = |units: &[u64]| -> f64 {
+            let pairs = units.iter().zip(self.resource_prices);
+            pairs.map(|(d, w)| *d as f64 * w).sum()
+        };
+        let costs: Vec<f64> = (0..types.len()).map(|i| cost(packing.demand(i))).collect();
+        let relaxed = cost(packing.capacity());
+        if !relaxed.is_finite() {
+            report.add(
+                self.prices_path,
+                "the server's price is out of the range of numbers",
+            );
+            return;
         }
-    };
-    report.add("certificate.bound", message);
+        for ((kind, value), cost) in types.iter().zip(self.values).zip(&costs) {
+            let covered = *cost >= value * (1.0 - ROUNDING);
+            if !covered {
+                let name = kind.name();
+                let message = format!(
+                    "a job of type `{name}` costs {cost} at these prices, expected at least its value {value}"
+                );
+                report.add(self.prices_path, message);
+            }
+        }
+        let worth = (1.0 + ROUNDING) * self.worth;
+        // Without integrality already: the knapsack is worth at most P·w.
+        if report.is_clear(self.prices_path) && relaxed > worth {
+            let verdict = knapsack::exceeds(&packing, self.values, &costs, relaxed, worth, NODES);
+            self.judge(&verdict, found, report);
+        }
+    }
+
+    fn judge(&self, verdict: &Verdict, found: f64, report: &mut Report) {
+        let message = match verdict {
+            Verdict::Bounded => return,
+            Verdict::Beaten(schedule, value) => format!(
+                "{found}: schedule {schedule:?} is worth {value} at these prices, expected at most {}",
+                self.worth
+            ),
+            Verdict::Undecided => format!("{found}: could not be verified within {NODES} nodes"),
+        };
+        report.add(self.bound_path, message);
+    }
 }
 
 /// `gap = load/bound − 1`, not below 0; and `proven` says whether it is a proof.
-pub(super) fn gap(found: &CertificateRecord, report: &mut Report) {
-    let gap = (found.load / found.bound - 1.0).max(0.0);
-    if !((found.gap - gap).abs() <= 1e-12 || is_close(found.gap, gap, 1e-6)) {
-        report.add("certificate.gap", format!("{}, expected {gap}", found.gap));
-    } else if found.proven != (found.gap <= PROOF_GAP) {
-        let message = format!(
-            "{}, expected {} at gap {}",
-            found.proven, !found.proven, found.gap
-        );
+pub(super) fn gap(load: f64, bound: f64, found: (f64, bool), report: &mut Report) {
+    let (stated, proven) = found;
+    let gap = (load / bound - 1.0).max(0.0);
+    if !((stated - gap).abs() <= 1e-12 || is_close(stated, gap, 1e-6)) {
+        report.add("certificate.gap", format!("{stated}, expected {gap}"));
+    } else if proven != (stated <= PROOF_GAP) {
+        let message = format!("{proven}, expected {} at gap {stated}", !proven);
         report.add("certificate.proven", message);
     }
 }

@@ -18,6 +18,7 @@ mod against;
 mod certificate;
 mod claims;
 mod families;
+mod fleet;
 mod knapsack;
 mod making;
 mod queues;
@@ -25,7 +26,8 @@ mod round;
 mod shape;
 mod simulated;
 
-pub use against::check_against;
+pub use against::{check_against, check_fleet_against};
+pub use fleet::check_fleet;
 
 use super::{Artifact, Family, MsrPolicy, VERSION};
 use crate::workload::Workload;
@@ -107,7 +109,8 @@ fn evidence(artifact: &Artifact, workload: &Workload, report: &mut Report) {
     }
     if report.is_clear("certificate") {
         certificate::bound(&artifact.certificate, workload, report);
-        certificate::gap(&artifact.certificate, report);
+        let found = &artifact.certificate;
+        certificate::gap(found.load, found.bound, (found.gap, found.proven), report);
     }
     if report.is_clear("policy") && report.is_clear("certificate.mix") {
         certificate::load(artifact, workload, report);

@@ -10,7 +10,7 @@ use super::{
     Artifact, ArtifactError, CheckedArtifact, Claim, Document, Family, Finding, Format, MsrPolicy,
     check_fleet, layout, shape_error,
 };
-use crate::workload::{Fleet, FleetRecord};
+use crate::workload::{Fleet, FleetRecord, Workload};
 
 /// The policy of a fleet as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -149,6 +149,7 @@ impl CheckedPolicy {
 pub struct CheckedFleet {
     artifact: FleetArtifact,
     fleet: Fleet,
+    servers: Vec<Workload>,
 }
 
 impl CheckedFleet {
@@ -168,7 +169,12 @@ impl CheckedFleet {
     /// # Errors
     /// A list of all that is wrong.
     pub fn check(artifact: FleetArtifact) -> Result<Self, Vec<Finding>> {
-        check_fleet(&artifact).map(|fleet| CheckedFleet { artifact, fleet })
+        let (fleet, servers) = check_fleet(&artifact)?;
+        Ok(CheckedFleet {
+            artifact,
+            fleet,
+            servers,
+        })
     }
 
     /// The document.
@@ -179,6 +185,11 @@ impl CheckedFleet {
     /// The fleet that the policy was made for.
     pub fn fleet(&self) -> &Fleet {
         &self.fleet
+    }
+
+    /// For each shape, what arrives at one of its servers under probabilistic routing.
+    pub fn servers(&self) -> &[Workload] {
+        &self.servers
     }
 }
 

@@ -10,16 +10,17 @@ use crate::artifact::{
     Artifact, Backfill, Claim, Conditions, EmptySlots, FleetArtifact, Method, Quantity, Routing,
     ShapePolicy, SizeLaw, VERSION,
 };
-use crate::workload::Fleet;
+use crate::workload::{Fleet, Workload};
 
 /// Relative rounding allowed in routing, load, worth and means.
 const ROUNDING: f64 = 1e-9;
 
-/// Checks everything that the policy of a fleet says, from itself alone.
+/// Checks everything that the policy of a fleet says, from itself alone: the fleet, and for each
+/// shape what arrives at one of its servers.
 ///
 /// # Errors
 /// A list of all that is wrong.
-pub fn check_fleet(artifact: &FleetArtifact) -> Result<Fleet, Vec<Finding>> {
+pub fn check_fleet(artifact: &FleetArtifact) -> Result<(Fleet, Vec<Workload>), Vec<Finding>> {
     let mut report = Report::default();
     if artifact.version != VERSION {
         report.add(
@@ -36,8 +37,9 @@ pub fn check_fleet(artifact: &FleetArtifact) -> Result<Fleet, Vec<Finding>> {
     };
     shapes(artifact, &fleet, &mut report);
     certificate_shape(artifact, &fleet, &mut report);
+    let mut workloads = Vec::new();
     if report.is_clear("policy") {
-        servers(artifact, &fleet, &mut report);
+        workloads = servers(artifact, &fleet, &mut report);
     }
     if report.is_clear("certificate") {
         bound(artifact, &fleet, &mut report);
@@ -50,7 +52,7 @@ pub fn check_fleet(artifact: &FleetArtifact) -> Result<Fleet, Vec<Finding>> {
         claims(artifact, &fleet, &mut report);
     }
     match report.findings.is_empty() {
-        true => Ok(fleet),
+        true => Ok((fleet, workloads)),
         false => Err(report.findings),
     }
 }
@@ -149,32 +151,34 @@ fn certificate_shape(artifact: &FleetArtifact, fleet: &Fleet, report: &mut Repor
     }
 }
 
-/// Each server's policy is valid, and made for what is sent there.
-fn servers(artifact: &FleetArtifact, fleet: &Fleet, report: &mut Report) {
+/// Each server's policy is valid, and made for what is sent there; these are returned.
+fn servers(artifact: &FleetArtifact, fleet: &Fleet, report: &mut Report) -> Vec<Workload> {
+    let mut workloads = Vec::new();
     for (h, shape) in artifact.policy.shapes.iter().enumerate() {
         let path = format!("policy.shapes[{h}].policy");
-        if let Err(findings) = check(&shape.policy) {
-            for finding in findings {
-                report.add(format!("{path}.{}", finding.path), finding.message);
+        match check(&shape.policy) {
+            Ok(workload) => workloads.push(workload),
+            Err(findings) => {
+                for finding in findings {
+                    report.add(format!("{path}.{}", finding.path), finding.message);
+                }
+                continue;
             }
-            continue;
         }
-        match fleet.routed(h, &shape.routing) {
-            Ok(sent) if sent.digest() == shape.policy.workload.digest => {}
-            Ok(sent) => {
-                let message = format!(
-                    "{}, expected {}: that of what is sent to one such server",
-                    shape.policy.workload.digest,
-                    sent.digest()
-                );
-                report.add(format!("{path}.workload.digest"), message);
-            }
+        let found = &shape.policy.workload.digest;
+        match fleet.routed(h, &shape.routing).map(|sent| sent.digest()) {
+            Ok(expected) if expected == *found => {}
+            Ok(expected) => report.add(
+                format!("{path}.workload.digest"),
+                format!("{found}, expected {expected}: that of what is sent to one such server"),
+            ),
             Err(_) => report.add(
                 format!("policy.shapes[{h}].routing"),
                 "nothing that could be simulated is sent there, expected some type",
             ),
         }
     }
+    workloads
 }
 
 /// No server is worth more than is said, and the bound is one over what all are worth.

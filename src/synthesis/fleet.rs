@@ -129,8 +129,8 @@ fn certificate_record(
 }
 
 /// The program's solution for one server of shape h, to which these fractions of the types are
-/// sent: the fleet's mix, and `y_i b^h_i / b_i` as its prices. Where all of these are 0 the shape is
-/// not scarce; the best prices of its own then tell how far its mix is from the best.
+/// sent: the fleet's mix, and `y_i b^h_i / b_i` as its prices. Where these prove nothing, since the
+/// shape is not scarce, prices of its own tell how far its mix is from the best.
 fn of_shape(
     fleet: &Fleet,
     h: usize,
@@ -153,14 +153,23 @@ fn of_shape(
         let i = shape.types()[k];
         solution.certificate.prices[i] * kind.offered_load() / fleet.types()[i].offered_load()
     });
-    let mut prices: Vec<f64> = prices.collect();
-    if prices.iter().sum::<f64>() <= 0.0 {
-        prices = program::solve(workload, &options.limits)?
-            .certificate
-            .prices;
-    }
+    let prices: Vec<f64> = prices.collect();
+    let of_prices =
+        |prices: &[f64]| Certificate::of_mix(workload, &mix, prices, options.limits.nodes);
+    let by_fleet = match prices.iter().any(|y| *y > 0.0) {
+        true => Some(of_prices(&prices)?).filter(Certificate::proven),
+        false => None,
+    };
+    let certificate = match by_fleet {
+        Some(certificate) => certificate,
+        None => of_prices(
+            &program::solve(workload, &options.limits)?
+                .certificate
+                .prices,
+        )?,
+    };
     Ok(Solution {
-        certificate: Certificate::of_mix(workload, &mix, &prices, options.limits.nodes)?,
+        certificate,
         mix,
         rounds: solution.rounds,
         columns: solution.columns,

@@ -6,8 +6,8 @@ mod common;
 use common::{code, stderr, stdout, synth};
 use serde_json::{Value, json};
 use synth::artifact::{
-    ArtifactError, Backfill, CheckedFleet, EmptySlots, Family, FleetArtifact, Preemption, Quantity,
-    Routing,
+    ArtifactError, Backfill, CheckedFleet, EmptySlots, Family, FleetArtifact, Method, Preemption,
+    Quantity, Routing,
 };
 use synth::policy::Router;
 use synth::program::{Limits, solve, solve_fleet, solve_fleet_by_enumeration};
@@ -255,14 +255,7 @@ fn routing_at_random_has_the_fractions_of_the_policy() {
 /// one (1/3 < 1), and so does the third (3/3 = 1 is as good as 1/1, and drawn).
 #[test]
 fn least_load_counts_what_servers_serve() {
-    let fleet = read(
-        "kind: multiresource\ntime_unit: s\nservers:
-  - {name: small, count: 2, capacity: {cpu: 1}}
-  - {name: large, capacity: {cpu: 3}}
-jobs:
-  - {name: web, demand: {cpu: 1}, arrival_rate: 2, mean_size: 1}\n",
-    )
-    .unwrap();
+    let fleet = read(UNEQUAL).unwrap();
     let router = Router::new(&checked(&fleet, &as_analysed()), Routing::LeastLoaded);
     let route = |present: [u32; 3], draw| router.route(0, &present, draw);
     assert_eq!(route([0, 0, 0], 0.0), 2);
@@ -274,7 +267,123 @@ jobs:
     assert_eq!([0.1, 0.9].map(|draw| route([1, 0, 3], draw)), [1, 1]);
 }
 
+// What is claimed.
+
+/// Two servers that hold one job and one that holds three.
+const UNEQUAL: &str = "kind: multiresource\ntime_unit: s\nservers:
+  - {name: small, count: 2, capacity: {cpu: 1}}
+  - {name: large, capacity: {cpu: 3}}
+jobs:
+  - {name: web, demand: {cpu: 1}, arrival_rate: 2, mean_size: 1}\n";
+
+/// Erlang: of 2 jobs a second, 2/5 go to two M/M/1 queues of load .4 and 3/5 to an M/M/3 queue of the
+/// same load, where a = 1.2 and a job waits with probability .48/3.4.
+#[test]
+fn the_mean_of_erlangs_queues() {
+    let made = artifact(&read(UNEQUAL).unwrap(), &as_analysed());
+    let claimed = |quantity| {
+        let mut claims = made.claims.iter();
+        claims.find(|c| c.quantity == quantity).unwrap().value
+    };
+    is_near(claimed(Quantity::Load), 0.4);
+    let expected = 2.0 * 0.4 / 0.6 + 1.2 + 0.48 / 3.4 * 0.4 / 0.6;
+    is_near(claimed(Quantity::MeanNumber), expected);
+    is_near(claimed(Quantity::MeanResponse), expected / 2.0);
+}
+
+/// What is no more than an approximation of some server's queue is no more of the fleet's.
+#[test]
+fn the_fleets_means_are_as_exact_as_its_servers() {
+    let text = mixed(TWO_SHAPES);
+    let staged = text.replace("mean_size: 1}", "size: {law: erlang, stages: 3, mean: 1}}");
+    let short = Options {
+        effort: 1e-12,
+        ..as_analysed()
+    };
+    let cases = [
+        (&text, as_analysed(), Method::ExactQbd),
+        (&staged, as_analysed(), Method::ExactQbd),
+        (
+            &staged,
+            Options::new(Preemption::None),
+            Method::ApproximationExponentialSizes,
+        ),
+        (&text, short, Method::ApproximationQueueLength),
+    ];
+    for (text, options, method) in cases {
+        let policy = checked(&read(text).unwrap(), &options);
+        let claims = &policy.artifact().claims;
+        assert_eq!(claims.len(), 9);
+        for claim in claims.iter().filter(|c| c.quantity != Quantity::Load) {
+            assert_eq!(claim.method, method);
+            assert_eq!(claim.holds_for.routing, Some(Routing::Probabilistic));
+        }
+    }
+}
+
 // Simulation.
+
+/// Shortest expected delay on unequal servers, of the whole chain of its queues: power iteration on
+/// at most 24 jobs at each, which in fact are never more than a few.
+#[test]
+fn least_load_has_the_mean_of_its_chain() {
+    const MOST: usize = 24;
+    const RATE: f64 = 2.0;
+    /// Faster than all that happens.
+    const CLOCK: f64 = RATE + 5.0;
+    let slots = [1.0, 1.0, 3.0];
+    let at = |q: [usize; 3]| (q[0] * (MOST + 1) + q[1]) * (MOST + 1) + q[2];
+    let mut law = vec![0.0; (MOST + 1).pow(3)];
+    law[0] = 1.0;
+    let (mut number, mut before) = (0.0, f64::INFINITY);
+    for step in 0..4000 {
+        let mut next = vec![0.0; law.len()];
+        number = 0.0;
+        for state in 0..law.len() {
+            let mass = law[state];
+            if mass < 1e-18 {
+                continue;
+            }
+            let q = [
+                state / (MOST + 1).pow(2),
+                state / (MOST + 1) % (MOST + 1),
+                state % (MOST + 1),
+            ];
+            number += mass * q.iter().sum::<usize>() as f64;
+            let mut stays = CLOCK;
+            let mut go = |to: [usize; 3], rate: f64| {
+                next[at(to)] += mass * rate / CLOCK;
+                stays -= rate;
+            };
+            let delay = |s: usize| (q[s] + 1) as f64 / slots[s];
+            let least = (0..3).map(delay).fold(f64::INFINITY, f64::min);
+            let best: Vec<usize> = (0..3).filter(|&s| delay(s) == least).collect();
+            for &s in best.iter().filter(|&&s| q[s] < MOST) {
+                let mut to = q;
+                to[s] += 1;
+                go(to, RATE / best.len() as f64);
+            }
+            for s in (0..3).filter(|&s| q[s] > 0) {
+                let mut to = q;
+                to[s] -= 1;
+                go(to, slots[s].min(q[s] as f64));
+            }
+            next[state] += mass * stays / CLOCK;
+        }
+        law = next;
+        if step % 100 == 99 {
+            if (number / before - 1.0_f64).abs() < 1e-10 {
+                break;
+            }
+            before = number;
+        }
+    }
+    let policy = checked(&read(UNEQUAL).unwrap(), &as_analysed());
+    let run = simulated(&policy, Routing::LeastLoaded, 8_000_000);
+    let mean = run.mean_number.unwrap();
+    assert!(mean.covers(number, 0.999), "{mean:?} for {number}");
+    assert!(mean.relative() < 0.005, "{mean:?}");
+}
 
 /// Exact means of all servers together, measured; with and without memory of sizes.
 #[test]

@@ -502,7 +502,7 @@ pub fn schema() -> schemars::Schema {
 #[expect(dead_code, reason = "only its shape is of use")]
 enum Policy {
     /// The policy of one server.
-    Server(Artifact),
+    Server(Box<Artifact>),
     /// The policy of a fleet.
-    Fleet(FleetArtifact),
+    Fleet(Box<FleetArtifact>),
 }

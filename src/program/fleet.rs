@@ -15,8 +15,8 @@
 //! `y^h_i ∝ (y_i/b_i) b^h_i` the mix of each shape with a price is proven best for that workload,
 //! too ([`Certificate::of_mix`]).
 
-use super::{Certificate, Knapsack, Limits, Mix, ProgramError};
-use super::{PROOF_GAP, fleet_by_enumeration::solve_fleet_by_enumeration};
+use super::fleet_by_enumeration::solve_fleet_by_enumeration;
+use super::{Certificate, Knapsack, Limits, Mix, PROOF_GAP, ProgramError};
 use crate::schedule::Packing;
 use crate::workload::{Fleet, JobType, Workload};
 
@@ -113,11 +113,7 @@ impl Certificate {
 pub fn solve_fleet(fleet: &Fleet, _limits: &Limits) -> Result<FleetSolution, ProgramError> {
     /// Maximal schedules of one shape.
     const MOST: usize = 20_000;
-    solve_fleet_by_enumeration(fleet, MOST)?.ok_or_else(|| {
-        ProgramError::Solver(format!(
-            "too large: a shape has more than {MOST} maximal schedules"
-        ))
-    })
+    solve_fleet_by_enumeration(fleet, MOST)?.ok_or(ProgramError::TooManySchedules(MOST))
 }
 
 /// `y_i/b_i` (K).

@@ -160,6 +160,11 @@ pub enum ProgramError {
         /// Its value.
         value: f64,
     },
+    /// A shape of a fleet has too many schedules to be listed.
+    #[error(
+        "a server shape has more than {0} maximal schedules, which is more than is listed: leave small types out, or round their demands to a coarser grain"
+    )]
+    TooManySchedules(usize),
 }
 
 /// Solves the program by column generation; never silently: see [`Certificate::proven`].

@@ -58,23 +58,7 @@ pub fn synthesize_fleet(fleet: &Fleet, options: &Options) -> Result<FleetOutcome
         });
     }
     let certificate = certificate_record(fleet, &solution, options)?;
-    let routing = solution.routing(fleet);
-    let mut shapes = Vec::new();
-    for (h, row) in routing.iter().enumerate() {
-        let workload = fleet.routed(h, row)?;
-        let own = of_shape(fleet, h, row, &workload, &solution, options)?;
-        let (made, _) = of_solution(&workload, options, own)?;
-        shapes.push((workload, made));
-    }
-    let pairs = fleet.shapes().iter().zip(&shapes).zip(routing);
-    let policies: Vec<ShapePolicy> = pairs
-        .map(|((shape, (_, made)), routing)| ShapePolicy {
-            name: shape.name().into(),
-            count: shape.count(),
-            routing,
-            policy: made.artifact.clone(),
-        })
-        .collect();
+    let (policies, shapes) = servers(fleet, &solution, options)?;
     let artifact = FleetArtifact {
         format: Format::SynthPolicy,
         version: VERSION,
@@ -95,6 +79,29 @@ pub fn synthesize_fleet(fleet: &Fleet, options: &Options) -> Result<FleetOutcome
         solution,
         shapes,
     })))
+}
+
+/// The policy of one server of each shape; and how it came about, beside what is sent there.
+#[expect(clippy::type_complexity, reason = "two lists of the same length")]
+fn servers(
+    fleet: &Fleet,
+    solution: &FleetSolution,
+    options: &Options,
+) -> Result<(Vec<ShapePolicy>, Vec<(Workload, Synthesis)>), SynthesisError> {
+    let (mut policies, mut shapes) = (Vec::new(), Vec::new());
+    for (h, routing) in solution.routing(fleet).into_iter().enumerate() {
+        let workload = fleet.routed(h, &routing)?;
+        let own = of_shape(fleet, h, &routing, &workload, solution, options)?;
+        let (made, _) = of_solution(&workload, options, own)?;
+        policies.push(ShapePolicy {
+            name: fleet.shapes()[h].name().into(),
+            count: fleet.shapes()[h].count(),
+            routing,
+            policy: made.artifact.clone(),
+        });
+        shapes.push((workload, made));
+    }
+    Ok((policies, shapes))
 }
 
 /// The fleet's certificate, with what a server of each shape is worth.

@@ -8,11 +8,11 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use synth::analysis::one_or_all::{MsfqQueue, Stream};
-use synth::artifact::{Artifact, Preemption, check};
+use synth::artifact::{Artifact, Preemption, check, check_fleet};
 use synth::ctmc::{Edge, Environment, ModulatedQueue, rounds};
 use synth::program::{self, Limits};
-use synth::synthesis::{Options, Outcome, synthesize};
-use synth::workload::Workload;
+use synth::synthesis::{FleetOutcome, Options, Outcome, synthesize, synthesize_fleet};
+use synth::workload::{Described, Workload};
 
 const MODELS: [&str; 9] = [
     "section7",
@@ -71,6 +71,27 @@ fn programs(c: &mut Criterion) {
     group.finish();
 }
 
+/// All of a fleet's synthesis, and its checker.
+fn fleets(c: &mut Criterion) {
+    let path = format!("{}/models/fleet.yaml", env!("CARGO_MANIFEST_DIR"));
+    let Described::Fleet(fleet) = Described::read(path.as_ref()).unwrap().workload else {
+        return;
+    };
+    let options = Options::new(Preemption::None);
+    let made = || match synthesize_fleet(black_box(&fleet), &options).unwrap() {
+        FleetOutcome::Policy(made) => Some(made.artifact),
+        _ => None,
+    };
+    let artifact = made().unwrap();
+    let mut group = c.benchmark_group("pipeline");
+    group.sample_size(10);
+    group.bench_function("synthesis/fleet", |b| b.iter(made));
+    group.bench_function("check/fleet", |b| {
+        b.iter(|| check_fleet(black_box(&artifact)).unwrap());
+    });
+    group.finish();
+}
+
 /// Quickswap on one-or-all: at load .77 with 32 servers, at .89 with 512.
 fn quickswap(c: &mut Criterion) {
     let mut group = c.benchmark_group("quickswap");
@@ -122,5 +143,5 @@ fn queues(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, programs, queues, quickswap);
+criterion_group!(benches, programs, queues, quickswap, fleets);
 criterion_main!(benches);

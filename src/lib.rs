@@ -18,6 +18,10 @@
 //! Markov chain that does not look at the queue, at *switching rate* α: with preemption at
 //! once, without it by draining, with setups by waiting for them.
 //!
+//! A *fleet* has n_h servers of shape h, and one program: `Σ_h n_h Σ_s π_hs u_hsi ≥ t b_i`. Each type is
+//! sent at random to the shapes in proportion to what their mixes serve of it, so that every server
+//! is a problem of this kind ([`program::FleetSolution`]).
+//!
 //! # Notation
 //!
 //! | symbol | shape | meaning | unit |

@@ -1,13 +1,13 @@
 //! The JSON Schema that stands in the repository is the one of the types, and tells artifacts
 //! from other documents.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use synth::artifact::Preemption;
-use synth::synthesis::{Options, Outcome, synthesize};
-use synth::workload::Workload;
+use synth::synthesis::{FleetOutcome, Options, Outcome, synthesize, synthesize_fleet};
+use synth::workload::Described;
 
 fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -57,18 +57,52 @@ fn schema_accepts_the_valid_policy() {
 fn schema_accepts_what_is_synthesized() {
     for entry in std::fs::read_dir(here("models")).unwrap() {
         let path = entry.unwrap().path();
-        let workload = Workload::read(&path).unwrap().workload;
+        let described = Described::read(&path).unwrap().workload;
         for preemption in [Preemption::None, Preemption::Full, Preemption::Setup] {
             let mut options = Options::new(preemption);
             options.effort = 0.01;
             options.setup_rate = (preemption == Preemption::Setup).then_some(10.0);
-            let Outcome::Policy(synthesis) = synthesize(&workload, &options).unwrap() else {
-                panic!("{}: no policy", path.display());
-            };
-            let document = serde_json::to_value(&synthesis.artifact).unwrap();
+            let document = made(&described, &options);
             assert_eq!(complaints(&document), [""; 0], "{}", path.display());
         }
     }
+}
+
+fn made(described: &Described, options: &Options) -> Value {
+    match described {
+        Described::Server(workload) => match synthesize(workload, options).unwrap() {
+            Outcome::Policy(made) => serde_json::to_value(&made.artifact).unwrap(),
+            other => panic!("no policy: {other:?}"),
+        },
+        Described::Fleet(fleet) => match synthesize_fleet(fleet, options).unwrap() {
+            FleetOutcome::Policy(made) => serde_json::to_value(&made.artifact).unwrap(),
+            other => panic!("no policy: {other:?}"),
+        },
+    }
+}
+
+/// Strict at every level of a fleet's policy too.
+#[test]
+fn schema_refuses_an_unknown_field_of_a_fleet() {
+    let fleet = Described::read(&here("models/fleet.yaml"))
+        .unwrap()
+        .workload;
+    let valid = made(&fleet, &Options::new(Preemption::Full));
+    let objects = [
+        "",
+        "/workload",
+        "/workload/shapes/0",
+        "/workload/types/0",
+        "/policy",
+        "/policy/shapes/0",
+        "/policy/shapes/0/policy",
+        "/policy/shapes/0/policy/policy",
+        "/claims/1/holds_for",
+        "/certificate",
+        "/certificate/shapes/0",
+        "/provenance",
+    ];
+    refuses_surprises(&valid, &objects);
 }
 
 /// Strict at every level, as the parser is.
@@ -88,6 +122,10 @@ fn schema_refuses_an_unknown_field() {
         "/certificate",
         "/provenance",
     ];
+    refuses_surprises(&valid, &objects);
+}
+
+fn refuses_surprises(valid: &Value, objects: &[&str]) {
     for pointer in objects {
         let mut document = valid.clone();
         let object = document

@@ -59,6 +59,8 @@ pub(super) enum Kind {
     AdaptiveQuickswap,
     AdaptiveMsr,
     Optimal,
+    /// Of several servers; no family.
+    Fleet,
 }
 
 impl From<Kind> for &'static str {
@@ -69,6 +71,7 @@ impl From<Kind> for &'static str {
             Kind::AdaptiveQuickswap => "adaptive-quickswap",
             Kind::AdaptiveMsr => "adaptive-msr",
             Kind::Optimal => "optimal",
+            Kind::Fleet => "fleet",
         }
     }
 }

@@ -9,6 +9,7 @@ mod balance;
 mod check;
 mod choice;
 mod family;
+mod fleet;
 mod layout;
 mod msr;
 mod table;
@@ -16,10 +17,14 @@ mod tuning;
 mod what_if;
 
 pub use balance::{Balance, BalanceRecord};
-pub use check::{Finding, check, check_against};
+pub use check::{Finding, check, check_against, check_fleet, check_fleet_against};
 pub use choice::{ALIKE, Candidate, Choice, Interval, Steadiness};
 pub use family::{
     AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Family, StaticQuickswapPolicy, Switching,
+};
+pub use fleet::{
+    CheckedFleet, CheckedPolicy, FleetArtifact, FleetCertificateRecord, FleetKind, FleetPolicy,
+    FleetProvenance, ShapePolicy, ShapeWorth, parse_fleet,
 };
 #[cfg(test)]
 pub(crate) use msr::section_seven;
@@ -202,6 +207,19 @@ pub struct Conditions {
     /// The law of job sizes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<SizeLaw>,
+    /// How jobs are sent to the servers of a fleet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing: Option<Routing>,
+}
+
+/// How jobs are sent to the servers of a fleet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Routing {
+    /// Each job independently: to a shape by the policy's fractions, and there to any server alike.
+    Probabilistic,
+    /// To the server that promises the shortest delay: see [`crate::policy::Router`].
+    LeastLoaded,
 }
 
 /// Laws of job sizes that a claim may depend on.
@@ -373,12 +391,7 @@ impl CheckedArtifact {
     /// # Errors
     /// When it cannot be read, has another shape, or does not check; each says which.
     pub fn read(path: &Path) -> Result<Self, ArtifactError> {
-        let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|source| ArtifactError::Io {
-            path: name.clone(),
-            source,
-        })?;
-        Self::parse(&text, &name)
+        Self::parse(&text_of(path)?, &path.display().to_string())
     }
 
     /// Parses and checks a policy; `name` is what errors call it.
@@ -411,40 +424,63 @@ impl CheckedArtifact {
 /// # Errors
 /// When the text is not JSON of this shape, or of another version.
 pub fn parse(text: &str, name: &str) -> Result<Artifact, ArtifactError> {
-    let shape = |(place, message): (String, String)| ArtifactError::Shape {
-        path: name.into(),
-        place,
-        message,
-    };
-    fn read<'t, D: Deserialize<'t>>(text: &'t str) -> Result<D, (String, String)> {
-        let mut reader = serde_json::Deserializer::from_str(text);
-        let document = serde_path_to_error::deserialize(&mut reader)
-            .map_err(|e| (e.path().to_string(), e.inner().to_string()))?;
-        let ended = reader.end().map_err(|e| (".".into(), e.to_string()));
-        ended.map(|()| document)
-    }
     fn of<'t, P: Deserialize<'t>>(
         text: &'t str,
         family: impl FnOnce(P) -> Family,
     ) -> Result<Artifact, (String, String)> {
         read::<Document<P>>(text).map(|document| document.into_artifact(family))
     }
-    let heading: Heading = read(text).map_err(shape)?;
-    if heading.version != VERSION {
-        let message = format!(
-            "version {} is not one that this tool reads ({VERSION})",
-            heading.version
-        );
-        return Err(shape(("version".into(), message)));
-    }
-    let artifact = match heading.kind {
+    let artifact = match heading(text, name)?.kind {
         Kind::Msr => of(text, Family::Msr),
         Kind::StaticQuickswap => of(text, Family::StaticQuickswap),
         Kind::AdaptiveQuickswap => of(text, Family::AdaptiveQuickswap),
         Kind::AdaptiveMsr => of(text, Family::AdaptiveMsr),
         Kind::Optimal => of(text, Family::Optimal),
+        Kind::Fleet => Err((
+            "kind".into(),
+            "`fleet` is the policy of a fleet, and here the policy of one server is wanted; \
+             `synth check` and `synth simulate` take it"
+                .into(),
+        )),
     };
-    artifact.map_err(shape)
+    artifact.map_err(|e| shape_error(name, e))
+}
+
+/// What decides the shape of the rest, of a version that is read.
+fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
+    let heading: Heading = read(text).map_err(|e| shape_error(name, e))?;
+    if heading.version == VERSION {
+        return Ok(heading);
+    }
+    let message = format!(
+        "version {} is not one that this tool reads ({VERSION})",
+        heading.version
+    );
+    Err(shape_error(name, ("version".into(), message)))
+}
+
+/// A document of this shape, or place and message of what is wrong.
+fn read<'t, D: Deserialize<'t>>(text: &'t str) -> Result<D, (String, String)> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let document = serde_path_to_error::deserialize(&mut reader)
+        .map_err(|e| (e.path().to_string(), e.inner().to_string()))?;
+    let ended = reader.end().map_err(|e| (".".into(), e.to_string()));
+    ended.map(|()| document)
+}
+
+fn shape_error(name: &str, (place, message): (String, String)) -> ArtifactError {
+    ArtifactError::Shape {
+        path: name.into(),
+        place,
+        message,
+    }
+}
+
+fn text_of(path: &Path) -> Result<String, ArtifactError> {
+    std::fs::read_to_string(path).map_err(|source| ArtifactError::Io {
+        path: path.display().to_string(),
+        source,
+    })
 }
 
 /// What decides the shape of the rest.
@@ -460,8 +496,7 @@ struct Heading {
 struct Document<P> {
     format: Format,
     version: u32,
-    #[serde(rename = "kind")]
-    _kind: Kind,
+    kind: Kind,
     workload: Record,
     policy: P,
     claims: Vec<Claim>,
@@ -485,5 +520,17 @@ impl<P> Document<P> {
 
 /// The JSON Schema of the artifact, generated from its types.
 pub fn schema() -> schemars::Schema {
-    schemars::schema_for!(Artifact)
+    schemars::schema_for!(Policy)
+}
+
+/// What a policy file holds.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[schemars(title = "Artifact")]
+#[expect(dead_code, reason = "only its shape is of use")]
+enum Policy {
+    /// The policy of one server.
+    Server(Box<Artifact>),
+    /// The policy of a fleet.
+    Fleet(Box<FleetArtifact>),
 }

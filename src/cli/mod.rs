@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 use clap::{Args, Parser, Subcommand};
 use synth::artifact::ArtifactError;
-use synth::workload::{Workload, WorkloadError};
+use synth::workload::{Described, Parsed, Workload, WorkloadError};
 
 use output::emit;
 
@@ -99,6 +99,8 @@ Examples:
       a policy with exact claims and proved stability, and what a change would do
   synth --workload models/section7.yaml --preemption setup --setup-rate 10 --output p.json
       preemption at the price of a setup of mean 1/10 of the time unit
+  synth --workload models/fleet.yaml --preemption none --output p.json
+      a fleet of several server shapes: where jobs are sent, and a policy for each shape
   synth check p.json
       derive every number of the policy anew
   synth simulate --policy p.json --precision 1%
@@ -160,13 +162,21 @@ pub fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
 
 /// Reads a workload; warnings go to standard error.
 fn read_workload(path: &Path, common: &Common) -> Result<Workload, WorkloadError> {
-    let parsed = Workload::read(path)?;
+    Workload::read(path).map(|parsed| warned(parsed, common))
+}
+
+/// Reads a workload of one server or of a fleet; warnings go to standard error.
+fn read_described(path: &Path, common: &Common) -> Result<Described, WorkloadError> {
+    Described::read(path).map(|parsed| warned(parsed, common))
+}
+
+fn warned<W>(parsed: Parsed<W>, common: &Common) -> W {
     if !common.quiet {
         for warning in &parsed.warnings {
             anstream::eprintln!("{warning}");
         }
     }
-    Ok(parsed.workload)
+    parsed.workload
 }
 
 /// Tells a person something, unless they asked for quiet.

@@ -1,10 +1,12 @@
+mod fleet;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use synth::artifact::{Artifact, CheckedArtifact, Family, MsrPolicy};
+use synth::artifact::{Artifact, CheckedPolicy, Family, MsrPolicy};
 use synth::report;
 use synth::simulator::{
     Contender, Ending, Health, Judgement, Run, Settings, Verdict, judge, watches,
@@ -12,7 +14,7 @@ use synth::simulator::{
 use synth::workload::Workload;
 
 use super::output::{apart, publish};
-use super::typed::{Backfill, EmptySlots};
+use super::typed::{Backfill, EmptySlots, Routing};
 use super::{
     Common, INTERRUPTED, NEGATIVE, Outcome, count, fraction, interrupt, positive, progress,
     read_workload, tell,
@@ -35,6 +37,10 @@ pub struct Arguments {
     /// Treat empty draining slots like this instead of the policy's own way
     #[arg(long, value_enum)]
     empty_slots: Option<EmptySlots>,
+
+    /// How jobs are sent to the servers of a fleet: as its claims have it, if nothing is said
+    #[arg(long, value_enum)]
+    routing: Option<Routing>,
 
     #[command(flatten)]
     budget: Budget,
@@ -89,6 +95,10 @@ impl Budget {
     }
 }
 
+/// Why nothing is routed.
+const NO_FLEET: &str =
+    "--routing goes with the policy of a fleet, and here is one server: leave it out";
+
 /// Events where none are asked for.
 const EVENTS: u64 = 200_000_000;
 
@@ -137,6 +147,7 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
         .map(|file| read_workload(file, common))
         .transpose()?;
     let (run, verdicts, workload) = match (Contender::named(&arguments.policy), given) {
+        (Some(_), _) if arguments.routing.is_some() => return Err(NO_FLEET.into()),
         (Some(_), _) if arguments.backfill.is_some() || arguments.empty_slots.is_some() => {
             let why = "--backfill and --empty-slots go with a policy file; a rule has no such ways";
             return Err(why.into());
@@ -188,7 +199,22 @@ fn simulate_artifact(
     {
         return Err(format!("there is no policy file {}, and {why}", arguments.policy).into());
     }
-    let checked = CheckedArtifact::read(&path)?;
+    let checked = match CheckedPolicy::read(&path)? {
+        CheckedPolicy::Server(checked) => checked,
+        CheckedPolicy::Fleet(_) if given.is_some() => {
+            return Err(
+                "the policy of a fleet is simulated on the fleet that it was made for: leave --workload out"
+                    .into(),
+            );
+        }
+        CheckedPolicy::Fleet(checked) => {
+            let (run, judged) = fleet::run(arguments, &checked, settings, common)?;
+            return Ok((run, judged, checked.fleet().envelope().clone()));
+        }
+    };
+    if arguments.routing.is_some() {
+        return Err(NO_FLEET.into());
+    }
     let artifact = checked.artifact();
     let workload = given.unwrap_or_else(|| checked.workload().clone());
     same_types(artifact, &workload)?;
@@ -232,7 +258,14 @@ fn simulate_artifact(
         common,
         "simulating as analysed",
     )?;
-    let how = match again.health {
+    told_of_analysed(&again, common);
+    let judged = judge(artifact, &workload, &again);
+    Ok((run, judged, workload))
+}
+
+/// What a person should know of the run that claims are judged by.
+fn told_of_analysed(run: &Run, common: &Common) {
+    let how = match run.health {
         Health::Settled => None,
         Health::Unsettled => Some("did not settle"),
         Health::Unstable => Some("is unstable"),
@@ -245,14 +278,12 @@ fn simulate_artifact(
             ),
         );
     }
-    if again.ending == Ending::Interrupted {
+    if run.ending == Ending::Interrupted {
         tell(
             common,
             "Interrupted: the claims are judged by what was there.",
         );
     }
-    let judged = judge(artifact, &workload, &again);
-    Ok((run, judged, workload))
 }
 
 /// The policy under the conditions that its claims hold for.
@@ -303,13 +334,17 @@ fn simulate(
 ) -> Result<Run, Box<dyn std::error::Error>> {
     let spinner = progress::spinner(common, what);
     let started = Instant::now();
-    let mut run = contender.simulate(workload, settings, |reached| {
+    let run = contender.simulate(workload, settings, |reached| {
         let elapsed = started.elapsed();
         spinner.set_message(progress::simulation(what, reached, settings, elapsed));
     })?;
-    // What was cut short may by chance be precise enough; it still is not the whole run.
+    Ok(cut_short(run, settings))
+}
+
+/// What was cut short may by chance be precise enough; it still is not the whole run.
+fn cut_short(mut run: Run, settings: &Settings) -> Run {
     if settings.interrupt.load(Ordering::Relaxed) {
         run.ending = Ending::Interrupted;
     }
-    Ok(run)
+    run
 }

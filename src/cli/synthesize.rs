@@ -1,3 +1,5 @@
+mod fleet;
+
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -6,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
-use synth::artifact::{self, Artifact, Route, StaticQuickswapPolicy};
+use synth::artifact::{self, Artifact, Finding, Route, StaticQuickswapPolicy};
 use synth::optimum;
 use synth::policy::StaticQuickswap;
 use synth::program::{Balancing, Limits};
@@ -14,19 +16,19 @@ use synth::report;
 use synth::synthesis::{
     self, ChoiceError, ChoiceOptions, Families, MsfqOutlook, Options, Synthesis,
 };
-use synth::workload::Workload;
+use synth::workload::{Described, Workload};
 
 use super::output::{apart, emit, is_stdout, writable};
 use super::typed::{Backfill, Balance, EmptySlots, Family, Objective, Preemption, weight};
 use super::{
-    Common, INTERRUPTED, NEGATIVE, Outcome, count, interrupt, positive, progress, read_workload,
+    Common, INTERRUPTED, NEGATIVE, Outcome, count, interrupt, positive, progress, read_described,
     tell,
 };
 
 #[derive(Args)]
 pub struct Arguments {
-    /// The workload, a YAML file: capacity of the server; types of jobs with their demands,
-    /// arrival rates and mean sizes
+    /// The workload, a YAML file: capacity of the server, or of a fleet's server shapes; types of jobs
+    /// with their demands, arrival rates and mean sizes
     #[arg(long, value_name = "FILE", required = true)]
     workload: Option<PathBuf>,
 
@@ -249,12 +251,15 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let (Some(file), Some(mut options)) = (&arguments.workload, arguments.options()) else {
         return Err("give --workload FILE and --preemption none|full|setup; see --help".into());
     };
-    let family = arguments.family()?;
     let written: Vec<&Path> = arguments.output.iter().map(PathBuf::as_path).collect();
     apart(&[file], &written)?;
     let regular = arguments.output.iter().filter(|path| !is_stdout(path));
     regular.into_iter().try_for_each(|path| writable(path))?;
-    let workload = read_workload(file, common)?;
+    let workload = match read_described(file, common)? {
+        Described::Fleet(fleet) => return fleet::run(arguments, &fleet, &options, common),
+        Described::Server(workload) => workload,
+    };
+    let family = arguments.family()?;
     let turns = arguments.turns(&workload)?;
     options.balance = arguments.balancing(&workload)?;
     let spinner = progress::spinner(common, "solving the program");
@@ -322,14 +327,18 @@ fn given(policy: artifact::Family) -> Families {
 /// Writes an artifact, after the second derivation of every number: before anybody relies on the first.
 fn publish(arguments: &Arguments, artifact: &Artifact) -> Result<(), Box<dyn Error>> {
     if let Err(findings) = artifact::check(artifact) {
-        let listed: Vec<String> = findings.iter().map(ToString::to_string).collect();
-        return Err(format!(
-            "the policy made does not check, and is not written:\n  {}\nPlease report this with the workload",
-            listed.join("\n  ")
-        )
-        .into());
+        return Err(unchecked(&findings).into());
     }
     emit(arguments.output.as_ref(), &artifact.to_json()?)
+}
+
+/// What is said of a policy that does not check.
+fn unchecked(findings: &[Finding]) -> String {
+    let listed: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    format!(
+        "the policy made does not check, and is not written:\n  {}\nPlease report this with the workload",
+        listed.join("\n  ")
+    )
 }
 
 /// The MSR paper's quantities, if they were asked for.

@@ -124,3 +124,21 @@ impl From<EmptySlots> for artifact::EmptySlots {
         }
     }
 }
+
+/// Routing, as typed.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Routing {
+    /// At random, by the policy's fractions
+    Probabilistic,
+    /// To the server with the fewest jobs of the type for what it serves of it
+    LeastLoaded,
+}
+
+impl From<Routing> for artifact::Routing {
+    fn from(typed: Routing) -> Self {
+        match typed {
+            Routing::Probabilistic => artifact::Routing::Probabilistic,
+            Routing::LeastLoaded => artifact::Routing::LeastLoaded,
+        }
+    }
+}

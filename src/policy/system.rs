@@ -68,6 +68,20 @@ pub struct Counters {
     pub switches: u64,
 }
 
+impl Counters {
+    /// What happened in both.
+    #[must_use]
+    pub(crate) fn plus(self, more: Self) -> Self {
+        Counters {
+            arrivals: self.arrivals + more.arrivals,
+            completions: self.completions + more.completions,
+            preemptions: self.preemptions + more.preemptions,
+            setups: self.setups + more.setups,
+            switches: self.switches + more.switches,
+        }
+    }
+}
+
 /// A job in the system.
 #[derive(Clone, Copy)]
 pub(super) struct Entry {

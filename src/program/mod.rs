@@ -14,6 +14,8 @@
 mod balance;
 mod complete;
 mod exchange;
+mod fleet;
+mod fleet_by_enumeration;
 mod generation;
 mod least_drain;
 mod master;
@@ -24,6 +26,8 @@ mod table;
 
 pub use balance::{BALANCE_GAP, Balanced, Balancing, UnknownWeight, balance};
 pub use complete::solve_by_enumeration;
+pub use fleet::{FleetCertificate, FleetSolution, solve_fleet, worth};
+pub use fleet_by_enumeration::solve_fleet_by_enumeration;
 pub use pricing::{Knapsack, Priced};
 
 use std::time::Duration;
@@ -188,6 +192,11 @@ pub enum ProgramError {
         /// Its value.
         value: f64,
     },
+    /// A shape of a fleet has too many schedules to be listed.
+    #[error(
+        "a server shape has more than {0} maximal schedules, which is more than is listed: leave small types out, or round their demands to a coarser grain"
+    )]
+    TooManySchedules(usize),
 }
 
 /// Solves the program by column generation; never silently: see [`Certificate::proven`].

@@ -5,6 +5,7 @@ mod change;
 mod choice;
 mod comparison;
 mod cost;
+mod fleet;
 mod optimum;
 mod plots;
 mod rules;
@@ -19,6 +20,7 @@ pub use comparison::{
     comparison_csv, comparison_page, comparison_table,
 };
 pub use cost::explain;
+pub use fleet::{fleet, fleet_overload};
 pub use optimum::{Distance, OptimumReport, optimum, optimum_step};
 pub use rules::rules;
 pub use simulation::simulation;

@@ -3,8 +3,9 @@ use super::arrivals::{Arrival, Arrivals};
 use super::calendar::Ends;
 use super::quantiles::Histogram;
 use super::random::{Stream, Streams};
+use super::replication::Replication;
 use super::series::Series;
-use crate::policy::{Event, Job, Policy, System};
+use crate::policy::{Counters, Event, Job, Policy, System, Violation};
 use crate::workload::{JobType, Workload};
 
 /// A run under way.
@@ -18,11 +19,11 @@ use crate::workload::{JobType, Workload};
 /// their own, so that all policies face the same ones. Nothing is allocated an event but by growing
 /// queues.
 pub(super) struct Engine<P, E> {
-    pub system: System,
-    pub series: Series,
+    system: System,
+    series: Series,
     /// Response times since the last but one merge of the series' buckets.
-    pub responses: Vec<[Histogram; 2]>,
-    pub events: u64,
+    responses: Vec<[Histogram; 2]>,
+    events: u64,
     policy: P,
     arrivals: Arrivals,
     /// The next arrivals, from `next` on.
@@ -37,10 +38,10 @@ pub(super) struct Engine<P, E> {
 
 /// The series has a tick each so many arrivals: ten times the golden ratio, so that clockwork
 /// arrivals are not seen at the same phase at each tick.
-const ARRIVALS_A_TICK: f64 = 16.180_339_887_498_95;
+pub(super) const ARRIVALS_A_TICK: f64 = 16.180_339_887_498_95;
 
 /// Arrivals drawn at a time.
-const BLOCK: usize = 256;
+pub(super) const BLOCK: usize = 256;
 
 impl<P: Policy, E: Ends> Engine<P, E> {
     /// The `replication`-th run of these settings.
@@ -61,6 +62,7 @@ impl<P: Policy, E: Ends> Engine<P, E> {
             arrivals,
             sizes,
             mut service,
+            ..
         } = Streams::new(settings.seed, replication);
         let tick = ARRIVALS_A_TICK / workload.total_arrival_rate();
         let load: f64 = types.iter().map(JobType::offered_load).sum();
@@ -82,16 +84,6 @@ impl<P: Policy, E: Ends> Engine<P, E> {
         };
         engine.ends.follow(&mut engine.system);
         engine
-    }
-
-    /// Goes on to this many events, or until told to stop, or until the system is [`CROWDED`].
-    pub fn run(&mut self, events: u64, stopped: impl Fn() -> bool) {
-        while self.events < events && self.system.jobs() <= CROWDED && !stopped() {
-            let burst = events.min(self.events + BURST);
-            while self.events < burst {
-                self.step();
-            }
-        }
     }
 
     /// One event: an arrival, a completion or a clock, and the policy's reaction.
@@ -164,7 +156,7 @@ impl<P: Policy, E: Ends> Engine<P, E> {
     fn memoryless_event(&mut self, now: f64, clocks: f64, shared: f64, rate: f64) -> Option<Event> {
         let point = self.service.uniform() * rate;
         let slot = if point < clocks {
-            return self.ring(point, now);
+            return ring(&mut self.system, point, now);
         } else if point < clocks + shared {
             self.system.drawn_share(point - clocks)
         } else {
@@ -172,20 +164,6 @@ impl<P: Policy, E: Ends> Engine<P, E> {
         };
         let (kind, job) = self.system.complete_slot(slot?, now);
         Some(self.depart(kind, job, now))
-    }
-
-    /// The clock at a point drawn uniformly below their total rate.
-    fn ring(&mut self, mut point: f64, now: f64) -> Option<Event> {
-        let clocks = self.system.clocks().iter().enumerate();
-        let mut running = clocks.filter(|(_, rate)| **rate > 0.0);
-        let rings = running.clone().find(|(_, rate)| {
-            point -= **rate;
-            point < 0.0
-        });
-        // Rounding must not take it beyond the last.
-        let (clock, _) = rings.or_else(|| running.next_back())?;
-        self.system.advance(now);
-        Some(Event::Clock(clock))
     }
 
     #[inline(always)]
@@ -230,8 +208,66 @@ impl<P: Policy, E: Ends> Engine<P, E> {
     }
 }
 
+impl<P: Policy + Send, E: Ends + Send> Replication for Engine<P, E> {
+    fn run(&mut self, events: u64, stopped: impl Fn() -> bool) {
+        while self.events < events && self.system.jobs() <= CROWDED && !stopped() {
+            let burst = events.min(self.events + BURST);
+            while self.events < burst {
+                self.step();
+            }
+        }
+    }
+
+    fn audit(&mut self) -> Option<&Violation> {
+        self.system.audit();
+        self.system.violation()
+    }
+
+    fn series(&self) -> &Series {
+        &self.series
+    }
+
+    fn responses(&self, i: usize) -> &[Histogram; 2] {
+        &self.responses[i]
+    }
+
+    fn events(&self) -> u64 {
+        self.events
+    }
+
+    fn now(&self) -> f64 {
+        self.system.now()
+    }
+
+    fn jobs(&self) -> u64 {
+        self.system.jobs()
+    }
+
+    fn present(&self, i: usize) -> u64 {
+        self.system.present(i)
+    }
+
+    fn counters(&self) -> Counters {
+        self.system.counters()
+    }
+}
+
+/// The clock at a point drawn uniformly below their total rate rings.
+pub(super) fn ring(system: &mut System, mut point: f64, now: f64) -> Option<Event> {
+    let clocks = system.clocks().iter().enumerate();
+    let mut running = clocks.filter(|(_, rate)| **rate > 0.0);
+    let rings = running.clone().find(|(_, rate)| {
+        point -= **rate;
+        point < 0.0
+    });
+    // Rounding must not take it beyond the last.
+    let (clock, _) = rings.or_else(|| running.next_back())?;
+    system.advance(now);
+    Some(Event::Clock(clock))
+}
+
 /// More jobs than this in the system end a run.
 pub(super) const CROWDED: u64 = 10_000_000;
 
 /// Events between two looks at whether to stop.
-const BURST: u64 = 1 << 14;
+pub(super) const BURST: u64 = 1 << 14;

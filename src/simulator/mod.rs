@@ -1,4 +1,4 @@
-//! The validating simulator: one server, arrivals and sizes of any law of the workload, any
+//! The validating simulator: one server or a fleet, arrivals and sizes of any law of the workload, any
 //! [`Policy`]; intervals that mean what they say, and verdicts on an artifact's claims.
 //!
 //! The server's invariants (capacity, no preemption where there is none, jobs in = jobs out +
@@ -10,8 +10,10 @@ mod calendar;
 mod comparison;
 mod contender;
 mod engine;
+mod fleet;
 mod quantiles;
 mod random;
+mod replication;
 mod rules;
 mod run;
 mod sample;
@@ -23,10 +25,11 @@ mod watch;
 
 pub use comparison::{Pair, Ranked, Ranking, paired_difference, paired_ratio};
 pub use contender::{Contender, Failure, NameError};
+pub use fleet::simulate_fleet;
 pub use rules::{Parameter, Rule};
 pub use run::{Ending, Health, Run, TypeResult};
 pub use statistics::Estimate;
-pub use verdict::{Judgement, Verdict, judge, watches};
+pub use verdict::{Judgement, Verdict, judge, judge_fleet, watches};
 pub use watch::{Threshold, Watch, Watched};
 
 use std::sync::Arc;
@@ -37,8 +40,9 @@ use rayon::prelude::*;
 
 use crate::policy::{Policy, Violation};
 use crate::workload::Workload;
-use calendar::{Calendar, Ends, Memoryless};
+use calendar::{Calendar, Memoryless};
 use engine::Engine;
+use replication::Replication;
 
 /// When a run ends, and what it draws from.
 #[derive(Clone, Debug)]
@@ -100,17 +104,19 @@ pub fn simulate<P: Policy + Clone + Send>(
 ) -> Result<Run, Violation> {
     let exponential = workload.types().iter().all(|t| t.size().is_exponential());
     if exponential && !policy.needs_sizes() && !settings.common_sizes {
-        replicate(workload, policy, || Memoryless, settings, progress)
+        let engine = |r| Engine::new(workload, policy.clone(), Memoryless, settings, r);
+        replicate(workload, engine, settings, progress)
     } else {
-        let calendar = || Calendar::new(workload);
-        replicate(workload, policy, calendar, settings, progress)
+        let ends = || Calendar::new(workload);
+        let engine = |r| Engine::new(workload, policy.clone(), ends(), settings, r);
+        replicate(workload, engine, settings, progress)
     }
 }
 
-fn replicate<P: Policy + Clone + Send, E: Ends + Send>(
+/// Runs independent replications side by side until there is a reason to end.
+fn replicate<R: Replication>(
     workload: &Workload,
-    policy: P,
-    ends: impl Fn() -> E,
+    replication: impl Fn(u32) -> R,
     settings: &Settings,
     mut progress: impl FnMut(Progress),
 ) -> Result<Run, Violation> {
@@ -118,9 +124,7 @@ fn replicate<P: Policy + Clone + Send, E: Ends + Send>(
     let late = || settings.time.is_some_and(|t| started.elapsed() >= t);
     let interrupted = || settings.interrupt.load(Ordering::Relaxed);
     let replications = settings.replications.max(1);
-    let mut engines: Vec<Engine<P, E>> = (0..replications)
-        .map(|r| Engine::new(workload, policy.clone(), ends(), settings, r))
-        .collect();
+    let mut engines: Vec<R> = (0..replications).map(replication).collect();
     let share = |events: u64| events.div_ceil(u64::from(replications));
     let (mut checkpoint, mut was_precise) = (FIRST_LOOK, false);
     let ending = loop {
@@ -129,14 +133,13 @@ fn replicate<P: Policy + Clone + Send, E: Ends + Send>(
             .par_iter_mut()
             .for_each(|engine| engine.run(goal, || late() || interrupted()));
         for engine in &mut engines {
-            engine.system.audit();
-            if let Some(violation) = engine.system.violation() {
+            if let Some(violation) = engine.audit() {
                 return Err(violation.clone());
             }
         }
         let precision = sample::precision(workload, &engines);
         let precise = precision.is_some_and(|p| p <= settings.precision);
-        let events = engines.iter().map(|e| e.events).sum();
+        let events = engines.iter().map(Replication::events).sum();
         progress(Progress { events, precision });
         if sample::runs_away(workload, &engines) {
             break Ending::RunsAway;

@@ -13,6 +13,8 @@ pub(super) struct Streams {
     pub service: Stream,
     /// How large the jobs are, in the order of their arrivals.
     pub sizes: Stream,
+    /// To which server of a fleet they are sent.
+    pub routing: Stream,
 }
 
 impl Streams {
@@ -31,6 +33,7 @@ impl Streams {
             arrivals: next(),
             service: next(),
             sizes: next(),
+            routing: next(),
         }
     }
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Settings;
-use super::engine::Engine;
 use super::quantiles::Histogram;
+use super::replication::Replication;
 use super::sample::{self, Sample};
 use super::series::Columns;
 use super::statistics::Estimate;
@@ -122,9 +122,9 @@ pub struct Run {
 }
 
 /// The results of finished replications.
-pub(super) fn summarize<P, E>(
+pub(super) fn summarize(
     workload: &Workload,
-    engines: &[Engine<P, E>],
+    engines: &[impl Replication],
     settings: &Settings,
     ending: Ending,
 ) -> Run {
@@ -154,13 +154,13 @@ pub(super) fn summarize<P, E>(
     };
     let watches = engines
         .first()
-        .map_or(&[][..], |e| &e.series.watchers.watches);
+        .map_or(&[][..], |e| &e.series().watchers.watches);
     Run {
         seed: settings.seed,
         replications: of_replications(s.map(Sample::replications)),
         weighted_replications: of_replications(told.map(|s| s.weighted_replications(&shares))),
-        events: engines.iter().map(|e| e.events).sum(),
-        simulated_time: engines.iter().map(|e| e.system.now()).sum(),
+        events: engines.iter().map(Replication::events).sum(),
+        simulated_time: engines.iter().map(Replication::now).sum(),
         warm_up: s.map_or(0.0, |s| s.warm_up),
         ending,
         health,
@@ -195,8 +195,8 @@ fn finite(x: f64) -> Option<f64> {
 }
 
 /// Response times of type i in all replications.
-fn responses<P, E>(engines: &[Engine<P, E>], i: usize) -> Histogram {
-    together(engines.iter().flat_map(|e| &e.responses[i]))
+fn responses(engines: &[impl Replication], i: usize) -> Histogram {
+    together(engines.iter().flat_map(|e| e.responses(i)))
 }
 
 fn together<'a>(mut histograms: impl Iterator<Item = &'a Histogram>) -> Histogram {
@@ -214,9 +214,9 @@ fn percentiles(responses: &Histogram) -> Option<[f64; 3]> {
     ])
 }
 
-fn type_result<P, E>(
+fn type_result(
     workload: &Workload,
-    engines: &[Engine<P, E>],
+    engines: &[impl Replication],
     sample: Option<&Sample>,
     histogram: &Histogram,
     i: usize,
@@ -238,7 +238,7 @@ fn type_result<P, E>(
         mean_number: average(Columns::present),
         mean_in_service: average(Columns::busy),
         mean_offered: average(Columns::offered).filter(|offered| offered.mean > 0.0),
-        left: engines.iter().map(|e| e.system.present(i)).sum(),
+        left: engines.iter().map(|e| e.present(i)).sum(),
         grows: sample::type_grows(workload, engines, i),
     }
 }
@@ -276,22 +276,16 @@ fn wastage(workload: &Workload, sample: &Sample) -> Vec<f64> {
     (0..c.resources).map(wasted).collect()
 }
 
-fn counters<P, E>(engines: &[Engine<P, E>]) -> Counters {
+fn counters(engines: &[impl Replication]) -> Counters {
     engines.iter().fold(Counters::default(), |sum, engine| {
-        let more = engine.system.counters();
-        Counters {
-            arrivals: sum.arrivals + more.arrivals,
-            completions: sum.completions + more.completions,
-            preemptions: sum.preemptions + more.preemptions,
-            setups: sum.setups + more.setups,
-            switches: sum.switches + more.switches,
-        }
+        let more = engine.counters();
+        sum.plus(more)
     })
 }
 
 /// The mean number in system, in few enough intervals to draw them.
-fn path<P, E>(engines: &[Engine<P, E>]) -> (Vec<f64>, f64) {
-    let (number, length) = sample::mean_number(engines.iter().map(|e| &e.series), None);
+fn path(engines: &[impl Replication]) -> (Vec<f64>, f64) {
+    let (number, length) = sample::mean_number(engines.iter().map(Replication::series), None);
     let size = number.len().div_ceil(256).max(1);
     let mean = |few: &[f64]| few.iter().sum::<f64>() / few.len() as f64;
     let path = number.chunks_exact(size).map(mean).collect();

@@ -1,6 +1,7 @@
 //! What replications measured after their warm-up, in batches, and the estimates from it.
 
-use super::engine::{CROWDED, Engine};
+use super::engine::CROWDED;
+use super::replication::Replication;
 use super::series::{Columns, Series};
 use super::statistics::{self, BATCHES, Estimate};
 use crate::workload::{JobType, Workload};
@@ -44,13 +45,13 @@ impl Sample {
     /// `None` when no warm-up is found, or too little is left after it: for batches, or beside the
     /// longest jobs. Those weigh most in the means, and the number of them in system, which grows
     /// for as long as they last, can drown in the noise of all others.
-    pub fn new<P, E>(workload: &Workload, engines: &[Engine<P, E>]) -> Option<Self> {
+    pub fn new(workload: &Workload, engines: &[impl Replication]) -> Option<Self> {
         let memory = memory(workload);
-        let warm_up = warm_up(engines.iter().map(|e| &e.series), WARM_UP * memory)?;
+        let warm_up = warm_up(engines.iter().map(Replication::series), WARM_UP * memory)?;
         let batches = BATCHES.div_ceil(engines.len());
         let mut rows = Vec::new();
         let mut length = f64::INFINITY;
-        for Engine { series, .. } in engines {
+        for series in engines.iter().map(Replication::series) {
             let cut = (warm_up / series.length()).round() as usize;
             let left = series.len().checked_sub(cut)?;
             length = length.min(left as f64 * series.length());
@@ -65,7 +66,7 @@ impl Sample {
             rows.extend((0..batches).map(|b| series.sum(first + b * size..first + (b + 1) * size)));
         }
         Some(Sample {
-            columns: engines.first()?.series.columns,
+            columns: engines.first()?.series().columns,
             rows,
             batches,
             warm_up,
@@ -180,7 +181,7 @@ impl Sample {
 }
 
 /// Relative half-width of the mean response time so far; `None` while nothing can be said.
-pub(super) fn precision<P, E>(workload: &Workload, engines: &[Engine<P, E>]) -> Option<f64> {
+pub(super) fn precision(workload: &Workload, engines: &[impl Replication]) -> Option<f64> {
     let sample = Sample::new(workload, engines)?;
     let all: Vec<usize> = (0..sample.columns.types).collect();
     Some(sample.mean_response(&all)?.relative())
@@ -215,21 +216,21 @@ pub(super) fn mean_number<'a>(
 }
 
 /// Whether the run should be given up: too many jobs, or clearly growing.
-pub(super) fn runs_away<P, E>(workload: &Workload, engines: &[Engine<P, E>]) -> bool {
-    let events: u64 = engines.iter().map(|e| e.events).sum();
-    engines.iter().any(|e| e.system.jobs() > CROWDED)
+pub(super) fn runs_away(workload: &Workload, engines: &[impl Replication]) -> bool {
+    let events: u64 = engines.iter().map(Replication::events).sum();
+    engines.iter().any(|e| e.jobs() > CROWDED)
         || (events > 4_000_000 && grows(workload, engines, SURELY))
 }
 
 /// Whether the number in system grows, of all types together or of one: a rule can starve a type
 /// that nobody would miss in the sum.
-pub(super) fn grows<P, E>(workload: &Workload, engines: &[Engine<P, E>], deviations: f64) -> bool {
+pub(super) fn grows(workload: &Workload, engines: &[impl Replication], deviations: f64) -> bool {
     number_grows(workload, engines, None, deviations)
         || (0..workload.types().len()).any(|i| type_grows(workload, engines, i))
 }
 
 /// Whether the number of type i in system grows.
-pub(super) fn type_grows<P, E>(workload: &Workload, engines: &[Engine<P, E>], i: usize) -> bool {
+pub(super) fn type_grows(workload: &Workload, engines: &[impl Replication], i: usize) -> bool {
     number_grows(workload, engines, Some(i), SURELY)
 }
 
@@ -246,18 +247,18 @@ const SURELY: f64 = 10.0;
 /// Its variance a step is (a + c)/2 with a the dispersion of the arrivals and c the squared
 /// coefficient of variation of the sizes; here both are the greatest of all types, and 1 at least.
 /// The mean of n replications has an n-th of that variance.
-fn number_grows<P, E>(
+fn number_grows(
     workload: &Workload,
-    engines: &[Engine<P, E>],
+    engines: &[impl Replication],
     of_type: Option<usize>,
     deviations: f64,
 ) -> bool {
     // What grows while the first of the longest jobs last is the way to the steady state.
-    let length = engines.iter().map(|e| e.system.now());
+    let length = engines.iter().map(Replication::now);
     if length.fold(f64::INFINITY, f64::min) < (WARM_UP + REST) * memory(workload) {
         return false;
     }
-    let (number, _) = mean_number(engines.iter().map(|e| &e.series), of_type);
+    let (number, _) = mean_number(engines.iter().map(Replication::series), of_type);
     let window = number.len() / 18;
     if window == 0 {
         return false;
@@ -287,7 +288,7 @@ const STEADY: f64 = 6.0;
 
 /// The standard deviation of the mean number in system after half of the run, were it a random
 /// walk.
-fn walk<P, E>(workload: &Workload, engines: &[Engine<P, E>], of_type: Option<usize>) -> f64 {
+fn walk(workload: &Workload, engines: &[impl Replication], of_type: Option<usize>) -> f64 {
     let types = workload.types().iter();
     let share = of_type.map_or(1.0, |i| {
         workload.types()[i].arrival_rate() / workload.total_arrival_rate()
@@ -296,6 +297,6 @@ fn walk<P, E>(workload: &Workload, engines: &[Engine<P, E>], of_type: Option<usi
     let dispersion = types.map(|t| t.arrivals().dispersion()).fold(1.0, f64::max);
     let variance = f64::midpoint(dispersion, scv);
     let n = engines.len() as f64;
-    let events: u64 = engines.iter().map(|e| e.events).sum();
+    let events: u64 = engines.iter().map(Replication::events).sum();
     (variance * share * events as f64 / 2.0).sqrt() / n
 }

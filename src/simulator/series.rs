@@ -1,7 +1,50 @@
 use std::ops::Range;
 
 use super::watch::{Watch, Watchers};
-use crate::policy::System;
+use crate::policy::{Counters, System};
+
+/// What is measured: one server, or all those of a fleet.
+pub(super) trait Measured {
+    /// The time of the last event.
+    fn now(&self) -> f64;
+    fn types(&self) -> usize;
+    fn resources(&self) -> usize;
+    /// Free units of resource j while a job waits.
+    fn wasted(&self, j: usize) -> f64;
+    /// Integrals over the time since this was last called: jobs present, in service and slots
+    /// offered, by type.
+    fn collect(&mut self, of_type: impl FnMut(usize, [f64; 3]));
+    fn counters(&self) -> Counters;
+}
+
+impl Measured for System {
+    fn now(&self) -> f64 {
+        System::now(self)
+    }
+
+    fn types(&self) -> usize {
+        System::types(self)
+    }
+
+    fn resources(&self) -> usize {
+        self.capacity().len()
+    }
+
+    fn wasted(&self, j: usize) -> f64 {
+        match self.any_waits() {
+            true => self.free(j) as f64,
+            false => 0.0,
+        }
+    }
+
+    fn collect(&mut self, of_type: impl FnMut(usize, [f64; 3])) {
+        System::collect(self, of_type);
+    }
+
+    fn counters(&self) -> Counters {
+        System::counters(self)
+    }
+}
 
 /// Where the measurements of a bucket of time stand in its row: all are sums or integrals over it,
 /// so rows of neighbours add up to that of both.
@@ -95,11 +138,11 @@ const FIRST_TICKS: u64 = 4;
 const MOST_BUCKETS: usize = 2048;
 
 impl Series {
-    pub fn new(system: &System, tick: f64, watches: &[Watch]) -> Self {
+    pub fn new(system: &impl Measured, tick: f64, watches: &[Watch]) -> Self {
         let watchers = Watchers::new(system.types(), watches);
         let columns = Columns {
             types: system.types(),
-            resources: system.capacity().len(),
+            resources: system.resources(),
             watches: watchers.watches.len(),
         };
         Series {
@@ -142,12 +185,15 @@ impl Series {
         self.next_tick
     }
 
+    /// When the last tick was.
+    pub fn last_tick(&self) -> f64 {
+        self.ticks as f64 * self.tick
+    }
+
     /// The system's time is that of the next tick. Whether the open bucket ends with it.
-    pub fn tick(&mut self, system: &System) -> bool {
-        if system.any_waits() {
-            for j in 0..self.columns.resources {
-                self.open[self.columns.wasted(j)] += system.free(j) as f64 * self.tick;
-            }
+    pub fn tick(&mut self, system: &impl Measured) -> bool {
+        for j in 0..self.columns.resources {
+            self.open[self.columns.wasted(j)] += system.wasted(j) * self.tick;
         }
         self.ticks += 1;
         // Multiplied, not added up: ticks are where they are, however long the run.
@@ -156,7 +202,7 @@ impl Series {
     }
 
     /// Closes the open bucket; the system's time is its end.
-    pub fn close(&mut self, system: &mut System) {
+    pub fn close(&mut self, system: &mut impl Measured) {
         let (columns, open) = (self.columns, &mut self.open);
         system.collect(|i, [present, busy, offered]| {
             open[columns.present(i)] = present;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::statistics::BATCHES;
 use super::{Estimate, Health, Run, Threshold, Watch};
-use crate::artifact::{Artifact, Claim, Method, Quantity, SizeLaw};
+use crate::artifact::{Artifact, CheckedFleet, Claim, Method, MsrPolicy, Quantity, SizeLaw};
 use crate::workload::{JobType, Workload};
 
 /// What a run says of a claim.
@@ -80,33 +80,24 @@ pub fn watches(artifact: &Artifact, workload: &Workload) -> Vec<Watch> {
 /// [`watches`] of the artifact.
 pub fn judge(artifact: &Artifact, workload: &Workload, run: &Run) -> Vec<Judgement> {
     let judge = Judge {
-        artifact,
+        preempts: artifact.policy.preempts(),
+        msr: artifact.policy.msr(),
         workload,
         run,
     };
-    let tested = |c: &&Claim| judge.unexamined(c).is_none() && !approximate(c);
-    let count = artifact.claims.iter().filter(tested).count();
-    let confidence = 1.0 - FALSE_ALARM / count.max(1) as f64;
-    let judged = |claim: &Claim| {
-        let unexamined = judge.unexamined(claim);
-        let found = unexamined.map_or_else(|| judge.found(claim), |_| None);
-        let verdict = match &found {
-            _ if unexamined.is_some() => Verdict::NotExamined,
-            _ if approximate(claim) => Verdict::Approximate,
-            _ if run.health == Health::Unstable => Verdict::Refuted,
-            Some(found) => found.verdict(claim, confidence),
-            None => Verdict::NotEnoughEvidence,
-        };
-        let off = || relative_error(claim.value, found.as_ref()?.of_claimed);
-        Judgement {
-            claim: claim.clone(),
-            measured: found.as_ref().map(|f| f.measured),
-            off: (verdict == Verdict::Approximate).then(off).flatten(),
-            verdict,
-            unexamined,
-        }
+    judge.all(&artifact.claims)
+}
+
+/// Judges all claims about a fleet, by a run under the conditions that they hold for.
+pub fn judge_fleet(checked: &CheckedFleet, run: &Run) -> Vec<Judgement> {
+    let mut servers = checked.artifact().policy.shapes.iter();
+    let judge = Judge {
+        preempts: servers.all(|shape| shape.policy.policy.preempts()),
+        msr: None,
+        workload: checked.fleet().envelope(),
+        run,
     };
-    artifact.claims.iter().map(judged).collect()
+    judge.all(&checked.artifact().claims)
 }
 
 /// What was measured for a claim, and what it has to be if the claim is right.
@@ -147,12 +138,41 @@ impl Found {
 }
 
 struct Judge<'a> {
-    artifact: &'a Artifact,
+    /// Whether running jobs are stopped.
+    preempts: bool,
+    /// The one policy that ran, if it has a loop.
+    msr: Option<&'a MsrPolicy>,
     workload: &'a Workload,
     run: &'a Run,
 }
 
 impl Judge<'_> {
+    fn all(&self, claims: &[Claim]) -> Vec<Judgement> {
+        let tested = |c: &&Claim| self.unexamined(c).is_none() && !approximate(c);
+        let count = claims.iter().filter(tested).count();
+        let confidence = 1.0 - FALSE_ALARM / count.max(1) as f64;
+        let judged = |claim: &Claim| {
+            let unexamined = self.unexamined(claim);
+            let found = unexamined.map_or_else(|| self.found(claim), |_| None);
+            let verdict = match &found {
+                _ if unexamined.is_some() => Verdict::NotExamined,
+                _ if approximate(claim) => Verdict::Approximate,
+                _ if self.run.health == Health::Unstable => Verdict::Refuted,
+                Some(found) => found.verdict(claim, confidence),
+                None => Verdict::NotEnoughEvidence,
+            };
+            let off = || relative_error(claim.value, found.as_ref()?.of_claimed);
+            Judgement {
+                claim: claim.clone(),
+                measured: found.as_ref().map(|f| f.measured),
+                off: (verdict == Verdict::Approximate).then(off).flatten(),
+                verdict,
+                unexamined,
+            }
+        };
+        claims.iter().map(judged).collect()
+    }
+
     /// Why a claim cannot be examined; `None` where it can.
     fn unexamined(&self, claim: &Claim) -> Option<&'static str> {
         let watched = || {
@@ -186,7 +206,7 @@ impl Judge<'_> {
     /// Whether the workload's sizes are of the law that the claim holds for: those of its type,
     /// and those of all where it is about all or the chain waits for completions.
     fn holds(&self, claim: &Claim) -> bool {
-        let alone = self.artifact.policy.preempts();
+        let alone = self.preempts;
         let types = self.workload.types().iter();
         let mut about =
             types.filter(|t| !alone || claim.job_type.as_deref().is_none_or(|of| of == t.name()));
@@ -277,7 +297,7 @@ impl Judge<'_> {
             Quantity::SwitchingFrequency => run.switching_frequency,
             // Every switch ends a stay on a working schedule, of mean 1/α.
             Quantity::WorkingTime => {
-                let policy = self.artifact.policy.msr().filter(|p| p.order.len() > 1)?;
+                let policy = self.msr.filter(|p| p.order.len() > 1)?;
                 let period = 1.0 / policy.switching_rate;
                 run.switching_frequency.map(|f| f.times(period))
             }

@@ -31,6 +31,16 @@ pub(super) fn solve(workload: &Workload, options: &Options) -> Result<Solved, Pr
     Ok(Solved { solution, record })
 }
 
+impl Solved {
+    /// The policy takes the mix of the least load.
+    pub fn plain(solution: Solution) -> Self {
+        Solved {
+            record: record(&solution.certificate),
+            solution,
+        }
+    }
+}
+
 fn record(certificate: &Certificate) -> CertificateRecord {
     CertificateRecord {
         load: certificate.load,

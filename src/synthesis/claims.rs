@@ -100,6 +100,7 @@ impl Claims<'_> {
                 empty_slots: Some(EmptySlots::Phantom),
                 backfill: Some(Backfill::None),
                 sizes: exponential.then_some(SizeLaw::Exponential),
+                routing: None,
             },
         }
     }

@@ -3,6 +3,7 @@
 mod balance;
 mod choice;
 mod claims;
+mod fleet;
 mod msfq;
 mod sweep;
 mod tuning;
@@ -11,6 +12,7 @@ mod what_if;
 pub use choice::{
     ChoiceError, ChoiceOptions, Chosen, Families, Stage, choose, is_proved_stable, time_of_turns,
 };
+pub use fleet::{FleetOutcome, FleetOverload, FleetSynthesis, synthesize_fleet};
 pub use msfq::MsfqOutlook;
 pub use sweep::{SweepPoint, sweep};
 pub use tuning::{Outlook, RouteOption};
@@ -23,7 +25,7 @@ use crate::artifact::{
 use crate::modulation::{self, Modulation, ModulationError};
 use crate::program::{Balancing, Certificate, LOAD_MARGIN, Limits, ProgramError, Solution};
 use crate::schedule::Fluid;
-use crate::workload::{JobType, Workload};
+use crate::workload::{JobType, Workload, WorkloadError};
 use balance::Solved;
 
 /// Phases up to which a chain is built; a concurrent route beyond is not considered.
@@ -125,6 +127,9 @@ pub enum SynthesisError {
     /// The modulating chain.
     #[error(transparent)]
     Modulation(#[from] ModulationError),
+    /// What is sent to the servers of a shape of a fleet is no workload.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
     /// The exact analysis.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
@@ -153,13 +158,12 @@ pub enum SynthesisError {
 /// solver fails.
 pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, SynthesisError> {
     check_options(workload, options)?;
-    let Solved { solution, record } = balance::solve(workload, options)?;
-    let fluid = Fluid::new(workload);
-    let certificate = &solution.certificate;
+    let solved = balance::solve(workload, options)?;
+    let certificate = &solved.solution.certificate;
     if certificate.load >= 1.0 - LOAD_MARGIN {
         let overload = Overload {
             certificate: certificate.clone(),
-            fluid,
+            fluid: Fluid::new(workload),
         };
         let decided = overload.certificate.bound >= 1.0 - 2.0 * LOAD_MARGIN;
         return Ok(if decided {
@@ -168,6 +172,20 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
             Outcome::Undecided(overload)
         });
     }
+    let (mut made, modulation) = of_solution(workload, options, solved)?;
+    let what_if = what_if::what_if(workload, options, &made.policy, &modulation, &made.solution)?;
+    made.artifact.provenance.what_if = Some(what_if);
+    Ok(Outcome::Policy(Box::new(made)))
+}
+
+/// The policy for a solved program of load below 1, and its chain; what a change would do is not
+/// asked.
+fn of_solution(
+    workload: &Workload,
+    options: &Options,
+    solved: Solved,
+) -> Result<(Synthesis, Modulation), SynthesisError> {
+    let Solved { solution, record } = solved;
     let (policy, mut routes) = policy_of(workload, options, &solution, tuning::FINEST)?;
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
     let taken = routes.iter_mut().find(|r| r.route == policy.route);
@@ -176,7 +194,6 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
     }
     let (claims, out_of_reach) =
         claims::claims(workload, options, &policy, &modulation, &solution)?;
-    let what_if = what_if::what_if(workload, options, &policy, &modulation, &solution)?;
     let artifact = Artifact {
         format: Format::SynthPolicy,
         version: VERSION,
@@ -185,19 +202,19 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
         certificate: record,
         provenance: Provenance {
             tuning: tuning_record(options, &policy, &routes),
-            what_if: Some(what_if),
             ..provenance(options, &policy, &solution, &modulation)
         },
         policy: Family::Msr(policy.clone()),
     };
-    Ok(Outcome::Policy(Box::new(Synthesis {
+    let made = Synthesis {
         artifact,
         policy,
+        fluid: Fluid::new(workload),
         solution,
-        fluid,
         routes,
         out_of_reach,
-    })))
+    };
+    Ok((made, modulation))
 }
 
 /// Loop, route and switching rate for a solved program.

@@ -51,6 +51,18 @@ impl Draft {
     pub(super) fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         self.check_server(&mut faults);
+        faults.extend(self.faults_of_jobs());
+        for i in 0..self.jobs.len() {
+            self.check_known(i, &mut faults);
+            self.check_fit(i, &mut faults);
+        }
+        faults
+    }
+
+    /// Those that show without a look at the server.
+    pub(super) fn faults_of_jobs(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        self.check_time_unit(&mut faults);
         self.check_jobs(&mut faults);
         for i in 0..self.jobs.len() {
             self.check_demand(i, &mut faults);
@@ -59,7 +71,7 @@ impl Draft {
         faults
     }
 
-    fn check_server(&self, faults: &mut Vec<Fault>) {
+    fn check_time_unit(&self, faults: &mut Vec<Fault>) {
         if let Some(message) = unusable("the unit of time", &self.time_unit) {
             faults.push(Fault::new(
                 Place::TimeUnit,
@@ -67,6 +79,9 @@ impl Draft {
                 "name the unit, for instance `time_unit: s`",
             ));
         }
+    }
+
+    fn check_server(&self, faults: &mut Vec<Fault>) {
         if self.capacity.is_empty() {
             faults.push(Fault::new(
                 Place::Server,
@@ -135,11 +150,9 @@ impl Draft {
     fn check_demand(&self, i: usize, faults: &mut Vec<Fault>) {
         let DraftJob { name, demand, .. } = &self.jobs[i];
         for (resource, demand) in demand {
-            let place = Place::Demand(i, resource.clone());
-            faults.extend(self.unknown_resource(name, resource, &place));
             if let Some(demand) = demand.filter(|d| *d < Decimal::ZERO) {
                 faults.push(Fault::new(
-                    place,
+                    Place::Demand(i, resource.clone()),
                     format!("demand of type `{name}` for `{resource}` is {demand}, expected a number ≥ 0"),
                     "write how much one job occupies while it runs; leave the resource out if none",
                 ));
@@ -155,24 +168,26 @@ impl Draft {
                 "give it a demand > 0 for some resource; without one it needs no scheduling",
             ));
         }
-        self.check_fit(i, faults);
     }
 
-    fn unknown_resource(&self, job: &str, resource: &str, place: &Place) -> Option<Fault> {
+    fn check_known(&self, i: usize, faults: &mut Vec<Fault>) {
+        let DraftJob { name, demand, .. } = &self.jobs[i];
         let known: Vec<&str> = self
             .capacity
             .iter()
             .map(|(name, _)| name.as_str())
             .collect();
-        if known.is_empty() || known.contains(&resource) {
-            return None;
+        for (resource, _) in demand {
+            if known.is_empty() || known.contains(&resource.as_str()) {
+                continue;
+            }
+            let names = suggest(resource, "the server has", &known);
+            faults.push(Fault::new(
+                Place::Demand(i, resource.clone()),
+                format!("type `{name}` demands `{resource}`, which the server lacks"),
+                format!("add it to server.capacity, or correct the name; {names}"),
+            ));
         }
-        let names = suggest(resource, "the server has", &known);
-        Some(Fault::new(
-            place.clone(),
-            format!("type `{job}` demands `{resource}`, which the server lacks"),
-            format!("add it to server.capacity, or correct the name; {names}"),
-        ))
     }
 
     /// A type that arrives must fit on the empty server. One that does not arrive need not: rate
@@ -325,13 +340,13 @@ impl Draft {
 
 impl DraftJob {
     /// Whether the type does not arrive, and is left out.
-    fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         let zero = Decimal::ZERO;
         self.arrivals == Some(ArrivalProcess::Poisson { rate: zero })
     }
 
     /// 0 for a resource not named, `None` for a number already reported.
-    fn demand_for(&self, resource: &str) -> Option<Decimal> {
+    pub(super) fn demand_for(&self, resource: &str) -> Option<Decimal> {
         let named = self.demand.iter().find(|(name, _)| name == resource);
         named.map_or(Some(Decimal::ZERO), |(_, demand)| *demand)
     }
@@ -406,7 +421,7 @@ fn too_fine(resource: &str) -> Fault {
 }
 
 /// What is wrong with a name, if anything.
-fn unusable(what: &str, name: &str) -> Option<String> {
+pub(super) fn unusable(what: &str, name: &str) -> Option<String> {
     if name.trim().is_empty() {
         return Some(format!("{what} is empty"));
     }
@@ -416,7 +431,7 @@ fn unusable(what: &str, name: &str) -> Option<String> {
         .then(|| format!("{what} has a control character: {name:?}"))
 }
 
-fn repeated<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a String> {
+pub(super) fn repeated<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a String> {
     let mut seen = HashSet::new();
     names.filter(|name| !seen.insert(*name)).collect()
 }

@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Range;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_yaml::{Error, Location, Spanned};
 
 use super::check::{Draft, DraftJob};
@@ -18,7 +18,7 @@ use super::law::read_law;
 use super::parameters::{Law, Process};
 use super::read_process::read_process;
 use super::sheet::{Located, Sheet};
-use super::{ArrivalProcess, Parsed, Size, WorkloadError};
+use super::{ArrivalProcess, Described, Parsed, Size, WorkloadError, fleet_document};
 
 /// The kinds of workload that are known.
 const KINDS: &[&str] = &["multiresource"];
@@ -41,10 +41,12 @@ struct Document {
     jobs: Spanned<Vec<Job>>,
 }
 
-/// Only the kind, whatever else stands there: it decides which other keys are right.
+/// What decides which other keys are right, whatever else stands there.
 #[derive(Deserialize)]
 struct Header {
     kind: Option<Spanned<String>>,
+    server: Option<Spanned<IgnoredAny>>,
+    servers: Option<Spanned<IgnoredAny>>,
 }
 
 #[derive(Deserialize)]
@@ -55,8 +57,8 @@ struct Server {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Job {
-    name: Spanned<String>,
+pub(super) struct Job {
+    pub(super) name: Spanned<String>,
     demand: Option<Pairs>,
     arrival_rate: Option<Spanned<String>>,
     arrivals: Option<Spanned<Process>>,
@@ -65,7 +67,7 @@ struct Job {
 }
 
 /// A map in the order written. The parser refuses doubled keys before they come here.
-struct Pairs(Vec<(Spanned<String>, Spanned<String>)>);
+pub(super) struct Pairs(Vec<(Spanned<String>, Spanned<String>)>);
 
 impl<'de> Deserialize<'de> for Pairs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -92,7 +94,21 @@ impl<'de> Deserialize<'de> for Pairs {
 }
 
 impl Pairs {
-    fn get(&self, key: &str) -> Option<&Spanned<String>> {
+    /// As named, with the number that each text denotes.
+    pub(super) fn numbers(
+        &self,
+        place: impl Fn(String) -> Place,
+        sheet: &Sheet<'_>,
+        faults: &mut Vec<Located>,
+    ) -> Vec<(String, Option<Decimal>)> {
+        let pairs = self.0.iter().map(|(name, value)| {
+            let place = place(name.value.clone());
+            (name.value.clone(), number(value, place, sheet, faults))
+        });
+        pairs.collect()
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&Spanned<String>> {
         self.0
             .iter()
             .find(|(name, _)| name.value == key)
@@ -101,7 +117,11 @@ impl Pairs {
 }
 
 /// Reads bytes that ought to be UTF-8.
-pub(super) fn parse_bytes(bytes: &[u8], name: &str) -> Result<Parsed, WorkloadError> {
+pub(super) fn parse_bytes<W>(
+    bytes: &[u8],
+    name: &str,
+    parse: fn(&str, &str) -> Result<Parsed<W>, WorkloadError>,
+) -> Result<Parsed<W>, WorkloadError> {
     let error = match std::str::from_utf8(bytes) {
         Ok(text) => return parse(text, name),
         Err(error) => error,
@@ -120,21 +140,54 @@ pub(super) fn parse_bytes(bytes: &[u8], name: &str) -> Result<Parsed, WorkloadEr
     Err(sheet.refuse(vec![(fault, Some(text.len()..text.len()))]))
 }
 
-/// Reads a document and checks it.
+/// Reads a document of one server and checks it.
 pub(super) fn parse(text: &str, name: &str) -> Result<Parsed, WorkloadError> {
     let sheet = Sheet { text, name };
-    if is_blank(text) {
+    match begin(&sheet)? {
+        Some(servers) => Err(refuse_fleet(&sheet, servers)),
+        None => parse_server(&sheet),
+    }
+}
+
+/// Reads a document of one server or of a fleet and checks it.
+pub(super) fn parse_described(text: &str, name: &str) -> Result<Parsed<Described>, WorkloadError> {
+    let sheet = Sheet { text, name };
+    Ok(match begin(&sheet)? {
+        Some(_) => {
+            let Parsed { workload, warnings } = fleet_document::parse(&sheet)?;
+            Parsed {
+                workload: Described::Fleet(workload),
+                warnings,
+            }
+        }
+        None => {
+            let Parsed { workload, warnings } = parse_server(&sheet)?;
+            Parsed {
+                workload: Described::Server(workload),
+                warnings,
+            }
+        }
+    })
+}
+
+/// What has to be known before the rest can be read: where the servers of a fleet stand, if it is
+/// one.
+fn begin(sheet: &Sheet<'_>) -> Result<Option<Location>, WorkloadError> {
+    if is_blank(sheet.text) {
         let fault = Fault::new(Place::Document, "the document is empty", EXAMPLE);
         return Err(sheet.refuse(vec![(fault, Some(0..0))]));
     }
-    check_kind(&sheet)?;
-    let document: Document = read(text).map_err(|error| refuse_syntax(&sheet, &error))?;
+    check_head(sheet)
+}
+
+fn parse_server(sheet: &Sheet<'_>) -> Result<Parsed, WorkloadError> {
+    let document: Document = read(sheet)?;
     let mut located = Vec::new();
-    let draft = document.draft(&sheet, &mut located);
+    let draft = document.draft(sheet, &mut located);
     let place = |fault: Fault| {
         let range = document
             .location(&fault.place)
-            .and_then(|location| range(&sheet, location));
+            .and_then(|location| range(sheet, location));
         (fault, range)
     };
     located.extend(draft.faults().into_iter().map(place));
@@ -160,7 +213,12 @@ fn is_blank(text: &str) -> bool {
     lines.all(|line| line.is_empty() || line.starts_with('#') || line == "---" || line == "...")
 }
 
-fn read<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Error> {
+/// What the text of a document says; refused where it is no such document.
+pub(super) fn read<'de, T: Deserialize<'de>>(sheet: &Sheet<'de>) -> Result<T, WorkloadError> {
+    read_text(sheet.text).map_err(|error| refuse_syntax(sheet, &error))
+}
+
+fn read_text<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Error> {
     let options = serde_yaml::options! {
         // Every alias that stands for one list of demands is legitimate; what they expand to is
         // bounded instead.
@@ -172,11 +230,8 @@ fn read<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Error> {
 
 impl Document {
     fn draft(&self, sheet: &Sheet<'_>, faults: &mut Vec<Located>) -> Draft {
-        let capacity = self.server.capacity.value.0.iter().map(|(name, value)| {
-            let place = Place::Capacity(name.value.clone());
-            (name.value.clone(), number(value, place, sheet, faults))
-        });
-        let capacity = capacity.collect();
+        let capacity = &self.server.capacity.value;
+        let capacity = capacity.numbers(Place::Capacity, sheet, faults);
         let jobs = self.jobs.value.iter().enumerate();
         let jobs = jobs.map(|(i, job)| job.draft(i, sheet, faults)).collect();
         Draft {
@@ -188,54 +243,64 @@ impl Document {
     }
 
     fn location(&self, place: &Place) -> Option<Location> {
-        let job = |i: &usize| self.jobs.value.get(*i);
+        let capacity = &self.server.capacity;
         match place {
             Place::TimeUnit => Some(self.time_unit.referenced),
-            Place::Server => Some(self.server.capacity.referenced),
-            Place::Capacity(resource) => Some(self.server.capacity.value.get(resource)?.referenced),
+            Place::Server => Some(capacity.referenced),
+            Place::Capacity(resource) => Some(capacity.value.get(resource)?.referenced),
             Place::Jobs => Some(self.jobs.referenced),
-            Place::Job(i) => Some(job(i)?.name.referenced),
-            Place::Rate(i) => Some(job(i)?.rate_location()),
-            Place::Demand(i, resource) => {
-                let (key, value) = job(i)?
-                    .demand
-                    .as_ref()?
-                    .0
-                    .iter()
-                    .find(|(key, _)| key.value == *resource)?;
-                // What is wrong with a resource that the server lacks is its name.
-                let known = self.server.capacity.value.get(resource).is_some();
-                Some(if known { value } else { key }.referenced)
-            }
-            Place::Law(i, part) => Some(job(i)?.law_location(*part)),
-            Place::Parameter(i, part, key, entry) => {
-                let (job, entry) = (job(i)?, entry.as_slice());
-                let size = || job.size.as_ref()?.value.parameters().location(key, entry);
-                let process = || Some(&job.arrivals.as_ref()?.value);
-                match part {
-                    Part::Size => size(),
-                    Part::Arrivals => process()?.parameters().location(key, entry),
-                    Part::Interarrival => {
-                        let law = process()?.interarrival()?;
-                        law.value.parameters().location(key, entry)
-                    }
-                }
-            }
-            Place::Document | Place::Record(_) => None,
+            _ => location_in_jobs(&self.jobs.value, place, |resource| {
+                capacity.value.get(resource).is_some()
+            }),
         }
     }
 }
 
+/// Where a place of a job type is; what is wrong with a resource that the server lacks is its name.
+pub(super) fn location_in_jobs(
+    jobs: &[Job],
+    place: &Place,
+    is_known: impl Fn(&str) -> bool,
+) -> Option<Location> {
+    let job = |i: &usize| jobs.get(*i);
+    match place {
+        Place::Job(i) => Some(job(i)?.name.referenced),
+        Place::Rate(i) => Some(job(i)?.rate_location()),
+        Place::Demand(i, resource) => {
+            let (key, value) = job(i)?
+                .demand
+                .as_ref()?
+                .0
+                .iter()
+                .find(|(key, _)| key.value == *resource)?;
+            Some(if is_known(resource) { value } else { key }.referenced)
+        }
+        Place::Law(i, part) => Some(job(i)?.law_location(*part)),
+        Place::Parameter(i, part, key, entry) => {
+            let (job, entry) = (job(i)?, entry.as_slice());
+            let size = || job.size.as_ref()?.value.parameters().location(key, entry);
+            let process = || Some(&job.arrivals.as_ref()?.value);
+            match part {
+                Part::Size => size(),
+                Part::Arrivals => process()?.parameters().location(key, entry),
+                Part::Interarrival => {
+                    let law = process()?.interarrival()?;
+                    law.value.parameters().location(key, entry)
+                }
+            }
+        }
+        _ => None,
+    }
+}
+
 impl Job {
-    fn draft(&self, i: usize, sheet: &Sheet<'_>, faults: &mut Vec<Located>) -> DraftJob {
-        let pairs = self.demand.iter().flat_map(|pairs| &pairs.0);
-        let demand = pairs.map(|(name, value)| {
-            let place = Place::Demand(i, name.value.clone());
-            (name.value.clone(), number(value, place, sheet, faults))
-        });
+    pub(super) fn draft(&self, i: usize, sheet: &Sheet<'_>, faults: &mut Vec<Located>) -> DraftJob {
+        let place = |resource| Place::Demand(i, resource);
+        let demand = self.demand.as_ref();
+        let demand = demand.map(|pairs| pairs.numbers(place, sheet, faults));
         DraftJob {
             name: self.name.value.clone(),
-            demand: demand.collect(),
+            demand: demand.unwrap_or_default(),
             arrivals: self.arrivals(i, sheet, faults),
             size: self.size(i, sheet, faults),
         }
@@ -335,21 +400,42 @@ pub(super) fn number(
         .ok()
 }
 
-/// Refuses a kind of workload that is not known before anything else is read.
-fn check_kind(sheet: &Sheet<'_>) -> Result<(), WorkloadError> {
+/// Refuses a kind of workload that is not known before anything else is read. Where the servers of
+/// a fleet stand, if it is one.
+fn check_head(sheet: &Sheet<'_>) -> Result<Option<Location>, WorkloadError> {
     // A document that is not even a header is refused, with better reason, by the full reading.
-    let Ok(Header { kind: Some(kind) }) = read(sheet.text) else {
-        return Ok(());
+    let Ok(head) = read_text::<Header>(sheet.text) else {
+        return Ok(None);
     };
-    if KINDS.contains(&kind.value.as_str()) {
-        return Ok(());
+    let unknown = |kind: &Spanned<String>| !KINDS.contains(&kind.value.as_str());
+    if let Some(kind) = head.kind.filter(unknown) {
+        let fault = Fault::new(
+            Place::Document,
+            format!("unknown kind of workload `{}`", kind.value),
+            suggest(&kind.value, "kinds known so far", KINDS),
+        );
+        return Err(sheet.refuse(vec![(fault, range(sheet, kind.referenced))]));
     }
+    if let (Some(_), Some(servers)) = (&head.server, &head.servers) {
+        let fault = Fault::new(
+            Place::Servers,
+            "the document has both `server` and `servers`",
+            "keep `server` for one server, or `servers` for a fleet of several shapes",
+        );
+        return Err(sheet.refuse(vec![(fault, range(sheet, servers.referenced))]));
+    }
+    Ok(head.servers.map(|servers| servers.referenced))
+}
+
+/// A fleet where one server is wanted.
+fn refuse_fleet(sheet: &Sheet<'_>, servers: Location) -> WorkloadError {
     let fault = Fault::new(
-        Place::Document,
-        format!("unknown kind of workload `{}`", kind.value),
-        suggest(&kind.value, "kinds known so far", KINDS),
+        Place::Servers,
+        "this is a fleet of several servers, and here one server is wanted",
+        "give `server: {capacity: …}` here; a fleet goes with `synth --workload FILE --preemption …`, \
+         `synth check` and `synth simulate --policy FILE`",
     );
-    Err(sheet.refuse(vec![(fault, range(sheet, kind.referenced))]))
+    sheet.refuse(vec![(fault, range(sheet, servers))])
 }
 
 fn refuse_syntax(sheet: &Sheet<'_>, error: &Error) -> WorkloadError {

@@ -14,6 +14,14 @@ pub enum Place {
     Server,
     /// The capacity of the resource named.
     Capacity(String),
+    /// The list of server shapes of a fleet.
+    Servers,
+    /// The server shape at this index, and its name.
+    Shape(usize),
+    /// The number of servers of the shape at this index.
+    ShapeCount(usize),
+    /// The capacity of the shape at this index for the resource named.
+    ShapeCapacity(usize, String),
     /// The list of job types.
     Jobs,
     /// The job type at this index, and its name.
@@ -90,6 +98,10 @@ impl fmt::Display for Place {
             Self::TimeUnit => f.write_str("time_unit"),
             Self::Server => f.write_str("server.capacity"),
             Self::Capacity(resource) => write!(f, "server.capacity.{resource}"),
+            Self::Servers => f.write_str("servers"),
+            Self::Shape(h) => write!(f, "servers[{h}]"),
+            Self::ShapeCount(h) => write!(f, "servers[{h}].count"),
+            Self::ShapeCapacity(h, resource) => write!(f, "servers[{h}].capacity.{resource}"),
             Self::Jobs => f.write_str("jobs"),
             Self::Job(i) => write!(f, "jobs[{i}]"),
             Self::Demand(i, resource) => write!(f, "jobs[{i}].demand.{resource}"),

@@ -34,6 +34,9 @@
 //! A YAML document is read by [`Workload::read`], or a workload is taken from an artifact by
 //! [`Record::check`]. Both run the same checks, and every fault found is reported. A [`Workload`]
 //! is checked: each type arrives (λ_i > 0), fits on the empty server, and demands something.
+//!
+//! In place of `server: {capacity: …}`, a document may list the shapes of a [`Fleet`]:
+//! `servers: [{name: big, count: 40, capacity: {cpu: 96}}, …]`; [`Described::read`] takes either.
 
 mod check;
 mod check_process;
@@ -42,6 +45,10 @@ mod continuous;
 mod decimal;
 mod document;
 mod fault;
+mod fleet;
+mod fleet_check;
+mod fleet_document;
+mod fleet_record;
 mod law;
 mod parameters;
 mod process;
@@ -60,6 +67,8 @@ use sha2::{Digest, Sha256};
 pub(crate) use continuous::{lognormal, weibull};
 pub use decimal::{Decimal, DecimalError};
 pub use fault::{Fault, Part, Place};
+pub use fleet::{Described, Fleet, Shape};
+pub use fleet_record::{FleetRecord, RecordShape};
 pub use process::ArrivalProcess;
 pub use record::{Record, RecordResource, RecordType};
 pub use size::Size;
@@ -183,6 +192,15 @@ impl JobType {
     pub fn offered_load(&self) -> f64 {
         self.arrival_rate() * self.mean_size()
     }
+
+    /// One line, from its beginning: see [`Workload::digest`].
+    fn canonical(&self) -> String {
+        let mut text = format!("\ntype {}:{}", self.name.len(), self.name);
+        for demand in &self.demand {
+            text += &format!(" {}", demand.canonical());
+        }
+        text + &format!(" {} {}", self.arrivals.canonical(), self.size.canonical())
+    }
 }
 
 impl Workload {
@@ -200,12 +218,7 @@ impl Workload {
     /// [`WorkloadError::Io`] if the file cannot be read, [`WorkloadError::Faults`] with every
     /// fault found in it.
     pub fn read(path: &Path) -> Result<Parsed, WorkloadError> {
-        let failed = |source| WorkloadError::Io {
-            path: path.to_owned(),
-            source,
-        };
-        let bytes = bytes_of(path).map_err(failed)?;
-        document::parse_bytes(&bytes, &path.display().to_string())
+        read_with(path, document::parse)
     }
 
     /// Where the figures come from, if the document says so.
@@ -375,22 +388,16 @@ impl Workload {
             text += &named("\nresource", &resource.name);
             text += &format!(" {}", resource.capacity.canonical());
         }
-        for job in &self.types {
-            text += &named("\ntype", &job.name);
-            for demand in &job.demand {
-                text += &format!(" {}", demand.canonical());
-            }
-            text += &format!(" {} {}", job.arrivals.canonical(), job.size.canonical());
-        }
+        text.extend(self.types.iter().map(JobType::canonical));
         text
     }
 }
 
 /// A workload just read, and what its author should know though it is no fault.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parsed {
+pub struct Parsed<W = Workload> {
     /// The checked workload.
-    pub workload: Workload,
+    pub workload: W,
     /// Warnings, each with its place in the document, ready for standard error.
     pub warnings: Vec<String>,
 }
@@ -440,6 +447,19 @@ pub fn digest(text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
     let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{hex}")
+}
+
+/// Reads the document in a file.
+fn read_with<W>(
+    path: &Path,
+    parse: fn(&str, &str) -> Result<Parsed<W>, WorkloadError>,
+) -> Result<Parsed<W>, WorkloadError> {
+    let failed = |source| WorkloadError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let bytes = bytes_of(path).map_err(failed)?;
+    document::parse_bytes(&bytes, &path.display().to_string(), parse)
 }
 
 /// The bytes of a file, refused beyond 64 MiB: a device or a log given by mistake must not fill

@@ -116,7 +116,7 @@ impl Record {
 
     /// What a document cannot say but a record can: vectors of a wrong length, a rate of 0, a
     /// type both served and not.
-    fn faults_of_shape(&self) -> Vec<Fault> {
+    pub(super) fn faults_of_shape(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         for (i, job) in self.types.iter().enumerate() {
             for (field, length) in [("demand", job.demand.len()), ("units", job.units.len())] {
@@ -178,7 +178,7 @@ impl Record {
     }
 
     /// Units and digest that are not those of `derived`.
-    fn differences(&self, derived: &Self) -> Vec<Fault> {
+    pub(super) fn differences(&self, derived: &Self) -> Vec<Fault> {
         let mut faults = Vec::new();
         for (j, (found, expected)) in self.resources.iter().zip(&derived.resources).enumerate() {
             if found.units != expected.units {
@@ -214,40 +214,37 @@ impl Record {
 
     /// The same faults, with their paths in the record instead of those in a document.
     fn located(&self, faults: Vec<Fault>) -> Vec<Fault> {
-        let path = |place: Place| match place {
-            Place::Document | Place::Record(_) => place,
-            Place::TimeUnit => Place::Record("time_unit".to_owned()),
-            Place::Server => Place::Record("resources".to_owned()),
-            Place::Jobs => Place::Record("types".to_owned()),
-            Place::Capacity(resource) => {
-                Place::Record(format!("resources[{}].capacity", self.column(&resource)))
-            }
-            Place::Job(i) => Place::Record(format!("types[{i}]")),
-            Place::Demand(i, resource) => {
-                Place::Record(format!("types[{i}].demand[{}]", self.column(&resource)))
-            }
-            Place::Rate(i) => Place::Record(format!("types[{i}].arrival_rate")),
-            Place::Law(i, part) => Place::Record(format!("types[{i}].{part}")),
-            Place::Parameter(i, part, key, entry) => {
-                Place::Record(format!("types[{i}].{}", path(part, key, &entry)))
-            }
-        };
-        faults
-            .into_iter()
-            .map(|fault| Fault {
-                place: path(fault.place),
-                ..fault
-            })
-            .collect()
+        let resources: Vec<&str> = self.resources.iter().map(|r| r.name.as_str()).collect();
+        let located = faults.into_iter().map(|fault| Fault {
+            place: recorded(fault.place, &resources),
+            ..fault
+        });
+        located.collect()
     }
+}
 
-    fn column(&self, resource: &str) -> usize {
-        // Of two resources with one name the second is at fault.
-        self.resources
-            .iter()
-            .rposition(|r| r.name == resource)
-            .unwrap_or(0)
-    }
+/// The place in a record, with the resources in this order, of a place in a document.
+pub(super) fn recorded(place: Place, resources: &[&str]) -> Place {
+    // Of two resources with one name the second is at fault.
+    let column = |resource: &str| resources.iter().rposition(|r| *r == resource).unwrap_or(0);
+    Place::Record(match place {
+        Place::Document | Place::Record(_) => return place,
+        Place::TimeUnit => "time_unit".to_owned(),
+        Place::Server => "resources".to_owned(),
+        Place::Servers => "shapes".to_owned(),
+        Place::Shape(h) => format!("shapes[{h}]"),
+        Place::ShapeCount(h) => format!("shapes[{h}].count"),
+        Place::ShapeCapacity(h, resource) => format!("shapes[{h}].capacity[{}]", column(&resource)),
+        Place::Jobs => "types".to_owned(),
+        Place::Capacity(resource) => format!("resources[{}].capacity", column(&resource)),
+        Place::Job(i) => format!("types[{i}]"),
+        Place::Demand(i, resource) => format!("types[{i}].demand[{}]", column(&resource)),
+        Place::Rate(i) => format!("types[{i}].arrival_rate"),
+        Place::Law(i, part) => format!("types[{i}].{part}"),
+        Place::Parameter(i, part, key, entry) => {
+            format!("types[{i}].{}", path(part, key, &entry))
+        }
+    })
 }
 
 /// The mean rate as a decimal.
@@ -289,7 +286,7 @@ impl RecordType {
     }
 }
 
-fn fault(path: String, message: String) -> Fault {
+pub(super) fn fault(path: String, message: String) -> Fault {
     Fault::new(
         Place::Record(path),
         message,

@@ -412,20 +412,15 @@ fn the_digest_ignores_layout_and_source_alone() {
     }
 }
 
-/// max_j Σ_i b_i D_ij / P_j.
-fn fluid_load(workload: &Workload) -> f64 {
+/// max_j Σ_i b_i D_ij / P_j, with so much of each resource in all.
+fn fluid_load(types: &[JobType], capacity: &[f64]) -> f64 {
     let used = |j: usize| {
-        workload
-            .types()
-            .iter()
+        let types = types.iter();
+        types
             .map(|t| t.offered_load() * t.demand()[j].value())
             .sum::<f64>()
     };
-    let loads = workload
-        .resources()
-        .iter()
-        .enumerate()
-        .map(|(j, r)| used(j) / r.capacity().value());
+    let loads = capacity.iter().enumerate().map(|(j, all)| used(j) / all);
     loads.fold(0.0, f64::max)
 }
 
@@ -437,6 +432,7 @@ fn the_models_have_their_known_loads() {
         ("borg_top10", 10, 2, 0.907_664_9, 1e-6),
         ("bursty", 4, 2, 0.680_437, 1e-6),
         ("cloud_instances", 21, 2, 0.815_39, 1e-5),
+        ("fleet", 10, 3, 311.0 / 528.0, 1e-14),
         ("four_types", 4, 1, 0.9, 1e-14),
         ("one_or_all", 2, 1, 0.76875, 1e-14),
         ("section7", 3, 3, 0.8775, 1e-14),
@@ -449,18 +445,23 @@ fn the_models_have_their_known_loads() {
         .collect();
     assert_eq!(names, known.map(|(name, ..)| name));
     for (name, types, resources, load, tolerance) in known {
-        let Parsed { workload, warnings } =
-            Workload::read(&root().join(format!("models/{name}.yaml"))).unwrap();
+        let path = root().join(format!("models/{name}.yaml"));
+        let Parsed { workload, warnings } = Described::read(&path).unwrap();
+        let (workload, capacity) = match workload {
+            Described::Fleet(fleet) => (fleet.envelope().clone(), fleet.capacity()),
+            Described::Server(workload) => {
+                let capacity = workload.resources().iter();
+                let capacity = capacity.map(|r| r.capacity().value()).collect();
+                (workload, capacity)
+            }
+        };
         assert_eq!(
             (workload.types().len(), workload.resources().len()),
             (types, resources),
             "{name}"
         );
-        assert!(
-            (fluid_load(&workload) - load).abs() < tolerance,
-            "{name}: {}",
-            fluid_load(&workload)
-        );
+        let found = fluid_load(workload.types(), &capacity);
+        assert!((found - load).abs() < tolerance, "{name}: {found}");
         assert!(
             warnings.is_empty() && workload.unserved().is_empty() && workload.source().is_some()
         );

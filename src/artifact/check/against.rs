@@ -2,7 +2,7 @@
 
 use super::{Finding, Report};
 use crate::artifact::Artifact;
-use crate::workload::{ArrivalProcess, Decimal, Record, RecordType, Workload};
+use crate::workload::{ArrivalProcess, Decimal, Fleet, Record, RecordType, Shape, Workload};
 
 /// Compares the workload that an artifact was made for with another one: nothing is found
 /// where their digests agree, so that comments, sources and types that do not arrive may
@@ -22,6 +22,58 @@ pub fn check_against(artifact: &Artifact, workload: &Workload) -> Vec<Finding> {
         report.add("workload.digest", differs(&made_for.digest, &given.digest));
     }
     report.findings
+}
+
+/// Compares the fleet that a policy was made for with another one, as [`check_against`] does.
+pub fn check_fleet_against(made_for: &Fleet, given: &Fleet) -> Vec<Finding> {
+    let mut report = Report::default();
+    if made_for.time_unit() != given.time_unit() {
+        let message = differs(&made_for.time_unit(), &given.time_unit());
+        report.add("workload.time_unit", message);
+    }
+    let names = |fleet: &Fleet| -> Vec<String> {
+        let shapes = fleet.shapes().iter();
+        shapes.map(|shape| shape.name().to_owned()).collect()
+    };
+    let path = "workload.shapes";
+    members(path, "shape", &names(made_for), &names(given), &mut report);
+    for (h, shape) in made_for.shapes().iter().enumerate() {
+        let same = given.shapes().iter().find(|s| s.name() == shape.name());
+        if let Some(other) = same {
+            one_shape(&format!("{path}[{h}]"), shape, other, &mut report);
+        }
+    }
+    let record = |fleet: &Fleet| fleet.envelope().record();
+    types(&record(made_for), &record(given), &mut report);
+    if report.findings.is_empty() && made_for.digest() != given.digest() {
+        let message = differs(&made_for.digest(), &given.digest());
+        report.add("workload.digest", message);
+    }
+    report.findings
+}
+
+fn one_shape(path: &str, found: &Shape, other: &Shape, report: &mut Report) {
+    if found.count() != other.count() {
+        let message = format!(
+            "count of `{}`: {}",
+            found.name(),
+            differs(&found.count(), &other.count())
+        );
+        report.add(format!("{path}.count"), message);
+    }
+    let capacity = |shape: &Shape| -> String {
+        let resources = shape.server().resources().iter();
+        let parts = resources.map(|r| format!("{}: {}", r.name(), r.capacity()));
+        parts.collect::<Vec<_>>().join(", ")
+    };
+    if capacity(found) != capacity(other) {
+        let message = format!(
+            "capacity of `{}`: {}",
+            found.name(),
+            differs(&capacity(found), &capacity(other))
+        );
+        report.add(format!("{path}.capacity"), message);
+    }
 }
 
 fn differs(made_for: &impl std::fmt::Display, given: &impl std::fmt::Display) -> String {

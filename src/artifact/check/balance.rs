@@ -1,7 +1,7 @@
 //! What the policy's mix is best for, where it is not the load: the value from the mix, the bound from
 //! the prices.
 
-use super::certificate::dominated;
+use super::certificate::Priced;
 use super::shape::{length, nonnegative, positive};
 use super::{Report, is_close, mean_schedule};
 use crate::artifact::{Artifact, Balance, BalanceRecord};
@@ -93,12 +93,15 @@ fn bound(found: &BalanceRecord, workload: &Workload, report: &mut Report) {
         let message = format!("the offered load is worth {total} at these prices, expected 1");
         return report.add(format!("{PATH}.prices"), message);
     }
-    let most = allowed(found, &works) * (1.0 + ROUNDING);
-    let path = format!("{PATH}.resource_prices");
-    let prices = (found.prices.as_slice(), found.resource_prices.as_slice());
-    if let Some(why) = dominated(prices, None, most, &path, workload, report) {
-        report.add(format!("{PATH}.bound"), format!("{}: {why}", found.bound));
-    }
+    let at = Priced {
+        values: &found.prices,
+        resource_prices: &found.resource_prices,
+        worth: allowed(found, &works),
+        by_table: None,
+        prices_path: &format!("{PATH}.resource_prices"),
+        bound_path: &format!("{PATH}.bound"),
+    };
+    at.check(found.bound, workload, report);
 }
 
 /// What a schedule may be worth at most if nothing is to improve on the bound; `works` (K) is

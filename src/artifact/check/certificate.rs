@@ -42,83 +42,104 @@ pub(super) fn load(artifact: &Artifact, workload: &Workload, report: &mut Report
 
 /// That no schedule is worth more than `1/bound` at the prices `y_i/b_i`.
 pub(super) fn bound(found: &CertificateRecord, workload: &Workload, report: &mut Report) {
-    let types = workload.types().iter();
-    let values: Vec<f64> = types
-        .zip(&found.prices)
-        .map(|(kind, y)| y / kind.offered_load())
-        .collect();
-    let worth = (1.0 + ROUNDING) / found.bound;
-    let prices = (values.as_slice(), found.resource_prices.as_slice());
-    let path = "certificate.resource_prices";
-    let by_table = found.relaxed.as_ref();
-    if let Some(why) = dominated(prices, by_table, worth, path, workload, report) {
-        report.add("certificate.bound", format!("{}: {why}", found.bound));
+    let types = workload.types().iter().zip(&found.prices);
+    let values: Vec<f64> = types.map(|(kind, y)| y / kind.offered_load()).collect();
+    let at = Priced {
+        values: &values,
+        resource_prices: &found.resource_prices,
+        worth: 1.0 / found.bound,
+        by_table: found.relaxed.as_ref(),
+        prices_path: "certificate.resource_prices",
+        bound_path: "certificate.bound",
+    };
+    at.check(found.bound, workload, report);
+}
+
+/// What a server is said to be worth at prices, and where that stands.
+pub(super) struct Priced<'a> {
+    /// y_i/b_i (K).
+    pub values: &'a [f64],
+    /// One a resource of the server.
+    pub resource_prices: &'a [f64],
+    /// No schedule is worth more.
+    pub worth: f64,
+    /// Where that needs no search.
+    pub by_table: Option<&'a RelaxedRecord>,
+    pub prices_path: &'a str,
+    pub bound_path: &'a str,
+}
+
+impl Priced<'_> {
+    /// That the resource prices cover the values, and that no schedule of this server is worth
+    /// more, which stands as the number `found`.
+    pub(super) fn check(&self, found: f64, server: &Workload, report: &mut Report) {
+        let packing = Packing::new(server);
+        let types = server.types();
+        let cost = |units: &[u64]| -> f64 {
+            let pairs = units.iter().zip(self.resource_prices);
+            pairs.map(|(d, w)| *d as f64 * w).sum()
+        };
+        let costs: Vec<f64> = (0..types.len()).map(|i| cost(packing.demand(i))).collect();
+        let relaxed = cost(packing.capacity());
+        if !relaxed.is_finite() {
+            report.add(
+                self.prices_path,
+                "the server's price is out of the range of numbers",
+            );
+            return;
+        }
+        for ((kind, value), cost) in types.iter().zip(self.values).zip(&costs) {
+            let covered = *cost >= value * (1.0 - ROUNDING);
+            if !covered {
+                let name = kind.name();
+                let message = format!(
+                    "a job of type `{name}` costs {cost} at these prices, expected at least its value {value}"
+                );
+                report.add(self.prices_path, message);
+            }
+        }
+        let worth = (1.0 + ROUNDING) * self.worth;
+        let relaxation = self.by_table.filter(|r| relaxation_fits(r, &packing));
+        let by_table = relaxation.and_then(|r| table::bound(&packing, r, self.values));
+        if by_table.is_some_and(|bound| bound <= worth) {
+            return;
+        }
+        // Without integrality already: the knapsack is worth at most P·w.
+        if report.is_clear(self.prices_path) && relaxed > worth {
+            let verdict = knapsack::exceeds(&packing, self.values, &costs, relaxed, worth, NODES);
+            self.judge(&verdict, found, report);
+        }
+    }
+
+    fn judge(&self, verdict: &Verdict, found: f64, report: &mut Report) {
+        let message = match verdict {
+            Verdict::Bounded => return,
+            Verdict::Beaten(schedule, value) => format!(
+                "{found}: schedule {schedule:?} is worth {value} at these prices, expected at most {}",
+                self.worth
+            ),
+            Verdict::Undecided => format!("{found}: could not be verified within {NODES} nodes"),
+        };
+        report.add(self.bound_path, message);
     }
 }
 
-/// Why some schedule may be worth more than `worth`, where it may; the prices are those of running
-/// jobs (K), and those of the resources' units (R) that cover them, found at `path`.
-pub(super) fn dominated(
-    (values, resource_prices): (&[f64], &[f64]),
-    by_table: Option<&RelaxedRecord>,
-    worth: f64,
-    path: &str,
-    workload: &Workload,
-    report: &mut Report,
-) -> Option<String> {
-    let packing = Packing::new(workload);
-    let types = workload.types();
-    let cost = |units: &[u64]| -> f64 {
-        units
-            .iter()
-            .zip(resource_prices)
-            .map(|(d, w)| *d as f64 * w)
-            .sum()
-    };
-    let costs: Vec<f64> = (0..types.len()).map(|i| cost(packing.demand(i))).collect();
-    let relaxed = cost(packing.capacity());
-    if !relaxed.is_finite() {
-        report.add(path, "the server's price is out of the range of numbers");
-        return None;
-    }
-    for ((kind, value), cost) in types.iter().zip(values).zip(&costs) {
-        let covered = *cost >= value * (1.0 - ROUNDING);
-        if !covered {
-            let name = kind.name();
-            let message = format!(
-                "a job of type `{name}` costs {cost} at these prices, expected at least its value {value}"
-            );
-            report.add(path, message);
-        }
-    }
-    let by_table = by_table.filter(|_| report.is_clear("certificate.relaxed"));
-    let by_table = by_table.and_then(|relaxed| table::bound(&packing, relaxed, values));
-    if by_table.is_some_and(|bound| bound <= worth) {
-        return None;
-    }
-    // Without integrality already: the knapsack is worth at most P·w.
-    if !report.is_clear(path) || relaxed <= worth {
-        return None;
-    }
-    match knapsack::exceeds(&packing, values, &costs, relaxed, worth, NODES) {
-        Verdict::Bounded => None,
-        Verdict::Beaten(schedule, value) => Some(format!(
-            "schedule {schedule:?} is worth {value} at these prices, expected at most {worth}"
-        )),
-        Verdict::Undecided => Some(format!("could not be verified within {NODES} nodes")),
-    }
+/// Whether it is of this server's resources, each kept whole at most once.
+fn relaxation_fits(relaxed: &RelaxedRecord, packing: &Packing) -> bool {
+    let resources = packing.capacity().len();
+    let whole = &relaxed.whole;
+    let once = |(place, j): (usize, &usize)| *j < resources && !whole[..place].contains(j);
+    relaxed.prices.len() == resources && whole.iter().enumerate().all(once)
 }
 
 /// `gap = load/bound − 1`, not below 0; and `proven` says whether it is a proof.
-pub(super) fn gap(found: &CertificateRecord, report: &mut Report) {
-    let gap = (found.load / found.bound - 1.0).max(0.0);
-    if !((found.gap - gap).abs() <= 1e-12 || is_close(found.gap, gap, 1e-6)) {
-        report.add("certificate.gap", format!("{}, expected {gap}", found.gap));
-    } else if found.proven != (found.gap <= PROOF_GAP) {
-        let message = format!(
-            "{}, expected {} at gap {}",
-            found.proven, !found.proven, found.gap
-        );
+pub(super) fn gap(load: f64, bound: f64, found: (f64, bool), report: &mut Report) {
+    let (stated, proven) = found;
+    let gap = (load / bound - 1.0).max(0.0);
+    if !((stated - gap).abs() <= 1e-12 || is_close(stated, gap, 1e-6)) {
+        report.add("certificate.gap", format!("{stated}, expected {gap}"));
+    } else if proven != (stated <= PROOF_GAP) {
+        let message = format!("{proven}, expected {} at gap {stated}", !proven);
         report.add("certificate.proven", message);
     }
 }

@@ -244,6 +244,7 @@ impl Checked<'_> {
             empty_slots: Some(EmptySlots::Phantom),
             backfill: Some(Backfill::None),
             sizes,
+            routing: None,
         }
     }
 

@@ -19,6 +19,7 @@ mod balance;
 mod certificate;
 mod claims;
 mod families;
+mod fleet;
 mod knapsack;
 mod making;
 mod queues;
@@ -27,7 +28,8 @@ mod shape;
 mod simulated;
 mod table;
 
-pub use against::check_against;
+pub use against::{check_against, check_fleet_against};
+pub use fleet::check_fleet;
 
 use super::{Artifact, Family, MsrPolicy, VERSION};
 use crate::workload::Workload;
@@ -109,7 +111,8 @@ fn evidence(artifact: &Artifact, workload: &Workload, report: &mut Report) {
     }
     if report.is_clear("certificate") {
         certificate::bound(&artifact.certificate, workload, report);
-        certificate::gap(&artifact.certificate, report);
+        let found = &artifact.certificate;
+        certificate::gap(found.load, found.bound, (found.gap, found.proven), report);
     }
     if report.is_clear("policy") && report.is_clear("certificate.mix") {
         certificate::load(artifact, workload, report);

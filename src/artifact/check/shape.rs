@@ -208,7 +208,7 @@ pub(super) fn nonnegative(path: impl Into<String>, found: f64, report: &mut Repo
     }
 }
 
-fn sum(path: &str, shares: &[f64], report: &mut Report) {
+pub(super) fn sum(path: &str, shares: &[f64], report: &mut Report) {
     let sum: f64 = shares.iter().sum();
     // A sum that is not a number is not close to 1 either.
     let is_one = (sum - 1.0).abs() <= SUM;

@@ -1,0 +1,186 @@
+//! A fleet: servers of several shapes that share what arrives.
+
+use std::path::Path;
+
+use super::check::Draft;
+use super::fault::{Fault, Place};
+use super::{
+    ArrivalProcess, Decimal, FleetRecord, JobType, Parsed, Resource, Workload, WorkloadError,
+    digest, document,
+};
+
+/// A checked fleet: K ≥ 1 job types on servers of H ≥ 1 shapes. Each type arrives, as a Poisson
+/// process, and fits on a server of one shape at least; on a server of each shape some type fits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fleet {
+    pub(super) envelope: Workload,
+    pub(super) shapes: Vec<Shape>,
+}
+
+/// Servers that are alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    pub(super) name: String,
+    pub(super) count: u32,
+    pub(super) capacity: Vec<Decimal>,
+    pub(super) server: Workload,
+    pub(super) types: Vec<usize>,
+}
+
+/// What a document describes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Described {
+    /// One server.
+    Server(Workload),
+    /// Servers of several shapes.
+    Fleet(Fleet),
+}
+
+impl Described {
+    /// Reads a document of one server or of a fleet; `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// [`WorkloadError::Faults`] with every fault found.
+    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, WorkloadError> {
+        document::parse_described(text, name)
+    }
+
+    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
+    ///
+    /// # Errors
+    /// [`WorkloadError::Io`] if the file cannot be read, [`WorkloadError::Faults`] with every
+    /// fault found in it.
+    pub fn read(path: &Path) -> Result<Parsed<Self>, WorkloadError> {
+        super::read_with(path, document::parse_described)
+    }
+}
+
+impl Shape {
+    /// Its name, unique among the shapes.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many servers have it, n_h ≥ 1.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Capacity for each of the fleet's R resources, ≥ 0: 0 where the shape lacks one.
+    #[must_use]
+    pub fn capacity(&self) -> &[Decimal] {
+        &self.capacity
+    }
+
+    /// One such server with the types that fit on it (K_h of them), at the rates of the whole
+    /// fleet; its resources are those that the shape has.
+    #[must_use]
+    pub fn server(&self) -> &Workload {
+        &self.server
+    }
+
+    /// The place in the fleet of each of the types of [`Shape::server`], ascending (K_h).
+    #[must_use]
+    pub fn types(&self) -> &[usize] {
+        &self.types
+    }
+}
+
+impl Fleet {
+    /// The shapes in the document's order.
+    #[must_use]
+    pub fn shapes(&self) -> &[Shape] {
+        &self.shapes
+    }
+
+    /// The K types that arrive, in the document's order.
+    #[must_use]
+    pub fn types(&self) -> &[JobType] {
+        self.envelope.types()
+    }
+
+    /// The workload on a server that no shape needs to be: with as much of each resource as the
+    /// shape that has most of it. It stands for what is said of types and resources, whatever the
+    /// shape.
+    #[must_use]
+    pub fn envelope(&self) -> &Workload {
+        &self.envelope
+    }
+
+    /// The one unit of time of all rates and sizes.
+    #[must_use]
+    pub fn time_unit(&self) -> &str {
+        self.envelope.time_unit()
+    }
+
+    /// Servers of all shapes, Σ n_h.
+    #[must_use]
+    pub fn servers(&self) -> usize {
+        self.shapes.iter().map(|shape| shape.count as usize).sum()
+    }
+
+    /// How much of each of the R resources all servers have together, Σ n_h P_hj > 0.
+    #[must_use]
+    pub fn capacity(&self) -> Vec<f64> {
+        let of = |j: usize| {
+            let shapes = self.shapes.iter();
+            let parts = shapes.map(|shape| f64::from(shape.count) * shape.capacity[j].value());
+            parts.sum()
+        };
+        (0..self.envelope.resources().len()).map(of).collect()
+    }
+
+    /// What arrives at one server of shape h, if of each type i the fraction `routing[i]` (K, in
+    /// \[0, 1\]) is sent to servers of this shape, to each of them alike and independently of all
+    /// else: Poisson processes split so are Poisson, of rate λ_i r_ih / n_h (Kingman, Poisson
+    /// Processes, 1993, section 5.1). Types that are not sent there count as not served.
+    ///
+    /// # Errors
+    /// When nothing is sent there, or a rate is out of the range of numbers.
+    ///
+    /// # Panics
+    /// If h is not the index of a shape, or `routing` is shorter than the types.
+    pub fn routed(&self, h: usize, routing: &[f64]) -> Result<Workload, WorkloadError> {
+        let shape = &self.shapes[h];
+        let mut draft: Draft = shape.server.record().draft();
+        for (job, &i) in draft.jobs.iter_mut().zip(&shape.types) {
+            let rate = self.types()[i].arrival_rate() * routing[i] / f64::from(shape.count);
+            let rate = Decimal::new(rate);
+            job.arrivals = rate.map(|rate| ArrivalProcess::Poisson { rate });
+            if job.arrivals.is_none() {
+                let message = format!("no rate of type `{}` can be sent to it", job.name);
+                let help = "send a fraction of it, from 0 to 1";
+                let fault = Fault::new(Place::Shape(h), message, help);
+                return Err(WorkloadError::without_text(vec![fault]));
+            }
+        }
+        let checked = draft.check().map_err(WorkloadError::without_text)?;
+        Ok(checked.workload)
+    }
+
+    /// The fleet as an artifact carries it.
+    #[must_use]
+    pub fn record(&self) -> FleetRecord {
+        FleetRecord::of(self)
+    }
+
+    /// `sha256:` and 64 hexadecimal digits that identify the fleet: its unit of time, resources,
+    /// shapes and types in order with their exact numbers, and nothing else.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let named = |label: &str, name: &str| format!("{label} {}:{name}", name.len());
+        let resources = self.envelope.resources().iter().map(Resource::name);
+        let mut text = named("synth fleet 1\ntime_unit", self.time_unit());
+        text.extend(resources.map(|name| named("\nresource", name)));
+        for shape in &self.shapes {
+            text += &named("\nshape", &shape.name);
+            text += &format!(" {}", shape.count);
+            let capacity = shape.capacity.iter();
+            text.extend(capacity.map(|capacity| format!(" {}", capacity.canonical())));
+        }
+        text.extend(self.types().iter().map(JobType::canonical));
+        digest(&text)
+    }
+}

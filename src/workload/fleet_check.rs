@@ -1,0 +1,321 @@
+//! The checks that turn plain values into a [`Fleet`].
+
+use super::check::{Checked, Draft, DraftJob, repeated, unusable};
+use super::decimal::Decimal;
+use super::fault::{Fault, Part, Place, suggest};
+use super::fleet::{Fleet, Shape};
+
+/// More servers of one shape than this are a fluid, and simulated one by one no more.
+pub(super) const MOST_SERVERS: u32 = 100_000;
+
+/// A fleet as given, nothing checked. `None` stands for a number that is already reported.
+pub(super) struct FleetDraft {
+    /// Its jobs; its server is empty.
+    pub jobs: Draft,
+    pub shapes: Vec<DraftShape>,
+}
+
+/// A shape as given; a resource without an entry in `capacity` is lacking.
+pub(super) struct DraftShape {
+    pub name: String,
+    pub count: Option<u32>,
+    pub capacity: Vec<(String, Option<Decimal>)>,
+}
+
+/// A sound fleet, and what to warn of.
+pub(super) struct CheckedFleet {
+    pub fleet: Fleet,
+    pub warnings: Vec<Fault>,
+}
+
+impl DraftShape {
+    /// 0 for a resource not named, and for a number already reported.
+    fn capacity_for(&self, resource: &str) -> Decimal {
+        let named = self.capacity.iter().find(|(name, _)| name == resource);
+        named.and_then(|(_, value)| *value).unwrap_or(Decimal::ZERO)
+    }
+
+    /// What a job needs more of than there is: the resource, the demand, the capacity.
+    fn shortfalls<'a>(&self, job: &'a DraftJob) -> Vec<(&'a str, Decimal, Decimal)> {
+        let demand = job.demand.iter();
+        let pairs = demand.filter_map(|(name, demand)| Some((name.as_str(), (*demand)?)));
+        let short = pairs.map(|(name, demand)| (name, demand, self.capacity_for(name)));
+        short.filter(|(_, demand, has)| demand > has).collect()
+    }
+}
+
+impl FleetDraft {
+    /// The fleet, or all faults.
+    pub(super) fn check(self) -> Result<CheckedFleet, Vec<Fault>> {
+        let faults = self.faults();
+        match faults.is_empty() {
+            true => self.build(),
+            false => Err(faults),
+        }
+    }
+
+    /// Every fault that single values, names, shapes and types show.
+    pub(super) fn faults(&self) -> Vec<Fault> {
+        let mut faults = self.jobs.faults_of_jobs();
+        self.check_shapes(&mut faults);
+        for i in 0..self.jobs.jobs.len() {
+            self.check_known(i, &mut faults);
+            self.check_arrivals(i, &mut faults);
+        }
+        // Who fits where is told once it is known what the shapes have.
+        if faults.is_empty() {
+            (0..self.jobs.jobs.len()).for_each(|i| self.check_fit(i, &mut faults));
+            (0..self.shapes.len()).for_each(|h| self.check_use(h, &mut faults));
+        }
+        faults
+    }
+
+    fn check_shapes(&self, faults: &mut Vec<Fault>) {
+        const EXAMPLE: &str =
+            "list at least one: `servers: [{name: big, count: 4, capacity: {cpu: 96}}]`";
+        if self.shapes.is_empty() {
+            faults.push(Fault::new(
+                Place::Servers,
+                "there are no server shapes",
+                EXAMPLE,
+            ));
+        }
+        for (h, shape) in self.shapes.iter().enumerate() {
+            let twice = self.shapes[..h].iter().any(|s| s.name == shape.name);
+            if let Some(message) = unusable("the name of a shape", &shape.name) {
+                let help =
+                    "give every shape a name, such as `big`; without one it is `shape-1` and so on";
+                faults.push(Fault::new(Place::Shape(h), message, help));
+            } else if twice {
+                let message = format!("a second shape is named `{}`", shape.name);
+                let help = "rename one of them, or add their counts: results are reported by name";
+                faults.push(Fault::new(Place::Shape(h), message, help));
+            }
+            if shape
+                .count
+                .is_some_and(|n| !(1..=MOST_SERVERS).contains(&n))
+            {
+                faults.push(wrong_count(h, &shape.name, &shape.count.unwrap_or(0)));
+            }
+            shape.check_capacity(h, faults);
+        }
+    }
+
+    fn check_known(&self, i: usize, faults: &mut Vec<Fault>) {
+        let job = &self.jobs.jobs[i];
+        let known = self.resources();
+        for (resource, _) in &job.demand {
+            if known.is_empty() || known.contains(&resource.as_str()) {
+                continue;
+            }
+            let names = suggest(resource, "the servers have", &known);
+            faults.push(Fault::new(
+                Place::Demand(i, resource.clone()),
+                format!(
+                    "type `{}` demands `{resource}`, which every server lacks",
+                    job.name
+                ),
+                format!(
+                    "add it to the capacity of those servers that have it, or correct the name; {names}"
+                ),
+            ));
+        }
+    }
+
+    /// Only Poisson arrivals stay what they are when they are split at random.
+    fn check_arrivals(&self, i: usize, faults: &mut Vec<Fault>) {
+        let job = &self.jobs.jobs[i];
+        let Some(process) = job.arrivals.as_ref().filter(|a| !a.is_poisson()) else {
+            return;
+        };
+        faults.push(Fault::new(
+            Place::Law(i, Part::Arrivals),
+            format!(
+                "the arrivals of type `{}` are {}, and those of a fleet have to be Poisson so far",
+                job.name,
+                process.process()
+            ),
+            format!("write `arrival_rate: {}`, its mean rate", process.rate()),
+        ));
+    }
+
+    /// A type that arrives must fit on an empty server of some shape.
+    fn check_fit(&self, i: usize, faults: &mut Vec<Fault>) {
+        let job = &self.jobs.jobs[i];
+        if job.is_idle() {
+            return;
+        }
+        let short = |shape: &DraftShape| shape.shortfalls(job);
+        if self.shapes.iter().any(|shape| short(shape).is_empty()) {
+            return;
+        }
+        // The closest miss: fewest resources short, and then the least part of the demand.
+        let missing = |shape: &DraftShape| {
+            let parts = short(shape);
+            let part =
+                |(_, demand, has): &(&str, Decimal, Decimal)| 1.0 - has.value() / demand.value();
+            (parts.len(), parts.iter().map(part).fold(0.0, f64::max))
+        };
+        let closest = self.shapes.iter().min_by(|a, b| {
+            let (a, b) = (missing(a), missing(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        });
+        let Some(closest) = closest else { return };
+        let parts = short(closest);
+        let needs = parts
+            .iter()
+            .map(|(resource, demand, has)| format!("{demand} `{resource}` of {has}"));
+        faults.push(Fault::new(
+            Place::Demand(i, parts[0].0.to_owned()),
+            format!(
+                "type `{}` fits on no server; closest is shape `{}`, where it needs {}",
+                job.name,
+                closest.name,
+                needs.collect::<Vec<_>>().join(", ")
+            ),
+            "lower the demand, raise a capacity, or leave the type out with `arrival_rate: 0`",
+        ));
+    }
+
+    /// On a server of each shape some type fits.
+    fn check_use(&self, h: usize, faults: &mut Vec<Fault>) {
+        if self.served(h).next().is_none() {
+            faults.push(Fault::new(
+                Place::Shape(h),
+                format!("no type fits on shape `{}`", self.shapes[h].name),
+                "leave the shape out, or raise its capacity",
+            ));
+        }
+    }
+
+    /// The places of the types that arrive and fit on shape h.
+    fn served(&self, h: usize) -> impl Iterator<Item = usize> + '_ {
+        let fits =
+            move |job: &DraftJob| !job.is_idle() && self.shapes[h].shortfalls(job).is_empty();
+        let jobs = self.jobs.jobs.iter().enumerate();
+        jobs.filter(move |(_, job)| fits(job)).map(|(i, _)| i)
+    }
+
+    /// The resources of all shapes, in the order in which they are named first.
+    fn resources(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for (name, _) in self.shapes.iter().flat_map(|shape| &shape.capacity) {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// Only for a draft without faults.
+    pub(super) fn build(self) -> Result<CheckedFleet, Vec<Fault>> {
+        let resources = self.resources();
+        let most = |name: &&str| {
+            let of_shapes = self.shapes.iter().map(|shape| shape.capacity_for(name));
+            let most = of_shapes.fold(Decimal::ZERO, |a, b| if a < b { b } else { a });
+            ((*name).to_owned(), Some(most))
+        };
+        let mut envelope = self.jobs.clone();
+        envelope.capacity = resources.iter().map(most).collect();
+        let Checked { workload, warnings } = envelope.build()?;
+        let idle = |i: &usize| self.jobs.jobs[*i].is_idle();
+        // Types that do not arrive have no place in the checked fleet.
+        let place = |i: usize| i - (0..i).filter(idle).count();
+        let mut shapes = Vec::new();
+        for (h, shape) in self.shapes.iter().enumerate() {
+            let types: Vec<usize> = self.served(h).collect();
+            shapes.push(Shape {
+                name: shape.name.clone(),
+                count: shape.count.unwrap_or(1),
+                capacity: resources.iter().map(|r| shape.capacity_for(r)).collect(),
+                server: self.server(shape, &types, &resources)?,
+                types: types.into_iter().map(place).collect(),
+            });
+        }
+        let fleet = Fleet {
+            envelope: workload,
+            shapes,
+        };
+        Ok(CheckedFleet { fleet, warnings })
+    }
+
+    /// One server of the shape, with these types.
+    fn server(
+        &self,
+        shape: &DraftShape,
+        types: &[usize],
+        resources: &[&str],
+    ) -> Result<super::Workload, Vec<Fault>> {
+        let has = |name: &str| shape.capacity_for(name) > Decimal::ZERO;
+        let capacity = resources.iter().filter(|name| has(name));
+        let job = |i: &usize| {
+            let mut job = self.jobs.jobs[*i].clone();
+            job.demand.retain(|(name, _)| has(name));
+            job
+        };
+        let draft = Draft {
+            source: self.jobs.source.clone(),
+            time_unit: self.jobs.time_unit.clone(),
+            capacity: capacity
+                .map(|name| ((*name).to_owned(), Some(shape.capacity_for(name))))
+                .collect(),
+            jobs: types.iter().map(job).collect(),
+        };
+        let located = |fault: Fault| match fault.place {
+            Place::Job(k) => Fault {
+                place: Place::Job(types[k]),
+                message: format!("{}, of shape `{}`", fault.message, shape.name),
+                ..fault
+            },
+            _ => fault,
+        };
+        let checked = draft.build();
+        let checked = checked.map_err(|faults| faults.into_iter().map(located).collect::<Vec<_>>());
+        Ok(checked?.workload)
+    }
+}
+
+impl DraftShape {
+    fn check_capacity(&self, h: usize, faults: &mut Vec<Fault>) {
+        for name in repeated(self.capacity.iter().map(|(name, _)| name)) {
+            faults.push(Fault::new(
+                Place::ShapeCapacity(h, name.clone()),
+                format!("the resource `{name}` stands twice"),
+                "keep one of them, or rename it",
+            ));
+        }
+        for (name, capacity) in &self.capacity {
+            let place = || Place::ShapeCapacity(h, name.clone());
+            if let Some(message) = unusable("the name of a resource", name) {
+                let help = "give every resource a name, such as `cpu`";
+                faults.push(Fault::new(place(), message, help));
+            }
+            if let Some(capacity) = capacity.filter(|c| *c < Decimal::ZERO) {
+                let message = format!(
+                    "capacity of `{name}` of shape `{}` is {capacity}, expected a number ≥ 0",
+                    self.name
+                );
+                let help = format!("write how much `{name}` such a server has; 0 if none");
+                faults.push(Fault::new(place(), message, help));
+            }
+        }
+        if self.capacity.iter().all(|(_, c)| *c == Some(Decimal::ZERO)) {
+            faults.push(Fault::new(
+                Place::Shape(h),
+                format!("shape `{}` has no resources", self.name),
+                "name at least one: `capacity: {cpu: 128}`",
+            ));
+        }
+    }
+}
+
+/// A number of servers that is not whole, or too small, or too large.
+pub(super) fn wrong_count(h: usize, name: &str, found: &dyn std::fmt::Display) -> Fault {
+    Fault::new(
+        Place::ShapeCount(h),
+        format!(
+            "count of shape `{name}` is {found}, expected a whole number from 1 to {MOST_SERVERS}"
+        ),
+        "write how many servers have this shape; leave the shape out if none",
+    )
+}

@@ -7,6 +7,7 @@
 
 mod check;
 mod choice;
+mod exact;
 mod family;
 mod layout;
 mod msr;
@@ -16,6 +17,7 @@ mod what_if;
 
 pub use check::{Finding, check, check_against};
 pub use choice::{ALIKE, Candidate, Choice, Interval, Steadiness};
+pub use exact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
 pub use family::{
     AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Family, StaticQuickswapPolicy, Switching,
 };
@@ -244,6 +246,9 @@ pub struct CertificateRecord {
     pub gap: f64,
     /// Whether the gap is at most 1e-9.
     pub proven: bool,
+    /// The same in fractions, where there are any and they are not too long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact: Option<ExactRecord>,
     /// The mix of schedules that has this load; absent where it is the policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mix: Option<Mix>,

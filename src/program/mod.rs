@@ -12,11 +12,13 @@
 //! Corrected against the paper: its `ρ_i = λ_i/(πW)_i` lacks `μ_i`.
 
 mod complete;
+mod exact;
 mod least_drain;
 mod master;
 mod pricing;
 
 pub use complete::solve_by_enumeration;
+pub use exact::{Exact, Inexact, Prices, Unproven, exact};
 pub use pricing::{Knapsack, Priced};
 
 use std::time::{Duration, Instant};

@@ -1,8 +1,12 @@
 use std::fmt::Write as _;
 
+use num_rational::BigRational;
+
 use super::cost::{conditions, cost_table, what_if};
 use super::{bar, number, percent, table};
-use crate::artifact::{CertificateRecord, Method, MsrPolicy, Objective, Preemption, Quantity};
+use crate::artifact::{
+    CertificateRecord, Method, MsrPolicy, Objective, Preemption, Proven, Quantity,
+};
 use crate::modulation;
 use crate::program::{LOAD_MARGIN, PROOF_GAP};
 use crate::schedule::{Fluid, Packing, enumerate};
@@ -32,7 +36,11 @@ pub(super) fn heading(
     certificate: &CertificateRecord,
     fluid: &Fluid,
 ) -> String {
+    let exactly = certificate.exact.as_ref();
     let proof = match certificate.proven {
+        true if exactly.is_some_and(|e| e.proven == Proven::Optimum) => {
+            "proven best, exactly".into()
+        }
         true => format!("proven best, relative gap below {:.0e}", PROOF_GAP),
         false => format!(
             "NOT PROVEN best: gap {:.2e}; more with --time-limit",
@@ -40,7 +48,8 @@ pub(super) fn heading(
         ),
     };
     format!(
-        "load ρ = {}  ({proof})\n{}\n{}\n",
+        "load ρ = {}{}  ({proof})\n{}\n{}\n",
+        exactly.map_or(String::new(), |e| fraction(e.load.exact())),
         load(certificate.load),
         bottleneck(workload, fluid),
         schedulable_set(workload)
@@ -51,7 +60,15 @@ pub(super) fn heading(
 pub fn overload(workload: &Workload, overload: &Overload, decided: bool) -> String {
     let certificate = &overload.certificate;
     let mut text = String::new();
-    if decided && certificate.bound > 1.0 + LOAD_MARGIN {
+    let exactly = overload.exact.as_ref().filter(|e| e.is_proven());
+    if let Some(exactly) = exactly.filter(|_| decided) {
+        let _ = writeln!(
+            text,
+            "no policy can stabilize this workload: load ρ = {}{} exactly, and it must be below 1",
+            fraction(&exactly.load),
+            load(certificate.bound)
+        );
+    } else if decided && certificate.bound > 1.0 + LOAD_MARGIN {
         let _ = writeln!(
             text,
             "no policy can stabilize this workload: load ρ = {}, and it must be below 1",
@@ -114,6 +131,19 @@ pub(super) fn load(load: f64) -> String {
     let decimals = if (load - 1.0).abs() < 1e-3 { 12 } else { 9 };
     let text = format!("{load:.decimals$}");
     text.trim_end_matches('0').trim_end_matches('.').into()
+}
+
+/// A denominator up to which a fraction is read more easily than its decimals.
+const SHORT: u32 = 1_000_000;
+
+/// `131/200 = `, or nothing where there is no short fraction to tell.
+fn fraction(load: &BigRational) -> String {
+    let short = !load.is_integer() && *load.denom() <= SHORT.into();
+    if short {
+        format!("{load} = ")
+    } else {
+        String::new()
+    }
 }
 
 fn bottleneck(workload: &Workload, fluid: &Fluid) -> String {

@@ -2,6 +2,7 @@
 
 mod choice;
 mod claims;
+mod exact;
 mod msfq;
 mod sweep;
 mod tuning;
@@ -20,9 +21,10 @@ use crate::artifact::{
     MsrPolicy, Objective, Preemption, Provenance, Route, RouteTried, Tuning, VERSION,
 };
 use crate::modulation::{self, Modulation, ModulationError};
-use crate::program::{self, Certificate, LOAD_MARGIN, Limits, ProgramError, Solution};
+use crate::program::{Certificate, Exact, LOAD_MARGIN, Limits, ProgramError, Solution};
 use crate::schedule::Fluid;
 use crate::workload::{JobType, Workload};
+use exact::{Settled, Standing};
 
 /// Phases up to which a chain is built; a concurrent route beyond is not considered.
 pub const PHASE_LIMIT: usize = 20_000;
@@ -94,6 +96,8 @@ pub struct Synthesis {
     pub policy: MsrPolicy,
     /// The program's solution.
     pub solution: Solution,
+    /// The same in fractions, where there are any.
+    pub exact: Option<Exact>,
     /// The fluid bound.
     pub fluid: Fluid,
     /// The routes that were considered.
@@ -107,6 +111,8 @@ pub struct Synthesis {
 pub struct Overload {
     /// The load, and the prices that prove it.
     pub certificate: Certificate,
+    /// The same in fractions, where there are any.
+    pub exact: Option<Exact>,
     /// The fluid bound, which names a single over-committed resource if there is one.
     pub fluid: Fluid,
 }
@@ -128,6 +134,11 @@ pub enum SynthesisError {
         "no policy can be said to stabilize this workload: load ρ = {0}, and it must be below 1; `synth --workload FILE --preemption full` has the proof"
     )]
     Overloaded(f64),
+    /// Stable under some policy, and beyond double precision.
+    #[error(
+        "the load is below 1, exactly, but by less than {LOAD_MARGIN:e}: some policy stabilizes this workload, but double precision is not enough to tune or to analyse it; lower the arrival rates by a factor of 1 - 1e-10 or so"
+    )]
+    JustBelow,
     /// Setup rate missing, superfluous, or no rate.
     #[error("{0}")]
     SetupRate(String),
@@ -148,20 +159,23 @@ pub enum SynthesisError {
 /// solver fails.
 pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, SynthesisError> {
     check_options(workload, options)?;
-    let solution = program::solve(workload, &options.limits)?;
+    let settled = Settled::new(workload, options)?;
+    let standing = settled.standing();
+    let Settled { solution, exact } = settled;
     let fluid = Fluid::new(workload);
-    let certificate = &solution.certificate;
-    if certificate.load >= 1.0 - LOAD_MARGIN {
+    if let Standing::Beyond | Standing::Undecided = standing {
         let overload = Overload {
-            certificate: certificate.clone(),
+            certificate: solution.certificate,
+            exact,
             fluid,
         };
-        let decided = overload.certificate.bound >= 1.0 - 2.0 * LOAD_MARGIN;
-        return Ok(if decided {
-            Outcome::Overloaded(overload)
-        } else {
-            Outcome::Undecided(overload)
+        return Ok(match standing {
+            Standing::Beyond => Outcome::Overloaded(overload),
+            _ => Outcome::Undecided(overload),
         });
+    }
+    if standing == Standing::JustBelow {
+        return Err(SynthesisError::JustBelow);
     }
     let (policy, mut routes) = policy_of(workload, options, &solution, tuning::FINEST)?;
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
@@ -177,7 +191,7 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
         version: VERSION,
         workload: workload.record(),
         claims,
-        certificate: record(certificate),
+        certificate: record(&solution.certificate, exact.as_ref()),
         provenance: Provenance {
             tuning: tuning_record(options, &policy, &routes),
             what_if: Some(what_if),
@@ -189,6 +203,7 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
         artifact,
         policy,
         solution,
+        exact,
         fluid,
         routes,
         out_of_reach,
@@ -297,7 +312,7 @@ fn mean_size(workload: &Workload) -> f64 {
     work / workload.total_arrival_rate()
 }
 
-fn record(certificate: &Certificate) -> CertificateRecord {
+fn record(certificate: &Certificate, exact: Option<&Exact>) -> CertificateRecord {
     CertificateRecord {
         load: certificate.load,
         prices: certificate.prices.clone(),
@@ -305,6 +320,7 @@ fn record(certificate: &Certificate) -> CertificateRecord {
         bound: certificate.bound,
         gap: certificate.gap(),
         proven: certificate.proven(),
+        exact: exact.and_then(exact::record),
         mix: None,
     }
 }

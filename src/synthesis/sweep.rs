@@ -1,8 +1,8 @@
+use super::exact::{Settled, Standing};
 use super::{Options, PHASE_LIMIT, SynthesisError, first_draft, tuning};
 use crate::analysis::{AnalysisError, Cost, TypeQueue};
 use crate::artifact::{MsrPolicy, Route};
 use crate::modulation::Modulation;
-use crate::program::{self, LOAD_MARGIN};
 use crate::workload::Workload;
 
 /// A policy's cost at one switching rate on one route: mean response times \[time\].
@@ -35,9 +35,15 @@ pub fn sweep(
     points: usize,
 ) -> Result<Vec<SweepPoint>, SynthesisError> {
     super::check_options(workload, options)?;
-    let solution = program::solve(workload, &options.limits)?;
-    if solution.certificate.load >= 1.0 - LOAD_MARGIN {
-        return Err(SynthesisError::Overloaded(solution.certificate.load));
+    let settled = Settled::new(workload, options)?;
+    let standing = settled.standing();
+    let solution = settled.solution;
+    match standing {
+        Standing::Below => {}
+        Standing::JustBelow => return Err(SynthesisError::JustBelow),
+        Standing::Beyond | Standing::Undecided => {
+            return Err(SynthesisError::Overloaded(solution.certificate.load));
+        }
     }
     let draft = first_draft(workload, options, &solution);
     if draft.order.len() == 1 {

@@ -41,6 +41,7 @@ mod check_size;
 mod continuous;
 mod decimal;
 mod document;
+mod exact;
 mod fault;
 mod law;
 mod parameters;

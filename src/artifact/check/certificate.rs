@@ -82,7 +82,7 @@ pub(super) fn bound(found: &CertificateRecord, workload: &Workload, report: &mut
     }
 }
 
-fn judge(verdict: &Verdict, found: &CertificateRecord, report: &mut Report) {
+fn judge(verdict: &Verdict<f64>, found: &CertificateRecord, report: &mut Report) {
     let message = match verdict {
         Verdict::Bounded => return,
         Verdict::Beaten(schedule, value) => format!(

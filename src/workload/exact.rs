@@ -110,8 +110,10 @@ fn stationary(switching: &[Vec<Decimal>]) -> Vec<BigRational> {
         }
     }
     let mut law = vec![BigRational::one()];
-    for n in 1..q.len() {
-        law.push((0..n).map(|s| &law[s] * &q[s][n]).sum());
+    while law.len() < q.len() {
+        let n = law.len();
+        let enters = law.iter().zip(&q).map(|(share, row)| share * &row[n]);
+        law.push(enters.sum());
     }
     law
 }

@@ -228,3 +228,77 @@ fn whole(capacity: &[u64], prices: &[f64]) -> Vec<i128> {
     let scaled = |w: &f64| if total > 0.0 { w / total * SERVER } else { 0.0 };
     prices.iter().map(|w| 1 + scaled(w) as i128).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::program::tests::model;
+    use crate::schedule::enumerate;
+    use rand::{RngExt, SeedableRng};
+
+    /// At a common denominator that is the worth of the best of all schedules nothing is worth more
+    /// than 1; at one less, the best is. Values fit into machine words, or are rounded.
+    #[test]
+    fn agrees_with_enumeration_to_the_last_unit() {
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+        for name in ["section7", "four_types", "vms"] {
+            let packing = Packing::new(&model(name));
+            let all = enumerate(&packing, 20_000).schedules;
+            let prices = vec![1.0; packing.capacity().len()];
+            for round in 0..40 {
+                let length = [0, 10, 25, 200][round % 4];
+                let mut value = || {
+                    BigInt::from(random.random_range(0..1000)) * BigInt::from(7).pow(length)
+                        + random.random_range(0..2)
+                };
+                let numerators: Vec<BigInt> = (0..packing.types()).map(|_| value()).collect();
+                let best = all.iter().map(|u| dot(u, &numerators)).max().unwrap();
+                let ask = |denominator: BigInt| {
+                    let values = Fractions {
+                        numerators: numerators.clone(),
+                        denominator,
+                    };
+                    exceeds(&packing, &values, &prices, 10_000_000)
+                };
+                assert_eq!(ask(best.clone()), Verdict::Bounded, "{name} {numerators:?}");
+                let Verdict::Beaten(schedule) = ask(&best - 1) else {
+                    panic!("{name} {numerators:?}: {best} not found");
+                };
+                assert!(packing.fits(&schedule));
+                assert_eq!(dot(&schedule, &numerators), best);
+            }
+        }
+    }
+
+    #[test]
+    fn spent_nodes_are_said() {
+        let packing = Packing::new(&model("section7"));
+        let values = Fractions {
+            numerators: vec![1.into(), 1.into(), 1.into()],
+            denominator: 5.into(),
+        };
+        assert_eq!(exceeds(&packing, &values, &[1.0; 3], 1), Verdict::Undecided);
+        assert_eq!(
+            exceeds(&packing, &values, &[1.0; 3], 1000),
+            Verdict::Bounded
+        );
+    }
+
+    /// Those worth more than 9/10 where (0, 5, 0) is worth 1, each once.
+    #[test]
+    fn near_schedules_are_all_found() {
+        let packing = Packing::new(&model("section7"));
+        let mut found = Vec::new();
+        near(&packing, &[0.1, 0.2, 0.5], &[1.0; 3], 0.1, 1000, |u| {
+            found.push(u.to_vec());
+            true
+        });
+        found.sort();
+        let worth = |u: &Schedule| u[0] + 2 * u[1] + 5 * u[2];
+        let mut expected = enumerate(&packing, 100).schedules;
+        expected.retain(|u| worth(u) > 9);
+        expected.sort();
+        assert_eq!(found, expected);
+    }
+}

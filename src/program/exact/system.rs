@@ -229,3 +229,77 @@ pub(super) fn dot(row: &[u32], x: &[BigInt]) -> BigInt {
     let terms = row.iter().zip(x).filter(|(u, _)| **u > 0);
     terms.map(|(u, x)| x * *u).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use num_rational::BigRational;
+    use rand::{RngExt, SeedableRng};
+
+    /// The textbook's elimination, in fractions.
+    fn eliminated(matrix: &[Vec<u32>], right: &[BigInt]) -> Option<Vec<BigRational>> {
+        let n = matrix.len();
+        let fraction = |x: BigInt| BigRational::from_integer(x);
+        let wide = |(row, b): (&Vec<u32>, &BigInt)| -> Vec<BigRational> {
+            let all = row.iter().map(|x| BigInt::from(*x)).chain([b.clone()]);
+            all.map(fraction).collect()
+        };
+        let mut rows: Vec<_> = matrix.iter().zip(right).map(wide).collect();
+        for k in 0..n {
+            let found = (k..n).find(|&i| !rows[i][k].is_zero())?;
+            rows.swap(k, found);
+            let pivot: Vec<BigRational> = rows[k].iter().map(|x| x / &rows[k][k]).collect();
+            for (i, row) in rows.iter_mut().enumerate() {
+                let factor = row[k].clone();
+                for (x, y) in row.iter_mut().zip(&pivot) {
+                    match i == k {
+                        true => *x = y.clone(),
+                        false => *x -= &factor * y,
+                    }
+                }
+            }
+        }
+        Some(rows.into_iter().map(|mut row| row.remove(n)).collect())
+    }
+
+    /// Small and large coefficients, right sides of any length; singular ones among them.
+    #[test]
+    fn lifting_agrees_with_elimination() {
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut singular = 0;
+        for round in 0..300 {
+            let n = random.random_range(1..=7);
+            let most = [1, 3, 50, u32::MAX][round % 4];
+            let matrix: Vec<Vec<u32>> = (0..n)
+                .map(|_| (0..n).map(|_| random.random_range(0..=most)).collect())
+                .collect();
+            let digits = random.random_range(0..60);
+            let right: Vec<BigInt> = (0..n)
+                .map(|_| {
+                    BigInt::from(random.random_range(-1000..1000)) * BigInt::from(10).pow(digits)
+                })
+                .collect();
+            let found = solve(&matrix, &right);
+            let mut echelon = Echelon::default();
+            let rank = matrix.iter().filter(|row| echelon.admit(row)).count();
+            assert_eq!(rank == n, found.is_some(), "{matrix:?}");
+            singular += u32::from(found.is_none());
+            let found = found.map(|x| {
+                let fraction = |n: BigInt| BigRational::new(n, x.denominator.clone());
+                x.numerators.into_iter().map(fraction).collect::<Vec<_>>()
+            });
+            assert_eq!(found, eliminated(&matrix, &right), "{matrix:?} {right:?}");
+        }
+        assert!(singular > 20);
+    }
+
+    /// (1, 1), (2, 2) and (0, 3) have rank two, on both columns.
+    #[test]
+    fn independent_rows_and_columns() {
+        let mut echelon = Echelon::default();
+        let admitted = [[0, 1, 1], [0, 2, 2], [0, 0, 3]].map(|row| echelon.admit(&row));
+        assert_eq!(admitted, [true, false, true]);
+        assert_eq!(echelon.columns(), [1, 2]);
+    }
+}

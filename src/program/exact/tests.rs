@@ -95,3 +95,99 @@ fn random_systems_are_settled() {
     println!("proven {proven}");
     assert_eq!(proven, 300);
 }
+
+/// Two types on resources of their own: one schedule serves both, and both are tight.
+#[test]
+fn fewer_schedules_than_tight_types() {
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 3, disk: 3}}\njobs:
+  - {name: a, demand: {cpu: 2}, arrival_rate: .3, mean_size: 1}
+  - {name: b, demand: {disk: 2}, arrival_rate: .1, mean_size: 3}\n";
+    let workload = Workload::parse(text, "alike").unwrap().workload;
+    let found = solved(&workload);
+    assert_eq!(found.load, ratio(3, 10));
+    assert_eq!((found.schedules.len(), found.is_proven()), (1, true));
+    verify(&workload, &found);
+}
+
+/// Three common jobs, or one beside a rare one: 3x + y = 2, y = 1e-9, and ρ = x + y.
+#[test]
+fn a_rare_type_has_its_fraction() {
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
+  - {name: common, demand: {cpu: 3}, arrival_rate: 2, mean_size: 1}
+  - {name: rare, demand: {cpu: 7}, arrival_rate: 1e-9, mean_size: 1}\n";
+    let workload = Workload::parse(text, "rare").unwrap().workload;
+    let found = solved(&workload);
+    assert_eq!(found.load, ratio(1_000_000_001, 1_500_000_000));
+    assert!(found.is_proven());
+    verify(&workload, &found);
+}
+
+#[test]
+fn a_load_that_is_no_fraction_is_named() {
+    let workload = model("bursty");
+    let solution = program::solve(&workload, &Limits::default()).unwrap();
+    let missing = exact(&workload, &solution, NODES).unwrap_err();
+    assert_eq!(
+        missing,
+        Inexact::NoFraction(workload.types()[1].name().into())
+    );
+}
+
+/// Without nodes to search, no optimum that needs a search is called proven.
+#[test]
+fn a_search_that_does_not_end_proves_nothing() {
+    let solution = program::solve(&model("section7"), &Limits::default()).unwrap();
+    let found = exact(&model("section7"), &solution, 0).unwrap();
+    assert_eq!(
+        (found.load, found.proof),
+        (ratio(9, 10), Err(Unproven::Nodes))
+    );
+}
+
+/// Doubles that are somewhat off: a schedule too many, prices where there are none, weights with
+/// noise, prices of another place. Whatever comes of it is true; and noise changes nothing.
+#[test]
+fn spoilt_doubles_never_lead_to_a_false_proof() {
+    let (mut settled, mut proven) = (0, 0);
+    for seed in 0..100 {
+        let workload = random_workload(seed);
+        let sound = program::solve(&workload, &Limits::default()).unwrap();
+        let spoil = |noise: f64, price: f64| {
+            let mut spoilt = sound.clone();
+            spoilt
+                .mix
+                .weights
+                .iter_mut()
+                .enumerate()
+                .for_each(|(s, p)| *p *= 1.0 + noise * s as f64);
+            spoilt
+                .certificate
+                .prices
+                .iter_mut()
+                .for_each(|y| *y += price);
+            exact(&workload, &spoilt, NODES)
+        };
+        let noisy = spoil(1e-10, 1e-15);
+        for found in [noisy.clone(), spoil(1e-6, 0.0), spoil(0.0, 0.1)] {
+            if let Ok(found) = &found {
+                verify(&workload, found);
+            }
+        }
+        let mut more = sound.clone();
+        let other = enumerate(&Packing::new(&workload), 20_000)
+            .schedules
+            .pop()
+            .unwrap();
+        if !more.mix.schedules.contains(&other) {
+            more.mix.schedules.insert(0, other);
+            more.mix.weights.insert(0, 1e-13);
+        }
+        if let Ok(found) = exact(&workload, &more, NODES) {
+            verify(&workload, &found);
+            settled += 1;
+        }
+        proven += u32::from(noisy.is_ok_and(|found| found.is_proven()));
+    }
+    println!("{settled} settled with a schedule too many, {proven} proven with noise");
+    assert!(proven >= 95 && settled >= 95, "{proven} {settled}");
+}

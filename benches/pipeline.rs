@@ -125,7 +125,8 @@ fn queues(c: &mut Criterion) {
 }
 
 /// As many types as schedules in use, each of which fills the server to the last unit: a workload,
-/// and its optimum in doubles. Loads have six digits, so that weights have as many as they can.
+/// and its optimum in doubles. Loads are rounded to nine decimals, so that weights have as many
+/// digits as they can.
 fn full_basis(types: usize) -> (Workload, Solution) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let demand: Vec<u32> = (0..types)
@@ -148,7 +149,7 @@ fn full_basis(types: usize) -> (Workload, Solution) {
     let offered: Vec<String> = (0..types)
         .map(|i| {
             let served: u32 = schedules.iter().map(|u| u[i]).sum();
-            format!("{:.6}", 0.7 * f64::from(served) / types as f64)
+            format!("{:.9}", LOAD * f64::from(served) / types as f64)
         })
         .collect();
     let jobs = offered.iter().zip(&demand).enumerate().map(|(i, (b, d))| {
@@ -165,16 +166,19 @@ fn full_basis(types: usize) -> (Workload, Solution) {
             schedules,
         },
         certificate: Certificate {
-            load: 0.7,
+            load: LOAD,
             prices: vec![1.0 / types as f64; types],
             resource_prices: vec![1.0 / f64::from(capacity)],
-            bound: 0.7,
+            bound: LOAD,
         },
         rounds: 0,
         columns: types,
     };
     (workload, solution)
 }
+
+/// Of the full basis.
+const LOAD: f64 = 0.712_345_678_9;
 
 /// The optimum in fractions, of bases with as many schedules as types.
 fn fractions(c: &mut Criterion) {

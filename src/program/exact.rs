@@ -92,7 +92,7 @@ const TIGHT: f64 = 1e-7;
 const ROUNDING: f64 = 1e-9;
 
 /// Schedules worth 1 that are tried to find prices.
-const TRIED: usize = 20_000;
+const TRIED: usize = 5_000;
 
 /// The optimum of a solved program in fractions, looking at no more than `nodes` nodes where a
 /// search is needed.
@@ -168,22 +168,24 @@ impl Program {
 
     /// Schedules with `x_s > 0` in multiples of 1/unit, feasible and as good as in doubles.
     fn times(&self, solution: &Solution) -> Option<(Vec<Schedule>, Fractions)> {
-        let mut schedules = solution.mix.schedules.clone();
+        let Mix { schedules, weights } = &solution.mix;
+        let mut used: Vec<usize> = (0..schedules.len()).collect();
+        // Of schedules that depend on each other the light ones are left out.
+        used.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
         let mut order = self.by_tightness(solution);
         for _ in 0..CORRECTIONS {
-            let times = self.at_vertex(&schedules, &order)?;
-            let starved = self.starved(&schedules, &times);
+            let basis: Vec<&Schedule> = used.iter().map(|&s| &schedules[s]).collect();
+            let times = self.at_vertex(&basis, &order)?;
+            let starved = self.starved(&basis, &times);
             if starved.is_empty() && times.numerators.iter().all(|x| !x.is_negative()) {
-                let load = BigRational::new(
-                    times.numerators.iter().sum(),
-                    &times.denominator * &self.unit,
-                );
+                let total = times.numerators.iter().sum();
+                let load = BigRational::new(total, &times.denominator * &self.unit);
                 let as_good = nearest(&load) <= solution.certificate.load * (1.0 + ROUNDING);
-                return as_good.then(|| in_use(schedules, times));
+                return as_good.then(|| in_use(schedules, used, times));
             }
             // What the doubles did not tell from 0: a schedule not in use, a type that is tight.
             let mut kept = times.numerators.iter().map(|x| !x.is_negative());
-            schedules.retain(|_| kept.next().unwrap_or(true));
+            used.retain(|_| kept.next().unwrap_or(true));
             order.sort_by_key(|i| !starved.contains(i));
         }
         None
@@ -210,14 +212,14 @@ impl Program {
 
     /// The solution of the equations of the first types in order that determine it; 0 for schedules
     /// that depend on the others.
-    fn at_vertex(&self, schedules: &[Schedule], order: &[usize]) -> Option<Fractions> {
+    fn at_vertex(&self, schedules: &[&Schedule], order: &[usize]) -> Option<Fractions> {
         let row = |i: usize| schedules.iter().map(|u| u[i]).collect::<Vec<u32>>();
         let rows = order.iter().map(|&i| (row(i), self.loads[i].clone()));
         solve_independent(rows, schedules.len())
     }
 
     /// The types that get less than `b_i`.
-    fn starved(&self, schedules: &[Schedule], times: &Fractions) -> Vec<usize> {
+    fn starved(&self, schedules: &[&Schedule], times: &Fractions) -> Vec<usize> {
         let served = |i: usize| -> BigInt {
             let pairs = schedules.iter().zip(&times.numerators);
             pairs.filter(|(u, _)| u[i] > 0).map(|(u, x)| x * u[i]).sum()
@@ -381,15 +383,24 @@ fn solve_independent(
     })
 }
 
-/// What has a positive time, in the order of the schedules.
-fn in_use(schedules: Vec<Schedule>, times: Fractions) -> (Vec<Schedule>, Fractions) {
-    let pairs = schedules.into_iter().zip(times.numerators);
-    let (schedules, numerators) = pairs.filter(|(_, x)| x.is_positive()).unzip();
+/// What has a positive time, in the order of the mix.
+fn in_use(
+    schedules: &[Schedule],
+    used: Vec<usize>,
+    times: Fractions,
+) -> (Vec<Schedule>, Fractions) {
+    let pairs = used.into_iter().zip(times.numerators);
+    let mut positive: Vec<(usize, BigInt)> = pairs.filter(|(_, x)| x.is_positive()).collect();
+    positive.sort_by_key(|(s, _)| *s);
+    let (used, numerators): (Vec<usize>, Vec<BigInt>) = positive.into_iter().unzip();
     let times = Fractions {
         numerators,
         denominator: times.denominator,
     };
-    (schedules, times)
+    (
+        used.into_iter().map(|s| schedules[s].clone()).collect(),
+        times,
+    )
 }
 
 #[cfg(test)]

@@ -189,5 +189,5 @@ fn spoilt_doubles_never_lead_to_a_false_proof() {
         proven += u32::from(noisy.is_ok_and(|found| found.is_proven()));
     }
     println!("{settled} settled with a schedule too many, {proven} proven with noise");
-    assert!(proven >= 95 && settled >= 95, "{proven} {settled}");
+    assert!(proven >= 95 && settled >= 90, "{proven} {settled}");
 }

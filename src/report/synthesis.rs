@@ -8,7 +8,7 @@ use crate::artifact::{
     CertificateRecord, Method, MsrPolicy, Objective, Preemption, Proven, Quantity,
 };
 use crate::modulation;
-use crate::program::{LOAD_MARGIN, PROOF_GAP};
+use crate::program::{Exact, LOAD_MARGIN, PROOF_GAP};
 use crate::schedule::{Fluid, Packing, enumerate};
 use crate::synthesis::{Overload, RouteOption, Synthesis};
 use crate::workload::Workload;
@@ -21,7 +21,12 @@ const NUMBERS: usize = 4_000_000;
 
 /// The summary of a synthesized policy.
 pub fn synthesis(workload: &Workload, made: &Synthesis) -> String {
-    let mut text = heading(workload, &made.artifact.certificate, &made.fluid);
+    let mut text = heading(
+        workload,
+        &made.artifact.certificate,
+        &made.fluid,
+        made.exact.as_ref(),
+    );
     let _ = writeln!(text, "\n{}\n", loop_table(workload, &made.policy));
     let _ = writeln!(text, "{}", movement(workload, made));
     let _ = writeln!(text, "\n{}", cost_table(workload, made));
@@ -30,17 +35,19 @@ pub fn synthesis(workload: &Workload, made: &Synthesis) -> String {
     text
 }
 
-/// The load with its proof, and what there is to choose from.
+/// The load with its proof, in fractions too where there are any (which may be too long for the
+/// artifact), and what there is to choose from.
 pub(super) fn heading(
     workload: &Workload,
     certificate: &CertificateRecord,
     fluid: &Fluid,
+    exact: Option<&Exact>,
 ) -> String {
-    let exactly = certificate.exact.as_ref();
+    let written = certificate.exact.as_ref();
+    let exactly =
+        exact.is_some_and(Exact::is_proven) || written.is_some_and(|e| e.proven == Proven::Optimum);
     let proof = match certificate.proven {
-        true if exactly.is_some_and(|e| e.proven == Proven::Optimum) => {
-            "proven best, exactly".into()
-        }
+        true if exactly => "proven best, exactly".into(),
         true => format!("proven best, relative gap below {:.0e}", PROOF_GAP),
         false => format!(
             "NOT PROVEN best: gap {:.2e}; more with --time-limit",
@@ -49,7 +56,7 @@ pub(super) fn heading(
     };
     format!(
         "load ρ = {}{}  ({proof})\n{}\n{}\n",
-        exactly.map_or(String::new(), |e| fraction(e.load.exact())),
+        written.map_or(String::new(), |e| fraction(e.load.exact())),
         load(certificate.load),
         bottleneck(workload, fluid),
         schedulable_set(workload)

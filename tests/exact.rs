@@ -34,7 +34,11 @@ fn section7(rates: [&str; 3], mean: &str) -> Workload {
 }
 
 fn outcome(workload: &Workload) -> Result<Outcome, SynthesisError> {
-    synthesize(workload, &Options::new(Preemption::Full))
+    let options = Options {
+        effort: 0.01,
+        ..Options::new(Preemption::Full)
+    };
+    synthesize(workload, &options)
 }
 
 fn made(workload: &Workload) -> Artifact {

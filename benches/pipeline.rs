@@ -7,10 +7,12 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::analysis::one_or_all::{MsfqQueue, Stream};
 use synth::artifact::{Artifact, Preemption, check, check_fleet};
 use synth::ctmc::{Edge, Environment, ModulatedQueue, rounds};
-use synth::program::{self, Limits};
+use synth::program::{self, Certificate, Limits, Mix, Solution};
 use synth::synthesis::{FleetOutcome, Options, Outcome, synthesize, synthesize_fleet};
 use synth::workload::{Described, Workload};
 
@@ -143,5 +145,76 @@ fn queues(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, programs, queues, quickswap, fleets);
+/// As many types as schedules in use, each of which fills the server to the last unit: a workload,
+/// and its optimum in doubles. Loads are rounded to nine decimals, so that weights have as many
+/// digits as they can.
+fn full_basis(types: usize) -> (Workload, Solution) {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let demand: Vec<u32> = (0..types)
+        .map(|i| {
+            if i == 0 {
+                1
+            } else {
+                random.random_range(20..80)
+            }
+        })
+        .collect();
+    let capacity = 50 * types as u32;
+    let mut schedule = || {
+        let mut schedule: Vec<u32> = demand.iter().map(|_| random.random_range(0..2)).collect();
+        let used: u32 = schedule.iter().zip(&demand).map(|(u, d)| u * d).sum();
+        schedule[0] += capacity - used;
+        schedule
+    };
+    let schedules: Vec<Vec<u32>> = (0..types).map(|_| schedule()).collect();
+    let offered: Vec<String> = (0..types)
+        .map(|i| {
+            let served: u32 = schedules.iter().map(|u| u[i]).sum();
+            format!("{:.9}", LOAD * f64::from(served) / types as f64)
+        })
+        .collect();
+    let jobs = offered.iter().zip(&demand).enumerate().map(|(i, (b, d))| {
+        format!("  - {{name: t{i}, demand: {{cpu: {d}}}, arrival_rate: {b}, mean_size: 1}}\n")
+    });
+    let text = format!(
+        "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: {capacity}}}}}\njobs:\n{}",
+        jobs.collect::<String>()
+    );
+    let workload = Workload::parse(&text, "full").unwrap().workload;
+    let solution = Solution {
+        mix: Mix {
+            weights: vec![1.0 / types as f64; types],
+            schedules,
+        },
+        certificate: Certificate {
+            load: LOAD,
+            prices: vec![1.0 / types as f64; types],
+            resource_prices: vec![1.0 / f64::from(capacity)],
+            relaxed: None,
+            bound: LOAD,
+        },
+        rounds: 0,
+        columns: types,
+    };
+    (workload, solution)
+}
+
+/// Of the full basis.
+const LOAD: f64 = 0.712_345_678_9;
+
+/// The optimum in fractions, of bases with as many schedules as types.
+fn fractions(c: &mut Criterion) {
+    let mut group = c.benchmark_group("fractions");
+    group.sample_size(10);
+    for types in [50, 100, 200] {
+        let (workload, solution) = full_basis(types);
+        assert!(program::exact(&workload, &solution, 0).unwrap().is_proven());
+        group.bench_function(format!("exact/{types}"), |b| {
+            b.iter(|| program::exact(black_box(&workload), &solution, 0).unwrap());
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, programs, fractions, queues, quickswap, fleets);
 criterion_main!(benches);

@@ -8,6 +8,7 @@
 mod balance;
 mod check;
 mod choice;
+mod exact;
 mod family;
 mod fleet;
 mod layout;
@@ -19,6 +20,7 @@ mod what_if;
 pub use balance::{Balance, BalanceRecord};
 pub use check::{Finding, check, check_against, check_fleet, check_fleet_against};
 pub use choice::{ALIKE, Candidate, Choice, Interval, Steadiness};
+pub use exact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
 pub use family::{
     AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Family, StaticQuickswapPolicy, Switching,
 };
@@ -276,6 +278,9 @@ pub struct CertificateRecord {
     pub gap: f64,
     /// Whether the gap is at most 1e-9.
     pub proven: bool,
+    /// The same in fractions, where there are any and they are not too long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact: Option<ExactRecord>,
     /// The mix of schedules that has this load; absent where it is the policy's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mix: Option<Mix>,

@@ -13,6 +13,7 @@
 
 mod balance;
 mod complete;
+mod exact;
 mod exchange;
 mod fleet;
 mod fleet_by_enumeration;
@@ -26,6 +27,7 @@ mod table;
 
 pub use balance::{BALANCE_GAP, Balanced, Balancing, UnknownWeight, balance};
 pub use complete::solve_by_enumeration;
+pub use exact::{Exact, Inexact, Prices, Unproven, exact};
 pub use fleet::{FleetCertificate, FleetSolution, solve_fleet, worth};
 pub use fleet_by_enumeration::solve_fleet_by_enumeration;
 pub use pricing::{Knapsack, Priced};

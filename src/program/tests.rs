@@ -5,13 +5,13 @@ use rand::{RngExt, SeedableRng};
 use super::*;
 use crate::schedule::enumerate;
 
-fn model(name: &str) -> Workload {
+pub(super) fn model(name: &str) -> Workload {
     let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
     Workload::read(path.as_ref()).unwrap().workload
 }
 
 /// A random system of the class: few large jobs, or many small ones with four digits.
-fn random_workload(seed: u64) -> Workload {
+pub(super) fn random_workload(seed: u64) -> Workload {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
     let (types, resources) = (random.random_range(1..=4), random.random_range(1..=3));
     let fine = random.random_range(0..3) == 0;

@@ -12,7 +12,7 @@ pub fn choice(workload: &Workload, chosen: &Chosen) -> String {
         Some(made) => synthesis::synthesis(workload, made) + "\n",
         None => {
             let certificate = &chosen.artifact.certificate;
-            synthesis::heading(workload, certificate, &Fluid::new(workload)) + "\n"
+            synthesis::heading(workload, certificate, &Fluid::new(workload), None) + "\n"
         }
     };
     if let Some(record) = &chosen.artifact.provenance.choice {

@@ -1,11 +1,15 @@
 use std::fmt::Write as _;
 
+use num_rational::BigRational;
+
 use super::balance::balance;
 use super::cost::{conditions, cost_table, what_if};
 use super::{bar, number, percent, table};
-use crate::artifact::{CertificateRecord, Method, MsrPolicy, Objective, Preemption, Quantity};
+use crate::artifact::{
+    CertificateRecord, Method, MsrPolicy, Objective, Preemption, Proven, Quantity,
+};
 use crate::modulation;
-use crate::program::{LOAD_MARGIN, PROOF_GAP};
+use crate::program::{Exact, LOAD_MARGIN, PROOF_GAP};
 use crate::schedule::{Fluid, Packing, enumerate};
 use crate::synthesis::{Overload, RouteOption, Synthesis};
 use crate::workload::Workload;
@@ -18,7 +22,12 @@ const NUMBERS: usize = 4_000_000;
 
 /// The summary of a synthesized policy.
 pub fn synthesis(workload: &Workload, made: &Synthesis) -> String {
-    let mut text = heading(workload, &made.artifact.certificate, &made.fluid);
+    let mut text = heading(
+        workload,
+        &made.artifact.certificate,
+        &made.fluid,
+        made.exact.as_ref(),
+    );
     text += &balance(workload, made);
     let _ = writeln!(text, "\n{}\n", loop_table(workload, &made.policy));
     let _ = writeln!(text, "{}", movement(workload, made));
@@ -28,13 +37,19 @@ pub fn synthesis(workload: &Workload, made: &Synthesis) -> String {
     text
 }
 
-/// The load with its proof, and what there is to choose from.
+/// The load with its proof, in fractions too where there are any (which may be too long for the
+/// artifact), and what there is to choose from.
 pub(super) fn heading(
     workload: &Workload,
     certificate: &CertificateRecord,
     fluid: &Fluid,
+    exact: Option<&Exact>,
 ) -> String {
+    let written = certificate.exact.as_ref();
+    let exactly =
+        exact.is_some_and(Exact::is_proven) || written.is_some_and(|e| e.proven == Proven::Optimum);
     let proof = match certificate.proven {
+        true if exactly => "proven best, exactly".into(),
         true => format!("proven best, relative gap below {:.0e}", PROOF_GAP),
         false => format!(
             "NOT PROVEN best: gap {:.2e}; more with --time-limit",
@@ -42,7 +57,8 @@ pub(super) fn heading(
         ),
     };
     format!(
-        "load ρ = {}  ({proof})\n{}\n{}\n",
+        "load ρ = {}{}  ({proof})\n{}\n{}\n",
+        written.map_or(String::new(), |e| fraction(e.load.exact())),
         load(certificate.load),
         bottleneck(workload, fluid),
         schedulable_set(workload)
@@ -53,7 +69,15 @@ pub(super) fn heading(
 pub fn overload(workload: &Workload, overload: &Overload, decided: bool) -> String {
     let certificate = &overload.certificate;
     let mut text = String::new();
-    if decided && certificate.bound > 1.0 + LOAD_MARGIN {
+    let exactly = overload.exact.as_ref().filter(|e| e.is_proven());
+    if let Some(exactly) = exactly.filter(|_| decided) {
+        let _ = writeln!(
+            text,
+            "no policy can stabilize this workload: load ρ = {}{} exactly, and it must be below 1",
+            fraction(&exactly.load),
+            load(certificate.bound)
+        );
+    } else if decided && certificate.bound > 1.0 + LOAD_MARGIN {
         let _ = writeln!(
             text,
             "no policy can stabilize this workload: load ρ = {}, and it must be below 1",
@@ -116,6 +140,19 @@ pub(super) fn load(load: f64) -> String {
     let decimals = if (load - 1.0).abs() < 1e-3 { 12 } else { 9 };
     let text = format!("{load:.decimals$}");
     text.trim_end_matches('0').trim_end_matches('.').into()
+}
+
+/// A denominator up to which a fraction is read more easily than its decimals.
+const SHORT: u32 = 1_000_000;
+
+/// `131/200 = `, or nothing where there is no short fraction to tell.
+fn fraction(load: &BigRational) -> String {
+    let short = !load.is_integer() && *load.denom() <= SHORT.into();
+    if short {
+        format!("{load} = ")
+    } else {
+        String::new()
+    }
 }
 
 fn bottleneck(workload: &Workload, fluid: &Fluid) -> String {

@@ -3,6 +3,7 @@
 mod balance;
 mod choice;
 mod claims;
+mod exact;
 mod fleet;
 mod msfq;
 mod sweep;
@@ -23,10 +24,11 @@ use crate::artifact::{
     Preemption, Provenance, Route, RouteTried, Tuning, VERSION,
 };
 use crate::modulation::{self, Modulation, ModulationError};
-use crate::program::{Balancing, Certificate, LOAD_MARGIN, Limits, ProgramError, Solution};
-use crate::schedule::Fluid;
+use crate::program::{Balancing, Certificate, Exact, LOAD_MARGIN, Limits, ProgramError, Solution};
+use crate::schedule::{Fluid, Schedule};
 use crate::workload::{JobType, Workload, WorkloadError};
 use balance::Solved;
+use exact::{Settled, Standing};
 
 /// Phases up to which a chain is built; a concurrent route beyond is not considered.
 pub const PHASE_LIMIT: usize = 20_000;
@@ -61,6 +63,8 @@ pub struct Options {
     pub effort: f64,
     /// Limits on the work of the program.
     pub limits: Limits,
+    /// Schedules that the program starts from beside its own: see [`crate::program::solve_from`].
+    pub known: Vec<Schedule>,
 }
 
 impl Options {
@@ -77,6 +81,7 @@ impl Options {
             objective: Objective::Mean,
             effort: 1.0,
             limits: Limits::default(),
+            known: Vec::new(),
         }
     }
 }
@@ -101,6 +106,8 @@ pub struct Synthesis {
     pub policy: MsrPolicy,
     /// The program's solution, with the mix that the policy takes.
     pub solution: Solution,
+    /// The same in fractions, where there are any.
+    pub exact: Option<Exact>,
     /// The fluid bound.
     pub fluid: Fluid,
     /// The routes that were considered.
@@ -114,6 +121,8 @@ pub struct Synthesis {
 pub struct Overload {
     /// The load, and the prices that prove it.
     pub certificate: Certificate,
+    /// The same in fractions, where there are any.
+    pub exact: Option<Exact>,
     /// The fluid bound, which names a single over-committed resource if there is one.
     pub fluid: Fluid,
 }
@@ -138,6 +147,11 @@ pub enum SynthesisError {
         "no policy can be said to stabilize this workload: load ρ = {0}, and it must be below 1; `synth --workload FILE --preemption full` has the proof"
     )]
     Overloaded(f64),
+    /// Stable under some policy, and beyond double precision.
+    #[error(
+        "the load is below 1, exactly, but by less than {LOAD_MARGIN:e}: some policy stabilizes this workload, but double precision is not enough to tune or to analyse it; lower the arrival rates by a factor of 1 - 1e-10 or so"
+    )]
+    JustBelow,
     /// Setup rate missing, superfluous, or no rate.
     #[error("{0}")]
     SetupRate(String),
@@ -158,20 +172,23 @@ pub enum SynthesisError {
 /// solver fails.
 pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, SynthesisError> {
     check_options(workload, options)?;
-    let solved = balance::solve(workload, options)?;
-    let certificate = &solved.solution.certificate;
-    if certificate.load >= 1.0 - LOAD_MARGIN {
+    let settled = Settled::new(workload, options)?;
+    let standing = settled.standing();
+    if let Standing::Beyond | Standing::Undecided = standing {
         let overload = Overload {
-            certificate: certificate.clone(),
+            certificate: settled.solution.certificate,
+            exact: settled.exact,
             fluid: Fluid::new(workload),
         };
-        let decided = overload.certificate.bound >= 1.0 - 2.0 * LOAD_MARGIN;
-        return Ok(if decided {
-            Outcome::Overloaded(overload)
-        } else {
-            Outcome::Undecided(overload)
+        return Ok(match standing {
+            Standing::Beyond => Outcome::Overloaded(overload),
+            _ => Outcome::Undecided(overload),
         });
     }
+    if standing == Standing::JustBelow {
+        return Err(SynthesisError::JustBelow);
+    }
+    let solved = Solved::new(workload, options, settled)?;
     let (mut made, modulation) = of_solution(workload, options, solved)?;
     let what_if = what_if::what_if(workload, options, &made.policy, &modulation, &made.solution)?;
     made.artifact.provenance.what_if = Some(what_if);
@@ -185,7 +202,11 @@ fn of_solution(
     options: &Options,
     solved: Solved,
 ) -> Result<(Synthesis, Modulation), SynthesisError> {
-    let Solved { solution, record } = solved;
+    let Solved {
+        solution,
+        exact,
+        record,
+    } = solved;
     let (policy, mut routes) = policy_of(workload, options, &solution, tuning::FINEST)?;
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
     let taken = routes.iter_mut().find(|r| r.route == policy.route);
@@ -211,6 +232,7 @@ fn of_solution(
         policy,
         fluid: Fluid::new(workload),
         solution,
+        exact,
         routes,
         out_of_reach,
     };

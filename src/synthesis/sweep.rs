@@ -1,9 +1,9 @@
-use super::balance::{self, Solved};
+use super::balance::Solved;
+use super::exact::{Settled, Standing};
 use super::{Options, PHASE_LIMIT, SynthesisError, first_draft, tuning};
 use crate::analysis::{AnalysisError, Cost, TypeQueue};
 use crate::artifact::{MsrPolicy, Route};
 use crate::modulation::Modulation;
-use crate::program::LOAD_MARGIN;
 use crate::workload::Workload;
 
 /// A policy's cost at one switching rate on one route: mean response times \[time\].
@@ -36,10 +36,16 @@ pub fn sweep(
     points: usize,
 ) -> Result<Vec<SweepPoint>, SynthesisError> {
     super::check_options(workload, options)?;
-    let Solved { solution, .. } = balance::solve(workload, options)?;
-    if solution.certificate.load >= 1.0 - LOAD_MARGIN {
-        return Err(SynthesisError::Overloaded(solution.certificate.load));
+    let settled = Settled::new(workload, options)?;
+    match settled.standing() {
+        Standing::Below => {}
+        Standing::JustBelow => return Err(SynthesisError::JustBelow),
+        Standing::Beyond | Standing::Undecided => {
+            let load = settled.solution.certificate.load;
+            return Err(SynthesisError::Overloaded(load));
+        }
     }
+    let solution = Solved::new(workload, options, settled)?.solution;
     let draft = first_draft(workload, options, &solution);
     if draft.order.len() == 1 {
         return Ok(Vec::new());

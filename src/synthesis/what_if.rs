@@ -1,6 +1,7 @@
 //! What a change of the workload or of the server would do: what operators ask before anything else.
 
-use super::balance::{self, Solved};
+use super::balance::Solved;
+use super::exact::Settled;
 use super::{Options, PHASE_LIMIT, SynthesisError, all_exponential, policy_of};
 use crate::analysis::{self, Cost, TypeQueue};
 use crate::artifact::{Crossing, MoreArrivals, MoreResource, MsrPolicy, Preemption, WhatIf};
@@ -121,7 +122,8 @@ impl Question<'_> {
             let Some((larger, more)) = self.workload.with_one_more_unit(j) else {
                 continue;
             };
-            let Solved { solution, .. } = balance::solve(&larger, self.options)?;
+            let settled = Settled::in_doubles(&larger, self.options)?;
+            let Solved { solution, .. } = Solved::new(&larger, self.options, settled)?;
             let mean_response = match now {
                 Some(now) => {
                     let kept = now.mean_response(self.workload);

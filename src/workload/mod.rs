@@ -44,6 +44,7 @@ mod check_size;
 mod continuous;
 mod decimal;
 mod document;
+mod exact;
 mod fault;
 mod fleet;
 mod fleet_check;

@@ -111,7 +111,7 @@ impl Priced<'_> {
         }
     }
 
-    fn judge(&self, verdict: &Verdict, found: f64, report: &mut Report) {
+    fn judge(&self, verdict: &Verdict<f64>, found: f64, report: &mut Report) {
         let message = match verdict {
             Verdict::Bounded => return,
             Verdict::Beaten(schedule, value) => format!(

@@ -4,17 +4,52 @@
 //! Depth first, types in order of value for cost, where cost is what a job takes of the room
 //! at the resource prices. With `D_i·w ≥ v_i` for all types, and `e` the efficiency
 //! `v_i / D_i·w` of the next one, what fits into a room gains at most `e (w·room)`: below that,
-//! a branch is cut. The walk keeps its own stack, for types may be many.
+//! a branch is cut. The walk keeps its own stack, for types may be many. It is the same in
+//! doubles and in whole numbers.
+
+use std::cmp::Ordering;
+
+use num_bigint::BigInt;
+use num_traits::NumOps;
 
 use crate::schedule::{Packing, Schedule};
 
+/// What values and costs are: doubles, or whole numbers of any length.
+pub(super) trait Number: Clone + PartialOrd + From<u32> + NumOps {
+    /// How two quotients compare, their denominators positive.
+    fn compare(a: [&Self; 2], b: [&Self; 2]) -> Ordering;
+
+    /// Whether a quotient times `left` is more than what is missing.
+    fn gains(quotient: [&Self; 2], left: &Self, missing: Self) -> bool;
+}
+
+impl Number for f64 {
+    fn compare(a: [&Self; 2], b: [&Self; 2]) -> Ordering {
+        (a[0] / a[1]).total_cmp(&(b[0] / b[1]))
+    }
+
+    fn gains([value, cost]: [&Self; 2], left: &Self, missing: Self) -> bool {
+        value / cost * left > missing
+    }
+}
+
+impl Number for BigInt {
+    fn compare(a: [&Self; 2], b: [&Self; 2]) -> Ordering {
+        (a[0] * b[1]).cmp(&(b[0] * a[1]))
+    }
+
+    fn gains([value, cost]: [&Self; 2], left: &Self, missing: Self) -> bool {
+        value * left > missing * cost
+    }
+}
+
 /// The answer.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Verdict {
+pub(super) enum Verdict<N> {
     /// No schedule is worth more.
     Bounded,
     /// This one is worth this much.
-    Beaten(Schedule, f64),
+    Beaten(Schedule, N),
     /// The nodes allowed did not suffice to tell.
     Undecided,
 }
@@ -23,74 +58,77 @@ pub(super) enum Verdict {
 ///
 /// `values` (K) are nonnegative, and `costs` (K) those of one job at resource prices under
 /// which the whole server costs `capacity`; every value is at most its cost up to rounding.
-pub(super) fn exceeds(
+pub(super) fn exceeds<N: Number>(
     packing: &Packing,
-    values: &[f64],
-    costs: &[f64],
-    capacity: f64,
-    threshold: f64,
+    values: &[N],
+    costs: &[N],
+    capacity: N,
+    threshold: N,
     nodes: u64,
-) -> Verdict {
+) -> Verdict<N> {
     let item = |i: usize| Item {
         kind: i,
-        value: values[i],
-        cost: costs[i],
-        efficiency: values[i] / costs[i],
+        value: values[i].clone(),
+        cost: costs[i].clone(),
     };
-    let mut items: Vec<Item> = (0..values.len())
-        .filter(|&i| values[i] > 0.0)
+    let mut items: Vec<Item<N>> = (0..values.len())
+        .filter(|&i| values[i] > N::from(0))
         .map(item)
         .collect();
-    items.sort_by(|a, b| {
-        b.efficiency
-            .total_cmp(&a.efficiency)
-            .then(b.cost.total_cmp(&a.cost))
-    });
+    items.sort_by(Item::by_efficiency);
     let room = packing.capacity().to_vec();
     let mut search = Search {
         packing,
         items,
         threshold,
         room,
-        value: 0.0,
+        value: N::from(0),
         left: capacity,
         taken: Vec::new(),
     };
     search.run(nodes)
 }
 
-struct Item {
+struct Item<N> {
     kind: usize,
-    value: f64,
-    cost: f64,
-    efficiency: f64,
+    value: N,
+    cost: N,
+}
+
+impl<N: Number> Item<N> {
+    /// The most efficient first, of equals the dearest.
+    fn by_efficiency(a: &Self, b: &Self) -> Ordering {
+        let one = N::from(1);
+        N::compare([&b.value, &b.cost], [&a.value, &a.cost])
+            .then(N::compare([&b.cost, &one], [&a.cost, &one]))
+    }
 }
 
 /// A count that was settled, and what stood before it.
-struct Taken {
+struct Taken<N> {
     count: u32,
-    value: f64,
-    left: f64,
+    value: N,
+    left: N,
 }
 
-struct Search<'a> {
+struct Search<'a, N> {
     packing: &'a Packing,
-    items: Vec<Item>,
-    threshold: f64,
+    items: Vec<Item<N>>,
+    threshold: N,
     room: Vec<u64>,
     /// Worth of what is taken.
-    value: f64,
+    value: N,
     /// Price of the room that is left.
-    left: f64,
+    left: N,
     /// Counts of the first items, as far as they are settled.
-    taken: Vec<Taken>,
+    taken: Vec<Taken<N>>,
 }
 
-impl Search<'_> {
-    fn run(&mut self, mut nodes: u64) -> Verdict {
+impl<N: Number> Search<'_, N> {
+    fn run(&mut self, mut nodes: u64) -> Verdict<N> {
         loop {
             if self.value > self.threshold {
-                return Verdict::Beaten(self.schedule(), self.value);
+                return Verdict::Beaten(self.schedule(), self.value.clone());
             }
             if self.is_promising() {
                 if nodes == 0 {
@@ -108,7 +146,8 @@ impl Search<'_> {
     /// Whether the items that are not settled could lift the worth above the threshold.
     fn is_promising(&self) -> bool {
         let next = self.items.get(self.taken.len());
-        next.is_some_and(|item| self.value + item.efficiency * self.left > self.threshold)
+        let missing = self.threshold.clone() - self.value.clone();
+        next.is_some_and(|item| N::gains([&item.value, &item.cost], &self.left, missing))
     }
 
     /// Settles the next item at this count, which fits.
@@ -117,11 +156,11 @@ impl Search<'_> {
         self.packing.take(item.kind, count, &mut self.room);
         self.taken.push(Taken {
             count,
-            value: self.value,
-            left: self.left,
+            value: self.value.clone(),
+            left: self.left.clone(),
         });
-        self.value += f64::from(count) * item.value;
-        self.left -= f64::from(count) * item.cost;
+        self.value = self.value.clone() + item.value.clone() * N::from(count);
+        self.left = self.left.clone() - item.cost.clone() * N::from(count);
     }
 
     /// Gives back the count settled last, and returns it.
@@ -215,6 +254,20 @@ mod tests {
             assert!(packing.fits(&schedule));
             assert_eq!((value, worth(&schedule)), (best, best));
         }
+    }
+
+    /// In whole numbers a hair makes the difference: the best is worth all of the threshold, and
+    /// one more than the threshold when that is lowered by one in 10⁴⁰.
+    #[test]
+    fn whole_numbers_of_any_length_are_told_apart() {
+        let packing = packing("section7");
+        let unit = BigInt::from(10).pow(40);
+        let values = [1, 2, 5].map(|v| &unit * v);
+        let costs = [3, 4, 10].map(BigInt::from);
+        let ask = |threshold| exceeds(&packing, &values, &costs, BigInt::from(20), threshold, 1000);
+        assert_eq!(ask(&unit * 10), Verdict::Bounded);
+        let beaten = Verdict::Beaten(vec![0, 0, 2], &unit * 10);
+        assert_eq!(ask(&unit * 10 - 1), beaten);
     }
 
     #[test]

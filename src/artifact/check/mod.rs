@@ -4,7 +4,8 @@
 //! # Theory
 //! Each claim has a second derivation here. The *bound* of the certificate is put to one
 //! integer knapsack: no schedule may be worth more than `1/bound` at the prices stated
-//! (Farley, Operations Research 38, 1990). The *modulating chain* is not solved as a chain:
+//! (Farley, Operations Research 38, 1990); where it is stated in fractions, both sides of it are
+//! derived in whole numbers. The *modulating chain* is not solved as a chain:
 //! one round of the loop is a renewal cycle, and the time and service of its routes are sums
 //! over the stages of a route, weighted with the probability that the route comes by
 //! ([`round`]). What is left is arithmetic.
@@ -18,6 +19,7 @@ mod against;
 mod balance;
 mod certificate;
 mod claims;
+mod exact;
 mod families;
 mod fleet;
 mod knapsack;
@@ -119,6 +121,12 @@ fn evidence(artifact: &Artifact, workload: &Workload, report: &mut Report) {
     }
     if let Some(found) = &artifact.certificate.balance {
         balance::check(artifact, found, workload, report);
+    }
+    if let (Some(found), Some(mix)) = (&artifact.certificate.exact, mix(artifact))
+        && report.is_clear("certificate")
+        && report.is_clear("policy")
+    {
+        exact::check(&artifact.certificate, found, mix, workload, report);
     }
     match &artifact.policy {
         Family::Msr(policy) => round_and_claims(artifact, policy, workload, report),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Mixed, Report, mixes};
+use super::{Mixed, Report, exact, mix, mixes};
 use crate::artifact::{Artifact, MsrPolicy, Preemption, RelaxedRecord};
 use crate::schedule::Packing;
 use crate::workload::Workload;
@@ -174,6 +174,9 @@ fn certificate(artifact: &Artifact, report: &mut Report) {
         relaxation(relaxed, resources, report);
     }
     sum("certificate.prices", &found.prices, report);
+    if let (Some(exact), Some(mix)) = (&found.exact, mix(artifact)) {
+        exact::shape(exact, mix.schedules.len(), types, report);
+    }
     positive("certificate.load", found.load, report);
     positive("certificate.bound", found.bound, report);
     nonnegative("certificate.gap", found.gap, report);

@@ -1,0 +1,157 @@
+use std::borrow::Cow;
+use std::fmt;
+
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_rational::BigRational;
+use num_traits::{One, Signed, ToPrimitive};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// Digits of all fractions of a certificate together. A mix of 200 schedules has weights of some
+/// hundred digits each: nobody reads them, and they would be most of the file.
+pub const MOST_DIGITS: usize = 20_000;
+
+/// The certificate in fractions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExactRecord {
+    /// The load ρ of the mix; `load` is the double nearest to it.
+    pub load: Fraction,
+    /// The weight of each schedule of the mix (N), positive, of sum 1; the weights of the mix are
+    /// the doubles nearest to them.
+    pub weights: Vec<Fraction>,
+    /// What is proven.
+    pub proven: Proven,
+    /// Prices y_i of the types (K), nonnegative, of sum 1, at which no schedule is worth more than
+    /// 1/ρ: `Σ_i (y_i/b_i) u_i ≤ 1/ρ`. Absent where only the load of the mix is proven.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices: Option<Vec<Fraction>>,
+}
+
+/// What fractions prove.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Proven {
+    /// No policy has a load below ρ, and the mix has it.
+    Optimum,
+    /// The mix has the load ρ; that it is best holds up to `gap`.
+    Mix,
+}
+
+impl ExactRecord {
+    /// Digits of all its fractions.
+    pub fn digits(&self) -> usize {
+        let prices = self.prices.iter().flatten();
+        let all = self.weights.iter().chain(prices).chain([&self.load]);
+        all.map(Fraction::digits).sum()
+    }
+}
+
+/// A fraction ≥ 0 in lowest terms: in JSON a string of decimal digits, `131/200` or `1`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fraction(BigRational);
+
+impl Fraction {
+    /// A number that is not negative; `None` otherwise.
+    pub fn new(number: BigRational) -> Option<Self> {
+        (!number.is_negative()).then_some(Fraction(number))
+    }
+
+    /// The number.
+    pub fn exact(&self) -> &BigRational {
+        &self.0
+    }
+
+    /// The nearest double; infinite beyond their range.
+    pub fn nearest(&self) -> f64 {
+        self.0.to_f64().unwrap_or(f64::INFINITY)
+    }
+
+    /// Decimal digits of numerator and denominator, one more at most.
+    fn digits(&self) -> usize {
+        let of = |x: &BigInt| (x.bits() as f64 * std::f64::consts::LOG10_2) as usize + 1;
+        of(self.0.numer()) + of(self.0.denom())
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.len() > MOST_DIGITS {
+            return Err(format!(
+                "a fraction of {} characters, expected at most {MOST_DIGITS}",
+                text.len()
+            ));
+        }
+        let expected =
+            || format!("`{text}`, expected a fraction such as 131/200 or 1, in lowest terms");
+        let (numerator, denominator) = text.split_once('/').unwrap_or((text, "1"));
+        let whole = |digits: &str| -> Option<BigInt> {
+            let canonical = digits == "0" || !digits.starts_with('0');
+            (canonical && digits.bytes().all(|b| b.is_ascii_digit()))
+                .then(|| digits.parse().ok())?
+        };
+        let pair = whole(numerator).zip(whole(denominator));
+        let (numerator, denominator) = pair.ok_or_else(expected)?;
+        let plain = denominator.is_one() != text.contains('/');
+        if !denominator.is_positive() || !plain || !numerator.gcd(&denominator).is_one() {
+            return Err(expected());
+        }
+        Ok(Fraction(BigRational::new_raw(numerator, denominator)))
+    }
+}
+
+impl fmt::Display for Fraction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Serialize for Fraction {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Fraction {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <Cow<'_, str>>::deserialize(deserializer)?;
+        Self::parse(&text).map_err(de::Error::custom)
+    }
+}
+
+impl JsonSchema for Fraction {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Fraction".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^(0|[1-9][0-9]*)(/[1-9][0-9]*)?$" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn fractions_are_read_as_they_are_written() {
+        for text in ["0", "1", "131/200", "7", "12345678901234567890123456789/2"] {
+            assert_eq!(Fraction::parse(text).unwrap().to_string(), text);
+        }
+        for text in [
+            "", "-1", "1/0", "0/5", "2/4", "3/1", "01/2", "1/02", "1.5", "1/2/3", "+1", "1/", "/2",
+            "½", "1 /2",
+        ] {
+            assert!(
+                Fraction::parse(text).unwrap_err().contains("lowest terms"),
+                "{text}"
+            );
+        }
+        assert!(Fraction::parse(&"9".repeat(MOST_DIGITS + 1)).is_err());
+        assert_eq!(Fraction::parse("131/200").unwrap().nearest(), 0.655);
+    }
+}

@@ -1,0 +1,245 @@
+//! What is said in fractions: decided exactly, and every lie in it refused.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use serde_json::{Value, json};
+use synth::artifact::{
+    Artifact, ArtifactError, CheckedArtifact, Family, Preemption, Proven, check,
+};
+use synth::program::{self, Limits};
+use synth::synthesis::{Options, Outcome, SynthesisError, synthesize};
+use synth::workload::Workload;
+
+fn model(name: &str) -> Workload {
+    let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+    Workload::read(path.as_ref()).unwrap().workload
+}
+
+/// Section 7 of the MSR paper at rates with load 1, and this mean size: that is the load.
+fn section7_at(load: &str) -> Workload {
+    section7([".5", "2", "1"], load)
+}
+
+/// The same at these rates.
+fn section7(rates: [&str; 3], mean: &str) -> Workload {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
+    let text = std::fs::read_to_string(path).unwrap();
+    let pairs = ["rate: .45,", "rate: 1.8,", "rate: .9,"]
+        .into_iter()
+        .zip(rates);
+    let text = pairs.fold(text, |text, (from, to)| {
+        text.replace(from, &format!("rate: {to},"))
+    });
+    let text = text.replace("mean_size: 1}", &format!("mean_size: {mean}}}"));
+    Workload::parse(&text, "section7").unwrap().workload
+}
+
+fn outcome(workload: &Workload) -> Result<Outcome, SynthesisError> {
+    let options = Options {
+        effort: 0.01,
+        ..Options::new(Preemption::Full)
+    };
+    synthesize(workload, &options)
+}
+
+fn made(workload: &Workload) -> Artifact {
+    match outcome(workload).unwrap() {
+        Outcome::Policy(made) => made.artifact,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// 1 is refused as 1, and what is above by one in 10¹⁵ as that; below, doubles cannot follow within
+/// 10⁻¹¹, and that is said: no policy is made, and none called impossible.
+#[test]
+fn one_is_told_from_its_neighbours() {
+    for load in ["1", "1.000000000000001", "1.5"] {
+        let workload = section7_at(load);
+        let Outcome::Overloaded(overload) = outcome(&workload).unwrap() else {
+            panic!("{load}");
+        };
+        let exact = overload.exact.unwrap();
+        assert!(exact.is_proven(), "{load}");
+        // Of the third type b = 1 · mean size.
+        assert_eq!(Some(exact.load), workload.types()[2].exact_load());
+    }
+    for load in ["0.999999999999999", "0.999999999999"] {
+        let refused = outcome(&section7_at(load)).unwrap_err();
+        assert!(matches!(refused, SynthesisError::JustBelow), "{refused}");
+        assert!(refused.to_string().contains("below 1, exactly"));
+    }
+    made(&section7_at("0.9999999999"));
+}
+
+/// The models with fractions have them in their policies, and these the checker derives anew.
+#[test]
+fn policies_carry_their_fractions() {
+    for (name, load) in [
+        ("vms", "131/200"),
+        ("section7", "9/10"),
+        ("four_types", "9/10"),
+        ("one_or_all", "123/160"),
+    ] {
+        let artifact = made(&model(name));
+        let exact = artifact.certificate.exact.clone().unwrap();
+        assert_eq!(
+            (exact.load.to_string().as_str(), artifact.certificate.gap),
+            (load, 0.0)
+        );
+        assert!(exact.prices.is_some(), "{name}");
+        assert_eq!(check(&artifact).err(), None, "{name}");
+        let text = artifact.to_json().unwrap();
+        let again = CheckedArtifact::parse(&text, name).unwrap();
+        assert_eq!(again.artifact().certificate, artifact.certificate);
+    }
+    // A bounded Pareto law has no mean that is a fraction.
+    assert_eq!(made(&model("bursty")).certificate.exact, None);
+}
+
+/// Paths of what is wrong with a document.
+fn faults(document: &Value) -> Vec<String> {
+    match CheckedArtifact::parse(&document.to_string(), "test") {
+        Ok(_) => Vec::new(),
+        Err(ArtifactError::Shape { place, .. }) => vec![place],
+        Err(ArtifactError::Refused { findings, .. }) => {
+            findings.into_iter().map(|f| f.path).collect()
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Section 7 has the weights 1/2 and 1/2, and the prices 1/8, 3/8 and 1/2.
+#[test]
+fn a_lie_in_fractions_is_refused_where_it_stands() {
+    let valid = serde_json::to_value(made(&model("section7"))).unwrap();
+    let exact = &valid["certificate"]["exact"];
+    assert_eq!(exact["prices"], json!(["1/8", "3/8", "1/2"]));
+    assert_eq!(faults(&valid), [""; 0]);
+    for (field, lie, path) in [
+        ("load", json!("8/10"), "certificate.exact.load"),
+        ("load", json!("0.9"), "certificate.exact.load"),
+        ("load", json!("9/11"), "certificate.exact.load"),
+        (
+            "load",
+            json!("900000000000001/1000000000000000"),
+            "certificate.exact.load",
+        ),
+        ("load", json!(0.9), "certificate.exact.load"),
+        ("weights", json!(["1/2"]), "certificate.exact.weights"),
+        (
+            "weights",
+            json!(["1/2", "1/3"]),
+            "certificate.exact.weights",
+        ),
+        ("weights", json!(["1", "0"]), "certificate.exact.weights[1]"),
+        (
+            "weights",
+            json!(["-1/2", "3/2"]),
+            "certificate.exact.weights[0]",
+        ),
+        (
+            "weights",
+            json!([
+                "500000000000001/1000000000000000",
+                "499999999999999/1000000000000000"
+            ]),
+            "certificate.exact.load",
+        ),
+        ("prices", json!(["1/8", "3/8"]), "certificate.exact.prices"),
+        (
+            "prices",
+            json!(["1/8", "3/8", "1/4"]),
+            "certificate.exact.prices",
+        ),
+        (
+            "prices",
+            json!(["3/8", "1/8", "1/2"]),
+            "certificate.exact.prices",
+        ),
+        (
+            "prices",
+            json!(["1/3", "1/3", "1/3"]),
+            "certificate.exact.prices",
+        ),
+        (
+            "prices",
+            json!([
+                "125000000000001/1000000000000000",
+                "374999999999999/1000000000000000",
+                "1/2"
+            ]),
+            "certificate.exact.prices",
+        ),
+        ("prices", json!(null), "certificate.exact"),
+        ("proven", json!("mix"), "certificate.exact"),
+        ("proven", json!("surely"), "certificate.exact.proven"),
+        ("surprise", json!(1), "certificate.exact.surprise"),
+    ] {
+        let mut document = valid.clone();
+        document["certificate"]["exact"][field] = lie.clone();
+        let found = faults(&document);
+        assert!(
+            found.iter().any(|p| p == path),
+            "{field} = {lie}: {found:?}"
+        );
+    }
+    for (field, lie) in [
+        ("load", 0.900_000_000_000_001),
+        ("bound", 0.899_999_999_999_999),
+    ] {
+        let mut document = valid.clone();
+        document["certificate"][field] = json!(lie);
+        assert!(
+            faults(&document).contains(&format!("certificate.{field}")),
+            "{field}"
+        );
+    }
+    let mut document = valid.clone();
+    document["policy"]["weights"] = json!([0.500_000_000_000_001, 0.499_999_999_999_999]);
+    assert!(faults(&document).contains(&"policy.weights[0]".to_string()));
+}
+
+/// A mix that is worse by a hair, with its own true load, called the optimum: doubles do not tell,
+/// but the prices do not prove it. Called a mix without a claim to be best, it is what it says.
+#[test]
+fn a_mix_that_is_worse_by_a_hair_is_not_the_optimum() {
+    let mut artifact = made(&section7_at(".5"));
+    let Family::Msr(policy) = &mut artifact.policy else {
+        panic!("{:?}", artifact.policy);
+    };
+    assert_eq!(policy.schedules, [[0, 0, 2], [1, 4, 0]]);
+    policy.weights = vec![0.4999999999, 0.5000000001];
+    let exact = artifact.certificate.exact.as_mut().unwrap();
+    let fraction = |text: &str| serde_json::from_value(json!(text)).unwrap();
+    exact.weights = ["4999999999/10000000000", "5000000001/10000000000"]
+        .map(fraction)
+        .into();
+    exact.load = fraction("2500000000/4999999999");
+    artifact.certificate.load = 2_500_000_000.0 / 4_999_999_999.0;
+    artifact.certificate.bound = artifact.certificate.load;
+    let faults = |artifact: &Artifact| -> Vec<String> {
+        let findings = check(artifact).err().unwrap_or_default();
+        findings
+            .into_iter()
+            .map(|f| f.path)
+            .filter(|p| p.starts_with("certificate"))
+            .collect()
+    };
+    assert_eq!(faults(&artifact), ["certificate.exact.prices"]);
+    let exact = artifact.certificate.exact.as_mut().unwrap();
+    (exact.proven, exact.prices) = (Proven::Mix, None);
+    assert_eq!(faults(&artifact), [""; 0]);
+}
+
+/// What the program settles does not hang on the unit of time.
+#[test]
+fn units_of_time_do_not_matter() {
+    let load = |rates, mean| {
+        let workload = section7(rates, mean);
+        let solution = program::solve(&workload, &Limits::default()).unwrap();
+        let exact = program::exact(&workload, &solution, 1_000_000).unwrap();
+        exact.load.to_string()
+    };
+    assert_eq!(load([".45", "1.8", ".9"], "1"), "9/10");
+    assert_eq!(load(["4.5e-10", "1.8e-9", "9e-10"], "1e9"), "9/10");
+    assert_eq!(load(["4.5e11", "1.8e12", "9e11"], "1e-12"), "9/10");
+}

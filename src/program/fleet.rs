@@ -15,9 +15,13 @@
 //! `y^h_i ∝ (y_i/b_i) b^h_i` the mix of each shape with a price is proven best for that workload,
 //! too ([`Certificate::of_mix`]).
 
-use super::fleet_by_enumeration::solve_fleet_by_enumeration;
-use super::{Certificate, Knapsack, Limits, Mix, PROOF_GAP, ProgramError};
-use crate::schedule::Packing;
+use super::generation::Generation;
+use super::problem::{Column, Problem};
+use super::{
+    Certificate, Knapsack, Limits, Mix, PROOF_GAP, ProgramError, Relaxed, check_types,
+    starting_columns,
+};
+use crate::schedule::{Packing, Schedule};
 use crate::workload::{Fleet, JobType, Workload};
 
 /// The solved program of a fleet.
@@ -41,11 +45,21 @@ pub struct FleetCertificate {
     pub load: f64,
     /// Prices `y` (K of the fleet), nonnegative, of sum 1.
     pub prices: Vec<f64>,
-    /// For each shape the prices of the resources' integer units of its server (H × R_h):
-    /// `D_i·w_h ≥ y_i/b_i` for every type that fits there.
-    pub resource_prices: Vec<Vec<f64>>,
+    /// What a server of each shape is worth at these prices (H).
+    pub servers: Vec<ServerBound>,
     /// No policy has a load below this: `1 / Σ_h n_h z_h`.
     pub bound: f64,
+}
+
+/// What no schedule on a server is worth more than, at given values of running jobs.
+#[derive(Clone, Debug)]
+pub struct ServerBound {
+    /// `z_h ≥ max_u Σ_i (y_i/b_i) u_i`.
+    pub worth: f64,
+    /// Prices of the resources' integer units (R_h), at which each job costs its value at least.
+    pub resource_prices: Vec<f64>,
+    /// Where the bound is that of a relaxation: which.
+    pub relaxed: Option<Relaxed>,
 }
 
 impl FleetCertificate {
@@ -107,14 +121,68 @@ impl Certificate {
     }
 }
 
-/// Solves the program of a fleet.
+/// Solves the program of a fleet by column generation; never silently: see
+/// [`FleetCertificate::proven`].
 ///
 /// # Errors
-/// When HiGHS does not end optimal, or the fleet is beyond what can be solved.
-pub fn solve_fleet(fleet: &Fleet, _limits: &Limits) -> Result<FleetSolution, ProgramError> {
-    /// Maximal schedules of one shape.
-    const MOST: usize = 20_000;
-    solve_fleet_by_enumeration(fleet, MOST)?.ok_or(ProgramError::TooManySchedules(MOST))
+/// When HiGHS does not end optimal, or numbers are out of its range.
+pub fn solve_fleet(fleet: &Fleet, limits: &Limits) -> Result<FleetSolution, ProgramError> {
+    check_types(fleet.types())?;
+    let problem = Problem::of_fleet(fleet);
+    let mut columns = Vec::new();
+    for (site, shape) in fleet.shapes().iter().enumerate() {
+        let schedules = starting_columns(shape.server(), &problem.sites[site].packing);
+        columns.extend(
+            schedules
+                .into_iter()
+                .map(|schedule| Column { site, schedule }),
+        );
+    }
+    let mut generation = Generation::new(&problem, columns)?;
+    generation.run(limits)?;
+    let columns = generation.master.columns();
+    let mix = |site: usize| {
+        let own = columns
+            .iter()
+            .zip(&generation.weights)
+            .filter(|(c, _)| c.site == site);
+        let (schedules, mut weights): (Vec<Schedule>, Vec<f64>) = own
+            .map(|(column, weight)| (column.schedule.clone(), *weight))
+            .unzip();
+        // A shape that the optimum does without works, too.
+        if weights.iter().all(|weight| *weight <= 0.0) {
+            weights[0] = 1.0;
+        }
+        Mix::new(&schedules, &weights)
+    };
+    let mixes: Vec<Mix> = (0..problem.sites.len()).map(mix).collect();
+    let proof = &generation.proof;
+    let prices = proof.values.iter().zip(&problem.offered);
+    let servers = proof.worths.iter().zip(&proof.resource_prices).enumerate();
+    Ok(FleetSolution {
+        certificate: FleetCertificate {
+            load: load(fleet, &mixes),
+            prices: prices.map(|(v, b)| v * b).collect(),
+            servers: servers
+                .map(|(site, (worth, resource_prices))| ServerBound {
+                    worth: *worth,
+                    resource_prices: resource_prices.clone(),
+                    relaxed: proof.relaxed_site(&problem, site),
+                })
+                .collect(),
+            bound: 1.0 / proof.t,
+        },
+        rounds: generation.rounds,
+        columns: columns.len(),
+        mixes,
+    })
+}
+
+/// `max_i ρ_i`.
+pub(super) fn load(fleet: &Fleet, mixes: &[Mix]) -> f64 {
+    let types = fleet.types().iter().zip(served(fleet, mixes));
+    let loads = types.map(|(kind, served)| kind.offered_load() / served);
+    loads.fold(0.0, f64::max)
 }
 
 /// `y_i/b_i` (K).
@@ -129,7 +197,7 @@ pub(super) fn values(types: &[JobType], prices: &[f64]) -> Vec<f64> {
 ///
 /// # Errors
 /// When HiGHS does not solve the knapsack's relaxation.
-pub fn worth(
+pub(super) fn worth(
     server: &Workload,
     values: &[f64],
     mix: &Mix,

@@ -3,7 +3,7 @@ use good_lp::{
     constraint, variable,
 };
 
-use super::fleet::{FleetCertificate, FleetSolution, served, values, worth};
+use super::fleet::{FleetCertificate, FleetSolution, ServerBound, load, values, worth};
 use super::{Mix, ProgramError};
 use crate::schedule::{Fluid, Packing, Schedule, maximal};
 use crate::workload::Fleet;
@@ -35,21 +35,23 @@ pub fn solve_fleet_by_enumeration(
     let (weights, prices) = optimum(fleet, &all)?;
     let pairs = all.iter().zip(&weights);
     let mixes: Vec<Mix> = pairs.map(|(all, raw)| Mix::new(all, raw)).collect();
-    let (mut bound, mut resource_prices) = (0.0, Vec::new());
+    let (mut bound, mut servers) = (0.0, Vec::new());
     let of_types = values(fleet.types(), &prices);
     for (shape, mix) in fleet.shapes().iter().zip(&mixes) {
         let own: Vec<f64> = shape.types().iter().map(|&i| of_types[i]).collect();
         let (worth, prices) = worth(shape.server(), &own, mix, NODES)?;
         bound += f64::from(shape.count()) * worth;
-        resource_prices.push(prices);
+        servers.push(ServerBound {
+            worth,
+            resource_prices: prices,
+            relaxed: None,
+        });
     }
-    let types = fleet.types().iter().zip(served(fleet, &mixes));
-    let load = types.map(|(kind, served)| kind.offered_load() / served);
     Ok(Some(FleetSolution {
         certificate: FleetCertificate {
-            load: load.fold(0.0, f64::max),
+            load: load(fleet, &mixes),
             prices,
-            resource_prices,
+            servers,
             bound: 1.0 / bound,
         },
         mixes,

@@ -7,7 +7,7 @@ use super::exchange::Exchange;
 use super::master::{Master, Primal};
 use super::problem::{Column, Problem};
 use super::relaxation::{self, SiteBound};
-use super::{Knapsack, Limits, MET, ProgramError};
+use super::{Knapsack, Limits, MET, ProgramError, Relaxed};
 use crate::schedule::Schedule;
 
 /// Nodes for the first look of each pricing by branch and bound; a proof that needs more gets more.
@@ -31,6 +31,8 @@ pub(super) struct Proof {
     pub resource_prices: Vec<Vec<f64>>,
     /// How the relaxation bounds each site, where it was that.
     pub relaxed: Option<Vec<SiteBound>>,
+    /// No schedule on a server of each site is worth more (H).
+    pub worths: Vec<f64>,
     /// The bound.
     pub t: f64,
 }
@@ -166,12 +168,13 @@ impl<'a> Generation<'a> {
     fn priced(&mut self, primal: &Primal) -> Result<(Vec<Column>, bool), ProgramError> {
         let bars = Self::bars(self.problem, primal);
         let (mut columns, mut exact, mut t) = (Vec::new(), true, 0.0);
-        let mut resource_prices = Vec::new();
+        let (mut resource_prices, mut worths) = (Vec::new(), Vec::new());
         for (h, site) in self.problem.sites.iter().enumerate() {
             let values = self.problem.local(h, &primal.values);
             let knapsack = Knapsack::new(&site.packing, &values)?;
             let priced = knapsack.solve(bars[h], self.effort);
             t += site.count * priced.bound;
+            worths.push(priced.bound);
             exact &= priced.exact;
             let schedules = priced.schedules.into_iter();
             columns.extend(schedules.map(|schedule| Column { site: h, schedule }));
@@ -182,6 +185,7 @@ impl<'a> Generation<'a> {
                 values: primal.values.clone(),
                 resource_prices,
                 relaxed: None,
+                worths,
                 t,
             };
         }
@@ -204,6 +208,7 @@ impl<'a> Generation<'a> {
         self.proof = Proof {
             resource_prices: sites.map(prices).collect::<Result<_, ProgramError>>()?,
             values: bound.values,
+            worths: bound.sites.iter().map(|site| site.worth).collect(),
             relaxed: Some(bound.sites),
             t: bound.t,
         };
@@ -221,11 +226,17 @@ impl<'a> Generation<'a> {
 }
 
 impl Proof {
+    /// How a site is bounded, where that was by the relaxation.
+    pub fn relaxed_site(&self, problem: &Problem, site: usize) -> Option<Relaxed> {
+        let bound = &self.relaxed.as_ref()?[site];
+        Some(bound.relaxed(problem.sites[site].packing.capacity()))
+    }
+
     /// Jobs cut into arbitrarily small pieces, each site filled by one resource.
     fn fluid(problem: &Problem) -> Self {
         let values = problem.fluid_values();
         let mut t = 0.0;
-        let mut resource_prices = Vec::new();
+        let (mut resource_prices, mut worths) = (Vec::new(), Vec::new());
         for (h, site) in problem.sites.iter().enumerate() {
             let local = problem.local(h, &values);
             let price = |j: usize| {
@@ -240,6 +251,7 @@ impl Proof {
                 .min_by(|a, b| a.1.total_cmp(&b.1))
                 .unwrap_or((0, f64::INFINITY));
             t += site.count * price;
+            worths.push(price);
             let mut prices = vec![0.0; capacity.len()];
             prices[j] = price / capacity[j] as f64;
             resource_prices.push(prices);
@@ -248,6 +260,7 @@ impl Proof {
             values,
             resource_prices,
             relaxed: None,
+            worths,
             t,
         }
     }

@@ -28,7 +28,7 @@ mod table;
 pub use balance::{BALANCE_GAP, Balanced, Balancing, UnknownWeight, balance};
 pub use complete::solve_by_enumeration;
 pub use exact::{Exact, Inexact, Prices, Unproven, exact};
-pub use fleet::{FleetCertificate, FleetSolution, solve_fleet, worth};
+pub use fleet::{FleetCertificate, FleetSolution, ServerBound, solve_fleet};
 pub use fleet_by_enumeration::solve_fleet_by_enumeration;
 pub use pricing::{Knapsack, Priced};
 
@@ -141,13 +141,11 @@ pub struct Relaxed {
 impl Certificate {
     fn new(problem: &Problem, proof: &Proof, loads: Vec<f64>) -> Self {
         let prices = proof.values.iter().zip(&problem.offered);
-        let relaxed = proof.relaxed.iter().flatten().zip(&problem.sites);
-        let mut relaxed = relaxed.map(|(bound, site)| bound.relaxed(site.packing.capacity()));
         Certificate {
             load: loads.into_iter().fold(0.0, f64::max),
             prices: prices.map(|(v, b)| v * b).collect(),
             resource_prices: proof.resource_prices[0].clone(),
-            relaxed: relaxed.next(),
+            relaxed: proof.relaxed_site(problem, 0),
             bound: 1.0 / proof.t,
         }
     }
@@ -194,11 +192,6 @@ pub enum ProgramError {
         /// Its value.
         value: f64,
     },
-    /// A shape of a fleet has too many schedules to be listed.
-    #[error(
-        "a server shape has more than {0} maximal schedules, which is more than is listed: leave small types out, or round their demands to a coarser grain"
-    )]
-    TooManySchedules(usize),
 }
 
 /// Solves the program by column generation; never silently: see [`Certificate::proven`].
@@ -252,30 +245,31 @@ pub fn solve_from(
 }
 
 fn check_range(workload: &Workload) -> Result<(), ProgramError> {
-    let of_type = |kind: &JobType| {
-        [
-            (
-                format!("the offered load of type `{}`", kind.name()),
-                kind.offered_load(),
-            ),
-            (
-                format!("the arrival rate of type `{}`", kind.name()),
-                kind.arrival_rate(),
-            ),
-            (
-                format!("the mean size of type `{}`", kind.name()),
-                kind.mean_size(),
-            ),
-        ]
-    };
-    let server = (
-        "the fluid bound on the load".to_string(),
+    in_range(
+        "the fluid bound on the load".into(),
         Fluid::new(workload).bound(),
-    );
-    let mut all = workload.types().iter().flat_map(of_type).chain([server]);
-    match all.find(|(_, value)| !(1e-100..=1e100).contains(value)) {
-        Some((what, value)) => Err(ProgramError::OutOfRange { what, value }),
-        None => Ok(()),
+    )?;
+    check_types(workload.types())
+}
+
+fn check_types(types: &[JobType]) -> Result<(), ProgramError> {
+    for kind in types {
+        let figures = [
+            ("offered load", kind.offered_load()),
+            ("arrival rate", kind.arrival_rate()),
+            ("mean size", kind.mean_size()),
+        ];
+        for (what, value) in figures {
+            in_range(format!("the {what} of type `{}`", kind.name()), value)?;
+        }
+    }
+    Ok(())
+}
+
+fn in_range(what: String, value: f64) -> Result<(), ProgramError> {
+    match (1e-100..=1e100).contains(&value) {
+        true => Ok(()),
+        false => Err(ProgramError::OutOfRange { what, value }),
     }
 }
 

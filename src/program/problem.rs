@@ -1,7 +1,7 @@
 //! The program's data: the servers of one or of several shapes, and the offered loads.
 
 use crate::schedule::{Fluid, Packing, Schedule};
-use crate::workload::{JobType, Workload};
+use crate::workload::{Fleet, JobType, Workload};
 
 /// The servers that the columns are schedules of, and what they have to serve.
 pub(super) struct Problem {
@@ -44,6 +44,39 @@ impl Problem {
             }],
             offered: workload.types().iter().map(JobType::offered_load).collect(),
             scaled: scaled_loads(workload),
+        }
+    }
+
+    /// Servers of several shapes.
+    pub fn of_fleet(fleet: &Fleet) -> Self {
+        let sites = fleet.shapes().iter().map(|shape| Site {
+            count: f64::from(shape.count()),
+            packing: Packing::new(shape.server()),
+            types: shape.types().to_vec(),
+        });
+        let sites: Vec<Site> = sites.collect();
+        let offered: Vec<f64> = fleet.types().iter().map(JobType::offered_load).collect();
+        // Each job on the server that it takes least of; all servers of all shapes alike.
+        let mut least = vec![f64::INFINITY; offered.len()];
+        let mut most = vec![0.0; offered.len()];
+        for site in &sites {
+            let capacity = site.packing.capacity();
+            for (place, &i) in site.types.iter().enumerate() {
+                let shares = (0..capacity.len()).map(|j| site.share(place, j));
+                least[i] = shares.fold(0.0, f64::max).min(least[i]);
+                most[i] += site.count * f64::from(site.packing.most(place, capacity));
+            }
+        }
+        let servers: f64 = sites.iter().map(|site| site.count).sum();
+        let work: f64 = offered.iter().zip(&least).map(|(b, share)| b * share).sum();
+        let unit = work / servers;
+        let scaled = offered.iter().zip(most);
+        Problem {
+            scaled: scaled
+                .map(|(b, most)| (b / unit).max(1e-13 * most))
+                .collect(),
+            sites,
+            offered,
         }
     }
 

@@ -45,6 +45,8 @@ pub(super) struct SiteBound {
     pub whole: Vec<usize>,
     /// Price of the whole capacity of each resource that is not: `(j, w_j P_j)`.
     pub priced: Vec<(usize, f64)>,
+    /// No schedule on a server is worth more.
+    pub worth: f64,
 }
 
 impl SiteBound {
@@ -85,6 +87,7 @@ pub(super) fn bound(
         tables,
         master,
         best: None,
+        worths: Vec::new(),
     };
     while Instant::now() < deadline && relaxation.round(target)? {}
     let best = relaxation.best.as_ref();
@@ -101,6 +104,8 @@ struct Relaxation<'a> {
     master: Master<'a>,
     /// The prices with the least bound so far, and that.
     best: Option<(Prices, f64)>,
+    /// What no schedule on a server of each site is worth more than, at these.
+    worths: Vec<f64>,
 }
 
 #[derive(Clone)]
@@ -120,11 +125,14 @@ impl Relaxation<'_> {
         let mut stay = STAY;
         loop {
             let prices = self.between(&out, stay);
-            let Some((t, columns)) = self.priced(&prices) else {
+            let Some((worths, columns)) = self.priced(&prices) else {
                 return Ok(false);
             };
+            let sites = self.problem.sites.iter().zip(&worths);
+            let t: f64 = sites.map(|(site, worth)| site.count * worth).sum();
             if self.best.as_ref().is_none_or(|(_, least)| t < *least) {
                 self.best = Some((prices, t));
+                self.worths = worths;
             }
             let least = self
                 .best
@@ -168,19 +176,18 @@ impl Relaxation<'_> {
         }
     }
 
-    /// The bound by these prices, and the column of each site that attains it; `None` where a type
-    /// of value takes nothing of what is kept whole.
-    fn priced(&self, prices: &Prices) -> Option<(f64, Vec<Column>)> {
-        let mut bound = 0.0;
-        let mut columns = Vec::new();
+    /// What a server of each site is worth at most by these prices, and the column that attains it;
+    /// `None` where a type of value takes nothing of what is kept whole.
+    fn priced(&self, prices: &Prices) -> Option<(Vec<f64>, Vec<Column>)> {
+        let (mut worths, mut columns) = (Vec::new(), Vec::new());
         for (h, table) in self.tables.iter().enumerate() {
             let (worth, schedule) = table.best(&self.reduced(h, prices))?;
             let priced: f64 = prices.resources[h].iter().sum();
-            bound += self.problem.sites[h].count * (worth + priced);
+            // Sums of some hundred terms round by 1e-14 or so.
+            worths.push((worth + priced) * (1.0 + 1e-13));
             columns.push(Column { site: h, schedule });
         }
-        // Sums of some hundred terms round by 1e-14 or so.
-        Some((bound * (1.0 + 1e-13), columns))
+        Some((worths, columns))
     }
 
     /// `v_i − w·D_i` for the types of a site.
@@ -206,8 +213,8 @@ impl Relaxation<'_> {
     }
 
     fn site_bounds(&self, prices: &Prices) -> Vec<SiteBound> {
-        let tables = self.tables.iter().zip(&prices.resources);
-        let of = |(table, prices): (&Table, &Vec<f64>)| SiteBound {
+        let tables = self.tables.iter().zip(&prices.resources).zip(&self.worths);
+        let of = |((table, prices), worth): ((&Table, &Vec<f64>), &f64)| SiteBound {
             whole: table.whole.clone(),
             priced: table
                 .rest
@@ -215,6 +222,7 @@ impl Relaxation<'_> {
                 .copied()
                 .zip(prices.iter().copied())
                 .collect(),
+            worth: *worth,
         };
         tables.map(of).collect()
     }

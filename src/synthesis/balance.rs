@@ -3,7 +3,9 @@
 use super::Options;
 use super::exact::{self, Settled};
 use crate::artifact::{BalanceRecord, CertificateRecord, Mix, RelaxedRecord};
-use crate::program::{self, Balanced, Balancing, Certificate, Exact, ProgramError, Solution};
+use crate::program::{
+    self, Balanced, Balancing, Certificate, Exact, ProgramError, Relaxed, Solution,
+};
 use crate::workload::Workload;
 
 /// The solved program, and what the artifact says of it.
@@ -52,21 +54,24 @@ impl Solved {
 }
 
 fn record(certificate: &Certificate) -> CertificateRecord {
-    let relaxed = certificate.relaxed.as_ref().map(|relaxed| RelaxedRecord {
-        whole: relaxed.whole.clone(),
-        prices: relaxed.prices.clone(),
-    });
     CertificateRecord {
         load: certificate.load,
         prices: certificate.prices.clone(),
         resource_prices: certificate.resource_prices.clone(),
         bound: certificate.bound,
-        relaxed,
+        relaxed: certificate.relaxed.as_ref().map(relaxed_record),
         gap: certificate.gap(),
         proven: certificate.proven(),
         exact: None,
         mix: None,
         balance: None,
+    }
+}
+
+pub(super) fn relaxed_record(relaxed: &Relaxed) -> RelaxedRecord {
+    RelaxedRecord {
+        whole: relaxed.whole.clone(),
+        prices: relaxed.prices.clone(),
     }
 }
 

@@ -1,14 +1,19 @@
 //! From a fleet to its policy: one program for all shapes, then each shape as one server.
 
-use super::balance::Solved;
+use super::balance::{self, Solved};
 use super::{Options, Synthesis, SynthesisError, check_options, of_solution};
 use crate::artifact::{
     Artifact, Backfill, Claim, Conditions, EmptySlots, FleetArtifact, FleetCertificateRecord,
     FleetKind, FleetPolicy, FleetProvenance, Format, Method, Quantity, Routing, ShapePolicy,
     ShapeWorth, SizeLaw, VERSION,
 };
-use crate::program::{self, Certificate, FleetSolution, LOAD_MARGIN, Mix, Solution};
+use crate::program::{
+    self, Certificate, FleetCertificate, FleetSolution, LOAD_MARGIN, Mix, Solution,
+};
 use crate::workload::{Fleet, Workload};
+
+/// Nodes for the proof of one server's mix by the fleet's prices; its own program has better means.
+const FIRST_LOOK: u64 = 20_000;
 
 /// What came of it. All of these are answers; none is an error.
 #[derive(Debug)]
@@ -58,7 +63,7 @@ pub fn synthesize_fleet(fleet: &Fleet, options: &Options) -> Result<FleetOutcome
             false => FleetOutcome::Undecided(overload),
         });
     }
-    let certificate = certificate_record(fleet, &solution, options)?;
+    let certificate = certificate_record(certificate);
     let (policies, shapes) = servers(fleet, &solution, options)?;
     let artifact = FleetArtifact {
         format: Format::SynthPolicy,
@@ -106,35 +111,20 @@ fn servers(
 }
 
 /// The fleet's certificate, with what a server of each shape is worth.
-fn certificate_record(
-    fleet: &Fleet,
-    solution: &FleetSolution,
-    options: &Options,
-) -> Result<FleetCertificateRecord, SynthesisError> {
-    let found = &solution.certificate;
-    let mut shapes = Vec::new();
-    let pairs = found.resource_prices.iter().zip(&solution.mixes);
-    for (shape, (resource_prices, mix)) in fleet.shapes().iter().zip(pairs) {
-        let value = |&i: &usize| found.prices[i] / fleet.types()[i].offered_load();
-        let values: Vec<f64> = shape.types().iter().map(value).collect();
-        let (worth, _) = program::worth(shape.server(), &values, mix, options.limits.nodes)?;
-        shapes.push(ShapeWorth {
-            resource_prices: resource_prices.clone(),
-            worth,
-            relaxed: None,
-        });
+fn certificate_record(certificate: &FleetCertificate) -> FleetCertificateRecord {
+    let shapes = certificate.servers.iter().map(|server| ShapeWorth {
+        resource_prices: server.resource_prices.clone(),
+        worth: server.worth,
+        relaxed: server.relaxed.as_ref().map(balance::relaxed_record),
+    });
+    FleetCertificateRecord {
+        load: certificate.load,
+        prices: certificate.prices.clone(),
+        shapes: shapes.collect(),
+        bound: certificate.bound,
+        gap: certificate.gap(),
+        proven: certificate.proven(),
     }
-    let counts = fleet.shapes().iter().map(|s| f64::from(s.count()));
-    let bound = 1.0 / counts.zip(&shapes).map(|(n, s)| n * s.worth).sum::<f64>();
-    let gap = (found.load / bound - 1.0).max(0.0);
-    Ok(FleetCertificateRecord {
-        load: found.load,
-        prices: found.prices.clone(),
-        shapes,
-        bound,
-        gap,
-        proven: gap <= program::PROOF_GAP,
-    })
 }
 
 /// The program's solution for one server of shape h, to which these fractions of the types are
@@ -163,19 +153,16 @@ fn of_shape(
         solution.certificate.prices[i] * kind.offered_load() / fleet.types()[i].offered_load()
     });
     let prices: Vec<f64> = prices.collect();
-    let of_prices =
-        |prices: &[f64]| Certificate::of_mix(workload, &mix, prices, options.limits.nodes);
     let by_fleet = match prices.iter().any(|y| *y > 0.0) {
-        true => Some(of_prices(&prices)?).filter(Certificate::proven),
+        true => Some(Certificate::of_mix(workload, &mix, &prices, FIRST_LOOK)?),
         false => None,
     };
-    let certificate = match by_fleet {
+    let certificate = match by_fleet.filter(Certificate::proven) {
         Some(certificate) => certificate,
-        None => of_prices(
-            &program::solve(workload, &options.limits)?
-                .certificate
-                .prices,
-        )?,
+        None => Certificate {
+            load: mix.loads(workload).into_iter().fold(0.0, f64::max),
+            ..program::solve(workload, &options.limits)?.certificate
+        },
     };
     Ok(Solution {
         certificate,

@@ -124,12 +124,15 @@ impl Priced<'_> {
     }
 }
 
-/// Whether it is of this server's resources, each kept whole at most once.
+/// Whether it is of this server's resources, each kept whole at most once and none at a negative
+/// price, which would prove nothing.
 fn relaxation_fits(relaxed: &RelaxedRecord, packing: &Packing) -> bool {
     let resources = packing.capacity().len();
     let whole = &relaxed.whole;
     let once = |(place, j): (usize, &usize)| *j < resources && !whole[..place].contains(j);
-    relaxed.prices.len() == resources && whole.iter().enumerate().all(once)
+    relaxed.prices.len() == resources
+        && relaxed.prices.iter().all(|price| *price >= 0.0)
+        && whole.iter().enumerate().all(once)
 }
 
 /// `gap = load/bound − 1`, not below 0; and `proven` says whether it is a proof.

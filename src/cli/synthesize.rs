@@ -1,4 +1,5 @@
 mod fleet;
+mod renewal;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -19,21 +20,28 @@ use synth::synthesis::{
 use synth::workload::{Described, Workload};
 
 use super::output::{apart, emit, is_stdout, writable};
+
 use super::typed::{Backfill, Balance, EmptySlots, Family, Objective, Preemption, weight};
 use super::{
     Common, INTERRUPTED, NEGATIVE, Outcome, count, interrupt, positive, progress, read_described,
     tell,
 };
+use renewal::Earlier;
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct Arguments {
     /// The workload, a YAML file: capacity of the server, or of a fleet's server shapes; types of jobs
     /// with their demands, arrival rates and mean sizes
     #[arg(long, value_name = "FILE", required = true)]
     workload: Option<PathBuf>,
 
+    /// An earlier policy, to start from its schedules and to say what changed; what is not typed is
+    /// as it was for that: preemption, family, route
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+
     /// What may happen to a running job when the schedule changes
-    #[arg(long, value_enum, required = true)]
+    #[arg(long, value_enum, required_unless_present = "from")]
     preemption: Option<Preemption>,
 
     /// Which kind of policy: chosen by simulation among all that there are, if nothing is said, where
@@ -54,13 +62,13 @@ pub struct Arguments {
     #[arg(long)]
     route: Option<Route>,
 
-    /// What happens with room that the schedule leaves, under msr
-    #[arg(long, value_enum, default_value = "first-fit")]
-    backfill: Backfill,
+    /// What happens with room that the schedule leaves, under msr [default: first-fit]
+    #[arg(long, value_enum)]
+    backfill: Option<Backfill>,
 
-    /// What happens with draining slots that hold no job, under msr
-    #[arg(long, value_enum, default_value = "release")]
-    empty_slots: EmptySlots,
+    /// What happens with draining slots that hold no job, under msr [default: release]
+    #[arg(long, value_enum)]
+    empty_slots: Option<EmptySlots>,
 
     /// What is made least
     #[arg(long, value_enum, default_value = "mean")]
@@ -119,8 +127,8 @@ impl Arguments {
             setup_rate: self.setup_rate,
             switching_rate: self.switching_rate,
             route: self.route,
-            backfill: self.backfill.into(),
-            empty_slots: self.empty_slots.into(),
+            backfill: self.backfill.unwrap_or(Backfill::FirstFit).into(),
+            empty_slots: self.empty_slots.unwrap_or(EmptySlots::Release).into(),
             objective: self.objective.into(),
             effort: self.effort,
             limits: Limits {
@@ -248,20 +256,34 @@ impl Arguments {
 }
 
 pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
+    let earlier = arguments.from.as_deref().map(Earlier::read).transpose()?;
+    match &earlier {
+        None => synthesize(arguments, None, common),
+        Some(earlier) => synthesize(&earlier.complete(arguments.clone()), Some(earlier), common),
+    }
+}
+
+fn synthesize(arguments: &Arguments, earlier: Option<&Earlier>, common: &Common) -> Outcome {
     let (Some(file), Some(mut options)) = (&arguments.workload, arguments.options()) else {
         return Err("give --workload FILE and --preemption none|full|setup; see --help".into());
     };
     let written: Vec<&Path> = arguments.output.iter().map(PathBuf::as_path).collect();
-    apart(&[file], &written)?;
+    let read = [file].into_iter().chain(&arguments.from);
+    let read: Vec<&Path> = read.map(PathBuf::as_path).collect();
+    apart(&read, &written)?;
     let regular = arguments.output.iter().filter(|path| !is_stdout(path));
     regular.into_iter().try_for_each(|path| writable(path))?;
     let workload = match read_described(file, common)? {
+        Described::Fleet(_) if earlier.is_some() => {
+            return Err("--from is for one server: leave it out for a fleet".into());
+        }
         Described::Fleet(fleet) => return fleet::run(arguments, &fleet, &options, common),
         Described::Server(workload) => workload,
     };
     let family = arguments.family()?;
     let turns = arguments.turns(&workload)?;
     options.balance = arguments.balancing(&workload)?;
+    options.known = earlier.map_or_else(Vec::new, |earlier| earlier.schedules(&workload));
     let spinner = progress::spinner(common, "solving the program");
     let outcome = synthesis::synthesize(&workload, &options)?;
     drop(spinner);
@@ -282,6 +304,7 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
         (Family::Msr, _) => {
             publish(arguments, &made.artifact)?;
             tell(common, &report::synthesis(&workload, &made));
+            changes(earlier, &made.artifact, common);
             return explain(arguments, &workload, &made, common);
         }
         (_, Some(policy)) => given(artifact::Family::StaticQuickswap(policy)),
@@ -312,12 +335,20 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     };
     publish(arguments, &chosen.artifact)?;
     tell(common, &report::choice(&workload, &chosen));
+    changes(earlier, &chosen.artifact, common);
     if arguments.explain
         && let Some(outlook) = MsfqOutlook::new(&workload, options.objective)
     {
         tell(common, &report::thresholds(&workload, &outlook));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is different from the policy that it was made from, if it was.
+fn changes(earlier: Option<&Earlier>, made: &Artifact, common: &Common) {
+    if let Some(earlier) = earlier {
+        tell(common, &report::change(&earlier.artifact, made));
+    }
 }
 
 fn given(policy: artifact::Family) -> Families {

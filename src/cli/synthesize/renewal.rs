@@ -1,0 +1,69 @@
+//! A policy made anew from an earlier one: `--from`.
+
+use std::path::Path;
+
+use synth::artifact::{self, Artifact, ArtifactError, Family as Made};
+use synth::schedule::Schedule;
+use synth::workload::Workload;
+
+use super::{Arguments, Family, Preemption};
+
+/// The earlier policy. It is not checked: its schedules are only where the program starts, and
+/// those that do not fit are passed over.
+pub struct Earlier {
+    pub artifact: Artifact,
+}
+
+impl Earlier {
+    pub fn read(path: &Path) -> Result<Self, ArtifactError> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|source| ArtifactError::Io {
+            path: name.clone(),
+            source,
+        })?;
+        let artifact = artifact::parse(&text, &name)?;
+        Ok(Earlier { artifact })
+    }
+
+    /// What was not typed, as it was for this policy: preemption and family, and for the same
+    /// preemption the rate of setups and the route of an MSR policy, and how slots are filled.
+    pub fn complete(&self, mut typed: Arguments) -> Arguments {
+        let msr = self.artifact.policy.msr();
+        let preemption = msr.map_or(artifact::Preemption::None, |policy| policy.preemption);
+        let preemption = Preemption::from(preemption);
+        if *typed.preemption.get_or_insert(preemption) != preemption {
+            return typed;
+        }
+        let family = *typed.family.get_or_insert(match self.artifact.policy {
+            Made::Msr(_) => Family::Msr,
+            Made::StaticQuickswap(_) | Made::AdaptiveQuickswap(_) => Family::Quickswap,
+            Made::AdaptiveMsr(_) => Family::AdaptiveMsr,
+            Made::Optimal(_) => Family::Optimal,
+        });
+        if let (Some(policy), Family::Msr) = (msr, family) {
+            typed.setup_rate = typed.setup_rate.or(policy.setup_rate);
+            if policy.preemption != artifact::Preemption::Full {
+                typed.route.get_or_insert(policy.route);
+            }
+            typed.backfill.get_or_insert(policy.backfill.into());
+            typed.empty_slots.get_or_insert(policy.empty_slots.into());
+        }
+        typed
+    }
+
+    /// Its schedules, over the types of this workload: those that are new do not run yet.
+    pub fn schedules(&self, workload: &Workload) -> Vec<Schedule> {
+        let before = &self.artifact.workload.types;
+        let place = |name: &str| before.iter().position(|kind| kind.name == name);
+        let places: Vec<Option<usize>> = workload.types().iter().map(|t| place(t.name())).collect();
+        let now = |schedule: &Schedule| -> Schedule {
+            let count = |place: &Option<usize>| place.and_then(|i| schedule.get(i).copied());
+            places
+                .iter()
+                .map(|place| count(place).unwrap_or(0))
+                .collect()
+        };
+        let (schedules, _) = self.artifact.mix().unwrap_or_default();
+        schedules.iter().map(now).collect()
+    }
+}

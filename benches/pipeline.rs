@@ -193,6 +193,7 @@ fn full_basis(types: usize) -> (Workload, Solution) {
             relaxed: None,
             bound: LOAD,
         },
+        face: Vec::new(),
         rounds: 0,
         columns: types,
     };

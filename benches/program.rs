@@ -10,7 +10,7 @@ mod instances;
 use std::time::{Duration, Instant};
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
-use synth::modulation::{drains, least_drain_order};
+use synth::modulation::{drains, fewer_drains, least_drain_order};
 use synth::program::{Limits, Solution, solve};
 use synth::workload::Workload;
 
@@ -69,7 +69,11 @@ fn measure(class: &str, types: usize, seed: u64) -> Measured {
         ..Limits::default()
     };
     let (proof, first) = timed(|| solve(&workload, &first).unwrap());
-    let (settled, chosen) = timed(|| solve(&workload, &Limits::default()).unwrap());
+    let (settled, chosen) = timed(|| {
+        let mut solution = solve(&workload, &Limits::default()).unwrap();
+        solution.mix = fewer_drains(&workload, solution.mix, &solution.face);
+        solution
+    });
     Measured {
         proof,
         settled,

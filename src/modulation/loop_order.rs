@@ -40,7 +40,7 @@ pub fn least_drain_order(schedules: &[Schedule]) -> Vec<usize> {
 }
 
 /// L1 distance.
-fn distance(u: &[u32], v: &[u32]) -> u64 {
+pub(super) fn distance(u: &[u32], v: &[u32]) -> u64 {
     u.iter()
         .zip(v)
         .map(|(u, v)| u64::from(u.abs_diff(*v)))

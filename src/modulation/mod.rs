@@ -9,9 +9,11 @@
 //! Source: the MSR paper, §5.1, §7 and appendices E and F. It says that routes have minimal
 //! impact; they decide the largest stable switching rate (a factor 3.4 in its own example).
 
+mod fewer_drains;
 mod loop_order;
 mod route;
 
+pub use fewer_drains::fewer_drains;
 pub use loop_order::{drains, least_drain_order, lexicographic_order};
 use route::chain;
 pub use route::{Phase, TooManyPhases};

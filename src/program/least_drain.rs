@@ -19,15 +19,29 @@ use crate::workload::Workload;
 /// Nodes a schedule of the face that the walk may spend.
 const NODES_A_SCHEDULE: u64 = 100;
 
-/// A mix as good as the solution's, with the least distance to the mean schedule among the
-/// columns known and `face` further schedules; `None` when no better one is found.
+/// Relative distance from the optimal worth at which a schedule is on the face.
+const SLACK: f64 = 1e-9;
+
+/// Entries of the secondary program: of many types, fewer schedules are looked at.
+const ENTRIES: usize = 100_000;
+
+/// The optimal face, as far as it was looked at.
+pub(super) struct Settled {
+    /// A mix as good as the solution's, with the least distance to the mean schedule; `None` when
+    /// no better one is found.
+    pub mix: Option<Mix>,
+    /// The schedules that it was chosen from.
+    pub face: Vec<Schedule>,
+}
+
+/// Chooses among the columns known and at most `face` further schedules.
 pub(super) fn choose(
     workload: &Workload,
     packing: &Packing,
     solution: &Solution,
     known: &[Schedule],
     face: usize,
-) -> Result<Option<Mix>, ProgramError> {
+) -> Result<Settled, ProgramError> {
     let t = 1.0 / solution.certificate.load;
     let offered: Vec<f64> = workload.types().iter().map(|t| t.offered_load()).collect();
     let centre: Vec<f64> = offered.iter().map(|b| t * b).collect();
@@ -39,12 +53,17 @@ pub(super) fn choose(
         .map(|(y, b)| y / b)
         .collect();
     let knapsack = Knapsack::new(packing, &values)?;
-    let on_face = knapsack.face(t, 1e-9, &centre, face, NODES_A_SCHEDULE * face as u64);
+    let face = face.min(ENTRIES / offered.len());
+    let walked = knapsack.face(t, SLACK, &centre, face, NODES_A_SCHEDULE * face as u64);
+    let worth = |u: &Schedule| -> f64 {
+        let jobs = u.iter().zip(&values);
+        jobs.map(|(u, v)| f64::from(*u) * v).sum()
+    };
+    let known = known.iter().filter(|u| worth(u) >= t * (1.0 - SLACK));
     let mut seen = HashSet::new();
-    let used = solution.mix.schedules.iter().chain(known);
+    let used = solution.mix.schedules.iter().chain(known).cloned();
     let columns: Vec<Schedule> = used
-        .cloned()
-        .chain(on_face)
+        .chain(walked)
         .filter(|u| seen.insert(u.clone()))
         .collect();
     let Some(weights) = nearest_mix(
@@ -54,20 +73,26 @@ pub(super) fn choose(
         t * Fluid::new(workload).bound(),
     )?
     else {
-        return Ok(None);
+        return Ok(Settled {
+            mix: None,
+            face: columns,
+        });
     };
     // With t held at a rounded number the vertex may have one schedule too many, of weight
     // 1e-12 or so. The program over the chosen schedules alone has a basis of at most K.
     let chosen = Mix::new(&columns, &weights).schedules;
     let problem = Problem::new(workload);
     let mut master = Master::new(&problem, &[Vec::new()])?;
-    let columns = chosen.iter().map(|u| Column {
+    let basis = chosen.iter().map(|u| Column {
         site: 0,
         schedule: u.clone(),
     });
-    master.add(columns.collect())?;
+    master.add(basis.collect())?;
     let weights = master.solve()?.weights;
-    Ok(Some(Mix::new(&chosen, &master.polished(weights))))
+    Ok(Settled {
+        mix: Some(Mix::new(&chosen, &master.polished(weights))),
+        face: columns,
+    })
 }
 
 /// `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t` (both scaled), `Σ π_s = 1`; `None` if HiGHS

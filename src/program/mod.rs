@@ -168,6 +168,9 @@ pub struct Solution {
     pub mix: Mix,
     /// The proof that it is best, or the gap that is left.
     pub certificate: Certificate,
+    /// Schedules that other optimal mixes may use, those of the mix among them; none where there was
+    /// no choice among optima.
+    pub face: Vec<Schedule>,
     /// Work done: master programs solved.
     pub rounds: usize,
     /// Work done: columns in the last master.
@@ -230,12 +233,14 @@ pub fn solve_from(
     let mut solution = Solution {
         certificate: Certificate::new(&problem, &generation.proof, optimum.loads(workload)),
         mix: optimum,
+        face: Vec::new(),
         rounds: generation.rounds,
         columns: columns.len(),
     };
     if solution.certificate.proven() && limits.face > 0 {
         let settled = least_drain::choose(workload, &packing, &solution, &columns, limits.face)?;
-        if let Some(mix) = settled {
+        solution.face = settled.face;
+        if let Some(mix) = settled.mix {
             solution.certificate =
                 Certificate::new(&problem, &generation.proof, mix.loads(workload));
             solution.mix = mix;

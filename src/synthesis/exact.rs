@@ -4,7 +4,8 @@ use num_rational::BigRational;
 use num_traits::{One, ToPrimitive};
 
 use super::Options;
-use crate::artifact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
+use crate::artifact::{ExactRecord, Fraction, MOST_DIGITS, Preemption, Proven};
+use crate::modulation;
 use crate::program::{self, Exact, LOAD_MARGIN, ProgramError, Solution};
 use crate::workload::{JobType, Resource, Workload};
 
@@ -42,8 +43,15 @@ impl Settled {
 
     /// Without the fractions.
     pub fn in_doubles(workload: &Workload, options: &Options) -> Result<Self, ProgramError> {
+        let mut solution = program::solve_from(workload, &options.limits, &options.known)?;
+        if options.preemption != Preemption::Full {
+            let face = std::mem::take(&mut solution.face);
+            solution.mix = modulation::fewer_drains(workload, solution.mix, &face);
+            let loads = solution.mix.loads(workload).into_iter();
+            solution.certificate.load = loads.fold(0.0, f64::max);
+        }
         Ok(Settled {
-            solution: program::solve_from(workload, &options.limits, &options.known)?,
+            solution,
             exact: None,
         })
     }

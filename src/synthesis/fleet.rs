@@ -167,6 +167,7 @@ fn of_shape(
     Ok(Solution {
         certificate,
         mix,
+        face: Vec::new(),
         rounds: solution.rounds,
         columns: solution.columns,
     })

@@ -107,12 +107,10 @@ fn faults(document: &Value) -> Vec<String> {
     }
 }
 
-/// Section 7 has the weights 1/2 and 1/2, and the prices 1/8, 3/8 and 1/2.
+/// Section 7 has the weights 1/2 and 1/2; of prices that prove it there are many.
 #[test]
 fn a_lie_in_fractions_is_refused_where_it_stands() {
     let valid = serde_json::to_value(made(&model("section7"))).unwrap();
-    let exact = &valid["certificate"]["exact"];
-    assert_eq!(exact["prices"], json!(["1/8", "3/8", "1/2"]));
     assert_eq!(faults(&valid), [""; 0]);
     for (field, lie, path) in [
         ("load", json!("8/10"), "certificate.exact.load"),

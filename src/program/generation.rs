@@ -50,6 +50,8 @@ pub(super) struct Generation<'a> {
     /// Where among the columns in use the next round of exchanges begins.
     turn: usize,
     is_relaxed: bool,
+    /// Whether the first look has seen all that there is, each time so far.
+    is_small: bool,
 }
 
 impl<'a> Generation<'a> {
@@ -67,6 +69,7 @@ impl<'a> Generation<'a> {
             effort: FIRST_LOOK,
             turn: 0,
             is_relaxed: false,
+            is_small: true,
         })
     }
 
@@ -94,14 +97,28 @@ impl<'a> Generation<'a> {
         primal.value >= self.proof.t * (1.0 - MET)
     }
 
-    /// Adds columns, the cheapest to find first; `false` when the optimum is proven or nothing
-    /// more is found.
+    /// Adds columns, the cheapest to find first: those of a small search are the best there are;
+    /// where it does not end, exchanges are. `false` when the optimum is proven or nothing more is
+    /// found.
     fn improve(
         &mut self,
         primal: &Primal,
         nodes: u64,
         deadline: Instant,
     ) -> Result<bool, ProgramError> {
+        if self.is_small {
+            let (columns, exact) = self.priced(primal)?;
+            self.is_small = exact;
+            if self.is_met(primal) {
+                return Ok(false);
+            }
+            if self.master.add(columns)? > 0 {
+                return Ok(true);
+            }
+            if exact {
+                return Ok(false);
+            }
+        }
         for third in [false, true] {
             let columns = self.exchanged(primal, third);
             if self.master.add(columns)? > 0 {

@@ -106,3 +106,44 @@ impl<'a> Table<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::super::problem::Problem;
+    use super::*;
+    use crate::schedule::enumerate;
+    use crate::workload::Workload;
+
+    /// With room for all resources the best of all schedules, by enumeration; with fewer no less.
+    #[test]
+    fn agrees_with_enumeration() {
+        for model in ["section7", "four_types", "vms"] {
+            let path = format!("{}/models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
+            let problem = Problem::new(&Workload::read(path.as_ref()).unwrap().workload);
+            let site = &problem.sites[0];
+            let all = enumerate(&site.packing, 100_000).schedules;
+            for n in 0..50_usize {
+                let values: Vec<f64> = (0..problem.types())
+                    .map(|i| ((n * (7 + i) + 3 * i) % 11) as f64 - 1.0)
+                    .collect();
+                let worth = |u: &Schedule| -> f64 {
+                    u.iter().zip(&values).map(|(u, v)| f64::from(*u) * v).sum()
+                };
+                let best = all.iter().map(worth).fold(0.0, f64::max);
+                for rooms in [1_000, 100_000, 100_000_000] {
+                    let table = Table::new(site, &problem.offered, rooms);
+                    let Some((found, schedule)) = table.best(&values) else {
+                        continue;
+                    };
+                    assert_eq!(found, worth(&schedule), "{model} {values:?}");
+                    assert!(found >= best, "{model} {values:?}");
+                    if table.rest.is_empty() {
+                        assert_eq!(found, best, "{model} {values:?}");
+                        assert!(site.packing.fits(&schedule));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+use itertools::Itertools;
 use rand::{RngExt, SeedableRng};
 
 use super::*;
@@ -196,4 +197,70 @@ fn loads_out_of_range_are_refused_by_name() {
         refused.contains("type `never`") && refused.contains("1e-150"),
         "{refused}"
     );
+}
+
+/// A workload of a class of `benches/instances`.
+fn instance(class: &str, types: usize, seed: u64) -> Workload {
+    let document = instances::document(class, types, seed);
+    Workload::parse(&document, "instance").unwrap().workload
+}
+
+#[path = "../../benches/instances/mod.rs"]
+mod instances;
+
+/// Thirty types of each class, where bounds come from the fluid, from searches and from tables: the
+/// mix and the prices are proved apart from what made them, each side by its own arithmetic.
+#[test]
+fn many_types_are_proven_from_both_sides() {
+    for (class, seed) in instances::CLASSES.into_iter().cartesian_product(1..=3) {
+        let workload = instance(class, 30, seed);
+        let solution = solve(&workload, &Limits::default()).unwrap();
+        let certificate = &solution.certificate;
+        let load = solution
+            .mix
+            .loads(&workload)
+            .into_iter()
+            .fold(0.0, f64::max);
+        assert!(
+            certificate.proven(),
+            "{class} {seed}: {}",
+            certificate.gap()
+        );
+        assert!((load / certificate.load - 1.0).abs() < 1e-12);
+        let packing = Packing::new(&workload);
+        assert!(solution.mix.schedules.iter().all(|u| packing.fits(u)));
+        let values: Vec<f64> = workload
+            .types()
+            .iter()
+            .zip(&certificate.prices)
+            .map(|(kind, y)| y / kind.offered_load())
+            .collect();
+        // A search with no table that has to end.
+        let knapsack = Knapsack::new(&packing, &values).unwrap();
+        let priced = knapsack.solve((1.0 - 1e-9) / certificate.bound, 20_000_000);
+        assert!(
+            priced.bound <= (1.0 + 1e-9) / certificate.bound,
+            "{class} {seed}"
+        );
+    }
+}
+
+/// From the schedules of the optimum the optimum is there at once; and one more type is served.
+#[test]
+fn a_known_optimum_is_where_it_starts() {
+    let workload = instance("cloud", 50, 1);
+    let limits = Limits::default();
+    let solution = solve(&workload, &limits).unwrap();
+    let again = solve_from(&workload, &limits, &solution.mix.schedules).unwrap();
+    assert!(
+        again.certificate.proven() && again.rounds <= 3,
+        "{}",
+        again.rounds
+    );
+    let relative = again.certificate.load / solution.certificate.load - 1.0;
+    assert!(relative.abs() < 1e-9, "{relative}");
+    // What does not fit, or is of another length, is passed over.
+    let foreign = vec![vec![u32::MAX; 50], vec![1; 3]];
+    let from_nothing = solve_from(&workload, &limits, &foreign).unwrap();
+    assert!(from_nothing.certificate.proven());
 }

@@ -1,6 +1,7 @@
 //! `cargo bench --bench program`: the program over random workloads of three classes and up to 200
 //! types, from the checked workload to the proof, without the choice among optima; then that choice,
-//! with the completions that a non-preemptive round waits for before and after it. Times are
+//! with the completions that a non-preemptive round waits for before and after it; then the program
+//! again from the schedules found, after every rate has changed by 5 %, up or down. Times are
 //! medians of repeated solves of each of three seeds; the machine's peak memory is at the end, where
 //! the system tells it.
 #![allow(clippy::unwrap_used, missing_docs)]
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use synth::modulation::{drains, fewer_drains, least_drain_order};
-use synth::program::{Limits, Solution, solve};
+use synth::program::{Limits, Solution, solve, solve_from};
 use synth::workload::Workload;
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=3;
@@ -36,6 +37,7 @@ fn main() {
         "choice [ms]",
         "drains before",
         "after",
+        "again [ms]",
     ]);
     for class in instances::CLASSES {
         for types in [10, 50, 100, 200] {
@@ -43,7 +45,7 @@ fn main() {
             table.add_row(row(class, types, &measured));
         }
     }
-    for column in 1..11 {
+    for column in 1..12 {
         let column = table.column_mut(column).unwrap();
         column.set_cell_alignment(CellAlignment::Right);
     }
@@ -59,26 +61,33 @@ struct Measured {
     settled: Duration,
     first: Solution,
     chosen: Solution,
+    again: Duration,
 }
 
 fn measure(class: &str, types: usize, seed: u64) -> Measured {
     let document = instances::document(class, types, seed);
     let workload = Workload::parse(&document, "instance").unwrap().workload;
-    let first = Limits {
+    let quick = Limits {
         face: 0,
         ..Limits::default()
     };
-    let (proof, first) = timed(|| solve(&workload, &first).unwrap());
+    let (proof, first) = timed(|| solve(&workload, &quick).unwrap());
     let (settled, chosen) = timed(|| {
         let mut solution = solve(&workload, &Limits::default()).unwrap();
         solution.mix = fewer_drains(&workload, solution.mix, &solution.face);
         solution
     });
+    // Every other type comes 5 % more often, the others 5 % less.
+    let drift: Vec<f64> = (0..types).map(|i| [1.05, 0.95][i % 2]).collect();
+    let drifted = workload.scaled_by_type(&drift).unwrap();
+    let known = &first.mix.schedules;
+    let (again, _) = timed(|| solve_from(&drifted, &quick, known).unwrap());
     Measured {
         proof,
         settled,
         first,
         chosen,
+        again,
     }
 }
 
@@ -131,5 +140,6 @@ fn row(class: &str, types: usize, measured: &[Measured]) -> Vec<String> {
         ms(median(choices.collect())),
         of(&|m| round(&m.first) as usize),
         of(&|m| round(&m.chosen) as usize),
+        ms(median(measured.iter().map(|m| m.again).collect())),
     ]
 }

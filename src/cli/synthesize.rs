@@ -28,6 +28,9 @@ use super::{
 };
 use renewal::Earlier;
 
+/// Seconds for the proof, if nothing is said.
+const TIME_LIMIT: f64 = 60.0;
+
 #[derive(Args, Clone)]
 pub struct Arguments {
     /// The workload, a YAML file: capacity of the server, or of a fleet's server shapes; types of jobs
@@ -113,7 +116,7 @@ pub struct Arguments {
     explain: bool,
 
     /// Seconds for the proof that the mix is best; past it the answer says "not proven"
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = positive)]
+    #[arg(long, value_name = "SECONDS", default_value_t = TIME_LIMIT, value_parser = positive)]
     time_limit: f64,
 
     /// Where the policy goes; standard output if not given
@@ -123,6 +126,7 @@ pub struct Arguments {
 
 impl Arguments {
     fn options(&self) -> Option<Options> {
+        let nodes = Limits::default().nodes;
         Some(Options {
             setup_rate: self.setup_rate,
             switching_rate: self.switching_rate,
@@ -133,6 +137,8 @@ impl Arguments {
             effort: self.effort,
             limits: Limits {
                 time: Duration::from_secs_f64(self.time_limit.min(1e9)),
+                // With more time, longer searches.
+                nodes: (nodes as f64 * (self.time_limit / TIME_LIMIT).max(1.0)) as u64,
                 ..Limits::default()
             },
             ..Options::new(self.preemption?.into())

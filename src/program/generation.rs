@@ -7,6 +7,7 @@ use super::exchange::Exchange;
 use super::master::{Master, Primal};
 use super::problem::{Column, Problem};
 use super::relaxation::{self, SiteBound};
+use super::table::Table;
 use super::{Knapsack, Limits, MET, ProgramError, Relaxed};
 use crate::schedule::Schedule;
 
@@ -29,7 +30,7 @@ pub(super) struct Proof {
     pub values: Vec<f64>,
     /// Prices of the units of each site's resources that cover the values: H × R.
     pub resource_prices: Vec<Vec<f64>>,
-    /// How the relaxation bounds each site, where it was that.
+    /// The relaxation that bounds each site, or that guided its search, where there was one.
     pub relaxed: Option<Vec<SiteBound>>,
     /// No schedule on a server of each site is worth more (H).
     pub worths: Vec<f64>,
@@ -49,7 +50,9 @@ pub(super) struct Generation<'a> {
     effort: u64,
     /// Where among the columns in use the next round of exchanges begins.
     turn: usize,
-    is_relaxed: bool,
+    /// Relaxations solved, and the tables of the last, which guide searches.
+    relaxed: usize,
+    tables: Vec<Table<'a>>,
     /// Whether the first look has seen all that there is, each time so far.
     is_small: bool,
 }
@@ -68,7 +71,8 @@ impl<'a> Generation<'a> {
             rounds: 0,
             effort: FIRST_LOOK,
             turn: 0,
-            is_relaxed: false,
+            relaxed: 0,
+            tables: Vec::new(),
             is_small: true,
         })
     }
@@ -136,11 +140,13 @@ impl<'a> Generation<'a> {
             if exact || Instant::now() >= deadline {
                 return Ok(false);
             }
-            if !self.is_relaxed {
-                self.relax(primal, deadline)?;
+            if let Some(size) = relaxation::SIZES.get(self.relaxed) {
+                self.relaxed += 1;
+                self.relax(primal, *size, deadline)?;
                 if self.is_met(primal) {
                     return Ok(false);
                 }
+                self.tables = relaxation::tables(self.problem, *size).unwrap_or_default();
             } else if self.effort >= nodes {
                 return Ok(false);
             }
@@ -186,22 +192,31 @@ impl<'a> Generation<'a> {
         let bars = Self::bars(self.problem, primal);
         let (mut columns, mut exact, mut t) = (Vec::new(), true, 0.0);
         let (mut resource_prices, mut worths) = (Vec::new(), Vec::new());
+        let mut relaxed = Vec::new();
         for (h, site) in self.problem.sites.iter().enumerate() {
             let values = self.problem.local(h, &primal.values);
             let knapsack = Knapsack::new(&site.packing, &values)?;
-            let priced = knapsack.solve(bars[h], self.effort);
+            let prices = knapsack.resource_prices();
+            let guide = self
+                .tables
+                .get(h)
+                .and_then(|table| table.guide(&values, &prices));
+            let priced = knapsack.guided(bars[h], self.effort, guide.as_ref());
+            if let Some(guide) = guide {
+                relaxed.push(SiteBound::of(&self.tables[h], &guide, priced.bound));
+            }
             t += site.count * priced.bound;
             worths.push(priced.bound);
             exact &= priced.exact;
             let schedules = priced.schedules.into_iter();
             columns.extend(schedules.map(|schedule| Column { site: h, schedule }));
-            resource_prices.push(knapsack.resource_prices());
+            resource_prices.push(prices);
         }
         if t < self.proof.t {
             self.proof = Proof {
                 values: primal.values.clone(),
                 resource_prices,
-                relaxed: None,
+                relaxed: (relaxed.len() == worths.len()).then_some(relaxed),
                 worths,
                 t,
             };
@@ -209,11 +224,15 @@ impl<'a> Generation<'a> {
         Ok((columns, exact))
     }
 
-    /// Bounds t by the relaxation, once.
-    fn relax(&mut self, primal: &Primal, deadline: Instant) -> Result<(), ProgramError> {
-        self.is_relaxed = true;
+    /// Bounds t by a relaxation.
+    fn relax(
+        &mut self,
+        primal: &Primal,
+        size: (usize, usize),
+        deadline: Instant,
+    ) -> Result<(), ProgramError> {
         let columns = self.master.columns();
-        let bound = relaxation::bound(self.problem, columns, primal.value, deadline)?;
+        let bound = relaxation::bound(self.problem, columns, size, primal.value, deadline)?;
         let Some(bound) = bound.filter(|bound| bound.t < self.proof.t) else {
             return Ok(());
         };
@@ -243,7 +262,7 @@ impl<'a> Generation<'a> {
 }
 
 impl Proof {
-    /// How a site is bounded, where that was by the relaxation.
+    /// The relaxation of a site, where there was one.
     pub fn relaxed_site(&self, problem: &Problem, site: usize) -> Option<Relaxed> {
         let bound = &self.relaxed.as_ref()?[site];
         Some(bound.relaxed(problem.sites[site].packing.capacity()))

@@ -12,6 +12,7 @@ use good_lp::{
 };
 
 use super::ProgramError;
+use super::table::Guide;
 use crate::schedule::{Packing, Schedule};
 
 /// A knapsack with its resource prices, ready to be solved with more or less effort.
@@ -108,11 +109,20 @@ impl<'a> Knapsack<'a> {
 
     /// Searches for schedules worth more than `threshold`, visiting at most `nodes` nodes.
     pub fn solve(&self, threshold: f64, nodes: u64) -> Priced {
+        self.guided(threshold, nodes, None)
+    }
+
+    /// The same with a second bound beside that of the prices.
+    pub(super) fn guided(&self, threshold: f64, nodes: u64, guide: Option<&Guide>) -> Priced {
+        let capacity = self.packing.capacity();
+        let by_guide = guide.map_or(f64::INFINITY, |guide| guide.bound(capacity));
         let mut search = Search {
             knapsack: self,
             nodes,
             best: threshold,
-            ceiling: self.relaxed(),
+            // Sums of some hundred terms round by 1e-14 or so.
+            ceiling: self.relaxed().min(by_guide * (1.0 + 1e-13)),
+            guide,
             counts: vec![0; self.items.len()],
             found: Vec::new(),
         };
@@ -184,6 +194,7 @@ struct Search<'a> {
     nodes: u64,
     best: f64,
     ceiling: f64,
+    guide: Option<&'a Guide>,
     counts: Vec<u32>,
     found: Vec<Vec<u32>>,
 }
@@ -199,6 +210,11 @@ impl Search<'_> {
             return true;
         };
         if value + item.efficiency * room_value <= self.best * (1.0 + WORTH) {
+            return true;
+        }
+        if let Some(guide) = self.guide
+            && value + guide.bound(room) <= self.best * (1.0 + WORTH)
+        {
             return true;
         }
         if self.nodes == 0 {

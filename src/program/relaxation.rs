@@ -17,12 +17,12 @@ use std::time::Instant;
 
 use super::master::{Master, Primal};
 use super::problem::{Column, Problem};
-use super::table::Table;
+use super::table::{Guide, Table};
 use super::{MET, ProgramError, Relaxed};
 
-/// Entries of a table, and additions that one pricing may take.
-const ROOMS: usize = 40_000;
-const ADDITIONS: usize = 4_000_000;
+/// Entries of a table, and additions that one pricing may take: in the first relaxation, and where
+/// that does not tell, in a second.
+pub(super) const SIZES: [(usize, usize); 2] = [(40_000, 4_000_000), (400_000, 40_000_000)];
 
 /// The weight of the best prices so far in those that are tried first.
 const STAY: f64 = 0.8;
@@ -50,6 +50,17 @@ pub(super) struct SiteBound {
 }
 
 impl SiteBound {
+    /// Of a search on one server with this bound that was guided so.
+    pub fn of(table: &Table, guide: &Guide, worth: f64) -> Self {
+        let capacity = table.capacity();
+        let of_all = |&(j, price): &(usize, f64)| (j, price * capacity[j] as f64);
+        SiteBound {
+            whole: table.whole.clone(),
+            priced: guide.rest.iter().map(of_all).collect(),
+            worth,
+        }
+    }
+
     /// With prices of units, for a site of this capacity.
     pub fn relaxed(&self, capacity: &[u64]) -> Relaxed {
         let mut prices = vec![0.0; capacity.len()];
@@ -64,21 +75,18 @@ impl SiteBound {
 }
 
 /// The best bound by relaxation that is found before the deadline, from columns that fit; it
-/// stops early at `target`, a t that is known to be reached. `None` where tables cannot be made.
+/// stops early at `target`, a t that is known to be reached. `None` where tables of this size
+/// cannot be made.
 pub(super) fn bound(
     problem: &Problem,
     columns: &[Column],
+    size: (usize, usize),
     target: f64,
     deadline: Instant,
 ) -> Result<Option<Bound>, ProgramError> {
-    let rooms = ROOMS.min(ADDITIONS / problem.types());
-    let sites = problem.sites.iter();
-    let tables: Vec<Table> = sites
-        .map(|site| Table::new(site, &problem.offered, rooms))
-        .collect();
-    if tables.iter().any(|table| table.whole.is_empty()) {
+    let Some(tables) = tables(problem, size) else {
         return Ok(None);
-    }
+    };
     let rest: Vec<Vec<usize>> = tables.iter().map(|table| table.rest.clone()).collect();
     let mut master = Master::new(problem, &rest)?;
     master.add(columns.to_vec())?;
@@ -96,6 +104,18 @@ pub(super) fn bound(
         values: prices.values.clone(),
         t: *t,
     }))
+}
+
+/// One a site; `None` where some site has no resource of few enough units.
+pub(super) fn tables(
+    problem: &Problem,
+    (rooms, additions): (usize, usize),
+) -> Option<Vec<Table<'_>>> {
+    let rooms = rooms.min(additions / problem.types());
+    let sites = problem.sites.iter();
+    let tables = sites.map(|site| Table::new(site, &problem.offered, rooms));
+    let mut made = tables.map(|table| (!table.whole.is_empty()).then_some(table));
+    made.by_ref().collect()
 }
 
 struct Relaxation<'a> {

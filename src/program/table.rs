@@ -49,9 +49,46 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// Of the site, one entry a resource.
+    pub fn capacity(&self) -> &[u64] {
+        self.site.packing.capacity()
+    }
+
     /// `max Σ v_i u_i` over all u that fit in the resources kept whole, and where it is; `None`
     /// where something of value takes none of them. Values are of the site's types, of any sign.
     pub fn best(&self, values: &[f64]) -> Option<(f64, Schedule)> {
+        let Filled { worth, last, steps } = self.fill(values)?;
+        let entries = worth.len();
+        let mut schedule = vec![0; values.len()];
+        let mut room = entries - 1;
+        while let Some(step) = steps.get(last[room] as usize) {
+            schedule[last[room] as usize] += 1;
+            room -= step;
+        }
+        Some((worth[entries - 1], schedule))
+    }
+
+    /// A bound for searches: what fits into a room is worth no more than the best in what is kept
+    /// whole, with these prices of the other resources' units (one a resource).
+    pub fn guide(&self, values: &[f64], prices: &[f64]) -> Option<Guide> {
+        let packing = &self.site.packing;
+        let priced = |units: &[u64]| -> f64 {
+            let rest = self.rest.iter();
+            rest.map(|&j| units[j] as f64 * prices[j]).sum()
+        };
+        let reduced = values.iter().enumerate();
+        let reduced: Vec<f64> = reduced
+            .map(|(i, v)| v - priced(packing.demand(i)))
+            .collect();
+        let whole = self.whole.iter().copied().zip(self.strides.iter().copied());
+        Some(Guide {
+            worth: self.fill(&reduced)?.worth,
+            whole: whole.collect(),
+            rest: self.rest.iter().map(|&j| (j, prices[j])).collect(),
+        })
+    }
+
+    fn fill(&self, values: &[f64]) -> Option<Filled> {
         let packing = &self.site.packing;
         let entries = self.sizes.iter().product();
         let mut worth = vec![0.0_f64; entries];
@@ -78,13 +115,7 @@ impl<'a> Table<'a> {
                 }
             });
         }
-        let mut schedule = vec![0; values.len()];
-        let mut room = entries - 1;
-        while let Some(step) = steps.get(last[room] as usize) {
-            schedule[last[room] as usize] += 1;
-            room -= step;
-        }
-        Some((worth[entries - 1], schedule))
+        Some(Filled { worth, last, steps })
     }
 
     /// All rooms that hold what is taken, as runs along the last resource, in ascending order.
@@ -104,6 +135,31 @@ impl<'a> Table<'a> {
             at[d] += 1;
             at[d + 1..inner].copy_from_slice(&taken[d + 1..inner]);
         }
+    }
+}
+
+/// The best of each room, the job put in last, and how far that one is from the room without it.
+struct Filled {
+    worth: Vec<f64>,
+    last: Vec<u32>,
+    steps: Vec<usize>,
+}
+
+/// See [`Table::guide`].
+pub(super) struct Guide {
+    worth: Vec<f64>,
+    /// Resources kept whole, with the distance of neighbours in each.
+    whole: Vec<(usize, usize)>,
+    /// The others, with the prices of their units.
+    pub rest: Vec<(usize, f64)>,
+}
+
+impl Guide {
+    /// No jobs that fit into this room are worth more.
+    pub fn bound(&self, room: &[u64]) -> f64 {
+        let place = self.whole.iter().map(|&(j, s)| room[j] as usize * s);
+        let rest = self.rest.iter().map(|&(j, price)| room[j] as f64 * price);
+        self.worth[place.sum::<usize>()] + rest.sum::<f64>()
     }
 }
 

@@ -100,13 +100,17 @@ impl Priced<'_> {
         }
         let worth = (1.0 + ROUNDING) * self.worth;
         let relaxation = self.by_table.filter(|r| relaxation_fits(r, &packing));
-        let by_table = relaxation.and_then(|r| table::bound(&packing, r, self.values));
+        let table = relaxation.and_then(|r| table::fill(&packing, r, self.values));
+        let by_table = table.as_ref().map(|table| table.bound(packing.capacity()));
         if by_table.is_some_and(|bound| bound <= worth) {
             return;
         }
         // Without integrality already: the knapsack is worth at most P·w.
         if report.is_clear(self.prices_path) && relaxed > worth {
-            let verdict = knapsack::exceeds(&packing, self.values, &costs, relaxed, worth, NODES);
+            let guide = table.as_ref().map(|table| |room: &[u64]| table.bound(room));
+            let guide = guide.as_ref().map(|guide| guide as &dyn Fn(&[u64]) -> f64);
+            let server = (relaxed, guide);
+            let verdict = knapsack::exceeds(&packing, self.values, &costs, server, worth, NODES);
             self.judge(&verdict, found, report);
         }
     }

@@ -164,7 +164,7 @@ fn bound(
     }
     let (costs, capacity) = costs(&packing, &certificate.resource_prices);
     let nodes = NODES / (1 + one.bits() / LONG);
-    let message = match knapsack::exceeds(&packing, &values, &costs, capacity, one, nodes) {
+    let message = match knapsack::exceeds(&packing, &values, &costs, (capacity, None), one, nodes) {
         Verdict::Bounded => return,
         Verdict::Beaten(schedule, _) => {
             format!("schedule {schedule:?} is worth more than 1/ρ at these prices")

@@ -57,12 +57,13 @@ pub(super) enum Verdict<N> {
 /// Whether some schedule is worth more than `threshold`.
 ///
 /// `values` (K) are nonnegative, and `costs` (K) those of one job at resource prices under
-/// which the whole server costs `capacity`; every value is at most its cost up to rounding.
-pub(super) fn exceeds<N: Number>(
-    packing: &Packing,
+/// which the whole server costs `capacity`; every value is at most its cost up to rounding. A guide,
+/// if there is one, bounds what jobs in a room are worth.
+pub(super) fn exceeds<'a, N: Number>(
+    packing: &'a Packing,
     values: &[N],
     costs: &[N],
-    capacity: N,
+    (capacity, guide): (N, Option<&'a dyn Fn(&[u64]) -> N>),
     threshold: N,
     nodes: u64,
 ) -> Verdict<N> {
@@ -84,6 +85,7 @@ pub(super) fn exceeds<N: Number>(
         room,
         value: N::from(0),
         left: capacity,
+        guide,
         taken: Vec::new(),
     };
     search.run(nodes)
@@ -120,6 +122,7 @@ struct Search<'a, N> {
     value: N,
     /// Price of the room that is left.
     left: N,
+    guide: Option<&'a dyn Fn(&[u64]) -> N>,
     /// Counts of the first items, as far as they are settled.
     taken: Vec<Taken<N>>,
 }
@@ -147,7 +150,9 @@ impl<N: Number> Search<'_, N> {
     fn is_promising(&self) -> bool {
         let next = self.items.get(self.taken.len());
         let missing = self.threshold.clone() - self.value.clone();
-        next.is_some_and(|item| N::gains([&item.value, &item.cost], &self.left, missing))
+        let by_prices = next
+            .is_some_and(|item| N::gains([&item.value, &item.cost], &self.left, missing.clone()));
+        by_prices && self.guide.is_none_or(|guide| guide(&self.room) > missing)
     }
 
     /// Settles the next item at this count, which fits.
@@ -246,7 +251,8 @@ mod tests {
             };
             let best = all.iter().map(worth).fold(0.0, f64::max);
             let (costs, capacity) = costs(&packing, &values);
-            let ask = |threshold| exceeds(&packing, &values, &costs, capacity, threshold, 1000);
+            let ask =
+                |threshold| exceeds(&packing, &values, &costs, (capacity, None), threshold, 1000);
             assert_eq!(ask(best), Verdict::Bounded, "{values:?}");
             let Verdict::Beaten(schedule, value) = ask(best * (1.0 - 1e-9)) else {
                 panic!("{values:?}: {best} not found");
@@ -264,7 +270,16 @@ mod tests {
         let unit = BigInt::from(10).pow(40);
         let values = [1, 2, 5].map(|v| &unit * v);
         let costs = [3, 4, 10].map(BigInt::from);
-        let ask = |threshold| exceeds(&packing, &values, &costs, BigInt::from(20), threshold, 1000);
+        let ask = |threshold| {
+            exceeds(
+                &packing,
+                &values,
+                &costs,
+                (BigInt::from(20), None),
+                threshold,
+                1000,
+            )
+        };
         assert_eq!(ask(&unit * 10), Verdict::Bounded);
         let beaten = Verdict::Beaten(vec![0, 0, 2], &unit * 10);
         assert_eq!(ask(&unit * 10 - 1), beaten);
@@ -273,9 +288,16 @@ mod tests {
     #[test]
     fn types_without_value_are_left_out() {
         let packing = packing("section7");
-        let verdict = exceeds(&packing, &[0.0, 0.0, 1.0], &[0.0, 0.0, 1.0], 5.0, 1.5, 100);
+        let verdict = exceeds(
+            &packing,
+            &[0.0, 0.0, 1.0],
+            &[0.0, 0.0, 1.0],
+            (5.0, None),
+            1.5,
+            100,
+        );
         assert_eq!(verdict, Verdict::Beaten(vec![0, 0, 2], 2.0));
-        let nothing = exceeds(&packing, &[0.0; 3], &[0.0; 3], 5.0, 0.5, 100);
+        let nothing = exceeds(&packing, &[0.0; 3], &[0.0; 3], (5.0, None), 0.5, 100);
         assert_eq!(nothing, Verdict::Bounded);
     }
 
@@ -284,7 +306,7 @@ mod tests {
         let packing = packing("section7");
         let values = [1.0; 3];
         let (costs, capacity) = costs(&packing, &values);
-        let ask = |nodes| exceeds(&packing, &values, &costs, capacity, 5.0, nodes);
+        let ask = |nodes| exceeds(&packing, &values, &costs, (capacity, None), 5.0, nodes);
         assert_eq!(ask(1), Verdict::Undecided);
         assert_eq!(ask(1000), Verdict::Bounded);
     }

@@ -7,12 +7,16 @@ use crate::schedule::Packing;
 /// Rooms times types that are worked through at most.
 const WORK: usize = 50_000_000;
 
-/// What no schedule is worth more than, at these values (K) of running jobs; `None` where rooms
-/// are too many, or something of value takes nothing that is kept whole.
+/// A table of what fits into each room at most, at these values (K) of running jobs; `None` where
+/// rooms are too many, or something of value takes nothing that is kept whole.
 ///
 /// `max_u Σ_i (v_i − w·D_i) u_i + w·P` over the u that fit in the resources kept, by the worth of
 /// each room: that of the best job to put in, and of the room that then is left.
-pub(super) fn bound(packing: &Packing, relaxed: &RelaxedRecord, values: &[f64]) -> Option<f64> {
+pub(super) fn fill<'a>(
+    packing: &Packing,
+    relaxed: &'a RelaxedRecord,
+    values: &[f64],
+) -> Option<Filled<'a>> {
     let RelaxedRecord { whole, prices } = relaxed;
     let priced = |units: &[u64]| -> f64 {
         let pairs = units.iter().zip(prices).enumerate();
@@ -29,7 +33,7 @@ pub(super) fn bound(packing: &Packing, relaxed: &RelaxedRecord, values: &[f64]) 
         })
         .filter(|(_, worth)| *worth > 0.0)
         .collect();
-    let capacity = kept(packing.capacity());
+    let capacity: Vec<u64> = kept(packing.capacity());
     let rooms = capacity.iter().try_fold(1_usize, |rooms, units| {
         rooms.checked_mul(usize::try_from(*units).ok()?.checked_add(1)?)
     })?;
@@ -62,7 +66,32 @@ pub(super) fn bound(packing: &Packing, relaxed: &RelaxedRecord, values: &[f64]) 
             .map(|((_, value), step)| value + worth[at - step])
             .fold(0.0, f64::max);
     }
-    Some(worth[rooms - 1] + priced(packing.capacity()))
+    Some(Filled {
+        relaxed,
+        capacity,
+        worth,
+    })
+}
+
+/// The worth of each room of what is kept whole.
+pub(super) struct Filled<'a> {
+    relaxed: &'a RelaxedRecord,
+    capacity: Vec<u64>,
+    worth: Vec<f64>,
+}
+
+impl Filled<'_> {
+    /// No jobs that fit into this room (R) are worth more.
+    pub fn bound(&self, room: &[u64]) -> f64 {
+        let RelaxedRecord { whole, prices } = self.relaxed;
+        let pairs = whole.iter().zip(&self.capacity);
+        let place = pairs.fold(0, |place, (&j, all)| {
+            place * (*all as usize + 1) + room[j] as usize
+        });
+        let rest = room.iter().zip(prices).enumerate();
+        let rest = rest.filter(|(j, _)| !whole.contains(j));
+        self.worth[place] + rest.map(|(_, (r, w))| *r as f64 * w).sum::<f64>()
+    }
 }
 
 #[cfg(test)]
@@ -88,7 +117,9 @@ mod tests {
             let best = all.iter().map(worth).fold(0.0, f64::max);
             let ask = |whole: Vec<usize>, price: f64| {
                 let prices = vec![price; resources];
-                bound(&packing, &RelaxedRecord { whole, prices }, &values).unwrap()
+                let relaxed = RelaxedRecord { whole, prices };
+                let filled = fill(&packing, &relaxed, &values).unwrap();
+                filled.bound(packing.capacity())
             };
             assert_eq!(ask((0..resources).collect(), 0.5), best);
             for j in 0..resources {

@@ -1,6 +1,7 @@
 //! From a fleet to its policy: one program for all shapes, then each shape as one server.
 
 use super::balance::{self, Solved};
+use super::exact::Settled;
 use super::{Options, Synthesis, SynthesisError, check_options, of_solution};
 use crate::artifact::{
     Artifact, Backfill, Claim, Conditions, EmptySlots, FleetArtifact, FleetCertificateRecord,
@@ -63,7 +64,8 @@ pub fn synthesize_fleet(fleet: &Fleet, options: &Options) -> Result<FleetOutcome
             false => FleetOutcome::Undecided(overload),
         });
     }
-    let certificate = certificate_record(certificate);
+    let solution = settled(fleet, solution, options)?;
+    let certificate = certificate_record(&solution.certificate);
     let (policies, shapes) = servers(fleet, &solution, options)?;
     let artifact = FleetArtifact {
         format: Format::SynthPolicy,
@@ -85,6 +87,53 @@ pub fn synthesize_fleet(fleet: &Fleet, options: &Options) -> Result<FleetOutcome
         solution,
         shapes,
     })))
+}
+
+/// With the mix of each shape that has little to drain, among those that serve what is sent there as
+/// well; where jobs are sent then follows from what these serve.
+fn settled(
+    fleet: &Fleet,
+    mut solution: FleetSolution,
+    options: &Options,
+) -> Result<FleetSolution, SynthesisError> {
+    let load = solution.certificate.load;
+    for (h, routing) in solution.routing(fleet).into_iter().enumerate() {
+        let types = fleet.shapes()[h].types();
+        let server = fleet.routed(h, &routing)?;
+        let sent: Vec<bool> = types.iter().map(|&i| routing[i] > 0.0).collect();
+        let known = solution.mixes[h].schedules.iter();
+        let known = known.map(|u| {
+            let kept = u.iter().zip(&sent).filter(|(_, sent)| **sent);
+            kept.map(|(count, _)| *count).collect()
+        });
+        let options = Options {
+            known: known.collect(),
+            ..options.clone()
+        };
+        let own = Settled::in_doubles(&server, &options)?.solution;
+        if own.certificate.load <= load * (1.0 + 1e-12) {
+            solution.mixes[h] = Mix {
+                schedules: own
+                    .mix
+                    .schedules
+                    .iter()
+                    .map(|u| widened(u, &sent))
+                    .collect(),
+                weights: own.mix.weights,
+            };
+        }
+    }
+    let served = fleet.types().iter().zip(solution.served(fleet));
+    let loads = served.map(|(kind, served)| kind.offered_load() / served);
+    solution.certificate.load = loads.fold(0.0, f64::max);
+    Ok(solution)
+}
+
+/// A schedule of the types that are sent, over all that fit.
+fn widened(schedule: &[u32], sent: &[bool]) -> Vec<u32> {
+    let mut counts = schedule.iter().copied();
+    let of = |sent: &bool| sent.then(|| counts.next()).flatten();
+    sent.iter().map(of).map(Option::unwrap_or_default).collect()
 }
 
 /// The policy of one server of each shape; and how it came about, beside what is sent there.

@@ -462,6 +462,47 @@ fn what_is_synthesized_from_random_workloads_is_valid() {
     found_in_random_policies(random_workload, 100, 1e-9, 750);
 }
 
+#[path = "../benches/instances/mod.rs"]
+mod instances;
+
+/// Many types, where the maker's bounds come from tables and from searches that these guide: the
+/// checker finds the same by other ones, and nothing better than what is said to be the best.
+#[test]
+fn bounds_by_tables_are_valid() {
+    let mut by_table = 0;
+    for (class, seed) in [
+        ("large", 1),
+        ("cloud", 1),
+        ("cloud", 3),
+        ("cloud", 9),
+        ("small", 1),
+    ] {
+        assert!(instances::CLASSES.contains(&class));
+        let document = instances::document(class, 30, seed);
+        let workload = Workload::parse(&document, class).unwrap().workload;
+        let options = Options {
+            effort: 1e-9,
+            ..Options::new(Preemption::Full)
+        };
+        let Outcome::Policy(made) = synthesize(&workload, &options).unwrap() else {
+            panic!("{class} {seed}");
+        };
+        let mut artifact = made.artifact;
+        assert!(artifact.certificate.proven, "{class} {seed}");
+        assert_eq!(check(&artifact).err(), None, "{class} {seed}");
+        if artifact.certificate.relaxed.is_some() {
+            by_table += 1;
+            // A bound that is too good by 1e-6 is refused, table or not, and prices below 0 prove nothing.
+            artifact.certificate.bound *= 1.0 + 1e-6;
+            assert!(check(&artifact).is_err(), "{class} {seed}");
+            let relaxed = artifact.certificate.relaxed.as_mut().unwrap();
+            relaxed.prices = relaxed.prices.iter().map(|_| -1.0).collect();
+            assert!(check(&artifact).is_err(), "{class} {seed}");
+        }
+    }
+    assert!(by_table >= 2, "{by_table}");
+}
+
 /// and exact queues.
 #[test]
 fn exact_queues_of_random_workloads_are_valid() {

@@ -114,7 +114,13 @@ impl Balance {
 pub fn weight(text: &str) -> Result<(String, f64), String> {
     let parts = text.rsplit_once('=');
     let parsed = parts.and_then(|(name, weight)| Some((name.into(), weight.parse().ok()?)));
-    parsed.ok_or_else(|| format!("`{text}`: expected NAME=NUMBER, as in `type-1=2`"))
+    let (name, weight) =
+        parsed.ok_or_else(|| format!("`{text}`: expected NAME=NUMBER, as in `type-1=2`"))?;
+    // Beyond, what is made least is beyond the digits of doubles. What is not positive is told later.
+    match weight > 0.0 && !(1e-6..=1e6).contains(&weight) {
+        true => Err(format!("`{text}`: give a weight from 1e-6 to 1e6")),
+        false => Ok((name, weight)),
+    }
 }
 
 /// Backfilling, as typed.

@@ -142,11 +142,14 @@ impl<'a> Generation<'a> {
             }
             if let Some(size) = relaxation::SIZES.get(self.relaxed) {
                 self.relaxed += 1;
-                self.relax(primal, *size, deadline)?;
+                let columns = self.relax(primal, *size, deadline)?;
                 if self.is_met(primal) {
                     return Ok(false);
                 }
                 self.tables = relaxation::tables(self.problem, *size).unwrap_or_default();
+                if self.master.add(columns)? > 0 {
+                    return Ok(true);
+                }
             } else if self.effort >= nodes {
                 return Ok(false);
             }
@@ -224,18 +227,21 @@ impl<'a> Generation<'a> {
         Ok((columns, exact))
     }
 
-    /// Bounds t by a relaxation.
+    /// Bounds t by a relaxation; the columns that it found and that fit.
     fn relax(
         &mut self,
         primal: &Primal,
         size: (usize, usize),
         deadline: Instant,
-    ) -> Result<(), ProgramError> {
+    ) -> Result<Vec<Column>, ProgramError> {
         let columns = self.master.columns();
         let bound = relaxation::bound(self.problem, columns, size, primal.value, deadline)?;
-        let Some(bound) = bound.filter(|bound| bound.t < self.proof.t) else {
-            return Ok(());
+        let Some(bound) = bound else {
+            return Ok(Vec::new());
         };
+        if bound.t >= self.proof.t {
+            return Ok(bound.columns);
+        }
         let prices = |(h, site): (usize, &super::problem::Site)| {
             let values = self.problem.local(h, &bound.values);
             Ok(Knapsack::new(&site.packing, &values)?.resource_prices())
@@ -248,7 +254,7 @@ impl<'a> Generation<'a> {
             relaxed: Some(bound.sites),
             t: bound.t,
         };
-        Ok(())
+        Ok(bound.columns)
     }
 
     /// What a schedule must be worth more than on each site: of sum t over the servers, where

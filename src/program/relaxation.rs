@@ -36,6 +36,8 @@ pub(super) struct Bound {
     pub sites: Vec<SiteBound>,
     /// No mix has a t above this.
     pub t: f64,
+    /// Columns found on the way that are schedules, since they fit.
+    pub columns: Vec<Column>,
 }
 
 /// How the schedules of one site are bounded.
@@ -103,6 +105,7 @@ pub(super) fn bound(
         sites: relaxation.site_bounds(prices),
         values: prices.values.clone(),
         t: *t,
+        columns: relaxation.fitting(columns.len()),
     }))
 }
 
@@ -230,6 +233,16 @@ impl Relaxation<'_> {
         let jobs = column.schedule.iter().zip(reduced);
         let worth: f64 = jobs.map(|(u, v)| f64::from(*u) * v).sum();
         worth - primal.bars[column.site] * (1.0 + MET)
+    }
+
+    /// Those of the columns found that fit.
+    fn fitting(&self, known: usize) -> Vec<Column> {
+        let found = self.master.columns()[known..].iter();
+        let fits = |column: &&Column| {
+            let site = &self.problem.sites[column.site];
+            site.packing.fits(&column.schedule)
+        };
+        found.filter(fits).cloned().collect()
     }
 
     fn site_bounds(&self, prices: &Prices) -> Vec<SiteBound> {

@@ -49,6 +49,12 @@ pub fn change(old: &Artifact, new: &Artifact) -> String {
 
 fn workloads(old: &Record, new: &Record) -> Vec<String> {
     let mut lines = Vec::new();
+    if old.time_unit != new.time_unit {
+        lines.push(format!(
+            "unit of time {} → {}",
+            old.time_unit, new.time_unit
+        ));
+    }
     let names = |of: &Record| of.types.iter().map(|t| t.name.clone()).collect_vec();
     let (before, now) = (names(old), names(new));
     let missing = |from: &[String], of: &[String]| {
@@ -80,16 +86,19 @@ fn workloads(old: &Record, new: &Record) -> Vec<String> {
             Some((now.name.as_str(), before, now))
         })
     };
-    let figures: [(&str, fn(&RecordType) -> f64); 2] = [
-        ("arrival rate", |t| t.arrival_rate.value()),
-        ("mean size", |t| t.size.mean()),
-    ];
-    for (what, figure) in figures {
-        let pairs = pairs().map(|(name, before, now)| (name, figure(before), figure(now)));
-        let changed = pairs.filter(|(_, before, now)| before != now).collect_vec();
-        lines.extend(figures_changed(what, &changed));
-    }
-    let demands = pairs().filter(|(_, before, now)| before.demand != now.demand);
+    let rate = |t: &RecordType| t.arrival_rate.value();
+    let rates = pairs().map(|(name, before, now)| (name, rate(before), rate(now)));
+    lines.extend(figures_changed("arrival rate", rates));
+    let size = |t: &RecordType| t.size.mean();
+    let sizes = pairs().map(|(name, before, now)| (name, size(before), size(now)));
+    lines.extend(figures_changed("mean size", sizes));
+    let needs = |of: &Record, kind: &RecordType| {
+        let amounts = of.resources.iter().zip(&kind.demand);
+        let named = amounts.map(|(resource, demand)| (resource.name.clone(), *demand));
+        let needed = named.filter(|(_, demand)| demand.value() > 0.0);
+        needed.sorted_by(|a, b| a.0.cmp(&b.0)).collect_vec()
+    };
+    let demands = pairs().filter(|(_, before, now)| needs(old, before) != needs(new, now));
     let demands = demands.map(|(name, ..)| format!("`{name}`")).join(", ");
     if !demands.is_empty() {
         lines.push(format!("demand of {demands}"));
@@ -97,7 +106,13 @@ fn workloads(old: &Record, new: &Record) -> Vec<String> {
     lines
 }
 
-fn figures_changed(what: &str, changed: &[(&str, f64, f64)]) -> Vec<String> {
+fn figures_changed<'a>(
+    what: &str,
+    figures: impl Iterator<Item = (&'a str, f64, f64)>,
+) -> Vec<String> {
+    let changed = figures
+        .filter(|(_, before, now)| before != now)
+        .collect_vec();
     let relative = |before: f64, now: f64| 100.0 * (now / before - 1.0);
     if changed.len() <= LISTED {
         let line = |&(name, before, now): &(&str, f64, f64)| {
@@ -126,7 +141,7 @@ fn figures_changed(what: &str, changed: &[(&str, f64, f64)]) -> Vec<String> {
 fn mixes(old: &Artifact, new: &Artifact) -> Option<String> {
     let before = named(old)?;
     let now = named(new)?;
-    let weight = |of: &[(Vec<(String, u32)>, f64)], schedule: &[(String, u32)]| -> f64 {
+    let weight = |of: &[(Named, f64)], schedule: &Named| -> f64 {
         let same = of.iter().filter(|(u, _)| u == schedule);
         same.map(|(_, weight)| weight).sum()
     };
@@ -143,8 +158,11 @@ fn mixes(old: &Artifact, new: &Artifact) -> Option<String> {
     ))
 }
 
-/// The mix with its schedules by names of types, those that run only.
-fn named(artifact: &Artifact) -> Option<Vec<(Vec<(String, u32)>, f64)>> {
+/// A schedule by names of types, those that run only.
+type Named = Vec<(String, u32)>;
+
+/// The mix with its schedules by names of types.
+fn named(artifact: &Artifact) -> Option<Vec<(Named, f64)>> {
     let (schedules, weights) = artifact.mix()?;
     let types = &artifact.workload.types;
     let of = |u: &Schedule| {

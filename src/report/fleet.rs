@@ -25,7 +25,7 @@ fn heading(fleet: &Fleet, artifact: &FleetArtifact) -> String {
     let proof = match certificate.proven {
         true => format!("proven best, relative gap below {PROOF_GAP:.0e}"),
         false => format!(
-            "NOT PROVEN best: gap {:.2e}; more with --time-limit",
+            "NOT PROVEN best: gap {:.2e}; a --time-limit above 60 searches longer",
             certificate.gap
         ),
     };

@@ -52,7 +52,7 @@ pub(super) fn heading(
         true if exactly => "proven best, exactly".into(),
         true => format!("proven best, relative gap below {:.0e}", PROOF_GAP),
         false => format!(
-            "NOT PROVEN best: gap {:.2e}; more with --time-limit",
+            "NOT PROVEN best: gap {:.2e}; a --time-limit above 60 searches longer",
             certificate.gap
         ),
     };

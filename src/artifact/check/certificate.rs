@@ -13,6 +13,12 @@ const ROUNDING: f64 = 1e-9;
 /// A gap up to this is a proof.
 const PROOF_GAP: f64 = 1e-9;
 
+/// Nodes before the checker makes a table of its own.
+const FIRST_LOOK: u64 = 1_000_000;
+
+/// Rooms of a table that guides a search.
+const ROOMS: u64 = 200_000;
+
 /// Nodes that the knapsack may visit.
 const NODES: u64 = 50_000_000;
 
@@ -107,10 +113,22 @@ impl Priced<'_> {
         }
         // Without integrality already: the knapsack is worth at most P·w.
         if report.is_clear(self.prices_path) && relaxed > worth {
-            let guide = table.as_ref().map(|table| |room: &[u64]| table.bound(room));
-            let guide = guide.as_ref().map(|guide| guide as &dyn Fn(&[u64]) -> f64);
-            let server = (relaxed, guide);
-            let verdict = knapsack::exceeds(&packing, self.values, &costs, server, worth, NODES);
+            let search = |table: Option<&table::Filled>, nodes| {
+                let guide = table.map(|table| |room: &[u64]| table.bound(room));
+                let guide = guide
+                    .as_ref()
+                    .map(|guide| guide as knapsack::Guide<'_, f64>);
+                let server = (relaxed, guide);
+                knapsack::exceeds(&packing, self.values, &costs, server, worth, nodes)
+            };
+            let mut verdict = search(table.as_ref(), FIRST_LOOK);
+            if verdict == Verdict::Undecided {
+                // Where none is given, a table of the checker's own guides the search.
+                let own = own_relaxation(&packing, self.resource_prices);
+                let own = own.as_ref();
+                let table = table.or_else(|| table::fill(&packing, own?, self.values));
+                verdict = search(table.as_ref(), NODES);
+            }
             self.judge(&verdict, found, report);
         }
     }
@@ -126,6 +144,26 @@ impl Priced<'_> {
         };
         report.add(self.bound_path, message);
     }
+}
+
+/// The resources with the fewest units whole, as many as together have few, and the others at these
+/// prices.
+fn own_relaxation(packing: &Packing, prices: &[f64]) -> Option<RelaxedRecord> {
+    let capacity = packing.capacity();
+    let mut order: Vec<usize> = (0..capacity.len()).filter(|&j| capacity[j] > 0).collect();
+    order.sort_by_key(|&j| capacity[j]);
+    let mut rooms = 1_u64;
+    order.retain(|&j| {
+        let more = rooms.saturating_mul(capacity[j].saturating_add(1));
+        let fits = more <= ROOMS;
+        rooms = if fits { more } else { rooms };
+        fits
+    });
+    let own = RelaxedRecord {
+        whole: order,
+        prices: prices.to_vec(),
+    };
+    Some(own).filter(|own| relaxation_fits(own, packing))
 }
 
 /// Whether it is of this server's resources, each kept whole at most once and none at a negative

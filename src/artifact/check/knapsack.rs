@@ -43,6 +43,9 @@ impl Number for BigInt {
     }
 }
 
+/// A bound on what jobs in a room are worth.
+pub(super) type Guide<'a, N> = &'a dyn Fn(&[u64]) -> N;
+
 /// The answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Verdict<N> {
@@ -63,7 +66,7 @@ pub(super) fn exceeds<'a, N: Number>(
     packing: &'a Packing,
     values: &[N],
     costs: &[N],
-    (capacity, guide): (N, Option<&'a dyn Fn(&[u64]) -> N>),
+    (capacity, guide): (N, Option<Guide<'a, N>>),
     threshold: N,
     nodes: u64,
 ) -> Verdict<N> {
@@ -122,7 +125,7 @@ struct Search<'a, N> {
     value: N,
     /// Price of the room that is left.
     left: N,
-    guide: Option<&'a dyn Fn(&[u64]) -> N>,
+    guide: Option<Guide<'a, N>>,
     /// Counts of the first items, as far as they are settled.
     taken: Vec<Taken<N>>,
 }

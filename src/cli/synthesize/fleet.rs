@@ -7,7 +7,7 @@ use synth::report;
 use synth::synthesis::{FleetOutcome, Options, synthesize_fleet};
 use synth::workload::Fleet;
 
-use super::{Arguments, Family};
+use super::{Arguments, Balance, Family};
 use crate::cli::output::emit;
 use crate::cli::{Common, NEGATIVE, Outcome, progress, tell};
 
@@ -50,6 +50,8 @@ fn only_msr(arguments: &Arguments) -> Result<(), String> {
             arguments.max_slowdown_ratio.is_some(),
         ),
         ("--explain", arguments.explain),
+        ("--balance", arguments.balance != Balance::Load),
+        ("--weights", arguments.weights.is_some()),
     ];
     match typed.iter().find(|(_, typed)| *typed) {
         Some((name, _)) => Err(format!(

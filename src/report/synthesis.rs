@@ -71,11 +71,14 @@ pub fn overload(workload: &Workload, overload: &Overload, decided: bool) -> Stri
     let mut text = String::new();
     let exactly = overload.exact.as_ref().filter(|e| e.is_proven());
     if let Some(exactly) = exactly.filter(|_| decided) {
+        let in_doubles = load(certificate.bound);
+        let told = match in_doubles == "1" && !exactly.load.is_integer() {
+            true => format!("is above 1, exactly, by less than {LOAD_MARGIN:e}"),
+            false => format!("= {}{in_doubles} exactly", fraction(&exactly.load)),
+        };
         let _ = writeln!(
             text,
-            "no policy can stabilize this workload: load ρ = {}{} exactly, and it must be below 1",
-            fraction(&exactly.load),
-            load(certificate.bound)
+            "no policy can stabilize this workload: load ρ {told}, and it must be below 1"
         );
     } else if decided && certificate.bound > 1.0 + LOAD_MARGIN {
         let _ = writeln!(

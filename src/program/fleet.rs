@@ -80,6 +80,11 @@ impl FleetSolution {
         served(fleet, &self.mixes)
     }
 
+    /// `max_i ρ_i` of the mixes as they are.
+    pub fn load(&self, fleet: &Fleet) -> f64 {
+        load(fleet, &self.mixes)
+    }
+
     /// `r_ih` for each shape and type (H × K), in \[0, 1\]: of sum 1 over the shapes.
     pub fn routing(&self, fleet: &Fleet) -> Vec<Vec<f64>> {
         let total = self.served(fleet);
@@ -167,7 +172,7 @@ pub fn solve_fleet(fleet: &Fleet, limits: &Limits) -> Result<FleetSolution, Prog
                 .map(|(site, (worth, resource_prices))| ServerBound {
                     worth: *worth,
                     resource_prices: resource_prices.clone(),
-                    relaxed: proof.relaxed_site(&problem, site),
+                    relaxed: proof.relaxed_site(site),
                 })
                 .collect(),
             bound: 1.0 / proof.t,

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use super::exchange::Exchange;
 use super::master::{Master, Primal};
-use super::problem::{Column, Problem};
-use super::relaxation::{self, SiteBound};
+use super::problem::{Column, Problem, Site};
+use super::relaxation;
 use super::table::Table;
 use super::{Knapsack, Limits, MET, ProgramError, Relaxed};
 use crate::schedule::Schedule;
@@ -31,7 +31,7 @@ pub(super) struct Proof {
     /// Prices of the units of each site's resources that cover the values: H × R.
     pub resource_prices: Vec<Vec<f64>>,
     /// The relaxation that bounds each site, or that guided its search, where there was one.
-    pub relaxed: Option<Vec<SiteBound>>,
+    pub relaxed: Option<Vec<Relaxed>>,
     /// No schedule on a server of each site is worth more (H).
     pub worths: Vec<f64>,
     /// The bound.
@@ -200,14 +200,14 @@ impl<'a> Generation<'a> {
             let values = self.problem.local(h, &primal.values);
             let knapsack = Knapsack::new(&site.packing, &values)?;
             let prices = knapsack.resource_prices();
-            let guide = self
-                .tables
-                .get(h)
-                .and_then(|table| table.guide(&values, &prices));
+            let table = self.tables.get(h);
+            let guide = table.and_then(|table| table.guide(&values, &prices));
             let priced = knapsack.guided(bars[h], self.effort, guide.as_ref());
-            if let Some(guide) = guide {
-                relaxed.push(SiteBound::of(&self.tables[h], &guide, priced.bound));
-            }
+            relaxed.extend(
+                table
+                    .filter(|_| guide.is_some())
+                    .map(|t| t.relaxed(&prices)),
+            );
             t += site.count * priced.bound;
             worths.push(priced.bound);
             exact &= priced.exact;
@@ -242,7 +242,7 @@ impl<'a> Generation<'a> {
         if bound.t >= self.proof.t {
             return Ok(bound.columns);
         }
-        let prices = |(h, site): (usize, &super::problem::Site)| {
+        let prices = |(h, site): (usize, &Site)| {
             let values = self.problem.local(h, &bound.values);
             Ok(Knapsack::new(&site.packing, &values)?.resource_prices())
         };
@@ -251,7 +251,7 @@ impl<'a> Generation<'a> {
             resource_prices: sites.map(prices).collect::<Result<_, ProgramError>>()?,
             values: bound.values,
             worths: bound.sites.iter().map(|site| site.worth).collect(),
-            relaxed: Some(bound.sites),
+            relaxed: Some(bound.sites.into_iter().map(|site| site.relaxed).collect()),
             t: bound.t,
         };
         Ok(bound.columns)
@@ -269,9 +269,8 @@ impl<'a> Generation<'a> {
 
 impl Proof {
     /// The relaxation of a site, where there was one.
-    pub fn relaxed_site(&self, problem: &Problem, site: usize) -> Option<Relaxed> {
-        let bound = &self.relaxed.as_ref()?[site];
-        Some(bound.relaxed(problem.sites[site].packing.capacity()))
+    pub fn relaxed_site(&self, site: usize) -> Option<Relaxed> {
+        self.relaxed.as_ref().map(|sites| sites[site].clone())
     }
 
     /// Jobs cut into arbitrarily small pieces, each site filled by one resource.

@@ -145,7 +145,7 @@ impl Certificate {
             load: loads.into_iter().fold(0.0, f64::max),
             prices: prices.map(|(v, b)| v * b).collect(),
             resource_prices: proof.resource_prices[0].clone(),
-            relaxed: proof.relaxed_site(problem, 0),
+            relaxed: proof.relaxed_site(0),
             bound: 1.0 / proof.t,
         }
     }

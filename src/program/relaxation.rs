@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use super::master::{Master, Primal};
 use super::problem::{Column, Problem};
-use super::table::{Guide, Table};
+use super::table::Table;
 use super::{MET, ProgramError, Relaxed};
 
 /// Entries of a table, and additions that one pricing may take: in the first relaxation, and where
@@ -43,37 +43,10 @@ pub(super) struct Bound {
 /// How the schedules of one site are bounded.
 #[derive(Clone, Debug)]
 pub(super) struct SiteBound {
-    /// Resources kept whole.
-    pub whole: Vec<usize>,
-    /// Price of the whole capacity of each resource that is not: `(j, w_j P_j)`.
-    pub priced: Vec<(usize, f64)>,
+    /// What is kept whole, and the prices of the rest.
+    pub relaxed: Relaxed,
     /// No schedule on a server is worth more.
     pub worth: f64,
-}
-
-impl SiteBound {
-    /// Of a search on one server with this bound that was guided so.
-    pub fn of(table: &Table, guide: &Guide, worth: f64) -> Self {
-        let capacity = table.capacity();
-        let of_all = |&(j, price): &(usize, f64)| (j, price * capacity[j] as f64);
-        SiteBound {
-            whole: table.whole.clone(),
-            priced: guide.rest.iter().map(of_all).collect(),
-            worth,
-        }
-    }
-
-    /// With prices of units, for a site of this capacity.
-    pub fn relaxed(&self, capacity: &[u64]) -> Relaxed {
-        let mut prices = vec![0.0; capacity.len()];
-        for &(j, price) in &self.priced {
-            prices[j] = price / capacity[j] as f64;
-        }
-        Relaxed {
-            whole: self.whole.clone(),
-            prices,
-        }
-    }
 }
 
 /// The best bound by relaxation that is found before the deadline, from columns that fit; it
@@ -117,8 +90,9 @@ pub(super) fn tables(
     let rooms = rooms.min(additions / problem.types());
     let sites = problem.sites.iter();
     let tables = sites.map(|site| Table::new(site, &problem.offered, rooms));
-    let mut made = tables.map(|table| (!table.whole.is_empty()).then_some(table));
-    made.by_ref().collect()
+    tables
+        .map(|table| (!table.whole.is_empty()).then_some(table))
+        .collect()
 }
 
 struct Relaxation<'a> {
@@ -247,15 +221,16 @@ impl Relaxation<'_> {
 
     fn site_bounds(&self, prices: &Prices) -> Vec<SiteBound> {
         let tables = self.tables.iter().zip(&prices.resources).zip(&self.worths);
-        let of = |((table, prices), worth): ((&Table, &Vec<f64>), &f64)| SiteBound {
-            whole: table.whole.clone(),
-            priced: table
-                .rest
-                .iter()
-                .copied()
-                .zip(prices.iter().copied())
-                .collect(),
-            worth: *worth,
+        let of = |((table, prices), worth): ((&Table, &Vec<f64>), &f64)| {
+            let capacity = table.capacity();
+            let mut of_units = vec![0.0; capacity.len()];
+            for (&j, price) in table.rest.iter().zip(prices) {
+                of_units[j] = price / capacity[j] as f64;
+            }
+            SiteBound {
+                relaxed: table.relaxed(&of_units),
+                worth: *worth,
+            }
         };
         tables.map(of).collect()
     }

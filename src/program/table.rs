@@ -3,6 +3,7 @@
 
 use crate::schedule::Schedule;
 
+use super::Relaxed;
 use super::problem::Site;
 
 /// The resources of one site that a table is made of, most utilized first.
@@ -52,6 +53,18 @@ impl<'a> Table<'a> {
     /// Of the site, one entry a resource.
     pub fn capacity(&self) -> &[u64] {
         self.site.packing.capacity()
+    }
+
+    /// What is kept whole, with these prices of the units of the others (one a resource).
+    pub fn relaxed(&self, prices: &[f64]) -> Relaxed {
+        let mut rest = vec![0.0; prices.len()];
+        for &j in &self.rest {
+            rest[j] = prices[j];
+        }
+        Relaxed {
+            whole: self.whole.clone(),
+            prices: rest,
+        }
     }
 
     /// `max Σ v_i u_i` over all u that fit in the resources kept whole, and where it is; `None`
@@ -151,7 +164,7 @@ pub(super) struct Guide {
     /// Resources kept whole, with the distance of neighbours in each.
     whole: Vec<(usize, usize)>,
     /// The others, with the prices of their units.
-    pub rest: Vec<(usize, f64)>,
+    rest: Vec<(usize, f64)>,
 }
 
 impl Guide {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::synthesis::load;
+use super::synthesis::{load, prices_of};
 use super::{number, percent, table};
 use crate::artifact::{Claim, FleetArtifact, Method, Quantity};
 use crate::program::{LOAD_MARGIN, PROOF_GAP};
@@ -196,15 +196,7 @@ pub fn fleet_overload(fleet: &Fleet, overload: &FleetOverload, decided: bool) ->
         "\nThe prices that prove it: weigh each type's running jobs by its price; all servers together are worth no more than {}, and the arrivals bring work worth 1.",
         number(1.0 / certificate.bound)
     );
-    let mut prices = table(&["type", "price of a running job", "worth of its work"]);
-    for (kind, price) in fleet.types().iter().zip(&certificate.prices) {
-        prices.add_row([
-            kind.name().into(),
-            number(price / kind.offered_load()),
-            percent(*price),
-        ]);
-    }
-    let _ = writeln!(text, "{}", prices.trim_fmt());
+    text += &prices_of(fleet.types(), &certificate.prices);
     let _ = writeln!(
         text,
         "\nThe arrival rates would have to shrink to below {} times what they are, all alike; or the fleet to grow.",

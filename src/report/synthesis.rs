@@ -12,7 +12,7 @@ use crate::modulation;
 use crate::program::{Exact, LOAD_MARGIN, PROOF_GAP};
 use crate::schedule::{Fluid, Packing, enumerate};
 use crate::synthesis::{Overload, RouteOption, Synthesis};
-use crate::workload::Workload;
+use crate::workload::{JobType, Workload};
 
 /// Schedules are counted up to this many.
 const COUNTED: usize = 100_000;
@@ -121,21 +121,26 @@ pub fn overload(workload: &Workload, overload: &Overload, decided: bool) -> Stri
         "\nThe prices that prove it: weigh each type's running jobs by its price; no schedule is worth more than {}, and the arrivals bring work worth 1.",
         number(1.0 / certificate.bound)
     );
-    let mut prices = table(&["type", "price of a running job", "worth of its work"]);
-    for (kind, price) in workload.types().iter().zip(&certificate.prices) {
-        prices.add_row([
-            kind.name().into(),
-            number(price / kind.offered_load()),
-            percent(*price),
-        ]);
-    }
-    let _ = writeln!(text, "{}", prices.trim_fmt());
+    text += &prices_of(workload.types(), &certificate.prices);
     let _ = writeln!(
         text,
         "\nThe arrival rates would have to shrink to below {} times what they are, all alike; or the server to grow.",
         load((1.0 / certificate.load).min(1.0))
     );
     text
+}
+
+/// What a running job of each type is worth, and the work that it brings.
+pub(super) fn prices_of(types: &[JobType], prices: &[f64]) -> String {
+    let mut rows = table(&["type", "price of a running job", "worth of its work"]);
+    for (kind, price) in types.iter().zip(prices) {
+        rows.add_row([
+            kind.name().into(),
+            number(price / kind.offered_load()),
+            percent(*price),
+        ]);
+    }
+    format!("{}\n", rows.trim_fmt())
 }
 
 /// The load with the digits that a decision near 1 needs.

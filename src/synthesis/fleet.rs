@@ -102,10 +102,7 @@ fn settled(
         let server = fleet.routed(h, &routing)?;
         let sent: Vec<bool> = types.iter().map(|&i| routing[i] > 0.0).collect();
         let known = solution.mixes[h].schedules.iter();
-        let known = known.map(|u| {
-            let kept = u.iter().zip(&sent).filter(|(_, sent)| **sent);
-            kept.map(|(count, _)| *count).collect()
-        });
+        let known = known.map(|u| narrowed(u, &sent));
         let options = Options {
             known: known.collect(),
             ..options.clone()
@@ -123,9 +120,7 @@ fn settled(
             };
         }
     }
-    let served = fleet.types().iter().zip(solution.served(fleet));
-    let loads = served.map(|(kind, served)| kind.offered_load() / served);
-    solution.certificate.load = loads.fold(0.0, f64::max);
+    solution.certificate.load = solution.load(fleet);
     Ok(solution)
 }
 
@@ -134,6 +129,12 @@ fn widened(schedule: &[u32], sent: &[bool]) -> Vec<u32> {
     let mut counts = schedule.iter().copied();
     let of = |sent: &bool| sent.then(|| counts.next()).flatten();
     sent.iter().map(of).map(Option::unwrap_or_default).collect()
+}
+
+/// A schedule of all types that fit, over those that are sent.
+fn narrowed(schedule: &[u32], sent: &[bool]) -> Vec<u32> {
+    let kept = schedule.iter().zip(sent).filter(|(_, sent)| **sent);
+    kept.map(|(count, _)| *count).collect()
 }
 
 /// The policy of one server of each shape; and how it came about, beside what is sent there.
@@ -187,18 +188,15 @@ fn of_shape(
     solution: &FleetSolution,
     options: &Options,
 ) -> Result<Solution, SynthesisError> {
-    let shape = &fleet.shapes()[h];
-    let sent: Vec<usize> = (0..shape.types().len())
-        .filter(|&k| routing[shape.types()[k]] > 0.0)
-        .collect();
+    let types = fleet.shapes()[h].types();
+    let sent: Vec<bool> = types.iter().map(|&i| routing[i] > 0.0).collect();
     let mix = &solution.mixes[h];
-    let of_sent = |u: &Vec<u32>| sent.iter().map(|&k| u[k]).collect();
     let mix = Mix {
-        schedules: mix.schedules.iter().map(of_sent).collect(),
+        schedules: mix.schedules.iter().map(|u| narrowed(u, &sent)).collect(),
         weights: mix.weights.clone(),
     };
-    let prices = sent.iter().zip(workload.types()).map(|(&k, kind)| {
-        let i = shape.types()[k];
+    let types = types.iter().filter(|&&i| routing[i] > 0.0);
+    let prices = types.zip(workload.types()).map(|(&i, kind)| {
         solution.certificate.prices[i] * kind.offered_load() / fleet.types()[i].offered_load()
     });
     let prices: Vec<f64> = prices.collect();

@@ -69,7 +69,7 @@ pub(super) struct Priced<'a> {
     pub resource_prices: &'a [f64],
     /// No schedule is worth more.
     pub worth: f64,
-    /// Where that needs no search.
+    /// Where that needs no search; of the server's resources (see [`super::shape`]).
     pub by_table: Option<&'a RelaxedRecord>,
     pub prices_path: &'a str,
     pub bound_path: &'a str,
@@ -105,8 +105,9 @@ impl Priced<'_> {
             }
         }
         let worth = (1.0 + ROUNDING) * self.worth;
-        let relaxation = self.by_table.filter(|r| relaxation_fits(r, &packing));
-        let table = relaxation.and_then(|r| table::fill(&packing, r, self.values));
+        let table = self
+            .by_table
+            .and_then(|r| table::fill(&packing, r, self.values));
         let by_table = table.as_ref().map(|table| table.bound(packing.capacity()));
         if by_table.is_some_and(|bound| bound <= worth) {
             return;
@@ -125,8 +126,7 @@ impl Priced<'_> {
             if verdict == Verdict::Undecided {
                 // Where none is given, a table of the checker's own guides the search.
                 let own = own_relaxation(&packing, self.resource_prices);
-                let own = own.as_ref();
-                let table = table.or_else(|| table::fill(&packing, own?, self.values));
+                let table = table.or_else(|| table::fill(&packing, &own, self.values));
                 verdict = search(table.as_ref(), NODES);
             }
             self.judge(&verdict, found, report);
@@ -148,7 +148,7 @@ impl Priced<'_> {
 
 /// The resources with the fewest units whole, as many as together have few, and the others at these
 /// prices.
-fn own_relaxation(packing: &Packing, prices: &[f64]) -> Option<RelaxedRecord> {
+fn own_relaxation(packing: &Packing, prices: &[f64]) -> RelaxedRecord {
     let capacity = packing.capacity();
     let mut order: Vec<usize> = (0..capacity.len()).filter(|&j| capacity[j] > 0).collect();
     order.sort_by_key(|&j| capacity[j]);
@@ -159,22 +159,10 @@ fn own_relaxation(packing: &Packing, prices: &[f64]) -> Option<RelaxedRecord> {
         rooms = if fits { more } else { rooms };
         fits
     });
-    let own = RelaxedRecord {
+    RelaxedRecord {
         whole: order,
         prices: prices.to_vec(),
-    };
-    Some(own).filter(|own| relaxation_fits(own, packing))
-}
-
-/// Whether it is of this server's resources, each kept whole at most once and none at a negative
-/// price, which would prove nothing.
-fn relaxation_fits(relaxed: &RelaxedRecord, packing: &Packing) -> bool {
-    let resources = packing.capacity().len();
-    let whole = &relaxed.whole;
-    let once = |(place, j): (usize, &usize)| *j < resources && !whole[..place].contains(j);
-    relaxed.prices.len() == resources
-        && relaxed.prices.iter().all(|price| *price >= 0.0)
-        && whole.iter().enumerate().all(once)
+    }
 }
 
 /// `gap = load/bound − 1`, not below 0; and `proven` says whether it is a proof.

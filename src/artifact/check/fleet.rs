@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::certificate::{self, Priced};
-use super::shape::{length, nonnegative, positive, sum};
+use super::shape::{length, nonnegative, positive, relaxation, sum};
 use super::{Finding, Report, check, is_close, mean_schedule};
 use crate::artifact::{
     Artifact, Backfill, Claim, Conditions, EmptySlots, FleetArtifact, Method, Quantity, Routing,
@@ -142,6 +142,10 @@ fn certificate_shape(artifact: &FleetArtifact, fleet: &Fleet, report: &mut Repor
         );
         for (j, price) in found.resource_prices.iter().enumerate() {
             nonnegative(format!("{path}[{j}]"), *price, report);
+        }
+        if let Some(relaxed) = &found.relaxed {
+            let path = format!("certificate.shapes[{h}].relaxed");
+            relaxation(&path, relaxed, resources, report);
         }
         nonnegative(
             format!("certificate.shapes[{h}].worth"),

@@ -171,7 +171,7 @@ fn certificate(artifact: &Artifact, report: &mut Report) {
         nonnegative(format!("certificate.resource_prices[{j}]"), *price, report);
     }
     if let Some(relaxed) = &found.relaxed {
-        relaxation(relaxed, resources, report);
+        relaxation("certificate.relaxed", relaxed, resources, report);
     }
     sum("certificate.prices", &found.prices, report);
     if let (Some(exact), Some(mix)) = (&found.exact, mix(artifact)) {
@@ -182,15 +182,17 @@ fn certificate(artifact: &Artifact, report: &mut Report) {
     nonnegative("certificate.gap", found.gap, report);
 }
 
-fn relaxation(found: &RelaxedRecord, resources: usize, report: &mut Report) {
-    let path = "certificate.relaxed.prices";
-    length(path, found.prices.len(), resources, "resource", report);
+/// Of these resources, each kept whole at most once, and none at a negative price, which would prove
+/// nothing.
+pub(super) fn relaxation(path: &str, found: &RelaxedRecord, resources: usize, report: &mut Report) {
+    let prices = format!("{path}.prices");
+    length(&prices, found.prices.len(), resources, "resource", report);
     for (j, price) in found.prices.iter().enumerate() {
-        nonnegative(format!("{path}[{j}]"), *price, report);
+        nonnegative(format!("{prices}[{j}]"), *price, report);
     }
     for (place, &j) in found.whole.iter().enumerate() {
         if j >= resources || found.whole[..place].contains(&j) {
-            let path = format!("certificate.relaxed.whole[{place}]");
+            let path = format!("{path}.whole[{place}]");
             report.add(
                 path,
                 format!("{j}, expected each resource (below {resources}) once at most"),

@@ -9,12 +9,14 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use synth::analysis::one_or_all::{MsfqQueue, Stream};
-use synth::artifact::{Artifact, Preemption, check, check_fleet};
 use synth::ctmc::{Edge, Environment, ModulatedQueue, rounds};
-use synth::program::{self, Certificate, Limits, Mix, Solution};
-use synth::synthesis::{FleetOutcome, Options, Outcome, synthesize, synthesize_fleet};
-use synth::workload::{Described, Workload};
+use synth::multiresource::analysis::one_or_all::{MsfqQueue, Stream};
+use synth::multiresource::artifact::{Artifact, Preemption, check, check_fleet};
+use synth::multiresource::program::{self, Certificate, Limits, Mix, Solution};
+use synth::multiresource::synthesis::{
+    FleetOutcome, Options, Outcome, synthesize, synthesize_fleet,
+};
+use synth::multiresource::workload::{Described, Workload};
 
 const MODELS: [&str; 9] = [
     "section7",

@@ -11,9 +11,9 @@ mod instances;
 use std::time::{Duration, Instant};
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
-use synth::modulation::{drains, fewer_drains, least_drain_order};
-use synth::program::{Limits, Solution, solve, solve_from};
-use synth::workload::Workload;
+use synth::multiresource::modulation::{drains, fewer_drains, least_drain_order};
+use synth::multiresource::program::{Limits, Solution, solve, solve_from};
+use synth::multiresource::workload::Workload;
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=3;
 

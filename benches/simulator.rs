@@ -5,10 +5,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use synth::artifact::{Backfill, EmptySlots, Preemption};
-use synth::simulator::{Contender, Settings};
-use synth::synthesis::{Options, Outcome, synthesize};
-use synth::workload::Workload;
+use synth::multiresource::artifact::{Backfill, EmptySlots, Preemption};
+use synth::multiresource::simulator::{Contender, Settings};
+use synth::multiresource::synthesis::{Options, Outcome, synthesize};
+use synth::multiresource::workload::Workload;
 
 const EVENTS: u64 = 5_000_000;
 

@@ -15,11 +15,11 @@ use std::{error::Error, path::Path};
 use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, Exp1, weighted::WeightedIndex};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
-use synth::artifact::{CheckedArtifact, MsrPolicy, Preemption};
 use synth::ctmc::PhaseType;
-use synth::policy::{Action, Event, Msr, Policy as _, System, Violation};
-use synth::synthesis::{Options, Outcome, synthesize};
-use synth::workload::Workload;
+use synth::multiresource::artifact::{CheckedArtifact, MsrPolicy, Preemption};
+use synth::multiresource::policy::{Action, Event, Msr, Policy as _, System, Violation};
+use synth::multiresource::synthesis::{Options, Outcome, synthesize};
+use synth::multiresource::workload::Workload;
 
 const COLUMNS: usize = 90;
 const TIME_A_COLUMN: f64 = 0.2;

@@ -11,9 +11,9 @@
 //!     processor-sharing      1.040 ± 0.006   1.160 ± 0.010   1.517 ± 0.013   2.397 ± 0.022
 use std::{error::Error, path::Path};
 
-use synth::policy::{Event, FirstFit, Policy, System, Violation};
-use synth::simulator::{Health, Run, Settings, simulate};
-use synth::workload::Workload;
+use synth::multiresource::policy::{Event, FirstFit, Policy, System, Violation};
+use synth::multiresource::simulator::{Health, Run, Settings, simulate};
+use synth::multiresource::workload::Workload;
 
 const LOADS: [f64; 4] = [0.3, 0.5, 0.7, 0.85];
 

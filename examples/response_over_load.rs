@@ -11,10 +11,10 @@
 use std::{error::Error, path::Path};
 
 use plotters::prelude::*;
-use synth::artifact::Preemption;
-use synth::simulator::{Contender, Estimate, Settings};
-use synth::synthesis::{Options, Outcome, synthesize};
-use synth::workload::Workload;
+use synth::multiresource::artifact::Preemption;
+use synth::multiresource::simulator::{Contender, Estimate, Settings};
+use synth::multiresource::synthesis::{Options, Outcome, synthesize};
+use synth::multiresource::workload::Workload;
 
 const LOADS: [f64; 16] = [
     0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.825, 0.85, 0.875, 0.9, 0.925, 0.95,

@@ -9,8 +9,8 @@ mod instances;
 use std::error::Error;
 use std::time::Instant;
 
-use synth::program::{self, Limits};
-use synth::workload::Workload;
+use synth::multiresource::program::{self, Limits};
+use synth::multiresource::workload::Workload;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

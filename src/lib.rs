@@ -20,7 +20,7 @@
 //!
 //! A *fleet* has n_h servers of shape h, and one program: `Σ_h n_h Σ_s π_hs u_hsi ≥ t b_i`. Each type is
 //! sent at random to the shapes in proportion to what their mixes serve of it, so that every server
-//! is a problem of this kind ([`program::FleetSolution`]).
+//! is a problem of this kind ([`multiresource::program::FleetSolution`]).
 //!
 //! # Notation
 //!
@@ -43,17 +43,17 @@
 //!
 //! # The stages, in order
 //!
-//! [`workload`] → [`schedule`] → [`program`] → [`modulation`] (on [`ctmc`]) → [`analysis`] → [`synthesis`] →
-//! [`artifact`] → [`policy`] → [`simulator`] → [`report`]; and beside it [`optimum`], what no policy
+//! [`workload`](multiresource::workload) → [`schedule`](multiresource::schedule) → [`program`](multiresource::program) → [`modulation`](multiresource::modulation) (on [`ctmc`]) → [`analysis`](multiresource::analysis) → [`synthesis`](multiresource::synthesis) →
+//! [`artifact`](multiresource::artifact) → [`policy`](multiresource::policy) → [`simulator`](multiresource::simulator) → [`report`](multiresource::report); and beside it [`optimum`](multiresource::optimum), what no policy
 //! can beat.
 //!
 //! The artifact is the waist: what makes policies stands before it, what runs them after it,
 //! and neither sees the other. Imports run one way; `tests/house.rs` holds that.
 //!
 //! ```
-//! use synth::artifact::Preemption;
-//! use synth::synthesis::{Options, Outcome, synthesize};
-//! use synth::workload::Workload;
+//! use synth::multiresource::artifact::Preemption;
+//! use synth::multiresource::synthesis::{Options, Outcome, synthesize};
+//! use synth::multiresource::workload::Workload;
 //!
 //! let document = "
 //! kind: multiresource
@@ -99,15 +99,5 @@
 //! - K. P. White: An effective truncation heuristic for bias reduction in simulation output.
 //!   Simulation 69(6), 1997.
 
-pub mod analysis;
-pub mod artifact;
 pub mod ctmc;
-pub mod modulation;
-pub mod optimum;
-pub mod policy;
-pub mod program;
-pub mod report;
-pub mod schedule;
-pub mod simulator;
-pub mod synthesis;
-pub mod workload;
+pub mod multiresource;

@@ -5,10 +5,10 @@ mod common;
 
 use common::{code, stderr, stdout, synth};
 use serde_json::{Value, json};
-use synth::artifact::{Balance, CheckedArtifact, Preemption};
-use synth::program::Balancing;
-use synth::synthesis::{Options, Outcome, synthesize};
-use synth::workload::Workload;
+use synth::multiresource::artifact::{Balance, CheckedArtifact, Preemption};
+use synth::multiresource::program::Balancing;
+use synth::multiresource::synthesis::{Options, Outcome, synthesize};
+use synth::multiresource::workload::Workload;
 
 const AIMS: [Balance; 3] = [
     Balance::Headroom,

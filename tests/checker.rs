@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use synth::artifact::{
+use synth::multiresource::artifact::{
     Artifact, ArtifactError, CheckedArtifact, Family, Method, MsrPolicy, Preemption, Quantity,
     RelaxedRecord, Route, check, check_against, parse,
 };
-use synth::synthesis::{Options, Outcome, synthesize};
-use synth::workload::{Described, Workload};
+use synth::multiresource::synthesis::{Options, Outcome, synthesize};
+use synth::multiresource::workload::{Described, Workload};
 
 const PREEMPTIONS: [Preemption; 3] = [Preemption::None, Preemption::Full, Preemption::Setup];
 
@@ -370,7 +370,7 @@ fn random_workload(rng: &mut Xoshiro256PlusPlus) -> Workload {
         listed(&capacity)
     );
     let workload = Workload::parse(&text, "random.yaml").unwrap().workload;
-    let fluid = synth::schedule::Fluid::new(&workload).bound();
+    let fluid = synth::multiresource::schedule::Fluid::new(&workload).bound();
     workload
         .scaled(rng.random_range(0.2..0.95) / fluid)
         .unwrap()

@@ -5,10 +5,12 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use synth::artifact::{Admission, Balance, CheckedArtifact, Drain, Preemption, Route};
-use synth::program::Balancing;
-use synth::synthesis::{Options, Outcome, synthesize};
-use synth::workload::Workload;
+use synth::multiresource::artifact::{
+    Admission, Balance, CheckedArtifact, Drain, Preemption, Route,
+};
+use synth::multiresource::program::Balancing;
+use synth::multiresource::synthesis::{Options, Outcome, synthesize};
+use synth::multiresource::workload::Workload;
 
 /// Words that stand in artifacts: one for another is a fault that parses.
 const WORDS: [&str; 12] = [

@@ -2,13 +2,15 @@
 //! the conditions that they hold for.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use synth::artifact::{
+use synth::multiresource::artifact::{
     Artifact, Backfill, Claim, Conditions, EmptySlots, Method, Preemption, Quantity, Route,
 };
-use synth::report;
-use synth::simulator::{Contender, Health, Judgement, Run, Settings, Verdict, judge, watches};
-use synth::synthesis::{Options, Outcome, synthesize};
-use synth::workload::Workload;
+use synth::multiresource::report;
+use synth::multiresource::simulator::{
+    Contender, Health, Judgement, Run, Settings, Verdict, judge, watches,
+};
+use synth::multiresource::synthesis::{Options, Outcome, synthesize};
+use synth::multiresource::workload::Workload;
 
 const PERCENTILES: [Quantity; 3] = [
     Quantity::ResponseP50,
@@ -287,7 +289,7 @@ fn approximations_are_shown_and_never_refuted() {
     let all = verdicts(&workload, &artifact, &run);
     assert!(count(&all, Verdict::Refuted) > all.len() / 2, "{all:#?}");
     for claim in &mut artifact.claims {
-        claim.holds_for.sizes = Some(synth::artifact::SizeLaw::Exponential);
+        claim.holds_for.sizes = Some(synth::multiresource::artifact::SizeLaw::Exponential);
     }
     let judged = judge(&artifact, &workload, &run);
     assert_eq!(count(&judged, Verdict::NotExamined), judged.len());
@@ -367,7 +369,9 @@ fn bounds_are_judged_by_the_side() {
 
     // A bound just where the mean is says nothing; beyond it by a fifth, it is wrong.
     let mean = |claim: &Claim| {
-        let named = |t: &&synth::simulator::TypeResult| Some(&t.name) == claim.job_type.as_ref();
+        let named = |t: &&synth::multiresource::simulator::TypeResult| {
+            Some(&t.name) == claim.job_type.as_ref()
+        };
         run.types
             .iter()
             .find(named)

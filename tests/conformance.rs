@@ -16,14 +16,16 @@ use std::sync::atomic::AtomicBool;
 
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
-use synth::artifact::{
+use synth::multiresource::artifact::{
     AdaptiveQuickswapPolicy, Artifact, Backfill, CheckedArtifact, EmptySlots, Family, Objective,
     Preemption, Route, StaticQuickswapPolicy,
 };
-use synth::optimum::{self, optimum};
-use synth::policy::{Action, Event, Policy, System};
-use synth::synthesis::{ChoiceOptions, Families, Options, Outcome, Synthesis, choose, synthesize};
-use synth::workload::Workload;
+use synth::multiresource::optimum::{self, optimum};
+use synth::multiresource::policy::{Action, Event, Policy, System};
+use synth::multiresource::synthesis::{
+    ChoiceOptions, Families, Options, Outcome, Synthesis, choose, synthesize,
+};
+use synth::multiresource::workload::Workload;
 
 #[derive(Serialize, Deserialize)]
 struct Vector {
@@ -50,7 +52,7 @@ struct Interpreter {
 impl Interpreter {
     fn new(artifact: &Artifact) -> Self {
         let workload = artifact.workload.check().unwrap();
-        let mut rule = synth::policy::online(&artifact.policy, &workload);
+        let mut rule = synth::multiresource::policy::online(&artifact.policy, &workload);
         let preemptible = artifact.policy.preempts();
         let mut system = System::new(&workload, rule.clocks(), preemptible);
         rule.begin(&mut system);

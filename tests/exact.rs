@@ -2,12 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use serde_json::{Value, json};
-use synth::artifact::{
+use synth::multiresource::artifact::{
     Artifact, ArtifactError, CheckedArtifact, Family, Preemption, Proven, check,
 };
-use synth::program::{self, Limits};
-use synth::synthesis::{Options, Outcome, SynthesisError, synthesize};
-use synth::workload::Workload;
+use synth::multiresource::program::{self, Limits};
+use synth::multiresource::synthesis::{Options, Outcome, SynthesisError, synthesize};
+use synth::multiresource::workload::Workload;
 
 fn model(name: &str) -> Workload {
     let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));

@@ -5,15 +5,17 @@ mod common;
 
 use common::{code, stderr, stdout, synth};
 use serde_json::{Value, json};
-use synth::artifact::{
+use synth::multiresource::artifact::{
     ArtifactError, Backfill, CheckedFleet, EmptySlots, Family, FleetArtifact, Method, Preemption,
     Quantity, Routing,
 };
-use synth::policy::Router;
-use synth::program::{Limits, solve, solve_fleet, solve_fleet_by_enumeration};
-use synth::simulator::{Run, Settings, Verdict, judge_fleet, simulate_fleet};
-use synth::synthesis::{FleetOutcome, Options, Outcome, synthesize, synthesize_fleet};
-use synth::workload::{Described, Fleet, Workload, WorkloadError};
+use synth::multiresource::policy::Router;
+use synth::multiresource::program::{Limits, solve, solve_fleet, solve_fleet_by_enumeration};
+use synth::multiresource::simulator::{Run, Settings, Verdict, judge_fleet, simulate_fleet};
+use synth::multiresource::synthesis::{
+    FleetOutcome, Options, Outcome, synthesize, synthesize_fleet,
+};
+use synth::multiresource::workload::{Described, Fleet, Workload, WorkloadError};
 
 const MODEL: &str = "models/fleet.yaml";
 
@@ -736,7 +738,8 @@ fn a_type_of_rate_0_is_left_out() {
 fn a_record_goes_through_json_and_back_to_the_same_fleet() {
     for fleet in [model(), read(&mixed(TWO_SHAPES)).unwrap()] {
         let json = serde_json::to_string(&fleet.record()).unwrap();
-        let back: synth::workload::FleetRecord = serde_json::from_str(&json).unwrap();
+        let back: synth::multiresource::workload::FleetRecord =
+            serde_json::from_str(&json).unwrap();
         assert_eq!(back.check().unwrap(), fleet);
     }
 }

@@ -1,8 +1,8 @@
 //! The house: imports run one way through `src/`, and every file can be read to its end.
 //!
-//! The order is the user's own sentence (what arrives → what can run together → … → what we
-//! tell), so that the simulator cannot see how the artifact that it validates was made. What is
-//! read is the text of the sources without comments and literals, `#[cfg(test)]` included: a test
+//! Beside the rooms, one a kind of workload, stand the parts that know no kind. Inside a room the
+//! order is the user's own sentence (what arrives → what can run together → … → what we tell), so
+//! that the simulator cannot see how the artifact that it validates was made. What is read is the text of the sources without comments and literals, `#[cfg(test)]` included: a test
 //! that needs the whole house belongs in `tests/`.
 
 use std::{
@@ -10,24 +10,29 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Each top-level module may import only what stands to its left, and itself.
-const ORDER: [&str; 13] = [
-    "ctmc",
-    "workload",
-    "schedule",
-    "artifact",
-    "program",
-    "modulation",
-    "analysis",
-    "policy",
-    "optimum",
-    "simulator",
-    "synthesis",
-    "report",
-    "cli",
-];
+/// Each top-level module may import only what stands to its left, and itself; of rooms see [`ROOMS`].
+const ORDER: [&str; 4] = ["ctmc", "multiresource", "kind", "cli"];
 
-/// These know the artifact alone…
+/// The rooms, one a kind of workload, each with the order of its own modules. A room never imports
+/// another one.
+const ROOMS: [(&str, &[&str]); 1] = [(
+    "multiresource",
+    &[
+        "workload",
+        "schedule",
+        "artifact",
+        "program",
+        "modulation",
+        "analysis",
+        "policy",
+        "optimum",
+        "simulator",
+        "synthesis",
+        "report",
+    ],
+)];
+
+/// In every room these know the artifact alone…
 const BLIND: [&str; 3] = ["artifact", "policy", "simulator"];
 /// …and never how it was made.
 const MAKERS: [&str; 5] = ["program", "modulation", "analysis", "optimum", "synthesis"];
@@ -40,14 +45,13 @@ fn every_module_of_src_has_its_place_in_the_order() {
     let homeless: Vec<String> = sources()
         .iter()
         .filter(|source| !matches!(source.module.as_str(), "lib" | "main"))
-        .filter(|source| place(&source.module).is_none())
-        .map(|source| {
-            format!(
-                "{}: module `{}` is not in ORDER: move it into one of {ORDER:?}, or give it its \
-                 place in ORDER (tests/house.rs) and in the table of lib.rs",
-                source.path, source.module
-            )
+        .filter(|source| {
+            let wing = source.wing.as_deref();
+            let inner = inner_order(&source.module);
+            place(&ORDER, &source.module).is_none()
+                || inner.is_some_and(|order| wing.is_some_and(|w| place(order, w).is_none()))
         })
+        .map(|source| format!("{}: give it its place in tests/house.rs", source.path))
         .collect();
     assert!(homeless.is_empty(), "\n{}", homeless.join("\n"));
 }
@@ -78,29 +82,49 @@ fn every_file_can_be_read_to_its_end() {
 #[test]
 fn a_planted_import_against_the_order_is_found() {
     let against = [
-        ("workload/mod.rs", "use crate::schedule::Schedule;"),
-        ("policy/fcfs.rs", "use crate::program::Certificate;"),
-        ("simulator.rs", "let x = crate::synthesis::synthesize(&w);"),
         (
-            "artifact/check.rs",
-            "use crate::{workload::Workload, program};",
+            "multiresource/workload/mod.rs",
+            "use crate::multiresource::schedule::Schedule;",
         ),
         (
-            "artifact/check.rs",
-            "use crate::{\n    workload::{self, Job},\n    modulation::Loop,\n};",
-        ),
-        ("ctmc/qbd.rs", "pub(crate) use super::super::workload::Job;"),
-        ("ctmc.rs", "use super::workload::Job;"),
-        ("ctmc.rs", "mod tests { use super::super::workload::Job; }"),
-        ("schedule/set.rs", "use crate::Certificate;"),
-        ("schedule/set.rs", "use crate::*;"),
-        (
-            "program/mod.rs",
-            "const QUOTE: char = '\"'; fn f<'a>(x: &'a crate::report::Table) {}",
+            "multiresource/policy/fcfs.rs",
+            "use crate::multiresource::program::Certificate;",
         ),
         (
-            "simulator/run.rs",
-            "let s = r#\"a \" // \"#; crate::analysis::bound()",
+            "multiresource/simulator.rs",
+            "let x = crate::multiresource::synthesis::synthesize(&w);",
+        ),
+        (
+            "multiresource/artifact/check.rs",
+            "use crate::multiresource::{workload::Workload, program};",
+        ),
+        (
+            "multiresource/artifact/check.rs",
+            "use crate::{\n    ctmc,\n    multiresource::{workload::{self, Job}, modulation::Loop},\n};",
+        ),
+        (
+            "multiresource/policy/fcfs.rs",
+            "use super::super::program::Certificate;",
+        ),
+        (
+            "multiresource/artifact/check/exact.rs",
+            "mod tests { use super::super::super::super::program::Master; }",
+        ),
+        (
+            "ctmc/qbd.rs",
+            "pub(crate) use super::super::multiresource::Job;",
+        ),
+        ("ctmc.rs", "use super::multiresource::Job;"),
+        ("ctmc.rs", "mod tests { use super::super::kind::Kind; }"),
+        ("multiresource/schedule/set.rs", "use crate::Certificate;"),
+        ("multiresource/schedule/set.rs", "use crate::*;"),
+        (
+            "multiresource/program/mod.rs",
+            "const QUOTE: char = '\"'; fn f<'a>(x: &'a crate::kind::Table) {}",
+        ),
+        (
+            "multiresource/simulator/run.rs",
+            "let s = r#\"a \" // \"#; crate::multiresource::analysis::bound()",
         ),
     ];
     for (path, planted) in against {
@@ -109,24 +133,25 @@ fn a_planted_import_against_the_order_is_found() {
     }
 
     let found = violations(&Source::new(
-        "policy/msf.rs",
-        "//! Doc.\n\nuse crate::analysis::Bound;\n",
+        "multiresource/policy/msf.rs",
+        "//! Doc.\n\nuse crate::multiresource::analysis::Bound;\n",
     ));
     assert_eq!(
         found,
         [
-            "src/policy/msf.rs:3: `policy` imports `analysis`: artifact, policy, simulator never \
-          import program, modulation, analysis, optimum, synthesis: put what both need into `artifact` or left of it"
+            "src/multiresource/policy/msf.rs:3: imports `multiresource::analysis`: artifact, policy, \
+             simulator never import program, modulation, analysis, optimum, synthesis: put what both \
+             need into `artifact` or left of it"
         ]
     );
-    let found = violations(&Source::new("ctmc.rs", "use crate::report::Table;"));
+    let found = violations(&Source::new("ctmc.rs", "use crate::kind::Kind;"));
     assert_eq!(
         found,
-        [
-            "src/ctmc.rs:1: `ctmc` imports `report`, which stands to its right in ctmc · workload · \
-          schedule · artifact · program · modulation · analysis · policy · optimum · simulator · synthesis · \
-          report · cli: move what is shared to the left"
-        ]
+        [format!(
+            "src/ctmc.rs:1: imports `kind`, which stands to its right in {}: move what is shared to \
+             the left",
+            ORDER.join(" · ")
+        )]
     );
 }
 
@@ -135,37 +160,30 @@ fn a_planted_import_against_the_order_is_found() {
 fn what_is_allowed_is_not_refused() {
     let along = [
         (
-            "schedule/set.rs",
-            "use crate::{schedule::Schedule, workload::Workload};",
+            "multiresource/schedule/set.rs",
+            "use crate::{ctmc::Qbd, multiresource::{schedule::Schedule, workload::Workload}};",
         ),
         (
-            "policy/fcfs.rs",
-            "use crate::artifact::Artifact; use super::Policy;",
+            "multiresource/policy/fcfs.rs",
+            "use crate::multiresource::artifact::Artifact; use super::Policy;",
         ),
         (
-            "workload/mod.rs",
-            "//! See [`crate::report`]. /* crate::cli */\n/* a /* b */ crate::cli */",
+            "multiresource/workload/mod.rs",
+            "//! See [`crate::kind`]. /* crate::cli */\n/* a /* b */ crate::cli */",
         ),
         (
-            "workload/read.rs",
+            "multiresource/workload/read.rs",
             "let s = \"\\\" crate::cli\"; let r = r\"\\\"; let t = '\\''; // crate::cli",
         ),
         (
-            "workload/read.rs",
+            "multiresource/workload/read.rs",
             "mod tests { use super::*; use mycrate::cli; }",
         ),
         (
-            "workload/read.rs",
-            "pub(in crate::workload) struct A; pub(crate) struct B;",
+            "multiresource/workload/read.rs",
+            "pub(in crate::multiresource::workload) struct A; pub(crate) struct B;",
         ),
-        (
-            "cli/check.rs",
-            "use synth::{Error, artifact::Artifact, synthesis}; use crate::cli::Answer;",
-        ),
-        (
-            "main.rs",
-            "mod cli; use synth::report; fn main() { crate::cli::run() }",
-        ),
+        ("main.rs", "mod cli; fn main() { crate::cli::run() }"),
         ("lib.rs", "pub mod cli; pub use crate::report::Table;"),
     ];
     for (path, text) in along {
@@ -180,6 +198,8 @@ struct Source {
     path: String,
     /// The top-level module that it belongs to (`lib` and `main` for the roots).
     module: String,
+    /// The module inside of it, below the file or folder of the first.
+    wing: Option<String>,
     /// How many times `super::` leads from its top to the crate's root; 0 for a root. More of
     /// them, as in `mod tests`, are taken to lead there too.
     depth: usize,
@@ -195,6 +215,7 @@ impl Source {
         Self {
             path: format!("src/{path}"),
             module: parts[0].to_owned(),
+            wing: parts.get(1).map(|part| (*part).to_owned()),
             depth: if is_root { 0 } else { parts.len() },
             text: text.to_owned(),
         }
@@ -235,8 +256,14 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
     }
 }
 
-fn place(module: &str) -> Option<usize> {
-    ORDER.iter().position(|name| *name == module)
+fn place(order: &[&str], module: &str) -> Option<usize> {
+    order.iter().position(|name| *name == module)
+}
+
+/// The order inside of a room; `None` for what is no room.
+fn inner_order(module: &str) -> Option<&'static [&'static str]> {
+    let room = ROOMS.iter().find(|(name, _)| *name == module);
+    room.map(|(_, order)| *order)
 }
 
 /// What the rules say against one file, one message per import.
@@ -246,45 +273,52 @@ fn violations(source: &Source) -> Vec<String> {
     }
     imports(source)
         .into_iter()
-        .filter_map(|(line, name)| {
-            let (path, module) = (&source.path, &source.module);
-            objection(source, &name)
-                .map(|why| format!("{path}:{line}: `{module}` imports `{name}`{why}"))
+        .filter_map(|(line, top, inner)| {
+            let name = inner
+                .as_ref()
+                .map_or(top.clone(), |i| format!("{top}::{i}"));
+            let why = objection(source, &top, inner.as_deref())?;
+            Some(format!("{}:{line}: imports `{name}`{why}", source.path))
         })
         .collect()
 }
 
-/// Why this file may not import that name of the crate's root; `None` if it may.
-fn objection(source: &Source, name: &str) -> Option<String> {
-    let module = source.module.as_str();
+/// Why this file may not import that module; `None` if it may.
+fn objection(source: &Source, top: &str, inner: Option<&str>) -> Option<String> {
     if source.is_binary() {
         return None; // at the right end: it may see everything
     }
-    let Some(theirs) = place(name) else {
+    let Some(theirs) = place(&ORDER, top) else {
         return Some(String::from(
             ", which is no module of the house: import from the module that defines it",
         ));
     };
-    if BLIND.contains(&module) && MAKERS.contains(&name) {
+    let to_the_right = |order: &[&str]| {
+        let order = order.join(" · ");
+        format!(", which stands to its right in {order}: move what is shared to the left")
+    };
+    if top != source.module {
+        if inner_order(top).is_some() && inner_order(&source.module).is_some() {
+            return Some(": rooms never import each other".into());
+        }
+        // A module without a place is reported by its own test.
+        return (theirs > place(&ORDER, &source.module)?).then(|| to_the_right(&ORDER));
+    }
+    let (order, wing, inner) = (inner_order(top)?, source.wing.as_deref()?, inner?);
+    if BLIND.contains(&wing) && MAKERS.contains(&inner) {
         return Some(format!(
             ": {} never import {}: put what both need into `artifact` or left of it",
             BLIND.join(", "),
             MAKERS.join(", ")
         ));
     }
-    // A module without a place is reported by its own test.
-    (theirs > place(module)?).then(|| {
-        format!(
-            ", which stands to its right in {}: move what is shared to the left",
-            ORDER.join(" · ")
-        )
-    })
+    (place(order, inner)? > place(order, wing)?).then(|| to_the_right(order))
 }
 
-/// The names of the crate's root that a file mentions, each with its line: `X` for `crate::X`, for
-/// each part of `crate::{X, …}`, for `synth::X` in the binary, and for `super::…::X` where that
-/// leads to the root.
-fn imports(source: &Source) -> Vec<(usize, String)> {
+/// The modules that a file mentions, each with its line: the first name below the crate's root, and
+/// the second one where the first is a room. Read are `crate::X`, each part of `crate::{X, …}`,
+/// `synth::X` in the binary, and `super::…::X` where that leads to the root or to the room's.
+fn imports(source: &Source) -> Vec<(usize, String, Option<String>)> {
     let code = code_of(&source.text);
     let mut found = Vec::new();
     for (start, _) in code.match_indices("::") {
@@ -292,20 +326,54 @@ fn imports(source: &Source) -> Vec<(usize, String)> {
             continue;
         };
         let before = &code[..start - word.len()];
-        let after = &code[start + 2..];
-        let names = match word {
-            "crate" => heads(after),
-            "synth" if source.is_binary() && !before.ends_with("::") => heads(after),
-            "super" if (1..=count_supers(&code[..start])).contains(&source.depth) => heads(after)
-                .into_iter()
-                .filter(|(_, name)| place(name).is_some())
-                .collect(),
-            _ => continue,
+        let after = start + 2;
+        match word {
+            "crate" => found.extend(from_root(&code, after)),
+            "synth" if source.is_binary() && !before.ends_with("::") => {
+                found.extend(from_root(&code, after));
+            }
+            "super" => {
+                let supers = count_supers(&code[..start]);
+                let leads = |length: usize| length > 0 && supers >= length;
+                let known = |order: &[&str], name: &str| place(order, name).is_some();
+                if leads(source.depth) {
+                    let names = from_root(&code, after).into_iter();
+                    found.extend(names.filter(|(_, top, _)| known(&ORDER, top)));
+                }
+                if let Some(order) = inner_order(&source.module)
+                    && leads(source.depth.saturating_sub(1))
+                {
+                    let names = heads(&code[after..]).into_iter();
+                    let names = names.filter(|(_, name)| known(order, name));
+                    let module = || source.module.clone();
+                    found.extend(names.map(|(at, name)| (after + at, module(), Some(name))));
+                }
+            }
+            _ => {}
+        }
+    }
+    let line = |offset: usize| 1 + code[..offset].matches('\n').count();
+    let found = found
+        .into_iter()
+        .map(|(at, top, inner)| (line(at), top, inner));
+    found.collect()
+}
+
+/// What is named from the crate's root at this offset: top-level modules, and modules of rooms.
+fn from_root(code: &str, after: usize) -> Vec<(usize, String, Option<String>)> {
+    let mut found = Vec::new();
+    for (at, top) in heads(&code[after..]) {
+        let rest = after + at + top.len();
+        let inside = match inner_order(&top) {
+            Some(_) if code[rest..].starts_with("::") => heads(&code[rest + 2..]),
+            _ => Vec::new(),
         };
-        found.extend(names.into_iter().map(|(offset, name)| {
-            let line = 1 + code[..start + 2 + offset].matches('\n').count();
-            (line, name)
-        }));
+        if inside.is_empty() {
+            found.push((after + at, top, None));
+        } else {
+            let names = inside.into_iter();
+            found.extend(names.map(|(i, name)| (rest + 2 + i, top.clone(), Some(name))));
+        }
     }
     found
 }

@@ -5,9 +5,11 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use synth::artifact::Preemption;
-use synth::synthesis::{FleetOutcome, Options, Outcome, synthesize, synthesize_fleet};
-use synth::workload::Described;
+use synth::multiresource::artifact::Preemption;
+use synth::multiresource::synthesis::{
+    FleetOutcome, Options, Outcome, synthesize, synthesize_fleet,
+};
+use synth::multiresource::workload::Described;
 
 fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -19,7 +21,10 @@ fn json_file(path: &str) -> Value {
 
 fn validator() -> jsonschema::Validator {
     // The stored one is the same: see the first test, which may be writing it just now.
-    jsonschema::validator_for(&serde_json::to_value(synth::artifact::schema()).unwrap()).unwrap()
+    jsonschema::validator_for(
+        &serde_json::to_value(synth::multiresource::artifact::schema()).unwrap(),
+    )
+    .unwrap()
 }
 
 fn complaints(document: &Value) -> Vec<String> {
@@ -32,7 +37,7 @@ fn complaints(document: &Value) -> Vec<String> {
 #[test]
 fn schema_is_that_of_the_types() {
     let path = here("schema/synth-policy.v1.json");
-    let mut text = serde_json::to_string_pretty(&synth::artifact::schema()).unwrap();
+    let mut text = serde_json::to_string_pretty(&synth::multiresource::artifact::schema()).unwrap();
     text.push('\n');
     if std::env::var_os("SYNTH_UPDATE_SCHEMA").is_some() {
         std::fs::write(&path, &text).unwrap();

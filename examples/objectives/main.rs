@@ -6,10 +6,10 @@
 //! Prints the two tables of docs/objectives.md, in some minutes.
 use std::{error::Error, path::Path};
 
-use synth::artifact::{Balance, Method, Preemption, Quantity};
-use synth::program::{self, Balancing, Limits};
-use synth::synthesis::{Options, Outcome, Synthesis, synthesize};
-use synth::workload::Workload;
+use synth::multiresource::artifact::{Balance, Method, Preemption, Quantity};
+use synth::multiresource::program::{self, Balancing, Limits};
+use synth::multiresource::synthesis::{Options, Outcome, Synthesis, synthesize};
+use synth::multiresource::workload::Workload;
 
 const SYSTEMS: [&str; 4] = [
     "models/section7.yaml",

@@ -1,8 +1,8 @@
 //! What the paper says in words, measured: the numbers of docs/quickswap.md.
 use std::path::Path;
 
-use synth::simulator::Estimate;
-use synth::workload::Workload;
+use synth::multiresource::simulator::Estimate;
+use synth::multiresource::workload::Workload;
 
 use crate::Result;
 use crate::table::{Curve, Figure, Kind, Panel};

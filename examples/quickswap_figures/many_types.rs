@@ -1,9 +1,9 @@
 //! Figures 5 to 7: four types, and cell B of Google's Borg trace.
 use std::path::Path;
 
-use synth::artifact::Objective;
-use synth::simulator::{Estimate, Run, Settings};
-use synth::workload::Workload;
+use synth::multiresource::artifact::Objective;
+use synth::multiresource::simulator::{Estimate, Run, Settings};
+use synth::multiresource::workload::Workload;
 
 use crate::Result;
 use crate::picture::{Axis, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION};

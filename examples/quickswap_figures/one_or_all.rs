@@ -1,14 +1,14 @@
 //! Figures 1 to 4: one-or-all.
 use std::path::Path;
 
-use synth::analysis::TypeQueue;
-use synth::analysis::one_or_all::{MsfqQueue, Stream};
-use synth::artifact::{Objective, Preemption};
-use synth::modulation::Modulation;
-use synth::policy::OneOrAll;
-use synth::simulator::{Estimate, Run};
-use synth::synthesis::PHASE_LIMIT;
-use synth::workload::Workload;
+use synth::multiresource::analysis::TypeQueue;
+use synth::multiresource::analysis::one_or_all::{MsfqQueue, Stream};
+use synth::multiresource::artifact::{Objective, Preemption};
+use synth::multiresource::modulation::Modulation;
+use synth::multiresource::policy::OneOrAll;
+use synth::multiresource::simulator::{Estimate, Run};
+use synth::multiresource::synthesis::PHASE_LIMIT;
+use synth::multiresource::workload::Workload;
 
 use crate::Result;
 use crate::path::{path, phases};

@@ -3,9 +3,9 @@ use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, Exp1, weighted::WeightedIndex};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use rayon::prelude::*;
-use synth::policy::{Event, Msfq, OneOrAll, Policy as _, System};
-use synth::simulator::Estimate;
-use synth::workload::Workload;
+use synth::multiresource::policy::{Event, Msfq, OneOrAll, Policy as _, System};
+use synth::multiresource::simulator::Estimate;
+use synth::multiresource::workload::Workload;
 
 use crate::Result;
 

@@ -1,12 +1,14 @@
 //! The policies that are compared, and their simulation over the arrival rate.
 use plotters::style::RGBColor;
 use std::sync::Arc;
-use synth::artifact::{Backfill, EmptySlots, Family, MsrPolicy, Objective, Preemption};
-use synth::simulator::{Contender, Estimate, Run, Settings};
-use synth::synthesis::{
+use synth::multiresource::artifact::{
+    Backfill, EmptySlots, Family, MsrPolicy, Objective, Preemption,
+};
+use synth::multiresource::simulator::{Contender, Estimate, Run, Settings};
+use synth::multiresource::synthesis::{
     ChoiceError, ChoiceOptions, Families, Options, Outcome, choose, synthesize,
 };
-use synth::workload::Workload;
+use synth::multiresource::workload::Workload;
 
 use crate::Result;
 use crate::table::{Curve, Kind};

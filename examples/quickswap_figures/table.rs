@@ -2,7 +2,7 @@
 use std::path::Path;
 
 use plotters::style::RGBColor;
-use synth::simulator::Estimate;
+use synth::multiresource::simulator::Estimate;
 
 use crate::Result;
 use crate::picture::{self, Axis, Entry, GREY, INK, Layer, Mark, Picture, Shape, Swatch};

@@ -1,9 +1,9 @@
 //! Figures 2, 3 and 4 of the MSR paper: which policies, where.
 use plotters::style::RGBColor;
-use synth::artifact::{Admission, Drain, Family, MsrPolicy, Route};
-use synth::policy::Timers;
-use synth::simulator::Contender;
-use synth::workload::Workload;
+use synth::multiresource::artifact::{Admission, Drain, Family, MsrPolicy, Route};
+use synth::multiresource::policy::Timers;
+use synth::multiresource::simulator::Contender;
+use synth::multiresource::workload::Workload;
 
 use crate::Result;
 use crate::picture::{Axis, BLUE, GREEN, GREY, Mark, ORANGE, PURPLE, SKY, VERMILLION};

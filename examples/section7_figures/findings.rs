@@ -1,6 +1,6 @@
 //! What the paper says in words, measured: the numbers of docs/section7.md.
-use synth::artifact::{MsrPolicy, Route};
-use synth::workload::Workload;
+use synth::multiresource::artifact::{MsrPolicy, Route};
+use synth::multiresource::workload::Workload;
 
 use crate::Result;
 use crate::figures::{ALPHA, ENDLESS, LATE, crossing};

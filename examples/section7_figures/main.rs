@@ -16,7 +16,7 @@ mod theory;
 
 use std::path::{Path, PathBuf};
 
-use synth::workload::Workload;
+use synth::multiresource::workload::Workload;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 

@@ -3,9 +3,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 use plotters::style::RGBColor;
-use synth::artifact::{Family, MsrPolicy, Preemption};
-use synth::simulator::{Contender, Estimate, Settings};
-use synth::workload::Workload;
+use synth::multiresource::artifact::{Family, MsrPolicy, Preemption};
+use synth::multiresource::simulator::{Contender, Estimate, Settings};
+use synth::multiresource::workload::Workload;
 
 use crate::Result;
 use crate::draw::picture;

@@ -1,10 +1,10 @@
 //! What the theory says of a policy, and the policies.
-use synth::analysis::{PaperBounds, TypeQueue, erlang_c};
-use synth::artifact::{Backfill, EmptySlots, MsrPolicy, Preemption, Route};
 use synth::ctmc::RelativeCompletions;
-use synth::modulation::Modulation;
-use synth::synthesis::{Options, Outcome, Outlook, PHASE_LIMIT, synthesize};
-use synth::workload::Workload;
+use synth::multiresource::analysis::{PaperBounds, TypeQueue, erlang_c};
+use synth::multiresource::artifact::{Backfill, EmptySlots, MsrPolicy, Preemption, Route};
+use synth::multiresource::modulation::Modulation;
+use synth::multiresource::synthesis::{Options, Outcome, Outlook, PHASE_LIMIT, synthesize};
+use synth::multiresource::workload::Workload;
 
 use crate::Result;
 

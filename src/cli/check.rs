@@ -2,11 +2,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use synth::artifact::{
+use synth::multiresource::artifact::{
     CheckedArtifact, CheckedFleet, CheckedPolicy, Finding, Method, check_against,
     check_fleet_against,
 };
-use synth::workload::Described;
+use synth::multiresource::workload::Described;
 
 use super::{Common, NEGATIVE, Outcome, read_described, tell};
 

@@ -5,14 +5,14 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use synth::artifact::Objective;
-use synth::optimum;
-use synth::program::{self, Limits};
-use synth::report::{
+use synth::multiresource::artifact::Objective;
+use synth::multiresource::optimum;
+use synth::multiresource::program::{self, Limits};
+use synth::multiresource::report::{
     self, Budgets, Cell, Comparison, Header, OptimumAt, Outcome as CellOutcome, Subject,
 };
-use synth::simulator::Settings;
-use synth::workload::Workload;
+use synth::multiresource::simulator::Settings;
+use synth::multiresource::workload::Workload;
 
 use super::journal::Journal;
 use super::output::{apart, emit, is_stdout, writable};

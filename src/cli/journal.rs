@@ -6,7 +6,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use synth::report::{Cell, Header};
+use synth::multiresource::report::{Cell, Header};
 
 /// The file, open at its end.
 pub struct Journal {

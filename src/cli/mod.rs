@@ -21,8 +21,8 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use clap::{Args, Parser, Subcommand};
-use synth::artifact::ArtifactError;
-use synth::workload::{Described, Parsed, Workload, WorkloadError};
+use synth::multiresource::artifact::ArtifactError;
+use synth::multiresource::workload::{Described, Parsed, Workload, WorkloadError};
 
 use output::emit;
 
@@ -131,13 +131,16 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Some(Command::Simulate(arguments)) => simulate::run(arguments, common),
         Some(Command::Compare(arguments)) => compare::run(arguments, common),
         Some(Command::Rules) => {
-            emit(None, &format!("{}\n", synth::report::rules()))?;
+            emit(
+                None,
+                &format!("{}\n", synth::multiresource::report::rules()),
+            )?;
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::SweepAlpha(arguments)) => sweep::run(arguments, common),
         Some(Command::Optimum(arguments)) => optimum::run(arguments, common),
         Some(Command::Schema) => {
-            let schema = serde_json::to_string_pretty(&synth::artifact::schema())?;
+            let schema = serde_json::to_string_pretty(&synth::multiresource::artifact::schema())?;
             emit(None, &format!("{schema}\n"))?;
             Ok(ExitCode::SUCCESS)
         }

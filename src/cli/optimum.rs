@@ -4,11 +4,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::Args;
-use synth::optimum::{Limits, optimum};
-use synth::program;
-use synth::report::{self, Distance, OptimumReport};
-use synth::simulator::{Settings, simulate};
-use synth::workload::Workload;
+use synth::multiresource::optimum::{Limits, optimum};
+use synth::multiresource::program;
+use synth::multiresource::report::{self, Distance, OptimumReport};
+use synth::multiresource::simulator::{Settings, simulate};
+use synth::multiresource::workload::Workload;
 
 use super::output::{apart, publish};
 use super::plan::enter;

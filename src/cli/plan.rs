@@ -4,10 +4,10 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use synth::artifact::CheckedArtifact;
-use synth::report::{Cell, Entrant, Header, Outcome};
-use synth::simulator::{Contender, Ending, Settings};
-use synth::workload::{Workload, digest};
+use synth::multiresource::artifact::CheckedArtifact;
+use synth::multiresource::report::{Cell, Entrant, Header, Outcome};
+use synth::multiresource::simulator::{Contender, Ending, Settings};
+use synth::multiresource::workload::{Workload, digest};
 
 use super::Common;
 use super::journal::Journal;

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use synth::report::number;
-use synth::simulator::{Progress, Settings};
+use synth::multiresource::report::number;
+use synth::multiresource::simulator::{Progress, Settings};
 
 use super::Common;
 

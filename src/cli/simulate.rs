@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use synth::artifact::{Artifact, CheckedPolicy, Family, MsrPolicy};
-use synth::report;
-use synth::simulator::{
+use synth::multiresource::artifact::{Artifact, CheckedPolicy, Family, MsrPolicy};
+use synth::multiresource::report;
+use synth::multiresource::simulator::{
     Contender, Ending, Health, Judgement, Run, Settings, Verdict, judge, watches,
 };
-use synth::workload::Workload;
+use synth::multiresource::workload::Workload;
 
 use super::output::{apart, publish};
 use super::typed::{Backfill, EmptySlots, Routing};
@@ -288,8 +288,9 @@ fn told_of_analysed(run: &Run, common: &Common) {
 
 /// The policy under the conditions that its claims hold for.
 fn as_analysed(artifact: &Artifact, policy: &Family) -> Family {
-    let conditions =
-        |c: &synth::artifact::Claim| Some((c.holds_for.backfill?, c.holds_for.empty_slots?));
+    let conditions = |c: &synth::multiresource::artifact::Claim| {
+        Some((c.holds_for.backfill?, c.holds_for.empty_slots?))
+    };
     match (policy, artifact.claims.iter().find_map(conditions)) {
         (Family::Msr(policy), Some((backfill, empty_slots))) => Family::Msr(MsrPolicy {
             backfill,
@@ -304,14 +305,15 @@ fn as_analysed(artifact: &Artifact, policy: &Family) -> Family {
 pub fn same_types(artifact: &Artifact, workload: &Workload) -> Result<(), String> {
     let other = workload.record();
     let own = &artifact.workload;
-    let demands = |r: &synth::workload::Record| -> Vec<(String, Vec<u64>)> {
+    let demands = |r: &synth::multiresource::workload::Record| -> Vec<(String, Vec<u64>)> {
         r.types
             .iter()
             .map(|t| (t.name.clone(), t.units.clone()))
             .collect()
     };
-    let capacity =
-        |r: &synth::workload::Record| -> Vec<u64> { r.resources.iter().map(|r| r.units).collect() };
+    let capacity = |r: &synth::multiresource::workload::Record| -> Vec<u64> {
+        r.resources.iter().map(|r| r.units).collect()
+    };
     if own.time_unit != other.time_unit {
         return Err(format!(
             "the policy's rates are per {}, the workload's per {}; write the workload in the policy's time unit",

@@ -2,9 +2,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use synth::artifact::Route;
-use synth::report;
-use synth::synthesis::{self, Options};
+use synth::multiresource::artifact::Route;
+use synth::multiresource::report;
+use synth::multiresource::synthesis::{self, Options};
 
 use super::output::{apart, emit};
 use super::typed::Preemption;

@@ -9,15 +9,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
-use synth::artifact::{self, Artifact, Finding, Route, StaticQuickswapPolicy};
-use synth::optimum;
-use synth::policy::StaticQuickswap;
-use synth::program::{Balancing, Limits};
-use synth::report;
-use synth::synthesis::{
+use synth::multiresource::artifact::{self, Artifact, Finding, Route, StaticQuickswapPolicy};
+use synth::multiresource::optimum;
+use synth::multiresource::policy::StaticQuickswap;
+use synth::multiresource::program::{Balancing, Limits};
+use synth::multiresource::report;
+use synth::multiresource::synthesis::{
     self, ChoiceError, ChoiceOptions, Families, MsfqOutlook, Options, Synthesis,
 };
-use synth::workload::{Described, Workload};
+use synth::multiresource::workload::{Described, Workload};
 
 use super::output::{apart, emit, is_stdout, writable};
 

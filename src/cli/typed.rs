@@ -1,7 +1,7 @@
 //! What has a name of its own on the command line.
 
 use clap::ValueEnum;
-use synth::artifact;
+use synth::multiresource::artifact;
 
 /// The family, as typed.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

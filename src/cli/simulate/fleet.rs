@@ -3,8 +3,10 @@
 use std::error::Error;
 use std::time::Instant;
 
-use synth::artifact::{CheckedFleet, Family, Routing};
-use synth::simulator::{Ending, Judgement, Run, Settings, judge_fleet, simulate_fleet};
+use synth::multiresource::artifact::{CheckedFleet, Family, Routing};
+use synth::multiresource::simulator::{
+    Ending, Judgement, Run, Settings, judge_fleet, simulate_fleet,
+};
 
 use super::{Arguments, as_analysed, told_of_analysed};
 use crate::cli::{Common, progress, tell};

@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use synth::artifact::{CheckedFleet, FleetArtifact};
-use synth::report;
-use synth::synthesis::{FleetOutcome, Options, synthesize_fleet};
-use synth::workload::Fleet;
+use synth::multiresource::artifact::{CheckedFleet, FleetArtifact};
+use synth::multiresource::report;
+use synth::multiresource::synthesis::{FleetOutcome, Options, synthesize_fleet};
+use synth::multiresource::workload::Fleet;
 
 use super::{Arguments, Balance, Family};
 use crate::cli::output::emit;

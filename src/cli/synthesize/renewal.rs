@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use synth::artifact::{self, Artifact, ArtifactError, Family as Made};
-use synth::schedule::Schedule;
-use synth::workload::Workload;
+use synth::multiresource::artifact::{self, Artifact, ArtifactError, Family as Made};
+use synth::multiresource::schedule::Schedule;
+use synth::multiresource::workload::Workload;
 
 use super::{Arguments, Family, Preemption};
 

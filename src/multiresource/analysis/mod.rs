@@ -1,0 +1,382 @@
+//! What a policy will cost: mean numbers and response times, exactly; and the MSR paper's bounds
+//! and approximation.
+//!
+//! # Theory
+//! Under an MSR policy without backfilling whose empty slots keep their clocks, the number of
+//! type-i jobs and the phase of the modulating chain are a quasi-birth-death process of their
+//! own (the MSR paper, §6.1, which decouples the types but does not solve for them). Its law gives
+//! `E[Q_i]`, `P(Q_i > x)` and, since jobs of a type are served in their order of arrival, the
+//! law of the response time; `E[T_i] = E[Q_i]/λ_i` by Little, `E[T] = Σ E[Q_i] / Σ λ_i`. All of
+//! that for Poisson arrivals and sizes that are exponential or, with preemption, of phase type;
+//! others are taken as if they were Poisson, and exponential, of the same means, and whoever
+//! claims what comes out has to say so.
+//!
+//! # Practice
+//! Two solvers, and each queue goes to the one with less work: [`crate::ctmc::Qbd`] works with
+//! matrices of phases × phases, [`crate::ctmc::rounds`] with vectors of levels, which suits
+//! routes of hundreds of phases. What neither can do within the budget is refused with its size,
+//! and the bounds remain ([`PaperBounds`]).
+
+pub mod one_or_all;
+mod paper;
+
+pub use paper::{PaperBounds, erlang_c};
+
+use crate::ctmc::{
+    MEMORY, ModulatedQueue, PhaseType, QbdError, Survival, matrix_work, rounds, rounds::RoundLaw,
+    staged_phases, staged_qbd,
+};
+use crate::multiresource::artifact::{Objective, Preemption};
+use crate::multiresource::modulation::Modulation;
+use crate::multiresource::workload::{JobType, Workload};
+
+/// Mean numbers of jobs (K), and what follows from them.
+#[derive(Clone, Debug)]
+pub struct Cost {
+    /// `E[Q_i]` (K).
+    pub numbers: Vec<f64>,
+}
+
+impl Cost {
+    /// `E[T] = Σ E[Q_i] / Σ λ_i` \[time\].
+    pub fn mean_response(&self, workload: &Workload) -> f64 {
+        self.numbers.iter().sum::<f64>() / workload.total_arrival_rate()
+    }
+
+    /// `Σ w_i E[T_i]` \[time\], w of sum 1.
+    pub fn weighted_response(&self, workload: &Workload) -> f64 {
+        let pairs = self.numbers.iter().zip(workload.types());
+        let responses = pairs.map(|(number, kind)| number / kind.arrival_rate());
+        let shares = workload.load_shares();
+        shares.iter().zip(responses).map(|(w, t)| w * t).sum()
+    }
+
+    /// The objective's value \[time\].
+    pub fn value(&self, workload: &Workload, objective: Objective) -> f64 {
+        match objective {
+            Objective::Mean => self.mean_response(workload),
+            Objective::Weighted => self.weighted_response(workload),
+        }
+    }
+}
+
+/// Why there is no exact answer.
+#[derive(Debug, thiserror::Error)]
+pub enum AnalysisError {
+    /// Beyond the budget.
+    #[error("{0}")]
+    TooLarge(Size),
+    /// A type is unstable under the policy.
+    #[error("type `{name}` has load {load} under this policy, and must have less than 1")]
+    Unstable {
+        /// The type.
+        name: String,
+        /// Its load.
+        load: f64,
+    },
+    /// The solver found no answer that it can vouch for.
+    #[error("the queue of type `{name}` (load {load}) has no answer with a digit left: {source}")]
+    Solver {
+        /// The type.
+        name: String,
+        /// Its load.
+        load: f64,
+        /// What failed.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+/// How large a chain is that was not solved.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(
+    "the chain of type `{name}` has {phases} phases and about {levels:.0} levels, more than the budget for exact analysis allows"
+)]
+pub struct Size {
+    /// The type.
+    pub name: String,
+    /// Phases.
+    pub phases: f64,
+    /// Levels that matter.
+    pub levels: f64,
+}
+
+/// Matrices that take less work are not weighed against anything.
+const SMALL: f64 = 3e5;
+
+/// Operations that go into the levels of one law made with matrices.
+const MOST_STEPS: usize = 200_000_000;
+
+/// How a queue is solved.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Matrices,
+    Rounds,
+}
+
+/// The queue of one type under a policy.
+pub struct TypeQueue<'a> {
+    kind: &'a JobType,
+    queue: ModulatedQueue<'a>,
+    /// The stages of its sizes, where these have to be added.
+    stages: Option<PhaseType>,
+}
+
+impl<'a> TypeQueue<'a> {
+    /// Type i under the policy of this chain. Without preemption, and where they are not of phase
+    /// type, sizes are taken as exponential, and arrivals as Poisson in any case: what comes out
+    /// for others is an approximation.
+    pub fn new(
+        workload: &'a Workload,
+        modulation: &'a Modulation,
+        preemption: Preemption,
+        i: usize,
+    ) -> Self {
+        let kind = &workload.types()[i];
+        TypeQueue {
+            kind,
+            queue: modulation.queue(workload, i),
+            stages: match preemption != Preemption::None && !kind.size().is_exponential() {
+                true => kind.size().phases(),
+                false => None,
+            },
+        }
+    }
+
+    /// The same queue with arrivals `factor` times as frequent.
+    pub fn busier(&self, factor: f64) -> Self {
+        TypeQueue {
+            queue: self
+                .queue
+                .with_arrival_rate(factor * self.queue.arrival_rate()),
+            kind: self.kind,
+            stages: self.stages.clone(),
+        }
+    }
+
+    /// The queue.
+    pub fn queue(&self) -> &ModulatedQueue<'a> {
+        &self.queue
+    }
+
+    /// The MSR paper's bounds and approximation (for exponential sizes).
+    pub fn bounds(&self) -> PaperBounds {
+        PaperBounds::new(&self.queue)
+    }
+
+    fn load(&self) -> f64 {
+        self.queue.arrival_rate() / self.queue.capacity()
+    }
+
+    /// The cheaper way, and its work.
+    fn plan(&self) -> (Way, f64) {
+        let matrices = self.queue.matrix_work();
+        if matrices < SMALL {
+            return (Way::Matrices, matrices);
+        }
+        let rounds = self.queue.round_work();
+        match matrices <= rounds {
+            true => (Way::Matrices, matrices),
+            false => (Way::Rounds, rounds),
+        }
+    }
+
+    /// How much work the mean takes, very roughly in nanoseconds.
+    pub fn work(&self) -> f64 {
+        match self.stages {
+            Some(_) => matrix_work(self.phases(), f64::from(self.queue.most_servers())),
+            None => self.plan().1,
+        }
+    }
+
+    /// Phases of the chain, those for stages of sizes included.
+    fn phases(&self) -> f64 {
+        match &self.stages {
+            Some(stages) => staged_phases(&self.queue, stages),
+            None => self.queue.servers().len() as f64,
+        }
+    }
+
+    fn failed(&self, source: impl std::error::Error + Send + Sync + 'static) -> AnalysisError {
+        AnalysisError::Solver {
+            name: self.kind.name().into(),
+            load: self.load(),
+            source: Box::new(source),
+        }
+    }
+
+    fn check(&self, budget: f64) -> Result<(), AnalysisError> {
+        let load = self.load();
+        if load >= 1.0 || load.is_nan() {
+            let name = self.kind.name().into();
+            return Err(AnalysisError::Unstable { name, load });
+        }
+        match self.work() {
+            // No budget pays for what does not fit into memory.
+            work if work <= budget && work.is_finite() => Ok(()),
+            _ => Err(AnalysisError::TooLarge(Size {
+                name: self.kind.name().into(),
+                phases: self.phases(),
+                levels: rounds::levels(&self.queue).unwrap_or(f64::INFINITY),
+            })),
+        }
+    }
+
+    /// `E[Q_i]` \[jobs\].
+    ///
+    /// # Errors
+    /// When the type is unstable, the chain larger than `budget` allows, or no answer is certain.
+    pub fn mean_number(&self, budget: f64) -> Result<f64, AnalysisError> {
+        self.check(budget)?;
+        if let Some(stages) = &self.stages {
+            return self.staged_mean(stages);
+        }
+        if let Some(law) = self.round_law(budget)? {
+            return self.sound(law.mean);
+        }
+        let law = self.queue.qbd().solve();
+        self.sound(law.map_err(|e| self.failed(e))?.mean())
+    }
+
+    fn staged_mean(&self, stages: &PhaseType) -> Result<f64, AnalysisError> {
+        let law = staged_qbd(&self.queue, stages).solve();
+        self.sound(law.map_err(|e| self.failed(e))?.mean())
+    }
+
+    /// A mean number is at least the number in service, or no digit of it is left.
+    fn sound(&self, mean: f64) -> Result<f64, AnalysisError> {
+        let offered = self.queue.arrival_rate() * self.kind.mean_size();
+        match mean >= offered * (1.0 - 1e-9) && mean.is_finite() {
+            true => Ok(mean),
+            false => Err(self.failed(QbdError::NoDigit(mean))),
+        }
+    }
+
+    /// The law of the number of jobs and the phase, both reductions made to agree where matrices
+    /// are used; `None` where the law of sizes has stages, of which only means are known.
+    ///
+    /// # Errors
+    /// As [`TypeQueue::mean_number`].
+    pub fn law(&self, budget: f64) -> Result<Option<TypeLaw>, AnalysisError> {
+        self.check(budget)?;
+        if self.stages.is_some() {
+            return Ok(None);
+        }
+        let law = match self.round_law(budget)? {
+            Some(law) => TypeLaw {
+                mean_number: law.mean,
+                law: law.law,
+                beyond: 0.0,
+            },
+            None => self.matrix_law().map_err(|e| self.failed(e))?,
+        };
+        self.sound(law.mean_number)?;
+        Ok(Some(law))
+    }
+
+    /// The law by going round, where that is the cheaper way; `None` where it is not, or fails
+    /// and matrices are within the budget.
+    fn round_law(&self, budget: f64) -> Result<Option<RoundLaw>, AnalysisError> {
+        if let Way::Matrices = self.plan().0 {
+            return Ok(None);
+        }
+        match rounds::law(&self.queue, MEMORY as usize) {
+            Ok(law) => Ok(Some(law)),
+            Err(_) if self.queue.matrix_work() <= budget.min(1e12) => Ok(None),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    /// Levels are kept until they have no probability to speak of, or have taken enough work.
+    fn matrix_law(&self) -> Result<TypeLaw, QbdError> {
+        let solved = self.queue.qbd().solve_twice()?;
+        let n = self.queue.servers().len();
+        let mut law = vec![Vec::new(); n];
+        let most = (MOST_STEPS / (n * n)).max(1);
+        for (q, level) in solved.levels().take(most).enumerate() {
+            let mass = level.sum();
+            law.iter_mut()
+                .zip(level.iter())
+                .for_each(|(of, p)| of.push(*p));
+            if q as f64 > solved.mean() && mass < 1e-17 {
+                break;
+            }
+        }
+        let cut = law[0].len() == most;
+        Ok(TypeLaw {
+            mean_number: solved.mean(),
+            beyond: if cut {
+                solved.above(law[0].len() - 1)
+            } else {
+                0.0
+            },
+            law,
+        })
+    }
+
+    /// The law of the response time; `None` where following it takes more than the budget.
+    pub fn survival(&self, law: &TypeLaw, budget: f64) -> Option<Survival> {
+        if law.beyond > 1e-12 {
+            return None;
+        }
+        Survival::new(&self.queue, &law.law, budget)
+    }
+}
+
+/// The law of one type's number of jobs.
+pub struct TypeLaw {
+    /// `E[Q_i]` \[jobs\].
+    pub mean_number: f64,
+    /// By phase and number of jobs.
+    law: Vec<Vec<f64>>,
+    /// The probability of more jobs than are listed.
+    beyond: f64,
+}
+
+impl TypeLaw {
+    /// The least x with `P(Q_i > x) ≤ p`, and that probability; `None` where the law is not listed
+    /// so far.
+    pub fn rarely_above(&self, p: f64) -> Option<(u64, f64)> {
+        let mut above = self.beyond;
+        let mut least = None;
+        for q in (0..self.law[0].len()).rev() {
+            if above > p {
+                break;
+            }
+            least = Some((q as u64, above));
+            above += self.law.iter().map(|of_phase| of_phase[q]).sum::<f64>();
+        }
+        least
+    }
+}
+
+/// The exact mean numbers of all types.
+///
+/// # Errors
+/// As [`TypeQueue::mean_number`], of the first type that has none.
+pub fn exact(
+    workload: &Workload,
+    modulation: &Modulation,
+    preemption: Preemption,
+    budget: f64,
+) -> Result<Cost, AnalysisError> {
+    let of_type = |i| TypeQueue::new(workload, modulation, preemption, i).mean_number(budget);
+    let numbers: Result<_, _> = (0..workload.types().len()).map(of_type).collect();
+    Ok(Cost { numbers: numbers? })
+}
+
+/// Section 6.4's approximation of the mean numbers; infinite where a type is unstable.
+pub fn approximate(workload: &Workload, modulation: &Modulation) -> Cost {
+    let of_type = |i| PaperBounds::new(&modulation.queue(workload, i)).approximation;
+    Cost {
+        numbers: (0..workload.types().len()).map(of_type).collect(),
+    }
+}
+
+/// The work that [`exact`] takes, very roughly in nanoseconds.
+pub fn work(workload: &Workload, modulation: &Modulation, preemption: Preemption) -> f64 {
+    let of_type = |i| TypeQueue::new(workload, modulation, preemption, i).work();
+    (0..workload.types().len()).map(of_type).sum()
+}
+
+#[cfg(test)]
+mod tests;

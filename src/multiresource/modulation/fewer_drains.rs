@@ -1,0 +1,166 @@
+//! Among the optimal mixes, one whose loop drains less: a descent over the bases of the optimal
+//! face. A schedule worth as much as those in use comes in, and the ratio test says which one goes
+//! out, as in the simplex method; where the loop is then shorter, that is the mix.
+
+use nalgebra::{DMatrix, DVector, Dyn, LU};
+
+use super::loop_order::{distance, drains, least_drain_order};
+use crate::multiresource::program::Mix;
+use crate::multiresource::schedule::Schedule;
+use crate::multiresource::workload::Workload;
+
+/// Additions that a descent may take, about.
+const WORK: usize = 400_000_000;
+
+/// Relative slack below which a type is served no better than the load asks for.
+const TIGHT: f64 = 1e-9;
+
+/// The mix, or one of the same load with less to drain in a round of its loop; `face` are schedules
+/// that may take part in it (of a worth that optimal ones have).
+pub fn fewer_drains(workload: &Workload, mix: Mix, face: &[Schedule]) -> Mix {
+    let mut best = Descent::new(workload, mix);
+    let types = workload.types().len();
+    let mut work = 0;
+    while let Some(basis) = best.basis() {
+        let n = best.mix.schedules.len();
+        work += face.len() * n * (n + types);
+        if work > WORK {
+            break;
+        }
+        let Some(next) = best.next(&basis, face) else {
+            break;
+        };
+        best = next;
+    }
+    best.mix
+}
+
+/// A mix and its loop.
+struct Descent<'a> {
+    workload: &'a Workload,
+    mix: Mix,
+    order: Vec<usize>,
+    drains: u64,
+    /// `1/ρ`.
+    t: f64,
+}
+
+/// The equations of a mix: `Σ_s π_s u_si / b_i = t` of the tight types, and `Σ π = 1`.
+struct Basis {
+    tight: Vec<usize>,
+    equations: LU<f64, Dyn, Dyn>,
+}
+
+impl<'a> Descent<'a> {
+    fn new(workload: &'a Workload, mix: Mix) -> Self {
+        let order = least_drain_order(&mix.schedules);
+        Descent {
+            drains: drains(&mix.schedules, &order),
+            t: 1.0 / mix.loads(workload).into_iter().fold(0.0, f64::max),
+            workload,
+            mix,
+            order,
+        }
+    }
+
+    fn offered(&self, i: usize) -> f64 {
+        self.workload.types()[i].offered_load()
+    }
+
+    /// `None` where the tight types are not as many as the schedules, or do not determine them.
+    fn basis(&self) -> Option<Basis> {
+        let n = self.mix.schedules.len();
+        let loads = self.mix.loads(self.workload);
+        let tight: Vec<usize> = (0..loads.len())
+            .filter(|&i| loads[i] * self.t >= 1.0 - TIGHT)
+            .collect();
+        let entry = |row: usize, s: usize| match (row < n, s < n) {
+            (true, true) => f64::from(self.mix.schedules[s][tight[row]]) / self.offered(tight[row]),
+            (true, false) => -self.t,
+            (false, in_use) => f64::from(u8::from(in_use)),
+        };
+        let equations = (tight.len() == n).then(|| DMatrix::from_fn(n + 1, n + 1, entry).lu())?;
+        let is_regular = equations.is_invertible();
+        is_regular.then_some(Basis { tight, equations })
+    }
+
+    /// The mix after the exchange that shortens the loop most, as it stands in the tour.
+    fn next(&self, basis: &Basis, face: &[Schedule]) -> Option<Descent<'a>> {
+        let mut gains: Vec<(i64, usize, usize)> = Vec::new();
+        for (place, schedule) in face.iter().enumerate() {
+            if self.mix.schedules.contains(schedule) {
+                continue;
+            }
+            if let Some((leaving, _)) = self.pivot(basis, schedule) {
+                let gain = self.gain(leaving, schedule);
+                if gain > 0 {
+                    gains.push((gain, place, leaving));
+                }
+            }
+        }
+        gains.sort_by_key(|&(gain, place, _)| (std::cmp::Reverse(gain), place));
+        let mixes = gains.iter().filter_map(|&(_, place, _)| {
+            let (leaving, weights) = self.pivot(basis, &face[place])?;
+            let mut schedules = self.mix.schedules.clone();
+            schedules[leaving].clone_from(&face[place]);
+            let kept = |p: &f64| *p > 0.0;
+            let (schedules, weights): (Vec<_>, Vec<_>) = schedules
+                .into_iter()
+                .zip(weights)
+                .filter(|(_, p)| kept(p))
+                .unzip();
+            let next = Descent::new(self.workload, Mix { schedules, weights });
+            let is_as_good = next.t >= self.t * (1.0 - 1e-13);
+            (is_as_good && next.drains < self.drains).then_some(next)
+        });
+        mixes.take(TRIED).next()
+    }
+
+    /// Which schedule leaves when this one comes in, and the weights then; `None` where it would
+    /// take all, or the load would change.
+    fn pivot(&self, basis: &Basis, schedule: &Schedule) -> Option<(usize, Vec<f64>)> {
+        let n = self.mix.schedules.len();
+        let entry = |row: usize, _| match basis.tight.get(row) {
+            Some(&i) => f64::from(schedule[i]) / self.offered(i),
+            None => 1.0,
+        };
+        let column = DVector::from_fn(n + 1, |row, _| entry(row, 0));
+        let change = basis.equations.solve(&column)?;
+        if change[n].abs() > TIGHT {
+            return None;
+        }
+        let ratio = |s: usize| self.mix.weights[s] / change[s];
+        let leaving = (0..n)
+            .filter(|&s| change[s] > 1e-12)
+            .min_by(|&a, &b| ratio(a).total_cmp(&ratio(b)))?;
+        let step = ratio(leaving);
+        let weight = |s: usize| match s == leaving {
+            true => step,
+            false => (self.mix.weights[s] - step * change[s]).max(0.0),
+        };
+        Some((leaving, (0..n).map(weight).collect()))
+    }
+
+    /// What the loop becomes shorter by, in the best place of the tour as it stands.
+    fn gain(&self, leaving: usize, schedule: &Schedule) -> i64 {
+        let rest: Vec<&Schedule> = self
+            .order
+            .iter()
+            .filter(|s| **s != leaving)
+            .map(|&s| &self.mix.schedules[s])
+            .collect();
+        if rest.is_empty() {
+            return 0;
+        }
+        let n = rest.len();
+        let to: Vec<i64> = rest.iter().map(|u| distance(u, schedule) as i64).collect();
+        let between = |a: usize| distance(rest[a], rest[(a + 1) % n]) as i64;
+        let around: i64 = (0..n).map(between).sum();
+        let insert = |a: usize| to[a] + to[(a + 1) % n] - between(a);
+        let longer = (0..n).map(insert).min().unwrap_or(0);
+        2 * self.drains as i64 - (around + longer)
+    }
+}
+
+/// Exchanges that promise a shorter loop and are looked at in full, a step.
+const TRIED: usize = 20;

@@ -1,0 +1,194 @@
+//! How to move between the working schedules: the loop, the switching routes, and the
+//! modulating chain with its law.
+//!
+//! The chain's state is a [`Phase`]: a working schedule, or a stage of the route to the next
+//! one with its vector of slots. A draining slot of type i frees at rate `c_i μ_i`, and that
+//! event *is* a type-i completion. The chain does not look at the queue, which is what makes
+//! its analysis exact.
+//!
+//! Source: the MSR paper, §5.1, §7 and appendices E and F. It says that routes have minimal
+//! impact; they decide the largest stable switching rate (a factor 3.4 in its own example).
+
+mod fewer_drains;
+mod loop_order;
+mod route;
+
+pub use fewer_drains::fewer_drains;
+pub use loop_order::{drains, least_drain_order, lexicographic_order};
+use route::chain;
+pub use route::{Phase, TooManyPhases};
+
+use std::sync::Arc;
+
+use crate::ctmc::{ChainError, Environment, ModulatedQueue};
+use crate::multiresource::artifact::MsrPolicy;
+use crate::multiresource::workload::Workload;
+
+/// The modulating chain of an MSR policy, solved.
+#[derive(Clone, Debug)]
+pub struct Modulation {
+    /// The phases, in the order in which they are passed.
+    pub phases: Arc<[Phase]>,
+    /// The chain, with the fraction of time in each phase.
+    pub environment: Environment,
+    /// By edge: the type whose completion it is.
+    completions: Arc<[Option<usize>]>,
+    working: f64,
+    transit: f64,
+    mean_schedule: Vec<f64>,
+    mean_in_transit: Vec<f64>,
+    switching_rate: f64,
+}
+
+/// Why a modulating chain could not be built or solved.
+#[derive(Debug, thiserror::Error)]
+pub enum ModulationError {
+    /// The route's phases are too many to be listed.
+    #[error(transparent)]
+    TooLarge(#[from] TooManyPhases),
+    /// The chain has no law.
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+}
+
+impl Modulation {
+    /// Builds the chain of a policy and solves for its law.
+    ///
+    /// # Errors
+    /// When the chain would have more than `limit` phases, or is not irreducible.
+    pub fn new(
+        workload: &Workload,
+        policy: &MsrPolicy,
+        limit: usize,
+    ) -> Result<Self, ModulationError> {
+        let chain = chain(workload, policy, limit)?;
+        let environment = Environment::of(&chain)?;
+        let completions = chain.edge_weights().map(|step| step.completion).collect();
+        let phases = chain
+            .into_nodes_edges()
+            .0
+            .into_iter()
+            .map(|node| node.weight);
+        // A single schedule is never left.
+        let switching_rate = match policy.order.len() {
+            1 => 0.0,
+            _ => policy.switching_rate,
+        };
+        Ok(Self::summed(
+            phases.collect(),
+            completions,
+            environment,
+            switching_rate,
+        ))
+    }
+
+    fn summed(
+        phases: Arc<[Phase]>,
+        completions: Arc<[Option<usize>]>,
+        environment: Environment,
+        switching_rate: f64,
+    ) -> Self {
+        let types = phases[0].slots.len();
+        let (mut mean_schedule, mut mean_in_transit) = (vec![0.0; types], vec![0.0; types]);
+        let (mut working, mut transit) = (0.0, 0.0);
+        for (phase, p) in phases.iter().zip(environment.law()) {
+            if phase.working {
+                working += p;
+            } else {
+                transit += p;
+            }
+            for (i, slots) in phase.slots.iter().enumerate() {
+                mean_schedule[i] += p * f64::from(*slots);
+                if !phase.working {
+                    mean_in_transit[i] += p * f64::from(*slots);
+                }
+            }
+        }
+        Modulation {
+            phases,
+            environment,
+            completions,
+            working,
+            transit,
+            mean_schedule,
+            mean_in_transit,
+            switching_rate,
+        }
+    }
+
+    /// The same chain at another switching rate: working schedules are left faster or slower, and
+    /// what happens on the routes does not depend on it.
+    pub fn at(&self, rate: f64) -> Self {
+        if self.switching_rate == 0.0 {
+            return self.clone();
+        }
+        let faster = rate / self.switching_rate;
+        let environment = self
+            .environment
+            .with_exits_scaled(|s| if self.phases[s].working { faster } else { 1.0 });
+        let (phases, completions) = (self.phases.clone(), self.completions.clone());
+        Self::summed(phases, completions, environment, rate)
+    }
+
+    /// The number of type-i jobs and the phase: what the policy does with type i, exactly where
+    /// nothing is backfilled and empty slots keep their clocks.
+    pub fn queue(&self, workload: &Workload, i: usize) -> ModulatedQueue<'_> {
+        let kind = &workload.types()[i];
+        let servers = self.phases.iter().map(|phase| phase.slots[i]).collect();
+        let serves = self.completions.iter().map(|c| *c == Some(i)).collect();
+        let (lambda, mu) = (kind.arrival_rate(), kind.service_rate());
+        ModulatedQueue::new(&self.environment, lambda, mu, servers, serves)
+    }
+
+    /// `E[u]` (K): how many slots of each type serve on average, routes included.
+    pub fn mean_schedule(&self) -> &[f64] {
+        &self.mean_schedule
+    }
+
+    /// `ρ_i = b_i / E[u_i]` (K).
+    pub fn loads(&self, workload: &Workload) -> Vec<f64> {
+        workload
+            .types()
+            .iter()
+            .zip(&self.mean_schedule)
+            .map(|(t, u)| t.offered_load() / u)
+            .collect()
+    }
+
+    /// Fraction of time in working schedules; the rest is spent on routes.
+    pub fn working_time(&self) -> f64 {
+        self.working
+    }
+
+    /// Switches per time: α times the fraction of time in working schedules.
+    pub fn switching_frequency(&self) -> f64 {
+        self.switching_rate * self.working
+    }
+
+    /// The supremum of the switching rates that keep every type stable; infinite where
+    /// routes cost nothing that is missed.
+    ///
+    /// By renewal and reward over one round of the loop: working time `N/α`, and on the
+    /// routes, whatever α is, time `T` and service `C_i`. Type i is stable iff
+    /// `b_i (N/α + T) < (N/α)(πW)_i + C_i`, which is linear in 1/α.
+    pub fn largest_stable_rate(&self, workload: &Workload) -> f64 {
+        // Summed, not 1 − working: where there are no routes it must be 0 exactly.
+        let transit = self.transit;
+        let per_type = workload.types().iter().enumerate().map(|(i, kind)| {
+            let offered = kind.offered_load();
+            let spare = self.mean_schedule[i] - self.mean_in_transit[i] - offered * self.working;
+            let missed = offered * transit - self.mean_in_transit[i];
+            // Both are per unit of time at this α: working time scales as 1/α. What is missed
+            // is a difference; below its rounding error nothing is missed.
+            if missed > 1e-12 * (offered * transit + self.mean_in_transit[i]) {
+                self.switching_rate * spare / missed
+            } else {
+                f64::INFINITY
+            }
+        });
+        per_type.fold(f64::INFINITY, f64::min)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,265 @@
+use std::collections::HashMap;
+
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use crate::ctmc::Rate;
+use crate::multiresource::artifact::{Admission, Drain, MsrPolicy, Preemption};
+use crate::multiresource::schedule::Packing;
+use crate::multiresource::workload::Workload;
+
+/// A state of the modulating chain.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Phase {
+    /// Position in the loop: of the schedule that works, or of the one that the route goes to.
+    pub position: usize,
+    /// Whether this is a working state; otherwise a stage of a route.
+    pub working: bool,
+    /// Slots of each type (K) that serve.
+    pub slots: Vec<u32>,
+    /// Slots of each type (K) in setup: they hold their room and serve nobody.
+    pub setups: Vec<u32>,
+}
+
+/// A transition of the modulating chain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Step {
+    /// Rate [1/time].
+    pub rate: f64,
+    /// The type whose completion this event is; `None` for timers and setups.
+    pub completion: Option<usize>,
+}
+
+impl Rate for Step {
+    fn rate(&self) -> f64 {
+        self.rate
+    }
+}
+
+/// The chain would be larger than allowed.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the modulating chain has more than {limit} phases: its routes wait for too many single jobs. A sequential route has fewer phases than a concurrent one, and full preemption has none; or describe a part of the server"
+)]
+pub struct TooManyPhases {
+    /// The limit that was given.
+    pub limit: usize,
+}
+
+/// Builds the modulating chain of a policy. Nodes come in loop order and, within a route, by
+/// the number of slots still to go, so that every edge but the last goes forward.
+///
+/// # Errors
+/// When there are more than `limit` phases.
+pub(super) fn chain(
+    workload: &Workload,
+    policy: &MsrPolicy,
+    limit: usize,
+) -> Result<DiGraph<Phase, Step>, TooManyPhases> {
+    if least_phases(policy) > limit as f64 {
+        return Err(TooManyPhases { limit });
+    }
+    let packing = Packing::new(workload);
+    let rates: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
+    let mut chain = DiGraph::new();
+    let first = chain.add_node(working(policy, 0));
+    let mut here = first;
+    for position in 0..policy.order.len() {
+        let next = (position + 1) % policy.order.len();
+        if next == position {
+            break;
+        }
+        let route = Leg {
+            packing: &packing,
+            policy,
+            rates: &rates,
+            position: next,
+        };
+        let closing = (next == 0).then_some(first);
+        here = route.build(
+            &mut chain,
+            here,
+            policy.leaving_rate(position),
+            closing,
+            limit,
+        )?;
+    }
+    Ok(chain)
+}
+
+/// A lower bound on the phases: a concurrent leg passes at least one for each vector of
+/// slots still to go, a sequential one for each slot.
+fn least_phases(policy: &MsrPolicy) -> f64 {
+    let leg = |position: usize| -> f64 {
+        let (from, to) = (
+            policy.schedule(position),
+            policy.schedule((position + 1) % policy.order.len()),
+        );
+        let excess = from
+            .iter()
+            .zip(to)
+            .map(|(u, v)| f64::from(u.saturating_sub(*v)));
+        match (policy.preemption, policy.route.drain) {
+            (Preemption::Full, _) => 0.0,
+            (_, Drain::Sequential) => excess.sum(),
+            (_, Drain::Concurrent) => excess.map(|e| e + 1.0).product::<f64>() - 1.0,
+        }
+    };
+    (0..policy.order.len())
+        .map(|position| 1.0 + leg(position))
+        .sum()
+}
+
+fn working(policy: &MsrPolicy, position: usize) -> Phase {
+    let slots = policy.schedule(position).to_vec();
+    let setups = vec![0; slots.len()];
+    Phase {
+        position,
+        working: true,
+        slots,
+        setups,
+    }
+}
+
+/// The way to the schedule at `position` of the loop.
+struct Leg<'a> {
+    packing: &'a Packing,
+    policy: &'a MsrPolicy,
+    rates: &'a [f64],
+    position: usize,
+}
+
+impl Leg<'_> {
+    /// Adds this leg's phases, breadth first; returns the working state it ends in.
+    fn build(
+        &self,
+        chain: &mut DiGraph<Phase, Step>,
+        from: NodeIndex,
+        leaving: f64,
+        closing: Option<NodeIndex>,
+        limit: usize,
+    ) -> Result<NodeIndex, TooManyPhases> {
+        let mut known: HashMap<Phase, NodeIndex> = HashMap::new();
+        let mut layer = vec![(
+            from,
+            self.depart(&chain[from].slots),
+            Step {
+                rate: leaving,
+                completion: None,
+            },
+        )];
+        let mut end = closing;
+        while !layer.is_empty() {
+            let mut following = Vec::new();
+            for (source, phase, step) in layer {
+                let arrived = phase.working;
+                let existing = known.get(&phase).copied().or(closing.filter(|_| arrived));
+                let node = existing.unwrap_or_else(|| {
+                    let node = chain.add_node(phase.clone());
+                    known.insert(phase.clone(), node);
+                    if !arrived {
+                        following.extend(self.steps(&phase).map(|(p, s)| (node, p, s)));
+                    }
+                    node
+                });
+                chain.add_edge(source, node, step);
+                if arrived {
+                    end = Some(node);
+                }
+                if chain.node_count() > limit {
+                    return Err(TooManyPhases { limit });
+                }
+            }
+            layer = following;
+        }
+        Ok(end.unwrap_or(from))
+    }
+
+    fn target(&self) -> &[u32] {
+        self.policy.schedule(self.position)
+    }
+
+    /// The phase at the very moment when the timer fires.
+    fn depart(&self, slots: &[u32]) -> Phase {
+        let mut phase = Phase {
+            position: self.position,
+            working: false,
+            slots: slots.to_vec(),
+            setups: vec![0; slots.len()],
+        };
+        if self.policy.preemption == Preemption::Full {
+            phase.slots = self.target().to_vec();
+        }
+        self.settle(&mut phase);
+        phase
+    }
+
+    /// The phases that follow one on the route.
+    fn steps(&self, phase: &Phase) -> impl Iterator<Item = (Phase, Step)> {
+        let after = |i: usize| {
+            let mut next = phase.clone();
+            let step = if self.policy.preemption == Preemption::Setup {
+                let setup_rate = self.policy.setup_rate.unwrap_or(f64::NAN);
+                next.setups[i] -= 1;
+                Step {
+                    rate: f64::from(phase.setups[i]) * setup_rate,
+                    completion: None,
+                }
+            } else {
+                next.slots[i] -= 1;
+                Step {
+                    rate: f64::from(phase.slots[i]) * self.rates[i],
+                    completion: Some(i),
+                }
+            };
+            self.settle(&mut next);
+            (next, step)
+        };
+        self.moving(phase).into_iter().map(after)
+    }
+
+    /// The types whose slots are on their way out in this phase.
+    fn moving(&self, phase: &Phase) -> Vec<usize> {
+        let leaving = |i: &usize| phase.setups[*i] > 0 || phase.slots[*i] > self.target()[*i];
+        let all = (0..phase.slots.len()).filter(leaving);
+        match self.policy.route.drain {
+            Drain::Sequential => all.take(1).collect(),
+            Drain::Concurrent => all.collect(),
+        }
+    }
+
+    /// What happens at once after an event: setups begin, room is filled, the route ends.
+    fn settle(&self, phase: &mut Phase) {
+        if self.policy.preemption == Preemption::Setup {
+            for i in self.moving(phase) {
+                let excess = phase.slots[i].saturating_sub(self.target()[i]);
+                phase.slots[i] -= excess;
+                phase.setups[i] += excess;
+            }
+        }
+        if self.moving(phase).is_empty() {
+            phase.slots = self.target().to_vec();
+            phase.working = true;
+        } else if self.policy.route.admission == Admission::Eager {
+            self.admit(phase);
+        }
+    }
+
+    /// Eager admission: in type order, each as many as fit up to its target.
+    fn admit(&self, phase: &mut Phase) {
+        let held: Vec<u32> = phase
+            .slots
+            .iter()
+            .zip(&phase.setups)
+            .map(|(c, x)| c + x)
+            .collect();
+        let Some(mut room) = self.packing.room(&held) else {
+            return;
+        };
+        for (i, target) in self.target().iter().enumerate() {
+            let wanted = target.saturating_sub(phase.slots[i]);
+            let more = wanted.min(self.packing.most(i, &room));
+            self.packing.take(i, more, &mut room);
+            phase.slots[i] += more;
+        }
+    }
+}

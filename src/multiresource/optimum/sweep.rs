@@ -1,0 +1,170 @@
+use rayon::prelude::*;
+
+use super::space::Space;
+use crate::multiresource::workload::Workload;
+
+/// Relative value iteration on one box.
+///
+/// With every arrival beyond the box lost, one sweep is `V'(s, q) = c(s, q) + Σ rates × U`, where U of
+/// a state is the least V of those that starting jobs leads to. Whatever V is, the least and the
+/// largest `V' − V` of all states are bounds on the least average cost (Odoni, Operations Research
+/// 17, 1969).
+pub(super) struct Sweeps<'a> {
+    pub space: &'a Space,
+    /// Of each type: λ over the uniformization rate.
+    arrivals: Vec<f64>,
+    /// Of each type: μ over it.
+    services: Vec<f64>,
+    /// Cost of a job of each type \[1/time\], over it.
+    costs: Vec<f64>,
+    rate: f64,
+    /// V by schedule.
+    pub values: Vec<Vec<f64>>,
+    /// U by schedule.
+    least: Vec<Vec<f64>>,
+}
+
+impl<'a> Sweeps<'a> {
+    pub fn new(
+        space: &'a Space,
+        workload: &Workload,
+        costs: &[f64],
+        values: Vec<Vec<f64>>,
+    ) -> Self {
+        let types = workload.types();
+        let services: Vec<f64> = types.iter().map(|t| t.service_rate()).collect();
+        let served = |s: &Vec<u32>| -> f64 {
+            let pairs = s.iter().zip(&services);
+            pairs.map(|(n, mu)| f64::from(*n) * mu).sum()
+        };
+        let fastest = space.near.schedules.iter().map(served).fold(0.0, f64::max);
+        let rate = workload.total_arrival_rate() + fastest;
+        Sweeps {
+            arrivals: types.iter().map(|t| t.arrival_rate() / rate).collect(),
+            services: services.iter().map(|mu| mu / rate).collect(),
+            costs: costs.iter().map(|c| c / rate).collect(),
+            least: values.clone(),
+            space,
+            rate,
+            values,
+        }
+    }
+
+    /// U from V: start nobody, or one job and so on.
+    pub fn start(&mut self) {
+        for level in &self.space.levels {
+            for &s in level {
+                let mut own = std::mem::take(&mut self.least[s]);
+                own.copy_from_slice(&self.values[s]);
+                for (i, more) in self.space.near.more[s].iter().enumerate() {
+                    let Some(next) = *more else { continue };
+                    let next = &self.least[next];
+                    self.space.pairs(i, |fewer, waiting| {
+                        for (u, v) in own[waiting].iter_mut().zip(&next[fewer]) {
+                            *u = u.min(*v);
+                        }
+                    });
+                }
+                self.least[s] = own;
+            }
+        }
+    }
+
+    /// One sweep: bounds on the average cost \[1/time × cost\].
+    pub fn sweep(&mut self) -> [f64; 2] {
+        self.start();
+        let mut values = std::mem::take(&mut self.values);
+        let swept = values.par_iter_mut().enumerate();
+        let bounds = swept.map(|(s, values)| self.one(s, values)).reduce(
+            || [f64::INFINITY, f64::NEG_INFINITY],
+            |a, b| [a[0].min(b[0]), a[1].max(b[1])],
+        );
+        self.values = values;
+        let origin = self.values[0][0];
+        self.values
+            .par_iter_mut()
+            .for_each(|values| values.iter_mut().for_each(|v| *v -= origin));
+        bounds.map(|b| b * self.rate)
+    }
+
+    /// V' of one schedule in the place of V, row by row of the last type's waiting jobs; and the least
+    /// and the largest change.
+    fn one(&self, s: usize, values: &mut [f64]) -> [f64; 2] {
+        let (space, own) = (self.space, &self.least[s]);
+        let schedule = &space.near.schedules[s];
+        let ends = |i: usize| f64::from(schedule[i]) * self.services[i];
+        let types = 0..schedule.len();
+        let idle = 1.0 - self.arrivals.iter().sum::<f64>() - types.clone().map(ends).sum::<f64>();
+        let running = types
+            .clone()
+            .map(|i| f64::from(schedule[i]) * self.costs[i]);
+        let running: f64 = running.sum();
+        let last = schedule.len() - 1;
+        let length = space.limits[last] + 1;
+        let mut row = vec![0.0; length];
+        let mut bounds = [f64::INFINITY, f64::NEG_INFINITY];
+        for (n, old) in values.chunks_exact_mut(length).enumerate() {
+            let start = n * length;
+            let here = &own[start..start + length];
+            let mut cost = running;
+            row.iter_mut().zip(here).for_each(|(v, u)| *v = idle * u);
+            for i in 0..last {
+                let count = space.count(i, start);
+                cost += count as f64 * self.costs[i];
+                // Beyond the box it is lost.
+                let more = start
+                    + if count < space.limits[i] {
+                        space.strides[i]
+                    } else {
+                        0
+                    };
+                add(&mut row, self.arrivals[i], &own[more..more + length]);
+            }
+            add(&mut row, self.arrivals[last], &here[1..]);
+            row[length - 1] += self.arrivals[last] * here[length - 1];
+            for i in types.clone() {
+                if let Some(fewer) = space.near.fewer[s][i] {
+                    add(&mut row, ends(i), &self.least[fewer][start..start + length]);
+                }
+            }
+            for (new, old) in row.iter().zip(old) {
+                let new = new + cost;
+                let change = new - *old;
+                bounds = [bounds[0].min(change), bounds[1].max(change)];
+                *old = new;
+                cost += self.costs[last];
+            }
+        }
+        bounds
+    }
+
+    /// By schedule and waiting state: which job the best decision starts first, if any: its type + 1.
+    pub fn decisions(&mut self) -> Vec<Vec<u8>> {
+        self.start();
+        let of_schedule = |s: usize| {
+            let mut first = vec![0; self.space.waiting];
+            for (i, more) in self.space.near.more[s].iter().enumerate() {
+                let Some(next) = *more else { continue };
+                let (own, next) = (&self.least[s], &self.least[next]);
+                self.space.pairs(i, |fewer, waiting| {
+                    let pairs = own[waiting.clone()].iter().zip(&next[fewer]);
+                    for (choice, (u, v)) in first[waiting].iter_mut().zip(pairs) {
+                        // Whoever starts a job loses nothing by it that rounding could tell.
+                        if *v <= *u {
+                            *choice = i as u8 + 1;
+                        }
+                    }
+                });
+            }
+            first
+        };
+        (0..self.space.near.schedules.len())
+            .map(of_schedule)
+            .collect()
+    }
+}
+
+/// Adds `rate` times each value.
+fn add(row: &mut [f64], rate: f64, values: &[f64]) {
+    row.iter_mut().zip(values).for_each(|(v, u)| *v += rate * u);
+}

@@ -1,0 +1,75 @@
+use super::{Event, System};
+use crate::multiresource::workload::Workload;
+
+/// Types in classes of equal need, to be offered free room class by class.
+///
+/// A type's need is its dominant share `max_j D_ij / P_j`; with one resource it is the number of
+/// servers over k. O(K) a decision.
+#[derive(Clone, Debug)]
+pub(super) struct ByNeed {
+    classes: Vec<Vec<usize>>,
+}
+
+/// The types by need, the largest first, of equals the first type.
+pub(super) fn descending(workload: &Workload) -> Vec<usize> {
+    let needs = workload.dominant_shares();
+    let mut order: Vec<usize> = (0..needs.len()).collect();
+    order.sort_by(|&a, &b| needs[b].total_cmp(&needs[a]));
+    order
+}
+
+impl ByNeed {
+    /// The largest need first.
+    pub fn descending(workload: &Workload) -> Self {
+        let needs = workload.dominant_shares();
+        let order = descending(workload);
+        let classes = order.chunk_by(|&a, &b| needs[a] == needs[b]);
+        ByNeed {
+            classes: classes.map(<[usize]>::to_vec).collect(),
+        }
+    }
+
+    /// The smallest need first.
+    pub fn ascending(workload: &Workload) -> Self {
+        let mut types = Self::descending(workload);
+        types.classes.reverse();
+        types
+    }
+
+    /// Repeatedly starts the oldest of the jobs of the first class with one that fits.
+    pub fn react(&self, event: Event, system: &mut System) {
+        match event {
+            // Nothing else that waits has come to fit by an arrival.
+            Event::Arrival(i) if system.waiting(i) > 1 || !system.fits(i) => {}
+            Event::Arrival(i) => system.start(i),
+            _ => self.start_all(system),
+        }
+    }
+
+    /// The type of the waiting job with the largest need, of equals the oldest.
+    pub fn first_waiting(&self, system: &System) -> Option<usize> {
+        let of_class = |class: &Vec<usize>| oldest(class.iter().copied(), system);
+        self.classes.iter().find_map(of_class)
+    }
+
+    /// Starts all that fit, the first class first. One pass: what did not fit before a start does
+    /// not fit after it.
+    pub fn start_all(&self, system: &mut System) {
+        for class in &self.classes {
+            while let Some(i) = oldest_fitting(class, system) {
+                system.start(i);
+            }
+        }
+    }
+}
+
+/// Of these types, the one with the oldest waiting job of those that fit.
+fn oldest_fitting(class: &[usize], system: &System) -> Option<usize> {
+    oldest(class.iter().copied().filter(|&i| system.fits(i)), system)
+}
+
+/// Of these types, the one with the oldest waiting job.
+fn oldest(types: impl Iterator<Item = usize>, system: &System) -> Option<usize> {
+    let heads = types.filter_map(|i| Some((system.nth_number(i, 0)?, i)));
+    heads.min().map(|(_, i)| i)
+}

@@ -1,0 +1,125 @@
+//! Online rules, one a file: what to start now, and what to stop where preemption allows.
+//!
+//! A rule is a function of what it sees: [`Policy::react`] gets one [`Event`] and the
+//! [`System`] with its queues, and acts on that system. The same code runs in the simulator
+//! and in a scheduler that embeds it (see `examples/embedded_scheduler.rs`): the system then
+//! tells by [`System::actions`] which jobs to start and stop.
+//!
+//! A rule draws no random numbers. It asks for exponential *clocks* by their rates, and
+//! whoever runs it tells it when one rang; so a recorded sequence of events determines all
+//! decisions. A rule may also give fractional service: [`System::share`].
+
+mod adaptive_msr;
+mod adaptive_quickswap;
+mod balanced_splitting;
+mod best_fit;
+mod by_need;
+mod conservative_backfill;
+mod divisor_filling;
+mod drive;
+mod easy_backfill;
+mod estimates;
+mod fcfs;
+mod first_fit;
+mod least_servers_first;
+mod max_weight;
+mod meter;
+mod most_servers_first;
+mod msfq;
+mod msr;
+mod oldest;
+mod one_or_all;
+mod pools;
+mod profile;
+mod queued;
+mod randomized_timers;
+mod room;
+mod router;
+mod server_filling;
+mod server_filling_srpt;
+mod shortest;
+mod static_quickswap;
+mod system;
+mod tabled;
+mod unsuitable;
+mod view;
+
+pub use adaptive_msr::AdaptiveMsr;
+pub use adaptive_quickswap::AdaptiveQuickswap;
+pub use balanced_splitting::BalancedSplitting;
+pub use best_fit::BestFit;
+pub use conservative_backfill::ConservativeBackfill;
+pub use divisor_filling::DivisorFilling;
+pub use easy_backfill::EasyBackfill;
+pub use fcfs::Fcfs;
+pub use first_fit::FirstFit;
+pub use least_servers_first::LeastServersFirst;
+pub use max_weight::MaxWeight;
+pub use most_servers_first::MostServersFirst;
+pub use msfq::Msfq;
+pub use msr::Msr;
+pub use one_or_all::OneOrAll;
+pub use randomized_timers::{RandomizedTimers, Timers};
+pub use router::Router;
+pub use server_filling::ServerFilling;
+pub use server_filling_srpt::ServerFillingSrpt;
+pub use static_quickswap::StaticQuickswap;
+pub use system::{Action, Counters, Job, System, Violation};
+pub use tabled::Tabled;
+pub use unsuitable::Unsuitable;
+
+pub(crate) use meter::Meter;
+
+use crate::multiresource::artifact::Family;
+use crate::multiresource::workload::Workload;
+
+/// What a policy reacts to. Types are indices in the workload's order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// A job of this type has arrived; it waits, as the youngest of its type.
+    Arrival(usize),
+    /// A job of this type has ended and left.
+    Completion(usize),
+    /// One of the policy's own clocks rang.
+    Clock(usize),
+}
+
+/// An online rule.
+pub trait Policy {
+    /// How many exponential clocks the rule uses, numbered from 0; their rates are set by
+    /// [`System::set_clock`], zero at first.
+    fn clocks(&self) -> usize {
+        0
+    }
+
+    /// Whether the rule may stop jobs.
+    fn preempts(&self) -> bool {
+        false
+    }
+
+    /// Whether the rule looks at sizes ([`System::work_left`]).
+    fn needs_sizes(&self) -> bool {
+        false
+    }
+
+    /// Called once, before the first event, on an empty system.
+    fn begin(&mut self, _system: &mut System) {}
+
+    /// Decides at an event, in no more than O(K) and without allocation.
+    fn react(&mut self, event: Event, system: &mut System);
+}
+
+/// The rule of an artifact, whatever its family, for whoever embeds it.
+pub fn online(policy: &Family, workload: &Workload) -> Box<dyn Policy + Send> {
+    match policy {
+        Family::Msr(policy) => Box::new(Msr::new(policy, workload)),
+        Family::StaticQuickswap(policy) => Box::new(StaticQuickswap::new(policy)),
+        Family::AdaptiveQuickswap(_) => Box::new(AdaptiveQuickswap::new(workload)),
+        Family::AdaptiveMsr(policy) => Box::new(AdaptiveMsr::new(policy)),
+        Family::Optimal(policy) => Box::new(Tabled::read(policy)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

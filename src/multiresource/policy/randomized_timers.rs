@@ -1,0 +1,154 @@
+use super::{Event, Policy, System};
+use crate::multiresource::workload::Workload;
+
+/// Randomized Timers: type i has a clock that rings at rate `r μ_i exp(w_i)`, where its weight w_i
+/// grows slowly with the number Q_i of its waiting jobs. When it rings and a job of type i fits,
+/// the oldest one starts, or, where nobody of its type waits, a *dummy* takes the room, for a time
+/// that is exponential with rate μ_i; an arrival of its type takes a dummy's place. Nothing else
+/// starts a job. Without preemption.
+///
+/// The rule draws nothing: clocks are exponential, so a clock whose job does not fit just stands
+/// still, and which type gets the room that a completion frees is the race of those that fit. O(K) a
+/// decision.
+///
+/// # Theory
+/// Were the weights fixed, and sizes exponential, the slots in use would be a loss network with the
+/// stationary law `π(u) ∝ Π_i (r exp(w_i))^{u_i} / u_i!` on S, which comes near to the maximum of
+/// `Σ w_i u_i` as weights grow. They change slowly where queues are long, and that is why the rule
+/// is throughput-optimal for weights `w_i = max(f(Q_i), ε f(Q_max))`, `f(x) = ln^{1−b}(1 + x)`.
+/// Without dummies the law is another, and nothing is proved.
+///
+/// Source: Ghaderi, "Randomized algorithms for scheduling VMs in the cloud", INFOCOM 2016; Psychas
+/// and Ghaderi, "Randomized algorithms for scheduling multi-resource jobs in the cloud", IEEE/ACM
+/// Transactions on Networking 26(5), 2018. Only what their abstracts say was read again: clocks,
+/// weights and dummies are as remembered, the factor r μ_i is ours, and so is that arrivals take
+/// dummies' places (which changes no rate where sizes are exponential). Not built: their many
+/// servers, of which a clock picks one at random; here is one.
+#[derive(Clone, Debug)]
+pub struct RandomizedTimers {
+    timers: Timers,
+    /// μ_i, by type.
+    service_rates: Vec<f64>,
+    /// f(Q_i), by type.
+    growth: Vec<f64>,
+    /// Dummies in the server, by type.
+    dummies: Vec<u32>,
+}
+
+/// Parameters of [`RandomizedTimers`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Timers {
+    /// r > 0: how often a clock rings for a type that nobody waits of, in a mean size of it.
+    pub rate: f64,
+    /// b in \[0, 1): the proofs need b > 0; with 0, `exp(f(x))` is 1 + x.
+    pub damping: f64,
+    /// ε in \[0, 1].
+    pub floor: f64,
+    /// Whether dummies are placed.
+    pub dummies: bool,
+}
+
+impl Default for Timers {
+    fn default() -> Self {
+        Timers {
+            rate: 1.0,
+            damping: 0.1,
+            floor: 0.01,
+            dummies: true,
+        }
+    }
+}
+
+impl RandomizedTimers {
+    /// The rule for this workload.
+    pub fn new(workload: &Workload, timers: Timers) -> Self {
+        let types = workload.types();
+        RandomizedTimers {
+            timers,
+            service_rates: types.iter().map(|t| t.service_rate()).collect(),
+            growth: vec![0.0; types.len()],
+            dummies: vec![0; types.len()],
+        }
+    }
+
+    /// The clock that ends dummies of type i; clock i starts jobs of it.
+    fn end_of(&self, i: usize) -> usize {
+        self.dummies.len() + i
+    }
+
+    fn leave(&mut self, i: usize, system: &mut System) {
+        self.dummies[i] -= 1;
+        system.release_setup(i);
+    }
+
+    /// Type i's clock has rung.
+    fn attempt(&mut self, i: usize, system: &mut System) {
+        if !system.fits(i) {
+            return;
+        }
+        if system.waiting(i) > 0 {
+            system.start(i);
+        } else if self.timers.dummies {
+            self.dummies[i] += 1;
+            system.hold(i);
+        }
+    }
+
+    /// f(Q_i) of a type whose queue may have changed.
+    fn weigh(&mut self, i: usize, system: &System) {
+        let queue = f64::from(system.waiting(i));
+        self.growth[i] = queue.ln_1p().powf(1.0 - self.timers.damping);
+    }
+
+    fn set_clocks(&self, system: &mut System) {
+        let largest = self.growth.iter().copied().fold(0.0, f64::max);
+        let least = self.timers.floor * largest;
+        for (i, growth) in self.growth.iter().enumerate() {
+            let wanted = system.waiting(i) > 0 || self.timers.dummies;
+            let rate = match wanted && system.fits(i) {
+                true => self.timers.rate * self.service_rates[i] * growth.max(least).exp(),
+                false => 0.0,
+            };
+            system.set_clock(i, rate);
+            let ends = f64::from(self.dummies[i]) * self.service_rates[i];
+            system.set_clock(self.end_of(i), ends);
+        }
+    }
+}
+
+impl Policy for RandomizedTimers {
+    fn clocks(&self) -> usize {
+        2 * self.dummies.len()
+    }
+
+    fn begin(&mut self, system: &mut System) {
+        self.set_clocks(system);
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        let types = self.dummies.len();
+        let i = match event {
+            Event::Arrival(i) => {
+                if self.dummies[i] > 0 {
+                    self.leave(i, system);
+                    system.start(i);
+                }
+                i
+            }
+            Event::Completion(i) => i,
+            Event::Clock(clock) if clock < types => {
+                self.attempt(clock, system);
+                clock
+            }
+            Event::Clock(clock) => {
+                // A ring that comes too late, after its clock was stopped.
+                if self.dummies[clock - types] > 0 {
+                    self.leave(clock - types, system);
+                }
+                clock - types
+            }
+        };
+        self.weigh(i, system);
+        self.set_clocks(system);
+    }
+}

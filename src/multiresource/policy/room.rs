@@ -1,0 +1,196 @@
+use crate::multiresource::schedule::Packing;
+
+/// Room in use, and what jobs of each type take of it, packed into few words so that one addition
+/// tells whether a job fits.
+///
+/// Each resource has a field of as many bits as its capacity needs, which stands at its largest
+/// value when the resource is full, and a guard bit above it: a field that runs over sets it.
+/// Nearly always all fields stand in one word.
+#[derive(Clone, Debug)]
+pub(super) struct Room {
+    first: Word,
+    /// The words after the first.
+    rest: Vec<Word>,
+    fields: Vec<Field>,
+}
+
+#[derive(Clone, Debug)]
+struct Word {
+    used: u64,
+    guards: u64,
+    /// By type.
+    demand: Vec<u64>,
+}
+
+/// Where a resource stands.
+#[derive(Clone, Copy, Debug)]
+struct Field {
+    word: usize,
+    shift: u32,
+    bits: u32,
+}
+
+impl Field {
+    fn largest(&self) -> u64 {
+        (1 << self.bits) - 1
+    }
+}
+
+impl Word {
+    fn new(packing: &Packing, fields: &[Field], word: usize) -> Self {
+        let own = |amounts: &[u64]| {
+            let pairs = fields.iter().zip(amounts).filter(|(f, _)| f.word == word);
+            pairs.fold(0, |packed, (f, amount)| packed | amount << f.shift)
+        };
+        let all = |value: fn(&Field) -> u64| {
+            let own = fields.iter().filter(|f| f.word == word);
+            own.fold(0, |packed, f| packed | value(f) << f.shift)
+        };
+        Word {
+            used: all(Field::largest) - own(packing.capacity()),
+            guards: all(|f| 1 << f.bits),
+            demand: (0..packing.types())
+                .map(|i| own(packing.demand(i)))
+                .collect(),
+        }
+    }
+
+    #[inline]
+    fn holds(&self, demand: u64) -> bool {
+        (self.used + demand) & self.guards == 0
+    }
+}
+
+impl Room {
+    /// The empty server.
+    pub fn new(packing: &Packing) -> Self {
+        let (mut fields, mut word, mut shift) = (Vec::new(), 0, 0);
+        for capacity in packing.capacity() {
+            // At most 54: units are at most 2^53.
+            let bits = u64::BITS - capacity.leading_zeros();
+            if shift + bits + 1 > u64::BITS {
+                (word, shift) = (word + 1, 0);
+            }
+            fields.push(Field { word, shift, bits });
+            shift += bits + 1;
+        }
+        Room {
+            first: Word::new(packing, &fields, 0),
+            rest: (1..=word).map(|w| Word::new(packing, &fields, w)).collect(),
+            fields,
+        }
+    }
+
+    /// Free units of resource j.
+    pub fn free(&self, j: usize) -> u64 {
+        let field = self.fields[j];
+        let used = match field.word {
+            0 => self.first.used,
+            word => self.rest[word - 1].used,
+        };
+        field.largest() - (used >> field.shift & field.largest())
+    }
+
+    /// Whether one more job of type i fits.
+    #[inline]
+    pub fn fits(&self, i: usize) -> bool {
+        self.first.holds(self.first.demand[i]) && self.rest.iter().all(|w| w.holds(w.demand[i]))
+    }
+
+    /// The least of these keys, one a type, of the types of which one more job fits.
+    #[inline(always)]
+    pub fn least_fitting(&self, keys: &[u64]) -> Option<u64> {
+        if !self.rest.is_empty() {
+            return self.least_fitting_in_all_words(keys);
+        }
+        let mut least = u64::MAX;
+        for (key, demand) in keys.iter().zip(&self.first.demand) {
+            // What does not fit is the largest of all, without a branch that nobody can foresee.
+            let fits = self.first.holds(*demand);
+            let key = std::hint::select_unpredictable(fits, *key, u64::MAX);
+            least = least.min(key);
+        }
+        (least != u64::MAX).then_some(least)
+    }
+
+    #[cold]
+    fn least_fitting_in_all_words(&self, keys: &[u64]) -> Option<u64> {
+        let fitting = keys.iter().enumerate().filter(|(i, _)| self.fits(*i));
+        let least = fitting.map(|(_, key)| *key).min();
+        least.filter(|key| *key != u64::MAX)
+    }
+
+    /// A job of type i takes its room, if it fits: whether it does.
+    #[inline(always)]
+    pub fn take(&mut self, i: usize) -> bool {
+        if !self.fits(i) {
+            return false;
+        }
+        self.first.used += self.first.demand[i];
+        self.rest.iter_mut().for_each(|w| w.used += w.demand[i]);
+        true
+    }
+
+    /// A job of type i gives its room back.
+    #[inline]
+    pub fn give(&mut self, i: usize) {
+        self.first.used -= self.first.demand[i];
+        self.rest.iter_mut().for_each(|w| w.used -= w.demand[i]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::multiresource::workload::Workload;
+    use rand::{RngExt, SeedableRng};
+
+    /// In one word and in several: what fits is what fits resource by resource.
+    #[test]
+    fn packed_room_is_room() {
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+        for digits in [0, 5, 13] {
+            let scale = 10_u64.pow(digits);
+            let mut text = format!(
+                "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{a: {}, b: {}, c: {}}}}}\njobs:\n",
+                20 * scale,
+                15 * scale,
+                50
+            );
+            for i in 0..4 {
+                let a = random.random_range(1..=7 * scale);
+                let b = random.random_range(0..=5 * scale);
+                let c = random.random_range(0..20);
+                text += &format!(
+                    "  - {{name: t{i}, demand: {{a: {a}, b: {b}, c: {c}}}, arrival_rate: 1, mean_size: 1}}\n"
+                );
+            }
+            let workload = Workload::parse(&text, "t").unwrap().workload;
+            let packing = Packing::new(&workload);
+            let mut room = Room::new(&packing);
+            assert_eq!(room.rest.len(), usize::from(digits == 13));
+            let (mut free, mut inside) = (packing.capacity().to_vec(), Vec::new());
+            for _ in 0..2000 {
+                let i = random.random_range(0..4);
+                let fits = packing.demand(i).iter().zip(&free).all(|(d, f)| d <= f);
+                assert_eq!(room.fits(i), fits);
+                let mut keys = [u64::MAX; 4];
+                keys[i] = 7;
+                assert_eq!(room.least_fitting(&keys), fits.then_some(7));
+                assert_eq!(room.take(i), fits);
+                if fits {
+                    packing.take(i, 1, &mut free);
+                    inside.push(i);
+                } else {
+                    let i = inside.swap_remove(random.random_range(0..inside.len()));
+                    room.give(i);
+                    free.iter_mut()
+                        .zip(packing.demand(i))
+                        .for_each(|(f, d)| *f += d);
+                }
+                assert_eq!((0..3).map(|j| room.free(j)).collect::<Vec<_>>(), free);
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+use crate::multiresource::artifact::{CheckedFleet, Routing, ShapePolicy};
+use crate::multiresource::workload::Fleet;
+
+/// To which server of a fleet a job goes as it arrives. Servers are counted shape by shape, in the
+/// workload's order.
+///
+/// *Probabilistic*: to a shape by the policy's fractions, there to any server alike, independently
+/// of all else. Every server then is a queue of its own with Poisson arrivals, and the exact claims
+/// hold.
+///
+/// *Least loaded*: among the servers whose shape the policy sends the type to, the one with the
+/// least `(q + 1)/(π_h W_h)_i`: q jobs of the type are there, the new one makes one more, and the
+/// server works on `(π_h W_h)_i` of them at a time on average. Times the mean size, which is the
+/// same everywhere, that is how long the new job would be there if the server's mean service were
+/// steady: the rule of shortest expected delay (Whitt, Deciding which queue to join: some
+/// counterexamples, Operations Research 34(1), 1986; Selen, Adan, Kapodistria, van Leeuwaarden,
+/// Steady-state analysis of shortest expected delay routing, Queueing Systems 84, 2016). Of
+/// equals any, alike. It sees no phases of the servers' policies and no jobs of other types, and
+/// nothing is proved of it.
+///
+/// The rule draws nothing itself: whoever runs it brings a uniform number.
+#[derive(Clone, Debug)]
+pub struct Router {
+    rule: Routing,
+    /// By type.
+    destinations: Vec<Vec<Destination>>,
+}
+
+/// The servers of one shape, as one type sees them.
+#[derive(Clone, Debug)]
+struct Destination {
+    /// The first of them.
+    first: usize,
+    /// n_h ≥ 1.
+    count: usize,
+    /// r_ih > 0.
+    fraction: f64,
+    /// (π_h W_h)_i > 0.
+    serves: f64,
+}
+
+impl Router {
+    /// The rule for a policy that has been checked.
+    pub fn new(policy: &CheckedFleet, rule: Routing) -> Self {
+        let (fleet, shapes) = (policy.fleet(), &policy.artifact().policy.shapes);
+        let of_type = |i: usize| -> Vec<Destination> {
+            let mut first = 0;
+            let mut all = Vec::new();
+            for shape in shapes {
+                let count = shape.count as usize;
+                if shape.routing[i] > 0.0 {
+                    all.push(Destination {
+                        first,
+                        count,
+                        fraction: shape.routing[i],
+                        serves: serves(fleet, shape, i),
+                    });
+                }
+                first += count;
+            }
+            all
+        };
+        Router {
+            rule,
+            destinations: (0..fleet.types().len()).map(of_type).collect(),
+        }
+    }
+
+    /// The server for a job of type i that arrives, where `present` says how many jobs of type i
+    /// each server has, and `draw` is uniform in [0, 1). O(servers).
+    pub fn route(&self, i: usize, present: &[u32], draw: f64) -> usize {
+        match self.rule {
+            Routing::Probabilistic => self.at_random(i, draw),
+            Routing::LeastLoaded => self.least_loaded(i, present, draw),
+        }
+    }
+
+    fn at_random(&self, i: usize, draw: f64) -> usize {
+        let total: f64 = self.destinations[i].iter().map(|d| d.fraction).sum();
+        let mut point = draw * total;
+        let mut last = 0;
+        for to in &self.destinations[i] {
+            if point < to.fraction {
+                let which = (point / to.fraction * to.count as f64) as usize;
+                return to.first + which.min(to.count - 1);
+            }
+            point -= to.fraction;
+            last = to.first + to.count - 1;
+        }
+        // Rounding took it beyond the last.
+        last
+    }
+
+    fn least_loaded(&self, i: usize, present: &[u32], draw: f64) -> usize {
+        let load = |to: &Destination, q: u32| (f64::from(q) + 1.0) / to.serves;
+        let (mut least, mut equals) = (f64::INFINITY, 0);
+        for to in &self.destinations[i] {
+            for &q in &present[to.first..to.first + to.count] {
+                let load = load(to, q);
+                if load < least {
+                    (least, equals) = (load, 0);
+                }
+                equals += usize::from(load == least);
+            }
+        }
+        let mut which = (draw * equals as f64) as usize;
+        let mut last = 0;
+        for to in &self.destinations[i] {
+            for (n, &q) in present[to.first..to.first + to.count].iter().enumerate() {
+                if load(to, q) == least {
+                    last = to.first + n;
+                    if which == 0 {
+                        return last;
+                    }
+                    which -= 1;
+                }
+            }
+        }
+        last
+    }
+}
+
+/// `(π_h W_h)_i`: how many of the fleet's type i a server of this shape serves on average.
+fn serves(fleet: &Fleet, shape: &ShapePolicy, i: usize) -> f64 {
+    let name = fleet.types()[i].name();
+    let types = &shape.policy.workload.types;
+    let place = types.iter().position(|kind| kind.name == name);
+    let (Some(k), Some(policy)) = (place, shape.policy.policy.msr()) else {
+        return 0.0;
+    };
+    let pairs = policy.schedules.iter().zip(&policy.weights);
+    pairs.map(|(u, p)| p * f64::from(u[k])).sum()
+}

@@ -1,0 +1,134 @@
+use std::collections::VecDeque;
+
+use super::oldest::Oldest;
+use super::unsuitable::one_resource;
+use super::{Event, Job, Policy, System, Unsuitable};
+use crate::multiresource::workload::Workload;
+
+/// ServerFilling: of the shortest prefix of the jobs in the system, in order of arrival, that needs
+/// all k servers together, the jobs in descending need, each that fits; of equals the oldest.
+/// Preempts.
+///
+/// Source: Grosof, Harchol-Balter, Scheller-Wolf, "WCFS: a new framework for analyzing multiserver
+/// systems", Queueing Systems 102, 2022. Where k and all needs are powers of two (times one
+/// unit), it fills all servers whenever there is work for them, and is throughput-optimal. It runs
+/// with other needs too, and may then leave servers idle while jobs wait; there, a job of the
+/// prefix that does not fit is passed over for smaller ones.
+///
+/// A job that has come into the prefix stays until it leaves, for those before it only get fewer.
+/// An arrival behind it costs O(1); otherwise a decision is O(K), and O(log k) for each job
+/// started or stopped.
+#[derive(Clone, Debug)]
+pub struct ServerFilling {
+    servers: u64,
+    /// By type: its class.
+    of_type: Vec<usize>,
+    /// In descending order of need.
+    classes: Vec<Class>,
+    oldest: Oldest,
+    /// Servers that the prefix needs.
+    needed: u64,
+}
+
+/// The jobs of the prefix that need as many servers.
+#[derive(Clone, Debug)]
+struct Class {
+    need: u64,
+    /// With their types, in order of arrival; the first `served` of them run.
+    jobs: VecDeque<(usize, Job)>,
+    served: usize,
+    /// How many of them shall run.
+    target: usize,
+}
+
+impl ServerFilling {
+    /// The rule for this workload.
+    ///
+    /// # Errors
+    /// With more than one resource.
+    pub fn new(workload: &Workload) -> Result<Self, Unsuitable> {
+        let (servers, needs) = one_resource(workload)?;
+        let mut distinct = needs.clone();
+        distinct.sort_unstable_by(|a, b| b.cmp(a));
+        distinct.dedup();
+        let class = |need: &u64| distinct.iter().position(|n| n == need).unwrap_or(0);
+        let empty = |need: &u64| Class {
+            need: *need,
+            jobs: VecDeque::new(),
+            served: 0,
+            target: 0,
+        };
+        Ok(ServerFilling {
+            servers,
+            of_type: needs.iter().map(class).collect(),
+            classes: distinct.iter().map(empty).collect(),
+            oldest: Oldest::new(needs.len()),
+            needed: 0,
+        })
+    }
+
+    /// A job of type i, which was served, has left the system.
+    fn leave(&mut self, i: usize, number: u64) {
+        let class = &mut self.classes[self.of_type[i]];
+        let place = class.jobs.partition_point(|(_, job)| job.number < number);
+        class.jobs.remove(place);
+        class.served -= 1;
+        self.needed -= class.need;
+        self.oldest.leave(i);
+    }
+
+    /// Takes in jobs until they need all servers.
+    fn extend(&mut self, system: &System) {
+        while self.needed < self.servers
+            && let Some((i, job)) = self.oldest.take(system)
+        {
+            let class = &mut self.classes[self.of_type[i]];
+            class.jobs.push_back((i, job));
+            self.needed += class.need;
+        }
+    }
+
+    /// Descending need, while there is room.
+    fn aim(&mut self) {
+        let mut free = self.servers;
+        for class in &mut self.classes {
+            class.target = (free / class.need).min(class.jobs.len() as u64) as usize;
+            free -= class.target as u64 * class.need;
+        }
+    }
+
+    /// Stops what shall not run, then starts what shall.
+    fn serve(&mut self, system: &mut System) {
+        for class in &mut self.classes {
+            while class.served > class.target {
+                class.served -= 1;
+                let (i, job) = class.jobs[class.served];
+                system.stop_job(i, job);
+            }
+        }
+        for class in &mut self.classes {
+            while class.served < class.target {
+                let (i, job) = class.jobs[class.served];
+                system.start_job(i, job);
+                class.served += 1;
+            }
+        }
+    }
+}
+
+impl Policy for ServerFilling {
+    fn preempts(&self) -> bool {
+        true
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        match event {
+            Event::Completion(i) => self.leave(i, system.ended()),
+            _ if self.needed >= self.servers => return,
+            _ => {}
+        }
+        self.extend(system);
+        self.aim();
+        self.serve(system);
+    }
+}

@@ -1,0 +1,406 @@
+use std::collections::VecDeque;
+
+use super::meter::{Meter, Moment};
+use super::pools::Pools;
+use super::queued::Queued;
+use super::room::Room;
+use crate::multiresource::schedule::Packing;
+use crate::multiresource::workload::Workload;
+
+/// A job as rules know it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Job {
+    /// Arrival number over all types: lower is older.
+    pub number: u64,
+    /// Arrival time, in the workload's time unit.
+    pub arrived: f64,
+    /// Where the system keeps it.
+    pub(crate) slot: u32,
+}
+
+/// What a policy decided.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Action {
+    /// This job of this type starts (or resumes).
+    Start(usize, Job),
+    /// This job of this type is preempted and waits again, in its place in the queue.
+    Stop(usize, Job),
+}
+
+/// A decision that no server can carry out. The run is over: its numbers mean nothing.
+#[derive(Clone, Debug, thiserror::Error, PartialEq)]
+pub enum Violation {
+    /// A job was started that does not fit.
+    #[error("a job of type {0} was started where it does not fit")]
+    Capacity(usize),
+    /// A job was stopped where preemption is not allowed.
+    #[error("a job of type {0} was preempted where preemption is none")]
+    Preemption(usize),
+    /// A job was started or stopped that is not there.
+    #[error("a job of type {0} was started or stopped, and there is none")]
+    NoJob(usize),
+    /// More jobs at once than can be told apart.
+    #[error("more than {0} jobs are in the system")]
+    Crowd(usize),
+    /// Time went back.
+    #[error("time went back from {0} to {1}")]
+    Time(f64, f64),
+    /// Jobs in are not jobs out plus jobs inside.
+    #[error("{0} jobs came in, {1} went out, {2} are inside")]
+    Conservation(u64, u64, u64),
+    /// The jobs served are not those whose ends are known.
+    #[error("{1} jobs of type {0} are served, and the ends of {2} are known")]
+    Service(usize, usize, usize),
+}
+
+/// How often things happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Counters {
+    /// Jobs that came.
+    pub arrivals: u64,
+    /// Jobs that left.
+    pub completions: u64,
+    /// Jobs stopped.
+    pub preemptions: u64,
+    /// Slots put into setup.
+    pub setups: u64,
+    /// Departures from a working schedule, as the policy reports them.
+    pub switches: u64,
+}
+
+impl Counters {
+    /// What happened in both.
+    #[must_use]
+    pub(crate) fn plus(self, more: Self) -> Self {
+        Counters {
+            arrivals: self.arrivals + more.arrivals,
+            completions: self.completions + more.completions,
+            preemptions: self.preemptions + more.preemptions,
+            setups: self.setups + more.setups,
+            switches: self.switches + more.switches,
+        }
+    }
+}
+
+/// A job in the system.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    pub number: u64,
+    pub arrived: f64,
+    /// Work left \[time\] while it waits, the time when it ends while it runs; NaN where sizes
+    /// are not known.
+    pub work: f64,
+    /// Place in its pool while it runs, or [`WAITING`].
+    pub place: u32,
+    pub kind: u32,
+}
+
+/// The place of a job that does not run.
+pub(super) const WAITING: u32 = u32::MAX;
+
+/// A waiting job: its number, and in the lowest bits its slot. So there are at most 2^24 jobs in
+/// the system, and 2^40 in a run.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+pub(super) struct Ticket(u64);
+
+/// More jobs than a ticket can tell must not be in the system.
+pub(super) const MOST_JOBS: usize = 1 << Ticket::SLOT_BITS;
+
+impl Ticket {
+    const SLOT_BITS: u32 = 24;
+
+    #[inline]
+    pub fn new(number: u64, slot: u32) -> Self {
+        Ticket(number << Self::SLOT_BITS | u64::from(slot))
+    }
+
+    #[inline]
+    pub fn number(self) -> u64 {
+        self.0 >> Self::SLOT_BITS
+    }
+
+    #[inline]
+    pub fn slot(self) -> u32 {
+        self.0 as u32 & (MOST_JOBS as u32 - 1)
+    }
+}
+
+/// The jobs of one type.
+pub(super) struct Type {
+    pub service_rate: f64,
+    /// The waiting jobs, in order of arrival.
+    pub waiting: VecDeque<Ticket>,
+    pub running: u32,
+    /// Slots that hold room and serve nobody: setups under way.
+    pub held: u32,
+    /// Fractional service: what [`System::share`] says.
+    pub share: f64,
+    /// Of the number in system.
+    pub present: Moment,
+    /// Of the number in service.
+    pub busy: Moment,
+    pub offered: Meter,
+}
+
+/// One server with its queues: what a policy sees, and where it acts.
+///
+/// Every change is checked, in release builds too; the first decision that no server could
+/// carry out is kept in [`System::violation`] and nothing is done for it.
+pub struct System {
+    pub(super) types: Vec<Type>,
+    pub(super) entries: Vec<Entry>,
+    /// Slots without a job.
+    pub(super) vacant: Vec<u32>,
+    pub(super) queued: Queued,
+    pub(super) pools: Pools,
+    pub(super) room: Room,
+    pub(super) packing: Packing,
+    pub(super) clocks: Vec<f64>,
+    /// Σ of the clocks' rates, but for rounding.
+    pub(super) clock_rate: f64,
+    /// Σ share·μ over the types, but for rounding.
+    pub(super) shared_rate: f64,
+    /// Whether a type ever had fractional service.
+    pub(super) shares: bool,
+    preemptible: bool,
+    pub(super) now: f64,
+    /// The meters' origin.
+    pub(super) origin: f64,
+    pub(super) actions: Vec<Action>,
+    /// Whether decisions are noted in `actions`.
+    pub(super) noting: bool,
+    pub(super) counters: Counters,
+    pub(super) ended: u64,
+    pub(super) violation: Option<Violation>,
+}
+
+impl System {
+    /// An empty server for this workload, with as many clocks as the policy uses.
+    pub fn new(workload: &Workload, clocks: usize, preemptible: bool) -> Self {
+        let packing = Packing::new(workload);
+        let rates: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
+        let kind = |t: &crate::multiresource::workload::JobType| Type {
+            service_rate: t.service_rate(),
+            waiting: VecDeque::new(),
+            running: 0,
+            held: 0,
+            share: 0.0,
+            present: Moment::default(),
+            busy: Moment::default(),
+            offered: Meter::default(),
+        };
+        System {
+            types: workload.types().iter().map(kind).collect(),
+            entries: Vec::new(),
+            vacant: Vec::new(),
+            queued: Queued::new(rates.len()),
+            pools: Pools::new(&rates),
+            room: Room::new(&packing),
+            packing,
+            clocks: vec![0.0; clocks],
+            clock_rate: 0.0,
+            shared_rate: 0.0,
+            shares: false,
+            preemptible,
+            now: 0.0,
+            origin: 0.0,
+            actions: Vec::new(),
+            noting: true,
+            counters: Counters::default(),
+            ended: 0,
+            violation: None,
+        }
+    }
+
+    /// Starts the oldest waiting job of type i.
+    #[inline]
+    pub fn start(&mut self, i: usize) {
+        if !self.room.take(i) {
+            return self.violate(Violation::Capacity(i));
+        }
+        match self.types[i].waiting.pop_front() {
+            Some(ticket) => self.run(i, ticket.slot()),
+            None => {
+                self.room.give(i);
+                self.violate(Violation::NoJob(i));
+            }
+        }
+    }
+
+    /// Starts this waiting job of type i.
+    pub fn start_job(&mut self, i: usize, job: Job) {
+        let place = self.place_in_queue(i, job.number);
+        if self.types[i].waiting.get(place) != Some(&Ticket::new(job.number, job.slot)) {
+            return self.violate(Violation::NoJob(i));
+        }
+        if !self.room.take(i) {
+            return self.violate(Violation::Capacity(i));
+        }
+        self.types[i].waiting.remove(place);
+        self.run(i, job.slot);
+    }
+
+    /// Preempts the youngest running job of type i; it waits again, in its place in the queue.
+    pub fn stop(&mut self, i: usize) {
+        match self.youngest_running(i) {
+            Some(job) => self.stop_job(i, job),
+            None => self.violate(Violation::NoJob(i)),
+        }
+    }
+
+    /// Preempts this running job of type i; it waits again, in its place in the queue.
+    pub fn stop_job(&mut self, i: usize, job: Job) {
+        if self.requeue(i, job) {
+            self.room.give(i);
+        }
+    }
+
+    /// Preempts the youngest running job of type i; its room stays held, until
+    /// [`System::release_setup`].
+    pub fn stop_into_setup(&mut self, i: usize) {
+        let Some(job) = self.youngest_running(i) else {
+            return self.violate(Violation::NoJob(i));
+        };
+        if self.requeue(i, job) {
+            self.types[i].held += 1;
+            self.counters.setups += 1;
+        }
+    }
+
+    /// Holds the room of a type-i slot that has no job, until [`System::release_setup`].
+    pub fn hold(&mut self, i: usize) {
+        if !self.room.take(i) {
+            return self.violate(Violation::Capacity(i));
+        }
+        self.types[i].held += 1;
+    }
+
+    /// Tells that a slot without a job went into setup, for the statistics.
+    pub fn count_setup(&mut self) {
+        self.counters.setups += 1;
+    }
+
+    /// Ends a setup or another hold of type i: its room is free.
+    pub fn release_setup(&mut self, i: usize) {
+        if self.types[i].held == 0 {
+            return self.violate(Violation::NoJob(i));
+        }
+        self.types[i].held -= 1;
+        self.room.give(i);
+    }
+
+    /// Sets the rate [1/time] of one of the policy's exponential clocks; 0 stops it.
+    pub fn set_clock(&mut self, clock: usize, rate: f64) {
+        self.clock_rate += rate - self.clocks[clock];
+        self.clocks[clock] = rate;
+    }
+
+    /// Fractional service: all jobs of type i, waiting ones too, share `speed` equally (speed
+    /// 1 serves one job at full rate). For policies that start no jobs of that type.
+    pub fn share(&mut self, i: usize, speed: f64) {
+        self.shares = true;
+        let at = self.now - self.origin;
+        let kind = &mut self.types[i];
+        let more = speed - kind.share;
+        kind.share = speed;
+        kind.busy.jump(more, at);
+        self.shared_rate += more * kind.service_rate;
+        let overfull = |j: usize| {
+            let served = |t: &Type| f64::from(t.running) + t.share;
+            let used = |(k, t): (usize, &Type)| served(t) * self.demand(k)[j] as f64;
+            let used: f64 = self.types.iter().enumerate().map(used).sum();
+            used > self.capacity()[j] as f64 * (1.0 + 1e-9)
+        };
+        if speed.is_nan() || speed < 0.0 || (0..self.capacity().len()).any(overfull) {
+            self.violate(Violation::Capacity(i));
+        }
+    }
+
+    /// Tells how many slots the policy offers to type i, for the statistics.
+    pub fn offer(&mut self, i: usize, slots: u32) {
+        let at = self.now - self.origin;
+        self.types[i].offered.set(f64::from(slots), at);
+    }
+
+    /// Tells that the policy left a working schedule, for the statistics.
+    pub fn count_switch(&mut self) {
+        self.counters.switches += 1;
+    }
+
+    // How the parts of it change.
+
+    /// Where a job of this number stands in the queue of type i, or belongs.
+    fn place_in_queue(&self, i: usize, number: u64) -> usize {
+        let waiting = &self.types[i].waiting;
+        waiting.partition_point(|ticket| ticket.number() < number)
+    }
+
+    /// A job has left the queue of type i, or come into it.
+    #[inline]
+    pub(super) fn queue_changed(&mut self, i: usize) {
+        let head = self.types[i].waiting.front();
+        let number = head.map(|ticket| ticket.number());
+        self.queued.set_oldest(i, number);
+    }
+
+    /// The job in this slot has left the queue, and runs in the room that was taken for it.
+    #[inline(always)]
+    fn run(&mut self, i: usize, slot: u32) {
+        self.queue_changed(i);
+        self.queued.length -= 1;
+        let at = self.now - self.origin;
+        self.types[i].running += 1;
+        self.types[i].busy.rise(at);
+        let entry = &mut self.entries[slot as usize];
+        entry.place = self.pools.join(i, slot);
+        entry.work += self.now;
+        if self.noting {
+            self.actions.push(Action::Start(i, self.job(slot)));
+        }
+    }
+
+    fn requeue(&mut self, i: usize, job: Job) -> bool {
+        let Entry { number, place, .. } = self.entries[job.slot as usize];
+        if number != job.number || place == WAITING {
+            self.violate(Violation::NoJob(i));
+            return false;
+        }
+        if !self.preemptible {
+            self.violate(Violation::Preemption(i));
+            return false;
+        }
+        self.stop_running(i, place);
+        let entry = &mut self.entries[job.slot as usize];
+        // Rounding must not leave a job with less than no work.
+        entry.work = match entry.work - self.now {
+            left if left < 0.0 => 0.0,
+            left => left,
+        };
+        entry.place = WAITING;
+        let place = self.place_in_queue(i, job.number);
+        let ticket = Ticket::new(job.number, job.slot);
+        self.types[i].waiting.insert(place, ticket);
+        self.queue_changed(i);
+        self.queued.length += 1;
+        self.counters.preemptions += 1;
+        if self.noting {
+            self.actions.push(Action::Stop(i, job));
+        }
+        true
+    }
+
+    /// The job of type i in this place runs no more.
+    #[inline(always)]
+    pub(super) fn stop_running(&mut self, i: usize, place: u32) {
+        if let Some(moved) = self.pools.leave(i, place) {
+            self.entries[moved as usize].place = place;
+        }
+        let at = self.now - self.origin;
+        self.types[i].running -= 1;
+        self.types[i].busy.fall(at);
+    }
+
+    pub(super) fn violate(&mut self, violation: Violation) {
+        self.violation.get_or_insert(violation);
+    }
+}

@@ -1,0 +1,44 @@
+use crate::multiresource::workload::Workload;
+
+/// Why a rule cannot serve a workload. What it found is in whole units of the resource: the
+/// greatest common divisor of its demands.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unsuitable {
+    /// The rule counts servers, and there is more than one resource.
+    #[error("it is defined for one resource, and the workload has {0}")]
+    Resources(usize),
+    /// A type's need does not divide the number of servers.
+    #[error(
+        "each need must divide the number of servers, and {1} of type `{0}` does not divide {2}"
+    )]
+    Divisor(String, u64, u64),
+    /// None of its types runs alone, or several do: these.
+    #[error(
+        "it is for two types, one of which takes the whole server, and {} here; for any types there are static-quickswap and adaptive-quickswap",
+        match .0.as_slice() { [] => "none does".to_owned(), several => format!("{} do", several.join(", ")) }
+    )]
+    Alone(Vec<String>),
+    /// Beside the type that runs alone there is none, or several: these.
+    #[error(
+        "it is for two types, one of which takes the whole server, and beside that there {} here; for any types there are static-quickswap and adaptive-quickswap",
+        match .0.as_slice() { [] => "is none".to_owned(), several => format!("are {}", several.join(", ")) }
+    )]
+    Light(Vec<String>),
+    /// A threshold that is too large, and the largest.
+    #[error("its threshold ℓ is from 0 to {1} here, and not {0}")]
+    Threshold(u32, u32),
+    /// More servers than the rule's tables are made for.
+    #[error("its tables are for at most {1} servers, and the workload has {0}")]
+    Servers(u64, u64),
+}
+
+/// Servers k and the needs n (K) of a workload with one resource.
+pub(super) fn one_resource(workload: &Workload) -> Result<(u64, Vec<u64>), Unsuitable> {
+    match workload.resources() {
+        [resource] => {
+            let needs = workload.types().iter().map(|t| t.units()[0]);
+            Ok((resource.units(), needs.collect()))
+        }
+        several => Err(Unsuitable::Resources(several.len())),
+    }
+}

@@ -1,0 +1,407 @@
+//! The optimum as a fraction, proven from both sides.
+//!
+//! # Theory
+//! With `x_s = ρ π_s` program (7) and its dual are
+//!
+//! ```text
+//! ρ  =  min Σ_s x_s   s.t.  Σ_s x_s u_si ≥ b_i,  x ≥ 0     =     max Σ_i b_i v_i   s.t.  v·u ≤ 1 (each u ∈ S),  v ≥ 0
+//! ```
+//!
+//! and the prices of the certificate are `y_i = b_i v_i / ρ`. Where the offered loads b are fractions,
+//! so are the vertices of both. Which schedules are in use, which types are tight and which have a price
+//! is taken from the optimum in doubles; `x` solves the equations of tight types, `v` those of the
+//! schedules in use (Applegate, Cook, Dash, Espinoza, Operations Research Letters 35, 2007, settle linear
+//! programs so). Both are then verified in whole numbers, all constraints and the equality of the two
+//! values; so nothing rests on the doubles.
+//!
+//! # Practice
+//! Of the tight types as many are taken as are independent, so that degenerate optima make no
+//! difference; of the schedules likewise, and where those in use do not determine the prices, others
+//! that are worth 1 are searched for. That no schedule is worth more takes a search
+//! (`knapsack`), but none where ρ is the fluid bound: v_i = D_ij/P_j of the bottleneck j is
+//! worth at most 1 since u·D ≤ P.
+//!
+//! With several kinds of servers there is one equation `Σ_s π_s = 1` for each: `system`
+//! solves whatever equations are put to it.
+
+mod knapsack;
+mod system;
+
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_rational::BigRational;
+use num_traits::{One, Signed, ToPrimitive, Zero};
+
+use super::{Mix, Solution};
+use crate::multiresource::schedule::{Packing, Schedule};
+use crate::multiresource::workload::{JobType, Workload};
+use knapsack::Verdict;
+use system::{Echelon, Fractions, dot};
+
+/// The program's optimum in fractions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exact {
+    /// `ρ = max_i b_i / (πW)_i` of the mix.
+    pub load: BigRational,
+    /// The schedules `W` (N × K) of the mix.
+    pub schedules: Vec<Schedule>,
+    /// Their weights `π` (N), positive, of sum 1.
+    pub weights: Vec<BigRational>,
+    /// That no mix is better; or why only the double precision bound says so.
+    pub proof: Result<Prices, Unproven>,
+}
+
+/// Prices at which no schedule is worth more than `1/ρ`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prices {
+    /// `y` (K), nonnegative, of sum 1.
+    pub of_types: Vec<BigRational>,
+    /// The resource whose fluid bound is ρ, where there is one: the proof then takes no search.
+    pub bottleneck: Option<usize>,
+}
+
+/// Why there is no optimum in fractions.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Inexact {
+    /// Sizes or arrivals of a law whose mean is no fraction.
+    #[error("the offered load of type `{0}` is no fraction")]
+    NoFraction(String),
+    /// The doubles were too far from a vertex.
+    #[error("the equations of the optimum in doubles have no solution that is one")]
+    NoVertex,
+}
+
+/// Why there is no exact bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unproven {
+    /// The prices found are not feasible: the mix need not be best.
+    #[error("no exact prices were found for this mix")]
+    NoPrices,
+    /// The search of schedules did not end.
+    #[error("the search for a schedule that is worth more did not end")]
+    Nodes,
+}
+
+/// Rounds of correcting which types are tight and which schedules are in use.
+const CORRECTIONS: usize = 8;
+
+/// Relative slack up to which a type may be tight, and a schedule worth 1.
+const TIGHT: f64 = 1e-7;
+
+/// By how much the load in fractions may be above that in doubles.
+const ROUNDING: f64 = 1e-9;
+
+/// Schedules worth 1 that are tried to find prices.
+const TRIED: usize = 5_000;
+
+/// The optimum of a solved program in fractions, looking at no more than `nodes` nodes where a
+/// search is needed.
+///
+/// # Errors
+/// Where there is none, and why.
+pub fn exact(workload: &Workload, solution: &Solution, nodes: u64) -> Result<Exact, Inexact> {
+    let program = Program::new(workload)?;
+    let (mix, times) = program.times(solution).ok_or(Inexact::NoVertex)?;
+    let total: BigInt = times.numerators.iter().sum();
+    let load = BigRational::new(total.clone(), &times.denominator * &program.unit);
+    let proof = program.prices(solution, &mix, &load, nodes);
+    Ok(Exact {
+        proof,
+        load,
+        schedules: mix,
+        weights: (times.numerators.into_iter())
+            .map(|x| BigRational::new(x, total.clone()))
+            .collect(),
+    })
+}
+
+impl Exact {
+    /// Whether ρ is proven from both sides.
+    pub fn is_proven(&self) -> bool {
+        self.proof.is_ok()
+    }
+
+    /// The mix in the nearest doubles.
+    pub fn mix(&self) -> Mix {
+        Mix {
+            schedules: self.schedules.clone(),
+            weights: self.weights.iter().map(nearest).collect(),
+        }
+    }
+}
+
+/// The double nearest to a fraction.
+fn nearest(fraction: &BigRational) -> f64 {
+    fraction.to_f64().unwrap_or(f64::NAN)
+}
+
+/// The program in whole numbers: `b_i = loads_i / unit`.
+struct Program {
+    packing: Packing,
+    loads: Vec<BigInt>,
+    unit: BigInt,
+}
+
+impl Program {
+    fn new(workload: &Workload) -> Result<Self, Inexact> {
+        let load = |kind: &JobType| {
+            let missing = || Inexact::NoFraction(kind.name().into());
+            kind.exact_load().ok_or_else(missing)
+        };
+        let loads: Vec<BigRational> = workload
+            .types()
+            .iter()
+            .map(load)
+            .collect::<Result<_, _>>()?;
+        let unit = loads
+            .iter()
+            .fold(BigInt::one(), |unit, b| unit.lcm(b.denom()));
+        Ok(Program {
+            packing: Packing::new(workload),
+            loads: loads
+                .iter()
+                .map(|b| b.numer() * (&unit / b.denom()))
+                .collect(),
+            unit,
+        })
+    }
+
+    /// Schedules with `x_s > 0` in multiples of 1/unit, feasible and as good as in doubles.
+    fn times(&self, solution: &Solution) -> Option<(Vec<Schedule>, Fractions)> {
+        let Mix { schedules, weights } = &solution.mix;
+        let mut used: Vec<usize> = (0..schedules.len()).collect();
+        // Of schedules that depend on each other the light ones are left out.
+        used.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+        let mut order = self.by_tightness(solution);
+        for _ in 0..CORRECTIONS {
+            let basis: Vec<&Schedule> = used.iter().map(|&s| &schedules[s]).collect();
+            let times = self.at_vertex(&basis, &order)?;
+            let starved = self.starved(&basis, &times);
+            if starved.is_empty() && times.numerators.iter().all(|x| !x.is_negative()) {
+                let total = times.numerators.iter().sum();
+                let load = BigRational::new(total, &times.denominator * &self.unit);
+                let as_good = nearest(&load) <= solution.certificate.load * (1.0 + ROUNDING);
+                return as_good.then(|| in_use(schedules, used, times));
+            }
+            // What the doubles did not tell from 0: a schedule not in use, a type that is tight.
+            let mut kept = times.numerators.iter().map(|x| !x.is_negative());
+            used.retain(|_| kept.next().unwrap_or(true));
+            order.sort_by_key(|i| !starved.contains(i));
+        }
+        None
+    }
+
+    /// The types, those first that are probably tight.
+    fn by_tightness(&self, solution: &Solution) -> Vec<usize> {
+        let served = solution.mix.mean_schedule();
+        let offered =
+            |i: usize| nearest(&BigRational::new(self.loads[i].clone(), self.unit.clone()));
+        let slack: Vec<f64> = (0..served.len())
+            .map(|i| served[i] / offered(i) * solution.certificate.load - 1.0)
+            .collect();
+        // A price where there is slack is an error of rounding.
+        let priced = |i: usize| slack[i] < TIGHT && solution.certificate.prices[i] > TIGHT;
+        let mut order: Vec<usize> = (0..served.len()).collect();
+        order.sort_by(|&a, &b| {
+            priced(b)
+                .cmp(&priced(a))
+                .then(slack[a].total_cmp(&slack[b]))
+        });
+        order
+    }
+
+    /// The solution of the equations of the first types in order that determine it; 0 for schedules
+    /// that depend on the others.
+    fn at_vertex(&self, schedules: &[&Schedule], order: &[usize]) -> Option<Fractions> {
+        let row = |i: usize| schedules.iter().map(|u| u[i]).collect::<Vec<u32>>();
+        let rows = order.iter().map(|&i| (row(i), self.loads[i].clone()));
+        solve_independent(rows, schedules.len())
+    }
+
+    /// The types that get less than `b_i`.
+    fn starved(&self, schedules: &[&Schedule], times: &Fractions) -> Vec<usize> {
+        let served = |i: usize| -> BigInt {
+            let pairs = schedules.iter().zip(&times.numerators);
+            pairs.filter(|(u, _)| u[i] > 0).map(|(u, x)| x * u[i]).sum()
+        };
+        (0..self.loads.len())
+            .filter(|&i| served(i) < &self.loads[i] * &times.denominator)
+            .collect()
+    }
+
+    /// Prices that prove the load.
+    fn prices(
+        &self,
+        solution: &Solution,
+        mix: &[Schedule],
+        load: &BigRational,
+        nodes: u64,
+    ) -> Result<Prices, Unproven> {
+        if let Some(j) = self.bottleneck(load) {
+            let share = |i: usize| BigInt::from(self.packing.demand(i)[j]);
+            let values = Fractions {
+                numerators: (0..self.loads.len()).map(share).collect(),
+                denominator: self.packing.capacity()[j].into(),
+            };
+            return Ok(Prices {
+                of_types: self.worths(&values, load),
+                bottleneck: Some(j),
+            });
+        }
+        let values = self
+            .values(solution, mix, nodes)
+            .ok_or(Unproven::NoPrices)?;
+        let sound = values.numerators.iter().all(|v| !v.is_negative())
+            && mix
+                .iter()
+                .all(|u| dot(u, &values.numerators) == values.denominator);
+        let worths = self.worths(&values, load);
+        if !sound || !worths.iter().sum::<BigRational>().is_one() {
+            return Err(Unproven::NoPrices);
+        }
+        let guide = &solution.certificate.resource_prices;
+        match knapsack::exceeds(&self.packing, &values, guide, nodes) {
+            Verdict::Bounded => Ok(Prices {
+                of_types: worths,
+                bottleneck: None,
+            }),
+            Verdict::Beaten(_) => Err(Unproven::NoPrices),
+            Verdict::Undecided => Err(Unproven::Nodes),
+        }
+    }
+
+    /// The resource j with `Σ_i b_i D_ij / P_j = ρ`, if there is one.
+    fn bottleneck(&self, load: &BigRational) -> Option<usize> {
+        let is_filled = |&j: &usize| {
+            let needed: BigInt = (0..self.loads.len())
+                .map(|i| &self.loads[i] * self.packing.demand(i)[j])
+                .sum();
+            let capacity = BigInt::from(self.packing.capacity()[j]);
+            needed.is_positive() && needed * load.denom() == load.numer() * capacity * &self.unit
+        };
+        (0..self.packing.capacity().len()).find(is_filled)
+    }
+
+    /// `y_i = b_i v_i / ρ`.
+    fn worths(&self, values: &Fractions, load: &BigRational) -> Vec<BigRational> {
+        let whole = BigRational::new(
+            &values.denominator * &self.unit * load.numer(),
+            load.denom().clone(),
+        );
+        let pairs = self.loads.iter().zip(&values.numerators);
+        pairs
+            .map(|(b, v)| BigRational::from_integer(b * v) / &whole)
+            .collect()
+    }
+
+    /// Values `v` (K) of running jobs at which each schedule of the mix is worth 1, and types
+    /// without a price in doubles nothing.
+    fn values(&self, solution: &Solution, mix: &[Schedule], nodes: u64) -> Option<Fractions> {
+        let prices = &solution.certificate.prices;
+        let mut priced: Vec<usize> = (0..prices.len()).filter(|&i| prices[i] > 0.0).collect();
+        priced.sort_by(|&a, &b| prices[b].total_cmp(&prices[a]));
+        let row = |u: &[u32]| priced.iter().map(|&i| u[i]).collect::<Vec<u32>>();
+        let mut rows: Vec<Vec<u32>> = mix.iter().map(|u| row(u)).collect();
+        let mut echelon = Echelon::default();
+        let mut rank = rows.iter().filter(|row| echelon.admit(row)).count();
+        if rank < priced.len() {
+            let mut tried = 0;
+            let guide = &solution.certificate.resource_prices;
+            knapsack::near(
+                &self.packing,
+                &self.rough_values(solution),
+                guide,
+                TIGHT,
+                nodes,
+                |u| {
+                    let row = row(u);
+                    if echelon.admit(&row) {
+                        rank += 1;
+                        rows.push(row);
+                    }
+                    tried += 1;
+                    rank < priced.len() && tried < TRIED
+                },
+            );
+        }
+        let solved = solve_independent(
+            rows.into_iter().map(|row| (row, BigInt::one())),
+            priced.len(),
+        )?;
+        let mut numerators = vec![BigInt::zero(); prices.len()];
+        for (i, v) in priced.into_iter().zip(solved.numerators) {
+            numerators[i] = v;
+        }
+        Some(Fractions {
+            numerators,
+            denominator: solved.denominator,
+        })
+    }
+
+    /// `v_i = ρ y_i / b_i` in doubles.
+    fn rough_values(&self, solution: &Solution) -> Vec<f64> {
+        let certificate = &solution.certificate;
+        let of_type = |(b, y): (&BigInt, &f64)| {
+            let offered = BigRational::new(b.clone(), self.unit.clone());
+            certificate.load * y / nearest(&offered)
+        };
+        self.loads
+            .iter()
+            .zip(&certificate.prices)
+            .map(of_type)
+            .collect()
+    }
+}
+
+/// Solves the first independent ones of some equations in `unknowns` unknowns; unknowns that
+/// depend on others are 0. Whether the other equations hold is for the caller to see.
+fn solve_independent(
+    equations: impl Iterator<Item = (Vec<u32>, BigInt)>,
+    unknowns: usize,
+) -> Option<Fractions> {
+    let mut echelon = Echelon::default();
+    let (mut rows, mut right) = (Vec::new(), Vec::new());
+    for (row, b) in equations {
+        if rows.len() < unknowns && echelon.admit(&row) {
+            rows.push(row);
+            right.push(b);
+        }
+    }
+    let columns = echelon.columns();
+    let square: Vec<Vec<u32>> = rows
+        .iter()
+        .map(|row| columns.iter().map(|&c| row[c]).collect())
+        .collect();
+    let solved = system::solve(&square, &right)?;
+    let mut numerators = vec![BigInt::zero(); unknowns];
+    for (c, x) in columns.into_iter().zip(solved.numerators) {
+        numerators[c] = x;
+    }
+    Some(Fractions {
+        numerators,
+        denominator: solved.denominator,
+    })
+}
+
+/// What has a positive time, in the order of the mix.
+fn in_use(
+    schedules: &[Schedule],
+    used: Vec<usize>,
+    times: Fractions,
+) -> (Vec<Schedule>, Fractions) {
+    let pairs = used.into_iter().zip(times.numerators);
+    let mut positive: Vec<(usize, BigInt)> = pairs.filter(|(_, x)| x.is_positive()).collect();
+    positive.sort_by_key(|(s, _)| *s);
+    let (used, numerators): (Vec<usize>, Vec<BigInt>) = positive.into_iter().unzip();
+    let times = Fractions {
+        numerators,
+        denominator: times.denominator,
+    };
+    (
+        used.into_iter().map(|s| schedules[s].clone()).collect(),
+        times,
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,228 @@
+//! The program of a fleet: n_h servers of each shape h, one linear program over all of them.
+//!
+//! ```text
+//! maximize t   s.t.   Σ_h n_h Σ_{s∈S_h} π_hs u_hsi / b_i − t ≥ 0  (each type i),
+//!                     Σ_s π_hs ≤ 1  (each shape h),   π ≥ 0;                        ρ = 1/t
+//! ```
+//!
+//! Servers of one shape are alike and the constraints convex, so one mix a shape is as good as one
+//! a server. Prices `y ≥ 0, Σ y_i = 1` bound t from above by `Σ_h n_h z_h`, one knapsack a shape:
+//! `z_h = max_{u∈S_h} Σ_i (y_i/b_i) u_i`. The certificate is both sides, as for one server.
+//!
+//! *Routing.* Of type i the fraction `r_ih = n_h (π_h W_h)_i / Σ_g n_g (π_g W_g)_i` goes to shape
+//! h, where each server then gets the offered load `b^h_i = b_i r_ih / n_h` and serves the type
+//! with `(π_h W_h)_i`: its load there is that in the fleet, ρ_i. With the prices
+//! `y^h_i ∝ (y_i/b_i) b^h_i` the mix of each shape with a price is proven best for that workload,
+//! too ([`Certificate::of_mix`]).
+
+use super::generation::Generation;
+use super::problem::{Column, Problem};
+use super::{
+    Certificate, Knapsack, Limits, Mix, PROOF_GAP, ProgramError, Relaxed, check_types,
+    starting_columns,
+};
+use crate::multiresource::schedule::{Packing, Schedule};
+use crate::multiresource::workload::{Fleet, JobType, Workload};
+
+/// The solved program of a fleet.
+#[derive(Clone, Debug)]
+pub struct FleetSolution {
+    /// The best mix of each shape (H), over the types of its own server, in their order; none is
+    /// empty.
+    pub mixes: Vec<Mix>,
+    /// The proof that they are best, or the gap that is left.
+    pub certificate: FleetCertificate,
+    /// Work done: master programs solved.
+    pub rounds: usize,
+    /// Work done: columns in the last master.
+    pub columns: usize,
+}
+
+/// Two-sided evidence for the load of a fleet.
+#[derive(Clone, Debug)]
+pub struct FleetCertificate {
+    /// `max_i ρ_i` of the mixes: the load ρ from above.
+    pub load: f64,
+    /// Prices `y` (K of the fleet), nonnegative, of sum 1.
+    pub prices: Vec<f64>,
+    /// What a server of each shape is worth at these prices (H).
+    pub servers: Vec<ServerBound>,
+    /// No policy has a load below this: `1 / Σ_h n_h z_h`.
+    pub bound: f64,
+}
+
+/// What no schedule on a server is worth more than, at given values of running jobs.
+#[derive(Clone, Debug)]
+pub struct ServerBound {
+    /// `z_h ≥ max_u Σ_i (y_i/b_i) u_i`.
+    pub worth: f64,
+    /// Prices of the resources' integer units (R_h), at which each job costs its value at least.
+    pub resource_prices: Vec<f64>,
+    /// Where the bound is that of a relaxation: which.
+    pub relaxed: Option<Relaxed>,
+}
+
+impl FleetCertificate {
+    /// Relative gap `load/bound − 1`.
+    pub fn gap(&self) -> f64 {
+        (self.load / self.bound - 1.0).max(0.0)
+    }
+
+    /// Whether the gap is small enough to be called a proof.
+    pub fn proven(&self) -> bool {
+        self.gap() <= PROOF_GAP
+    }
+}
+
+impl FleetSolution {
+    /// `Σ_h n_h (π_h W_h)_i` for each type (K): how many are in service on average, at most.
+    pub fn served(&self, fleet: &Fleet) -> Vec<f64> {
+        served(fleet, &self.mixes)
+    }
+
+    /// `max_i ρ_i` of the mixes as they are.
+    pub fn load(&self, fleet: &Fleet) -> f64 {
+        load(fleet, &self.mixes)
+    }
+
+    /// `r_ih` for each shape and type (H × K), in \[0, 1\]: of sum 1 over the shapes.
+    pub fn routing(&self, fleet: &Fleet) -> Vec<Vec<f64>> {
+        let total = self.served(fleet);
+        let shapes = fleet.shapes().iter().zip(&self.mixes);
+        let of_shape = shapes.map(|(shape, mix)| {
+            let mut row = vec![0.0; total.len()];
+            for (&i, served) in shape.types().iter().zip(mix.mean_schedule()) {
+                row[i] = f64::from(shape.count()) * served / total[i];
+            }
+            row
+        });
+        of_shape.collect()
+    }
+}
+
+impl Certificate {
+    /// The certificate of a mix by given prices `y` (K, nonnegative, not all 0), brought to the
+    /// sum 1: its load, and the bound by one knapsack of at most so many nodes.
+    ///
+    /// # Errors
+    /// When HiGHS does not solve the knapsack's relaxation.
+    pub fn of_mix(
+        workload: &Workload,
+        mix: &Mix,
+        prices: &[f64],
+        nodes: u64,
+    ) -> Result<Self, ProgramError> {
+        let total: f64 = prices.iter().sum();
+        let prices: Vec<f64> = prices.iter().map(|y| y / total).collect();
+        let values = values(workload.types(), &prices);
+        let (worth, resource_prices) = worth(workload, &values, mix, nodes)?;
+        Ok(Certificate {
+            load: mix.loads(workload).into_iter().fold(0.0, f64::max),
+            prices,
+            resource_prices,
+            relaxed: None,
+            bound: 1.0 / worth,
+        })
+    }
+}
+
+/// Solves the program of a fleet by column generation; never silently: see
+/// [`FleetCertificate::proven`].
+///
+/// # Errors
+/// When HiGHS does not end optimal, or numbers are out of its range.
+pub fn solve_fleet(fleet: &Fleet, limits: &Limits) -> Result<FleetSolution, ProgramError> {
+    check_types(fleet.types())?;
+    let problem = Problem::of_fleet(fleet);
+    let mut columns = Vec::new();
+    for (site, shape) in fleet.shapes().iter().enumerate() {
+        let schedules = starting_columns(shape.server(), &problem.sites[site].packing);
+        columns.extend(
+            schedules
+                .into_iter()
+                .map(|schedule| Column { site, schedule }),
+        );
+    }
+    let mut generation = Generation::new(&problem, columns)?;
+    generation.run(limits)?;
+    let columns = generation.master.columns();
+    let mix = |site: usize| {
+        let own = columns
+            .iter()
+            .zip(&generation.weights)
+            .filter(|(c, _)| c.site == site);
+        let (schedules, mut weights): (Vec<Schedule>, Vec<f64>) = own
+            .map(|(column, weight)| (column.schedule.clone(), *weight))
+            .unzip();
+        // A shape that the optimum does without works, too.
+        if weights.iter().all(|weight| *weight <= 0.0) {
+            weights[0] = 1.0;
+        }
+        Mix::new(&schedules, &weights)
+    };
+    let mixes: Vec<Mix> = (0..problem.sites.len()).map(mix).collect();
+    let proof = &generation.proof;
+    let prices = proof.values.iter().zip(&problem.offered);
+    let servers = proof.worths.iter().zip(&proof.resource_prices).enumerate();
+    Ok(FleetSolution {
+        certificate: FleetCertificate {
+            load: load(fleet, &mixes),
+            prices: prices.map(|(v, b)| v * b).collect(),
+            servers: servers
+                .map(|(site, (worth, resource_prices))| ServerBound {
+                    worth: *worth,
+                    resource_prices: resource_prices.clone(),
+                    relaxed: proof.relaxed_site(site),
+                })
+                .collect(),
+            bound: 1.0 / proof.t,
+        },
+        rounds: generation.rounds,
+        columns: columns.len(),
+        mixes,
+    })
+}
+
+/// `max_i ρ_i`.
+pub(super) fn load(fleet: &Fleet, mixes: &[Mix]) -> f64 {
+    let types = fleet.types().iter().zip(served(fleet, mixes));
+    let loads = types.map(|(kind, served)| kind.offered_load() / served);
+    loads.fold(0.0, f64::max)
+}
+
+/// `y_i/b_i` (K).
+pub(super) fn values(types: &[JobType], prices: &[f64]) -> Vec<f64> {
+    let pairs = types.iter().zip(prices);
+    pairs.map(|(kind, y)| y / kind.offered_load()).collect()
+}
+
+/// What no schedule on one server is worth more than, at these values (K) of running jobs, if the
+/// search ends within so many nodes: one of the mix has it where that is best. And prices of the
+/// resources' units that cover the values.
+///
+/// # Errors
+/// When HiGHS does not solve the knapsack's relaxation.
+pub(super) fn worth(
+    server: &Workload,
+    values: &[f64],
+    mix: &Mix,
+    nodes: u64,
+) -> Result<(f64, Vec<f64>), ProgramError> {
+    let packing = Packing::new(server);
+    let of = |u: &Vec<u32>| -> f64 { u.iter().zip(values).map(|(u, v)| f64::from(*u) * v).sum() };
+    let known = mix.schedules.iter().map(of).fold(0.0, f64::max);
+    let knapsack = Knapsack::new(&packing, values)?;
+    let priced = knapsack.solve(known, nodes);
+    Ok((priced.bound, knapsack.resource_prices()))
+}
+
+/// See [`FleetSolution::served`].
+pub(super) fn served(fleet: &Fleet, mixes: &[Mix]) -> Vec<f64> {
+    let mut total = vec![0.0; fleet.types().len()];
+    for (shape, mix) in fleet.shapes().iter().zip(mixes) {
+        for (&i, served) in shape.types().iter().zip(mix.mean_schedule()) {
+            total[i] += f64::from(shape.count()) * served;
+        }
+    }
+    total
+}

@@ -1,0 +1,135 @@
+//! Which of the many optima: the one with the least to drain when a non-preemptive loop
+//! moves between its schedules.
+//!
+//! The secondary program over the optimal face, `min Σ_s π_s ‖u_s − t b‖₁` with the load held
+//! at its optimum: schedules near the mean schedule are near each other. By complementary
+//! slackness every optimal mix uses only schedules worth exactly t at the certificate's
+//! prices; those are walked, nearest to `t b` first, within a budget.
+
+use std::collections::HashSet;
+
+use good_lp::{Expression, ProblemVariables, Solution as _, SolverModel, constraint, variable};
+
+use super::master::Master;
+use super::problem::{Column, Problem, scaled_loads};
+use super::{Knapsack, Mix, ProgramError, Solution};
+use crate::multiresource::schedule::{Fluid, Packing, Schedule};
+use crate::multiresource::workload::Workload;
+
+/// Nodes a schedule of the face that the walk may spend.
+const NODES_A_SCHEDULE: u64 = 100;
+
+/// Relative distance from the optimal worth at which a schedule is on the face.
+const SLACK: f64 = 1e-9;
+
+/// Entries of the secondary program: of many types, fewer schedules are looked at.
+const ENTRIES: usize = 100_000;
+
+/// The optimal face, as far as it was looked at.
+pub(super) struct Settled {
+    /// A mix as good as the solution's, with the least distance to the mean schedule; `None` when
+    /// no better one is found.
+    pub mix: Option<Mix>,
+    /// The schedules that it was chosen from.
+    pub face: Vec<Schedule>,
+}
+
+/// Chooses among the columns known and at most `face` further schedules.
+pub(super) fn choose(
+    workload: &Workload,
+    packing: &Packing,
+    solution: &Solution,
+    known: &[Schedule],
+    face: usize,
+) -> Result<Settled, ProgramError> {
+    let t = 1.0 / solution.certificate.load;
+    let offered: Vec<f64> = workload.types().iter().map(|t| t.offered_load()).collect();
+    let centre: Vec<f64> = offered.iter().map(|b| t * b).collect();
+    let values: Vec<f64> = solution
+        .certificate
+        .prices
+        .iter()
+        .zip(&offered)
+        .map(|(y, b)| y / b)
+        .collect();
+    let knapsack = Knapsack::new(packing, &values)?;
+    let face = face.min(ENTRIES / offered.len());
+    let walked = knapsack.face(t, SLACK, &centre, face, NODES_A_SCHEDULE * face as u64);
+    let worth = |u: &Schedule| -> f64 {
+        let jobs = u.iter().zip(&values);
+        jobs.map(|(u, v)| f64::from(*u) * v).sum()
+    };
+    let known = known.iter().filter(|u| worth(u) >= t * (1.0 - SLACK));
+    let mut seen = HashSet::new();
+    let used = solution.mix.schedules.iter().chain(known).cloned();
+    let columns: Vec<Schedule> = used
+        .chain(walked)
+        .filter(|u| seen.insert(u.clone()))
+        .collect();
+    let Some(weights) = nearest_mix(
+        &columns,
+        &scaled_loads(workload),
+        &centre,
+        t * Fluid::new(workload).bound(),
+    )?
+    else {
+        return Ok(Settled {
+            mix: None,
+            face: columns,
+        });
+    };
+    // With t held at a rounded number the vertex may have one schedule too many, of weight
+    // 1e-12 or so. The program over the chosen schedules alone has a basis of at most K.
+    let chosen = Mix::new(&columns, &weights).schedules;
+    let problem = Problem::new(workload);
+    let mut master = Master::new(&problem, &[Vec::new()])?;
+    let basis = chosen.iter().map(|u| Column {
+        site: 0,
+        schedule: u.clone(),
+    });
+    master.add(basis.collect())?;
+    let weights = master.solve()?.weights;
+    Ok(Settled {
+        mix: Some(Mix::new(&chosen, &master.polished(weights))),
+        face: columns,
+    })
+}
+
+/// `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t` (both scaled), `Σ π_s = 1`; `None` if HiGHS
+/// does not find an optimum (the first mix then stands).
+fn nearest_mix(
+    columns: &[Schedule],
+    scaled: &[f64],
+    centre: &[f64],
+    t: f64,
+) -> Result<Option<Vec<f64>>, ProgramError> {
+    let distance = |u: &Schedule| -> f64 {
+        u.iter()
+            .zip(centre)
+            .map(|(u, c)| (f64::from(*u) - c).abs())
+            .sum()
+    };
+    let mut variables = ProblemVariables::new();
+    let weights = variables.add_vector(variable().min(0.0), columns.len());
+    let objective: Expression = weights
+        .iter()
+        .zip(columns)
+        .map(|(w, u)| distance(u) * *w)
+        .sum();
+    let mut problem = variables.minimise(objective).using(good_lp::highs);
+    problem.set_verbose(false);
+    let mut problem = problem
+        .set_threads(1)
+        .set_option("primal_feasibility_tolerance", 1e-10);
+    for (i, b) in scaled.iter().enumerate() {
+        let terms = weights.iter().zip(columns).filter(|(_, u)| u[i] > 0);
+        let served: Expression = terms.map(|(w, u)| f64::from(u[i]) / b * *w).sum();
+        problem = problem.with(constraint!(served >= t));
+    }
+    let total: Expression = weights.iter().copied().sum();
+    problem = problem.with(constraint!(total == 1.0));
+    let Ok(solution) = problem.solve() else {
+        return Ok(None);
+    };
+    Ok(Some(weights.iter().map(|w| solution.value(*w)).collect()))
+}

@@ -1,0 +1,375 @@
+//! The pricing problem: an integer knapsack in R dimensions, `max Σ_i v_i u_i` over `S`, by
+//! depth-first branch and bound.
+//!
+//! The relaxation's dual gives resource prices `w ≥ 0` with `D_i·w ≥ v_i`. Types are visited
+//! by efficiency `e_i = v_i / (D_i·w) ≤ 1`, most efficient first; below a node whose
+//! remaining types start at i, nothing gains more than `e_i (w·room)`, since `e_i w` is dual
+//! feasible for them. At the root that is the bound of the linear relaxation.
+
+use good_lp::{
+    DualValues, Expression, ProblemVariables, Solution as _, SolutionWithDual, SolverModel,
+    constraint, variable,
+};
+
+use super::ProgramError;
+use super::table::Guide;
+use crate::multiresource::schedule::{Packing, Schedule};
+
+/// A knapsack with its resource prices, ready to be solved with more or less effort.
+pub struct Knapsack<'a> {
+    packing: &'a Packing,
+    /// Price of one unit of each resource.
+    prices: Vec<f64>,
+    /// The types worth taking, most efficient first.
+    items: Vec<Item>,
+}
+
+struct Item {
+    kind: usize,
+    value: f64,
+    /// `D_i·w`.
+    cost: f64,
+    /// `v_i / D_i·w`.
+    efficiency: f64,
+    /// Whole jobs of it in the relaxation's solution; `None` outside its basis.
+    relaxed: Option<u32>,
+}
+
+/// What a knapsack search found.
+#[derive(Clone, Debug)]
+pub struct Priced {
+    /// Schedules worth more than the threshold, the best first; each maximal.
+    pub schedules: Vec<Schedule>,
+    /// No schedule is worth more than this.
+    pub bound: f64,
+    /// Whether the search ended by itself: the bound is then the optimum (or the threshold,
+    /// if nothing is worth more).
+    pub exact: bool,
+}
+
+/// Columns handed to the master a round: the last improvements of one search.
+const COLUMNS_A_ROUND: usize = 4;
+
+/// Relative improvement below which a schedule is not worth finding.
+const WORTH: f64 = 1e-12;
+
+impl<'a> Knapsack<'a> {
+    /// Prepares `max Σ v_i u_i` over the packing; values are nonnegative, one a type.
+    ///
+    /// # Errors
+    /// When HiGHS does not solve the relaxation's dual.
+    pub fn new(packing: &'a Packing, values: &[f64]) -> Result<Self, ProgramError> {
+        let Relaxation { prices, counts } = Relaxation::solve(packing, values)?;
+        let cost = |i: usize| -> f64 {
+            packing
+                .demand(i)
+                .iter()
+                .zip(&prices)
+                .map(|(d, w)| *d as f64 * w)
+                .sum()
+        };
+        let item = |i: usize| Item {
+            kind: i,
+            value: values[i],
+            cost: cost(i),
+            efficiency: values[i] / cost(i),
+            relaxed: (counts[i] > 0.0).then_some(counts[i] as u32),
+        };
+        let mut items: Vec<Item> = (0..values.len())
+            .filter(|&i| values[i] > 0.0)
+            .map(item)
+            .collect();
+        items.sort_by(|a, b| {
+            b.efficiency
+                .total_cmp(&a.efficiency)
+                .then(b.cost.total_cmp(&a.cost))
+                .then(a.kind.cmp(&b.kind))
+        });
+        Ok(Knapsack {
+            packing,
+            prices,
+            items,
+        })
+    }
+
+    /// Prices `w` of the resources' integer units, with `D_i·w ≥ v_i` for every type.
+    pub fn resource_prices(&self) -> Vec<f64> {
+        self.prices.clone()
+    }
+
+    /// The bound of the linear relaxation, `P·w`.
+    pub fn relaxed(&self) -> f64 {
+        self.packing
+            .capacity()
+            .iter()
+            .zip(&self.prices)
+            .map(|(p, w)| *p as f64 * w)
+            .sum()
+    }
+
+    /// Searches for schedules worth more than `threshold`, visiting at most `nodes` nodes.
+    pub fn solve(&self, threshold: f64, nodes: u64) -> Priced {
+        self.guided(threshold, nodes, None)
+    }
+
+    /// The same with a second bound beside that of the prices.
+    pub(super) fn guided(&self, threshold: f64, nodes: u64, guide: Option<&Guide>) -> Priced {
+        let capacity = self.packing.capacity();
+        let by_guide = guide.map_or(f64::INFINITY, |guide| guide.bound(capacity));
+        let mut search = Search {
+            knapsack: self,
+            nodes,
+            best: threshold,
+            // Sums of some hundred terms round by 1e-14 or so.
+            ceiling: self.relaxed().min(by_guide * (1.0 + 1e-13)),
+            guide,
+            counts: vec![0; self.items.len()],
+            found: Vec::new(),
+        };
+        let exact = search.visit(
+            0,
+            0.0,
+            self.relaxed(),
+            &mut self.packing.capacity().to_vec(),
+        );
+        // A search that reached the relaxation's bound is as good as one that saw all.
+        let met = search.best >= search.ceiling * (1.0 - WORTH);
+        let bound = if exact || met {
+            search.best * (1.0 + WORTH)
+        } else {
+            search.ceiling
+        };
+        let best = search.found.iter().rev().take(COLUMNS_A_ROUND);
+        Priced {
+            schedules: best.map(|counts| self.schedule(counts)).collect(),
+            bound: bound.min(search.ceiling.max(threshold)),
+            exact: exact || met,
+        }
+    }
+
+    /// All schedules within a relative `slack` of the value `target`, nearest to `centre`
+    /// first, at most `limit` of them and looking at no more than `nodes` nodes.
+    pub(super) fn face(
+        &self,
+        target: f64,
+        slack: f64,
+        centre: &[f64],
+        limit: usize,
+        nodes: u64,
+    ) -> Vec<Schedule> {
+        let mut walk = Walk {
+            knapsack: self,
+            floor: target * (1.0 - slack),
+            centre,
+            limit,
+            nodes,
+            counts: vec![0; self.items.len()],
+            found: Vec::new(),
+        };
+        walk.visit(
+            0,
+            0.0,
+            self.relaxed(),
+            &mut self.packing.capacity().to_vec(),
+        );
+        walk.found
+            .iter()
+            .map(|counts| self.schedule(counts))
+            .collect()
+    }
+
+    /// From counts in item order to a schedule; room that is left goes to whoever fits.
+    fn schedule(&self, counts: &[u32]) -> Schedule {
+        let mut schedule = vec![0; self.packing.types()];
+        for (item, count) in self.items.iter().zip(counts) {
+            schedule[item.kind] = *count;
+        }
+        let everyone: Vec<usize> = (0..self.packing.types()).collect();
+        self.packing.filled(schedule, &everyone)
+    }
+}
+
+struct Search<'a> {
+    knapsack: &'a Knapsack<'a>,
+    nodes: u64,
+    best: f64,
+    ceiling: f64,
+    guide: Option<&'a Guide>,
+    counts: Vec<u32>,
+    found: Vec<Vec<u32>>,
+}
+
+impl Search<'_> {
+    /// Visits the counts of the items from `k` on; `false` when the nodes are spent.
+    fn visit(&mut self, k: usize, value: f64, room_value: f64, room: &mut [u64]) -> bool {
+        if value > self.best * (1.0 + WORTH) {
+            self.best = value;
+            self.found.push(self.counts[..k].to_vec());
+        }
+        let Some(item) = self.knapsack.items.get(k) else {
+            return true;
+        };
+        if value + item.efficiency * room_value <= self.best * (1.0 + WORTH) {
+            return true;
+        }
+        if let Some(guide) = self.guide
+            && value + guide.bound(room) <= self.best * (1.0 + WORTH)
+        {
+            return true;
+        }
+        if self.nodes == 0 {
+            return false;
+        }
+        self.nodes -= 1;
+        let next = self.knapsack.items.get(k + 1).map_or(0.0, |i| i.efficiency);
+        let most = self.knapsack.packing.most(item.kind, room);
+        // Near the relaxation's solution first; what is outside its basis fills up.
+        let first = item.relaxed.unwrap_or(most).min(most);
+        let mut complete = true;
+        for count in (first..=most).chain((0..first).rev()) {
+            let value = value + f64::from(count) * item.value;
+            let left = room_value - f64::from(count) * item.cost;
+            if value.max(value + next * left) <= self.best * (1.0 + WORTH) {
+                // With fewer of this item the bound only falls.
+                if count < first { break } else { continue }
+            }
+            self.counts[k] = count;
+            self.knapsack.packing.take(item.kind, count, room);
+            complete = self.visit(k + 1, value, left, room);
+            self.knapsack.packing.give_back(item.kind, count, room);
+            if !complete || self.best >= self.ceiling * (1.0 - WORTH) {
+                break;
+            }
+        }
+        self.counts[k] = 0;
+        complete
+    }
+}
+
+/// Walks the near-optimal schedules, those with counts near the centre first.
+struct Walk<'a> {
+    knapsack: &'a Knapsack<'a>,
+    floor: f64,
+    centre: &'a [f64],
+    limit: usize,
+    nodes: u64,
+    counts: Vec<u32>,
+    found: Vec<Vec<u32>>,
+}
+
+impl Walk<'_> {
+    fn visit(&mut self, k: usize, value: f64, room_value: f64, room: &mut [u64]) {
+        let Some(item) = self.knapsack.items.get(k) else {
+            self.found.push(self.counts.clone());
+            return;
+        };
+        let next = self.knapsack.items.get(k + 1).map_or(0.0, |i| i.efficiency);
+        let most = self.knapsack.packing.most(item.kind, room);
+        let centre = self.centre[item.kind];
+        let mut counts: Vec<u32> = (0..=most).collect();
+        counts.sort_by(|a, b| {
+            let distance = |c: &u32| (f64::from(*c) - centre).abs();
+            distance(a).total_cmp(&distance(b))
+        });
+        for count in counts {
+            let value = value + f64::from(count) * item.value;
+            let left = room_value - f64::from(count) * item.cost;
+            if self.nodes == 0 || self.found.len() == self.limit {
+                return;
+            }
+            self.nodes -= 1;
+            if value + next * left >= self.floor {
+                self.knapsack.packing.take(item.kind, count, room);
+                self.counts[k] = count;
+                self.visit(k + 1, value, left, room);
+                self.knapsack.packing.give_back(item.kind, count, room);
+            }
+        }
+        self.counts[k] = 0;
+    }
+}
+
+/// The knapsack without integrality: at most R types in its basis, and the dual prices.
+struct Relaxation {
+    /// Jobs of each type (K).
+    counts: Vec<f64>,
+    /// Price of each resource's unit (R), with `D_i·w ≥ v_i` for every type.
+    prices: Vec<f64>,
+}
+
+impl Relaxation {
+    fn solve(packing: &Packing, values: &[f64]) -> Result<Self, ProgramError> {
+        let capacity = packing.capacity();
+        let share = |i: usize, j: usize| match packing.demand(i)[j] {
+            0 => 0.0,
+            d => d as f64 / capacity[j] as f64,
+        };
+        let (counts, per_capacity) = if capacity.len() == 1 {
+            one_resource(values, |i| share(i, 0))
+        } else {
+            relaxed_program(values, capacity.len(), share)?
+        };
+        // The solver's tolerance must not make the bound unsound: scale until D_i·w ≥ v_i.
+        let cost = |i: usize| -> f64 {
+            (0..capacity.len())
+                .map(|j| share(i, j) * per_capacity[j])
+                .sum()
+        };
+        let short = (0..values.len())
+            .filter(|&i| values[i] > 0.0)
+            .map(|i| values[i] / cost(i));
+        let scale = short.fold(1.0, f64::max);
+        let price = |j: usize| match capacity[j] {
+            0 => 0.0,
+            units => scale * per_capacity[j] / units as f64,
+        };
+        Ok(Relaxation {
+            counts,
+            prices: (0..capacity.len()).map(price).collect(),
+        })
+    }
+}
+
+/// One resource needs no solver: all of it goes to the dearest type, which sets the price.
+fn one_resource(values: &[f64], share: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<f64>) {
+    let worth = |i: &usize| values[*i] / share(*i);
+    let dearest = (0..values.len())
+        .max_by(|a, b| worth(a).total_cmp(&worth(b)))
+        .unwrap_or(0);
+    let mut counts = vec![0.0; values.len()];
+    counts[dearest] = 1.0 / share(dearest);
+    (counts, vec![worth(&dearest)])
+}
+
+/// `max v·u` s.t. each resource at most full, `u ≥ 0`; demands as shares of capacity.
+fn relaxed_program(
+    values: &[f64],
+    resources: usize,
+    share: impl Fn(usize, usize) -> f64,
+) -> Result<(Vec<f64>, Vec<f64>), ProgramError> {
+    let largest = values.iter().copied().fold(0.0, f64::max);
+    let mut variables = ProblemVariables::new();
+    let u = variables.add_vector(variable().min(0.0), values.len());
+    let objective: Expression = u.iter().zip(values).map(|(u, v)| (v / largest) * *u).sum();
+    let mut problem = variables.maximise(objective).using(good_lp::highs);
+    problem.set_verbose(false);
+    let mut problem = problem.set_threads(1);
+    let full: Vec<_> = (0..resources)
+        .map(|j| {
+            let used: Expression = u.iter().enumerate().map(|(i, u)| share(i, j) * *u).sum();
+            problem.add_constraint(constraint!(used <= 1.0))
+        })
+        .collect();
+    let mut solution = problem
+        .solve()
+        .map_err(|e| ProgramError::Solver(e.to_string()))?;
+    let counts = u.iter().map(|u| solution.value(*u).max(0.0)).collect();
+    let duals = solution.compute_dual();
+    // HiGHS's sign convention differs between senses; a price is nonnegative.
+    Ok((
+        counts,
+        full.into_iter()
+            .map(|c| duals.dual(c).abs() * largest)
+            .collect(),
+    ))
+}

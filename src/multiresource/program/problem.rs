@@ -1,0 +1,144 @@
+//! The program's data: the servers of one or of several shapes, and the offered loads.
+
+use crate::multiresource::schedule::{Fluid, Packing, Schedule};
+use crate::multiresource::workload::{Fleet, JobType, Workload};
+
+/// The servers that the columns are schedules of, and what they have to serve.
+pub(super) struct Problem {
+    /// One entry a shape (H).
+    pub sites: Vec<Site>,
+    /// b (K).
+    pub offered: Vec<f64>,
+    /// Offered loads in units of about the optimal load, so that t is about 1 and the
+    /// coefficients `u_i / scaled_i` are what HiGHS can hold: it drops those below 1e-9 and
+    /// refuses those above 1e15. A type so rare that it would need less than 1e-13 of the time is
+    /// given that much.
+    pub scaled: Vec<f64>,
+}
+
+/// The servers of one shape.
+pub(super) struct Site {
+    /// How many there are.
+    pub count: f64,
+    /// What fits on one, over its own types.
+    pub packing: Packing,
+    /// Which of the K types fit on it.
+    pub types: Vec<usize>,
+}
+
+/// A schedule on a server of a shape, over the types of that shape.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Column {
+    pub site: usize,
+    pub schedule: Schedule,
+}
+
+impl Problem {
+    /// One server.
+    pub fn new(workload: &Workload) -> Self {
+        Problem {
+            sites: vec![Site {
+                count: 1.0,
+                packing: Packing::new(workload),
+                types: (0..workload.types().len()).collect(),
+            }],
+            offered: workload.types().iter().map(JobType::offered_load).collect(),
+            scaled: scaled_loads(workload),
+        }
+    }
+
+    /// Servers of several shapes.
+    pub fn of_fleet(fleet: &Fleet) -> Self {
+        let sites = fleet.shapes().iter().map(|shape| Site {
+            count: f64::from(shape.count()),
+            packing: Packing::new(shape.server()),
+            types: shape.types().to_vec(),
+        });
+        let sites: Vec<Site> = sites.collect();
+        let offered: Vec<f64> = fleet.types().iter().map(JobType::offered_load).collect();
+        // Each job on the server that it takes least of; all servers of all shapes alike.
+        let mut least = vec![f64::INFINITY; offered.len()];
+        let mut most = vec![0.0; offered.len()];
+        for site in &sites {
+            let capacity = site.packing.capacity();
+            for (place, &i) in site.types.iter().enumerate() {
+                let shares = (0..capacity.len()).map(|j| site.share(place, j));
+                least[i] = shares.fold(0.0, f64::max).min(least[i]);
+                most[i] += site.count * f64::from(site.packing.most(place, capacity));
+            }
+        }
+        let servers: f64 = sites.iter().map(|site| site.count).sum();
+        let work: f64 = offered.iter().zip(&least).map(|(b, share)| b * share).sum();
+        let unit = work / servers;
+        let scaled = offered.iter().zip(most);
+        Problem {
+            scaled: scaled
+                .map(|(b, most)| (b / unit).max(1e-13 * most))
+                .collect(),
+            sites,
+            offered,
+        }
+    }
+
+    /// Number of types K.
+    pub fn types(&self) -> usize {
+        self.offered.len()
+    }
+
+    /// Values of the types (K) to a column's site, in the order of its own types.
+    pub fn local(&self, site: usize, values: &[f64]) -> Vec<f64> {
+        self.sites[site].types.iter().map(|&i| values[i]).collect()
+    }
+
+    /// What a type's job takes of the scarcest resource of the servers that it fits on, for want
+    /// of better prices: the fluid bound's, where there is one shape. In the scale of
+    /// `Σ_i b_i v_i = 1` (K).
+    pub fn fluid_values(&self) -> Vec<f64> {
+        let mut values = vec![0.0; self.types()];
+        for site in &self.sites {
+            let scarce = site.scarcest(&self.offered);
+            for (place, &i) in site.types.iter().enumerate() {
+                values[i] += site.count * site.share(place, scarce);
+            }
+        }
+        let total: f64 = values.iter().zip(&self.offered).map(|(v, b)| v * b).sum();
+        values.iter().map(|v| v / total).collect()
+    }
+}
+
+impl Site {
+    /// What one job of its type takes of a resource, as a fraction of the capacity.
+    pub fn share(&self, place: usize, resource: usize) -> f64 {
+        match self.packing.demand(place)[resource] {
+            0 => 0.0,
+            units => units as f64 / self.packing.capacity()[resource] as f64,
+        }
+    }
+
+    /// Utilization of each resource if all offered load (K) of the types that fit came here.
+    pub fn utilization(&self, offered: &[f64]) -> Vec<f64> {
+        let of = |j: usize| -> f64 {
+            let types = self.types.iter().enumerate();
+            types
+                .map(|(place, &i)| offered[i] * self.share(place, j))
+                .sum()
+        };
+        (0..self.packing.capacity().len()).map(of).collect()
+    }
+
+    fn scarcest(&self, offered: &[f64]) -> usize {
+        let utilization = self.utilization(offered);
+        (0..utilization.len())
+            .max_by(|&a, &b| utilization[a].total_cmp(&utilization[b]).then(b.cmp(&a)))
+            .unwrap_or(0)
+    }
+}
+
+/// See [`Problem::scaled`], for one server.
+pub(super) fn scaled_loads(workload: &Workload) -> Vec<f64> {
+    let fluid = Fluid::new(workload).bound();
+    let scaled = |(i, kind): (usize, &JobType)| {
+        (kind.offered_load() / fluid).max(1e-13 * f64::from(workload.most_alone(i)))
+    };
+    workload.types().iter().enumerate().map(scaled).collect()
+}

@@ -1,0 +1,253 @@
+#![allow(clippy::unwrap_used)]
+
+use itertools::Itertools;
+use rand::{RngExt, SeedableRng};
+
+use super::*;
+use crate::multiresource::schedule::enumerate;
+
+pub(super) fn model(name: &str) -> Workload {
+    let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+    Workload::read(path.as_ref()).unwrap().workload
+}
+
+/// A random system of the class: few large jobs, or many small ones with four digits.
+pub(super) fn random_workload(seed: u64) -> Workload {
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
+    let (types, resources) = (random.random_range(1..=4), random.random_range(1..=3));
+    let fine = random.random_range(0..3) == 0;
+    let mut text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {".to_string();
+    for j in 0..resources {
+        text += &format!(
+            "r{j}: {}, ",
+            if fine {
+                1.0
+            } else {
+                f64::from(random.random_range(5..25))
+            }
+        );
+    }
+    text += "}}\njobs:\n";
+    for i in 0..types {
+        text += &format!("  - {{name: t{i}, demand: {{");
+        for j in 0..resources {
+            let least = i32::from(j == 0);
+            let demand = match fine {
+                true => format!("{:.4}", 0.1 + 0.4 * random.random::<f64>()),
+                false => random.random_range(least..6).to_string(),
+            };
+            text += &format!("r{j}: {demand}, ");
+        }
+        let rate = 10_f64.powi(random.random_range(-9..2)) * (0.1 + random.random::<f64>());
+        text += &format!(
+            "}}, arrival_rate: {rate:.6e}, mean_size: {:.3}}}\n",
+            0.1 + random.random::<f64>()
+        );
+    }
+    Workload::parse(&text, "random").unwrap().workload
+}
+
+/// Two ways to the load: column generation, and the full program over the enumerated set.
+/// And the certificate holds against every schedule, one by one.
+#[test]
+fn column_generation_agrees_with_enumeration_on_random_systems() {
+    for seed in 0..300 {
+        let workload = random_workload(seed);
+        let solution = solve(&workload, &Limits::default()).unwrap();
+        let certificate = &solution.certificate;
+        assert!(
+            certificate.proven(),
+            "seed {seed}: gap {}",
+            certificate.gap()
+        );
+        assert!(
+            solution.mix.schedules.len() <= workload.types().len(),
+            "seed {seed}: theorem 2"
+        );
+        let Some(complete) = solve_by_enumeration(&workload, 50_000).unwrap() else {
+            continue;
+        };
+        let load = complete.loads(&workload).into_iter().fold(0.0, f64::max);
+        assert!(
+            (load / certificate.load - 1.0).abs() < 1e-8,
+            "seed {seed}: {load} {certificate:?}"
+        );
+        let worth = |u: &Schedule| -> f64 {
+            let terms = workload.types().iter().zip(&certificate.prices).zip(u);
+            terms
+                .map(|((t, y), u)| y / t.offered_load() * f64::from(*u))
+                .sum()
+        };
+        let all = enumerate(&Packing::new(&workload), 50_000);
+        let dearest = all.schedules.iter().map(worth).fold(0.0, f64::max);
+        assert!(dearest <= (1.0 + 1e-12) / certificate.bound, "seed {seed}");
+    }
+}
+
+/// Known loads: 131/200 and .9 exactly; .90766491 by an independent column generation.
+#[test]
+fn loads_of_the_models() {
+    for (name, load, tolerance) in [
+        ("vms", 131.0 / 200.0, 1e-12),
+        ("section7", 0.9, 1e-12),
+        ("four_types", 0.9, 1e-12),
+        ("one_or_all", 6.0 * (0.9 / 32.0 + 0.1), 1e-12),
+        ("borg_top10", 1.0 / 1.10172817, 1e-8),
+    ] {
+        let certificate = solve(&model(name), &Limits::default()).unwrap().certificate;
+        assert!(certificate.proven(), "{name}: gap {}", certificate.gap());
+        assert!(
+            (certificate.load - load).abs() < tolerance,
+            "{name}: {}",
+            certificate.load
+        );
+    }
+}
+
+/// Where the optimum is unique it is found: section 7 has {(0,0,2), (1,4,0)}, half and half.
+#[test]
+fn the_unique_optimum_of_section_seven() {
+    let mut mix = solve(&model("section7"), &Limits::default()).unwrap().mix;
+    mix.schedules.sort();
+    assert_eq!(mix.schedules, [vec![0, 0, 2], vec![1, 4, 0]]);
+    assert!(mix.weights.iter().all(|p| (p - 0.5).abs() < 1e-12));
+}
+
+/// A type of rate 1e-9 beside one of rate 1: rows that are not divided by b_i let a solver
+/// call a mix optimal that starves it.
+#[test]
+fn a_rare_type_is_not_starved() {
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
+  - {name: common, demand: {cpu: 3}, arrival_rate: 2, mean_size: 1}
+  - {name: rare, demand: {cpu: 7}, arrival_rate: 1e-9, mean_size: 1}\n";
+    let workload = Workload::parse(text, "rare").unwrap().workload;
+    let solution = solve(&workload, &Limits::default()).unwrap();
+    let loads = solution.mix.loads(&workload);
+    assert!(solution.certificate.proven());
+    assert!(
+        loads
+            .iter()
+            .all(|load| *load <= solution.certificate.load && *load > 0.0),
+        "{loads:?}"
+    );
+    // Common jobs alone need 2/3 of the time at three a time; the rare ones nearly nothing.
+    assert!((solution.certificate.load - 2.0 / 3.0).abs() < 1e-8);
+}
+
+/// Scaling all rates scales the load and nothing else (theorem 10).
+#[test]
+fn the_load_is_linear_in_the_rates() {
+    for seed in 300..330 {
+        let workload = random_workload(seed);
+        let load = |w: &Workload| solve(w, &Limits::default()).unwrap().certificate.load;
+        let doubled = workload.scaled(2.0).unwrap();
+        assert!(
+            (load(&doubled) / load(&workload) / 2.0 - 1.0).abs() < 2e-9,
+            "seed {seed}"
+        );
+    }
+}
+
+/// No time for the proof: the answer says so, and its mix is still one.
+#[test]
+fn without_time_nothing_is_called_proven() {
+    let limits = Limits {
+        time: Duration::ZERO,
+        ..Limits::default()
+    };
+    let solution = solve(&model("section7"), &limits).unwrap();
+    assert!(!solution.certificate.proven());
+    assert!(solution.certificate.gap() > 0.0);
+}
+
+/// Loads sixteen and more decades apart, and far beyond capacity: coefficients that HiGHS
+/// would drop or refuse if the program were not scaled.
+#[test]
+fn loads_of_very_different_size() {
+    for (common, rare, load) in [
+        (2.0, 1e-16, 2.0 / 3.0),
+        (1e10, 0.2, 1e10 / 3.0),
+        (0.3, 1e-90, 0.1),
+    ] {
+        let text = format!(
+            "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 10}}}}\njobs:
+  - {{name: common, demand: {{cpu: 3}}, arrival_rate: {common:e}, mean_size: 1}}
+  - {{name: rare, demand: {{cpu: 7}}, arrival_rate: {rare:e}, mean_size: 1}}\n"
+        );
+        let workload = Workload::parse(&text, "range").unwrap().workload;
+        let certificate = solve(&workload, &Limits::default()).unwrap().certificate;
+        assert!(certificate.proven(), "{common} {rare}: {certificate:?}");
+        assert!(
+            (certificate.load / load - 1.0).abs() < 1e-9,
+            "{common} {rare}: {certificate:?}"
+        );
+    }
+}
+
+#[test]
+fn loads_out_of_range_are_refused_by_name() {
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
+  - {name: never, demand: {cpu: 3}, arrival_rate: 1e-150, mean_size: 1}
+  - {name: common, demand: {cpu: 3}, arrival_rate: 1, mean_size: 1}\n";
+    let workload = Workload::parse(text, "range").unwrap().workload;
+    let refused = solve(&workload, &Limits::default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refused.contains("type `never`") && refused.contains("1e-150"),
+        "{refused}"
+    );
+}
+
+/// A workload of a class of `benches/instances`.
+fn instance(class: &str, types: usize, seed: u64) -> Workload {
+    let document = instances::document(class, types, seed);
+    Workload::parse(&document, "instance").unwrap().workload
+}
+
+#[path = "../../../benches/instances/mod.rs"]
+mod instances;
+
+/// Thirty types of each class, where bounds come from the fluid, from searches and from tables; the
+/// checker does them again (`tests/checker.rs`).
+#[test]
+fn many_types_are_proven() {
+    for (class, seed) in instances::CLASSES.into_iter().cartesian_product(1..=3) {
+        let workload = instance(class, 30, seed);
+        let solution = solve(&workload, &Limits::default()).unwrap();
+        let certificate = &solution.certificate;
+        let load = solution
+            .mix
+            .loads(&workload)
+            .into_iter()
+            .fold(0.0, f64::max);
+        assert!(
+            certificate.proven(),
+            "{class} {seed}: {}",
+            certificate.gap()
+        );
+        assert!((load / certificate.load - 1.0).abs() < 1e-12);
+        let packing = Packing::new(&workload);
+        assert!(solution.mix.schedules.iter().all(|u| packing.fits(u)));
+    }
+}
+
+/// From the schedules of the optimum the optimum is there at once; and one more type is served.
+#[test]
+fn a_known_optimum_is_where_it_starts() {
+    let workload = instance("cloud", 50, 1);
+    let limits = Limits::default();
+    let solution = solve(&workload, &limits).unwrap();
+    let again = solve_from(&workload, &limits, &solution.mix.schedules).unwrap();
+    assert!(
+        again.certificate.proven() && again.rounds <= 3,
+        "{}",
+        again.rounds
+    );
+    let relative = again.certificate.load / solution.certificate.load - 1.0;
+    assert!(relative.abs() < 1e-9, "{relative}");
+    // What does not fit, or is of another length, is passed over.
+    let foreign = vec![vec![u32::MAX; 50], vec![1; 3]];
+    let from_nothing = solve_from(&workload, &limits, &foreign).unwrap();
+    assert!(from_nothing.certificate.proven());
+}

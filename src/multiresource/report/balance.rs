@@ -1,0 +1,63 @@
+use super::number;
+use crate::multiresource::artifact::{Balance, BalanceRecord, Mix};
+use crate::multiresource::program::{self, BALANCE_GAP, Balancing};
+use crate::multiresource::synthesis::Synthesis;
+use crate::multiresource::workload::Workload;
+
+/// What the policy's mix is best for, if it is not the load, with its proof.
+pub(super) fn balance(workload: &Workload, made: &Synthesis) -> String {
+    let certificate = &made.artifact.certificate;
+    let Some(found) = &certificate.balance else {
+        return String::new();
+    };
+    let proof = match found.proven {
+        true => format!("proven best, relative gap below {BALANCE_GAP:.0e}"),
+        false => format!("NOT PROVEN best: gap {:.2e}", found.gap),
+    };
+    let least = certificate.mix.as_ref().map_or(String::new(), |mix| {
+        format!(
+            "; {} where the load is least",
+            number(value(found, mix, workload))
+        )
+    });
+    let what = match found.aim {
+        Balance::Headroom => "headroom min (1/ρ_i - 1)/ω_i",
+        Balance::TotalResponse => "total response Σ w_i/(1 - ρ_i)",
+        Balance::WorstResponse => "worst response max w_i/(1 - ρ_i)",
+    };
+    let symbol = match found.aim {
+        Balance::Headroom => "ω",
+        Balance::TotalResponse | Balance::WorstResponse => "w",
+    };
+    let types = workload.types().iter().zip(&found.weights);
+    let weights: Vec<String> = types
+        .take(TOLD)
+        .map(|(kind, w)| format!("{} {}", kind.name(), number(*w)))
+        .collect();
+    let more = if found.weights.len() > TOLD {
+        ", …"
+    } else {
+        ""
+    };
+    format!(
+        "{what} = {}  ({proof}){least}\nweights {symbol}: {}{more}\n",
+        number(found.value),
+        weights.join(", ")
+    )
+}
+
+/// Types of which the weight is told.
+const TOLD: usize = 8;
+
+/// What another mix attains.
+fn value(found: &BalanceRecord, mix: &Mix, workload: &Workload) -> f64 {
+    let balancing = Balancing {
+        aim: found.aim,
+        weights: found.weights.clone(),
+    };
+    let mix = program::Mix {
+        schedules: mix.schedules.clone(),
+        weights: mix.weights.clone(),
+    };
+    balancing.value(&mix.loads(workload))
+}

@@ -1,0 +1,216 @@
+//! One number a line.
+
+use csv::Writer;
+
+use super::Comparison;
+use crate::multiresource::simulator::{Ending, Estimate, Health, Run, TypeResult};
+use crate::multiresource::workload::Workload;
+
+const HEADER: [&str; 7] = [
+    "load",
+    "policy",
+    "type",
+    "quantity",
+    "value",
+    "half_width",
+    "unit",
+];
+
+/// The numbers of a comparison, one a line: load, policy, type (or `all`), quantity, value, half
+/// the width of its 95 % interval (empty where none is known), unit. `stable` is 1 for a policy
+/// with means, 0 for an unstable one, and empty where the run was too short to tell;
+/// `ratio_to_fastest` is against the fastest policy at that load, with an interval that holds
+/// together with the others there.
+///
+/// # Errors
+/// When the text cannot be put together.
+pub fn comparison_csv(
+    workload: &Workload,
+    comparison: &Comparison,
+) -> Result<String, Box<dyn std::error::Error>> {
+    let mut writer = Writer::from_writer(Vec::new());
+    writer.write_record(HEADER)?;
+    for cell in &comparison.cells {
+        let Some(run) = comparison.run(&cell.policy, cell.load) else {
+            continue;
+        };
+        let mut lines = of_run(workload, run);
+        lines.extend(ratio(comparison, &cell.policy, cell.load));
+        let above = comparison.above_optimum(&cell.policy, cell.load);
+        lines.extend(above.map(|a| Line::plain("all", "above_optimum", Some(a), "1")));
+        let load = cell.load.to_string();
+        for Line {
+            kind,
+            quantity,
+            value,
+            half_width,
+            unit,
+        } in lines
+        {
+            let [value, half_width] = [value, half_width].map(text);
+            writer.write_record([
+                &load,
+                &cell.policy,
+                &kind,
+                &quantity,
+                &value,
+                &half_width,
+                &unit,
+            ])?;
+        }
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+fn text(number: Option<f64>) -> String {
+    number.map_or(String::new(), |n| n.to_string())
+}
+
+struct Line {
+    kind: String,
+    quantity: String,
+    value: Option<f64>,
+    half_width: Option<f64>,
+    unit: String,
+}
+
+impl Line {
+    fn plain(kind: &str, quantity: &str, value: Option<f64>, unit: &str) -> Self {
+        Line {
+            kind: kind.into(),
+            quantity: quantity.into(),
+            value,
+            half_width: None,
+            unit: unit.into(),
+        }
+    }
+
+    fn estimate(kind: &str, quantity: &str, estimate: Option<Estimate>, unit: &str) -> Self {
+        Line {
+            half_width: estimate.map(|e| e.half_width),
+            ..Line::plain(kind, quantity, estimate.map(|e| e.mean), unit)
+        }
+    }
+}
+
+fn of_run(workload: &Workload, run: &Run) -> Vec<Line> {
+    let time = workload.time_unit();
+    let per_time = format!("1/{time}");
+    let flag = |is: bool| Some(f64::from(u8::from(is)));
+    let stable = flag(run.health == Health::Settled).filter(|_| run.health != Health::Unsettled);
+    let plain = |quantity, value, unit| Line::plain("all", quantity, value, unit);
+    let mut lines = vec![
+        plain("stable", stable, "1"),
+        plain("interrupted", flag(run.ending == Ending::Interrupted), "1"),
+        plain("events", Some(run.events as f64), "1"),
+        plain("simulated_time", Some(run.simulated_time), time),
+        plain("warm_up", Some(run.warm_up), time),
+        plain("preemptions", Some(run.counters.preemptions as f64), "1"),
+        plain("setups", Some(run.counters.setups as f64), "1"),
+    ];
+    if run.health == Health::Settled {
+        lines.extend(times(
+            "all",
+            run.mean_response,
+            run.mean_waiting,
+            run.percentiles,
+            time,
+        ));
+        let estimate = |quantity, value, unit| Line::estimate("all", quantity, value, unit);
+        lines.push(estimate("weighted_response", run.weighted_response, time));
+        lines.push(estimate("mean_number", run.mean_number, "jobs"));
+        lines.push(estimate(
+            "switching_frequency",
+            run.switching_frequency,
+            &per_time,
+        ));
+        lines.push(plain("fairness_jain", run.fairness, "1"));
+        lines.extend(of_resources(workload, run));
+    }
+    lines.extend(run.types.iter().flat_map(|kind| of_type(kind, run, time)));
+    lines
+}
+
+fn times(
+    kind: &str,
+    response: Option<Estimate>,
+    waiting: Option<Estimate>,
+    percentiles: Option<[f64; 3]>,
+    unit: &str,
+) -> Vec<Line> {
+    let mut lines = vec![
+        Line::estimate(kind, "mean_response", response, unit),
+        Line::estimate(kind, "mean_waiting", waiting, unit),
+    ];
+    for (n, quantity) in ["response_p50", "response_p95", "response_p99"]
+        .iter()
+        .enumerate()
+    {
+        lines.push(Line::plain(kind, quantity, percentiles.map(|p| p[n]), unit));
+    }
+    lines
+}
+
+fn of_resources(workload: &Workload, run: &Run) -> Vec<Line> {
+    let lines = |what: &str, values: &[f64]| -> Vec<Line> {
+        let named = workload.resources().iter().zip(values);
+        named
+            .map(|(r, &value)| {
+                Line::plain("all", &format!("{what}.{}", r.name()), Some(value), "1")
+            })
+            .collect()
+    };
+    let mut all = lines("utilization", &run.utilization);
+    all.extend(lines("wastage", &run.wastage));
+    all
+}
+
+fn of_type(kind: &TypeResult, run: &Run, time: &str) -> Vec<Line> {
+    let name = kind.name.as_str();
+    let left = Line::plain(name, "left", Some(kind.left as f64), "jobs");
+    if run.health != Health::Settled {
+        return vec![left];
+    }
+    let mut lines = times(
+        name,
+        kind.mean_response,
+        kind.mean_waiting,
+        kind.percentiles,
+        time,
+    );
+    lines.push(Line::estimate(name, "slowdown", kind.slowdown, "1"));
+    lines.push(Line::estimate(
+        name,
+        "mean_number",
+        kind.mean_number,
+        "jobs",
+    ));
+    lines.push(Line::estimate(
+        name,
+        "mean_in_service",
+        kind.mean_in_service,
+        "jobs",
+    ));
+    lines.push(Line::plain(
+        name,
+        "completions",
+        Some(kind.completions as f64),
+        "jobs",
+    ));
+    lines.push(left);
+    lines
+}
+
+/// Against the fastest, where both have means.
+fn ratio(comparison: &Comparison, policy: &str, load: f64) -> Option<Line> {
+    let mut rankings = comparison.rankings.iter();
+    let ranking = &rankings
+        .find(|at| at.load.to_bits() == load.to_bits())?
+        .ranking;
+    let pair = ranking.pair(policy, &ranking.order.first()?.policy)?;
+    // The fastest itself makes no pair with itself.
+    Some(Line {
+        half_width: Some(pair.simultaneous_half_width),
+        ..Line::plain("all", "ratio_to_fastest", Some(pair.ratio.mean), "1")
+    })
+}

@@ -1,0 +1,373 @@
+//! What the page draws of a comparison.
+
+use super::Comparison;
+use crate::multiresource::report::number;
+use crate::multiresource::report::plots::{self, Axis, Curve, Look, Picture, Point, Scale, short};
+use crate::multiresource::simulator::{Estimate, Run};
+use crate::multiresource::workload::Workload;
+
+type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// Pictures about one question.
+pub struct Section {
+    pub title: String,
+    /// What is seen, in words.
+    pub text: String,
+    pub panels: Vec<Panel>,
+}
+
+/// One picture.
+pub struct Panel {
+    /// Unique on the page.
+    pub id: String,
+    pub title: String,
+    /// Its content for those who do not see it.
+    pub description: String,
+    pub picture: Picture,
+}
+
+/// All pictures of a comparison, those that nothing can be drawn for left out.
+pub fn sections(workload: &Workload, comparison: &Comparison) -> Drawn<Vec<Section>> {
+    let figures = Figures {
+        workload,
+        comparison,
+    };
+    let sections = [
+        figures.means()?,
+        figures.types()?,
+        figures.tails()?,
+        figures.resources()?,
+        figures.courses()?,
+    ];
+    let mut kept: Vec<Section> = sections
+        .into_iter()
+        .filter(|s| !s.panels.is_empty())
+        .collect();
+    let panels = kept.iter_mut().flat_map(|s| &mut s.panels);
+    panels
+        .enumerate()
+        .for_each(|(n, panel)| panel.id = format!("figure-{}", n + 1));
+    Ok(kept)
+}
+
+/// The load at which most policies have means, the highest such.
+pub fn telling_load(comparison: &Comparison) -> Option<f64> {
+    let settled = |load: f64| {
+        comparison
+            .names()
+            .filter(|n| comparison.settled(n, load).is_some())
+            .count()
+    };
+    let loads = comparison
+        .header
+        .loads
+        .iter()
+        .copied()
+        .filter(|&load| settled(load) > 0);
+    loads.max_by(|a, b| settled(*a).cmp(&settled(*b)).then(a.total_cmp(b)))
+}
+
+struct Figures<'a> {
+    workload: &'a Workload,
+    comparison: &'a Comparison,
+}
+
+impl Figures<'_> {
+    fn unit(&self) -> &str {
+        self.workload.time_unit()
+    }
+
+    /// A quantity over the loads: a curve for each policy.
+    fn over_loads(&self, quantity: impl Fn(&Run) -> Option<Estimate>) -> Vec<Curve> {
+        let mut loads = self.comparison.header.loads.clone();
+        loads.sort_by(f64::total_cmp);
+        let curve = |(n, name): (usize, &str)| Curve {
+            look: Look::new(n),
+            points: loads
+                .iter()
+                .filter_map(|&load| {
+                    Some(point(load, quantity(self.comparison.settled(name, load)?)?))
+                })
+                .collect(),
+            unstable: loads
+                .iter()
+                .copied()
+                .filter(|&l| self.comparison.unstable(name, l))
+                .collect(),
+        };
+        self.comparison.names().enumerate().map(curve).collect()
+    }
+
+    /// The axis of loads, with a tick at each of them where there is room.
+    fn loads(&self) -> Axis {
+        let mut loads = self.comparison.header.loads.clone();
+        loads.sort_by(f64::total_cmp);
+        let axis = Axis::around("load ρ", Scale::Linear, loads.iter().copied());
+        let width = axis.high() - axis.low();
+        let crowded = loads.windows(2).any(|two| two[1] - two[0] < 0.09 * width);
+        match crowded {
+            true => axis,
+            false => axis.with_ticks(loads.iter().map(|&load| (load, short(load))).collect()),
+        }
+    }
+
+    /// A panel over the loads; none without any point.
+    fn panel(&self, title: String, y: &Axis, curves: &[Curve]) -> Drawn<Option<Panel>> {
+        if curves.iter().all(|c| c.points.is_empty()) {
+            return Ok(None);
+        }
+        let told = self.told(curves, |p| format!("{} at ρ = {}", number(p.value), p.at));
+        Ok(Some(Panel {
+            description: format!("{title}, over the load. {told}"),
+            picture: plots::curves(&self.loads(), y, curves)?,
+            id: String::new(),
+            title,
+        }))
+    }
+
+    /// The points of each policy in words.
+    fn told(&self, curves: &[Curve], point: impl Fn(&Point) -> String) -> String {
+        let names = self.comparison.names().zip(curves);
+        let told = names.map(|(name, curve)| {
+            let points: Vec<String> = curve.points.iter().map(&point).collect();
+            let unstable = match curve.unstable.as_slice() {
+                [] => String::new(),
+                loads => format!("; unstable at {loads:?}"),
+            };
+            format!(
+                "{}: {}{unstable}.",
+                self.comparison.label(name),
+                points.join(", ")
+            )
+        });
+        told.collect::<Vec<_>>().join(" ")
+    }
+
+    fn means(&self) -> Drawn<Section> {
+        let curves = self.over_loads(|run| run.mean_response);
+        let weighted = self.over_loads(|run| run.weighted_response);
+        let title = format!("Mean response time [{}], log scale", self.unit());
+        let second = format!("Weighted by load share [{}], log scale", self.unit());
+        let panels = [
+            self.panel(title, &log_axis(&curves), &curves)?,
+            self.panel(second, &log_axis(&weighted), &weighted)?,
+        ];
+        Ok(Section {
+            title: "Mean response time over the load".into(),
+            text: "Bars are 95 % confidence intervals; a cross above is a policy that is unstable at that load. Weighted by load share, a type counts by the share of the server that it keeps busy and not by its number of jobs.".into(),
+            panels: panels.into_iter().flatten().collect(),
+        })
+    }
+
+    fn tails(&self) -> Drawn<Section> {
+        let names = [
+            "Median (P50)",
+            "95th percentile (P95)",
+            "99th percentile (P99)",
+        ];
+        let of = |n: usize| self.over_loads(|run| run.percentiles.map(|p| certain(p[n])));
+        let all: Vec<Vec<Curve>> = (0..3).map(of).collect();
+        let together: Vec<Curve> = all.iter().flatten().cloned().collect();
+        let y = log_axis(&together);
+        let mut panels = Vec::new();
+        for (name, curves) in names.iter().zip(&all) {
+            let title = format!("{name} [{}]", self.unit());
+            panels.extend(self.panel(title, &y, curves)?);
+        }
+        Ok(Section {
+            title: "Tails of the response time".into(),
+            text: "Half of all jobs, 95 % and 99 % of them have a response time within these (known within 1.6 %), on one logarithmic scale.".into(),
+            panels,
+        })
+    }
+
+    /// Jain's index; nothing where there is one type only.
+    fn fairness(&self) -> Drawn<Option<Panel>> {
+        if self.workload.types().len() < 2 {
+            return Ok(None);
+        }
+        let curves = self.over_loads(|run| run.fairness.map(certain));
+        let values = curves.iter().flat_map(|c| &c.points).map(|p| p.value);
+        let least = values.fold(0.9, f64::min);
+        let y = Axis::new("", Scale::Linear, (10.0 * least).floor() / 10.0, 1.0);
+        let title = "Fairness: Jain's index over the types' mean response times";
+        self.panel(title.into(), &y, &curves)
+    }
+
+    fn resources(&self) -> Drawn<Section> {
+        let y = Axis::new("", Scale::Linear, 0.0, 100.0);
+        let (mut in_use, mut free) = (Vec::new(), Vec::new());
+        for (j, resource) in self.workload.resources().iter().enumerate() {
+            let share = |values: &[f64]| values.get(j).map(|v| certain(100.0 * v));
+            let used = self.over_loads(|run| share(&run.utilization));
+            let wasted = self.over_loads(|run| share(&run.wastage));
+            let name = resource.name();
+            in_use.extend(self.panel(format!("{name} in use [%]"), &y, &used)?);
+            let title = format!("{name} free while a job waits [%]");
+            free.extend(self.panel(title, &y, &wasted)?);
+        }
+        Ok(Section {
+            title: "Resources".into(),
+            text: "Every stable policy gets the same work done, and so uses as much; they differ in what stands idle while somebody waits.".into(),
+            panels: in_use.into_iter().chain(free).collect(),
+        })
+    }
+
+    /// Means by type at one load.
+    fn types(&self) -> Drawn<Section> {
+        let load = telling_load(self.comparison);
+        let several = load.filter(|_| self.workload.types().len() > 1);
+        let panel = several.map_or(Ok(None), |load| self.types_at(load))?;
+        let absent = load.map_or(String::new(), |load| self.absent(load));
+        let load = load.unwrap_or_default();
+        Ok(Section {
+            title: "Job types and fairness".into(),
+            text: format!(
+                "Types with 95 % confidence intervals at ρ = {load}, the highest load where most policies have means.{absent} Jain's index is 1 where all types take alike, and 1/K where one of K types bears it all."
+            ),
+            panels: panel.into_iter().chain(self.fairness()?).collect(),
+        })
+    }
+
+    fn types_at(&self, load: f64) -> Drawn<Option<Panel>> {
+        let mean = |(row, t): (usize, &crate::multiresource::simulator::TypeResult)| {
+            Some(point(row as f64, t.mean_response?))
+        };
+        let curve = |(n, name): (usize, &str)| Curve {
+            look: Look::new(n),
+            points: self
+                .comparison
+                .settled(name, load)
+                .map_or(Vec::new(), |run| {
+                    run.types.iter().enumerate().filter_map(mean).collect()
+                }),
+            unstable: Vec::new(),
+        };
+        let curves: Vec<Curve> = self.comparison.names().enumerate().map(curve).collect();
+        let names: Vec<String> = self
+            .workload
+            .types()
+            .iter()
+            .map(|t| t.name().into())
+            .collect();
+        let title = format!(
+            "Mean response time by type at ρ = {load} [{}], log scale",
+            self.unit()
+        );
+        let x = log_axis(&curves).titled(format!("mean response time [{}]", self.unit()));
+        let told = self.told(&curves, |p| {
+            format!("{} {}", names[p.at as usize], number(p.value))
+        });
+        let picture = plots::rows(&names, &x, &curves)?;
+        let description = format!("{title}. {told}");
+        Ok(Some(Panel {
+            id: String::new(),
+            title,
+            description,
+            picture,
+        }))
+    }
+
+    /// Who has no means at a load.
+    fn absent(&self, load: f64) -> String {
+        let absent = self
+            .comparison
+            .names()
+            .filter(|n| self.comparison.settled(n, load).is_none());
+        let labels: Vec<&str> = absent.map(|name| self.comparison.label(name)).collect();
+        match labels.is_empty() {
+            true => String::new(),
+            false => format!(" Without means there: {}.", labels.join(", ")),
+        }
+    }
+
+    fn courses(&self) -> Drawn<Section> {
+        let mut panels = Vec::new();
+        for &load in &self.comparison.header.loads {
+            let of = |name| self.comparison.run(name, load).map_or(Vec::new(), course);
+            let curve = |(n, name)| Curve {
+                look: Look::new(n),
+                points: of(name),
+                unstable: Vec::new(),
+            };
+            let curves: Vec<Curve> = self.comparison.names().enumerate().map(curve).collect();
+            panels.extend(self.course_panel(load, &curves)?);
+        }
+        Ok(Section {
+            title: "Number of jobs in the system over time".into(),
+            text: "Mean over the replications from the empty system on, both axes logarithmic. A level course is a settled one; one that goes on climbing is unstable. Lines end where a run's precision was reached or its budget spent.".into(),
+            panels,
+        })
+    }
+
+    fn course_panel(&self, load: f64, curves: &[Curve]) -> Drawn<Option<Panel>> {
+        if curves.iter().all(|c| c.points.is_empty()) {
+            return Ok(None);
+        }
+        let times = curves.iter().flat_map(|c| c.points.iter().map(|p| p.at));
+        let x = Axis::around(&format!("time [{}]", self.unit()), Scale::Log, times);
+        let last: Vec<Curve> = curves
+            .iter()
+            .map(|c| Curve {
+                points: c.points.last().copied().into_iter().collect(),
+                ..c.clone()
+            })
+            .collect();
+        let told = self.told(&last, |p| format!("{} jobs at the end", number(p.value)));
+        let title = format!("Jobs in the system at ρ = {load}");
+        Ok(Some(Panel {
+            description: format!("{title}, over time. {told}"),
+            picture: plots::courses(&x, &log_axis(curves), curves)?,
+            id: String::new(),
+            title,
+        }))
+    }
+}
+
+fn point(at: f64, estimate: Estimate) -> Point {
+    Point {
+        at,
+        value: estimate.mean,
+        half_width: estimate.half_width,
+    }
+}
+
+/// A number without an interval.
+fn certain(mean: f64) -> Estimate {
+    Estimate {
+        mean,
+        half_width: 0.0,
+        standard_error: 0.0,
+        freedom: 1.0,
+    }
+}
+
+/// A logarithmic axis for the values of curves. An interval widens it by a factor of 3 at most.
+fn log_axis(curves: &[Curve]) -> Axis {
+    let points = curves.iter().flat_map(|c| &c.points);
+    let ends = points.flat_map(|p| {
+        let low = (p.value - p.half_width).max(p.value / 3.0);
+        [low, (p.value + p.half_width).min(3.0 * p.value)]
+    });
+    Axis::around("", Scale::Log, ends)
+}
+
+/// Points drawn of a course, at most.
+const POINTS: usize = 128;
+
+/// The number in system in the middle of each interval, several of them taken together.
+fn course(run: &Run) -> Vec<Point> {
+    let (numbers, length) = &run.path;
+    let size = numbers.len().div_ceil(POINTS).max(1);
+    let together = numbers.chunks(size).enumerate();
+    let mean = |few: &[f64]| few.iter().sum::<f64>() / few.len() as f64;
+    let time = |n: usize, few: &[f64]| (n * size) as f64 * length + few.len() as f64 * length / 2.0;
+    together
+        .map(|(n, few)| Point {
+            at: time(n, few),
+            value: mean(few),
+            half_width: 0.0,
+        })
+        .filter(|p| p.value > 0.0)
+        .collect()
+}

@@ -1,0 +1,415 @@
+//! A comparison of policies over loads: the document, and what is told of it as a table, as CSV
+//! and as a page.
+
+mod csv;
+mod figures;
+mod page;
+mod table;
+mod words;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::csv::comparison_csv;
+pub use page::comparison_page;
+pub use table::comparison_table;
+
+use crate::multiresource::simulator::{Health, Ranking, Run};
+
+/// What a comparison is about. Two of the same header have the same results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// `synth-comparison`.
+    pub format: String,
+    /// Version of the document's shape.
+    pub version: u32,
+    /// The program and its version.
+    pub tool: String,
+    /// What arrives.
+    pub workload: Subject,
+    /// When a cell ends, and what it draws from.
+    pub settings: Budgets,
+    /// The policies, in the order asked for.
+    pub policies: Vec<Entrant>,
+    /// The loads ρ, as fractions of what any policy can serve.
+    pub loads: Vec<f64>,
+}
+
+impl Header {
+    /// The name of the format.
+    pub const FORMAT: &'static str = "synth-comparison";
+    /// The version of its shape.
+    pub const VERSION: u32 = 1;
+
+    /// What another header says differently, in words, each with its value there and here.
+    pub fn differences(&self, here: &Header) -> Vec<String> {
+        let names = |h: &Header| -> Vec<String> {
+            let own = |p: &Entrant| {
+                p.digest
+                    .as_ref()
+                    .map_or_else(|| p.name.clone(), |d| format!("{} ({d})", p.name))
+            };
+            h.policies.iter().map(own).collect()
+        };
+        let facts = |h: &Header| {
+            let s = &h.settings;
+            [
+                ("format", format!("{} {}", h.format, h.version)),
+                ("program", h.tool.clone()),
+                ("workload", h.workload.digest.clone()),
+                ("seed", s.seed.to_string()),
+                ("replications", s.replications.to_string()),
+                ("precision", s.precision.to_string()),
+                ("events", s.events.to_string()),
+                ("time [s]", format!("{:?}", s.time_seconds)),
+                ("policies", names(h).join(", ")),
+                ("loads", format!("{:?}", h.loads)),
+            ]
+        };
+        let both = facts(self).into_iter().zip(facts(here));
+        both.filter(|((_, there), (_, here))| there != here)
+            .map(|((what, there), (_, here))| format!("{what}: {there} there, {here} here"))
+            .collect()
+    }
+}
+
+/// The workload of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Subject {
+    /// The file as it was named.
+    pub file: String,
+    /// Where its figures come from, if it says.
+    pub source: Option<String>,
+    /// What identifies it, before its rates were scaled.
+    pub digest: String,
+    /// Its unit of time.
+    pub time_unit: String,
+    /// Its own load ρ, before its rates were scaled.
+    pub load: f64,
+}
+
+/// When a cell ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Budgets {
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Independent replications.
+    pub replications: u32,
+    /// Relative half-width of the mean response time's 95 % interval that is enough.
+    pub precision: f64,
+    /// Most events.
+    pub events: u64,
+    /// Most wall-clock time \[s\]; results then depend on the machine.
+    pub time_seconds: Option<f64>,
+}
+
+/// A policy that was entered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entrant {
+    /// As it was named: a rule, or a policy file.
+    pub name: String,
+    /// `sha256:…` of the policy file; none for a rule.
+    pub digest: Option<String>,
+}
+
+/// One policy at one load.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Cell {
+    /// The policy's name.
+    pub policy: String,
+    /// The load ρ.
+    pub load: f64,
+    /// What came of it.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+/// What came of a cell.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It ran; the run says whether it is stable.
+    Run(Box<Run>),
+    /// It could not be run, or had to be stopped, and why.
+    Failure(String),
+}
+
+/// Policies over loads, on the same arrivals and sizes at each load.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// What it is about.
+    #[serde(flatten)]
+    pub header: Header,
+    /// Whether it was told to end before all cells were there.
+    pub interrupted: bool,
+    /// What ran, load by load.
+    pub cells: Vec<Cell>,
+    /// Who is faster, and how surely, at each load.
+    pub rankings: Vec<AtLoad>,
+    /// What no policy without preemption can beat, where that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub optima: Vec<OptimumAt>,
+}
+
+/// The least mean response time without preemption, and its load.
+#[derive(Clone, Debug, Serialize)]
+pub struct OptimumAt {
+    /// The load ρ.
+    pub load: f64,
+    /// No policy without preemption has less \[time\]; none where that was too much to compute.
+    pub lower_bound: Option<f64>,
+    /// Why there is none, or a weak one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// A ranking and its load.
+#[derive(Clone, Debug, Serialize)]
+pub struct AtLoad {
+    /// The load ρ.
+    pub load: f64,
+    /// Of the policies with a mean there.
+    #[serde(flatten)]
+    pub ranking: Ranking,
+}
+
+impl Comparison {
+    /// Draws what can be concluded from the cells that are there.
+    pub fn new(header: Header, cells: Vec<Cell>, interrupted: bool) -> Self {
+        let mut comparison = Comparison {
+            optima: Vec::new(),
+            rankings: Vec::new(),
+            interrupted,
+            header,
+            cells,
+        };
+        let loads = comparison.header.loads.iter();
+        comparison.rankings = loads.map(|&load| comparison.at(load)).collect();
+        comparison
+    }
+
+    fn at(&self, load: f64) -> AtLoad {
+        let names = self.header.policies.iter().map(|p| p.name.as_str());
+        let settled = names.filter_map(|name| Some((name, self.settled(name, load)?)));
+        let replications: Vec<(&str, &[Option<f64>])> = settled
+            .map(|(name, run)| (name, run.replications.as_slice()))
+            .collect();
+        let ranking = Ranking::new(&replications);
+        AtLoad { load, ranking }
+    }
+
+    /// What no policy without preemption can beat at a load \[time\].
+    pub fn optimum(&self, load: f64) -> Option<f64> {
+        let mut optima = self.optima.iter();
+        optima
+            .find(|at| at.load.to_bits() == load.to_bits())?
+            .lower_bound
+    }
+
+    /// How far above that a policy without preemption is, as a fraction.
+    pub fn above_optimum(&self, policy: &str, load: f64) -> Option<f64> {
+        let run = self.settled(policy, load)?;
+        let least = self
+            .optimum(load)
+            .filter(|_| run.counters.preemptions == 0)?;
+        Some(run.mean_response?.mean / least - 1.0)
+    }
+
+    /// What came of a policy at a load; none where it was not reached.
+    pub fn outcome(&self, policy: &str, load: f64) -> Option<&Outcome> {
+        let mut cells = self.cells.iter();
+        let found = cells.find(|c| c.policy == policy && c.load.to_bits() == load.to_bits());
+        found.map(|cell| &cell.outcome)
+    }
+
+    /// The run of a policy at a load, if there is one.
+    pub fn run(&self, policy: &str, load: f64) -> Option<&Run> {
+        match self.outcome(policy, load)? {
+            Outcome::Run(run) => Some(run),
+            Outcome::Failure(_) => None,
+        }
+    }
+
+    /// Its run, if that has means.
+    pub fn settled(&self, policy: &str, load: f64) -> Option<&Run> {
+        let run = self.run(policy, load)?;
+        (run.health == Health::Settled).then_some(run)
+    }
+
+    /// Whether a policy is unstable at a load.
+    pub fn unstable(&self, policy: &str, load: f64) -> bool {
+        let run = self.run(policy, load);
+        run.is_some_and(|run| run.health == Health::Unstable)
+    }
+
+    /// Names of the policies.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.header.policies.iter().map(|p| p.name.as_str())
+    }
+
+    /// The policy's name for people: of a file its last part, unless another policy shares it.
+    pub fn label<'a>(&'a self, name: &'a str) -> &'a str {
+        let short = last_part(name);
+        let sharing = self.names().filter(|other| last_part(other) == short);
+        if sharing.count() == 1 { short } else { name }
+    }
+
+    /// The command that gives these results, without where they go.
+    pub fn command(&self) -> String {
+        let (h, s) = (&self.header, &self.header.settings);
+        let names: Vec<&str> = self.names().collect();
+        let loads: Vec<String> = h.loads.iter().map(f64::to_string).collect();
+        let time = s
+            .time_seconds
+            .map_or(String::new(), |t| format!(" --time {t}"));
+        let optimum = if self.optima.is_empty() {
+            ""
+        } else {
+            " --optimum"
+        };
+        format!(
+            "synth compare --workload {} --policies {} --loads {} --seed {} --replications {} --precision {} --events {}{time}{optimum}",
+            quoted(&h.workload.file),
+            quoted(&names.join(",")),
+            loads.join(","),
+            s.seed,
+            s.replications,
+            s.precision,
+            s.events,
+        )
+    }
+
+    /// What the reader must know before anything else: why something is missing.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.interrupted {
+            let (done, all) = (
+                self.cells.len(),
+                self.header.policies.len() * self.header.loads.len(),
+            );
+            warnings.push(format!(
+                "INTERRUPTED: {done} of {all} cells were begun, the last of them not finished"
+            ));
+        }
+        for name in self.names() {
+            warnings.extend(self.failures(name));
+        }
+        for OptimumAt { load, why, .. } in &self.optima {
+            warnings.extend(
+                why.as_ref()
+                    .map(|why| format!("the optimum at ρ = {load}: {why}")),
+            );
+        }
+        warnings
+    }
+
+    /// The reasons why cells of a policy have no run, each with its loads.
+    fn failures(&self, name: &str) -> Vec<String> {
+        let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+        for cell in self.cells.iter().filter(|c| c.policy == name) {
+            let Outcome::Failure(why) = &cell.outcome else {
+                continue;
+            };
+            match reasons.iter_mut().find(|(reason, _)| reason == why) {
+                Some((_, loads)) => loads.push(cell.load.to_string()),
+                None => reasons.push((why, vec![cell.load.to_string()])),
+            }
+        }
+        let told = |(why, loads): (&str, Vec<String>)| {
+            format!("{} at ρ = {}: {why}", self.label(name), words::list(&loads))
+        };
+        reasons.into_iter().map(told).collect()
+    }
+}
+
+fn last_part(name: &str) -> &str {
+    name.rsplit(['/', '\\']).next().unwrap_or(name)
+}
+
+/// As a shell takes it.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);
+    if text.chars().all(plain) {
+        text.into()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(names: &[&str]) -> Header {
+        let policy = |name: &&str| Entrant {
+            name: (*name).into(),
+            digest: None,
+        };
+        Header {
+            format: Header::FORMAT.into(),
+            version: Header::VERSION,
+            tool: "synth".into(),
+            workload: Subject {
+                file: "a file.yaml".into(),
+                source: None,
+                digest: "sha256:0".into(),
+                time_unit: "s".into(),
+                load: 0.9,
+            },
+            settings: Budgets {
+                seed: 1,
+                replications: 8,
+                precision: 0.01,
+                events: 10,
+                time_seconds: Some(1.5),
+            },
+            policies: names.iter().map(policy).collect(),
+            loads: vec![0.5, 0.95],
+        }
+    }
+
+    /// Without any cell: every sentence still stands.
+    #[test]
+    fn nothing_run_is_said_to_be_nothing() {
+        let none = Comparison::new(header(&["fcfs", "a/p.json"]), Vec::new(), true);
+        let told = comparison_table(&none);
+        assert!(told.contains("fcfs and p.json are not measured."), "{told}");
+        assert!(told.contains("INTERRUPTED: 0 of 4 cells"), "{told}");
+        assert_eq!(
+            words::headline(&none),
+            "No policy has a mean at every load compared."
+        );
+    }
+
+    #[test]
+    fn files_are_called_by_their_last_part_unless_two_share_it() {
+        let names = ["fcfs", "a/p.json", "b/p.json", "c/q.json"];
+        let comparison = Comparison::new(header(&names), Vec::new(), false);
+        let labels = names.map(|name| comparison.label(name));
+        assert_eq!(labels, ["fcfs", "a/p.json", "b/p.json", "q.json"]);
+    }
+
+    #[test]
+    fn the_command_can_be_typed_again() {
+        let comparison = Comparison::new(header(&["fcfs", "it's.json"]), Vec::new(), false);
+        assert_eq!(
+            comparison.command(),
+            r"synth compare --workload 'a file.yaml' --policies 'fcfs,it'\''s.json' --loads 0.5,0.95 --seed 1 --replications 8 --precision 0.01 --events 10 --time 1.5"
+        );
+    }
+
+    #[test]
+    fn differences_name_what_differs() {
+        let (one, mut other) = (header(&["fcfs"]), header(&["fcfs"]));
+        assert!(one.differences(&other).is_empty());
+        other.settings.seed = 2;
+        other.policies[0].digest = Some("sha256:1".into());
+        other.workload.file = "another name of the same".into();
+        assert_eq!(
+            one.differences(&other),
+            [
+                "seed: 1 there, 2 here",
+                "policies: fcfs there, fcfs (sha256:1) here"
+            ]
+        );
+    }
+}

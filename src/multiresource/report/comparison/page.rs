@@ -1,0 +1,242 @@
+//! The page: one HTML file that needs nothing else, and no script.
+
+use askama::Template;
+
+use super::figures::{self, Section};
+use super::{AtLoad, Comparison, Outcome, table, words};
+use crate::multiresource::report::plots::{self, Look, Picture, short};
+use crate::multiresource::report::{estimate, number, percent};
+use crate::multiresource::simulator::{Ending, Health, Run};
+use crate::multiresource::workload::Workload;
+
+/// A comparison as a page for people: the answer in words, a table, pictures, and how it was made.
+///
+/// # Errors
+/// When a picture cannot be drawn.
+pub fn comparison_page(
+    workload: &Workload,
+    comparison: &Comparison,
+) -> Result<String, Box<dyn std::error::Error>> {
+    let (light, dark) = plots::rules(comparison.header.policies.len());
+    let page = Page {
+        title: title(workload, comparison),
+        headline: firm(&words::headline(comparison)),
+        warnings: comparison.warnings(),
+        answers: answers(comparison),
+        keys: keys(comparison)?,
+        unit: workload.time_unit(),
+        loads: &comparison.header.loads,
+        rows: rows(comparison),
+        details: details(comparison),
+        sections: figures::sections(workload, comparison)?,
+        method: method(workload, comparison),
+        command: comparison.command(),
+        tool: &comparison.header.tool,
+        light,
+        dark,
+    };
+    // The template's blocks leave spaces at the ends of lines, and lines of nothing else.
+    let text = page.render()?;
+    let lines = text.lines().map(str::trim_end).filter(|l| !l.is_empty());
+    Ok(lines.map(|line| format!("{line}\n")).collect())
+}
+
+#[derive(Template)]
+#[template(path = "comparison.html")]
+struct Page<'a> {
+    title: String,
+    headline: String,
+    warnings: Vec<String>,
+    answers: Vec<Answer>,
+    keys: Vec<(String, Picture)>,
+    unit: &'a str,
+    loads: &'a [f64],
+    rows: Vec<(String, Vec<Shown>)>,
+    details: Vec<Detail>,
+    sections: Vec<Section>,
+    method: Vec<(&'static str, String)>,
+    command: String,
+    tool: &'a str,
+    light: String,
+    dark: String,
+}
+
+/// What is known at a load.
+struct Answer {
+    load: f64,
+    chain: String,
+    sentences: String,
+}
+
+/// A cell of the table.
+struct Shown {
+    text: String,
+    /// Its class: `best`, `none` or nothing.
+    class: &'static str,
+}
+
+/// All numbers at a load.
+struct Detail {
+    load: f64,
+    rows: Vec<(String, [String; 9])>,
+}
+
+/// With numbers that no line break tears from their intervals.
+fn firm(text: &str) -> String {
+    text.replace(" ± ", "\u{a0}±\u{a0}")
+        .replace("ρ = ", "ρ\u{a0}=\u{a0}")
+}
+
+fn title(workload: &Workload, comparison: &Comparison) -> String {
+    let labels: Vec<&str> = comparison.names().map(|n| comparison.label(n)).collect();
+    let source = workload
+        .source()
+        .unwrap_or(&comparison.header.workload.file);
+    format!("{} on “{source}”", words::list(&labels))
+}
+
+fn answers(comparison: &Comparison) -> Vec<Answer> {
+    let answer = |at: &AtLoad| Answer {
+        load: at.load,
+        chain: words::chain(comparison, at).unwrap_or_default(),
+        sentences: firm(&words::sentences(comparison, at)),
+    };
+    comparison.rankings.iter().map(answer).collect()
+}
+
+fn keys(comparison: &Comparison) -> Result<Vec<(String, Picture)>, Box<dyn std::error::Error>> {
+    let labels = comparison
+        .names()
+        .map(|name| comparison.label(name).to_string());
+    let key = |(n, label)| Ok((label, plots::key(Look::new(n))?));
+    labels.enumerate().map(key).collect()
+}
+
+fn rows(comparison: &Comparison) -> Vec<(String, Vec<Shown>)> {
+    let row = |name: &str| {
+        let rankings = comparison.rankings.iter();
+        let cells = rankings.map(|at| Shown {
+            text: table::cell(comparison, name, at.load),
+            class: match comparison.settled(name, at.load) {
+                None => "none",
+                Some(_) if words::leaders(at).contains(&name) => "best",
+                Some(_) => "",
+            },
+        });
+        (comparison.label(name).to_string(), cells.collect())
+    };
+    let mut rows: Vec<_> = comparison.names().map(row).collect();
+    if let Some(mut optima) = table::optima(comparison) {
+        let label = optima.remove(0);
+        let shown = |text| Shown {
+            text,
+            class: "none",
+        };
+        rows.push((label, optima.into_iter().map(shown).collect()));
+    }
+    rows
+}
+
+fn details(comparison: &Comparison) -> Vec<Detail> {
+    let row = |name: &str, load: f64| {
+        let run = comparison.settled(name, load)?;
+        Some((comparison.label(name).to_string(), numbers(run)))
+    };
+    let detail = |&load: &f64| Detail {
+        load,
+        rows: comparison
+            .names()
+            .filter_map(|name| row(name, load))
+            .collect(),
+    };
+    let details = comparison.header.loads.iter().map(detail);
+    details.filter(|d| !d.rows.is_empty()).collect()
+}
+
+fn numbers(run: &Run) -> [String; 9] {
+    let percentile = |n: usize| run.percentiles.map_or("–".into(), |p| number(p[n]));
+    let shares = |values: &[f64]| {
+        let shares: Vec<String> = values.iter().map(|v| percent(*v)).collect();
+        shares.join(" · ")
+    };
+    [
+        estimate(run.mean_response),
+        estimate(run.mean_waiting),
+        estimate(run.weighted_response),
+        percentile(0),
+        percentile(1),
+        percentile(2),
+        run.fairness.map_or("–".into(), |f| format!("{f:.3}")),
+        shares(&run.utilization),
+        shares(&run.wastage),
+    ]
+}
+
+/// How it was done.
+fn method(workload: &Workload, comparison: &Comparison) -> Vec<(&'static str, String)> {
+    let (h, s) = (&comparison.header, &comparison.header.settings);
+    let resources: Vec<&str> = workload.resources().iter().map(|r| r.name()).collect();
+    let mut method = vec![
+        ("Workload", format!("{}: {} job types on {}; its own load is ρ = {}, and all arrival rates are scaled alike to reach each load. A load of 1 is the most that any policy can serve.", h.workload.file, workload.types().len(), words::list(&resources), short(h.workload.load))),
+        ("Digest of the workload", h.workload.digest.clone()),
+        ("Simulation", format!("{} independent replications from seed {}; at a load every policy faces the same arrivals and the same sizes. A run ends at a relative precision of {} % in two looks, or after {} events{}.", s.replications, s.seed, short(100.0 * s.precision), s.events, s.time_seconds.map_or(String::new(), |t| format!(", or after {t} s (its numbers then depend on the machine)")))),
+        ("Warm-up", warm_up(comparison, workload.time_unit())),
+        ("Intervals", "95 % confidence, by batch means of independent replications. Ratios are estimated from pairs of replications on the same arrivals and sizes (Student's t); what is said of a load holds together at 95 % (Bonferroni over all pairs of policies there).".into()),
+        ("Stability", "A policy is called unstable where the number of jobs in the system, or of jobs of one type, climbs from quarter to quarter of the run, and by more than chance explains; and unsettled where the run was too short to tell: no warm-up was found, or less than 10 mean residual sizes of the longest jobs were left after it. Neither has means.".into()),
+        ("Runs", endings(comparison)),
+    ];
+    let digests = h.policies.iter().filter_map(|p| {
+        let digest = p.digest.as_ref()?;
+        Some(format!("{}: {digest}", comparison.label(&p.name)))
+    });
+    let digests: Vec<String> = digests.collect();
+    if !digests.is_empty() {
+        method.push(("Digests of policy files", digests.join("; ")));
+    }
+    method
+}
+
+fn warm_up(comparison: &Comparison, unit: &str) -> String {
+    let settled = runs(comparison).filter(|run| run.health == Health::Settled);
+    let longest = settled.map(|run| run.warm_up).fold(0.0, f64::max);
+    format!(
+        "found in each run by MSER-5 (White 1997), at least 3 mean residual sizes of the longest jobs, and cut off; the longest was {} {unit} a replication.",
+        number(longest)
+    )
+}
+
+fn endings(comparison: &Comparison) -> String {
+    let kinds = [
+        (Ending::Precision, "reached the precision"),
+        (Ending::Events, "spent the budget of events"),
+        (Ending::Time, "ran out of time"),
+        (Ending::RunsAway, "ran away"),
+        (Ending::Interrupted, "was interrupted"),
+    ];
+    let counted = kinds.map(|(ending, what)| {
+        (
+            runs(comparison).filter(|run| run.ending == ending).count(),
+            what,
+        )
+    });
+    let told = counted.iter().filter(|(count, _)| *count > 0);
+    let told: Vec<String> = told
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    let events: u64 = runs(comparison).map(|run| run.events).sum();
+    format!(
+        "{}; {} million events in all.",
+        told.join(", "),
+        number(events as f64 / 1e6)
+    )
+}
+
+fn runs(comparison: &Comparison) -> impl Iterator<Item = &Run> {
+    comparison
+        .cells
+        .iter()
+        .filter_map(|cell| match &cell.outcome {
+            Outcome::Run(run) => Some(run.as_ref()),
+            Outcome::Failure(_) => None,
+        })
+}

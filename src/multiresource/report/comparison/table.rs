@@ -1,0 +1,83 @@
+use std::fmt::Write as _;
+
+use super::{Comparison, Outcome, words};
+use crate::multiresource::report::{below, estimate, percent, table};
+use crate::multiresource::simulator::{Ending, Health, Run};
+
+/// Mean response times, policies down and loads across; then what follows from them, in words.
+pub fn comparison_table(comparison: &Comparison) -> String {
+    let header = &comparison.header;
+    let first = format!("E[T] [{}]", header.workload.time_unit);
+    let loads = header.loads.iter().map(|load| format!("ρ = {load}"));
+    let columns: Vec<String> = [first].into_iter().chain(loads).collect();
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let mut table = table(&columns);
+    for name in comparison.names() {
+        let cells = header
+            .loads
+            .iter()
+            .map(|&load| cell(comparison, name, load));
+        table.add_row(
+            [comparison.label(name).to_string()]
+                .into_iter()
+                .chain(cells),
+        );
+    }
+    if let Some(row) = optima(comparison) {
+        table.add_row(row);
+    }
+    let mut text = format!("{}\n\n", table.trim_fmt());
+    for at in &comparison.rankings {
+        let chain = words::chain(comparison, at).map_or(String::new(), |c| format!(": {c}"));
+        let told = words::sentences(comparison, at);
+        let _ = writeln!(text, "ρ = {}{chain}\n  {told}", at.load);
+    }
+    for warning in comparison.warnings() {
+        let _ = writeln!(text, "{warning}");
+    }
+    text += "\n";
+    text += NOTE;
+    if !comparison.optima.is_empty() {
+        text += ABOVE;
+    }
+    text
+}
+
+/// What no policy can beat, load by load.
+pub fn optima(comparison: &Comparison) -> Option<Vec<String>> {
+    let least = |load: &f64| comparison.optimum(*load).map_or("–".into(), below);
+    let row = comparison.header.loads.iter().map(least);
+    let first = "at least, without preemption".to_string();
+    (!comparison.optima.is_empty()).then(|| [first].into_iter().chain(row).collect())
+}
+
+const ABOVE: &str = "
+In brackets: above the least that any policy without preemption can have (a bound from below).";
+
+const NOTE: &str = "mean response time over all jobs with 95 % confidence intervals; the same arrivals and
+sizes for each policy at a load. What is said of a load holds together at 95 % (pairs of replications, Bonferroni);
+≈ stands between neighbours that cannot be told apart.";
+
+/// A cell in a few characters.
+pub fn cell(comparison: &Comparison, name: &str, load: f64) -> String {
+    match comparison.outcome(name, load) {
+        None => "not run".into(),
+        Some(Outcome::Failure(_)) => "failed".into(),
+        Some(Outcome::Run(run)) if run.ending == Ending::Interrupted => {
+            format!("{} (interrupted)", mean(run))
+        }
+        Some(Outcome::Run(run)) => {
+            let above = comparison.above_optimum(name, load);
+            let above = above.map(|a| format!(" (+{})", percent(a.max(0.0))));
+            mean(run) + &above.unwrap_or_default()
+        }
+    }
+}
+
+fn mean(run: &Run) -> String {
+    match run.health {
+        Health::Settled => estimate(run.mean_response),
+        Health::Unsettled => "unsettled".into(),
+        Health::Unstable => "unstable".into(),
+    }
+}

@@ -1,0 +1,253 @@
+//! Rankings in words.
+
+use std::cmp::Reverse;
+
+use super::{AtLoad, Comparison};
+use crate::multiresource::report::estimate;
+use crate::multiresource::simulator::{Estimate, Health, Pair};
+
+/// `a, b and c`.
+pub fn list<T: AsRef<str>>(items: &[T]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.as_ref().into(),
+        [first @ .., last] => {
+            let first: Vec<&str> = first.iter().map(AsRef::as_ref).collect();
+            format!("{} and {}", first.join(", "), last.as_ref())
+        }
+    }
+}
+
+/// How many times as long, with the interval that holds together with the others of the load.
+pub fn times(pair: &Pair) -> String {
+    estimate(Some(Estimate {
+        half_width: pair.simultaneous_half_width,
+        ..pair.ratio
+    }))
+}
+
+/// All policies with a mean, fastest first: `a ≈ b < c`, with `≈` between neighbours that cannot
+/// be told apart. None where no policy has one.
+pub fn chain(comparison: &Comparison, at: &AtLoad) -> Option<String> {
+    let order = &at.ranking.order;
+    let mut chain = comparison.label(&order.first()?.policy).to_string();
+    for two in order.windows(2) {
+        let apart = at.ranking.apart(&two[0].policy, &two[1].policy);
+        chain.push_str(if apart { " < " } else { " ≈ " });
+        chain.push_str(comparison.label(&two[1].policy));
+    }
+    Some(chain)
+}
+
+/// The policies from which nobody is surely faster, the fastest first: names as typed.
+pub fn leaders(at: &AtLoad) -> Vec<&str> {
+    let leading = at.ranking.order.iter().filter(|r| r.places[0] == 1);
+    leading.map(|r| r.policy.as_str()).collect()
+}
+
+/// What is known at a load, in one or two sentences.
+pub fn sentences(comparison: &Comparison, at: &AtLoad) -> String {
+    let mut parts = Vec::new();
+    let order: Vec<&str> = at.ranking.order.iter().map(|r| r.policy.as_str()).collect();
+    if let [first, rest @ ..] = order.as_slice() {
+        parts.push(beginning(comparison, at, first, rest));
+        parts.extend(slower(comparison, at, first, rest));
+    }
+    parts.extend(without_mean(comparison, at.load));
+    match parts.is_empty() {
+        true => "Nothing ran here.".into(),
+        false => format!("{}.", capital(&parts.join("; "))),
+    }
+}
+
+fn capital(text: &str) -> String {
+    // A policy's name stays as it is.
+    ["no ", "only "]
+        .iter()
+        .find(|word| text.starts_with(**word))
+        .map_or_else(|| text.into(), |word| word[..1].to_uppercase() + &text[1..])
+}
+
+/// Who leads, and who may.
+fn beginning(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -> String {
+    let label = comparison.label(first);
+    if rest.is_empty() {
+        return format!("only {label} has a mean");
+    }
+    if at.ranking.pairs.is_empty() {
+        return format!(
+            "{label} has the least mean response time, but nothing can be said of how surely"
+        );
+    }
+    let tied = rest.iter().filter(|other| !at.ranking.apart(first, other));
+    let tied: Vec<String> = tied
+        .filter_map(|other| {
+            let pair = at.ranking.pair(first, other)?;
+            Some(format!(
+                "{} ({} times)",
+                comparison.label(other),
+                times(pair)
+            ))
+        })
+        .collect();
+    match tied.is_empty() {
+        true => format!("{label} has the least mean response time"),
+        false => format!(
+            "{label} has the least mean response time as measured, but cannot be told apart from {}",
+            list(&tied)
+        ),
+    }
+}
+
+/// By how much the others are slower than the first.
+fn slower(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -> Option<String> {
+    let leader = comparison.label(first);
+    let apart = rest.iter().filter_map(|other| {
+        let pair = at.ranking.pair(first, other).filter(|p| p.apart)?;
+        Some((comparison.label(other), times(pair)))
+    });
+    let told: Vec<String> = apart
+        .enumerate()
+        .map(|(n, (label, times))| match n {
+            0 => format!("{label} takes {times} times as long as {leader}"),
+            _ => format!("{label} {times} times"),
+        })
+        .collect();
+    (!told.is_empty()).then(|| list(&told))
+}
+
+/// Who has no mean, and why.
+fn without_mean(comparison: &Comparison, load: f64) -> Vec<String> {
+    let of_health = |health: Health| -> Vec<&str> {
+        let ill = |name: &&str| {
+            comparison
+                .run(name, load)
+                .is_some_and(|r| r.health == health)
+        };
+        comparison
+            .names()
+            .filter(ill)
+            .map(|name| comparison.label(name))
+            .collect()
+    };
+    let missing = |name: &&str| comparison.run(name, load).is_none();
+    let absent: Vec<&str> = comparison
+        .names()
+        .filter(missing)
+        .map(|n| comparison.label(n))
+        .collect();
+    let groups = [
+        (of_health(Health::Unstable), "unstable"),
+        (of_health(Health::Unsettled), "unsettled: too short a run"),
+        (absent, "not measured"),
+    ];
+    let told = groups.iter().filter(|(names, _)| !names.is_empty());
+    told.map(|(names, what)| format!("{} {} {what}", list(names), are(names.len())))
+        .collect()
+}
+
+fn are(count: usize) -> &'static str {
+    if count == 1 { "is" } else { "are" }
+}
+
+/// The whole comparison in a few sentences: who leads at which loads, and by how much at the
+/// highest.
+pub fn headline(comparison: &Comparison) -> String {
+    let mut groups: Vec<(Lead, Vec<String>)> = Vec::new();
+    for at in &comparison.rankings {
+        let lead = Lead::at(comparison, at);
+        match groups.iter_mut().find(|(known, _)| *known == lead) {
+            Some((_, loads)) => loads.push(at.load.to_string()),
+            None => groups.push((lead, vec![at.load.to_string()])),
+        }
+    }
+    // Those who lead alone first, and at the most loads.
+    groups.sort_by_key(|(lead, loads)| (!lead.is_clear(), Reverse(loads.len())));
+    let everywhere = groups.len() == 1 && comparison.rankings.len() > 1;
+    let told = groups.iter().map(|(lead, loads)| {
+        let place = match everywhere {
+            true => "at every load compared".into(),
+            false => format!("at ρ = {}", list(loads)),
+        };
+        lead.told(comparison, &place)
+    });
+    told.chain(gap(comparison)).collect::<Vec<_>>().join(" ")
+}
+
+/// Who leads at a load.
+#[derive(PartialEq)]
+struct Lead<'a> {
+    /// The policies from which nobody is surely faster, in the order they were entered.
+    leaders: Vec<&'a str>,
+    /// Whether nobody else has a mean.
+    alone: bool,
+}
+
+impl<'a> Lead<'a> {
+    fn at(comparison: &'a Comparison, at: &AtLoad) -> Self {
+        let leading = leaders(at);
+        Lead {
+            leaders: comparison
+                .names()
+                .filter(|name| leading.contains(name))
+                .collect(),
+            alone: at.ranking.order.len() == 1 && comparison.header.policies.len() > 1,
+        }
+    }
+
+    fn is_clear(&self) -> bool {
+        self.leaders.len() == 1 && !self.alone
+    }
+
+    fn told(&self, comparison: &Comparison, place: &str) -> String {
+        let labels: Vec<&str> = self.leaders.iter().map(|n| comparison.label(n)).collect();
+        match labels.as_slice() {
+            [] => format!("No policy has a mean {place}."),
+            [one] if self.alone => format!("Only {one} has a mean {place}."),
+            [one] => format!("{one} has the least mean response time {place}."),
+            some => format!("{} cannot be told apart in the lead {place}.", list(some)),
+        }
+    }
+}
+
+/// By how much the others are behind at the highest load where somebody is.
+fn gap(comparison: &Comparison) -> Option<String> {
+    let behind = |at: &&AtLoad| at.ranking.pairs.iter().any(|pair| pair.apart);
+    let rankings = comparison.rankings.iter().filter(behind);
+    let at = rankings.max_by(|a, b| a.load.total_cmp(&b.load))?;
+    let names: Vec<&str> = at.ranking.order.iter().map(|r| r.policy.as_str()).collect();
+    let (first, rest) = names.split_first()?;
+    let gap = match rest {
+        [.., _, _, _] => range(comparison, at, first, rest),
+        few => slower(comparison, at, first, few),
+    };
+    let parts = gap.into_iter().chain(without_mean(comparison, at.load));
+    Some(format!(
+        "At ρ = {}: {}.",
+        at.load,
+        parts.collect::<Vec<_>>().join("; ")
+    ))
+}
+
+/// From the least of those who are surely behind to the greatest.
+fn range(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -> Option<String> {
+    let behind = |other: &&&str| at.ranking.apart(first, other);
+    let told = |other: &&str| {
+        let pair = at.ranking.pair(first, other)?;
+        Some(format!(
+            "{} times ({})",
+            times(pair),
+            comparison.label(other)
+        ))
+    };
+    let (next, last) = (rest.iter().find(behind)?, rest.iter().rfind(behind)?);
+    let label = comparison.label(first);
+    match next == last {
+        true => slower(comparison, at, first, rest),
+        false => Some(format!(
+            "others take from {} to {} as long as {label}",
+            told(next)?,
+            told(last)?
+        )),
+    }
+}

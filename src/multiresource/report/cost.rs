@@ -1,0 +1,273 @@
+//! What a policy costs, and what would change it.
+
+use std::fmt::Write as _;
+
+use super::{number, percent, table};
+use crate::multiresource::analysis::{AnalysisError, PaperBounds};
+use crate::multiresource::artifact::{
+    Artifact, Backfill, Claim, EmptySlots, Method, Preemption, Quantity, WhatIf,
+};
+use crate::multiresource::synthesis::Synthesis;
+use crate::multiresource::workload::{JobType, Workload};
+
+fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> Option<&'a Claim> {
+    let mut claims = artifact.claims.iter();
+    claims.find(|c| c.quantity == quantity && c.job_type.as_deref() == kind)
+}
+
+/// Load and cost of each type.
+pub(super) fn cost_table(workload: &Workload, made: &Synthesis) -> String {
+    let artifact = &made.artifact;
+    let unit = workload.time_unit();
+    let mean = format!("E[T] [{unit}]");
+    let exact = made.out_of_reach.is_none();
+    let last = match exact {
+        true => ["P50", "P95", "P99"],
+        false => ["E[N] at least", "approx.", "at most"],
+    };
+    let mut header = vec!["type", "arrivals", "mean size", "served", "load ρ_i"];
+    if exact {
+        header.extend([mean.as_str(), "E[N]"]);
+    }
+    header.extend(last);
+    let mut table = table(&header);
+    let columns = match exact {
+        true => vec![
+            Quantity::MeanSchedule,
+            Quantity::Load,
+            Quantity::MeanResponse,
+            Quantity::MeanNumber,
+            Quantity::ResponseP50,
+            Quantity::ResponseP95,
+            Quantity::ResponseP99,
+        ],
+        false => vec![
+            Quantity::MeanSchedule,
+            Quantity::Load,
+            Quantity::MeanNumberAtLeast,
+            Quantity::MeanNumber,
+            Quantity::MeanNumberAtMost,
+        ],
+    };
+    for kind in workload.types() {
+        let value = |quantity: &Quantity| {
+            let found = claim(artifact, *quantity, Some(kind.name()));
+            found.map_or("–".into(), |c| number(c.value))
+        };
+        let row = [
+            kind.name().into(),
+            arrivals(kind, unit),
+            format!("{} {unit}", number(kind.mean_size())),
+        ];
+        table.add_row(row.into_iter().chain(columns.iter().map(value)));
+    }
+    let total =
+        |quantity| claim(artifact, quantity, None).map_or("–".into(), |c| number(c.value));
+    if exact {
+        let row = ["all", "", "", "", ""].map(String::from).into_iter();
+        let totals = [total(Quantity::MeanResponse), total(Quantity::MeanNumber)];
+        table.add_row(row.chain(totals));
+    }
+    table.trim_fmt()
+}
+
+/// The mean rate, and the process where it is not Poisson.
+fn arrivals(kind: &JobType, unit: &str) -> String {
+    let rate = format!("{} /{unit}", number(kind.arrival_rate()));
+    match kind.is_poisson() {
+        true => rate,
+        false => format!("{rate}, {}", kind.arrivals().process()),
+    }
+}
+
+/// Under what conditions the costs hold, and whether the policy runs under them.
+pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
+    let artifact = &made.artifact;
+    let unit = workload.time_unit();
+    let mut text = String::new();
+    let Some(mean) = claim(artifact, Quantity::MeanResponse, None) else {
+        if let Some(why) = &made.out_of_reach {
+            let _ = writeln!(text, "no mean is claimed: {why}{}", more(why));
+        }
+        return text;
+    };
+    let how = told(mean.method, made.policy.preemption);
+    let _ = write!(text, "E[T] = {} {unit} over all jobs", number(mean.value));
+    if let Some(weighted) = claim(artifact, Quantity::WeightedResponse, None) {
+        let _ = write!(text, ", weighted by load {} {unit}", number(weighted.value));
+    }
+    let _ = write!(text, ", {how}");
+    let policy = &made.policy;
+    let drains = policy.preemption == Preemption::None;
+    let phantom = !drains || policy.empty_slots == EmptySlots::Phantom;
+    if policy.backfill != Backfill::None || !phantom {
+        let _ = write!(
+            text,
+            ", without the backfilling and the release of empty slots with which it runs: `synth simulate` measures those"
+        );
+    }
+    let _ = writeln!(text);
+    if let Some(why) = &made.out_of_reach {
+        let _ = writeln!(text, "{why}{}", more(why));
+    }
+    text
+}
+
+/// What was computed, and what is left to do where it was not the workload as it is.
+fn told(method: Method, preemption: Preemption) -> String {
+    let taken = match method {
+        Method::ApproximationQueueLength => return "approximately (bounds are exact)".into(),
+        Method::ApproximationExponentialSizes => "as if sizes were exponential",
+        Method::ApproximationPoissonArrivals => "as if arrivals were Poisson",
+        Method::ApproximationMemoryless => "as if arrivals were Poisson and sizes exponential",
+        _ => return "exactly".into(),
+    };
+    let sizes = method != Method::ApproximationPoissonArrivals;
+    // Only a chain that waits for completions depends on the law of sizes.
+    match sizes && preemption == Preemption::None {
+        true => format!("{taken}; with these sizes even its stability is not proved: simulate it"),
+        false => format!("{taken} (loads and stability hold as they are, means want simulating)"),
+    }
+}
+
+/// What helps against it.
+fn more(why: &AnalysisError) -> &'static str {
+    match why {
+        AnalysisError::TooLarge(_) => "; more with --effort",
+        _ => "",
+    }
+}
+
+/// What a change would do.
+pub(super) fn what_if(workload: &Workload, made: &Synthesis) -> String {
+    let provenance = &made.artifact.provenance;
+    let Some(answers) = &provenance.what_if else {
+        return String::new();
+    };
+    let unit = workload.time_unit();
+    let load = made.artifact.certificate.load;
+    let mean = claim(&made.artifact, Quantity::MeanResponse, None).map(|c| c.value);
+    let changes = |response: Option<f64>| match (response, mean) {
+        (Some(response), Some(mean)) => {
+            format!("{} {unit} ({})", number(response), change(response / mean))
+        }
+        _ => "–".into(),
+    };
+    let mut table = table(&["what if", "load ρ", "E[T]"]);
+    for more in &answers.more_arrivals {
+        table.add_row([
+            format!("1 % more arrivals of {}", more.job_type),
+            format!("{} ({})", number(more.load), change(more.load / load)),
+            changes(more.mean_response),
+        ]);
+    }
+    for more in &answers.more_resource {
+        table.add_row([
+            format!("{} more {}", plain(more.more), more.resource),
+            format!("{} ({})", number(more.load), change(more.load / load)),
+            changes(more.mean_response),
+        ]);
+    }
+    format!(
+        "\n{}\n{}",
+        table.trim_fmt(),
+        sentences(workload, answers, mean)
+    )
+}
+
+fn sentences(workload: &Workload, answers: &WhatIf, mean: Option<f64>) -> String {
+    let unit = workload.time_unit();
+    let mut text = String::new();
+    if let Some(load) = answers.load_of_twice_the_response {
+        let _ = writeln!(
+            text,
+            "E[T] is twice as long at load ρ = {}, all arrivals scaled alike",
+            if load < 0.999 {
+                format!("{load:.4}")
+            } else {
+                super::synthesis::load(load)
+            }
+        );
+    }
+    if let (Some(response), Some(mean)) = (answers.response_at_twice_the_switching_rate, mean) {
+        let _ = writeln!(
+            text,
+            "doubling α would change E[T] by {}",
+            change(response / mean)
+        );
+    }
+    if let Some(setups) = answers.setups {
+        let _ = match setups.setup_rate {
+            Some(rate) => writeln!(
+                text,
+                "preempting pays from a setup rate of γ = {} /{unit} on (setups of mean {} {unit})",
+                number(rate),
+                number(1.0 / rate)
+            ),
+            None => writeln!(
+                text,
+                "no setup rate was found from which on preempting begins to pay"
+            ),
+        };
+    }
+    text
+}
+
+/// A ratio as a change in percent.
+fn change(ratio: f64) -> String {
+    match 100.0 * (ratio - 1.0) {
+        small if small.abs() < 0.005 => "±0 %".into(),
+        percent => format!("{percent:+.2} %"),
+    }
+}
+
+/// A quantity as one would write it.
+fn plain(value: f64) -> String {
+    format!("{value}")
+}
+
+/// The MSR paper's own quantities beside the exact means.
+pub fn explain(workload: &Workload, artifact: &Artifact, bounds: &[PaperBounds]) -> String {
+    let mut table = table(&[
+        "type",
+        "load ρ_i",
+        "E[Δ]",
+        "min Δ",
+        "max Δ",
+        "at least",
+        "approx.",
+        "exact",
+        "at most",
+    ]);
+    for (kind, paper) in workload.types().iter().zip(bounds) {
+        let exact = claim(artifact, Quantity::MeanNumber, Some(kind.name()));
+        let exact = exact.filter(|c| c.method == Method::ExactQbd);
+        table.add_row([
+            kind.name().into(),
+            percent(paper.load),
+            number(paper.mean_ahead),
+            number(paper.range_ahead.0),
+            number(paper.range_ahead.1),
+            number(paper.lower),
+            number(paper.approximation),
+            exact.map_or("–".into(), |c| number(c.value)),
+            number(paper.upper),
+        ]);
+    }
+    let mut text = format!(
+        "mean number of jobs as the MSR paper has it (theorem 8 with the law after the completion,\n§6.4 clamped to it), beside the exact value:\n\n{}\n",
+        table.trim_fmt()
+    );
+    if let Some(tuning) = &artifact.provenance.tuning {
+        for tried in &tuning.routes {
+            let _ = writeln!(
+                text,
+                "{}: α* = {}, by §6.4's approximation {}",
+                tried.route,
+                number(tried.switching_rate),
+                number(tried.predicted_switching_rate)
+            );
+        }
+    }
+    text
+}

@@ -1,0 +1,206 @@
+//! What is told of a fleet.
+
+use std::fmt::Write as _;
+
+use super::synthesis::{load, prices_of};
+use super::{number, percent, table};
+use crate::multiresource::artifact::{Claim, FleetArtifact, Method, Quantity};
+use crate::multiresource::program::{LOAD_MARGIN, PROOF_GAP};
+use crate::multiresource::synthesis::{FleetOverload, FleetSynthesis};
+use crate::multiresource::workload::Fleet;
+
+/// The summary of a fleet's policy.
+pub fn fleet(fleet: &Fleet, made: &FleetSynthesis) -> String {
+    let artifact = &made.artifact;
+    let mut text = heading(fleet, artifact);
+    let _ = writeln!(text, "\n{}", shape_table(fleet, made));
+    let _ = writeln!(text, "\n{}", routing_table(fleet, artifact));
+    let _ = writeln!(text, "\n{}", cost_table(fleet, made));
+    let _ = write!(text, "{}", conditions(fleet, artifact));
+    text
+}
+
+fn heading(fleet: &Fleet, artifact: &FleetArtifact) -> String {
+    let certificate = &artifact.certificate;
+    let proof = match certificate.proven {
+        true => format!("proven best, relative gap below {PROOF_GAP:.0e}"),
+        false => format!(
+            "NOT PROVEN best: gap {:.2e}; a --time-limit above 60 searches longer",
+            certificate.gap
+        ),
+    };
+    format!(
+        "load ρ = {}  ({proof})\n{} servers of {} shapes (demand: {})\n",
+        load(certificate.load),
+        fleet.servers(),
+        fleet.shapes().len(),
+        demand(fleet)
+    )
+}
+
+/// What part of all that there is of each resource the jobs need, whatever the shapes.
+fn demand(fleet: &Fleet) -> String {
+    let resources = fleet.envelope().resources().iter().enumerate();
+    let capacity = fleet.capacity();
+    let parts = resources.map(|(j, resource)| {
+        let types = fleet.types().iter();
+        let used: f64 = types
+            .map(|t| t.offered_load() * t.demand()[j].value())
+            .sum();
+        format!("{} {}", resource.name(), percent(used / capacity[j]))
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+fn shape_table(fleet: &Fleet, made: &FleetSynthesis) -> String {
+    let unit = format!("α [1/{}]", fleet.time_unit());
+    let mut table = table(&[
+        "shape",
+        "servers",
+        "price",
+        "load",
+        "types",
+        "schedules",
+        &unit,
+    ]);
+    let certificate = &made.artifact.certificate;
+    for ((shape, (workload, one)), at) in fleet
+        .shapes()
+        .iter()
+        .zip(&made.shapes)
+        .zip(&certificate.shapes)
+    {
+        // What all servers of the shape are worth, of what the whole fleet is worth.
+        let worth = f64::from(shape.count()) * at.worth * certificate.bound;
+        let rate = match one.policy.order.len() {
+            1 => "–".into(),
+            _ => number(one.policy.switching_rate),
+        };
+        table.add_row([
+            shape.name().to_owned(),
+            shape.count().to_string(),
+            percent(worth),
+            number(one.artifact.certificate.load),
+            workload.types().len().to_string(),
+            one.policy.schedules.len().to_string(),
+            rate,
+        ]);
+    }
+    table.trim_fmt()
+}
+
+/// Where jobs are sent.
+fn routing_table(fleet: &Fleet, artifact: &FleetArtifact) -> String {
+    let names = fleet
+        .shapes()
+        .iter()
+        .map(|shape| format!("to {}", shape.name()));
+    let header: Vec<String> = std::iter::once("type".to_owned()).chain(names).collect();
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let mut table = table(&header);
+    for (i, kind) in fleet.types().iter().enumerate() {
+        let fractions = artifact.policy.shapes.iter().zip(fleet.shapes());
+        let fraction = fractions.map(|(sent, shape)| match shape.types().contains(&i) {
+            true => percent(sent.routing[i]),
+            false => "does not fit".into(),
+        });
+        table.add_row(std::iter::once(kind.name().to_owned()).chain(fraction));
+    }
+    table.trim_fmt()
+}
+
+fn claim<'a>(
+    artifact: &'a FleetArtifact,
+    quantity: Quantity,
+    kind: Option<&str>,
+) -> Option<&'a Claim> {
+    let mut claims = artifact.claims.iter();
+    claims.find(|c| c.quantity == quantity && c.job_type.as_deref() == kind)
+}
+
+fn cost_table(fleet: &Fleet, made: &FleetSynthesis) -> String {
+    let unit = fleet.time_unit();
+    let mean = format!("E[T] [{unit}]");
+    let mut table = table(&[
+        "type",
+        "arrivals",
+        "mean size",
+        "served",
+        "load",
+        &mean,
+        "E[N]",
+    ]);
+    let of = |quantity, kind| {
+        let found = claim(&made.artifact, quantity, kind);
+        found.map_or("–".into(), |c| number(c.value))
+    };
+    let served = made.solution.served(fleet);
+    for (kind, served) in fleet.types().iter().zip(served) {
+        let name = Some(kind.name());
+        table.add_row([
+            kind.name().to_owned(),
+            format!("{} /{unit}", number(kind.arrival_rate())),
+            format!("{} {unit}", number(kind.mean_size())),
+            number(served),
+            number(kind.offered_load() / served),
+            of(Quantity::MeanResponse, name),
+            of(Quantity::MeanNumber, name),
+        ]);
+    }
+    let totals = [Quantity::MeanResponse, Quantity::MeanNumber].map(|q| of(q, None));
+    let row = ["all", "", "", "", ""].map(String::from).into_iter();
+    table.add_row(row.chain(totals));
+    table.trim_fmt()
+}
+
+fn conditions(fleet: &Fleet, artifact: &FleetArtifact) -> String {
+    let Some(mean) = claim(artifact, Quantity::MeanResponse, None) else {
+        return "no mean is claimed: of some shape the exact analysis is out of reach; allow more with --effort".into();
+    };
+    let how = match mean.method {
+        Method::ExactQbd => "exactly",
+        Method::ApproximationExponentialSizes => "as if sizes were exponential",
+        _ => "approximately",
+    };
+    format!(
+        "E[T] = {} {} over all jobs, {how}, with each job sent at random by the table above, and without the backfilling and the release of empty slots with which servers run: `synth simulate` measures those, and with `--routing least-loaded` what looking at the servers gains",
+        number(mean.value),
+        fleet.time_unit()
+    )
+}
+
+/// Why a fleet is refused: the proof, and the way out.
+pub fn fleet_overload(fleet: &Fleet, overload: &FleetOverload, decided: bool) -> String {
+    let certificate = &overload.certificate;
+    let mut text = String::new();
+    let _ = match (decided, certificate.bound > 1.0 + LOAD_MARGIN) {
+        (true, true) => writeln!(
+            text,
+            "no policy can stabilize this fleet: load ρ = {}, and it must be below 1",
+            load(certificate.bound)
+        ),
+        (true, false) => writeln!(
+            text,
+            "no policy can be said to stabilize this fleet: load ρ = 1 to within {LOAD_MARGIN:e}, which double precision does not tell from 1, and it must be below"
+        ),
+        (false, _) => writeln!(
+            text,
+            "undecided: the load lies between {} and {}; give the proof more time with --time-limit",
+            load(certificate.bound),
+            load(certificate.load)
+        ),
+    };
+    let _ = writeln!(text, "demand: {}", demand(fleet));
+    let _ = writeln!(
+        text,
+        "\nThe prices that prove it: weigh each type's running jobs by its price; all servers together are worth no more than {}, and the arrivals bring work worth 1.",
+        number(1.0 / certificate.bound)
+    );
+    text += &prices_of(fleet.types(), &certificate.prices);
+    let _ = writeln!(
+        text,
+        "\nThe arrival rates would have to shrink to below {} times what they are, all alike; or the fleet to grow.",
+        load((1.0 / certificate.load).min(1.0))
+    );
+    text
+}

@@ -1,0 +1,29 @@
+use comfy_table::CellAlignment;
+
+use super::table;
+use crate::multiresource::simulator::Contender;
+
+/// The rules that go by a name, with what each does.
+pub fn rules() -> String {
+    let mut table = table(&["rule", "what it does"]);
+    if let Some(column) = table.column_mut(1) {
+        column.set_cell_alignment(CellAlignment::Left);
+    }
+    for rule in Contender::rules() {
+        let name = match &rule.parameter {
+            Some(parameter) if !parameter.default.is_nan() => {
+                format!("{}:{}", rule.name, parameter.default)
+            }
+            _ => rule.name.into(),
+        };
+        let also = match rule.aliases {
+            [] => String::new(),
+            aliases => format!(" (also {})", aliases.join(", ")),
+        };
+        let meaning = rule.parameter.as_ref().map_or(String::new(), |p| {
+            format!("; the number is {}, from {} to {}", p.what, p.least, p.most)
+        });
+        table.add_row([name, format!("{}{meaning}{also}", rule.about)]);
+    }
+    table.trim_fmt()
+}

@@ -1,0 +1,224 @@
+use std::fmt::Write as _;
+
+use comfy_table::CellAlignment;
+
+use super::{decimals, estimate, number, percent, table};
+use crate::multiresource::artifact::{Claim, Quantity};
+use crate::multiresource::simulator::{Ending, Health, Judgement, Run, Verdict};
+use crate::multiresource::workload::Workload;
+
+/// What a simulation found, with the verdicts on the claims, if any were judged.
+pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement]) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "{}", heading(workload, run));
+    if run.health == Health::Settled {
+        let _ = writeln!(text, "\n{}", type_table(workload, run));
+        let _ = writeln!(text, "\n{}", overall(workload, run));
+    }
+    if verdicts.iter().any(|j| j.verdict != Verdict::NotExamined) {
+        let _ = writeln!(text, "\n{}", verdict_table(workload, verdicts));
+        let _ = writeln!(
+            text,
+            "\nclaims are measured under the conditions that they hold for (see holds_for in the policy), in a run of their own where the policy runs under others"
+        );
+    } else if !verdicts.is_empty() {
+        let _ = writeln!(text, "\n{}", none_examined(verdicts));
+    }
+    text
+}
+
+fn heading(workload: &Workload, run: &Run) -> String {
+    let unit = workload.time_unit();
+    let ending = match run.ending {
+        Ending::Precision => "precision reached",
+        Ending::Events => "budget of events spent",
+        Ending::Time => "time is over",
+        Ending::RunsAway => "given up: the queue runs away",
+        Ending::Interrupted => "INTERRUPTED",
+    };
+    let scale = format!(
+        "{} events, {} {unit} simulated in {} replications, seed {}",
+        run.events,
+        number(run.simulated_time),
+        run.replications.len(),
+        run.seed
+    );
+    match run.health {
+        Health::Settled => format!(
+            "{ending}: {scale}; warm-up of {} {unit} cut off (MSER-5)",
+            number(run.warm_up)
+        ),
+        Health::Unsettled => format!(
+            "UNSETTLED ({ending}: {scale}): too short for a warm-up to be found, or beside the longest jobs, so no mean is given; allow more with --events or --time"
+        ),
+        Health::Unstable => {
+            let left: u64 = run.types.iter().map(|t| t.left).sum();
+            let growing = run.types.iter().filter(|t| t.grows);
+            let growing: Vec<String> = growing
+                .map(|t| format!("{} of {}", t.left, t.name))
+                .collect();
+            let most = match growing.is_empty() {
+                true => String::new(),
+                false => format!(", more and more of them waiting: {}", growing.join(", ")),
+            };
+            format!(
+                "UNSTABLE ({ending}: {scale}): the number in system grows steadily and stood at {left} at the end{most}; there is no mean"
+            )
+        }
+    }
+}
+
+fn type_table(workload: &Workload, run: &Run) -> String {
+    let unit = workload.time_unit();
+    let header = [
+        "type".to_string(),
+        format!("E[T] [{unit}]"),
+        "P50".into(),
+        "P95".into(),
+        "P99".into(),
+        "E[T]/E[S]".into(),
+        "E[N]".into(),
+        "jobs".into(),
+        "left".into(),
+    ];
+    let mut table = table(&header.each_ref().map(String::as_str));
+    for kind in &run.types {
+        let [p50, p95, p99] = percentiles(kind.percentiles);
+        table.add_row([
+            kind.name.clone(),
+            estimate(kind.mean_response),
+            p50,
+            p95,
+            p99,
+            kind.slowdown.map_or("–".into(), |s| number(s.mean)),
+            estimate(kind.mean_number),
+            kind.completions.to_string(),
+            kind.left.to_string(),
+        ]);
+    }
+    let [p50, p95, p99] = percentiles(run.percentiles);
+    table.add_row([
+        "all".into(),
+        estimate(run.mean_response),
+        p50,
+        p95,
+        p99,
+        String::new(),
+        estimate(run.mean_number),
+    ]);
+    table.trim_fmt()
+}
+
+fn percentiles(found: Option<[f64; 3]>) -> [String; 3] {
+    found.map_or(["–".into(), "–".into(), "–".into()], |p| {
+        p.map(number)
+    })
+}
+
+fn overall(workload: &Workload, run: &Run) -> String {
+    let used = workload.resources().iter().zip(&run.utilization);
+    let used: Vec<String> = used
+        .zip(&run.wastage)
+        .map(|((r, u), w)| format!("{} {} ({})", r.name(), percent(*u), percent(*w)))
+        .collect();
+    let c = &run.counters;
+    format!(
+        "weighted by load share: E[T] = {}; waiting {}; fairness (Jain) {}\nin use (and free while a job waits): {}; switches {}, preemptions {}, setups {}\nmeans with 95 % confidence intervals (batch means of independent replications)",
+        estimate(run.weighted_response),
+        estimate(run.mean_waiting),
+        run.fairness.map_or("–".into(), |f| format!("{f:.3}")),
+        used.join(", "),
+        c.switches,
+        c.preemptions,
+        c.setups,
+    )
+}
+
+/// The claims that were examined: those on the whole policy first, then type by type.
+fn verdict_table(workload: &Workload, verdicts: &[Judgement]) -> String {
+    let mut table = table(&["of", "claim", "claimed", "measured", "verdict"]);
+    for column in [1, 4] {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Left);
+        }
+    }
+    let types = workload.types().iter().map(|t| Some(t.name()));
+    for of in std::iter::once(None).chain(types) {
+        let examined = verdicts
+            .iter()
+            .filter(|j| j.verdict != Verdict::NotExamined && j.claim.job_type.as_deref() == of);
+        for (n, judgement) in examined.enumerate() {
+            let group = if n == 0 { of.unwrap_or("all") } else { "" };
+            table.add_row([
+                group.to_string(),
+                name(&judgement.claim),
+                claimed(judgement),
+                measured(judgement),
+                verdict(judgement),
+            ]);
+        }
+    }
+    table.trim_fmt()
+}
+
+/// Why there is nothing to show in a table of verdicts.
+fn none_examined(verdicts: &[Judgement]) -> String {
+    let mut reasons: Vec<&str> = verdicts.iter().filter_map(|j| j.unexamined).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    let reasons = reasons.join("; or ");
+    format!(
+        "none of the {} claims was examined: {reasons}",
+        verdicts.len()
+    )
+}
+
+fn name(claim: &Claim) -> String {
+    let quantity = serde_json::to_value(claim.quantity).ok();
+    let quantity = quantity.as_ref().and_then(|q| q.as_str());
+    let name = quantity.unwrap_or_default().replace('_', " ");
+    let at = claim.at.map_or(String::new(), |at| format!(" {at}"));
+    match claim.unit.as_str() {
+        "1" => format!("{name}{at}"),
+        unit => format!("{name}{at} [{unit}]"),
+    }
+}
+
+fn is_percentile(claim: &Claim) -> bool {
+    matches!(
+        claim.quantity,
+        Quantity::ResponseP50 | Quantity::ResponseP95 | Quantity::ResponseP99
+    )
+}
+
+/// The claimed number, to the digits of what was measured where the two can be compared.
+fn claimed(judgement: &Judgement) -> String {
+    let claim = &judgement.claim;
+    let comparable = judgement.measured.filter(|_| !is_percentile(claim));
+    match comparable.and_then(|m| decimals(m.half_width)) {
+        Some(decimals) => format!("{:.decimals$}", claim.value),
+        None => number(claim.value),
+    }
+}
+
+fn measured(judgement: &Judgement) -> String {
+    match judgement.measured {
+        Some(within) if is_percentile(&judgement.claim) => {
+            format!("{} % within", estimate(Some(within.times(100.0))))
+        }
+        measured => estimate(measured),
+    }
+}
+
+fn verdict(judgement: &Judgement) -> String {
+    match (judgement.verdict, judgement.off) {
+        (Verdict::Confirmed, _) => "confirmed".into(),
+        (Verdict::Refuted, _) => "REFUTED".into(),
+        (Verdict::NotEnoughEvidence, _) => "not enough evidence".into(),
+        (Verdict::Approximate, Some(off)) => {
+            format!("approximate, off by {:+.1} %", 100.0 * off)
+        }
+        (Verdict::Approximate, None) => "approximate".into(),
+        (Verdict::NotExamined, _) => "not examined".into(),
+    }
+}

@@ -1,0 +1,316 @@
+use std::fmt::Write as _;
+
+use num_rational::BigRational;
+
+use super::balance::balance;
+use super::cost::{conditions, cost_table, what_if};
+use super::{bar, number, percent, table};
+use crate::multiresource::artifact::{
+    CertificateRecord, Method, MsrPolicy, Objective, Preemption, Proven, Quantity,
+};
+use crate::multiresource::modulation;
+use crate::multiresource::program::{Exact, LOAD_MARGIN, PROOF_GAP};
+use crate::multiresource::schedule::{Fluid, Packing, enumerate};
+use crate::multiresource::synthesis::{Overload, RouteOption, Synthesis};
+use crate::multiresource::workload::{JobType, Workload};
+
+/// Schedules are counted up to this many.
+const COUNTED: usize = 100_000;
+
+/// And while they are kept, no more than so many numbers in all.
+const NUMBERS: usize = 4_000_000;
+
+/// The summary of a synthesized policy.
+pub fn synthesis(workload: &Workload, made: &Synthesis) -> String {
+    let mut text = heading(
+        workload,
+        &made.artifact.certificate,
+        &made.fluid,
+        made.exact.as_ref(),
+    );
+    text += &balance(workload, made);
+    let _ = writeln!(text, "\n{}\n", loop_table(workload, &made.policy));
+    let _ = writeln!(text, "{}", movement(workload, made));
+    let _ = writeln!(text, "\n{}", cost_table(workload, made));
+    let _ = writeln!(text, "{}", conditions(workload, made));
+    let _ = write!(text, "{}", what_if(workload, made));
+    text
+}
+
+/// The load with its proof, in fractions too where there are any (which may be too long for the
+/// artifact), and what there is to choose from.
+pub(super) fn heading(
+    workload: &Workload,
+    certificate: &CertificateRecord,
+    fluid: &Fluid,
+    exact: Option<&Exact>,
+) -> String {
+    let written = certificate.exact.as_ref();
+    let exactly =
+        exact.is_some_and(Exact::is_proven) || written.is_some_and(|e| e.proven == Proven::Optimum);
+    let proof = match certificate.proven {
+        true if exactly => "proven best, exactly".into(),
+        true => format!("proven best, relative gap below {:.0e}", PROOF_GAP),
+        false => format!(
+            "NOT PROVEN best: gap {:.2e}; a --time-limit above 60 searches longer",
+            certificate.gap
+        ),
+    };
+    format!(
+        "load ρ = {}{}  ({proof})\n{}\n{}\n",
+        written.map_or(String::new(), |e| fraction(e.load.exact())),
+        load(certificate.load),
+        bottleneck(workload, fluid),
+        schedulable_set(workload)
+    )
+}
+
+/// Why a workload is refused: the proof, what is over-committed, and the way out.
+pub fn overload(workload: &Workload, overload: &Overload, decided: bool) -> String {
+    let certificate = &overload.certificate;
+    let mut text = String::new();
+    let exactly = overload.exact.as_ref().filter(|e| e.is_proven());
+    if let Some(exactly) = exactly.filter(|_| decided) {
+        let in_doubles = load(certificate.bound);
+        let told = match in_doubles == "1" && !exactly.load.is_integer() {
+            true => format!("is above 1, exactly, by less than {LOAD_MARGIN:e}"),
+            false => format!("= {}{in_doubles} exactly", fraction(&exactly.load)),
+        };
+        let _ = writeln!(
+            text,
+            "no policy can stabilize this workload: load ρ {told}, and it must be below 1"
+        );
+    } else if decided && certificate.bound > 1.0 + LOAD_MARGIN {
+        let _ = writeln!(
+            text,
+            "no policy can stabilize this workload: load ρ = {}, and it must be below 1",
+            load(certificate.bound)
+        );
+    } else if decided {
+        let _ = writeln!(
+            text,
+            "no policy can be said to stabilize this workload: load ρ = 1 to within {LOAD_MARGIN:e}, which double precision does not tell from 1, and it must be below"
+        );
+    } else {
+        let _ = writeln!(
+            text,
+            "undecided: the load lies between {} and {}; give the proof more time with --time-limit",
+            load(certificate.bound),
+            load(certificate.load)
+        );
+    }
+    let _ = writeln!(text, "{}", bottleneck(workload, &overload.fluid));
+    let resources = workload.resources().iter().zip(&overload.fluid.utilization);
+    for (resource, used) in resources.filter(|(_, u)| **u >= 1.0 - 1e-9) {
+        let _ = writeln!(
+            text,
+            "{} is over-committed: the jobs need {} of it.",
+            resource.name(),
+            percent(*used)
+        );
+    }
+    if overload.fluid.bound() < 1.0 - 1e-9 {
+        let _ = writeln!(
+            text,
+            "No single resource is over-committed; the jobs do not pack. {}",
+            scarce(workload, overload)
+        );
+    }
+    let _ = writeln!(
+        text,
+        "\nThe prices that prove it: weigh each type's running jobs by its price; no schedule is worth more than {}, and the arrivals bring work worth 1.",
+        number(1.0 / certificate.bound)
+    );
+    text += &prices_of(workload.types(), &certificate.prices);
+    let _ = writeln!(
+        text,
+        "\nThe arrival rates would have to shrink to below {} times what they are, all alike; or the server to grow.",
+        load((1.0 / certificate.load).min(1.0))
+    );
+    text
+}
+
+/// What a running job of each type is worth, and the work that it brings.
+pub(super) fn prices_of(types: &[JobType], prices: &[f64]) -> String {
+    let mut rows = table(&["type", "price of a running job", "worth of its work"]);
+    for (kind, price) in types.iter().zip(prices) {
+        rows.add_row([
+            kind.name().into(),
+            number(price / kind.offered_load()),
+            percent(*price),
+        ]);
+    }
+    format!("{}\n", rows.trim_fmt())
+}
+
+/// The load with the digits that a decision near 1 needs.
+pub(super) fn load(load: f64) -> String {
+    let decimals = if (load - 1.0).abs() < 1e-3 { 12 } else { 9 };
+    let text = format!("{load:.decimals$}");
+    text.trim_end_matches('0').trim_end_matches('.').into()
+}
+
+/// A denominator up to which a fraction is read more easily than its decimals.
+const SHORT: u32 = 1_000_000;
+
+/// `131/200 = `, or nothing where there is no short fraction to tell.
+fn fraction(load: &BigRational) -> String {
+    let short = !load.is_integer() && *load.denom() <= SHORT.into();
+    if short {
+        format!("{load} = ")
+    } else {
+        String::new()
+    }
+}
+
+fn bottleneck(workload: &Workload, fluid: &Fluid) -> String {
+    let resources = workload.resources().iter().zip(&fluid.utilization);
+    let shares: Vec<String> = resources
+        .map(|(r, u)| format!("{} {}", r.name(), percent(*u)))
+        .collect();
+    format!(
+        "fluid bound {}, bottleneck {} (demand: {})",
+        load(fluid.bound()),
+        workload.resources()[fluid.bottleneck].name(),
+        shares.join(", ")
+    )
+}
+
+/// How many schedules there are to choose from.
+fn schedulable_set(workload: &Workload) -> String {
+    let budget = COUNTED.min(NUMBERS / workload.types().len());
+    let all = enumerate(&Packing::new(workload), budget);
+    match all.complete {
+        true => format!(
+            "schedules that fit the server: {}, of them maximal: {}",
+            all.schedules.len(),
+            all.maximal
+        ),
+        false => format!("schedules that fit the server: more than {budget}"),
+    }
+}
+
+/// The resources that the proof puts a price on.
+fn scarce(workload: &Workload, overload: &Overload) -> String {
+    let worth = |(r, w): (&crate::multiresource::workload::Resource, &f64)| {
+        (r.name().to_string(), w * r.units() as f64)
+    };
+    let prices = &overload.certificate.resource_prices;
+    let worths: Vec<(String, f64)> = workload.resources().iter().zip(prices).map(worth).collect();
+    let total: f64 = worths.iter().map(|(_, w)| w).sum();
+    let parts: Vec<String> = worths
+        .iter()
+        .filter(|(_, w)| *w > 1e-9 * total)
+        .map(|(name, w)| format!("{name} ({})", percent(w / total)))
+        .collect();
+    format!(
+        "What is scarce, by its share of the price of the whole server: {}.",
+        parts.join(", ")
+    )
+}
+
+fn loop_table(workload: &Workload, policy: &MsrPolicy) -> String {
+    let names = workload.types().iter().map(|t| t.name());
+    let header: Vec<&str> = ["loop"]
+        .into_iter()
+        .chain(names)
+        .chain(["fraction", ""])
+        .collect();
+    let mut table = table(&header);
+    for (position, &s) in policy.order.iter().enumerate() {
+        let counts = policy.schedules[s].iter().map(u32::to_string);
+        let weight = policy.weights[s];
+        let row = [format!("{}", position + 1)]
+            .into_iter()
+            .chain(counts)
+            .chain([percent(weight), bar(weight)]);
+        table.add_row(row);
+    }
+    if let Some(column) = table.column_mut(header.len() - 1) {
+        column.set_cell_alignment(comfy_table::CellAlignment::Left);
+    }
+    table.trim_fmt()
+}
+
+/// How the policy moves between its schedules.
+fn movement(workload: &Workload, made: &Synthesis) -> String {
+    let policy = &made.policy;
+    let unit = workload.time_unit();
+    if policy.order.len() == 1 {
+        return "one schedule serves everybody: nothing to switch".into();
+    }
+    let claim = |quantity| {
+        made.artifact
+            .claims
+            .iter()
+            .find(|c| c.quantity == quantity)
+            .map(|c| c.value)
+    };
+    let mut text = format!(
+        "switching rate α = {} /{unit}",
+        number(policy.switching_rate)
+    );
+    let _ = match claim(Quantity::LargestStableSwitchingRate) {
+        Some(largest) => write!(text, " (stable below {})", number(largest)),
+        None => write!(text, " (stable at any rate)"),
+    };
+    if let Some(working) = claim(Quantity::WorkingTime) {
+        let _ = write!(
+            text,
+            ", {} of the time on working schedules",
+            percent(working)
+        );
+    }
+    let way = match policy.preemption {
+        Preemption::Full => "preemption at each switch".into(),
+        Preemption::None => format!(
+            "route {}, {} completions to wait for a round",
+            policy.route,
+            modulation::drains(&policy.schedules, &policy.order)
+        ),
+        Preemption::Setup => format!(
+            "route {}, {} setups a round",
+            policy.route,
+            modulation::drains(&policy.schedules, &policy.order)
+        ),
+    };
+    let _ = write!(text, "\n{way}");
+    let taken = |option: &&RouteOption| option.route == policy.route;
+    for option in made.routes.iter().filter(|option| !taken(option)) {
+        let _ = write!(text, "\n  not taken: {}", option.route);
+        let _ = match &option.outlook {
+            None => write!(text, " (too many phases to be listed)"),
+            Some(other) if other.value.is_infinite() => write!(text, " (unstable at this rate)"),
+            Some(other) => write!(
+                text,
+                " ({} {} {unit} at α = {}{}; {} phases)",
+                objective(made),
+                number(other.value),
+                number(other.rate),
+                told(other.method),
+                other.phases
+            ),
+        };
+    }
+    text
+}
+
+/// What was tuned for.
+fn objective(made: &Synthesis) -> &'static str {
+    let tuning = made.artifact.provenance.tuning.as_ref();
+    match tuning.map(|t| t.objective) {
+        Some(Objective::Weighted) => "weighted E[T]",
+        _ => "E[T]",
+    }
+}
+
+/// What a reader should know of a number that is not exact.
+fn told(method: Method) -> &'static str {
+    match method {
+        Method::ApproximationQueueLength => ", approximately",
+        Method::ApproximationExponentialSizes => ", if sizes were exponential",
+        Method::ApproximationPoissonArrivals => ", if arrivals were Poisson",
+        Method::ApproximationMemoryless => ", if arrivals were Poisson and sizes exponential",
+        _ => "",
+    }
+}

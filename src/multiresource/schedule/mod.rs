@@ -1,0 +1,162 @@
+//! What can run together: a schedule `u`, the schedulable set `S = {u ∈ Z₊^K : u·D ≤ P}`,
+//! and the fluid bound on the load.
+//!
+//! All of it is integer arithmetic on the exact units of [`crate::multiresource::workload`]: a schedule is
+//! in `S` or it is not, whatever units the owner wrote.
+//!
+//! Source: Chen, Grosof, Berg, "Improving Multiresource Job Scheduling with Markovian
+//! Service Rate Policies", POMACS 9(2), 2025 ("the MSR paper" throughout), §3.1 and eq. (3).
+
+mod enumeration;
+mod knapsack;
+mod maximal;
+mod neighbours;
+
+pub use enumeration::{Enumeration, enumerate};
+pub use knapsack::Knapsack;
+pub use maximal::maximal;
+pub use neighbours::Neighbours;
+
+use crate::multiresource::workload::Workload;
+
+/// A schedule `u`: how many jobs of each type run together, in the workload's type order.
+pub type Schedule = Vec<u32>;
+
+/// The constraint system `u·D ≤ P` in exact integer units: K types, R resources.
+#[derive(Clone, Debug)]
+pub struct Packing {
+    demand: Vec<Vec<u64>>,
+    capacity: Vec<u64>,
+}
+
+impl Packing {
+    /// The packing problem of one server of this workload.
+    pub fn new(workload: &Workload) -> Self {
+        Packing {
+            demand: workload
+                .types()
+                .iter()
+                .map(|t| t.units().to_vec())
+                .collect(),
+            capacity: workload.resources().iter().map(|r| r.units()).collect(),
+        }
+    }
+
+    /// Number of job types K.
+    pub fn types(&self) -> usize {
+        self.demand.len()
+    }
+
+    /// Capacity `P` in integer units, one entry a resource.
+    pub fn capacity(&self) -> &[u64] {
+        &self.capacity
+    }
+
+    /// Demand of type `i` in integer units, one entry a resource.
+    pub fn demand(&self, i: usize) -> &[u64] {
+        &self.demand[i]
+    }
+
+    /// What a schedule leaves free of each resource; `None` when it does not fit.
+    pub fn room(&self, schedule: &[u32]) -> Option<Vec<u64>> {
+        let used = |j: usize| -> u128 {
+            let load = |(u, d): (&u32, &Vec<u64>)| u128::from(*u) * u128::from(d[j]);
+            schedule.iter().zip(&self.demand).map(load).sum()
+        };
+        (0..self.capacity.len())
+            .map(|j| u128::from(self.capacity[j]).checked_sub(used(j)))
+            .map(|left| left.and_then(|l| u64::try_from(l).ok()))
+            .collect()
+    }
+
+    /// Whether `u·D ≤ P`, exactly.
+    pub fn fits(&self, schedule: &[u32]) -> bool {
+        schedule.len() == self.types() && self.room(schedule).is_some()
+    }
+
+    /// How many jobs of type `i` fit into the room.
+    pub fn most(&self, i: usize, room: &[u64]) -> u32 {
+        let per_resource = room.iter().zip(&self.demand[i]);
+        let most = per_resource
+            .filter(|(_, d)| **d > 0)
+            .map(|(r, d)| r / d)
+            .min();
+        // Every type demands something: the workload's checks refuse all-zero demands.
+        u32::try_from(most.unwrap_or(0)).unwrap_or(u32::MAX)
+    }
+
+    /// Takes `count` jobs of type `i` out of the room. The caller knows that they fit.
+    pub fn take(&self, i: usize, count: u32, room: &mut [u64]) {
+        for (r, d) in room.iter_mut().zip(&self.demand[i]) {
+            *r -= u64::from(count) * d;
+        }
+    }
+
+    /// Gives the room of `count` jobs of type `i` back.
+    pub fn give_back(&self, i: usize, count: u32, room: &mut [u64]) {
+        for (r, d) in room.iter_mut().zip(&self.demand[i]) {
+            *r += u64::from(count) * d;
+        }
+    }
+
+    /// Fills a schedule greedily up to a maximal one, offering room to the types in `order`.
+    ///
+    /// The schedule must fit; it is returned unchanged if it does not.
+    pub fn filled(&self, mut schedule: Schedule, order: &[usize]) -> Schedule {
+        let Some(mut room) = self.room(&schedule) else {
+            return schedule;
+        };
+        for &i in order {
+            let more = self.most(i, &room);
+            self.take(i, more, &mut room);
+            schedule[i] += more;
+        }
+        schedule
+    }
+
+    /// Whether no further job of any type fits beside the schedule.
+    pub fn is_maximal(&self, schedule: &[u32]) -> bool {
+        self.room(schedule)
+            .is_some_and(|room| (0..self.types()).all(|i| self.most(i, &room) == 0))
+    }
+}
+
+/// The fluid bound on the load: jobs cut into arbitrarily small pieces.
+#[derive(Clone, Debug)]
+pub struct Fluid {
+    /// `Σ_i b_i D_ij / P_j` for each resource j, as a fraction of its capacity.
+    pub utilization: Vec<f64>,
+    /// The resource with the largest utilization.
+    pub bottleneck: usize,
+}
+
+impl Fluid {
+    /// The fluid bound of a workload. Capacity counts in whole multiples of the resource's
+    /// unit (the common divisor of its demands): what is left over can serve nobody.
+    pub fn new(workload: &Workload) -> Self {
+        let demanded = |j: usize| -> f64 {
+            workload
+                .types()
+                .iter()
+                .map(|t| t.offered_load() * t.units()[j] as f64)
+                .sum()
+        };
+        let fraction = |j: usize| match demanded(j) {
+            0.0 => 0.0,
+            work => work / workload.resources()[j].units() as f64,
+        };
+        let utilization: Vec<f64> = (0..workload.resources().len()).map(fraction).collect();
+        let bottleneck = (0..utilization.len())
+            .max_by(|&a, &b| utilization[a].total_cmp(&utilization[b]).then(b.cmp(&a)))
+            .unwrap_or(0);
+        Fluid {
+            utilization,
+            bottleneck,
+        }
+    }
+
+    /// `max_j Σ_i b_i D_ij / P_j ≤ ρ`.
+    pub fn bound(&self) -> f64 {
+        self.utilization[self.bottleneck]
+    }
+}

@@ -1,0 +1,318 @@
+//! When jobs end whose sizes are drawn as they arrive.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+use super::random::Stream;
+use super::sizes::Sampler;
+use crate::multiresource::policy::{Action, Job, System};
+use crate::multiresource::workload::Workload;
+
+/// Who knows when the jobs that are served end. No policy sees it.
+pub(super) trait Ends {
+    /// Whether nobody does: then completions are drawn from their rates.
+    const UNKNOWN: bool;
+
+    /// The size \[time\] of a job of type i that arrives; NaN where it is not known.
+    fn size(&mut self, i: usize, sizes: &mut Stream) -> f64;
+
+    /// The time of the next end; infinity when there is none.
+    fn next(&mut self, system: &System) -> f64;
+
+    /// The slot of the job that ends next; it is forgotten.
+    fn take(&mut self) -> Option<u32>;
+
+    /// Carries out what the policy has decided.
+    fn follow(&mut self, system: &mut System);
+
+    /// Checks that the jobs that run are those whose ends are known.
+    fn audit(&self, _system: &mut System) {}
+}
+
+/// Nobody: sizes are exponential, and what is left of a job has the law of a whole one.
+pub(super) struct Memoryless;
+
+impl Ends for Memoryless {
+    const UNKNOWN: bool = true;
+
+    fn size(&mut self, _: usize, _: &mut Stream) -> f64 {
+        f64::NAN
+    }
+
+    fn next(&mut self, _: &System) -> f64 {
+        f64::INFINITY
+    }
+
+    fn take(&mut self) -> Option<u32> {
+        None
+    }
+
+    fn follow(&mut self, _: &mut System) {}
+}
+
+/// The ends of jobs with sizes of any law.
+///
+/// A running job's end is known when it starts: a heap orders them. One that is preempted
+/// leaves its entry behind, which is dropped when it comes up, or when such entries outnumber the
+/// jobs that run; so memory is that of the jobs in the system.
+pub(super) struct Calendar {
+    laws: Vec<Sampler>,
+    /// Time as bits, which order doubles ≥ 0, and slot.
+    ends: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Fractional service, by type.
+    lanes: Vec<Lane>,
+    /// The lane whose job ends next, if that is before all running jobs.
+    shared: Option<usize>,
+}
+
+impl Calendar {
+    pub fn new(workload: &Workload) -> Self {
+        let types = workload.types();
+        Calendar {
+            laws: types.iter().map(|t| Sampler::new(t.size())).collect(),
+            ends: BinaryHeap::new(),
+            lanes: types.iter().map(|_| Lane::default()).collect(),
+            shared: None,
+        }
+    }
+
+    /// Drops what is left of preempted jobs, so that the heap stays in proportion.
+    fn tidy(&mut self, system: &System) {
+        if self.ends.len() as u64 > 64 + 2 * system.all_running() {
+            self.ends
+                .retain(|Reverse((end, slot))| is_due(system, *end, *slot));
+        }
+    }
+}
+
+/// Whether the job in this slot runs, and ends then.
+fn is_due(system: &System, end: u64, slot: u32) -> bool {
+    system.ends_at(slot).map(f64::to_bits) == Some(end)
+}
+
+impl Ends for Calendar {
+    const UNKNOWN: bool = false;
+
+    fn size(&mut self, i: usize, sizes: &mut Stream) -> f64 {
+        self.laws[i].draw(sizes)
+    }
+
+    fn next(&mut self, system: &System) -> f64 {
+        let mut next = f64::INFINITY;
+        while let Some(Reverse((end, slot))) = self.ends.peek() {
+            if is_due(system, *end, *slot) {
+                next = f64::from_bits(*end);
+                break;
+            }
+            self.ends.pop();
+        }
+        self.shared = None;
+        if system.shares() {
+            for (i, lane) in self.lanes.iter().enumerate() {
+                if lane.next < next {
+                    (next, self.shared) = (lane.next, Some(i));
+                }
+            }
+        }
+        next
+    }
+
+    fn take(&mut self) -> Option<u32> {
+        match self.shared {
+            Some(i) => self.lanes[i].take(),
+            None => self.ends.pop().map(|Reverse((_, slot))| slot),
+        }
+    }
+
+    fn follow(&mut self, system: &mut System) {
+        if system.shares() {
+            for (i, lane) in self.lanes.iter_mut().enumerate() {
+                lane.follow(i, system);
+            }
+        }
+        for action in system.actions() {
+            if let Action::Start(_, job) = action
+                && let Some(end) = system.ends_at(job.slot)
+            {
+                self.ends.push(Reverse((end.to_bits(), job.slot)));
+            }
+        }
+        self.tidy(system);
+    }
+
+    fn audit(&self, system: &mut System) {
+        let mut known = vec![0; system.types()];
+        // One that was stopped and started again at once may stand there twice.
+        let ends = self.ends.iter().map(|Reverse(entry)| *entry);
+        let due = ends.filter(|(end, slot)| is_due(system, *end, *slot));
+        for (end, slot) in due.collect::<BTreeSet<_>>() {
+            known[system.kind(slot)] += usize::from(!f64::from_bits(end).is_nan());
+        }
+        for (i, lane) in self.lanes.iter().enumerate() {
+            system.expect_served(i, known[i] + lane.ends.len());
+        }
+    }
+}
+
+/// The jobs of one type while they share fractional service, all at one speed.
+///
+/// With V the work that each of them has been given so far, a job with work x left that joins
+/// at V ends when the type has come to V + x, whatever the speed until then.
+#[derive(Default)]
+struct Lane {
+    /// V at the end of each job, by number.
+    ends: BTreeMap<u64, (u64, Job)>,
+    /// The same in order: V as bits, and number.
+    order: BTreeSet<(u64, u64)>,
+    /// V \[time\], at time `since`.
+    given: f64,
+    since: f64,
+    /// dV/dt, ≥ 0.
+    speed: f64,
+    /// Time of the next end; infinity when nobody is served.
+    next: f64,
+}
+
+impl Lane {
+    fn follow(&mut self, i: usize, system: &mut System) {
+        let now = system.now();
+        self.given += (now - self.since) * self.speed;
+        self.since = now;
+        let shared = system.running(i) == 0 && system.speed(i) > 0.0;
+        if shared {
+            self.join(i, system);
+            self.speed = system.speed(i) / self.ends.len().max(1) as f64;
+        } else {
+            self.leave(system);
+        }
+        self.next = match self.order.first() {
+            Some((end, _)) => now + (f64::from_bits(*end) - self.given) / self.speed,
+            None => f64::INFINITY,
+        };
+    }
+
+    /// Who is not yet served arrived last.
+    fn join(&mut self, i: usize, system: &System) {
+        let known = self.ends.len();
+        for job in system.waiting_jobs(i).skip(known) {
+            let end = (self.given + system.work_left(job)).to_bits();
+            self.ends.insert(job.number, (end, job));
+            self.order.insert((end, job.number));
+        }
+    }
+
+    /// All jobs go, with what they have left.
+    fn leave(&mut self, system: &mut System) {
+        self.order.clear();
+        for (end, job) in std::mem::take(&mut self.ends).into_values() {
+            // Rounding must not leave a job with less than no work.
+            let left = (f64::from_bits(end) - self.given).max(0.0);
+            system.set_work_left(job, left);
+        }
+        self.speed = 0.0;
+    }
+
+    fn take(&mut self) -> Option<u32> {
+        let (_, number) = self.order.pop_first()?;
+        self.ends.remove(&number).map(|(_, job)| job.slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Four slots, and jobs of sizes that are set below.
+    fn system() -> (System, Calendar) {
+        let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 4}}\njobs:\n  \
+            - {name: a, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}\n";
+        let workload = Workload::parse(text, "t").unwrap().workload;
+        (System::new(&workload, 0, true), Calendar::new(&workload))
+    }
+
+    fn arrive(system: &mut System, size: f64, now: f64) {
+        system.arrive_sized(0, now, size);
+    }
+
+    fn follow(system: &mut System, calendar: &mut Calendar) -> f64 {
+        calendar.follow(system);
+        calendar.audit(system);
+        system.clear_actions();
+        assert_eq!(system.violation(), None);
+        calendar.next(system)
+    }
+
+    #[test]
+    fn a_job_keeps_its_remaining_size_while_it_is_stopped() {
+        let (mut system, mut calendar) = system();
+        arrive(&mut system, 4.0, 1.0);
+        arrive(&mut system, 9.0, 1.0);
+        assert_eq!(follow(&mut system, &mut calendar), f64::INFINITY);
+        system.start(0);
+        assert_eq!(follow(&mut system, &mut calendar), 5.0);
+        // Served from 1 to 3, and from 10 on: 2 of 4 are left.
+        system.advance(3.0);
+        system.stop(0);
+        assert_eq!(follow(&mut system, &mut calendar), f64::INFINITY);
+        system.advance(10.0);
+        system.start(0);
+        system.start(0);
+        assert_eq!(follow(&mut system, &mut calendar), 12.0);
+        // Stopped and started again in one decision: nothing changes.
+        system.advance(11.0);
+        system.stop(0);
+        system.start(0);
+        assert_eq!(follow(&mut system, &mut calendar), 12.0);
+        assert_eq!(calendar.take(), Some(0));
+        system.complete_job(0, 0, 12.0).unwrap();
+        assert_eq!(follow(&mut system, &mut calendar), 19.0);
+    }
+
+    #[test]
+    fn work_at_varying_speed_adds_up() {
+        let (mut system, mut calendar) = system();
+        system.share(0, 1.0);
+        assert_eq!(follow(&mut system, &mut calendar), f64::INFINITY);
+        arrive(&mut system, 2.0, 1.0);
+        assert_eq!(follow(&mut system, &mut calendar), 3.0);
+        // One of 2 is left; from here on two share one server.
+        arrive(&mut system, 2.0, 2.0);
+        assert_eq!(follow(&mut system, &mut calendar), 4.0);
+        system.advance(3.0);
+        system.share(0, 0.0);
+        assert_eq!(follow(&mut system, &mut calendar), f64::INFINITY);
+        system.advance(7.0);
+        system.share(0, 2.0);
+        assert_eq!(follow(&mut system, &mut calendar), 7.5);
+        // From sharing to running: the first has .25 left, and runs alone.
+        system.advance(7.25);
+        system.start(0);
+        assert_eq!(follow(&mut system, &mut calendar), 7.5);
+        assert_eq!(calendar.take(), Some(0));
+        system.complete_job(0, 0, 7.5).unwrap();
+        system.share(0, 0.5);
+        // 2 − .5 − .25 left at 7.5, at half speed.
+        assert_eq!(follow(&mut system, &mut calendar), 10.0);
+        assert_eq!(calendar.take(), Some(1));
+        assert_eq!(
+            system.complete_job(0, 1, 10.0).map(|job| job.number),
+            Some(1)
+        );
+        assert_eq!(follow(&mut system, &mut calendar), f64::INFINITY);
+    }
+
+    #[test]
+    fn a_job_served_without_an_end_is_noticed() {
+        let (mut system, mut calendar) = system();
+        system.arrive(0, 1.0);
+        system.start(0);
+        calendar.follow(&mut system);
+        calendar.audit(&mut system);
+        let violation = system.violation().unwrap().to_string();
+        assert!(
+            violation.contains("1 jobs of type 0 are served"),
+            "{violation}"
+        );
+    }
+}

@@ -1,0 +1,296 @@
+//! What runs on the same arrivals say of each other.
+//!
+//! Replication r of each policy faces the same arrivals, and so the policies' means move together
+//! from one replication to the next. Statements are made from the pairs: the ratio of means
+//! `r = Σa/Σb` from its residuals `e = a − r·b`, the difference from `a − b`, with Student's t on
+//! n−1 degrees of freedom. The statements of one ranking hold together at 95 % (Bonferroni over
+//! its pairs), so that its order may be read off without further care.
+
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::statistics::Estimate;
+
+/// Confidence at which all statements of a ranking hold together.
+const TOGETHER: f64 = 0.95;
+
+/// Ratio `Σa/Σb` of two paired samples, with its 95 % confidence interval; `None` with fewer than
+/// two pairs, or where b does not sum to something positive. Further values of the longer sample
+/// are ignored.
+pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Estimate> {
+    let pairs: Vec<(f64, f64)> = a.iter().copied().zip(b.iter().copied()).collect();
+    let n = pairs.len() as f64;
+    let mean_b = pairs.iter().map(|(_, b)| b).sum::<f64>() / n;
+    if pairs.len() < 2 || mean_b.is_nan() || mean_b <= 0.0 {
+        return None;
+    }
+    let ratio = pairs.iter().map(|(a, _)| a).sum::<f64>() / n / mean_b;
+    let squares: f64 = pairs.iter().map(|(a, b)| (a - ratio * b).powi(2)).sum();
+    let error = (squares / (n - 1.0) / n).sqrt() / mean_b;
+    Some(Estimate::with_error(ratio, error, n - 1.0))
+}
+
+/// Mean difference `a − b` of two paired samples, with its 95 % confidence interval; `None` with
+/// fewer than two pairs.
+pub fn paired_difference(a: &[f64], b: &[f64]) -> Option<Estimate> {
+    let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+    let n = differences.len() as f64;
+    if differences.len() < 2 {
+        return None;
+    }
+    let mean = differences.iter().sum::<f64>() / n;
+    let squares: f64 = differences.iter().map(|d| (d - mean).powi(2)).sum();
+    let error = (squares / (n - 1.0) / n).sqrt();
+    Some(Estimate::with_error(mean, error, n - 1.0))
+}
+
+/// Two policies at one load.
+#[derive(Clone, Debug, Serialize)]
+pub struct Pair {
+    /// The one with the greater mean response time.
+    pub slower: String,
+    /// The other.
+    pub faster: String,
+    /// How many times as long the slower one takes, with a 95 % interval of its own.
+    pub ratio: Estimate,
+    /// How much longer it takes \[time\], with a 95 % interval of its own.
+    pub difference: Estimate,
+    /// Half the width of the ratio's interval, where those of all pairs hold together at 95 %.
+    pub simultaneous_half_width: f64,
+    /// Whether that interval excludes 1: if not, the two cannot be told apart.
+    pub apart: bool,
+}
+
+/// A policy in a ranking.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ranked {
+    /// Its name.
+    pub policy: String,
+    /// First and last place that it may have, 1 is the fastest; both true for all policies
+    /// together at 95 %.
+    pub places: [usize; 2],
+}
+
+/// Policies at one load by their mean response times.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Ranking {
+    /// Fastest first.
+    pub order: Vec<Ranked>,
+    /// Each two of them.
+    pub pairs: Vec<Pair>,
+}
+
+impl Ranking {
+    /// Ranks policies by the mean response times of their replications. Only replications that
+    /// all of them have count; with fewer than two of these there is an order, and no pair.
+    pub fn new(policies: &[(&str, &[Option<f64>])]) -> Self {
+        let mut samples = common(policies);
+        samples.sort_by(|(_, a), (_, b)| sum(a).total_cmp(&sum(b)));
+        let pairs = pairs(&samples);
+        let order = samples.iter().map(|(name, _)| Ranked {
+            policy: (*name).into(),
+            places: places(name, samples.len(), &pairs),
+        });
+        Ranking {
+            order: order.collect(),
+            pairs,
+        }
+    }
+
+    /// What is known of two policies, in either order.
+    pub fn pair(&self, one: &str, other: &str) -> Option<&Pair> {
+        let are = |p: &&Pair| [(one, other), (other, one)].contains(&(&p.slower, &p.faster));
+        self.pairs.iter().find(are)
+    }
+
+    /// Whether two policies can be told apart.
+    pub fn apart(&self, one: &str, other: &str) -> bool {
+        self.pair(one, other).is_some_and(|pair| pair.apart)
+    }
+}
+
+type Samples<'a> = Vec<(&'a str, Vec<f64>)>;
+
+/// The values of the replications that all have.
+fn common<'a>(policies: &[(&'a str, &[Option<f64>])]) -> Samples<'a> {
+    let shortest = policies.iter().map(|(_, v)| v.len()).min().unwrap_or(0);
+    let complete = |r: &usize| policies.iter().all(|(_, values)| values[*r].is_some());
+    let kept: Vec<usize> = (0..shortest).filter(complete).collect();
+    let values = |all: &[Option<f64>]| kept.iter().filter_map(|&r| all[r]).collect();
+    policies.iter().map(|(n, all)| (*n, values(all))).collect()
+}
+
+fn sum(values: &[f64]) -> f64 {
+    values.iter().sum()
+}
+
+/// Each two of samples in ascending order of their sums.
+fn pairs(samples: &Samples) -> Vec<Pair> {
+    let count = samples.len() * samples.len().saturating_sub(1) / 2;
+    let mut pairs = Vec::with_capacity(count);
+    for (n, (slower, a)) in samples.iter().enumerate() {
+        for (faster, b) in &samples[..n] {
+            pairs.extend(pair((slower, a), (faster, b), count));
+        }
+    }
+    pairs
+}
+
+fn pair(slower: (&str, &[f64]), faster: (&str, &[f64]), count: usize) -> Option<Pair> {
+    let ratio = paired_ratio(slower.1, faster.1)?;
+    let half_width = ratio.standard_error * bonferroni(ratio.freedom, count);
+    Some(Pair {
+        slower: slower.0.into(),
+        faster: faster.0.into(),
+        difference: paired_difference(slower.1, faster.1)?,
+        ratio,
+        simultaneous_half_width: half_width,
+        // Rules that make the same decisions have the same times, but for rounding.
+        apart: (ratio.mean - 1.0).abs() > half_width + 1e-9,
+    })
+}
+
+/// Quantile of Student's t behind each of `count` two-sided intervals that hold together.
+fn bonferroni(freedom: f64, count: usize) -> f64 {
+    let tail = (1.0 - TOGETHER) / 2.0 / count.max(1) as f64;
+    // The parameters are in range: there are two pairs of values at least.
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - tail))
+}
+
+/// One more than those who are surely faster, and as many as are not surely slower.
+fn places(name: &str, count: usize, pairs: &[Pair]) -> [usize; 2] {
+    let surely = |end: fn(&Pair) -> &str| pairs.iter().filter(move |p| p.apart && end(p) == name);
+    let faster = surely(|p| &p.slower).count();
+    let slower = surely(|p| &p.faster).count();
+    [1 + faster, count - slower]
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use rand::{RngExt, SeedableRng};
+
+    use super::*;
+    use crate::multiresource::simulator::{Contender, Run, Settings};
+    use crate::multiresource::workload::Workload;
+
+    /// Pairs with a common part: `E a = ratio · E b`.
+    fn correlated(seed: u64, n: usize, ratio: f64) -> (Vec<f64>, Vec<f64>) {
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut noise = || (0..12).map(|_| random.random::<f64>() - 0.5).sum::<f64>();
+        (0..n)
+            .map(|_| {
+                let common = 5.0 + noise();
+                (ratio * common + 0.5 * noise(), common + 0.2 * noise())
+            })
+            .unzip()
+    }
+
+    /// Of 1000 intervals of 95 %, between 926 and 972 cover with probability .999 (binomial).
+    #[test]
+    fn paired_intervals_cover_as_often_as_they_say() {
+        let samples = || (0..1000).map(|seed| correlated(seed, 8, 3.0));
+        let ratios = samples()
+            .filter(|(a, b)| paired_ratio(a, b).unwrap().covers(3.0, 0.95))
+            .count();
+        assert!((926..=972).contains(&ratios), "{ratios}");
+        let differences = samples()
+            .filter(|(a, b)| paired_difference(a, b).unwrap().covers(10.0, 0.95))
+            .count();
+        assert!((926..=972).contains(&differences), "{differences}");
+    }
+
+    /// Three policies, two of them alike: in 95 % of 1000 rankings and more nothing false is
+    /// said. Bonferroni errs on the safe side; below 928 the chance is .001.
+    #[test]
+    fn what_a_ranking_says_holds_together() {
+        let holds = |seed: &u64| {
+            let (slow, first) = correlated(*seed, 8, 1.5);
+            let (second, _) = correlated(seed + 5000, 8, 1.0);
+            let some = |v: Vec<f64>| v.into_iter().map(Some).collect::<Vec<_>>();
+            let [slow, first, second] = [slow, first, second].map(some);
+            let ranking = Ranking::new(&[("slow", &slow), ("a", &first), ("b", &second)]);
+            !ranking.apart("a", "b") && ranking.order.iter().all(right)
+        };
+        let right = (0..1000).filter(holds).count();
+        assert!(right >= 928, "{right}");
+    }
+
+    fn right(ranked: &Ranked) -> bool {
+        let [first, last] = ranked.places;
+        match ranked.policy.as_str() {
+            "slow" => last == 3,
+            _ => first == 1 && last >= 2,
+        }
+    }
+
+    #[test]
+    fn a_clear_order_is_found_and_a_tie_is_left_open() {
+        let values = |factor: f64| -> Vec<Option<f64>> {
+            (0..8)
+                .map(|r| Some(factor * (1.0 + 0.01 * f64::from(r % 3))))
+                .collect()
+        };
+        let mut wavering = values(2.0);
+        wavering[0] = Some(2.5);
+        wavering[1] = Some(1.7);
+        let ranking = Ranking::new(&[
+            ("c", &values(4.0)),
+            ("b", &wavering),
+            ("a", &values(1.99)),
+            ("d", &values(4.0)),
+        ]);
+        let order: Vec<_> = ranking
+            .order
+            .iter()
+            .map(|r| (&*r.policy, r.places))
+            .collect();
+        assert_eq!(
+            order,
+            [("a", [1, 2]), ("b", [1, 2]), ("c", [3, 4]), ("d", [3, 4])]
+        );
+        let pair = ranking.pair("c", "a").unwrap();
+        assert_eq!((&*pair.slower, &*pair.faster, pair.apart), ("c", "a", true));
+        assert!((pair.ratio.mean - 4.0 / 1.99).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_replication_ranks_and_proves_nothing() {
+        let (a, b) = ([Some(1.0), None], [Some(2.0), Some(2.0)]);
+        let ranking = Ranking::new(&[("b", &b), ("a", &a)]);
+        assert_eq!(ranking.order[0].policy, "a");
+        assert_eq!(ranking.order[0].places, [1, 2]);
+        assert!(ranking.pairs.is_empty());
+        assert!(Ranking::new(&[]).order.is_empty());
+    }
+
+    fn run(name: &str, seed: u64) -> Run {
+        let path = format!("{}/models/section7_phases.yaml", env!("CARGO_MANIFEST_DIR"));
+        let workload = Workload::read(path.as_ref()).unwrap().workload;
+        let settings = Settings {
+            seed,
+            replications: 48,
+            events: 2_000_000,
+            precision: 1e-9,
+            ..Settings::default()
+        };
+        let scaled = workload.scaled(0.6 / 0.8).unwrap();
+        let contender = Contender::named(name).unwrap();
+        contender.simulate(&scaled, &settings, |_| ()).unwrap()
+    }
+
+    /// The same arrivals and sizes make the ratio of two policies surer than different ones: its
+    /// interval is .8 times as wide and less (from 48 replications a width is known within 20 %
+    /// at two standard errors).
+    #[test]
+    fn common_random_numbers_narrow_the_ratio() {
+        let means = |run: Run| -> Vec<f64> { run.replications.into_iter().flatten().collect() };
+        let fcfs = means(run("fcfs", 3));
+        let common = paired_ratio(&fcfs, &means(run("first-fit", 3))).unwrap();
+        let apart = paired_ratio(&fcfs, &means(run("first-fit", 4))).unwrap();
+        assert!(
+            common.half_width < 0.8 * apart.half_width,
+            "{common:?} {apart:?}"
+        );
+    }
+}

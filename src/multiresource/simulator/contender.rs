@@ -1,0 +1,307 @@
+//! Every rule by its name, and the dispatch to it: static, so that each rule is compiled into the
+//! simulator's step.
+
+use super::rules::{Parameter, RULES, Rule};
+use super::{Progress, Run, Settings, simulate};
+use crate::multiresource::artifact::Family;
+use crate::multiresource::policy::{
+    AdaptiveMsr, AdaptiveQuickswap, BalancedSplitting, BestFit, ConservativeBackfill,
+    DivisorFilling, EasyBackfill, Fcfs, FirstFit, LeastServersFirst, MaxWeight, MostServersFirst,
+    Msfq, Msr, RandomizedTimers, ServerFilling, ServerFillingSrpt, StaticQuickswap, Tabled, Timers,
+    Unsuitable, Violation,
+};
+use crate::multiresource::workload::{Workload, nearest};
+
+/// Policies that can be simulated by name or from an artifact. What each does stands with the rule
+/// in [`crate::multiresource::policy`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Contender {
+    /// First come, first served.
+    Fcfs,
+    /// First-Fit.
+    FirstFit,
+    /// Best-Fit.
+    BestFit,
+    /// Most Servers First.
+    MostServersFirst,
+    /// Least Servers First.
+    LeastServersFirst,
+    /// EASY backfilling, with the inflation f of size estimates, at least 1.
+    EasyBackfill(f64),
+    /// Conservative backfilling, with the same.
+    ConservativeBackfill(f64),
+    /// Randomized Timers.
+    RandomizedTimers(Timers),
+    /// MaxWeight over schedules that there are jobs for.
+    MaxWeight,
+    /// MaxWeight over all schedules.
+    MaxWeightUncapped,
+    /// ServerFilling.
+    ServerFilling,
+    /// DivisorFilling.
+    DivisorFilling,
+    /// ServerFilling-SRPT.
+    ServerFillingSrpt,
+    /// Balanced Splitting.
+    BalancedSplitting,
+    /// MSFQ(ℓ), lazy; ℓ = k − 1 where none is given.
+    Msfq(Option<u32>),
+    /// MSFQ(ℓ) as the paper words it.
+    MsfqStrict(Option<u32>),
+    /// Static Quickswap.
+    StaticQuickswap,
+    /// Static Quickswap in which the next type starts while the last one drains.
+    StaticQuickswapOverlap,
+    /// Adaptive Quickswap.
+    AdaptiveQuickswap,
+    /// A policy from an artifact.
+    Policy(Box<Family>),
+}
+
+impl From<Family> for Contender {
+    fn from(policy: Family) -> Self {
+        Contender::Policy(Box::new(policy))
+    }
+}
+
+/// Why a text names no rule.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NameError {
+    /// There is no such rule.
+    #[error("there is no rule `{found}`{}; the rules are {}", meant(.found), Contender::NAMES.join(", "))]
+    Unknown {
+        /// What was asked for.
+        found: String,
+    },
+    /// The rule has no parameter, and was given one.
+    #[error("the rule {rule} has no parameter, and was given `{found}`; write just {rule}")]
+    NoParameter {
+        /// The rule.
+        rule: &'static str,
+        /// What it was given.
+        found: String,
+    },
+    /// The rule's parameter is not what it can be.
+    #[error(
+        "the parameter of {rule} is {}, from {} to {}, and not `{found}`; write for instance {rule}:{}",
+        .parameter.what, .parameter.least, .parameter.most, .parameter.example()
+    )]
+    Parameter {
+        /// The rule.
+        rule: &'static str,
+        /// What it can be.
+        parameter: Parameter,
+        /// What was found.
+        found: String,
+    },
+}
+
+/// Why there is no run.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Failure {
+    /// The rule cannot serve this workload.
+    #[error("{rule} cannot serve this workload: {why}; rules that can are {others}")]
+    Unsuitable {
+        /// The rule.
+        rule: &'static str,
+        /// Why not.
+        why: Unsuitable,
+        /// The rules that can.
+        others: String,
+    },
+    /// The rule made a decision that no server could carry out.
+    #[error(transparent)]
+    Violation(#[from] Violation),
+}
+
+impl Contender {
+    /// The names of the rules that need no artifact.
+    pub const NAMES: [&'static str; RULES.len()] = {
+        let mut names = [""; RULES.len()];
+        let mut n = 0;
+        while n < names.len() {
+            names[n] = RULES[n].name;
+            n += 1;
+        }
+        names
+    };
+
+    /// All rules that need no artifact.
+    pub fn rules() -> &'static [Rule] {
+        RULES
+    }
+
+    /// The rule of this name.
+    pub fn named(name: &str) -> Option<Contender> {
+        Contender::parse(name).ok()
+    }
+
+    /// The rule that a text names: `name`, or `name:parameter`.
+    ///
+    /// # Errors
+    /// Where there is no such rule, or its parameter is not what it can be.
+    pub fn parse(text: &str) -> Result<Contender, NameError> {
+        let (name, parameter) = match text.split_once(':') {
+            Some((name, parameter)) => (name, Some(parameter)),
+            None => (text, None),
+        };
+        let rule = Rule::named(name).ok_or_else(|| NameError::Unknown {
+            found: name.to_owned(),
+        })?;
+        rule.with(parameter)
+    }
+
+    /// The name of the rule, without its parameter; of a policy from an artifact, its family's.
+    pub fn name(&self) -> &'static str {
+        if let Contender::Policy(family) = self {
+            return family.name();
+        }
+        let own = RULES.iter().find(|rule| rule.makes(self));
+        own.map_or("", |rule| rule.name)
+    }
+
+    /// Whether the rule can serve this workload.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn suits(&self, workload: &Workload) -> Result<(), Unsuitable> {
+        match self {
+            Contender::ServerFilling => ServerFilling::new(workload).map(drop),
+            Contender::DivisorFilling => DivisorFilling::new(workload).map(drop),
+            Contender::ServerFillingSrpt => ServerFillingSrpt::new(workload).map(drop),
+            Contender::BalancedSplitting => BalancedSplitting::new(workload).map(drop),
+            Contender::Msfq(l) => Msfq::new(workload, *l, false).map(drop),
+            Contender::MsfqStrict(l) => Msfq::new(workload, *l, true).map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the rule can serve this workload, with the rules that can where it cannot.
+    ///
+    /// # Errors
+    /// [`Failure::Unsuitable`].
+    pub fn fit(&self, workload: &Workload) -> Result<(), Failure> {
+        self.suits(workload)
+            .map_err(|why| self.unsuitable(why, workload))
+    }
+
+    /// Simulates this contender; see [`simulate`].
+    ///
+    /// # Errors
+    /// Where the rule cannot serve the workload; and as [`simulate`].
+    pub fn simulate(
+        &self,
+        workload: &Workload,
+        settings: &Settings,
+        progress: impl FnMut(Progress),
+    ) -> Result<Run, Failure> {
+        let (w, s, p) = (workload, settings, progress);
+        let unsuitable = |why| self.unsuitable(why, w);
+        let run = match self {
+            Contender::Fcfs => simulate(w, Fcfs, s, p),
+            Contender::FirstFit => simulate(w, FirstFit, s, p),
+            Contender::BestFit => simulate(w, BestFit::new(w), s, p),
+            Contender::MostServersFirst => simulate(w, MostServersFirst::new(w), s, p),
+            Contender::LeastServersFirst => simulate(w, LeastServersFirst::new(w), s, p),
+            Contender::EasyBackfill(f) => simulate(w, EasyBackfill::new(w, *f), s, p),
+            Contender::ConservativeBackfill(f) => {
+                simulate(w, ConservativeBackfill::new(w, *f), s, p)
+            }
+            Contender::RandomizedTimers(t) => simulate(w, RandomizedTimers::new(w, *t), s, p),
+            Contender::MaxWeight => simulate(w, MaxWeight::capped(w), s, p),
+            Contender::MaxWeightUncapped => simulate(w, MaxWeight::uncapped(w), s, p),
+            Contender::ServerFilling => {
+                simulate(w, ServerFilling::new(w).map_err(unsuitable)?, s, p)
+            }
+            Contender::DivisorFilling => {
+                simulate(w, DivisorFilling::new(w).map_err(unsuitable)?, s, p)
+            }
+            Contender::ServerFillingSrpt => {
+                simulate(w, ServerFillingSrpt::new(w).map_err(unsuitable)?, s, p)
+            }
+            Contender::BalancedSplitting => {
+                simulate(w, BalancedSplitting::new(w).map_err(unsuitable)?, s, p)
+            }
+            Contender::Msfq(l) => simulate(w, Msfq::new(w, *l, false).map_err(unsuitable)?, s, p),
+            Contender::MsfqStrict(l) => {
+                simulate(w, Msfq::new(w, *l, true).map_err(unsuitable)?, s, p)
+            }
+            Contender::StaticQuickswap => simulate(w, static_quickswap(w, false), s, p),
+            Contender::StaticQuickswapOverlap => simulate(w, static_quickswap(w, true), s, p),
+            Contender::AdaptiveQuickswap => simulate(w, AdaptiveQuickswap::new(w), s, p),
+            Contender::Policy(family) => simulate_family(family, w, s, p),
+        };
+        Ok(run?)
+    }
+
+    fn unsuitable(&self, why: Unsuitable, workload: &Workload) -> Failure {
+        let all = RULES.iter().filter(|rule| {
+            let made = rule.with(None);
+            made.is_ok_and(|contender| contender.suits(workload).is_ok())
+        });
+        let names: Vec<&str> = all.map(|rule| rule.name).collect();
+        Failure::Unsuitable {
+            rule: self.name(),
+            why,
+            others: names.join(", "),
+        }
+    }
+}
+
+fn static_quickswap(workload: &Workload, overlap: bool) -> StaticQuickswap {
+    StaticQuickswap::new(&StaticQuickswap::published(workload, overlap))
+}
+
+fn simulate_family(
+    family: &Family,
+    workload: &Workload,
+    settings: &Settings,
+    progress: impl FnMut(Progress),
+) -> Result<Run, Violation> {
+    let (w, s, p) = (workload, settings, progress);
+    match family {
+        Family::Msr(policy) => simulate(w, Msr::new(policy, w), s, p),
+        Family::StaticQuickswap(policy) => simulate(w, StaticQuickswap::new(policy), s, p),
+        Family::AdaptiveQuickswap(_) => simulate(w, AdaptiveQuickswap::new(w), s, p),
+        Family::AdaptiveMsr(policy) => simulate(w, AdaptiveMsr::new(policy), s, p),
+        Family::Optimal(policy) => simulate(w, Tabled::read(policy), s, p),
+    }
+}
+
+/// " (did you mean …?)" where a rule's name is near.
+fn meant(found: &str) -> String {
+    let aliases = RULES.iter().flat_map(|rule| rule.aliases);
+    let known: Vec<&str> = Contender::NAMES
+        .into_iter()
+        .chain(aliases.copied())
+        .collect();
+    nearest(found, &known).map_or(String::new(), |name| format!(" (did you mean `{name}`?)"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn every_rule_is_found_by_its_names_and_knows_its_own() {
+        for rule in Contender::rules() {
+            for name in [rule.name].iter().chain(rule.aliases) {
+                assert_eq!(Contender::parse(name).unwrap().name(), rule.name);
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_told_the_nearest_and_all() {
+        let said = |text| Contender::parse(text).unwrap_err().to_string();
+        let text = said("frst-fit");
+        assert!(text.contains("did you mean `first-fit`?"), "{text}");
+        assert!(
+            text.contains("fcfs") && text.contains("server-filling"),
+            "{text}"
+        );
+        assert!(!said("a rule of mine").contains("did you mean"));
+    }
+}

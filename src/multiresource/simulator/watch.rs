@@ -1,0 +1,91 @@
+//! Thresholds that a run watches: how often something lies above one.
+
+use serde::{Deserialize, Serialize};
+
+use super::Estimate;
+use crate::multiresource::policy::Meter;
+
+/// What is watched of a type, and above which threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Threshold {
+    /// Jobs in the system.
+    Number(u64),
+    /// Response time, in the workload's time unit.
+    Response(f64),
+}
+
+/// A threshold of a job type.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Watch {
+    /// The type, by its place in the workload.
+    pub job_type: usize,
+    /// What is watched.
+    pub threshold: Threshold,
+}
+
+/// What a run saw of a watched threshold.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Watched {
+    /// What was watched.
+    pub watch: Watch,
+    /// The fraction of time with more jobs than the threshold; or of jobs that took longer, none
+    /// without jobs.
+    pub above: Option<Estimate>,
+}
+
+enum Watcher {
+    /// More jobs than this: 1 while there are.
+    Number(u64, Meter),
+    /// Longer than this: jobs so far.
+    Response(f64, f64),
+}
+
+/// All that is watched, in the open bucket.
+pub(super) struct Watchers {
+    of_type: Vec<Vec<Watcher>>,
+    /// In the order in which [`Watchers::collect`] tells.
+    pub watches: Vec<Watch>,
+}
+
+impl Watchers {
+    /// Those of a workload of so many types; watches of other types are dropped.
+    pub fn new(types: usize, watches: &[Watch]) -> Self {
+        let of = |i: usize| watches.iter().filter(move |w| w.job_type == i);
+        let watcher = |w: &Watch| match w.threshold {
+            Threshold::Number(at) => Watcher::Number(at, Meter::default()),
+            Threshold::Response(time) => Watcher::Response(time, 0.0),
+        };
+        Watchers {
+            of_type: (0..types).map(|i| of(i).map(watcher).collect()).collect(),
+            watches: (0..types).flat_map(of).copied().collect(),
+        }
+    }
+
+    /// So many jobs of type i are there, `at` after the bucket's begin.
+    pub fn number(&mut self, i: usize, present: u64, at: f64) {
+        for watcher in &mut self.of_type[i] {
+            if let Watcher::Number(most, above) = watcher {
+                above.set(f64::from(present > *most), at);
+            }
+        }
+    }
+
+    /// A job of type i left.
+    pub fn departed(&mut self, i: usize, response: f64) {
+        for watcher in &mut self.of_type[i] {
+            if let Watcher::Response(time, jobs) = watcher {
+                *jobs += f64::from(response > *time);
+            }
+        }
+    }
+
+    /// Time above, or jobs above, in the bucket of this length.
+    pub fn collect(&mut self, length: f64) -> impl Iterator<Item = f64> {
+        let all = self.of_type.iter_mut().flatten();
+        all.map(move |watcher| match watcher {
+            Watcher::Number(_, above) => above.collect(length),
+            Watcher::Response(_, jobs) => std::mem::take(jobs),
+        })
+    }
+}

@@ -1,0 +1,108 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::multiresource::artifact::Objective;
+use crate::multiresource::simulator::{
+    Contender, Estimate, Failure, Health, Run, Settings, paired_ratio,
+};
+use crate::multiresource::workload::Workload;
+
+/// Replications of each run.
+pub(super) const REPLICATIONS: u32 = 8;
+
+/// Arrivals and sizes that policies are tried on, and what they have cost so far.
+pub(super) struct Course<'a> {
+    pub workload: &'a Workload,
+    pub objective: Objective,
+    /// The largest mean slowdown of a type over the smallest that is wanted.
+    pub most_uneven: f64,
+    pub seed: u64,
+    pub interrupt: Arc<AtomicBool>,
+    /// Events that may be simulated, all stages together.
+    pub budget: u64,
+    /// Events that were.
+    pub spent: u64,
+}
+
+impl Course<'_> {
+    pub fn left(&self) -> u64 {
+        self.budget.saturating_sub(self.spent)
+    }
+
+    pub fn interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// Simulates as many events, or until the objective is known so well.
+    pub fn run(&mut self, policy: &Contender, events: u64, precision: f64) -> Result<Run, Failure> {
+        let all = u64::from(REPLICATIONS);
+        let settings = Settings {
+            seed: self.seed,
+            replications: REPLICATIONS,
+            precision,
+            // Each replication has as many.
+            events: (events.min(self.left()) / all * all).max(all),
+            common_sizes: true,
+            interrupt: Arc::clone(&self.interrupt),
+            ..Settings::default()
+        };
+        let run = policy.simulate(self.workload, &settings, |_| ())?;
+        self.spent += run.events;
+        Ok(run)
+    }
+
+    /// What is made least, by replication.
+    pub fn values<'r>(&self, run: &'r Run) -> &'r [Option<f64>] {
+        match self.objective {
+            Objective::Mean => &run.replications,
+            Objective::Weighted => &run.weighted_replications,
+        }
+    }
+
+    /// What is made least \[time\].
+    pub fn value(&self, run: &Run) -> Option<Estimate> {
+        match self.objective {
+            Objective::Mean => run.mean_response,
+            Objective::Weighted => run.weighted_response,
+        }
+    }
+
+    /// The value, dearer by as much as types are served less evenly than wanted; infinite where there
+    /// is no steady state.
+    pub fn cost(&self, run: &Run) -> f64 {
+        let Some(value) = self.value(run) else {
+            return f64::INFINITY;
+        };
+        match slowdown_ratio(run) {
+            Some(ratio) => value.mean * (ratio / self.most_uneven).max(1.0),
+            None if self.most_uneven.is_finite() => f64::INFINITY,
+            None => value.mean,
+        }
+    }
+
+    /// Whether one is surely dearer than another that ran as long.
+    pub fn surely_worse(&self, run: &Run, than: &Run) -> bool {
+        if run.health == Health::Unstable {
+            return true;
+        }
+        let ratio = self.ratio(run, than);
+        ratio.is_some_and(|r| r.mean - r.half_width > 1.0) && self.cost(run) > self.cost(than)
+    }
+
+    /// How many times as much one has as another, in the replications in which both have a value.
+    pub fn ratio(&self, run: &Run, than: &Run) -> Option<Estimate> {
+        let pairs = self.values(run).iter().zip(self.values(than));
+        let known = pairs.filter_map(|(a, b)| Some(((*a)?, (*b)?)));
+        let (a, b): (Vec<f64>, Vec<f64>) = known.unzip();
+        paired_ratio(&a, &b)
+    }
+}
+
+/// The largest mean slowdown of a type over the smallest.
+pub(super) fn slowdown_ratio(run: &Run) -> Option<f64> {
+    let each = run.types.iter().map(|t| t.slowdown.map(|e| e.mean));
+    let each: Vec<f64> = each.collect::<Option<_>>()?;
+    let least = each.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = each.iter().copied().fold(0.0, f64::max);
+    Some(most / least)
+}

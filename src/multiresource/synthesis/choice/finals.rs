@@ -1,0 +1,218 @@
+//! The end of a choice: the best of each family, and what people run now, on arrivals and sizes that
+//! nobody was tuned on.
+
+use super::course::Course;
+use super::{ChoiceError, Stage, is_proved_stable};
+use crate::multiresource::artifact::{ALIKE, Family, Steadiness};
+use crate::multiresource::simulator::{Contender, Estimate, Health, Ranking, Run};
+
+/// The first runs take this part of what is left, all together.
+const FIRST: f64 = 0.25;
+
+/// What is claimed of the first is to be known so well, if events are left.
+const PRECISION: f64 = 0.01;
+
+/// Somebody who takes part.
+pub(super) struct Entrant {
+    pub name: &'static str,
+    pub contender: Contender,
+    /// The policy; none for a rule that is there for comparison.
+    pub policy: Option<Family>,
+    /// Policies that were tried to find it.
+    pub tried: usize,
+    /// Its runs, each longer than the one before.
+    runs: Vec<Run>,
+    /// One more of the policy taken, where the others left something to be wished for.
+    precise: Option<Run>,
+}
+
+impl Entrant {
+    pub fn new(policy: Family, tried: usize) -> Self {
+        Entrant {
+            name: policy.name(),
+            contender: policy.clone().into(),
+            policy: Some(policy),
+            tried,
+            runs: Vec::new(),
+            precise: None,
+        }
+    }
+
+    pub fn rule(contender: Contender) -> Self {
+        Entrant {
+            name: contender.name(),
+            contender,
+            policy: None,
+            tried: 1,
+            runs: Vec::new(),
+            precise: None,
+        }
+    }
+
+    /// The longest run.
+    pub fn last(&self) -> Option<&Run> {
+        self.precise.as_ref().or(self.runs.last())
+    }
+
+    /// What its longest run beside others costs.
+    fn cost(&self, course: &Course<'_>) -> f64 {
+        let longest = self.runs.last();
+        longest.map_or(f64::INFINITY, |run| course.cost(run))
+    }
+
+    /// What became of it. What is known to be stable was not simulated for long enough, however its
+    /// queues grew.
+    pub fn outcome(&self, course: &Course<'_>) -> Steadiness {
+        let Some(run) = self.last() else {
+            return Steadiness::Unsettled;
+        };
+        let policy = self.policy.as_ref();
+        let proved = policy.is_some_and(|policy| is_proved_stable(policy, course.workload));
+        match (course.value(run), run.health) {
+            (Some(_), _) => Steadiness::Steady,
+            (None, Health::Unstable) if !proved => Steadiness::Unstable,
+            (None, _) => Steadiness::Unsettled,
+        }
+    }
+}
+
+/// Two rounds at most, then one more run of the first.
+pub(super) fn run(
+    course: &mut Course<'_>,
+    entrants: &mut [Entrant],
+    mut progress: impl FnMut(Stage),
+) -> Result<(), ChoiceError> {
+    let mut part = FIRST;
+    let mut running: Vec<usize> = (0..entrants.len()).collect();
+    loop {
+        let length = (course.left() as f64 * part / running.len() as f64) as u64;
+        for &n in &running {
+            progress(Stage {
+                what: format!("comparing {}", entrants[n].name),
+                spent: course.spent as f64 / course.budget as f64,
+            });
+            let run = course.run(&entrants[n].contender, length, 0.0)?;
+            entrants[n].runs.push(run);
+        }
+        let Some(first) = first(course, entrants) else {
+            // None is seen to settle: once more, as long as can be.
+            if part == FIRST && !course.interrupted() {
+                part = 1.0;
+                continue;
+            }
+            return Ok(());
+        };
+        running.retain(|&n| n == first || !is_known(course, entrants, first, n));
+        if running.len() == 1 || part == 1.0 || course.interrupted() {
+            return sharpen(course, &mut entrants[first]);
+        }
+        part = 1.0;
+    }
+}
+
+/// Simulates the first until it is known well, or the budget is spent.
+fn sharpen(course: &mut Course<'_>, first: &mut Entrant) -> Result<(), ChoiceError> {
+    let vague = |run: &Run| course.value(run).is_none_or(|v| v.relative() > PRECISION);
+    let longest = first.runs.last();
+    let enough = longest.is_some_and(|run| course.left() > 2 * run.events);
+    if enough && longest.is_some_and(vague) && !course.interrupted() {
+        let run = course.run(&first.contender, course.left(), PRECISION)?;
+        first.precise = course.value(&run).is_some().then_some(run);
+    }
+    Ok(())
+}
+
+/// Of the policies with the longest runs, the one with the least cost; of those that are as good, one
+/// of which stability is proved.
+fn first(course: &Course<'_>, entrants: &[Entrant]) -> Option<usize> {
+    let rounds = entrants.iter().map(|e| e.runs.len()).max()?;
+    let cost = |n: usize| entrants[n].cost(course);
+    let eligible = (0..entrants.len()).filter(|&n| {
+        entrants[n].policy.is_some() && entrants[n].runs.len() == rounds && cost(n).is_finite()
+    });
+    let least = |a: &usize, b: &usize| cost(*a).total_cmp(&cost(*b));
+    let best = eligible.clone().min_by(least)?;
+    let proved = |n: &usize| {
+        let policy = entrants[*n].policy.as_ref();
+        policy.is_some_and(|policy| is_proved_stable(policy, course.workload))
+    };
+    let as_good =
+        eligible.filter(|n| proved(n) && are_alike(course, &entrants[best], &entrants[*n]));
+    Some(as_good.min_by(least).unwrap_or(best))
+}
+
+/// How many times as much one has as another, where both ran as long.
+fn ratio(course: &Course<'_>, one: &Entrant, other: &Entrant) -> Option<Estimate> {
+    let round = one.runs.len().min(other.runs.len()).checked_sub(1)?;
+    course.ratio(&one.runs[round], &other.runs[round])
+}
+
+/// Whether two differ by surely less than matters.
+fn are_alike(course: &Course<'_>, one: &Entrant, other: &Entrant) -> bool {
+    let ratio = ratio(course, one, other);
+    ratio.is_some_and(|r| (r.mean - 1.0).abs() + r.half_width < ALIKE)
+}
+
+/// Whether an entrant is surely no better than the first.
+fn is_told(course: &Course<'_>, entrants: &[Entrant], first: usize, other: usize) -> bool {
+    are_alike(course, &entrants[first], &entrants[other])
+        || is_behind(course, entrants, first, other)
+}
+
+/// Whether it is known how an entrant stands to the first: a rule, which cannot be taken, may also be
+/// surely better.
+fn is_known(course: &Course<'_>, entrants: &[Entrant], first: usize, other: usize) -> bool {
+    let rule = entrants[other].policy.is_none();
+    is_told(course, entrants, first, other) || rule && is_behind(course, entrants, other, first)
+}
+
+/// Whether somebody is unstable, or surely worse than the first, all that ran as long together at 95 %.
+fn is_behind(course: &Course<'_>, entrants: &[Entrant], first: usize, other: usize) -> bool {
+    let round = entrants[other].runs.len().min(entrants[first].runs.len()) - 1;
+    let (a, b) = (&entrants[first].runs[round], &entrants[other].runs[round]);
+    if b.health == Health::Unstable {
+        return true;
+    }
+    let values: Vec<(&str, &[Option<f64>])> = entrants
+        .iter()
+        .filter_map(|e| Some((e.name, e.runs.get(round)?)))
+        .filter(|(_, run)| course.value(run).is_some())
+        .map(|(name, run)| (name, course.values(run)))
+        .collect();
+    let ranking = Ranking::new(&values);
+    let pair = ranking.pair(entrants[first].name, entrants[other].name);
+    pair.is_some_and(|p| p.apart && p.slower == entrants[other].name)
+        && course.cost(a) <= course.cost(b)
+}
+
+/// How it came out.
+pub(super) struct Standing {
+    /// The first of the policies at the front, the others by cost.
+    pub order: Vec<Entrant>,
+    /// Whether all others are behind the first, or as good.
+    pub decided: bool,
+}
+
+impl Standing {
+    /// `None` where no policy was seen to settle.
+    pub fn new(course: &Course<'_>, mut entrants: Vec<Entrant>) -> Option<Self> {
+        let taken = first(course, &entrants)?;
+        let mut others = (0..entrants.len()).filter(|n| *n != taken);
+        let decided = others.all(|n| {
+            entrants[n].outcome(course) != Steadiness::Unsettled
+                && is_told(course, &entrants, taken, n)
+        });
+        let winner = entrants.remove(taken);
+        entrants.sort_by(|a, b| a.cost(course).total_cmp(&b.cost(course)));
+        entrants.insert(0, winner);
+        Some(Standing {
+            order: entrants,
+            decided,
+        })
+    }
+
+    /// How many times as much an entrant has as the first, where both ran as long.
+    pub fn ratio(&self, course: &Course<'_>, other: &Entrant) -> Option<Estimate> {
+        ratio(course, other, &self.order[0])
+    }
+}

@@ -1,0 +1,164 @@
+//! The program solved, and settled in fractions where there are any.
+
+use num_rational::BigRational;
+use num_traits::{One, ToPrimitive};
+
+use super::Options;
+use crate::multiresource::artifact::{ExactRecord, Fraction, MOST_DIGITS, Preemption, Proven};
+use crate::multiresource::modulation;
+use crate::multiresource::program::{self, Exact, LOAD_MARGIN, ProgramError, Solution};
+use crate::multiresource::workload::{JobType, Resource, Workload};
+
+/// Nodes that the exact proof may take, for one of the program's own.
+const SHARE: u64 = 10;
+
+/// A solved program; the doubles are the nearest to the fractions where there are any.
+pub(super) struct Settled {
+    pub solution: Solution,
+    pub exact: Option<Exact>,
+}
+
+/// Where a load stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Standing {
+    /// Below 1, by enough for the analysis.
+    Below,
+    /// Below 1 exactly, but by less than what doubles can follow.
+    JustBelow,
+    /// At 1 or above; or, where there are no fractions, not to be told from 1.
+    Beyond,
+    /// Not known.
+    Undecided,
+}
+
+impl Settled {
+    pub fn new(workload: &Workload, options: &Options) -> Result<Self, ProgramError> {
+        let Settled { mut solution, .. } = Settled::in_doubles(workload, options)?;
+        let exact = program::exact(workload, &solution, options.limits.nodes / SHARE).ok();
+        if let Some(exact) = &exact {
+            adopt(workload, exact, &mut solution);
+        }
+        Ok(Settled { solution, exact })
+    }
+
+    /// Without the fractions.
+    pub fn in_doubles(workload: &Workload, options: &Options) -> Result<Self, ProgramError> {
+        let mut solution = program::solve_from(workload, &options.limits, &options.known)?;
+        if options.preemption != Preemption::Full {
+            let face = std::mem::take(&mut solution.face);
+            solution.mix = modulation::fewer_drains(workload, solution.mix, &face);
+            let loads = solution.mix.loads(workload).into_iter();
+            solution.certificate.load = loads.fold(0.0, f64::max);
+        }
+        Ok(Settled {
+            solution,
+            exact: None,
+        })
+    }
+
+    /// Whether the load is below 1: decided in fractions where there are any, with a margin else.
+    pub fn standing(&self) -> Standing {
+        let certificate = &self.solution.certificate;
+        let within_margin = certificate.load >= 1.0 - LOAD_MARGIN;
+        match &self.exact {
+            _ if !within_margin => Standing::Below,
+            Some(exact) if exact.load < BigRational::one() => Standing::JustBelow,
+            Some(exact) if exact.is_proven() => Standing::Beyond,
+            _ if certificate.bound >= 1.0 - 2.0 * LOAD_MARGIN => Standing::Beyond,
+            _ => Standing::Undecided,
+        }
+    }
+}
+
+/// Makes the doubles the nearest to the fractions.
+fn adopt(workload: &Workload, exact: &Exact, solution: &mut Solution) {
+    solution.mix = exact.mix();
+    let certificate = &mut solution.certificate;
+    certificate.load = nearest(&exact.load);
+    let Ok(prices) = &exact.proof else { return };
+    // Prices in doubles that have proved the load are as good, and nearer to those of the program.
+    if !certificate.proven() {
+        certificate.prices = prices.of_types.iter().map(nearest).collect();
+        certificate.resource_prices = covering(workload, &certificate.prices);
+        certificate.relaxed = None;
+    }
+    certificate.bound = certificate.load;
+}
+
+/// Prices of the resources' units at which every job costs its value `y_i/b_i` at least: all
+/// resources of the server are worth the same.
+fn covering(workload: &Workload, prices: &[f64]) -> Vec<f64> {
+    let share = |kind: &JobType| -> f64 {
+        let pairs = kind.units().iter().zip(workload.resources());
+        let shares = pairs.filter(|(d, _)| **d > 0);
+        shares.map(|(d, r)| *d as f64 / r.units() as f64).sum()
+    };
+    let worth = |(kind, y): (&JobType, &f64)| y / kind.offered_load() / share(kind);
+    let pairs = workload.types().iter().zip(prices);
+    let dearest = pairs.map(worth).fold(0.0, f64::max);
+    let of_unit = |r: &Resource| match r.units() {
+        0 => 0.0,
+        units => dearest / units as f64,
+    };
+    workload.resources().iter().map(of_unit).collect()
+}
+
+fn nearest(fraction: &BigRational) -> f64 {
+    fraction.to_f64().unwrap_or(f64::INFINITY)
+}
+
+/// The fractions as an artifact carries them; `None` where they are too long.
+pub(super) fn record(exact: &Exact) -> Option<ExactRecord> {
+    let fractions = |all: &[BigRational]| -> Option<Vec<Fraction>> {
+        all.iter().cloned().map(Fraction::new).collect()
+    };
+    let prices = exact.proof.as_ref().ok();
+    let record = ExactRecord {
+        load: Fraction::new(exact.load.clone())?,
+        weights: fractions(&exact.weights)?,
+        proven: if exact.is_proven() {
+            Proven::Optimum
+        } else {
+            Proven::Mix
+        },
+        prices: match prices {
+            Some(prices) => Some(fractions(&prices.of_types)?),
+            None => None,
+        },
+    };
+    (record.digits() <= MOST_DIGITS).then_some(record)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::multiresource::program::Limits;
+    use std::time::Duration;
+
+    /// Where the proof in doubles had no time, prices and mix are those of the fractions, every job
+    /// costs its value, and both sides meet.
+    #[test]
+    fn a_proof_in_fractions_needs_none_in_doubles() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
+        let workload = Workload::read(path.as_ref()).unwrap().workload;
+        let sound = program::solve(&workload, &Limits::default()).unwrap();
+        let exact = program::exact(&workload, &sound, 1_000_000).unwrap();
+        let limits = Limits {
+            time: Duration::ZERO,
+            ..Limits::default()
+        };
+        let mut solution = program::solve(&workload, &limits).unwrap();
+        assert!(!solution.certificate.proven());
+        adopt(&workload, &exact, &mut solution);
+        let certificate = &solution.certificate;
+        assert!(certificate.proven() && certificate.gap() == 0.0);
+        let prices: Vec<f64> = exact.proof.unwrap().of_types.iter().map(nearest).collect();
+        assert_eq!(certificate.prices, prices);
+        for (kind, y) in workload.types().iter().zip(&prices) {
+            let pairs = kind.units().iter().zip(&certificate.resource_prices);
+            let cost: f64 = pairs.map(|(d, w)| *d as f64 * w).sum();
+            assert!(cost >= y / kind.offered_load() * (1.0 - 1e-15));
+        }
+    }
+}

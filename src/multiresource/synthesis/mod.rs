@@ -1,0 +1,410 @@
+//! From a workload to a policy, on one screen: program, loop, route, switching rate, claims.
+
+mod balance;
+mod choice;
+mod claims;
+mod exact;
+mod fleet;
+mod msfq;
+mod sweep;
+mod tuning;
+mod what_if;
+
+pub use choice::{
+    ChoiceError, ChoiceOptions, Chosen, Families, Stage, choose, is_proved_stable, time_of_turns,
+};
+pub use fleet::{FleetOutcome, FleetOverload, FleetSynthesis, synthesize_fleet};
+pub use msfq::MsfqOutlook;
+pub use sweep::{SweepPoint, sweep};
+pub use tuning::{Outlook, RouteOption};
+
+use crate::multiresource::analysis::{AnalysisError, PaperBounds};
+use crate::multiresource::artifact::{
+    Artifact, Backfill, CurvePoint, EmptySlots, Family, Format, Method, MsrPolicy, Objective,
+    Preemption, Provenance, Route, RouteTried, Tuning, VERSION,
+};
+use crate::multiresource::modulation::{self, Modulation, ModulationError};
+use crate::multiresource::program::{
+    Balancing, Certificate, Exact, LOAD_MARGIN, Limits, ProgramError, Solution,
+};
+use crate::multiresource::schedule::{Fluid, Schedule};
+use crate::multiresource::workload::{JobType, Workload, WorkloadError};
+use balance::Solved;
+use exact::{Settled, Standing};
+
+/// Phases up to which a chain is built; a concurrent route beyond is not considered.
+pub const PHASE_LIMIT: usize = 20_000;
+
+/// Switches per mean job size where preemption is free: there more switching only helps,
+/// and the MSR paper (§7.1, Figure 2a) finds most of the gain at α = 2 for sizes of mean 1.
+const SWITCHES_A_SIZE: f64 = 2.0;
+
+/// Rates that are taken, per mean job size: beyond, nothing that is said would have a digit.
+const RATES: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
+
+/// What the user decides; the rest is found.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The preemption that the owner can afford.
+    pub preemption: Preemption,
+    /// γ [1/time], with [`Preemption::Setup`] only.
+    pub setup_rate: Option<f64>,
+    /// α [1/time]; found if absent.
+    pub switching_rate: Option<f64>,
+    /// The route; found if absent.
+    pub route: Option<Route>,
+    /// Whether left-over room is offered to waiting jobs.
+    pub backfill: Backfill,
+    /// What becomes of empty draining slots.
+    pub empty_slots: EmptySlots,
+    /// What the mix of schedules is chosen for, with a weight for each type; the load if absent.
+    pub balance: Option<Balancing>,
+    /// What route and switching rate are chosen for.
+    pub objective: Objective,
+    /// How much work may go into exact analysis: 1 is some ten seconds, and proportionally.
+    pub effort: f64,
+    /// Limits on the work of the program.
+    pub limits: Limits,
+    /// Schedules that the program starts from beside its own: see [`crate::multiresource::program::solve_from`].
+    pub known: Vec<Schedule>,
+}
+
+impl Options {
+    /// The defaults for one kind of preemption: backfilling, slots released, all else found.
+    pub fn new(preemption: Preemption) -> Self {
+        Options {
+            preemption,
+            setup_rate: None,
+            switching_rate: None,
+            route: None,
+            backfill: Backfill::FirstFit,
+            empty_slots: EmptySlots::Release,
+            balance: None,
+            objective: Objective::Mean,
+            effort: 1.0,
+            limits: Limits::default(),
+            known: Vec::new(),
+        }
+    }
+}
+
+/// What came of it. All of these are answers; none is an error.
+#[derive(Debug)]
+pub enum Outcome {
+    /// A policy that stabilizes the workload.
+    Policy(Box<Synthesis>),
+    /// No policy can stabilize the workload, and why.
+    Overloaded(Overload),
+    /// The limits ended the search before the load was known to be below or above 1.
+    Undecided(Overload),
+}
+
+/// A policy with what was learned on the way.
+#[derive(Debug)]
+pub struct Synthesis {
+    /// The product.
+    pub artifact: Artifact,
+    /// Its policy.
+    pub policy: MsrPolicy,
+    /// The program's solution, with the mix that the policy takes.
+    pub solution: Solution,
+    /// The same in fractions, where there are any.
+    pub exact: Option<Exact>,
+    /// The fluid bound.
+    pub fluid: Fluid,
+    /// The routes that were considered.
+    pub routes: Vec<RouteOption>,
+    /// Why there are bounds in place of exact means, where there are.
+    pub out_of_reach: Option<AnalysisError>,
+}
+
+/// A workload at or beyond capacity.
+#[derive(Debug)]
+pub struct Overload {
+    /// The load, and the prices that prove it.
+    pub certificate: Certificate,
+    /// The same in fractions, where there are any.
+    pub exact: Option<Exact>,
+    /// The fluid bound, which names a single over-committed resource if there is one.
+    pub fluid: Fluid,
+}
+
+/// Options that fit no policy, or a failure of the solver.
+#[derive(Debug, thiserror::Error)]
+pub enum SynthesisError {
+    /// The linear program.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The modulating chain.
+    #[error(transparent)]
+    Modulation(#[from] ModulationError),
+    /// What is sent to the servers of a shape of a fleet is no workload.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// The exact analysis.
+    #[error(transparent)]
+    Analysis(#[from] AnalysisError),
+    /// Nothing to evaluate, since nothing is stable.
+    #[error(
+        "no policy can be said to stabilize this workload: load ρ = {0}, and it must be below 1; `synth --workload FILE --preemption full` has the proof"
+    )]
+    Overloaded(f64),
+    /// Stable under some policy, and beyond double precision.
+    #[error(
+        "the load is below 1, exactly, but by less than {LOAD_MARGIN:e}: some policy stabilizes this workload, but double precision is not enough to tune or to analyse it; lower the arrival rates by a factor of 1 - 1e-10 or so"
+    )]
+    JustBelow,
+    /// Setup rate missing, superfluous, or no rate.
+    #[error("{0}")]
+    SetupRate(String),
+    /// A route where there is none to take.
+    #[error(
+        "the route {0} goes with preemption `none` or `setup`; with full preemption there is nothing to wait for on the way: leave --route out"
+    )]
+    Route(Route),
+    /// A switching rate that is no rate, or under which the policy is unstable.
+    #[error("{0}")]
+    SwitchingRate(String),
+}
+
+/// Synthesizes an MSR policy for the workload.
+///
+/// # Errors
+/// When options contradict each other or the given switching rate is unstable; when the
+/// solver fails.
+pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, SynthesisError> {
+    check_options(workload, options)?;
+    let settled = Settled::new(workload, options)?;
+    let standing = settled.standing();
+    if let Standing::Beyond | Standing::Undecided = standing {
+        let overload = Overload {
+            certificate: settled.solution.certificate,
+            exact: settled.exact,
+            fluid: Fluid::new(workload),
+        };
+        return Ok(match standing {
+            Standing::Beyond => Outcome::Overloaded(overload),
+            _ => Outcome::Undecided(overload),
+        });
+    }
+    if standing == Standing::JustBelow {
+        return Err(SynthesisError::JustBelow);
+    }
+    let solved = Solved::new(workload, options, settled)?;
+    let (mut made, modulation) = of_solution(workload, options, solved)?;
+    let what_if = what_if::what_if(workload, options, &made.policy, &modulation, &made.solution)?;
+    made.artifact.provenance.what_if = Some(what_if);
+    Ok(Outcome::Policy(Box::new(made)))
+}
+
+/// The policy for a solved program of load below 1, and its chain; what a change would do is not
+/// asked.
+fn of_solution(
+    workload: &Workload,
+    options: &Options,
+    solved: Solved,
+) -> Result<(Synthesis, Modulation), SynthesisError> {
+    let Solved {
+        solution,
+        exact,
+        record,
+    } = solved;
+    let (policy, mut routes) = policy_of(workload, options, &solution, tuning::FINEST)?;
+    let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
+    let taken = routes.iter_mut().find(|r| r.route == policy.route);
+    if let Some(outlook) = taken.and_then(|r| r.outlook.as_mut()) {
+        tuning::Search::new(workload, options, &modulation).draw(outlook);
+    }
+    let (claims, out_of_reach) =
+        claims::claims(workload, options, &policy, &modulation, &solution)?;
+    let artifact = Artifact {
+        format: Format::SynthPolicy,
+        version: VERSION,
+        workload: workload.record(),
+        claims,
+        certificate: record,
+        provenance: Provenance {
+            tuning: tuning_record(options, &policy, &routes),
+            ..provenance(options, &policy, &solution, &modulation)
+        },
+        policy: Family::Msr(policy.clone()),
+    };
+    let made = Synthesis {
+        artifact,
+        policy,
+        fluid: Fluid::new(workload),
+        solution,
+        exact,
+        routes,
+        out_of_reach,
+    };
+    Ok((made, modulation))
+}
+
+/// Loop, route and switching rate for a solved program.
+fn policy_of(
+    workload: &Workload,
+    options: &Options,
+    solution: &Solution,
+    finest: f64,
+) -> Result<(MsrPolicy, Vec<RouteOption>), SynthesisError> {
+    let draft = first_draft(workload, options, solution);
+    tuning::with_best_route(workload, options, draft, finest)
+}
+
+/// The MSR paper's bounds and approximation for each type under a policy.
+///
+/// # Errors
+/// When the policy's chain has more than [`PHASE_LIMIT`] phases.
+pub fn paper_bounds(
+    workload: &Workload,
+    policy: &MsrPolicy,
+) -> Result<Vec<PaperBounds>, SynthesisError> {
+    let modulation = Modulation::new(workload, policy, PHASE_LIMIT)?;
+    let of_type = |i| PaperBounds::new(&modulation.queue(workload, i));
+    Ok((0..workload.types().len()).map(of_type).collect())
+}
+
+/// The method of means over all types that the analysis calls exact.
+fn exact_method(workload: &Workload, preemption: Preemption) -> Method {
+    queue_method(workload, preemption, workload.types())
+}
+
+/// The method of what the analysis calls exact of the queues of these types. It follows sizes of
+/// phase type; but without preemption, where a type's service hangs on all others' completions,
+/// only exponential ones. Arrivals are Poisson, or analysed as if they were.
+fn queue_method(workload: &Workload, preemption: Preemption, types: &[JobType]) -> Method {
+    let sizes = match preemption {
+        Preemption::None => all_exponential(workload),
+        Preemption::Full | Preemption::Setup => types.iter().all(|t| t.size().phases().is_some()),
+    };
+    match (sizes, types.iter().all(JobType::is_poisson)) {
+        (true, true) => Method::ExactQbd,
+        (false, true) => Method::ApproximationExponentialSizes,
+        (true, false) => Method::ApproximationPoissonArrivals,
+        (false, false) => Method::ApproximationMemoryless,
+    }
+}
+
+fn all_exponential(workload: &Workload) -> bool {
+    workload.types().iter().all(|t| t.size().is_exponential())
+}
+
+fn check_options(workload: &Workload, options: &Options) -> Result<(), SynthesisError> {
+    let range = |name: &str, rate: f64| {
+        let relative = rate * mean_size(workload);
+        (!(RATES.contains(&relative))).then(|| {
+            format!(
+                "the {name} is {rate}; together with a mean size of {} that is out of range: give between {:e} and {:e}",
+                mean_size(workload), RATES.start() / mean_size(workload), RATES.end() / mean_size(workload)
+            )
+        })
+    };
+    if let Some(why) = options
+        .switching_rate
+        .and_then(|rate| range("switching rate", rate))
+    {
+        return Err(SynthesisError::SwitchingRate(why));
+    }
+    if let (Preemption::Full, Some(route)) = (options.preemption, options.route) {
+        return Err(SynthesisError::Route(route));
+    }
+    let refuse = |why: String| Err(SynthesisError::SetupRate(why));
+    match (options.preemption, options.setup_rate) {
+        (Preemption::Setup, None) => refuse(
+            "preemption `setup` needs the setup rate γ: give `--setup-rate γ`, one over the mean setup time of a slot, in the workload's time unit".into(),
+        ),
+        (Preemption::Setup, Some(rate)) => range("setup rate", rate).map_or(Ok(()), refuse),
+        (Preemption::None | Preemption::Full, Some(rate)) => refuse(format!(
+            "a setup rate ({rate}) goes with `--preemption setup` only; leave it out, or ask for setups"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The policy but for route and switching rate, which stand at 1 per mean size.
+fn first_draft(workload: &Workload, options: &Options, solution: &Solution) -> MsrPolicy {
+    MsrPolicy {
+        preemption: options.preemption,
+        order: modulation::least_drain_order(&solution.mix.schedules),
+        schedules: solution.mix.schedules.clone(),
+        weights: solution.mix.weights.clone(),
+        switching_rate: 1.0 / mean_size(workload),
+        setup_rate: options.setup_rate,
+        route: options.route.unwrap_or(Route::ALL[0]),
+        backfill: options.backfill,
+        empty_slots: options.empty_slots,
+    }
+}
+
+/// Mean size over all arrivals.
+fn mean_size(workload: &Workload) -> f64 {
+    let work: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
+    work / workload.total_arrival_rate()
+}
+
+/// What was tried on the way to this policy.
+fn tuning_record(options: &Options, policy: &MsrPolicy, routes: &[RouteOption]) -> Option<Tuning> {
+    let known = || {
+        routes
+            .iter()
+            .filter_map(|r| Some((r.route, r.outlook.as_ref()?)))
+    };
+    let tried = |(route, outlook): (Route, &Outlook)| RouteTried {
+        route,
+        switching_rate: outlook.rate,
+        value: Some(outlook.value).filter(|value| value.is_finite()),
+        method: outlook.method,
+        predicted_switching_rate: outlook.predicted.0,
+    };
+    let curve = known()
+        .find(|(route, _)| *route == policy.route)?
+        .1
+        .curve
+        .iter();
+    let point = |&(switching_rate, value): &(f64, f64)| CurvePoint {
+        switching_rate,
+        value,
+    };
+    (policy.order.len() > 1).then(|| Tuning {
+        objective: options.objective,
+        routes: known().map(tried).collect(),
+        curve: curve.map(point).collect(),
+    })
+}
+
+fn provenance(
+    options: &Options,
+    policy: &MsrPolicy,
+    solution: &Solution,
+    modulation: &Modulation,
+) -> Provenance {
+    let found = |given: bool| if given { "given" } else { "found" };
+    Provenance {
+        tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
+        options: vec![
+            format!(
+                "balance: {}",
+                options.balance.as_ref().map_or("load", |b| b.aim.name())
+            ),
+            format!("preemption: {:?}", policy.preemption).to_lowercase(),
+            format!("route: {}", found(options.route.is_some())),
+            format!(
+                "switching-rate: {}",
+                found(options.switching_rate.is_some())
+            ),
+            format!("effort: {}", options.effort),
+        ],
+        solver: "HiGHS simplex in column generation".into(),
+        rounds: solution.rounds,
+        columns: solution.columns,
+        drains: Some(modulation::drains(&policy.schedules, &policy.order)),
+        phases: Some(modulation.phases.len()),
+        choice: None,
+        tuning: None,
+        what_if: None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

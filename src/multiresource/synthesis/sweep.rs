@@ -1,0 +1,111 @@
+use super::balance::Solved;
+use super::exact::{Settled, Standing};
+use super::{Options, PHASE_LIMIT, SynthesisError, first_draft, tuning};
+use crate::multiresource::analysis::{AnalysisError, Cost, TypeQueue};
+use crate::multiresource::artifact::{MsrPolicy, Route};
+use crate::multiresource::modulation::Modulation;
+use crate::multiresource::workload::Workload;
+
+/// A policy's cost at one switching rate on one route: mean response times \[time\].
+#[derive(Clone, Copy, Debug)]
+pub struct SweepPoint {
+    /// The route.
+    pub route: Route,
+    /// α [1/time].
+    pub switching_rate: f64,
+    /// `E[T]`, exactly; `None` where the chain is too large.
+    pub mean_response: Option<f64>,
+    /// `Σ w_i E[T_i]`, exactly.
+    pub weighted_response: Option<f64>,
+    /// `E[T]` at theorem 8's lower bounds, corrected.
+    pub lower: f64,
+    /// `E[T]` by section 6.4's approximation.
+    pub approximation: f64,
+    /// `E[T]` at theorem 8's upper bounds, corrected.
+    pub upper: f64,
+}
+
+/// The cost over the switching rate, `points` rates for each route that the options leave, on a
+/// logarithmic scale around the best; none where one schedule serves everybody.
+///
+/// # Errors
+/// As [`super::synthesize`], and where no policy can stabilize the workload.
+pub fn sweep(
+    workload: &Workload,
+    options: &Options,
+    points: usize,
+) -> Result<Vec<SweepPoint>, SynthesisError> {
+    super::check_options(workload, options)?;
+    let settled = Settled::new(workload, options)?;
+    match settled.standing() {
+        Standing::Below => {}
+        Standing::JustBelow => return Err(SynthesisError::JustBelow),
+        Standing::Beyond | Standing::Undecided => {
+            let load = settled.solution.certificate.load;
+            return Err(SynthesisError::Overloaded(load));
+        }
+    }
+    let solution = Solved::new(workload, options, settled)?.solution;
+    let draft = first_draft(workload, options, &solution);
+    if draft.order.len() == 1 {
+        return Ok(Vec::new());
+    }
+    let mut swept = Vec::new();
+    for route in tuning::candidates(options) {
+        let policy = MsrPolicy {
+            route,
+            ..draft.clone()
+        };
+        let modulation = match Modulation::new(workload, &policy, PHASE_LIMIT) {
+            Ok(modulation) => modulation,
+            Err(_) if options.route.is_none() => continue,
+            Err(error) => return Err(error.into()),
+        };
+        let search = tuning::Search::new(workload, options, &modulation);
+        let (low, high) = search.range();
+        for k in 0..points {
+            let fraction = k as f64 / (points - 1).max(1) as f64;
+            let rate = low * (high / low).powf(fraction);
+            swept.push(point(
+                workload,
+                options,
+                &modulation.at(rate),
+                (route, rate),
+            )?);
+        }
+    }
+    Ok(swept)
+}
+
+fn point(
+    workload: &Workload,
+    options: &Options,
+    modulation: &Modulation,
+    (route, switching_rate): (Route, f64),
+) -> Result<SweepPoint, SynthesisError> {
+    let queues: Vec<TypeQueue<'_>> = (0..workload.types().len())
+        .map(|i| TypeQueue::new(workload, modulation, options.preemption, i))
+        .collect();
+    let bounds: Vec<_> = queues.iter().map(TypeQueue::bounds).collect();
+    let response = |numbers: Vec<f64>| Cost { numbers }.mean_response(workload);
+    let budget = options.effort * POINT;
+    let exact: Result<Vec<f64>, AnalysisError> =
+        queues.iter().map(|q| q.mean_number(budget)).collect();
+    let exact = match exact {
+        Ok(numbers) => Some(Cost { numbers }),
+        Err(error @ AnalysisError::Unstable { .. }) => return Err(error.into()),
+        Err(_) => None,
+    };
+    Ok(SweepPoint {
+        route,
+        switching_rate,
+        mean_response: exact.as_ref().map(|cost| cost.mean_response(workload)),
+        weighted_response: exact.as_ref().map(|cost| cost.weighted_response(workload)),
+        lower: response(bounds.iter().map(|b| b.lower).collect()),
+        approximation: response(bounds.iter().map(|b| b.approximation).collect()),
+        upper: response(bounds.iter().map(|b| b.upper).collect()),
+    })
+}
+
+/// Work that goes into one type at one point at effort 1, roughly in nanoseconds.
+const POINT: f64 = 1e9;

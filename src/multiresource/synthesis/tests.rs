@@ -1,0 +1,429 @@
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use super::*;
+use crate::multiresource::artifact::{Claim, Quantity};
+
+fn model(name: &str) -> Workload {
+    let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+    Workload::read(path.as_ref()).unwrap().workload
+}
+
+/// Section 7 of the MSR paper at another load.
+fn section7(load: f64) -> Workload {
+    model("section7").scaled(load / 0.9).unwrap()
+}
+
+fn made(workload: &Workload, options: &Options) -> Synthesis {
+    match synthesize(workload, options).unwrap() {
+        Outcome::Policy(made) => *made,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn claim(made: &Synthesis, quantity: Quantity, kind: Option<&str>) -> Option<Claim> {
+    let mut claims = made.artifact.claims.iter();
+    let found = claims.find(|c| c.quantity == quantity && c.job_type.as_deref() == kind);
+    found.cloned()
+}
+
+/// Best switching rates and mean numbers there, from an independent computation (six digits).
+#[test]
+fn best_switching_rates_of_section_seven() {
+    let none = |route: &str| Options {
+        route: Some(route.parse().unwrap()),
+        ..Options::new(Preemption::None)
+    };
+    let setup = |route: &str, rate| Options {
+        preemption: Preemption::Setup,
+        setup_rate: Some(rate),
+        ..none(route)
+    };
+    for (options, load, rate, number) in [
+        (none("sequential-eager"), 0.9, 0.173082, 168.4711474),
+        (none("concurrent-eager"), 0.9, 0.115232, 268.5037151),
+        (none("concurrent-late"), 0.9, 0.0647091, 527.854123),
+        (none("sequential-late"), 0.9, 0.0526969, 547.350068),
+        (none("sequential-eager"), 0.8, 0.523196, 34.36507413),
+        (none("concurrent-eager"), 0.8, 0.315711, 51.75187599),
+        // Stable at any rate.
+        (none("sequential-eager"), 0.5, 7.72328, 4.979214936),
+        (none("concurrent-late"), 0.5, 0.681538, 10.14967946),
+        (setup("concurrent-late", 10.0), 0.9, 0.234923, 165.5608329),
+        (setup("sequential-eager", 10.0), 0.9, 0.336611, 121.7147858),
+        (setup("concurrent-late", 100.0), 0.5, 3.18691, 5.486278975),
+    ] {
+        let made = made(&section7(load), &options);
+        let found = made.policy.switching_rate;
+        assert!(
+            (found / rate - 1.0).abs() < 2e-5,
+            "{found}, expected {rate}"
+        );
+        let found = claim(&made, Quantity::MeanNumber, None).unwrap().value;
+        assert!(
+            (found / number - 1.0).abs() < 1e-8,
+            "{found}, expected {number}"
+        );
+    }
+}
+
+/// The best route is taken, and what is kept of the tuning says so.
+#[test]
+fn the_best_route_is_taken() {
+    let made = made(&section7(0.9), &Options::new(Preemption::None));
+    assert_eq!(made.policy.route.to_string(), "sequential-eager");
+    let tuning = made.artifact.provenance.tuning.clone().unwrap();
+    assert_eq!(tuning.routes.len(), 4);
+    let least = tuning
+        .curve
+        .iter()
+        .map(|p| p.value)
+        .fold(f64::MAX, f64::min);
+    let mean = claim(&made, Quantity::MeanResponse, None).unwrap().value;
+    assert!((least / mean - 1.0).abs() < 1e-10);
+    for tried in &tuning.routes {
+        assert!(tried.value.unwrap() >= mean);
+        // The paper's predictor is within 1 % of the true optimum at this load.
+        assert!((tried.predicted_switching_rate / tried.switching_rate - 1.0).abs() < 0.01);
+    }
+}
+
+/// The weighted objective has its own optimum, not worse by its own measure.
+#[test]
+fn the_weighted_objective_is_tuned_for() {
+    let workload = section7(0.8);
+    let of = |objective| {
+        let options = Options {
+            objective,
+            ..Options::new(Preemption::None)
+        };
+        let made = made(&workload, &options);
+        let value = |quantity| claim(&made, quantity, None).unwrap().value;
+        (
+            value(Quantity::MeanResponse),
+            value(Quantity::WeightedResponse),
+        )
+    };
+    let (mean, weighted) = (of(Objective::Mean), of(Objective::Weighted));
+    assert!(weighted.1 < mean.1 * (1.0 - 1e-6), "{weighted:?} {mean:?}");
+    assert!(mean.0 < weighted.0 * (1.0 - 1e-6), "{weighted:?} {mean:?}");
+}
+
+/// Each answer against the question asked directly.
+#[test]
+fn answers_to_what_if() {
+    let workload = section7(0.8);
+    let policy = made(&workload, &Options::new(Preemption::None));
+    let answers = policy.artifact.provenance.what_if.clone().unwrap();
+    let rate = policy.policy.switching_rate;
+    let fixed = |rate| Options {
+        route: Some(policy.policy.route),
+        switching_rate: Some(rate),
+        ..Options::new(Preemption::None)
+    };
+    let response = |workload: &Workload, options: &Options| {
+        claim(&made(workload, options), Quantity::MeanResponse, None)
+            .unwrap()
+            .value
+    };
+    let now = response(&workload, &fixed(rate));
+
+    let factor = answers.load_of_twice_the_response.unwrap() / 0.8;
+    let twice = response(&workload.scaled(factor).unwrap(), &fixed(rate));
+    assert!((twice / now - 2.0).abs() < 1e-4, "{twice} {now}");
+
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml"));
+    let text = text.unwrap();
+    let changed = |from: &str, to: &str| {
+        assert!(text.contains(from));
+        let workload = Workload::parse(&text.replace(from, to), "changed")
+            .unwrap()
+            .workload;
+        workload.scaled(0.8 / 0.9).unwrap()
+    };
+    let more = changed("arrival_rate: 1.8,", "arrival_rate: 1.818,");
+    let found = answers.more_arrivals[1].mean_response.unwrap();
+    // Under this very policy: a synthesis would find another mix.
+    let chain = Modulation::new(&more, &policy.policy, 1000).unwrap();
+    let cost = crate::multiresource::analysis::exact(&more, &chain, Preemption::None, 1e9).unwrap();
+    assert!((cost.mean_response(&more) / found - 1.0).abs() < 1e-9);
+
+    let larger = changed("cpu: 20", "cpu: 21");
+    let cpu = &answers.more_resource[0];
+    assert_eq!((cpu.resource.as_str(), cpu.more), ("cpu", 1.0));
+    let anew = made(
+        &larger,
+        &Options {
+            route: fixed(1.0).route,
+            ..Options::new(Preemption::None)
+        },
+    );
+    assert!((cpu.load / anew.artifact.certificate.load - 1.0).abs() < 1e-9);
+    let best = claim(&anew, Quantity::MeanResponse, None).unwrap().value;
+    assert!((cpu.mean_response.unwrap() / best.min(now) - 1.0).abs() < 1e-3);
+
+    let crossing = answers.setups.unwrap();
+    assert!((crossing.without_preemption / now - 1.0).abs() < 1e-4);
+    for (factor, pays) in [(0.97, false), (1.03, true)] {
+        let options = Options {
+            setup_rate: crossing.setup_rate.map(|rate| factor * rate),
+            ..Options::new(Preemption::Setup)
+        };
+        assert_eq!(response(&workload, &options) < now, pays, "{factor}");
+    }
+}
+
+/// With free preemption more switching helps, and the answer says how much.
+#[test]
+fn doubling_the_switching_rate_of_a_preemptive_policy() {
+    let workload = section7(0.9);
+    let once = made(&workload, &Options::new(Preemption::Full));
+    let answers = once.artifact.provenance.what_if.clone().unwrap();
+    let options = Options {
+        switching_rate: Some(2.0 * once.policy.switching_rate),
+        ..Options::new(Preemption::Full)
+    };
+    let twice = claim(&made(&workload, &options), Quantity::MeanResponse, None)
+        .unwrap()
+        .value;
+    let said = answers.response_at_twice_the_switching_rate.unwrap();
+    assert!((said / twice - 1.0).abs() < 1e-12);
+}
+
+/// Without effort there are bounds and an approximation, and their methods say so.
+#[test]
+fn bounds_take_over_where_exact_means_are_out_of_reach() {
+    let workload = section7(0.9);
+    let exact = made(&workload, &Options::new(Preemption::None));
+    let options = Options {
+        effort: 1e-9,
+        ..Options::new(Preemption::None)
+    };
+    let bounded = made(&workload, &options);
+    let why = bounded.out_of_reach.as_ref().unwrap().to_string();
+    assert!(why.contains("phases and about"), "{why}");
+    for kind in workload.types() {
+        let of = |made, quantity| claim(made, quantity, Some(kind.name())).unwrap();
+        let least = of(&bounded, Quantity::MeanNumberAtLeast);
+        let most = of(&bounded, Quantity::MeanNumberAtMost);
+        assert_eq!(least.method, Method::BoundRelativeCompletions);
+        // The predicted rate is next to the best, where the mean is flat.
+        let mean = of(&exact, Quantity::MeanNumber).value;
+        assert!(least.value < mean * 1.01 && mean * 0.99 < most.value);
+        let middle = of(&bounded, Quantity::MeanNumber);
+        assert_eq!(middle.method, Method::ApproximationQueueLength);
+    }
+}
+
+/// Phase-type sizes: exact means with preemption, and an approximation without.
+#[test]
+fn claims_for_sizes_with_stages() {
+    let workload = model("section7_phases");
+    let full = made(&workload, &Options::new(Preemption::Full));
+    let number = claim(&full, Quantity::MeanNumber, Some("type-2")).unwrap();
+    assert_eq!(number.method, Method::ExactQbd);
+    assert_eq!(
+        number.holds_for.sizes,
+        Some(crate::multiresource::artifact::SizeLaw::PhaseType)
+    );
+    let none = made(&workload, &Options::new(Preemption::None));
+    let number = claim(&none, Quantity::MeanNumber, Some("type-2")).unwrap();
+    assert_eq!(number.method, Method::ApproximationExponentialSizes);
+}
+
+/// What the analysis does not follow is said to be approximate, for the types that it is true of
+/// and for all together; loads, slots and switching are exact with preemption whatever the laws,
+/// and the checker derives the same.
+#[test]
+fn claims_for_laws_that_are_not_followed() {
+    use Method::{
+        ApproximationExponentialSizes as Sizes, ApproximationMemoryless as Both,
+        ApproximationPoissonArrivals as Arrivals, ExactQbd, ExactStationaryLaw,
+    };
+    let workload = parsed(
+        "6",
+        &[
+            "name: plain, demand: {cpu: 1}, arrival_rate: .8, mean_size: 1",
+            "name: sizes, demand: {cpu: 2}, arrival_rate: .4, size: {law: deterministic, mean: 1}",
+            "name: stages, demand: {cpu: 3}, arrivals: {process: batches, rate: .1, sizes: [2]}, size: {law: erlang, stages: 2, mean: 1}",
+            "name: both, demand: {cpu: 3}, arrivals: {process: renewal, interarrival: {law: erlang, stages: 3, mean: 5}}, size: {law: pareto, shape: 1.5, low: .5, high: 5}",
+        ],
+    );
+    for (preemption, queues, chain) in [
+        (
+            Preemption::Full,
+            [ExactQbd, Sizes, Arrivals, Both],
+            ExactStationaryLaw,
+        ),
+        (
+            Preemption::Setup,
+            [ExactQbd, Sizes, Arrivals, Both],
+            ExactStationaryLaw,
+        ),
+        (Preemption::None, [Sizes, Sizes, Both, Both], Sizes),
+    ] {
+        let options = Options {
+            setup_rate: (preemption == Preemption::Setup).then_some(10.0),
+            effort: 0.1,
+            ..Options::new(preemption)
+        };
+        let made = made(&workload, &options);
+        let method = |quantity, kind| claim(&made, quantity, kind).unwrap().method;
+        for (kind, queue) in workload.types().iter().zip(queues) {
+            for quantity in [Quantity::MeanNumber, Quantity::MeanResponse] {
+                assert_eq!(method(quantity, Some(kind.name())), queue, "{preemption:?}");
+            }
+            assert_eq!(method(Quantity::Load, Some(kind.name())), chain);
+        }
+        assert_eq!(method(Quantity::MeanResponse, None), Both);
+        assert_eq!(method(Quantity::Load, None), Method::ExactProgram);
+        let tuning = made.artifact.provenance.tuning.as_ref().unwrap();
+        assert!(tuning.routes.iter().any(|tried| tried.method == Both));
+        assert!(tuning.routes.iter().all(|tried| tried.method != ExactQbd));
+        crate::multiresource::artifact::check(&made.artifact).unwrap();
+    }
+}
+
+/// Bounds rest on Poisson arrivals: for others they are no bounds.
+#[test]
+fn bounds_for_other_arrivals_are_called_approximate() {
+    let batches = parsed(
+        "4",
+        &[
+            "name: a, demand: {cpu: 1}, arrivals: {process: batches, rate: .2, sizes: [5]}, mean_size: 1",
+            "name: b, demand: {cpu: 3}, arrival_rate: .4, mean_size: 1",
+        ],
+    );
+    let options = Options {
+        effort: 1e-9,
+        ..Options::new(Preemption::None)
+    };
+    let made = made(&batches, &options);
+    for (kind, expected) in [
+        ("a", Method::ApproximationPoissonArrivals),
+        ("b", Method::BoundRelativeCompletions),
+    ] {
+        for quantity in [Quantity::MeanNumberAtLeast, Quantity::MeanNumberAtMost] {
+            assert_eq!(claim(&made, quantity, Some(kind)).unwrap().method, expected);
+        }
+        let load = claim(&made, Quantity::Load, Some(kind)).unwrap();
+        assert_eq!(load.method, Method::ExactStationaryLaw);
+    }
+    crate::multiresource::artifact::check(&made.artifact).unwrap();
+}
+
+#[test]
+fn a_sweep_meets_the_exact_values() {
+    let workload = section7(0.9);
+    let swept = sweep(&workload, &Options::new(Preemption::None), 25).unwrap();
+    assert_eq!(swept.len(), 100);
+    for point in &swept {
+        let mean = point.mean_response.unwrap();
+        assert!(point.lower <= mean * (1.0 + 1e-12) && mean <= point.upper * (1.0 + 1e-12));
+    }
+    let least = swept
+        .iter()
+        .filter_map(|p| p.mean_response)
+        .fold(f64::MAX, f64::min);
+    // The exact optimum is 168.4711474 jobs at 3.15 arrivals a time; the grid comes near it.
+    let best = 168.4711474 / 3.15;
+    assert!((best..1.01 * best).contains(&least), "{least}");
+}
+
+fn parsed(capacity: &str, jobs: &[&str]) -> Workload {
+    let lines: String = jobs.iter().map(|job| format!("  - {{{job}}}\n")).collect();
+    let text = format!(
+        "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: {capacity}}}}}\njobs:\n{lines}"
+    );
+    Workload::parse(&text, "test").unwrap().workload
+}
+
+/// At a light load one schedule is enough and switching is best left alone: the best rate is 0.
+/// Far down there the sums of the queue once cancelled to means below zero.
+#[test]
+fn where_switching_never_pays_means_keep_their_digits() {
+    let workload = parsed(
+        "10",
+        &[
+            "name: big, demand: {cpu: 2}, arrival_rate: 4, mean_size: .25",
+            "name: small, demand: {cpu: 1}, arrival_rate: 4, mean_size: .25",
+        ],
+    );
+    for setup_rate in [0.01, 1.0] {
+        let options = Options {
+            setup_rate: Some(setup_rate),
+            ..Options::new(Preemption::Setup)
+        };
+        crate::multiresource::artifact::check(&made(&workload, &options).artifact).unwrap();
+    }
+    let mean = |rate| {
+        let options = Options {
+            setup_rate: Some(1.0),
+            switching_rate: Some(rate),
+            route: Some(Route::ALL[0]),
+            ..Options::new(Preemption::Setup)
+        };
+        let made = made(&workload, &options);
+        crate::multiresource::artifact::check(&made.artifact).unwrap();
+        claim(&made, Quantity::MeanNumber, None).unwrap().value
+    };
+    // It goes to its limit linearly in α.
+    let limit = mean(1e-10);
+    let slope = (mean(1e-4) - limit) / 1e-4;
+    for rate in [1e-5, 1e-6, 1e-8] {
+        let error = (mean(rate) - limit - slope * rate) / limit;
+        assert!(error.abs() < 1e-8, "{rate}: {error:e}");
+    }
+}
+
+/// Sizes many orders of magnitude apart, and switching much faster than jobs: two derivations
+/// agree.
+#[test]
+fn far_apart_scales_of_time_check() {
+    for exponent in [4, 6] {
+        let workload = parsed(
+            "4",
+            &[
+                &format!(
+                    "name: a, demand: {{cpu: 1}}, arrival_rate: 1e{exponent}, mean_size: 1e-{exponent}"
+                ),
+                &format!(
+                    "name: b, demand: {{cpu: 4}}, arrival_rate: 3e-{}, mean_size: 1e{exponent}",
+                    exponent + 1
+                ),
+            ],
+        );
+        for preemption in [Preemption::Full, Preemption::None, Preemption::Setup] {
+            let options = Options {
+                setup_rate: (preemption == Preemption::Setup).then_some(2.0),
+                effort: 0.01,
+                ..Options::new(preemption)
+            };
+            crate::multiresource::artifact::check(&made(&workload, &options).artifact).unwrap();
+        }
+    }
+    for rate in [3e5, 1e9, 1e12] {
+        let options = Options {
+            switching_rate: Some(rate),
+            ..Options::new(Preemption::Full)
+        };
+        crate::multiresource::artifact::check(&made(&section7(0.9), &options).artifact).unwrap();
+    }
+}
+
+/// What cannot be drained job by job is said with a way out.
+#[test]
+fn too_many_jobs_to_drain_are_refused() {
+    let workload = parsed(
+        "100000",
+        &[
+            "name: a, demand: {cpu: 1}, arrival_rate: 95000, mean_size: 1",
+            "name: b, demand: {cpu: 99999}, arrival_rate: .01, mean_size: 2",
+        ],
+    );
+    let error = synthesize(&workload, &Options::new(Preemption::None)).unwrap_err();
+    assert!(
+        error.to_string().contains("full preemption has none"),
+        "{error}"
+    );
+}

@@ -1,0 +1,527 @@
+//! Tuning: the route and the switching rate with the least cost, exactly where that is affordable.
+
+use super::{Options, PHASE_LIMIT, SynthesisError, mean_size};
+use crate::multiresource::analysis::{self, AnalysisError, Cost, PaperBounds};
+use crate::multiresource::artifact::{Method, MsrPolicy, Preemption, Route};
+use crate::multiresource::modulation::{Modulation, ModulationError, TooManyPhases};
+use crate::multiresource::workload::Workload;
+
+/// Work that goes into tuning at effort 1, roughly in nanoseconds: fifteen seconds.
+const TUNING: f64 = 1.5e10;
+
+/// Below this much work (1 ms) an evaluation costs nothing worth saving.
+const CHEAP: f64 = 1e6;
+
+/// Evaluations that a search takes until ln α is known so well.
+const EVALUATIONS: [(f64, f64); 3] = [(40.0, 1e-6), (10.0, 1e-2), (6.0, 5e-2)];
+
+/// A route that cannot be analysed exactly is taken only where it is predicted to be better than
+/// the best one that can by this factor.
+const WORTH_A_GUESS: f64 = 1.25;
+
+/// Switching rates over which a curve is drawn, relative to the best.
+const CURVE: [f64; 13] = [
+    0.03, 0.06, 0.12, 0.25, 0.4, 0.6, 0.8, 1.25, 1.6, 2.5, 4.0, 8.0, 16.0,
+];
+
+/// Switches in a mean job size from which on no more are tried.
+const MOST_SWITCHES: f64 = 1e3;
+
+/// Where a step of 1 in ln α gains relatively less than this, a search for more ends.
+const FLAT: f64 = 1e-4;
+
+/// A route that was considered.
+#[derive(Clone, Debug)]
+pub struct RouteOption {
+    /// The route.
+    pub route: Route,
+    /// What was found of it; `None` where its chain has more phases than are listed.
+    pub outlook: Option<Outlook>,
+}
+
+/// What is to be expected of a route.
+#[derive(Clone, Debug)]
+pub struct Outlook {
+    /// Phases of its chain.
+    pub phases: usize,
+    /// Supremum of the stable switching rates [1/time].
+    pub largest: f64,
+    /// The switching rate: as given, or else the best one found.
+    pub rate: f64,
+    /// The objective at that rate \[time\]; infinite where the policy is unstable.
+    pub value: f64,
+    /// How the value was found.
+    pub method: Method,
+    /// The switching rate that section 6.4's approximation calls best, and its value for it.
+    pub predicted: (f64, f64),
+    /// The objective over the switching rate, as far as it was evaluated.
+    pub curve: Vec<(f64, f64)>,
+}
+
+/// ln α is found this well where there is work to spare.
+pub(super) const FINEST: f64 = 1e-6;
+
+/// The policy with the best route at its best switching rate, and all routes considered, each
+/// with what was found of it. ln α is found to `finest`, or as well as the effort allows.
+pub(super) fn with_best_route(
+    workload: &Workload,
+    options: &Options,
+    draft: MsrPolicy,
+    finest: f64,
+) -> Result<(MsrPolicy, Vec<RouteOption>), SynthesisError> {
+    let mut routes = Vec::new();
+    let mut chains = Vec::new();
+    for route in candidates(options) {
+        let policy = MsrPolicy {
+            route,
+            ..draft.clone()
+        };
+        match Modulation::new(workload, &policy, PHASE_LIMIT) {
+            Ok(modulation) => chains.push((routes.len(), modulation)),
+            Err(ModulationError::TooLarge(_)) if options.route.is_none() => {}
+            Err(error) => return Err(error.into()),
+        }
+        routes.push(RouteOption {
+            route,
+            outlook: None,
+        });
+    }
+    let mut searches = Vec::new();
+    for (n, modulation) in &chains {
+        let search = Search::new(workload, options, modulation);
+        let outlook = search.prediction();
+        searches.push((*n, search, outlook));
+    }
+    searches.sort_by(|a, b| a.2.value.total_cmp(&b.2.value));
+    let mut budget = options.effort * TUNING;
+    let mut best_exact = f64::INFINITY;
+    for (n, search, mut outlook) in searches {
+        budget -= search.refine(&mut outlook, budget, finest, best_exact)?;
+        if outlook.method != Method::ApproximationQueueLength {
+            best_exact = best_exact.min(outlook.value);
+        }
+        routes[n].outlook = Some(outlook);
+    }
+    let known = routes
+        .iter()
+        .filter_map(|r| Some((r.route, r.outlook.as_ref()?)));
+    // By how much the approximation missed where the exact value is known.
+    let missed = known
+        .clone()
+        .filter(|(_, o)| o.method != Method::ApproximationQueueLength)
+        .map(|(_, o)| o.value / o.predicted.1)
+        .fold(1.0, f64::max);
+    let rank = |outlook: &Outlook| match outlook.method {
+        Method::ApproximationQueueLength => WORTH_A_GUESS * missed * outlook.value,
+        _ => outlook.value,
+    };
+    let best = known.min_by(|a, b| rank(a.1).total_cmp(&rank(b.1)));
+    // Sequential routes are always listed, or the error has been returned.
+    let (route, outlook) = best
+        .ok_or(TooManyPhases { limit: PHASE_LIMIT })
+        .map_err(ModulationError::from)?;
+    if outlook.rate >= outlook.largest {
+        return Err(SynthesisError::SwitchingRate(format!(
+            "at switching rate {} too much time goes into routes and the policy is unstable; it is stable below {:.6} (route {route}): leave --switching-rate out, or give less",
+            outlook.rate, outlook.largest
+        )));
+    }
+    let policy = MsrPolicy {
+        route,
+        switching_rate: outlook.rate,
+        ..draft
+    };
+    Ok((policy, routes))
+}
+
+/// The routes that the options leave, in the order in which equals are preferred.
+pub(super) fn candidates(options: &Options) -> Vec<Route> {
+    let mut routes = options
+        .route
+        .map_or(Route::ALL.to_vec(), |route| vec![route]);
+    if options.preemption == Preemption::Full {
+        // Without routes they are all the same.
+        routes.truncate(1);
+    }
+    routes
+}
+
+/// The search for the best switching rate of one route.
+pub(super) struct Search<'a> {
+    workload: &'a Workload,
+    options: &'a Options,
+    modulation: &'a Modulation,
+    largest: f64,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(
+        workload: &'a Workload,
+        options: &'a Options,
+        modulation: &'a Modulation,
+    ) -> Self {
+        Search {
+            workload,
+            options,
+            modulation,
+            largest: modulation.largest_stable_rate(workload),
+        }
+    }
+
+    /// Below it a best rate is looked for: beyond a thousand switches a job nothing is gained.
+    fn ceiling(&self) -> f64 {
+        self.largest.min(MOST_SWITCHES / mean_size(self.workload))
+    }
+
+    /// Switching rates around the best that is predicted, all stable.
+    pub(super) fn range(&self) -> (f64, f64) {
+        let best = self.prediction().rate;
+        (best / 30.0, (best * 30.0).min(0.98 * self.largest))
+    }
+
+    fn value(&self, cost: &Cost) -> f64 {
+        cost.value(self.workload, self.options.objective)
+    }
+
+    fn approximation(&self, rate: f64) -> f64 {
+        self.value(&analysis::approximate(
+            self.workload,
+            &self.modulation.at(rate),
+        ))
+    }
+
+    /// The objective at theorem 8's lower bounds.
+    fn lower_bound(&self, rate: f64) -> f64 {
+        let modulation = self.modulation.at(rate);
+        let of_type = |i| {
+            PaperBounds::new(&modulation.queue(self.workload, i))
+                .lower
+                .max(0.0)
+        };
+        let numbers = (0..self.workload.types().len()).map(of_type).collect();
+        self.value(&Cost { numbers })
+    }
+
+    /// The exact objective; infinite where it is unstable or has no digit left.
+    fn exact(&self, rate: f64) -> f64 {
+        if rate >= self.largest {
+            return f64::INFINITY;
+        }
+        let modulation = self.modulation.at(rate);
+        let preemption = self.options.preemption;
+        match analysis::exact(self.workload, &modulation, preemption, f64::INFINITY) {
+            Ok(cost) => self.value(&cost),
+            Err(_) => f64::INFINITY,
+        }
+    }
+
+    /// The method that exact means of this policy have.
+    fn exact_method(&self) -> Method {
+        super::exact_method(self.workload, self.options.preemption)
+    }
+
+    /// The switching rate where it is not to be searched for: given, or free.
+    fn settled_rate(&self) -> Option<f64> {
+        let brisk = || super::SWITCHES_A_SIZE / mean_size(self.workload);
+        self.options
+            .switching_rate
+            .or_else(|| self.is_free().then(brisk))
+    }
+
+    /// What section 6.4's approximation says.
+    fn prediction(&self) -> Outlook {
+        let unit = mean_size(self.workload);
+        let start = (0.5 / unit).min(0.5 * self.largest);
+        let predicted = match self.settled_rate().filter(|_| self.is_free()) {
+            Some(rate) => (rate, self.approximation(rate)),
+            None => minimum(|rate| self.approximation(rate), start, self.ceiling(), 1e-4),
+        };
+        let rate = self.settled_rate().unwrap_or(predicted.0);
+        Outlook {
+            phases: self.modulation.phases.len(),
+            largest: self.largest,
+            rate,
+            value: match rate < self.largest {
+                true => self.approximation(rate),
+                false => f64::INFINITY,
+            },
+            method: Method::ApproximationQueueLength,
+            predicted,
+            curve: Vec::new(),
+        }
+    }
+
+    /// Replaces the prediction by exact values, as far as so much work leads; none is spent on a
+    /// route of which even the lower bound is above the best so far. Returns the work spent.
+    fn refine(
+        &self,
+        outlook: &mut Outlook,
+        budget: f64,
+        finest: f64,
+        best: f64,
+    ) -> Result<f64, SynthesisError> {
+        let chain = self.modulation.at(outlook.rate);
+        let work = analysis::work(self.workload, &chain, self.options.preemption);
+        if outlook.value.is_infinite() {
+            return Ok(0.0);
+        }
+        if self.settled_rate().is_some() {
+            if work > budget {
+                return Ok(0.0);
+            }
+            self.take_exact(outlook)?;
+            return Ok(work);
+        }
+        let affordable = |(evaluations, _): &&(f64, f64)| work * evaluations <= budget;
+        let Some((evaluations, tolerance)) = EVALUATIONS.iter().find(affordable) else {
+            return Ok(0.0);
+        };
+        if work > CHEAP && best.is_finite() {
+            let least = minimum(
+                |rate| self.lower_bound(rate),
+                outlook.rate,
+                self.ceiling(),
+                1e-2,
+            );
+            if least.1 > best {
+                return Ok(0.0);
+            }
+        }
+        self.search(outlook, tolerance.max(finest))?;
+        Ok(work * evaluations)
+    }
+
+    /// Adds points far from the best rate to a curve that was searched, where they cost little.
+    pub(super) fn draw(&self, outlook: &mut Outlook) {
+        let preemption = self.options.preemption;
+        let work = analysis::work(self.workload, self.modulation, preemption);
+        if outlook.curve.len() < 2 || work > CHEAP {
+            return;
+        }
+        let around = CURVE.iter().map(|factor| factor * outlook.rate);
+        let stable = around.filter(|rate| *rate < 0.98 * self.largest);
+        let drawn = stable.map(|rate| (rate, self.exact(rate)));
+        let drawn: Vec<_> = drawn.filter(|(_, value)| value.is_finite()).collect();
+        outlook.curve.extend(drawn);
+        outlook.curve.sort_by(|a, b| a.0.total_cmp(&b.0));
+        outlook.curve.dedup_by(|a, b| a.0 == b.0);
+    }
+
+    /// Whether more switching never costs, so that there is no best rate.
+    fn is_free(&self) -> bool {
+        self.options.preemption == Preemption::Full || self.modulation.phases.len() == 1
+    }
+
+    fn take_exact(&self, outlook: &mut Outlook) -> Result<(), SynthesisError> {
+        let modulation = self.modulation.at(outlook.rate);
+        match analysis::exact(
+            self.workload,
+            &modulation,
+            self.options.preemption,
+            f64::INFINITY,
+        ) {
+            Ok(cost) => {
+                outlook.value = self.value(&cost);
+                outlook.method = self.exact_method();
+                outlook.curve = vec![(outlook.rate, outlook.value)];
+                Ok(())
+            }
+            Err(error @ AnalysisError::Unstable { .. }) => Err(error.into()),
+            // What cannot be had exactly remains predicted.
+            Err(_) => Ok(()),
+        }
+    }
+
+    fn search(&self, outlook: &mut Outlook, tolerance: f64) -> Result<(), SynthesisError> {
+        let mut curve = Vec::new();
+        let evaluate = |rate: f64| {
+            let value = self.exact(rate);
+            if value.is_finite() {
+                curve.push((rate, value));
+            }
+            value
+        };
+        let (rate, value) = minimum(evaluate, outlook.predicted.0, self.ceiling(), tolerance);
+        if !value.is_finite() {
+            // Whatever it is, it is one at the predicted rate too, and says why.
+            return self.take_exact(outlook);
+        }
+        curve.sort_by(|a, b| a.0.total_cmp(&b.0));
+        curve.dedup_by(|a, b| a.0 == b.0);
+        outlook.method = self.exact_method();
+        (outlook.rate, outlook.value, outlook.curve) = (rate, value, curve);
+        Ok(())
+    }
+}
+
+/// The minimum of a function of a rate below `largest`, and where it is: bracketed around
+/// `start` on a logarithmic scale, then by Brent's method (successive parabolas, golden section
+/// where they fail) until ln(rate) is known to `tolerance`. Where the function only falls, the
+/// search ends where it gains less than [`FLAT`]; where it only rises, likewise.
+fn minimum(
+    mut function: impl FnMut(f64) -> f64,
+    start: f64,
+    largest: f64,
+    tolerance: f64,
+) -> (f64, f64) {
+    let ceiling = largest.ln();
+    let mut at = |x: f64| match x < ceiling {
+        true => function(x.exp()),
+        false => f64::INFINITY,
+    };
+    let Some(bracket) = bracket(&mut at, start.ln(), ceiling) else {
+        return (start, f64::INFINITY);
+    };
+    let (x, value) = brent(at, bracket, tolerance);
+    (x.exp(), value)
+}
+
+/// A point with its value.
+type Point = (f64, f64);
+
+/// Three points of which the middle one is lowest; `None` where the function is infinite.
+fn bracket(at: &mut impl FnMut(f64) -> f64, start: f64, ceiling: f64) -> Option<[Point; 3]> {
+    let mut middle = (start, at(start));
+    // Next to the largest stable rate nothing may be left of a digit.
+    for _ in 0..40 {
+        if middle.1.is_finite() {
+            break;
+        }
+        let lower = middle.0 - 0.7;
+        middle = (lower, at(lower));
+    }
+    let mut step = 0.35;
+    let above = (middle.0 + step).min(0.5 * (middle.0 + ceiling));
+    let (mut low, mut high) = ((middle.0 - step, at(middle.0 - step)), (above, at(above)));
+    for _ in 0..60 {
+        if !middle.1.is_finite() {
+            return None;
+        }
+        if low.1 < middle.1 {
+            let gain = (middle.1 - low.1) / low.1 / (middle.0 - low.0);
+            (high, middle) = (middle, low);
+            if gain < FLAT {
+                break;
+            }
+            step *= 1.6;
+            low = (middle.0 - step, at(middle.0 - step));
+        } else if high.1 < middle.1 {
+            let gain = (middle.1 - high.1) / high.1 / (high.0 - middle.0);
+            (low, middle) = (middle, high);
+            if gain < FLAT {
+                break;
+            }
+            step *= 1.6;
+            let above = (middle.0 + step).min(0.5 * (middle.0 + ceiling));
+            high = (above, at(above));
+        } else {
+            break;
+        }
+    }
+    Some([low, middle, high])
+}
+
+fn brent(mut at: impl FnMut(f64) -> f64, bracket: [Point; 3], tolerance: f64) -> Point {
+    let [(mut low, low_value), mut best, (mut high, high_value)] = bracket;
+    // Second and third best; and the last two steps.
+    let (mut second, mut third) = match low_value < high_value {
+        true => ((low, low_value), (high, high_value)),
+        false => ((high, high_value), (low, low_value)),
+    };
+    let (mut last, mut before) = (high - low, high - low);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if (best.0 - middle).abs() + 0.5 * (high - low) <= 2.0 * tolerance {
+            break;
+        }
+        let parabola = vertex(best, second, third);
+        let step = match parabola {
+            Some(step)
+                if step.abs() < 0.5 * before.abs()
+                    && (low + tolerance..high - tolerance).contains(&(best.0 + step)) =>
+            {
+                (before, last) = (last, step);
+                step
+            }
+            _ => {
+                let side = if best.0 < middle { high } else { low } - best.0;
+                before = side;
+                last = 0.381_966 * side;
+                last
+            }
+        };
+        let step = if step.abs() < tolerance {
+            tolerance.copysign(step)
+        } else {
+            step
+        };
+        let x = best.0 + step;
+        let new = (x, at(x));
+        if new.1 <= best.1 {
+            if x < best.0 {
+                high = best.0
+            } else {
+                low = best.0
+            }
+            (third, second, best) = (second, best, new);
+        } else {
+            if x < best.0 {
+                low = x
+            } else {
+                high = x
+            }
+            if new.1 <= second.1 {
+                (third, second) = (second, new);
+            } else if new.1 <= third.1 {
+                third = new;
+            }
+        }
+    }
+    best
+}
+
+/// The step from a to the lowest point of the parabola through three points, if it has one.
+fn vertex(a: Point, b: Point, c: Point) -> Option<f64> {
+    if !(b.1.is_finite() && c.1.is_finite()) {
+        return None;
+    }
+    let (r, s) = ((b.0 - a.0) * (a.1 - c.1), (c.0 - a.0) * (a.1 - b.1));
+    let step = 0.5 * ((b.0 - a.0) * r - (c.0 - a.0) * s) / (r - s);
+    step.is_finite().then_some(step)
+}
+
+#[cfg(test)]
+mod minimum {
+    use super::minimum;
+
+    #[test]
+    fn of_smooth_functions() {
+        for best in [1e-6, 0.3, 1.0, 50.0, 1e5] {
+            let function = |rate: f64| (rate / best).ln().cosh() + 0.1 * (rate / best).ln().exp();
+            let (rate, _) = minimum(function, 1.0, f64::INFINITY, 1e-7);
+            // sinh x + e^x / 10 = 0.
+            let expected = best * (0.5_f64 / 0.6).sqrt();
+            assert!(
+                (rate / expected - 1.0).abs() < 1e-5,
+                "{rate} for {expected}"
+            );
+        }
+    }
+
+    /// Next to an end beyond which nothing is stable.
+    #[test]
+    fn below_a_pole() {
+        let function = |rate: f64| 1.0 / (1.0 - rate) + 1e-4 / rate;
+        let (rate, value) = minimum(function, 0.9, 1.0, 1e-7);
+        assert!((rate - 0.01 / 1.01).abs() < 1e-6, "{rate}");
+        assert!((value - function(0.01 / 1.01)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn of_a_function_that_only_falls_ends() {
+        let (rate, value) = minimum(|rate| 1.0 + 1.0 / rate, 1.0, f64::INFINITY, 1e-6);
+        assert!(rate > 100.0 && value < 1.01, "{rate}");
+        let nowhere = minimum(|_| f64::INFINITY, 1.0, f64::INFINITY, 1e-6);
+        assert!(nowhere.1.is_infinite());
+    }
+}

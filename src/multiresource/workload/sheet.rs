@@ -1,0 +1,108 @@
+//! Faults shown in the text that they stand in.
+
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+use super::WorkloadError;
+use super::fault::Fault;
+
+/// Faults shown in full; a document of another nature altogether should not fill the screen.
+const SHOWN: usize = 25;
+
+/// A fault and the bytes of the document that it stands at, within one line.
+pub(super) type Located = (Fault, Option<Range<usize>>);
+
+/// The text of a document and the name of its file.
+pub(super) struct Sheet<'a> {
+    pub text: &'a str,
+    pub name: &'a str,
+}
+
+impl Sheet<'_> {
+    /// All faults in the order of the text.
+    pub(super) fn refuse(&self, mut located: Vec<Located>) -> WorkloadError {
+        located.sort_by_key(|(_, range)| range.as_ref().map_or(0, |range| range.start));
+        let shown = located.iter().take(SHOWN);
+        let mut blocks: Vec<String> = shown
+            .map(|(fault, range)| self.render(Level::ERROR, fault, range.clone()))
+            .collect();
+        if located.len() > SHOWN {
+            blocks.push(format!("error: and {} more faults", located.len() - SHOWN));
+        }
+        let faults = located.into_iter().map(|(fault, _)| fault).collect();
+        WorkloadError::Faults {
+            report: blocks.join("\n\n"),
+            faults,
+        }
+    }
+
+    /// A warning as text.
+    pub(super) fn warn(&self, fault: &Fault, range: Option<Range<usize>>) -> String {
+        self.render(Level::WARNING, fault, range)
+    }
+
+    fn render(&self, level: Level<'_>, fault: &Fault, range: Option<Range<usize>>) -> String {
+        let mark = AnnotationKind::Primary.span(range.unwrap_or(0..0));
+        let group = level
+            .primary_title(fault.message.as_str())
+            .element(Snippet::source(self.text).path(self.name).annotation(mark))
+            .element(Level::HELP.message(fault.help.as_str()));
+        Renderer::plain().render(&[group])
+    }
+
+    /// What is marked for `length` bytes from `start` on: one line at most, and one character at
+    /// least (unless the line ends there), so that there is something to see.
+    pub(super) fn mark(&self, start: usize, length: usize) -> Option<Range<usize>> {
+        let start = start.min(self.text.len());
+        let line = self.text.get(start..)?.split(['\n', '\r']).next()?;
+        let first = line.chars().next().map_or(0, char::len_utf8);
+        let length = line.get(..length).map_or(line.len(), str::len).max(first);
+        Some(start..start + length)
+    }
+
+    /// The byte at which a character, counted from 0, begins.
+    pub(super) fn byte_of(&self, character: usize) -> usize {
+        self.text
+            .char_indices()
+            .nth(character)
+            .map_or(self.text.len(), |(byte, _)| byte)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::multiresource::workload::Place;
+
+    #[test]
+    fn marks_stay_within_one_line_and_between_characters() {
+        let sheet = Sheet {
+            text: "é: 1\r\nb",
+            name: "t",
+        };
+        assert_eq!(sheet.mark(0, 0), Some(0..2));
+        assert_eq!(
+            sheet.mark(0, 1),
+            Some(0..5),
+            "half a character: the rest of the line"
+        );
+        assert_eq!(sheet.mark(4, 100), Some(4..5));
+        assert_eq!(sheet.mark(5, 1), Some(5..5));
+        assert_eq!(sheet.mark(99, 1), Some(8..8));
+        assert_eq!(sheet.mark(1, 1), None);
+        assert_eq!(sheet.byte_of(1), 2);
+    }
+
+    #[test]
+    fn a_flood_of_faults_is_cut_but_counted() {
+        let sheet = Sheet {
+            text: "a\n",
+            name: "t",
+        };
+        let fault = || (Fault::new(Place::Document, "m", "h"), Some(0..1));
+        let error = sheet.refuse((0..30).map(|_| fault()).collect());
+        assert_eq!(error.to_string().matches("error: m").count(), 25);
+        assert!(error.to_string().ends_with("and 5 more faults"));
+    }
+}

@@ -209,7 +209,7 @@ fn instance(class: &str, types: usize, seed: u64) -> Workload {
 mod instances;
 
 /// Thirty types of each class, where bounds come from the fluid, from searches and from tables; the
-/// checker does them again (`tests/checker.rs`).
+/// checker does them again (`tests/suite/checker.rs`).
 #[test]
 fn many_types_are_proven() {
     for (class, seed) in instances::CLASSES.into_iter().cartesian_product(1..=3) {

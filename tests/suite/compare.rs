@@ -1,15 +1,12 @@
 //! `synth compare`, end to end with the binary: what comes out where, that it can be cut short and
 //! resumed, and that the number of cores changes nothing.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{code, command, stderr, stdout, synth};
+use crate::common::{code, command, stderr, stdout, synth};
 use serde_json::Value;
 
 const SECTION_SEVEN: [&str; 3] = ["compare", "--workload", "models/section7.yaml"];

@@ -1,5 +1,4 @@
 //! The checker refuses what is wrong, for the right reason, and passes what is right.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -325,7 +324,7 @@ fn what_is_synthesized_from_the_models_is_valid() {
     for entry in std::fs::read_dir(here("models")).unwrap() {
         let path = entry.unwrap().path();
         let Described::Server(workload) = Described::read(&path).unwrap().workload else {
-            continue; // see tests/fleet.rs
+            continue; // see fleet.rs
         };
         for preemption in PREEMPTIONS {
             let artifact = synthesized(&workload, preemption, None, 0.01).unwrap();
@@ -462,8 +461,7 @@ fn what_is_synthesized_from_random_workloads_is_valid() {
     found_in_random_policies(random_workload, 100, 1e-9, 750);
 }
 
-#[path = "../benches/instances/mod.rs"]
-mod instances;
+use crate::instances;
 
 /// Many types, where the maker's bounds come from tables and from searches that these guide: the
 /// checker finds the same by other ones, and nothing better than what is said to be the best.

@@ -1,14 +1,13 @@
 //! Conformance vectors: recorded sequences of events with the decisions of the online rule,
 //! for implementers in other languages. A correct interpreter of the policy reproduces every
 //! decision; ours replays them here. `SYNTH_UPDATE_VECTORS=1 cargo test --release --test
-//! conformance` records them anew.
+//! suite conformance` records them anew.
 //!
 //! A vector is a policy artifact and a list of steps. Each step is an event (`arrival`,
 //! `completion` or `clock`, with the type's or the clock's index; a completion also with the
 //! number of the job that ended), then the numbers of the jobs that the rule starts and stops,
 //! in order, and the rates of all its clocks afterwards. Jobs are numbered from 0 in order of
 //! arrival. Clock 0 ends a working schedule; clock 1 + i ends a slot of type i that no job ends.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

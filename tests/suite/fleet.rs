@@ -1,9 +1,6 @@
 //! A fleet of several server shapes: program, routing, policies, checker, simulator, command line.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-mod common;
-
-use common::{code, stderr, stdout, synth};
+use crate::common::{code, stderr, stdout, synth};
 use serde_json::{Value, json};
 use synth::multiresource::artifact::{
     ArtifactError, Backfill, CheckedFleet, EmptySlots, Family, FleetArtifact, Method, Preemption,

@@ -1,5 +1,4 @@
 //! What is said in fractions: decided exactly, and every lie in it refused.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use serde_json::{Value, json};
 use synth::multiresource::artifact::{

@@ -1,6 +1,5 @@
 //! The JSON Schema that stands in the repository is the one of the types, and tells artifacts
 //! from other documents.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,6 @@
 //! `--family`: what is chosen, tuned and told, and what is refused.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-mod common;
-
-use common::{code, stderr, stdout, synth};
+use crate::common::{code, stderr, stdout, synth};
 use serde_json::Value;
 
 /// Section 7 of the MSR paper, or one-or-all, with few events.

@@ -1,6 +1,5 @@
 //! Synthesis against simulation: an artifact's claims, judged by a run of the policy under
 //! the conditions that they hold for.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use synth::multiresource::artifact::{
     Artifact, Backfill, Claim, Conditions, EmptySlots, Method, Preemption, Quantity, Route,

@@ -1,11 +1,8 @@
 //! The binary, end to end: what a person types, what comes out where, and the exit code.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
 
 use std::path::PathBuf;
 
-use common::{code, stderr, stdout, synth};
+use crate::common::{code, stderr, stdout, synth};
 
 fn in_folder(folder: &tempfile::TempDir, name: &str) -> PathBuf {
     folder.path().join(name)

@@ -1,9 +1,6 @@
 //! Mixes that are best for something other than the load: the binary, and the checker.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-mod common;
-
-use common::{code, stderr, stdout, synth};
+use crate::common::{code, stderr, stdout, synth};
 use serde_json::{Value, json};
 use synth::multiresource::artifact::{Balance, CheckedArtifact, Preemption};
 use synth::multiresource::program::Balancing;

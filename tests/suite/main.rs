@@ -1,0 +1,18 @@
+//! All integration tests but the house's own, as one program: it is linked once.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod balance;
+mod checker;
+mod checker_mutations;
+mod claims;
+mod cli;
+mod common;
+mod compare;
+mod conformance;
+mod exact;
+mod families;
+mod fleet;
+#[path = "../../benches/instances/mod.rs"]
+mod instances;
+mod reference;
+mod schema;

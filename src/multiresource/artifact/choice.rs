@@ -22,15 +22,18 @@ pub struct Choice {
     /// Events that were.
     pub events: u64,
     /// Whether the policy taken is better than each other candidate, all at 95 % together, or
-    /// differs from it by less than .1 %.
+    /// differs from it by less than 1 %.
     pub decided: bool,
     /// The policy taken first: the best, or one that is as good to .1 % and proved to be stable. The
     /// others by the objective; those without a steady state last.
     pub candidates: Vec<Candidate>,
 }
 
-/// Relative difference between policies that does not matter.
+/// Relative difference between policies below which the one with the proof of stability is taken.
 pub const ALIKE: f64 = 1e-3;
+
+/// Relative difference between policies that is not worth longer runs.
+pub const CLOSE: f64 = 1e-2;
 
 impl Candidate {
     /// Whether it is surely better than the policy taken, which has no ratio itself.

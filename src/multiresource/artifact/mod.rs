@@ -19,7 +19,7 @@ mod what_if;
 
 pub use balance::{Balance, BalanceRecord};
 pub use check::{Finding, check, check_against, check_fleet, check_fleet_against};
-pub use choice::{ALIKE, Candidate, Choice, Interval, Steadiness};
+pub use choice::{ALIKE, CLOSE, Candidate, Choice, Interval, Steadiness};
 pub use exact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
 pub use family::{
     AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Family, StaticQuickswapPolicy, Switching,

@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use super::{estimate, number, synthesis, table, within};
 use crate::multiresource::artifact::{
-    ALIKE, Candidate, Choice, Family, Interval, Objective, Steadiness,
+    CLOSE, Candidate, Choice, Family, Interval, Objective, Steadiness,
 };
 use crate::multiresource::schedule::Fluid;
 use crate::multiresource::synthesis::{Chosen, MsfqOutlook, is_proved_stable, time_of_turns};
@@ -90,7 +90,7 @@ fn verdict(record: &Choice) -> String {
     };
     let (open, better) = (named(is_open), named(Candidate::is_better));
     let mut text = match (open.is_empty(), better.is_empty()) {
-        (true, true) => format!("nothing here is better than {}", taken.name),
+        (true, true) => format!("nothing here is better than {} by 1 %", taken.name),
         (true, false) => format!("{} is taken", taken.name),
         (false, _) => format!(
             "{} is taken, not told apart from {}",
@@ -123,14 +123,14 @@ fn verdict(record: &Choice) -> String {
     text
 }
 
-/// Whether it may be better or worse, by more than matters.
+/// Whether it may be better or worse, by more than is worth longer runs.
 fn is_open(candidate: &Candidate) -> bool {
     match (candidate.outcome, candidate.ratio) {
         (Steadiness::Unstable, _) => false,
         (_, None) => true,
         (_, Some(r)) => {
             let off = (r.mean - 1.0).abs();
-            off <= r.half_width && off + r.half_width >= ALIKE
+            off <= r.half_width && off + r.half_width >= CLOSE
         }
     }
 }

@@ -3,11 +3,15 @@
 
 use super::course::Course;
 use super::{ChoiceError, Stage, is_proved_stable};
-use crate::multiresource::artifact::{ALIKE, Family, Steadiness};
+use crate::multiresource::artifact::{ALIKE, CLOSE, Family, Steadiness};
 use crate::multiresource::simulator::{Contender, Estimate, Health, Ranking, Run};
 
-/// The first runs take this part of what is left, all together.
-const FIRST: f64 = 0.25;
+/// The first runs take this part of what is left, all together; each round after it [`LONGER`] times
+/// as much.
+const FIRST: f64 = 1.0 / 32.0;
+
+/// How many times as long the runs of the next round are.
+const LONGER: f64 = 8.0;
 
 /// What is claimed of the first is to be known so well, if events are left.
 const PRECISION: f64 = 0.01;
@@ -76,7 +80,8 @@ impl Entrant {
     }
 }
 
-/// Two rounds at most, then one more run of the first.
+/// Rounds of growing length, until nothing that is worth it can be gained by a longer one; then one
+/// more run of the first.
 pub(super) fn run(
     course: &mut Course<'_>,
     entrants: &mut [Entrant],
@@ -94,19 +99,18 @@ pub(super) fn run(
             let run = course.run(&entrants[n].contender, length, 0.0)?;
             entrants[n].runs.push(run);
         }
-        let Some(first) = first(course, entrants) else {
-            // None is seen to settle: once more, as long as can be.
-            if part == FIRST && !course.interrupted() {
-                part = 1.0;
-                continue;
+        let over = part >= 1.0 || course.interrupted();
+        let first = first(course, entrants);
+        if let Some(first) = first {
+            let open = |n: usize| !is_known(course, entrants, first, n);
+            running.retain(|&n| n == first || open(n));
+            if running.len() == 1 || over {
+                return sharpen(course, &mut entrants[first]);
             }
+        } else if over {
             return Ok(());
-        };
-        running.retain(|&n| n == first || !is_known(course, entrants, first, n));
-        if running.len() == 1 || part == 1.0 || course.interrupted() {
-            return sharpen(course, &mut entrants[first]);
         }
-        part = 1.0;
+        part = (part * LONGER).min(1.0);
     }
 }
 
@@ -137,7 +141,7 @@ fn first(course: &Course<'_>, entrants: &[Entrant]) -> Option<usize> {
         policy.is_some_and(|policy| is_proved_stable(policy, course.workload))
     };
     let as_good =
-        eligible.filter(|n| proved(n) && are_alike(course, &entrants[best], &entrants[*n]));
+        eligible.filter(|n| proved(n) && are_within(ALIKE, course, &entrants[best], &entrants[*n]));
     Some(as_good.min_by(least).unwrap_or(best))
 }
 
@@ -147,15 +151,15 @@ fn ratio(course: &Course<'_>, one: &Entrant, other: &Entrant) -> Option<Estimate
     course.ratio(&one.runs[round], &other.runs[round])
 }
 
-/// Whether two differ by surely less than matters.
-fn are_alike(course: &Course<'_>, one: &Entrant, other: &Entrant) -> bool {
+/// Whether two surely differ by less than this, relatively.
+fn are_within(limit: f64, course: &Course<'_>, one: &Entrant, other: &Entrant) -> bool {
     let ratio = ratio(course, one, other);
-    ratio.is_some_and(|r| (r.mean - 1.0).abs() + r.half_width < ALIKE)
+    ratio.is_some_and(|r| (r.mean - 1.0).abs() + r.half_width < limit)
 }
 
-/// Whether an entrant is surely no better than the first.
+/// Whether an entrant is surely no better than the first by what is worth longer runs.
 fn is_told(course: &Course<'_>, entrants: &[Entrant], first: usize, other: usize) -> bool {
-    are_alike(course, &entrants[first], &entrants[other])
+    are_within(CLOSE, course, &entrants[first], &entrants[other])
         || is_behind(course, entrants, first, other)
 }
 

@@ -103,8 +103,9 @@ pub struct Stage {
 /// Part of the budget that goes into tuning.
 const TUNING: f64 = 0.5;
 
-/// Runs of which the whole budget would consist while knobs are tuned.
-const RUNS: u64 = 120;
+/// Runs of which the whole budget would consist while knobs are tuned, if the first were long enough
+/// to tell policies apart; where they are not, they grow.
+const RUNS: u64 = 400;
 
 /// Servers up to which the best threshold is computed.
 const AFFORDABLE: u32 = 128;

@@ -10,7 +10,10 @@ const FIRST: u64 = 4;
 
 /// Relative half-width of a mean that is too wide to tune by. (The differences of policies are known
 /// several times better.)
-const VAGUE: f64 = 0.05;
+const VAGUE: f64 = 0.03;
+
+/// A relative gain of all steps along one knob that is worth another round over the knobs.
+const WORTHWHILE: f64 = 0.002;
 
 /// Runs that are to be left for the steps.
 const FEWEST: u64 = 10;
@@ -58,7 +61,10 @@ pub(super) fn tune(
                 break;
             }
         }
-        idle = if best.cost < before { 0 } else { idle + 1 };
+        idle = match best.cost < before * (1.0 - WORTHWHILE) {
+            true => 0,
+            false => idle + 1,
+        };
         axis = (axis + 1) % axes;
     }
     Ok(Tuned {

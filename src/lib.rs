@@ -101,3 +101,4 @@
 
 pub mod ctmc;
 pub mod multiresource;
+pub mod simulation;

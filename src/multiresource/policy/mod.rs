@@ -23,7 +23,6 @@ mod fcfs;
 mod first_fit;
 mod least_servers_first;
 mod max_weight;
-mod meter;
 mod most_servers_first;
 mod msfq;
 mod msr;
@@ -60,15 +59,13 @@ pub use msfq::Msfq;
 pub use msr::Msr;
 pub use one_or_all::OneOrAll;
 pub use randomized_timers::{RandomizedTimers, Timers};
-pub use router::Router;
+pub use router::{Router, ShapeShare};
 pub use server_filling::ServerFilling;
 pub use server_filling_srpt::ServerFillingSrpt;
 pub use static_quickswap::StaticQuickswap;
 pub use system::{Action, Counters, Job, System, Violation};
 pub use tabled::Tabled;
 pub use unsuitable::Unsuitable;
-
-pub(crate) use meter::Meter;
 
 use crate::multiresource::artifact::Family;
 use crate::multiresource::workload::Workload;
@@ -108,6 +105,28 @@ pub trait Policy {
 
     /// Decides at an event, in no more than O(K) and without allocation.
     fn react(&mut self, event: Event, system: &mut System);
+}
+
+impl<P: Policy + ?Sized> Policy for Box<P> {
+    fn clocks(&self) -> usize {
+        (**self).clocks()
+    }
+
+    fn preempts(&self) -> bool {
+        (**self).preempts()
+    }
+
+    fn needs_sizes(&self) -> bool {
+        (**self).needs_sizes()
+    }
+
+    fn begin(&mut self, system: &mut System) {
+        (**self).begin(system);
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        (**self).react(event, system);
+    }
 }
 
 /// The rule of an artifact, whatever its family, for whoever embeds it.

@@ -39,30 +39,54 @@ struct Destination {
     serves: f64,
 }
 
+/// One shape of servers, as jobs are sent to it.
+#[derive(Clone, Debug)]
+pub struct ShapeShare {
+    /// How many servers have it, n_h ≥ 1.
+    pub count: usize,
+    /// The fraction of each type that is sent to them (K), in \[0, 1\].
+    pub fractions: Vec<f64>,
+    /// How many jobs of each type one of them works on at a time on average (K), > 0 where jobs
+    /// are sent.
+    pub serves: Vec<f64>,
+}
+
 impl Router {
     /// The rule for a policy that has been checked.
     pub fn new(policy: &CheckedFleet, rule: Routing) -> Self {
         let (fleet, shapes) = (policy.fleet(), &policy.artifact().policy.shapes);
+        let types = 0..fleet.types().len();
+        let share = |shape: &ShapePolicy| ShapeShare {
+            count: shape.count as usize,
+            fractions: shape.routing.clone(),
+            serves: types.clone().map(|i| serves(fleet, shape, i)).collect(),
+        };
+        let shares: Vec<ShapeShare> = shapes.iter().map(share).collect();
+        Router::of_shapes(&shares, rule)
+    }
+
+    /// The rule for servers of these shapes, of which each type is sent to one at least.
+    pub fn of_shapes(shapes: &[ShapeShare], rule: Routing) -> Self {
         let of_type = |i: usize| -> Vec<Destination> {
             let mut first = 0;
             let mut all = Vec::new();
             for shape in shapes {
-                let count = shape.count as usize;
-                if shape.routing[i] > 0.0 {
+                if shape.fractions[i] > 0.0 {
                     all.push(Destination {
                         first,
-                        count,
-                        fraction: shape.routing[i],
-                        serves: serves(fleet, shape, i),
+                        count: shape.count,
+                        fraction: shape.fractions[i],
+                        serves: shape.serves[i],
                     });
                 }
-                first += count;
+                first += shape.count;
             }
             all
         };
+        let types = shapes.first().map_or(0, |shape| shape.fractions.len());
         Router {
             rule,
-            destinations: (0..fleet.types().len()).map(of_type).collect(),
+            destinations: (0..types).map(of_type).collect(),
         }
     }
 
@@ -120,14 +144,21 @@ impl Router {
     }
 }
 
-/// `(π_h W_h)_i`: how many of the fleet's type i a server of this shape serves on average.
+/// `(π_h W_h)_i`: how many of the fleet's type i a server of this shape serves on average, by its
+/// policy's mix of schedules or, where it has none, by that of its certificate; 1 without either,
+/// and where the mix does not serve it, so that the shortest queue is joined.
 fn serves(fleet: &Fleet, shape: &ShapePolicy, i: usize) -> f64 {
     let name = fleet.types()[i].name();
     let types = &shape.policy.workload.types;
-    let place = types.iter().position(|kind| kind.name == name);
-    let (Some(k), Some(policy)) = (place, shape.policy.policy.msr()) else {
-        return 0.0;
+    let certified = shape.policy.certificate.mix.as_ref();
+    let mix = match shape.policy.policy.msr() {
+        Some(policy) => Some((&policy.schedules, &policy.weights)),
+        None => certified.map(|mix| (&mix.schedules, &mix.weights)),
     };
-    let pairs = policy.schedules.iter().zip(&policy.weights);
-    pairs.map(|(u, p)| p * f64::from(u[k])).sum()
+    let place = types.iter().position(|job_type| job_type.name == name);
+    let served = place.zip(mix).map(|(k, (schedules, weights))| {
+        let pairs = schedules.iter().zip(weights);
+        pairs.map(|(u, p)| p * f64::from(u[k])).sum()
+    });
+    served.filter(|served: &f64| *served > 0.0).unwrap_or(1.0)
 }

@@ -1,11 +1,11 @@
 use std::collections::VecDeque;
 
-use super::meter::{Meter, Moment};
 use super::pools::Pools;
 use super::queued::Queued;
 use super::room::Room;
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
+use crate::simulation::{Meter, Moment};
 
 /// A job as rules know it.
 #[derive(Clone, Copy, Debug, PartialEq)]

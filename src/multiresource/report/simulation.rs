@@ -35,6 +35,7 @@ fn heading(workload: &Workload, run: &Run) -> String {
         Ending::Time => "time is over",
         Ending::RunsAway => "given up: the queue runs away",
         Ending::Interrupted => "INTERRUPTED",
+        Ending::ArrivalsEnded => "all recorded jobs have left",
     };
     let scale = format!(
         "{} events, {} {unit} simulated in {} replications, seed {}",
@@ -116,12 +117,12 @@ fn percentiles(found: Option<[f64; 3]>) -> [String; 3] {
 }
 
 fn overall(workload: &Workload, run: &Run) -> String {
-    let used = workload.resources().iter().zip(&run.utilization);
+    let used = workload.resources().iter().zip(&run.own.utilization);
     let used: Vec<String> = used
-        .zip(&run.wastage)
+        .zip(&run.own.wastage)
         .map(|((r, u), w)| format!("{} {} ({})", r.name(), percent(*u), percent(*w)))
         .collect();
-    let c = &run.counters;
+    let c = &run.own.counters;
     format!(
         "weighted by load share: E[T] = {}; waiting {}; fairness (Jain) {}\nin use (and free while a job waits): {}; switches {}, preemptions {}, setups {}\nmeans with 95 % confidence intervals (batch means of independent replications)",
         estimate(run.weighted_response),

@@ -2,15 +2,16 @@
 //! simulator's step.
 
 use super::rules::{Parameter, RULES, Rule};
-use super::{Progress, Run, Settings, simulate};
+use super::{Run, simulate};
 use crate::multiresource::artifact::Family;
 use crate::multiresource::policy::{
     AdaptiveMsr, AdaptiveQuickswap, BalancedSplitting, BestFit, ConservativeBackfill,
     DivisorFilling, EasyBackfill, Fcfs, FirstFit, LeastServersFirst, MaxWeight, MostServersFirst,
-    Msfq, Msr, RandomizedTimers, ServerFilling, ServerFillingSrpt, StaticQuickswap, Tabled, Timers,
-    Unsuitable, Violation,
+    Msfq, Msr, Policy, RandomizedTimers, ServerFilling, ServerFillingSrpt, StaticQuickswap, Tabled,
+    Timers, Unsuitable, Violation,
 };
 use crate::multiresource::workload::{Workload, nearest};
+use crate::simulation::{Progress, Settings};
 
 /// Policies that can be simulated by name or from an artifact. What each does stands with the rule
 /// in [`crate::multiresource::policy`].
@@ -196,43 +197,54 @@ impl Contender {
         settings: &Settings,
         progress: impl FnMut(Progress),
     ) -> Result<Run, Failure> {
-        let (w, s, p) = (workload, settings, progress);
-        let unsuitable = |why| self.unsuitable(why, w);
-        let run = match self {
-            Contender::Fcfs => simulate(w, Fcfs, s, p),
-            Contender::FirstFit => simulate(w, FirstFit, s, p),
-            Contender::BestFit => simulate(w, BestFit::new(w), s, p),
-            Contender::MostServersFirst => simulate(w, MostServersFirst::new(w), s, p),
-            Contender::LeastServersFirst => simulate(w, LeastServersFirst::new(w), s, p),
-            Contender::EasyBackfill(f) => simulate(w, EasyBackfill::new(w, *f), s, p),
-            Contender::ConservativeBackfill(f) => {
-                simulate(w, ConservativeBackfill::new(w, *f), s, p)
-            }
-            Contender::RandomizedTimers(t) => simulate(w, RandomizedTimers::new(w, *t), s, p),
-            Contender::MaxWeight => simulate(w, MaxWeight::capped(w), s, p),
-            Contender::MaxWeightUncapped => simulate(w, MaxWeight::uncapped(w), s, p),
-            Contender::ServerFilling => {
-                simulate(w, ServerFilling::new(w).map_err(unsuitable)?, s, p)
-            }
-            Contender::DivisorFilling => {
-                simulate(w, DivisorFilling::new(w).map_err(unsuitable)?, s, p)
-            }
-            Contender::ServerFillingSrpt => {
-                simulate(w, ServerFillingSrpt::new(w).map_err(unsuitable)?, s, p)
-            }
-            Contender::BalancedSplitting => {
-                simulate(w, BalancedSplitting::new(w).map_err(unsuitable)?, s, p)
-            }
-            Contender::Msfq(l) => simulate(w, Msfq::new(w, *l, false).map_err(unsuitable)?, s, p),
-            Contender::MsfqStrict(l) => {
-                simulate(w, Msfq::new(w, *l, true).map_err(unsuitable)?, s, p)
-            }
-            Contender::StaticQuickswap => simulate(w, static_quickswap(w, false), s, p),
-            Contender::StaticQuickswapOverlap => simulate(w, static_quickswap(w, true), s, p),
-            Contender::AdaptiveQuickswap => simulate(w, AdaptiveQuickswap::new(w), s, p),
-            Contender::Policy(family) => simulate_family(family, w, s, p),
+        let run = Simulation {
+            workload,
+            settings,
+            progress,
         };
-        Ok(run?)
+        let done = self.made(workload, run);
+        Ok(done.map_err(|why| self.unsuitable(why, workload))??)
+    }
+
+    /// The rule, for whoever runs several of them: on the servers of a fleet.
+    ///
+    /// # Errors
+    /// Where the rule cannot serve the workload.
+    pub fn online(&self, workload: &Workload) -> Result<Box<dyn Policy + Send>, Failure> {
+        self.made(workload, Boxed)
+            .map_err(|why| self.unsuitable(why, workload))
+    }
+
+    /// The one dispatch: makes the rule for this workload, and hands it on.
+    fn made<U: With>(&self, w: &Workload, with: U) -> Result<U::Output, Unsuitable> {
+        Ok(match self {
+            Contender::Fcfs => with.with(Fcfs),
+            Contender::FirstFit => with.with(FirstFit),
+            Contender::BestFit => with.with(BestFit::new(w)),
+            Contender::MostServersFirst => with.with(MostServersFirst::new(w)),
+            Contender::LeastServersFirst => with.with(LeastServersFirst::new(w)),
+            Contender::EasyBackfill(f) => with.with(EasyBackfill::new(w, *f)),
+            Contender::ConservativeBackfill(f) => with.with(ConservativeBackfill::new(w, *f)),
+            Contender::RandomizedTimers(t) => with.with(RandomizedTimers::new(w, *t)),
+            Contender::MaxWeight => with.with(MaxWeight::capped(w)),
+            Contender::MaxWeightUncapped => with.with(MaxWeight::uncapped(w)),
+            Contender::ServerFilling => with.with(ServerFilling::new(w)?),
+            Contender::DivisorFilling => with.with(DivisorFilling::new(w)?),
+            Contender::ServerFillingSrpt => with.with(ServerFillingSrpt::new(w)?),
+            Contender::BalancedSplitting => with.with(BalancedSplitting::new(w)?),
+            Contender::Msfq(l) => with.with(Msfq::new(w, *l, false)?),
+            Contender::MsfqStrict(l) => with.with(Msfq::new(w, *l, true)?),
+            Contender::StaticQuickswap => with.with(static_quickswap(w, false)),
+            Contender::StaticQuickswapOverlap => with.with(static_quickswap(w, true)),
+            Contender::AdaptiveQuickswap => with.with(AdaptiveQuickswap::new(w)),
+            Contender::Policy(family) => match &**family {
+                Family::Msr(policy) => with.with(Msr::new(policy, w)),
+                Family::StaticQuickswap(policy) => with.with(StaticQuickswap::new(policy)),
+                Family::AdaptiveQuickswap(_) => with.with(AdaptiveQuickswap::new(w)),
+                Family::AdaptiveMsr(policy) => with.with(AdaptiveMsr::new(policy)),
+                Family::Optimal(policy) => with.with(Tabled::read(policy)),
+            },
+        })
     }
 
     fn unsuitable(&self, why: Unsuitable, workload: &Workload) -> Failure {
@@ -253,19 +265,34 @@ fn static_quickswap(workload: &Workload, overlap: bool) -> StaticQuickswap {
     StaticQuickswap::new(&StaticQuickswap::published(workload, overlap))
 }
 
-fn simulate_family(
-    family: &Family,
-    workload: &Workload,
-    settings: &Settings,
-    progress: impl FnMut(Progress),
-) -> Result<Run, Violation> {
-    let (w, s, p) = (workload, settings, progress);
-    match family {
-        Family::Msr(policy) => simulate(w, Msr::new(policy, w), s, p),
-        Family::StaticQuickswap(policy) => simulate(w, StaticQuickswap::new(policy), s, p),
-        Family::AdaptiveQuickswap(_) => simulate(w, AdaptiveQuickswap::new(w), s, p),
-        Family::AdaptiveMsr(policy) => simulate(w, AdaptiveMsr::new(policy), s, p),
-        Family::Optimal(policy) => simulate(w, Tabled::read(policy), s, p),
+/// What is done with a rule, whichever it is.
+trait With {
+    type Output;
+
+    fn with<P: Policy + Clone + Send + 'static>(self, policy: P) -> Self::Output;
+}
+
+struct Simulation<'a, F> {
+    workload: &'a Workload,
+    settings: &'a Settings,
+    progress: F,
+}
+
+impl<F: FnMut(Progress)> With for Simulation<'_, F> {
+    type Output = Result<Run, Violation>;
+
+    fn with<P: Policy + Clone + Send + 'static>(self, policy: P) -> Self::Output {
+        simulate(self.workload, policy, self.settings, self.progress)
+    }
+}
+
+struct Boxed;
+
+impl With for Boxed {
+    type Output = Box<dyn Policy + Send>;
+
+    fn with<P: Policy + Clone + Send + 'static>(self, policy: P) -> Self::Output {
+        Box::new(policy)
     }
 }
 

@@ -1,234 +1,236 @@
-use super::Settings;
-use super::arrivals::{Arrival, Arrivals};
-use super::calendar::Ends;
-use super::quantiles::Histogram;
-use super::random::{Stream, Streams};
-use super::replication::Replication;
-use super::series::Series;
-use crate::multiresource::policy::{Counters, Event, Job, Policy, System, Violation};
-use crate::multiresource::workload::{JobType, Workload};
+use super::measures::Columns;
+use crate::multiresource::policy::{Counters, Violation};
+use crate::simulation::{
+    Arrival, ArrivalSource, BURST, CROWDED, Class, Recorder, Replication, Settings, Stream, Streams,
+};
 
-/// A run under way.
-///
-/// What has no memory is drawn from the total rate: the policy's clocks, and the completions
-/// where all sizes are exponential. The next such event comes when the integral of that rate
-/// reaches an exponential number of mean 1, so nothing is drawn again because something else came
-/// first. As soon as one type's sizes are not exponential, jobs get their sizes as they arrive, and
-/// a calendar knows who ends next; the kinds of [`Ends`] are compiled apart, so that one does not
-/// slow the other. Arrivals and sizes stand in streams of
-/// their own, so that all policies face the same ones. Nothing is allocated an event but by growing
-/// queues.
-pub(super) struct Engine<P, E> {
-    system: System,
-    series: Series,
-    /// Response times since the last but one merge of the series' buckets.
-    responses: Vec<[Histogram; 2]>,
+/// What jobs arrive at: one server, or all those of a fleet.
+pub(super) trait Servers: Send {
+    /// What is due at one of them.
+    type Due;
+
+    /// When the next event is: at a server, if something is due there before a job arrives at
+    /// time `arrival`; else the arrival.
+    fn due(&mut self, arrival: f64) -> (f64, Option<Self::Due>);
+
+    /// What is due happens at time `now`, and the rule reacts.
+    fn happen(&mut self, now: f64, due: Self::Due, service: &mut Stream) -> Happened;
+
+    /// A job of type i arrives at time `now`, and the rule reacts. Its size \[time\], or NaN where
+    /// it is to be drawn.
+    fn arrive(&mut self, i: usize, now: f64, size: f64, sizes: &mut Stream);
+
+    /// Time goes on to `now`, where there is no event.
+    fn advance(&mut self, now: f64);
+
+    /// Free units of resource j while a job waits.
+    fn wasted(&self, j: usize) -> f64;
+
+    /// Integrals over the time since this was last called up to that of
+    /// [`advance`](Servers::advance): jobs present, in service and slots offered, by type. Checks
+    /// what must hold then.
+    fn collect(&mut self, of_type: impl FnMut(usize, [f64; 3]));
+
+    /// Checks what must hold; what did not so far.
+    fn audit(&mut self) -> Option<&Violation>;
+
+    /// The time of the last event.
+    fn now(&self) -> f64;
+
+    /// Jobs in the system.
+    fn jobs(&self) -> u64;
+
+    /// Those of type i.
+    fn present(&self, i: usize) -> u64;
+
+    fn counters(&self) -> Counters;
+}
+
+/// What an event turned out to be.
+pub(super) enum Happened {
+    /// The rate was a bound, and not reached: no event.
+    Nothing,
+    /// A clock rang.
+    Clock,
+    /// A job of this type left after this response time.
+    Departure(usize, f64),
+}
+
+/// A run under way: arrivals, servers, and what is measured. Arrivals, sizes and service stand in
+/// streams of their own, so that all policies face the same arrivals and sizes. Nothing is
+/// allocated an event but by growing queues.
+pub(super) struct Engine<S, A> {
+    servers: S,
+    recorder: Recorder,
+    columns: Columns,
     events: u64,
-    policy: P,
-    arrivals: Arrivals,
+    arrivals: A,
     /// The next arrivals, from `next` on.
     block: Box<[Arrival]>,
+    /// Sizes that come with them; empty where none do.
+    given: Box<[f64]>,
     next: usize,
     sizes: Stream,
     service: Stream,
-    /// What is left of the exponential number.
-    hazard: f64,
-    ends: E,
+    /// Switches until the open bucket of the series began.
+    switches: u64,
+    /// The record of arrivals is at its end, and nothing is left to do.
+    ended: bool,
 }
 
-/// The series has a tick each so many arrivals: ten times the golden ratio, so that clockwork
-/// arrivals are not seen at the same phase at each tick.
-pub(super) const ARRIVALS_A_TICK: f64 = 16.180_339_887_498_95;
-
 /// Arrivals drawn at a time.
-pub(super) const BLOCK: usize = 256;
+const BLOCK: usize = 256;
 
-impl<P: Policy, E: Ends> Engine<P, E> {
-    /// The `replication`-th run of these settings.
+impl<S: Servers, A: ArrivalSource> Engine<S, A> {
+    /// The `replication`-th run of these settings. `servers` gets the streams of service and of
+    /// routing.
     pub fn new(
-        workload: &Workload,
-        mut policy: P,
-        ends: E,
+        classes: &[Class],
+        columns: Columns,
+        arrivals: A,
+        servers: impl FnOnce(&mut Stream, Stream) -> S,
         settings: &Settings,
         replication: u32,
     ) -> Self {
-        let types = workload.types();
-        let mut system = System::new(workload, policy.clocks(), policy.preempts());
-        if E::UNKNOWN {
-            system.leave_off_noting();
-        }
-        policy.begin(&mut system);
         let Streams {
-            arrivals,
-            sizes,
             mut service,
+            sizes,
+            routing,
             ..
         } = Streams::new(settings.seed, replication);
-        let tick = ARRIVALS_A_TICK / workload.total_arrival_rate();
-        let load: f64 = types.iter().map(JobType::offered_load).sum();
-        let mean_size = load / workload.total_arrival_rate();
-        let histograms = || [Histogram::new(mean_size), Histogram::new(mean_size)];
-        let mut engine = Engine {
-            series: Series::new(&system, tick, &settings.watch),
-            responses: types.iter().map(|_| histograms()).collect(),
+        let recorded = if A::RECORDED { BLOCK } else { 0 };
+        Engine {
+            servers: servers(&mut service, routing),
+            recorder: Recorder::new(classes, columns.width(), &settings.watch),
+            columns,
             events: 0,
-            arrivals: Arrivals::new(workload, arrivals),
+            arrivals,
             block: vec![Arrival::default(); BLOCK].into(),
+            given: vec![f64::NAN; recorded].into(),
             next: BLOCK,
-            hazard: service.exponential(),
-            service,
             sizes,
-            ends,
-            system,
-            policy,
-        };
-        engine.ends.follow(&mut engine.system);
-        engine
+            service,
+            switches: 0,
+            ended: false,
+        }
+    }
+
+    pub fn servers(&self) -> &S {
+        &self.servers
     }
 
     /// One event: an arrival, a completion or a clock, and the policy's reaction.
     #[inline(always)]
     fn step(&mut self) {
         if self.next == BLOCK {
-            self.arrivals.fill(&mut self.block);
-            self.next = 0;
+            self.refill();
         }
         let arrival = self.block[self.next];
-        let [clocks, shared, running] = self.system.rates();
-        let rate = if E::UNKNOWN {
-            clocks + shared + running
-        } else {
-            clocks
-        };
-        let now = self.system.now();
-        let end = self.ends.next(&self.system);
-        let until = arrival.time.min(end);
-        let hazard = rate * (until - now);
-        let event = if self.hazard < hazard {
-            // Rounding must not take it beyond what comes next.
-            let ring = (now + self.hazard / rate).min(until);
-            self.hazard = self.service.exponential();
-            self.pass(ring);
-            self.memoryless_event(ring, clocks, shared, rate)
-        } else {
-            self.hazard -= hazard;
-            self.pass(until);
-            if arrival.time <= end {
-                self.next += 1;
-                Some(self.arrival(arrival))
-            } else {
-                self.end(end)
-            }
-        };
-        // The rate was a bound, and not reached.
-        let Some(event) = event else { return };
-        if !E::UNKNOWN {
-            self.system.clear_actions();
+        let (now, due) = self.servers.due(arrival.time);
+        if A::RECORDED && (now == f64::INFINITY || self.is_over(arrival)) {
+            self.ended = true;
+            return;
         }
-        self.policy.react(event, &mut self.system);
-        self.ends.follow(&mut self.system);
+        self.pass(now);
+        match due {
+            None => self.arrive(arrival),
+            Some(due) => match self.servers.happen(now, due, &mut self.service) {
+                Happened::Nothing => return,
+                Happened::Clock => {}
+                Happened::Departure(i, response) => {
+                    let (servers, now) = (&self.servers, self.servers.now());
+                    self.recorder
+                        .departed(i, response, now, || servers.present(i));
+                }
+            },
+        }
         self.events += 1;
     }
 
     #[inline(always)]
-    fn arrival(&mut self, arrival: Arrival) -> Event {
-        let Arrival { time, kind } = arrival;
-        let kind = kind as usize;
-        let size = self.ends.size(kind, &mut self.sizes);
-        self.system.arrive_sized(kind, time, size);
-        if self.series.watches() {
-            let present = self.system.present(kind);
-            self.series.watch_number(kind, present, time);
+    fn refill(&mut self) {
+        if A::RECORDED {
+            self.given.fill(f64::NAN);
         }
-        Event::Arrival(kind)
+        let count = self.arrivals.fill(&mut self.block, &mut self.given);
+        if A::RECORDED {
+            self.block[count..].fill(Arrival::NEVER);
+        }
+        self.next = 0;
     }
 
-    fn end(&mut self, end: f64) -> Option<Event> {
-        let slot = self.ends.take()?;
-        // Rounding must not take it into the past.
-        let now = end.max(self.system.now());
-        let (kind, job) = self.system.complete_slot(slot, now);
-        Some(self.depart(kind, job, now))
+    /// Whether the record is at its end, and all jobs have left: clocks may ring forever.
+    fn is_over(&self, next: Arrival) -> bool {
+        next.time == f64::INFINITY && self.servers.jobs() == 0
     }
 
-    /// A clock rings; or a job of exponential size ends.
     #[inline(always)]
-    fn memoryless_event(&mut self, now: f64, clocks: f64, shared: f64, rate: f64) -> Option<Event> {
-        let point = self.service.uniform() * rate;
-        let slot = if point < clocks {
-            return ring(&mut self.system, point, now);
-        } else if point < clocks + shared {
-            self.system.drawn_share(point - clocks)
+    fn arrive(&mut self, Arrival { time, class }: Arrival) {
+        let i = class as usize;
+        let size = if A::RECORDED {
+            self.given[self.next]
         } else {
-            self.system.drawn(point - clocks - shared)
+            f64::NAN
         };
-        let (kind, job) = self.system.complete_slot(slot?, now);
-        Some(self.depart(kind, job, now))
-    }
-
-    #[inline(always)]
-    fn depart(&mut self, kind: usize, job: Job, now: f64) -> Event {
-        let response = now - job.arrived;
-        self.series.departed(kind, response);
-        if self.series.watches() {
-            let present = self.system.present(kind);
-            self.series.watch_number(kind, present, now);
-            self.series.watchers.departed(kind, response);
-        }
-        self.responses[kind][1].add(response);
-        Event::Completion(kind)
+        self.next += 1;
+        self.servers.arrive(i, time, size, &mut self.sizes);
+        let servers = &self.servers;
+        self.recorder.arrived(i, time, || servers.present(i));
     }
 
     /// Time passes, and with it the ticks of the series.
+    #[inline(always)]
     fn pass(&mut self, now: f64) {
-        while now >= self.series.next_tick() {
+        while now >= self.recorder.series.next_tick() {
             self.tick();
         }
     }
 
     #[cold]
     fn tick(&mut self) {
-        self.system.advance(self.series.next_tick());
-        if self.series.tick(&self.system) {
-            self.close_bucket();
+        let series = &mut self.recorder.series;
+        let (now, length) = (series.next_tick(), series.tick_length());
+        self.servers.advance(now);
+        for j in 0..self.columns.resources {
+            series.extra_mut()[self.columns.wasted(j)] += self.servers.wasted(j) * length;
+        }
+        if series.tick() {
+            self.close_bucket(now);
         }
     }
 
-    fn close_bucket(&mut self) {
-        let merges = self.series.merges;
-        self.series.close(&mut self.system);
-        self.system.audit();
-        self.ends.audit(&mut self.system);
-        if self.series.merges > merges {
-            for pair in &mut self.responses {
-                pair.swap(0, 1);
-                pair[1].clear();
-            }
-        }
+    fn close_bucket(&mut self, now: f64) {
+        let (servers, columns) = (&mut self.servers, self.columns);
+        let switches = servers.counters().switches;
+        let before = std::mem::replace(&mut self.switches, switches);
+        self.recorder.close(now, |row| {
+            row.add(Columns::SWITCHES, (switches - before) as f64);
+            servers.collect(|i, [present, busy, offered]| {
+                row.integrals(i, present, busy);
+                row.add(columns.offered(i), offered);
+            });
+        });
     }
 }
 
-impl<P: Policy + Send, E: Ends + Send> Replication for Engine<P, E> {
+impl<S: Servers, A: ArrivalSource> Replication for Engine<S, A> {
+    type Violation = Violation;
+
     fn run(&mut self, events: u64, stopped: impl Fn() -> bool) {
-        while self.events < events && self.system.jobs() <= CROWDED && !stopped() {
+        while self.events < events && self.servers.jobs() <= CROWDED && !self.ended && !stopped() {
             let burst = events.min(self.events + BURST);
-            while self.events < burst {
+            while self.events < burst && !(A::RECORDED && self.ended) {
                 self.step();
             }
         }
     }
 
     fn audit(&mut self) -> Option<&Violation> {
-        self.system.audit();
-        self.system.violation()
+        self.servers.audit()
     }
 
-    fn series(&self) -> &Series {
-        &self.series
-    }
-
-    fn responses(&self, i: usize) -> &[Histogram; 2] {
-        &self.responses[i]
+    fn recorder(&self) -> &Recorder {
+        &self.recorder
     }
 
     fn events(&self) -> u64 {
@@ -236,38 +238,18 @@ impl<P: Policy + Send, E: Ends + Send> Replication for Engine<P, E> {
     }
 
     fn now(&self) -> f64 {
-        self.system.now()
+        self.servers.now()
     }
 
     fn jobs(&self) -> u64 {
-        self.system.jobs()
+        self.servers.jobs()
     }
 
     fn present(&self, i: usize) -> u64 {
-        self.system.present(i)
+        self.servers.present(i)
     }
 
-    fn counters(&self) -> Counters {
-        self.system.counters()
+    fn ended(&self) -> bool {
+        self.ended
     }
 }
-
-/// The clock at a point drawn uniformly below their total rate rings.
-pub(super) fn ring(system: &mut System, mut point: f64, now: f64) -> Option<Event> {
-    let clocks = system.clocks().iter().enumerate();
-    let mut running = clocks.filter(|(_, rate)| **rate > 0.0);
-    let rings = running.clone().find(|(_, rate)| {
-        point -= **rate;
-        point < 0.0
-    });
-    // Rounding must not take it beyond the last.
-    let (clock, _) = rings.or_else(|| running.next_back())?;
-    system.advance(now);
-    Some(Event::Clock(clock))
-}
-
-/// More jobs than this in the system end a run.
-pub(super) const CROWDED: u64 = 10_000_000;
-
-/// Events between two looks at whether to stop.
-pub(super) const BURST: u64 = 1 << 14;

@@ -5,11 +5,14 @@
 use super::*;
 use crate::multiresource::artifact::{Backfill, Family, Preemption, Route, section_seven};
 use crate::multiresource::policy::{Event, Fcfs, FirstFit, System};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
+mod arrivals;
 mod chains;
 mod coverage;
+mod fleet;
 mod health;
+mod recorded;
 mod references;
 mod rules;
 mod sizes;
@@ -90,7 +93,7 @@ fn single_server_queue() {
             "P{probability}: {found} for {exact}"
         );
     }
-    assert!((run.utilization[0] - 0.8).abs() < 0.005);
+    assert!((run.own.utilization[0] - 0.8).abs() < 0.005);
 }
 
 /// The probability to wait, by the recursion B ← aB/(k + aB) of Erlang's B.

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use super::statistics::BATCHES;
-use super::{Estimate, Health, Run, Threshold, Watch};
+use super::Run;
 use crate::multiresource::artifact::{
     Artifact, CheckedFleet, Claim, Method, MsrPolicy, Quantity, SizeLaw,
 };
 use crate::multiresource::workload::{JobType, Workload};
+use crate::simulation::{BATCHES, Estimate, Health, Threshold, Watch};
 
 /// What a run says of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -288,7 +288,7 @@ impl Judge<'_> {
     fn measured(&self, claim: &Claim) -> Option<Estimate> {
         let run = self.run;
         let i = position(claim, self.workload);
-        let offered = || run.types[i?].mean_offered;
+        let offered = || run.types[i?].own.mean_offered;
         match claim.quantity {
             Quantity::MeanSchedule => offered(),
             // ρ_i = b_i / E[u_i]: to first order the relative error is the same.
@@ -296,12 +296,12 @@ impl Judge<'_> {
                 let load = self.workload.types()[i.unwrap_or(0)].offered_load() / u.mean;
                 u.times(load / u.mean)
             }),
-            Quantity::SwitchingFrequency => run.switching_frequency,
+            Quantity::SwitchingFrequency => run.own.switching_frequency,
             // Every switch ends a stay on a working schedule, of mean 1/α.
             Quantity::WorkingTime => {
                 let policy = self.msr.filter(|p| p.order.len() > 1)?;
                 let period = 1.0 / policy.switching_rate;
-                run.switching_frequency.map(|f| f.times(period))
+                run.own.switching_frequency.map(|f| f.times(period))
             }
             Quantity::MeanNumber | Quantity::MeanNumberAtLeast | Quantity::MeanNumberAtMost => {
                 i.map_or(run.mean_number, |i| run.types[i].mean_number)

@@ -105,8 +105,12 @@ fn of_run(workload: &Workload, run: &Run) -> Vec<Line> {
         plain("events", Some(run.events as f64), "1"),
         plain("simulated_time", Some(run.simulated_time), time),
         plain("warm_up", Some(run.warm_up), time),
-        plain("preemptions", Some(run.counters.preemptions as f64), "1"),
-        plain("setups", Some(run.counters.setups as f64), "1"),
+        plain(
+            "preemptions",
+            Some(run.own.counters.preemptions as f64),
+            "1",
+        ),
+        plain("setups", Some(run.own.counters.setups as f64), "1"),
     ];
     if run.health == Health::Settled {
         lines.extend(times(
@@ -121,7 +125,7 @@ fn of_run(workload: &Workload, run: &Run) -> Vec<Line> {
         lines.push(estimate("mean_number", run.mean_number, "jobs"));
         lines.push(estimate(
             "switching_frequency",
-            run.switching_frequency,
+            run.own.switching_frequency,
             &per_time,
         ));
         lines.push(plain("fairness_jain", run.fairness, "1"));
@@ -160,8 +164,8 @@ fn of_resources(workload: &Workload, run: &Run) -> Vec<Line> {
             })
             .collect()
     };
-    let mut all = lines("utilization", &run.utilization);
-    all.extend(lines("wastage", &run.wastage));
+    let mut all = lines("utilization", &run.own.utilization);
+    all.extend(lines("wastage", &run.own.wastage));
     all
 }
 

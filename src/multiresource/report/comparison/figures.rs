@@ -199,8 +199,8 @@ impl Figures<'_> {
         let (mut in_use, mut free) = (Vec::new(), Vec::new());
         for (j, resource) in self.workload.resources().iter().enumerate() {
             let share = |values: &[f64]| values.get(j).map(|v| certain(100.0 * v));
-            let used = self.over_loads(|run| share(&run.utilization));
-            let wasted = self.over_loads(|run| share(&run.wastage));
+            let used = self.over_loads(|run| share(&run.own.utilization));
+            let wasted = self.over_loads(|run| share(&run.own.wastage));
             let name = resource.name();
             in_use.extend(self.panel(format!("{name} in use [%]"), &y, &used)?);
             let title = format!("{name} free while a job waits [%]");

@@ -210,7 +210,7 @@ impl Comparison {
         let run = self.settled(policy, load)?;
         let least = self
             .optimum(load)
-            .filter(|_| run.counters.preemptions == 0)?;
+            .filter(|_| run.own.counters.preemptions == 0)?;
         Some(run.mean_response?.mean / least - 1.0)
     }
 

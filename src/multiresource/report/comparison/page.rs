@@ -167,8 +167,8 @@ fn numbers(run: &Run) -> [String; 9] {
         percentile(1),
         percentile(2),
         run.fairness.map_or("–".into(), |f| format!("{f:.3}")),
-        shares(&run.utilization),
-        shares(&run.wastage),
+        shares(&run.own.utilization),
+        shares(&run.own.wastage),
     ]
 }
 
@@ -212,6 +212,7 @@ fn endings(comparison: &Comparison) -> String {
         (Ending::Time, "ran out of time"),
         (Ending::RunsAway, "ran away"),
         (Ending::Interrupted, "was interrupted"),
+        (Ending::ArrivalsEnded, "came to the end of its record"),
     ];
     let counted = kinds.map(|(ending, what)| {
         (

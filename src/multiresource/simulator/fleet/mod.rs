@@ -1,23 +1,32 @@
-//! The simulator of a fleet: all servers on one clock, each with its shape's online policy, jobs
-//! sent by a [`Router`]; the same invariants and the same statistics as of one server.
+//! The simulator of several servers on one clock, each with an online policy of its own; jobs are
+//! sent to them by a [`Router`]. The engine is that of one server.
 
-mod engine;
-mod server;
+mod numbering;
 mod servers;
-mod tournament;
 
-use super::calendar::{Calendar, Memoryless};
-use super::{Progress, Run, Settings, replicate};
+use super::ends::{Ends, Known, Memoryless};
+use super::engine::Engine;
+use super::laws;
+use super::measures::{self, Columns, Measures, Run, classes};
 use crate::multiresource::artifact::{CheckedFleet, Family, Routing};
-use crate::multiresource::policy::{Router, Violation};
-use crate::multiresource::workload::{JobType, Workload};
-use engine::FleetEngine;
-use servers::Kind;
+use crate::multiresource::policy::{Policy, Router, Violation, online};
+use crate::multiresource::workload::Workload;
+use crate::simulation::{Progress, Settings, Streams, replicate};
+use numbering::Numbering;
+use servers::FleetServers;
+
+/// Servers that are alike.
+#[derive(Clone, Copy, Debug)]
+pub struct Alike<'a> {
+    /// One of them, with the types that it serves.
+    pub workload: &'a Workload,
+    /// How many they are, ≥ 1.
+    pub count: u32,
+}
 
 /// Simulates the policy of a fleet, with these policies of its shapes: those of the artifact, or
 /// with another way of backfilling. Types and resources of the run are the fleet's; a job's dominant
-/// share is that of the fleet's [envelope](crate::multiresource::workload::Fleet::envelope). Thresholds are not
-/// watched.
+/// share is that of the fleet's [envelope](crate::multiresource::workload::Fleet::envelope).
 ///
 /// # Errors
 /// When a policy makes a decision that no server could carry out.
@@ -29,36 +38,98 @@ pub fn simulate_fleet(
     progress: impl FnMut(Progress),
 ) -> Result<Run, Violation> {
     let fleet = checked.fleet();
-    let router = Router::new(checked, routing);
-    let pairs = checked.servers().iter().zip(policies);
-    let kinds: Vec<Kind<'_>> = pairs
-        .map(|(workload, policy)| Kind { workload, policy })
+    let pairs = fleet.shapes().iter().zip(checked.servers());
+    let shapes: Vec<Alike<'_>> = pairs
+        .map(|(shape, workload)| Alike {
+            workload,
+            count: shape.count(),
+        })
         .collect();
-    let workload = fleet.envelope();
-    let exponential = |kind: &JobType| kind.size().is_exponential();
-    let all_exponential = fleet.types().iter().all(exponential);
-    let run = if all_exponential && !settings.common_sizes {
-        let ends = |_: &Workload| Memoryless;
-        let engine = |r| FleetEngine::new(fleet, &kinds, &router, ends, settings, r);
-        replicate(workload, engine, settings, progress)
-    } else {
-        let engine = |r| FleetEngine::new(fleet, &kinds, &router, Calendar::new, settings, r);
-        replicate(workload, engine, settings, progress)
-    };
-    run.map(|run| Run {
-        utilization: of_all(checked, &run.utilization),
-        ..run
-    })
+    let router = Router::new(checked, routing);
+    let policy = |h: usize| online(&policies[h], shapes[h].workload);
+    simulate_servers(
+        fleet.envelope(),
+        &shapes,
+        policy,
+        &router,
+        settings,
+        progress,
+    )
 }
 
-/// Utilization of all servers together, from what it would be of the envelope alone.
-fn of_all(checked: &CheckedFleet, utilization: &[f64]) -> Vec<f64> {
-    let fleet = checked.fleet();
-    let resources = fleet.envelope().resources().iter().zip(fleet.capacity());
-    let parts = resources.map(|(resource, all)| resource.capacity().value() / all);
-    utilization
-        .iter()
-        .zip(parts)
-        .map(|(u, part)| u * part)
-        .collect()
+/// Simulates servers of several shapes on which all jobs of `arriving` are sent by `router`;
+/// `policy` makes the rule of a server of shape h, of any family and whatever the laws of sizes and
+/// arrivals are. The types of a server are those of `arriving` with the same name, and likewise the
+/// resources; the jobs of a batch are sent one by one. One server, to which everything is sent, has
+/// the results of [`simulate`](super::simulate).
+///
+/// # Errors
+/// When a policy makes a decision that no server could carry out, or a job is sent to a server that
+/// does not serve its type.
+pub fn simulate_servers<P: Policy + Send>(
+    arriving: &Workload,
+    shapes: &[Alike<'_>],
+    policy: impl Fn(usize) -> P,
+    router: &Router,
+    settings: &Settings,
+    progress: impl FnMut(Progress),
+) -> Result<Run, Violation> {
+    let exponential = arriving.types().iter().all(|t| t.size().is_exponential());
+    let needs_sizes = (0..shapes.len()).any(|h| policy(h).needs_sizes());
+    let fleet = Simulated {
+        arriving,
+        shapes,
+        router,
+        settings,
+    };
+    if exponential && !needs_sizes && !settings.common_sizes {
+        fleet.run(&policy, |_| Memoryless, progress)
+    } else {
+        fleet.run(&policy, Known::new, progress)
+    }
+}
+
+struct Simulated<'a> {
+    arriving: &'a Workload,
+    shapes: &'a [Alike<'a>],
+    router: &'a Router,
+    settings: &'a Settings,
+}
+
+impl Simulated<'_> {
+    fn run<P: Policy + Send, E: Ends + Send>(
+        &self,
+        policy: &impl Fn(usize) -> P,
+        ends: impl Fn(&Workload) -> E,
+        progress: impl FnMut(Progress),
+    ) -> Result<Run, Violation> {
+        let Simulated {
+            arriving,
+            shapes,
+            router,
+            settings,
+        } = *self;
+        let numbering = Numbering::new(arriving, shapes);
+        let classes = classes(arriving);
+        let engine = |r: u32| {
+            let arrivals = laws::arrivals(arriving, Streams::new(settings.seed, r).arrivals);
+            let servers = |service: &mut _, routing| {
+                FleetServers::new(shapes, &numbering, router, policy, &ends, service, routing)
+            };
+            let columns = Columns::of(arriving);
+            Engine::new(&classes, columns, arrivals, servers, settings, r)
+        };
+        let replicated = replicate(&classes, engine, settings, progress)?;
+        let run = measures::run(arriving, &replicated);
+        // Measured by what `arriving` has of each resource, and told of what all servers have.
+        let resources = arriving.resources().iter().zip(numbering.capacity());
+        let parts = resources.map(|(resource, all)| resource.capacity().value() / all);
+        let utilization = run.own.utilization.iter().zip(parts);
+        let utilization = utilization.map(|(used, part)| used * part).collect();
+        let own = Measures {
+            utilization,
+            ..run.own
+        };
+        Ok(Run { own, ..run })
+    }
 }

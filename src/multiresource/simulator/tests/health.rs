@@ -54,8 +54,12 @@ fn room_that_is_free_while_a_job_waits_is_seen_by_clockwork_too() {
     };
     let workload = workload(2, "s", &[&job("a", 1, 0.6), &job("b", 2, 0.3)]);
     let run = simulate(&workload, Fcfs, &events(1_000_000), quiet).unwrap();
-    assert!((run.wastage[0] - 0.3).abs() < 0.005, "{:?}", run.wastage);
-    assert!((run.utilization[0] - 0.6).abs() < 1e-4);
+    assert!(
+        (run.own.wastage[0] - 0.3).abs() < 0.005,
+        "{:?}",
+        run.own.wastage
+    );
+    assert!((run.own.utilization[0] - 0.6).abs() < 1e-4);
 }
 
 /// M/M/1 at load .7 in a very short time unit and in a very long one.

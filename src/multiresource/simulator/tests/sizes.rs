@@ -1,8 +1,8 @@
 //! Sizes of other laws than the exponential one.
 
 use super::*;
-use crate::multiresource::simulator::random::Streams;
-use crate::multiresource::simulator::sizes::Sampler;
+use crate::multiresource::simulator::laws::sampler;
+use crate::simulation::Streams;
 use std::sync::{Arc, Mutex};
 
 const LAWS: [&str; 6] = [
@@ -38,7 +38,7 @@ fn moments(workload: &Workload, i: usize) -> (f64, f64) {
 fn sampled_sizes_have_the_moments_of_their_law() {
     for law in LAWS {
         let workload = workload(1, &[(0.1, law)]);
-        let sampler = Sampler::new(workload.types()[0].size());
+        let sampler = sampler(workload.types()[0].size());
         let mut stream = Streams::new(1, 0).sizes;
         let count = 1_000_000;
         let mut sums = [0.0; 3];
@@ -194,7 +194,7 @@ fn a_preempted_job_resumes_where_it_was_stopped() {
         second.0 / 0.6 + both / (0.6 * 0.2),
     ];
     let run = simulate(&workload, Priority, &events(10_000_000), quiet).unwrap();
-    assert!(run.counters.preemptions > 100_000);
+    assert!(run.own.counters.preemptions > 100_000);
     for (kind, exact) in run.types.iter().zip(exact) {
         agrees(kind.mean_response, exact, 0.05, &kind.name);
     }

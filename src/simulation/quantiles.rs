@@ -1,7 +1,7 @@
 /// A histogram of positive numbers with bins of constant relative width (1.6 % and less):
 /// 64 bins an octave, by the leading bits of the double itself.
 #[derive(Clone)]
-pub(super) struct Histogram {
+pub(crate) struct Histogram {
     bins: Vec<u64>,
     /// The leading bits of the lowest edge.
     first: usize,

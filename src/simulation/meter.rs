@@ -2,7 +2,7 @@
 /// t since an origin. At time T after it the integral is `value·T − Σ Δ t`; so what does not move
 /// costs nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Moment(f64);
+pub(crate) struct Moment(f64);
 
 impl Moment {
     /// The quantity goes up by 1, `at` after the origin.

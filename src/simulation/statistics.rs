@@ -26,7 +26,7 @@ impl Estimate {
     /// Positive correlation r of neighbouring batches widens it by `√((1+r)/(1−r))`, as for an
     /// autoregressive series of order one, and takes from the degrees of freedom what it takes from
     /// the number of independent batches; at most as if all batches of a replication were one.
-    pub(super) fn new(mean: f64, deviations: &[f64], neighbours: usize) -> Self {
+    pub(crate) fn new(mean: f64, deviations: &[f64], neighbours: usize) -> Self {
         let n = deviations.len() as f64;
         let square = deviations.iter().map(|d| d * d).sum::<f64>();
         let runs = deviations.chunks(neighbours);
@@ -44,7 +44,7 @@ impl Estimate {
     }
 
     /// The estimate `mean` of this standard error, from so many degrees of freedom.
-    pub(super) fn with_error(mean: f64, standard_error: f64, freedom: f64) -> Self {
+    pub(crate) fn with_error(mean: f64, standard_error: f64, freedom: f64) -> Self {
         Estimate {
             mean,
             half_width: student(0.975, freedom) * standard_error,
@@ -90,7 +90,7 @@ fn student(probability: f64, freedom: f64) -> f64 {
 /// remains. `None` when that is at the end of the first half: the series has not settled.
 ///
 /// Cuts in the second half are not looked at: there few observations lie close together by chance.
-pub(super) fn warm_up(series: &[f64]) -> Option<usize> {
+pub(crate) fn warm_up(series: &[f64]) -> Option<usize> {
     let mean = |five: &[f64]| five.iter().sum::<f64>() / 5.0;
     let fives: Vec<f64> = series.chunks_exact(5).map(mean).collect();
     let (mut sum, mut square) = (0.0, 0.0);

@@ -9,7 +9,7 @@
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::statistics::Estimate;
+use super::Estimate;
 
 /// Confidence at which all statements of a ranking hold together.
 const TOGETHER: f64 = 0.95;
@@ -171,8 +171,6 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     use super::*;
-    use crate::multiresource::simulator::{Contender, Run, Settings};
-    use crate::multiresource::workload::Workload;
 
     /// Pairs with a common part: `E a = ratio · E b`.
     fn correlated(seed: u64, n: usize, ratio: f64) -> (Vec<f64>, Vec<f64>) {
@@ -262,35 +260,5 @@ mod tests {
         assert_eq!(ranking.order[0].places, [1, 2]);
         assert!(ranking.pairs.is_empty());
         assert!(Ranking::new(&[]).order.is_empty());
-    }
-
-    fn run(name: &str, seed: u64) -> Run {
-        let path = format!("{}/models/section7_phases.yaml", env!("CARGO_MANIFEST_DIR"));
-        let workload = Workload::read(path.as_ref()).unwrap().workload;
-        let settings = Settings {
-            seed,
-            replications: 48,
-            events: 2_000_000,
-            precision: 1e-9,
-            ..Settings::default()
-        };
-        let scaled = workload.scaled(0.6 / 0.8).unwrap();
-        let contender = Contender::named(name).unwrap();
-        contender.simulate(&scaled, &settings, |_| ()).unwrap()
-    }
-
-    /// The same arrivals and sizes make the ratio of two policies surer than different ones: its
-    /// interval is .8 times as wide and less (from 48 replications a width is known within 20 %
-    /// at two standard errors).
-    #[test]
-    fn common_random_numbers_narrow_the_ratio() {
-        let means = |run: Run| -> Vec<f64> { run.replications.into_iter().flatten().collect() };
-        let fcfs = means(run("fcfs", 3));
-        let common = paired_ratio(&fcfs, &means(run("first-fit", 3))).unwrap();
-        let apart = paired_ratio(&fcfs, &means(run("first-fit", 4))).unwrap();
-        assert!(
-            common.half_width < 0.8 * apart.half_width,
-            "{common:?} {apart:?}"
-        );
     }
 }

@@ -1,16 +1,15 @@
 //! When jobs end whose sizes are drawn as they arrive.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::random::Stream;
-use super::sizes::Sampler;
+use super::laws::sampler;
 use crate::multiresource::policy::{Action, Job, System};
 use crate::multiresource::workload::Workload;
+use crate::simulation::{Calendar, Sampler, Stream};
 
-/// Who knows when the jobs that are served end. No policy sees it.
+/// When the jobs that are served end. No policy sees it.
 pub(super) trait Ends {
-    /// Whether nobody does: then completions are drawn from their rates.
+    /// Whether that is not known: then completions are drawn from their rates.
     const UNKNOWN: bool;
 
     /// The size \[time\] of a job of type i that arrives; NaN where it is not known.
@@ -29,7 +28,8 @@ pub(super) trait Ends {
     fn audit(&self, _system: &mut System) {}
 }
 
-/// Nobody: sizes are exponential, and what is left of a job has the law of a whole one.
+/// Sizes are exponential: what is left of a job has the law of a whole one, so a memoryless size
+/// needs no calendar.
 pub(super) struct Memoryless;
 
 impl Ends for Memoryless {
@@ -50,47 +50,34 @@ impl Ends for Memoryless {
     fn follow(&mut self, _: &mut System) {}
 }
 
-/// The ends of jobs with sizes of any law.
-///
-/// A running job's end is known when it starts: a heap orders them. One that is preempted
-/// leaves its entry behind, which is dropped when it comes up, or when such entries outnumber the
-/// jobs that run; so memory is that of the jobs in the system.
-pub(super) struct Calendar {
+/// The ends of jobs with sizes of any law. A running job's end is known when it starts.
+pub(super) struct Known {
     laws: Vec<Sampler>,
-    /// Time as bits, which order doubles ≥ 0, and slot.
-    ends: BinaryHeap<Reverse<(u64, u32)>>,
+    calendar: Calendar,
     /// Fractional service, by type.
     lanes: Vec<Lane>,
     /// The lane whose job ends next, if that is before all running jobs.
     shared: Option<usize>,
 }
 
-impl Calendar {
+impl Known {
     pub fn new(workload: &Workload) -> Self {
         let types = workload.types();
-        Calendar {
-            laws: types.iter().map(|t| Sampler::new(t.size())).collect(),
-            ends: BinaryHeap::new(),
+        Known {
+            laws: types.iter().map(|t| sampler(t.size())).collect(),
+            calendar: Calendar::default(),
             lanes: types.iter().map(|_| Lane::default()).collect(),
             shared: None,
-        }
-    }
-
-    /// Drops what is left of preempted jobs, so that the heap stays in proportion.
-    fn tidy(&mut self, system: &System) {
-        if self.ends.len() as u64 > 64 + 2 * system.all_running() {
-            self.ends
-                .retain(|Reverse((end, slot))| is_due(system, *end, *slot));
         }
     }
 }
 
 /// Whether the job in this slot runs, and ends then.
-fn is_due(system: &System, end: u64, slot: u32) -> bool {
-    system.ends_at(slot).map(f64::to_bits) == Some(end)
+fn is_due(system: &System, end: f64, slot: u32) -> bool {
+    system.ends_at(slot).map(f64::to_bits) == Some(end.to_bits())
 }
 
-impl Ends for Calendar {
+impl Ends for Known {
     const UNKNOWN: bool = false;
 
     fn size(&mut self, i: usize, sizes: &mut Stream) -> f64 {
@@ -98,14 +85,7 @@ impl Ends for Calendar {
     }
 
     fn next(&mut self, system: &System) -> f64 {
-        let mut next = f64::INFINITY;
-        while let Some(Reverse((end, slot))) = self.ends.peek() {
-            if is_due(system, *end, *slot) {
-                next = f64::from_bits(*end);
-                break;
-            }
-            self.ends.pop();
-        }
+        let mut next = self.calendar.next(|end, slot| is_due(system, end, slot));
         self.shared = None;
         if system.shares() {
             for (i, lane) in self.lanes.iter().enumerate() {
@@ -120,7 +100,7 @@ impl Ends for Calendar {
     fn take(&mut self) -> Option<u32> {
         match self.shared {
             Some(i) => self.lanes[i].take(),
-            None => self.ends.pop().map(|Reverse((_, slot))| slot),
+            None => self.calendar.take(),
         }
     }
 
@@ -134,19 +114,22 @@ impl Ends for Calendar {
             if let Action::Start(_, job) = action
                 && let Some(end) = system.ends_at(job.slot)
             {
-                self.ends.push(Reverse((end.to_bits(), job.slot)));
+                self.calendar.push(end, job.slot);
             }
         }
-        self.tidy(system);
+        let running = system.all_running();
+        self.calendar
+            .tidy(running, |end, slot| is_due(system, end, slot));
     }
 
     fn audit(&self, system: &mut System) {
         let mut known = vec![0; system.types()];
+        let due = self.calendar.ends();
+        let due = due.filter(|(end, slot)| is_due(system, *end, *slot));
         // One that was stopped and started again at once may stand there twice.
-        let ends = self.ends.iter().map(|Reverse(entry)| *entry);
-        let due = ends.filter(|(end, slot)| is_due(system, *end, *slot));
-        for (end, slot) in due.collect::<BTreeSet<_>>() {
-            known[system.kind(slot)] += usize::from(!f64::from_bits(end).is_nan());
+        let slots: BTreeSet<u32> = due.filter(|(end, _)| !end.is_nan()).map(|e| e.1).collect();
+        for slot in slots {
+            known[system.kind(slot)] += 1;
         }
         for (i, lane) in self.lanes.iter().enumerate() {
             system.expect_served(i, known[i] + lane.ends.len());
@@ -169,7 +152,7 @@ struct Lane {
     since: f64,
     /// dV/dt, ≥ 0.
     speed: f64,
-    /// Time of the next end; infinity when nobody is served.
+    /// Time of the next end; infinity when no job is served.
     next: f64,
 }
 
@@ -224,18 +207,18 @@ mod tests {
     use super::*;
 
     /// Four slots, and jobs of sizes that are set below.
-    fn system() -> (System, Calendar) {
+    fn system() -> (System, Known) {
         let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 4}}\njobs:\n  \
             - {name: a, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}\n";
         let workload = Workload::parse(text, "t").unwrap().workload;
-        (System::new(&workload, 0, true), Calendar::new(&workload))
+        (System::new(&workload, 0, true), Known::new(&workload))
     }
 
     fn arrive(system: &mut System, size: f64, now: f64) {
         system.arrive_sized(0, now, size);
     }
 
-    fn follow(system: &mut System, calendar: &mut Calendar) -> f64 {
+    fn follow(system: &mut System, calendar: &mut Known) -> f64 {
         calendar.follow(system);
         calendar.audit(system);
         system.clear_actions();

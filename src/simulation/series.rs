@@ -1,124 +1,90 @@
 use std::ops::Range;
 
 use super::watch::{Watch, Watchers};
-use crate::multiresource::policy::{Counters, System};
-
-/// What is measured: one server, or all those of a fleet.
-pub(super) trait Measured {
-    /// The time of the last event.
-    fn now(&self) -> f64;
-    fn types(&self) -> usize;
-    fn resources(&self) -> usize;
-    /// Free units of resource j while a job waits.
-    fn wasted(&self, j: usize) -> f64;
-    /// Integrals over the time since this was last called: jobs present, in service and slots
-    /// offered, by type.
-    fn collect(&mut self, of_type: impl FnMut(usize, [f64; 3]));
-    fn counters(&self) -> Counters;
-}
-
-impl Measured for System {
-    fn now(&self) -> f64 {
-        System::now(self)
-    }
-
-    fn types(&self) -> usize {
-        System::types(self)
-    }
-
-    fn resources(&self) -> usize {
-        self.capacity().len()
-    }
-
-    fn wasted(&self, j: usize) -> f64 {
-        match self.any_waits() {
-            true => self.free(j) as f64,
-            false => 0.0,
-        }
-    }
-
-    fn collect(&mut self, of_type: impl FnMut(usize, [f64; 3])) {
-        System::collect(self, of_type);
-    }
-
-    fn counters(&self) -> Counters {
-        System::counters(self)
-    }
-}
 
 /// Where the measurements of a bucket of time stand in its row: all are sums or integrals over it,
 /// so rows of neighbours add up to that of both.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Columns {
-    pub types: usize,
-    pub resources: usize,
+pub(crate) struct Columns {
+    pub classes: usize,
     pub watches: usize,
+    /// Columns that the engine names and fills itself.
+    pub extra: usize,
 }
 
 impl Columns {
-    const OF_TYPE: usize = 5;
+    const OF_CLASS: usize = 4;
 
-    /// ∫ number of type i in system.
+    /// ∫ number of class i in system.
     pub fn present(&self, i: usize) -> usize {
-        Self::OF_TYPE * i
+        Self::OF_CLASS * i
     }
 
-    /// ∫ number of type i in service.
+    /// ∫ number of class i in service.
     pub fn busy(&self, i: usize) -> usize {
-        Self::OF_TYPE * i + 1
+        Self::OF_CLASS * i + 1
     }
 
-    /// ∫ slots offered to type i.
-    pub fn offered(&self, i: usize) -> usize {
-        Self::OF_TYPE * i + 2
-    }
-
-    /// Jobs of type i that left.
+    /// Jobs of class i that left.
     pub fn completions(&self, i: usize) -> usize {
-        Self::OF_TYPE * i + 3
+        Self::OF_CLASS * i + 2
     }
 
     /// Σ response times of these.
     pub fn responses(&self, i: usize) -> usize {
-        Self::OF_TYPE * i + 4
+        Self::OF_CLASS * i + 3
     }
 
     /// Length of the bucket.
     pub fn time(&self) -> usize {
-        Self::OF_TYPE * self.types
-    }
-
-    /// Switches.
-    pub fn switches(&self) -> usize {
-        self.time() + 1
-    }
-
-    /// ∫ free room of resource j while a job waits, by looking at each tick.
-    pub fn wasted(&self, j: usize) -> usize {
-        self.time() + 2 + j
+        Self::OF_CLASS * self.classes
     }
 
     /// Time or jobs above a watched threshold.
     pub fn above(&self, watch: usize) -> usize {
-        self.time() + 2 + self.resources + watch
+        self.time() + 1 + watch
+    }
+
+    /// The n-th of the engine's own.
+    pub fn extra(&self, n: usize) -> usize {
+        self.above(self.watches) + n
     }
 
     pub fn width(&self) -> usize {
-        self.above(self.watches)
+        self.extra(self.extra)
+    }
+}
+
+/// The row of a bucket that is closed, for what the engine knows.
+pub(crate) struct Row<'a> {
+    columns: Columns,
+    open: &'a mut [f64],
+}
+
+impl Row<'_> {
+    /// Integrals over the bucket of the jobs of class i: in the system, and in service.
+    pub fn integrals(&mut self, i: usize, present: f64, busy: f64) {
+        self.open[self.columns.present(i)] = present;
+        self.open[self.columns.busy(i)] = busy;
+    }
+
+    /// Adds to the n-th extra column.
+    pub fn add(&mut self, n: usize, more: f64) {
+        self.open[self.columns.extra(n)] += more;
     }
 }
 
 /// Measurements in buckets of equal length; when there are too many, neighbours are merged
 /// and the length doubles, so that memory does not grow with the run.
-pub(super) struct Series {
+pub(crate) struct Series {
     pub columns: Columns,
     /// Row after row.
     rows: Vec<f64>,
-    /// The row of the open bucket, and by type the jobs that left and Σ of their response times.
+    /// The row of the open bucket, and by class the jobs that left and Σ of their response times.
     open: Vec<f64>,
     departed: Vec<[f64; 2]>,
     pub watchers: Watchers,
-    /// Time from one tick to the next: room that is free while a job waits is looked at then.
+    /// Time from one tick to the next.
     tick: f64,
     next_tick: f64,
     /// Ticks so far, and in each bucket.
@@ -126,7 +92,6 @@ pub(super) struct Series {
     ticks_a_bucket: u64,
     /// When the open bucket begins.
     begin: f64,
-    switches_before: u64,
     /// How often neighbours were merged.
     pub merges: u32,
 }
@@ -138,30 +103,32 @@ const FIRST_TICKS: u64 = 4;
 const MOST_BUCKETS: usize = 2048;
 
 impl Series {
-    pub fn new(system: &impl Measured, tick: f64, watches: &[Watch]) -> Self {
-        let watchers = Watchers::new(system.types(), watches);
+    /// Of so many classes, with so many extra columns and a tick each `tick` \[time\]; watches of
+    /// other classes are dropped.
+    pub fn new(classes: usize, extra: usize, tick: f64, watches: &[Watch]) -> Self {
+        let watchers = Watchers::new(classes, watches);
         let columns = Columns {
-            types: system.types(),
-            resources: system.resources(),
+            classes,
             watches: watchers.watches.len(),
+            extra,
         };
         Series {
             columns,
             rows: Vec::new(),
             open: vec![0.0; columns.width()],
-            departed: vec![[0.0; 2]; columns.types],
+            departed: vec![[0.0; 2]; classes],
             watchers,
             tick,
             next_tick: tick,
             ticks: 0,
             ticks_a_bucket: FIRST_TICKS,
             begin: 0.0,
-            switches_before: 0,
             merges: 0,
         }
     }
 
-    /// Notes a job's departure.
+    /// Notes the departure of a job of class i.
+    #[inline]
     pub fn departed(&mut self, i: usize, response: f64) {
         let [jobs, responses] = &mut self.departed[i];
         *jobs += 1.0;
@@ -174,7 +141,7 @@ impl Series {
         self.columns.watches > 0
     }
 
-    /// So many jobs of type i are there from time `now` on, in the open bucket.
+    /// So many jobs of class i are there from time `now` on, in the open bucket.
     pub fn watch_number(&mut self, i: usize, present: u64, now: f64) {
         self.watchers.number(i, present, now - self.begin);
     }
@@ -185,40 +152,36 @@ impl Series {
         self.next_tick
     }
 
-    /// When the last tick was.
-    pub fn last_tick(&self) -> f64 {
-        self.ticks as f64 * self.tick
+    /// The extra columns of the open bucket, to add to. They are 0 when it begins.
+    pub fn extra_mut(&mut self) -> &mut [f64] {
+        let first = self.columns.extra(0);
+        &mut self.open[first..]
     }
 
-    /// The system's time is that of the next tick. Whether the open bucket ends with it.
-    pub fn tick(&mut self, system: &impl Measured) -> bool {
-        for j in 0..self.columns.resources {
-            self.open[self.columns.wasted(j)] += system.wasted(j) * self.tick;
-        }
+    /// Time from one tick to the next.
+    pub fn tick_length(&self) -> f64 {
+        self.tick
+    }
+
+    /// The next tick is over. Whether the open bucket ends with it.
+    pub fn tick(&mut self) -> bool {
         self.ticks += 1;
         // Multiplied, not added up: ticks are where they are, however long the run.
         self.next_tick = (self.ticks + 1) as f64 * self.tick;
         self.ticks.is_multiple_of(self.ticks_a_bucket)
     }
 
-    /// Closes the open bucket; the system's time is its end.
-    pub fn close(&mut self, system: &mut impl Measured) {
+    /// Closes the open bucket at time `now`; see [`Recorder::close`](super::Recorder::close).
+    pub fn close(&mut self, now: f64, collect: impl FnOnce(&mut Row<'_>)) {
         let (columns, open) = (self.columns, &mut self.open);
-        system.collect(|i, [present, busy, offered]| {
-            open[columns.present(i)] = present;
-            open[columns.busy(i)] = busy;
-            open[columns.offered(i)] = offered;
-        });
+        collect(&mut Row { columns, open });
         for (i, departed) in self.departed.iter_mut().enumerate() {
             let [jobs, responses] = std::mem::take(departed);
             open[columns.completions(i)] = jobs;
             open[columns.responses(i)] = responses;
         }
-        let length = system.now() - self.begin;
+        let length = now - self.begin;
         open[columns.time()] = length;
-        let switches = system.counters().switches;
-        open[columns.switches()] = (switches - self.switches_before) as f64;
-        self.switches_before = switches;
         for (w, above) in self.watchers.collect(length).enumerate() {
             open[columns.above(w)] = above;
         }
@@ -227,7 +190,7 @@ impl Series {
         if self.len() == MOST_BUCKETS {
             self.merge();
         }
-        self.begin = system.now();
+        self.begin = now;
     }
 
     fn merge(&mut self) {
@@ -263,11 +226,11 @@ impl Series {
         sum
     }
 
-    /// Mean number of these types in system, bucket by bucket.
-    pub fn number(&self, types: Range<usize>) -> Vec<f64> {
+    /// Mean number of these classes in system, bucket by bucket.
+    pub fn number(&self, classes: Range<usize>) -> Vec<f64> {
         let columns = &self.columns;
         let number = |row: &[f64]| {
-            let total: f64 = types.clone().map(|i| row[columns.present(i)]).sum();
+            let total: f64 = classes.clone().map(|i| row[columns.present(i)]).sum();
             total / row[columns.time()]
         };
         self.rows

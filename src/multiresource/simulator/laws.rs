@@ -1,151 +1,104 @@
-//! Sizes drawn from their laws.
+//! The laws of a workload as they are drawn from.
 
-use super::random::{Alias, Stream};
-use crate::ctmc::PhaseType;
-use crate::multiresource::workload::{Size, lognormal, weibull};
+use crate::multiresource::workload::{
+    ArrivalProcess, Decimal, JobType, Size, Workload, lognormal, weibull,
+};
+use crate::simulation::{Alias, LawDriven, Process, Sampler, Stream};
 
-/// Draws sizes of one law \[time\], > 0, without allocating. Nothing is drawn where there is no
-/// choice.
-pub(super) enum Sampler {
-    /// By its mean: most laws are this one.
-    Exponential(f64),
-    Deterministic(f64),
-    /// The sum of the stages that a size goes through.
-    Stages(PhaseType),
-    /// exp(μ + σ Z), Z normal.
-    Lognormal {
-        mu: f64,
-        sigma: f64,
-    },
-    /// s X^(1/k), X exponential of mean 1.
-    Weibull {
-        inverse_shape: f64,
-        scale: f64,
-    },
-    /// By inversion: low (1 − U (1 − (low/high)^α))^(−1/α).
-    Pareto {
-        shape: f64,
-        low: f64,
-        high: f64,
-        /// (low/high)^α − 1.
-        reach: f64,
-    },
-    Empirical {
-        values: Vec<f64>,
-        which: Alias,
-    },
-}
-
-impl Sampler {
-    pub fn new(size: &Size) -> Self {
-        if size.is_exponential() {
-            return Sampler::Exponential(size.mean());
-        }
-        if let Some(stages) = size.phases() {
-            return Sampler::Stages(stages);
-        }
-        match size {
-            Size::Lognormal { mean, scv } => {
-                let (mu, sigma) = lognormal(mean.value(), scv.value());
-                Sampler::Lognormal { mu, sigma }
-            }
-            Size::Weibull { mean, scv } => {
-                let (shape, scale) = weibull(mean.value(), scv.value());
-                Sampler::Weibull {
-                    inverse_shape: 1.0 / shape,
-                    scale,
-                }
-            }
-            Size::Pareto { shape, low, high } => {
-                let [shape, low, high] = [shape, low, high].map(|x| x.value());
-                Sampler::Pareto {
-                    shape,
-                    low,
-                    high,
-                    reach: (-shape * (high / low).ln()).exp_m1(),
-                }
-            }
-            Size::Empirical {
-                values,
-                probabilities,
-            } => {
-                let weights: Vec<f64> = match probabilities {
-                    Some(given) => given.iter().map(|p| p.value()).collect(),
-                    None => vec![1.0; values.len()],
-                };
-                Sampler::Empirical {
-                    values: values.iter().map(|x| x.value()).collect(),
-                    which: Alias::new(&weights),
-                }
-            }
-            // The one that is left.
-            _ => Sampler::Deterministic(size.mean()),
-        }
+/// Draws sizes of this law.
+pub(super) fn sampler(size: &Size) -> Sampler {
+    if size.is_exponential() {
+        return Sampler::Exponential(size.mean());
     }
-
-    /// One size \[time\].
-    pub fn draw(&self, stream: &mut Stream) -> f64 {
-        match self {
-            Sampler::Exponential(mean) => stream.exponential() * mean,
-            Sampler::Deterministic(size) => *size,
-            Sampler::Stages(law) => through_stages(law, stream),
-            Sampler::Lognormal { mu, sigma } => (mu + sigma * stream.normal()).exp(),
+    if let Some(stages) = size.phases() {
+        return Sampler::Stages(stages);
+    }
+    match size {
+        Size::Lognormal { mean, scv } => {
+            let (mu, sigma) = lognormal(mean.value(), scv.value());
+            Sampler::Lognormal { mu, sigma }
+        }
+        Size::Weibull { mean, scv } => {
+            let (shape, scale) = weibull(mean.value(), scv.value());
             Sampler::Weibull {
-                inverse_shape,
+                inverse_shape: 1.0 / shape,
                 scale,
-            } => scale * stream.exponential().powf(*inverse_shape),
+            }
+        }
+        Size::Pareto { shape, low, high } => {
+            let [shape, low, high] = [shape, low, high].map(|x| x.value());
             Sampler::Pareto {
                 shape,
                 low,
                 high,
-                reach,
-            } => {
-                let fallen = stream.uniform() * reach;
-                // The power is twice as fast, and loses digits only where α is next to 0.
-                let growth = match *shape > 1e-3 {
-                    true => (1.0 + fallen).powf(-1.0 / shape),
-                    false => (-fallen.ln_1p() / shape).exp(),
-                };
-                // Rounding must not take it past the end.
-                (low * growth).min(*high)
+                reach: (-shape * (high / low).ln()).exp_m1(),
             }
-            Sampler::Empirical { values, which } => values[which.draw(stream)],
+        }
+        Size::Empirical {
+            values,
+            probabilities,
+        } => {
+            let weights = weights(probabilities.as_deref(), values.len());
+            Sampler::Empirical {
+                values: self::values(values),
+                which: Alias::new(&weights),
+            }
+        }
+        // The one that is left.
+        _ => Sampler::Deterministic(size.mean()),
+    }
+}
+
+/// The arrivals of a workload from time 0 on. Those of all types are drawn as one process where
+/// all are Poisson.
+pub(super) fn arrivals(workload: &Workload, stream: Stream) -> LawDriven {
+    let types = workload.types().iter();
+    match workload.is_poisson() {
+        true => {
+            let rates: Vec<f64> = types.map(JobType::arrival_rate).collect();
+            LawDriven::poisson(&rates, stream)
+        }
+        false => LawDriven::mixed(types.map(process), stream),
+    }
+}
+
+fn process(job_type: &JobType) -> Process {
+    let poisson = || Process::Renewal(Sampler::Exponential(1.0 / job_type.arrival_rate()));
+    match job_type.arrivals() {
+        _ if job_type.is_poisson() => poisson(),
+        ArrivalProcess::Poisson { .. } => poisson(),
+        ArrivalProcess::Renewal { interarrival } => Process::Renewal(sampler(interarrival)),
+        ArrivalProcess::MarkovModulated { rates, switching } => {
+            let switching: Vec<Vec<f64>> = switching.iter().map(|row| values(row)).collect();
+            let initial = job_type.arrivals().stationary_law();
+            Process::modulated(values(rates), &switching, &initial)
+        }
+        ArrivalProcess::Batches {
+            rate,
+            sizes,
+            probabilities,
+        } => {
+            let weights = weights(probabilities.as_deref(), sizes.len());
+            Process::batches(rate.value(), sizes.clone(), &weights)
         }
     }
 }
 
-fn through_stages(law: &PhaseType, stream: &mut Stream) -> f64 {
-    let mut stage = first_stage(&law.initial, stream);
-    let mut size = stream.exponential() / law.rates[stage];
-    while law.onward[stage] == 1.0
-        || law.onward[stage] > 0.0 && stream.uniform() < law.onward[stage]
-    {
-        stage += 1;
-        size += stream.exponential() / law.rates[stage];
-    }
-    size
+fn values(decimals: &[Decimal]) -> Vec<f64> {
+    decimals.iter().map(|x| x.value()).collect()
 }
 
-fn first_stage(initial: &[f64], stream: &mut Stream) -> usize {
-    if initial[0] == 1.0 {
-        return 0;
-    }
-    let mut point = stream.uniform();
-    // The sum may fall short of 1 by rounding: the rest is the last stage's.
-    let last = initial.len() - 1;
-    let chosen = initial[..last].iter().position(|p| {
-        point -= p;
-        point < 0.0
-    });
-    chosen.unwrap_or(last)
+/// Probabilities, or equal weights where none are given.
+fn weights(probabilities: Option<&[Decimal]>, count: usize) -> Vec<f64> {
+    probabilities.map_or_else(|| vec![1.0; count], values)
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::multiresource::simulator::random::Streams;
     use crate::multiresource::workload::Workload;
+    use crate::simulation::Streams;
     use statrs::function::erf::erfc;
 
     fn sampler(law: &str) -> (Sampler, Size) {
@@ -154,7 +107,7 @@ mod tests {
         );
         let workload = Workload::parse(&text, "one").unwrap().workload;
         let size = workload.types()[0].size().clone();
-        (Sampler::new(&size), size)
+        (super::sampler(&size), size)
     }
 
     fn draws(law: &str, count: usize) -> Vec<f64> {

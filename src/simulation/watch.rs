@@ -2,23 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Estimate;
-use crate::multiresource::policy::Meter;
+use super::{Estimate, Meter};
 
-/// What is watched of a type, and above which threshold.
+/// What is watched of a class, and above which threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Threshold {
     /// Jobs in the system.
     Number(u64),
-    /// Response time, in the workload's time unit.
+    /// Response time \[time\].
     Response(f64),
 }
 
-/// A threshold of a job type.
+/// A threshold of a class of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Watch {
-    /// The type, by its place in the workload.
+    /// The class, by its place; in a document the job type.
     pub job_type: usize,
     /// What is watched.
     pub threshold: Threshold,
@@ -42,38 +41,38 @@ enum Watcher {
 }
 
 /// All that is watched, in the open bucket.
-pub(super) struct Watchers {
-    of_type: Vec<Vec<Watcher>>,
+pub(crate) struct Watchers {
+    of_class: Vec<Vec<Watcher>>,
     /// In the order in which [`Watchers::collect`] tells.
     pub watches: Vec<Watch>,
 }
 
 impl Watchers {
-    /// Those of a workload of so many types; watches of other types are dropped.
-    pub fn new(types: usize, watches: &[Watch]) -> Self {
+    /// Those of so many classes; watches of other classes are dropped.
+    pub fn new(classes: usize, watches: &[Watch]) -> Self {
         let of = |i: usize| watches.iter().filter(move |w| w.job_type == i);
         let watcher = |w: &Watch| match w.threshold {
             Threshold::Number(at) => Watcher::Number(at, Meter::default()),
             Threshold::Response(time) => Watcher::Response(time, 0.0),
         };
         Watchers {
-            of_type: (0..types).map(|i| of(i).map(watcher).collect()).collect(),
-            watches: (0..types).flat_map(of).copied().collect(),
+            of_class: (0..classes).map(|i| of(i).map(watcher).collect()).collect(),
+            watches: (0..classes).flat_map(of).copied().collect(),
         }
     }
 
-    /// So many jobs of type i are there, `at` after the bucket's begin.
+    /// So many jobs of class i are there, `at` after the bucket's begin.
     pub fn number(&mut self, i: usize, present: u64, at: f64) {
-        for watcher in &mut self.of_type[i] {
+        for watcher in &mut self.of_class[i] {
             if let Watcher::Number(most, above) = watcher {
                 above.set(f64::from(present > *most), at);
             }
         }
     }
 
-    /// A job of type i left.
+    /// A job of class i left.
     pub fn departed(&mut self, i: usize, response: f64) {
-        for watcher in &mut self.of_type[i] {
+        for watcher in &mut self.of_class[i] {
             if let Watcher::Response(time, jobs) = watcher {
                 *jobs += f64::from(response > *time);
             }
@@ -82,7 +81,7 @@ impl Watchers {
 
     /// Time above, or jobs above, in the bucket of this length.
     pub fn collect(&mut self, length: f64) -> impl Iterator<Item = f64> {
-        let all = self.of_type.iter_mut().flatten();
+        let all = self.of_class.iter_mut().flatten();
         all.map(move |watcher| match watcher {
             Watcher::Number(_, above) => above.collect(length),
             Watcher::Response(_, jobs) => std::mem::take(jobs),

@@ -1,13 +1,13 @@
-/// Which of several comes first: a tournament of their times, so that a change of one is known in
-/// O(log n).
-pub(super) struct Tournament {
+/// Which of several times is first, known in O(log n) after one of them has changed: each node of a
+/// binary tree holds the earlier of the two below it.
+pub(crate) struct Tournament {
     times: Vec<f64>,
-    /// The winner below each node, from the root at 1 on; the players are the leaves.
+    /// The first of those below each node, from the root at 1 on; the leaves are the times.
     winners: Vec<u32>,
 }
 
 impl Tournament {
-    /// So many players, none of whom comes ever.
+    /// So many times, all of them infinite.
     pub fn new(players: usize) -> Self {
         let leaves = players.next_power_of_two().max(2);
         let mut winners = vec![0; 2 * leaves];
@@ -22,7 +22,7 @@ impl Tournament {
         tournament
     }
 
-    /// The next time of player n.
+    /// The n-th time is now this one.
     pub fn set(&mut self, n: usize, time: f64) {
         self.times[n] = time;
         let mut node = (self.times.len() + n) / 2;
@@ -32,7 +32,7 @@ impl Tournament {
         }
     }
 
-    /// Who comes first, and when; of equals the one with the lower number.
+    /// The number and the time of the first; of equals the one with the lower number.
     pub fn first(&self) -> (usize, f64) {
         let n = self.winners[1] as usize;
         (n, self.times[n])

@@ -6,14 +6,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Independent streams. Policies that are compared under one seed face the same arrivals, and
 /// the same sizes where these are drawn as jobs arrive.
-pub(super) struct Streams {
+pub(crate) struct Streams {
     /// When jobs arrive, and of what type.
     pub arrivals: Stream,
     /// Which job or clock is next, and when.
     pub service: Stream,
     /// How large the jobs are, in the order of their arrivals.
     pub sizes: Stream,
-    /// To which server of a fleet they are sent.
+    /// To which of several servers they are sent.
     pub routing: Stream,
 }
 
@@ -40,7 +40,7 @@ impl Streams {
 
 /// One stream of random numbers.
 #[derive(Clone)]
-pub(super) struct Stream(Xoshiro256PlusPlus);
+pub(crate) struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
     /// Exponential of mean 1.
@@ -70,7 +70,7 @@ impl Stream {
 /// One of several by their probabilities, in constant time: Walker's alias method, its table made
 /// as in M. D. Vose, IEEE Transactions on Software Engineering 17(9), 1991. `rand_distr` has one that
 /// takes two draws and a branch that nobody can foresee: with it First-Fit is simulated a tenth slower.
-pub(super) struct Alias {
+pub(crate) struct Alias {
     /// By cell: the part of it that is its own, in 2^-64, and who has the rest.
     cells: Vec<(u64, u32)>,
 }

@@ -1,0 +1,134 @@
+//! What a run of this kind measures besides response times and numbers of jobs.
+
+use serde::{Deserialize, Serialize};
+
+use super::engine::{Engine, Servers};
+use crate::multiresource::policy::Counters;
+use crate::multiresource::workload::Workload;
+use crate::simulation::{self, ArrivalSource, Class, Estimate, Replicated, Sample};
+
+/// Results of a run on servers with several resources.
+pub type Run = simulation::Run<Measures, Offered>;
+
+/// Results of one job type.
+pub type TypeResult = simulation::ClassResult<Offered>;
+
+/// What is measured besides, of the whole run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Measures {
+    /// Fraction of each resource in use by running jobs.
+    pub utilization: Vec<f64>,
+    /// Fraction of each resource that is free while a job waits.
+    pub wastage: Vec<f64>,
+    /// Switches per time.
+    pub switching_frequency: Option<Estimate>,
+    /// How often things happened, warm-up included.
+    pub counters: Counters,
+}
+
+/// What is measured besides, of one type.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Offered {
+    /// Mean number of slots that the policy offers, for policies that tell.
+    pub mean_offered: Option<Estimate>,
+}
+
+/// The job types of a workload as statistics see them, in its order.
+pub fn classes(workload: &Workload) -> Vec<Class> {
+    let types = workload.types().iter().zip(workload.load_shares());
+    let class = types.map(|(job_type, weight)| Class {
+        name: job_type.name().into(),
+        arrival_rate: job_type.arrival_rate(),
+        mean_size: job_type.mean_size(),
+        scv: job_type.size().scv(),
+        dispersion: job_type.arrivals().dispersion(),
+        weight,
+    });
+    class.collect()
+}
+
+/// The columns of the series that are this kind's own.
+#[derive(Clone, Copy)]
+pub(super) struct Columns {
+    types: usize,
+    pub resources: usize,
+}
+
+impl Columns {
+    /// Switches.
+    pub const SWITCHES: usize = 0;
+
+    pub fn of(workload: &Workload) -> Self {
+        Columns {
+            types: workload.types().len(),
+            resources: workload.resources().len(),
+        }
+    }
+
+    /// ∫ free room of resource j while a job waits, by looking at each tick.
+    pub fn wasted(self, j: usize) -> usize {
+        1 + j
+    }
+
+    /// ∫ slots offered to type i.
+    pub fn offered(self, i: usize) -> usize {
+        1 + self.resources + i
+    }
+
+    pub fn width(self) -> usize {
+        self.offered(self.types)
+    }
+}
+
+/// The results of replications on this workload.
+pub(super) fn run<S: Servers, A: ArrivalSource>(
+    workload: &Workload,
+    replicated: &Replicated<'_, Engine<S, A>>,
+) -> Run {
+    let own = Columns::of(workload);
+    let each = replicated.engines.iter().map(|e| e.servers().counters());
+    let counters = each.fold(Counters::default(), Counters::plus);
+    let of_run = |sample: Option<&Sample>| Measures {
+        utilization: sample.map_or(Vec::new(), |s| utilization(workload, s)),
+        wastage: sample.map_or(Vec::new(), |s| wastage(workload, own, s)),
+        switching_frequency: sample.and_then(|s| {
+            let switches = s.columns.extra(Columns::SWITCHES);
+            s.time_average(|row| row[switches])
+        }),
+        counters,
+    };
+    let of_type = |sample: Option<&Sample>, i: usize| {
+        let offered = sample.and_then(|s| {
+            let column = s.columns.extra(own.offered(i));
+            s.time_average(|row| row[column])
+        });
+        Offered {
+            mean_offered: offered.filter(|offered| offered.mean > 0.0),
+        }
+    };
+    replicated.run(of_run, of_type)
+}
+
+/// Fraction of each resource in use.
+fn utilization(workload: &Workload, sample: &Sample) -> Vec<f64> {
+    let c = sample.columns;
+    let time = sample.total(|row| row[c.time()]);
+    let used = |j: usize| -> f64 {
+        let types = workload.types().iter().enumerate();
+        let used = types.map(|(i, t)| sample.total(|row| row[c.busy(i)]) * t.demand()[j].value());
+        used.sum::<f64>() / time / workload.resources()[j].capacity().value()
+    };
+    (0..workload.resources().len()).map(used).collect()
+}
+
+/// Fraction of each resource, in its whole units, that is free while a job waits.
+fn wastage(workload: &Workload, own: Columns, sample: &Sample) -> Vec<f64> {
+    let c = sample.columns;
+    let time = sample.total(|row| row[c.time()]);
+    let resources = workload.resources().iter().enumerate();
+    let wasted = resources.map(|(j, resource)| match resource.units() {
+        0 => 0.0,
+        units => sample.total(|row| row[c.extra(own.wasted(j))]) / time / units as f64,
+    });
+    wasted.collect()
+}

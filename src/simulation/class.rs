@@ -1,0 +1,33 @@
+/// A class of jobs, as far as statistics look at it: the types of a workload, in its order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// Its name.
+    pub name: String,
+    /// Arrival rate λ \[1/time\], > 0.
+    pub arrival_rate: f64,
+    /// Mean size E\[S\] \[time\], > 0.
+    pub mean_size: f64,
+    /// Squared coefficient of variation of its sizes, ≥ 0.
+    pub scv: f64,
+    /// Index of dispersion of its arrivals, `lim Var N(t) / E N(t)`: 1 for Poisson arrivals.
+    pub dispersion: f64,
+    /// Its share of the load, the weight of its mean in a weighted mean; of sum 1 over all classes.
+    pub weight: f64,
+}
+
+impl Class {
+    /// Offered load λ E\[S\].
+    pub fn offered_load(&self) -> f64 {
+        self.arrival_rate * self.mean_size
+    }
+
+    /// E\[S²\]/2E\[S\] \[time\]: what is left on average of a job in service that is looked at.
+    pub fn residual(&self) -> f64 {
+        self.mean_size * f64::midpoint(1.0, self.scv)
+    }
+}
+
+/// Σ λ_i \[1/time\].
+pub fn total_arrival_rate(classes: &[Class]) -> f64 {
+    classes.iter().map(|class| class.arrival_rate).sum()
+}

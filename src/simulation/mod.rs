@@ -1,0 +1,45 @@
+//! What every simulator stands on, whatever it simulates: classes of jobs, random streams, arrivals
+//! and sizes, measurements in buckets of time, and from them means with intervals, instability, and
+//! comparisons of policies.
+//!
+//! An engine of a kind of workload implements [`Replication`]: it goes from event to event and tells
+//! its [`Recorder`] who came and who left. [`replicate`] runs several of them side by side until the
+//! mean response time is known well enough, and [`Replicated::run`] makes a [`Run`] of them. What a
+//! kind measures besides stands in extra columns of the [`Series`], and in fields of its own in the
+//! run.
+
+mod arrivals;
+mod calendar;
+mod class;
+mod comparison;
+mod growth;
+mod meter;
+mod quantiles;
+mod random;
+mod recorder;
+mod replication;
+mod run;
+mod sample;
+mod series;
+mod sizes;
+mod statistics;
+mod tournament;
+mod watch;
+
+pub use arrivals::{Arrival, ArrivalSource};
+pub use class::{Class, total_arrival_rate};
+pub use comparison::{Pair, Ranked, Ranking, paired_difference, paired_ratio};
+pub use replication::{Progress, Settings};
+pub use run::{ClassResult, Ending, Health, Run};
+pub use statistics::{BATCHES, Estimate};
+pub use watch::{Threshold, Watch, Watched};
+
+pub(crate) use arrivals::{LawDriven, Process};
+pub(crate) use calendar::Calendar;
+pub(crate) use meter::{Meter, Moment};
+pub(crate) use random::{Alias, Stream, Streams};
+pub(crate) use recorder::Recorder;
+pub(crate) use replication::{BURST, CROWDED, Replicated, Replication, replicate};
+pub(crate) use sample::Sample;
+pub(crate) use sizes::Sampler;
+pub(crate) use tournament::Tournament;

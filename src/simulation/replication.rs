@@ -1,0 +1,164 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+
+use super::{Class, Ending, Recorder, Watch, growth, sample};
+
+/// When a run ends, and what it draws from.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Independent replications, ≥ 1, which run side by side on the cores there are. What comes
+    /// out does not depend on how many these are.
+    pub replications: u32,
+    /// Stop when the 95 % interval of the mean response time is within this of it, relatively.
+    pub precision: f64,
+    /// Stop after this many events (arrivals, completions and clocks) in all replications.
+    pub events: u64,
+    /// Stop after this wall-clock time; the result then depends on the machine.
+    pub time: Option<Duration>,
+    /// Give each job its size as it arrives, even where sizes have no memory and it could be done
+    /// without. Then policies under one seed face the same sizes too, and what they differ by is
+    /// known better.
+    pub common_sizes: bool,
+    /// Thresholds to watch.
+    pub watch: Vec<Watch>,
+    /// Once it is set, the run ends with what it has.
+    pub interrupt: Arc<AtomicBool>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            seed: 1,
+            replications: 8,
+            precision: 0.01,
+            events: 200_000_000,
+            time: None,
+            common_sizes: false,
+            watch: Vec::new(),
+            interrupt: Arc::default(),
+        }
+    }
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Events so far, in all replications.
+    pub events: u64,
+    /// Relative precision so far; none while nothing can be said.
+    pub precision: Option<f64>,
+}
+
+/// One of several independent runs of an engine.
+pub(crate) trait Replication: Send {
+    /// Why what was simulated means nothing: a decision that cannot be carried out, or an invariant
+    /// that does not hold.
+    type Violation: Clone;
+
+    /// Goes on to this many events, or until told to stop, until more than [`CROWDED`] jobs are in
+    /// the system, or until it [has ended](Replication::ended).
+    fn run(&mut self, events: u64, stopped: impl Fn() -> bool);
+
+    /// Checks what must hold; what did not so far.
+    fn audit(&mut self) -> Option<&Self::Violation>;
+
+    /// What was measured.
+    fn recorder(&self) -> &Recorder;
+
+    /// Events so far: arrivals, completions and clocks.
+    fn events(&self) -> u64;
+
+    /// The time of the last of them.
+    fn now(&self) -> f64;
+
+    /// Jobs in the system.
+    fn jobs(&self) -> u64;
+
+    /// Those of class i.
+    fn present(&self, i: usize) -> u64;
+
+    /// Whether nothing comes any more: recorded arrivals have an end.
+    fn ended(&self) -> bool {
+        false
+    }
+}
+
+/// More jobs than this in the system end a run.
+pub(crate) const CROWDED: u64 = 10_000_000;
+
+/// Events between two looks at whether to stop.
+pub(crate) const BURST: u64 = 1 << 14;
+
+/// Events before the first look at the precision; then after each quarter more. A run ends at the
+/// second of two looks that find it: at the first, 95 % intervals would cover some 92 %, since
+/// those end early that happen to be narrow.
+const FIRST_LOOK: u64 = 1_000_000;
+
+/// Replications that ended, and why they did.
+pub(crate) struct Replicated<'a, R> {
+    pub classes: &'a [Class],
+    pub settings: &'a Settings,
+    pub engines: Vec<R>,
+    pub ending: Ending,
+}
+
+/// Runs independent replications side by side until there is a reason to end. `engine` makes the
+/// one of this number.
+///
+/// # Errors
+/// The first violation of any of them.
+pub(crate) fn replicate<'a, R: Replication>(
+    classes: &'a [Class],
+    engine: impl Fn(u32) -> R,
+    settings: &'a Settings,
+    mut progress: impl FnMut(Progress),
+) -> Result<Replicated<'a, R>, R::Violation> {
+    let started = Instant::now();
+    let late = || settings.time.is_some_and(|t| started.elapsed() >= t);
+    let interrupted = || settings.interrupt.load(Ordering::Relaxed);
+    let replications = settings.replications.max(1);
+    let mut engines: Vec<R> = (0..replications).map(engine).collect();
+    let share = |events: u64| events.div_ceil(u64::from(replications));
+    let (mut checkpoint, mut was_precise) = (FIRST_LOOK, false);
+    let ending = loop {
+        let goal = share(checkpoint.min(settings.events));
+        engines
+            .par_iter_mut()
+            .for_each(|engine| engine.run(goal, || late() || interrupted()));
+        for engine in &mut engines {
+            if let Some(violation) = engine.audit() {
+                return Err(violation.clone());
+            }
+        }
+        let precision = sample::precision(classes, &engines);
+        let precise = precision.is_some_and(|p| p <= settings.precision);
+        let events = engines.iter().map(Replication::events).sum();
+        progress(Progress { events, precision });
+        if growth::runs_away(classes, &engines) {
+            break Ending::RunsAway;
+        } else if precise && (was_precise || events >= settings.events) {
+            break Ending::Precision;
+        } else if events >= settings.events {
+            break Ending::Events;
+        } else if interrupted() {
+            break Ending::Interrupted;
+        } else if late() {
+            break Ending::Time;
+        } else if engines.iter().all(Replication::ended) {
+            break Ending::ArrivalsEnded;
+        }
+        was_precise = precise;
+        checkpoint += checkpoint / 4;
+    };
+    Ok(Replicated {
+        classes,
+        settings,
+        engines,
+        ending,
+    })
+}

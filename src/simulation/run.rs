@@ -1,0 +1,271 @@
+//! What a run says of itself.
+
+use serde::{Deserialize, Serialize};
+
+use super::growth;
+use super::quantiles::Histogram;
+use super::replication::{Replicated, Replication};
+use super::sample::{self, Sample};
+use super::series::Columns;
+use super::statistics::Estimate;
+use super::watch::{Threshold, Watch, Watched};
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// The precision asked for was reached.
+    Precision,
+    /// The budget of events was spent.
+    Events,
+    /// The time was over.
+    Time,
+    /// The number in system grew without end.
+    RunsAway,
+    /// It was told to end.
+    Interrupted,
+    /// The arrivals came from a record, and all of its jobs have left.
+    ArrivalsEnded,
+}
+
+/// Whether a run's means may be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Health {
+    /// A warm-up was found and cut off.
+    Settled,
+    /// No warm-up was found in the first half, or too little is left after it: the run was too
+    /// short. It has no means.
+    Unsettled,
+    /// The number in system grows steadily, faster than chance explains. It has no means.
+    Unstable,
+}
+
+/// Results of one class: a job type.
+///
+/// `C` is what its kind of workload measures of a class besides.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ClassResult<C = ()> {
+    /// Its name.
+    pub name: String,
+    /// Jobs that left after the warm-up.
+    pub completions: u64,
+    /// Mean response time; none without completions, or where the run is short beside the sizes
+    /// of its jobs.
+    pub mean_response: Option<Estimate>,
+    /// Mean time in system without service.
+    pub mean_waiting: Option<Estimate>,
+    /// Mean response time over mean size, E\[T\]/E\[S\].
+    pub slowdown: Option<Estimate>,
+    /// 50th, 95th and 99th percentile of the response time, within 1.6 %, as those of [`Run`].
+    pub percentiles: Option<[f64; 3]>,
+    /// Mean number in system.
+    pub mean_number: Option<Estimate>,
+    /// Mean number in service.
+    pub mean_in_service: Option<Estimate>,
+    /// What its kind measures besides; in a document its fields stand beside the others.
+    #[serde(flatten)]
+    pub own: C,
+    /// Jobs waiting or running when the run ended, in all replications.
+    pub left: u64,
+    /// Whether their number in system grew steadily, faster than chance explains.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub grows: bool,
+}
+
+/// Results of a run, in the workload's time unit, after the warm-up.
+///
+/// `M` is what its kind of workload measures besides, `C` the same of each class.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Run<M = (), C = ()> {
+    /// The seed.
+    pub seed: u64,
+    /// Mean response time of each independent replication.
+    pub replications: Vec<Option<f64>>,
+    /// The weighted mean response time of each.
+    #[serde(default)]
+    pub weighted_replications: Vec<Option<f64>>,
+    /// Events simulated in all replications, warm-ups included.
+    pub events: u64,
+    /// Time simulated in all replications, warm-ups included.
+    pub simulated_time: f64,
+    /// Time cut off from each replication as warm-up (MSER-5).
+    pub warm_up: f64,
+    /// Why it ended.
+    pub ending: Ending,
+    /// Whether the means may be believed.
+    pub health: Health,
+    /// Mean response time over all jobs.
+    pub mean_response: Option<Estimate>,
+    /// Mean time in system without service, over all jobs.
+    pub mean_waiting: Option<Estimate>,
+    /// 50th, 95th and 99th percentile of the response time over all jobs, within 1.6 %. Of a long
+    /// run the first quarter to half is left out, whatever the warm-up; of a short one nothing.
+    pub percentiles: Option<[f64; 3]>,
+    /// Mean response time weighted by load share ([`Class::weight`](super::Class::weight)).
+    pub weighted_response: Option<Estimate>,
+    /// Mean number in system over all classes.
+    pub mean_number: Option<Estimate>,
+    /// Jain's index over the classes' mean response times: 1 is equal.
+    pub fairness: Option<f64>,
+    /// What its kind measures besides; in a document its fields stand beside the others.
+    #[serde(flatten)]
+    pub own: M,
+    /// By class, in the order of the workload's job types.
+    pub types: Vec<ClassResult<C>>,
+    /// What was seen of the watched thresholds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub watched: Vec<Watched>,
+    /// Mean number in system in equal intervals of time from the start, over all replications:
+    /// at most 256 of them, and their length.
+    pub path: (Vec<f64>, f64),
+}
+
+impl<R: Replication> Replicated<'_, R> {
+    /// The results: `own` and `of_class` tell what the kind measures besides, of the sample after the
+    /// warm-up where there is one (of class i: where it is long enough to tell of its jobs).
+    pub fn run<M, C>(
+        &self,
+        own: impl FnOnce(Option<&Sample>) -> M,
+        of_class: impl Fn(Option<&Sample>, usize) -> C,
+    ) -> Run<M, C> {
+        let (classes, engines) = (self.classes, &self.engines[..]);
+        let grows = self.ending == Ending::RunsAway || growth::grows(classes, engines, 5.0);
+        let sample = Sample::new(classes, engines).filter(|_| !grows);
+        let health = match &sample {
+            _ if grows => Health::Unstable,
+            None => Health::Unsettled,
+            Some(_) => Health::Settled,
+        };
+        let s = sample.as_ref();
+        let all: Vec<usize> = (0..classes.len()).collect();
+        let histograms: Vec<Histogram> = all.iter().map(|&i| responses(engines, i)).collect();
+        let types: Vec<ClassResult<C>> = all
+            .iter()
+            .map(|&i| self.class_result(s, &histograms[i], &of_class, i))
+            .collect();
+        let means: Option<Vec<f64>> = types
+            .iter()
+            .map(|t| t.mean_response.map(|e| e.mean))
+            .collect();
+        let weights: Vec<f64> = classes.iter().map(|class| class.weight).collect();
+        let told = s.filter(|s| classes.iter().all(|class| s.tells(class)));
+        let of_replications = |values: Option<Vec<f64>>| match values {
+            Some(values) => values.into_iter().map(finite).collect(),
+            None => vec![None; engines.len()],
+        };
+        Run {
+            seed: self.settings.seed,
+            replications: of_replications(s.map(Sample::replications)),
+            weighted_replications: of_replications(told.map(|s| s.weighted_replications(&weights))),
+            events: engines.iter().map(Replication::events).sum(),
+            simulated_time: engines.iter().map(Replication::now).sum(),
+            warm_up: s.map_or(0.0, |s| s.warm_up),
+            ending: self.ending,
+            health,
+            mean_response: s.and_then(|s| s.mean_response(&all)),
+            mean_waiting: s.and_then(|s| s.mean_waiting(&all)),
+            percentiles: s.and_then(|_| percentiles(&together(histograms.iter()))),
+            weighted_response: told.and_then(|s| s.weighted_response(&weights)),
+            mean_number: s.and_then(|s| {
+                let c = s.columns;
+                s.time_average(|row| all.iter().map(|&i| row[c.present(i)]).sum())
+            }),
+            fairness: means.map(|m| jain(&m)),
+            own: own(s),
+            types,
+            watched: watched(engines, s),
+            path: path(engines),
+        }
+    }
+
+    fn class_result<C>(
+        &self,
+        sample: Option<&Sample>,
+        histogram: &Histogram,
+        own: impl Fn(Option<&Sample>, usize) -> C,
+        i: usize,
+    ) -> ClassResult<C> {
+        let (class, engines) = (&self.classes[i], &self.engines[..]);
+        let sample = sample.filter(|s| s.tells(class));
+        let average = |column: fn(&Columns, usize) -> usize| {
+            sample.and_then(|s| s.time_average(|row| row[column(&s.columns, i)]))
+        };
+        let mean_response = sample.and_then(|s| s.mean_response(&[i]));
+        let completions = sample.map_or(0.0, |s| s.total(|row| row[s.columns.completions(i)]));
+        ClassResult {
+            name: class.name.clone(),
+            completions: completions as u64,
+            mean_response,
+            mean_waiting: sample.and_then(|s| s.mean_waiting(&[i])),
+            slowdown: mean_response.map(|e| e.times(1.0 / class.mean_size)),
+            percentiles: sample.and_then(|_| percentiles(histogram)),
+            mean_number: average(Columns::present),
+            mean_in_service: average(Columns::busy),
+            own: own(sample, i),
+            left: engines.iter().map(|e| e.present(i)).sum(),
+            grows: growth::class_grows(self.classes, engines, i),
+        }
+    }
+}
+
+fn finite(x: f64) -> Option<f64> {
+    x.is_finite().then_some(x)
+}
+
+/// Response times of class i in all replications.
+fn responses(engines: &[impl Replication], i: usize) -> Histogram {
+    together(engines.iter().flat_map(|e| e.recorder().responses(i)))
+}
+
+fn together<'a>(mut histograms: impl Iterator<Item = &'a Histogram>) -> Histogram {
+    let first = histograms.next().cloned();
+    let mut all = first.unwrap_or_else(|| Histogram::new(1.0));
+    histograms.for_each(|part| all.merge(part));
+    all
+}
+
+fn percentiles(responses: &Histogram) -> Option<[f64; 3]> {
+    Some([
+        responses.quantile(0.5)?,
+        responses.quantile(0.95)?,
+        responses.quantile(0.99)?,
+    ])
+}
+
+/// What was seen of the watched thresholds.
+fn watched(engines: &[impl Replication], sample: Option<&Sample>) -> Vec<Watched> {
+    let first = engines.first().map(|e| &e.recorder().series.watchers);
+    let watches = first.map_or(&[][..], |watchers| &watchers.watches);
+    let seen = watches.iter().enumerate().map(|(w, &watch)| Watched {
+        watch,
+        above: sample.and_then(|s| above(s, w, &watch)),
+    });
+    seen.collect()
+}
+
+/// The fraction of time, or of jobs, above a watched threshold.
+fn above(sample: &Sample, w: usize, watched: &Watch) -> Option<Estimate> {
+    let c = sample.columns;
+    let above = |row: &[f64]| row[c.above(w)];
+    match watched.threshold {
+        Threshold::Number(_) => sample.time_average(above),
+        Threshold::Response(_) => sample.ratio(above, |row| row[c.completions(watched.job_type)]),
+    }
+}
+
+/// The mean number in system, in few enough intervals to draw them.
+fn path(engines: &[impl Replication]) -> (Vec<f64>, f64) {
+    let (number, length) = sample::mean_number(sample::all_series(engines), None);
+    let size = number.len().div_ceil(256).max(1);
+    let mean = |few: &[f64]| few.iter().sum::<f64>() / few.len() as f64;
+    let path = number.chunks_exact(size).map(mean).collect();
+    (path, length * size as f64)
+}
+
+/// Jain's index, `(Σ x)² / (K Σ x²)`.
+fn jain(values: &[f64]) -> f64 {
+    let sum: f64 = values.iter().sum();
+    let squares: f64 = values.iter().map(|x| x * x).sum();
+    sum * sum / (values.len() as f64 * squares)
+}

@@ -1,0 +1,220 @@
+//! What replications measured after their warm-up, in batches, and the estimates from it.
+
+use super::replication::Replication;
+use super::series::{Columns, Series};
+use super::statistics::{self, BATCHES, Estimate};
+use super::{Class, Recorder};
+
+/// Batches of all replications.
+pub(crate) struct Sample {
+    pub columns: Columns,
+    /// Row after row, those of one replication one after another.
+    rows: Vec<Vec<f64>>,
+    /// Batches a replication.
+    batches: usize,
+    /// Time cut off from each replication.
+    pub warm_up: f64,
+    /// Time that is left of the shortest.
+    length: f64,
+}
+
+/// The warm-up is at least so many times the mean residual size of the longest jobs, and the rest at
+/// least so many times: what was not there at the start, and what is not done at the end, then weighs
+/// less than a hundredth of them.
+pub(super) const WARM_UP: f64 = 3.0;
+pub(super) const REST: f64 = 10.0;
+
+/// Classes with a smaller share of the jobs in service are not asked.
+const SMALLEST_SHARE: f64 = 1e-3;
+
+/// The longest mean residual size \[time\] of the classes that make up the mean.
+pub(super) fn memory(classes: &[Class]) -> f64 {
+    let all: f64 = classes.iter().map(Class::offered_load).sum();
+    let weighty = |class: &&Class| class.offered_load() >= SMALLEST_SHARE * all;
+    let residuals = classes.iter().filter(weighty).map(Class::residual);
+    residuals.fold(0.0, f64::max)
+}
+
+/// The series of all replications.
+pub(super) fn all_series<R: Replication>(
+    engines: &[R],
+) -> impl ExactSizeIterator<Item = &Series> + Clone {
+    engines
+        .iter()
+        .map(R::recorder)
+        .map(|r: &Recorder| &r.series)
+}
+
+impl Sample {
+    /// `None` when no warm-up is found, or too little is left after it: for batches, or beside the
+    /// longest jobs. Those weigh most in the means, and the number of them in system, which grows
+    /// for as long as they last, can drown in the noise of all others.
+    pub fn new(classes: &[Class], engines: &[impl Replication]) -> Option<Self> {
+        let memory = memory(classes);
+        let warm_up = warm_up(all_series(engines), WARM_UP * memory)?;
+        let batches = BATCHES.div_ceil(engines.len());
+        let mut rows = Vec::new();
+        let mut length = f64::INFINITY;
+        for series in all_series(engines) {
+            let cut = (warm_up / series.length()).round() as usize;
+            let left = series.len().checked_sub(cut)?;
+            length = length.min(left as f64 * series.length());
+            if length < REST * memory {
+                return None;
+            }
+            let size = left / batches;
+            let first = series.len() - size * batches;
+            if size == 0 {
+                return None;
+            }
+            rows.extend((0..batches).map(|b| series.sum(first + b * size..first + (b + 1) * size)));
+        }
+        Some(Sample {
+            columns: engines.first()?.recorder().series.columns,
+            rows,
+            batches,
+            warm_up,
+            length,
+        })
+    }
+
+    /// Whether it is long enough to tell of jobs of this class.
+    pub fn tells(&self, class: &Class) -> bool {
+        self.length >= REST * class.residual()
+    }
+
+    pub fn total(&self, quantity: impl Fn(&[f64]) -> f64) -> f64 {
+        self.rows.iter().map(|row| quantity(row)).sum()
+    }
+
+    /// A ratio of sums; none where the lower one is zero.
+    pub fn ratio(
+        &self,
+        upper: impl Fn(&[f64]) -> f64,
+        lower: impl Fn(&[f64]) -> f64,
+    ) -> Option<Estimate> {
+        let total = self.total(&lower);
+        if total == 0.0 {
+            return None;
+        }
+        let mean = self.total(&upper) / total;
+        let share = total / self.rows.len() as f64;
+        Some(self.estimate(mean, |row| (upper(row) - mean * lower(row)) / share))
+    }
+
+    /// The estimate `mean`, from what each batch deviates by.
+    pub fn estimate(&self, mean: f64, deviation: impl Fn(&[f64]) -> f64) -> Estimate {
+        let deviations: Vec<f64> = self.rows.iter().map(|row| deviation(row)).collect();
+        Estimate::new(mean, &deviations, self.batches)
+    }
+
+    /// Time average of a quantity that is integrated in each batch.
+    pub fn time_average(&self, quantity: impl Fn(&[f64]) -> f64) -> Option<Estimate> {
+        let time = self.columns.time();
+        self.ratio(quantity, |row| row[time])
+    }
+
+    /// Mean response time of each replication, over the jobs of all classes.
+    pub fn replications(&self) -> Vec<f64> {
+        let c = self.columns;
+        self.of_replications(|row| {
+            let sum = |column: &dyn Fn(usize) -> usize| -> f64 {
+                (0..c.classes).map(|i| row[column(i)]).sum()
+            };
+            sum(&|i| c.responses(i)) / sum(&|i| c.completions(i))
+        })
+    }
+
+    /// `Σ w_i E[T_i]` of each replication.
+    pub fn weighted_replications(&self, weights: &[f64]) -> Vec<f64> {
+        let c = self.columns;
+        let of_class = |row: &[f64], i: usize| row[c.responses(i)] / row[c.completions(i)];
+        let weights = || weights.iter().enumerate();
+        self.of_replications(|row| weights().map(|(i, w)| w * of_class(row, i)).sum())
+    }
+
+    /// What follows from the sums of each replication.
+    fn of_replications(&self, value: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+        let sum = |rows: &[Vec<f64>]| {
+            let column = |c: usize| rows.iter().map(|row| row[c]).sum();
+            (0..rows[0].len()).map(column).collect::<Vec<f64>>()
+        };
+        let replications = self.rows.chunks(self.batches);
+        replications.map(|rows| value(&sum(rows))).collect()
+    }
+
+    /// Mean response time over the jobs of some classes together.
+    pub fn mean_response(&self, classes: &[usize]) -> Option<Estimate> {
+        let c = self.columns;
+        self.ratio(
+            |row| classes.iter().map(|&i| row[c.responses(i)]).sum(),
+            |row| classes.iter().map(|&i| row[c.completions(i)]).sum(),
+        )
+    }
+
+    /// Mean time in system without service, over the jobs of some classes together.
+    pub fn mean_waiting(&self, classes: &[usize]) -> Option<Estimate> {
+        let c = self.columns;
+        let idle = |row: &[f64], i: usize| row[c.present(i)] - row[c.busy(i)];
+        self.ratio(
+            |row| classes.iter().map(|&i| idle(row, i)).sum(),
+            |row| classes.iter().map(|&i| row[c.completions(i)]).sum(),
+        )
+    }
+
+    /// `Σ w_i E[T_i]` with weights of sum 1; none when some class has no completion.
+    pub fn weighted_response(&self, weights: &[f64]) -> Option<Estimate> {
+        let c = self.columns;
+        let classes = 0..weights.len();
+        let jobs: Vec<f64> = classes
+            .clone()
+            .map(|i| self.total(|row| row[c.completions(i)]) / self.rows.len() as f64)
+            .collect();
+        let means: Option<Vec<f64>> = classes
+            .clone()
+            .map(|i| self.mean_response(&[i]).map(|e| e.mean))
+            .collect();
+        let means = means?;
+        let mean = weights.iter().zip(&means).map(|(w, m)| w * m).sum();
+        Some(self.estimate(mean, |row| {
+            let excess =
+                |i: usize| (row[c.responses(i)] - means[i] * row[c.completions(i)]) / jobs[i];
+            classes.clone().map(|i| weights[i] * excess(i)).sum()
+        }))
+    }
+}
+
+/// Relative half-width of the mean response time so far; `None` while nothing can be said.
+pub(super) fn precision(classes: &[Class], engines: &[impl Replication]) -> Option<f64> {
+    let sample = Sample::new(classes, engines)?;
+    let all: Vec<usize> = (0..sample.columns.classes).collect();
+    Some(sample.mean_response(&all)?.relative())
+}
+
+/// The warm-up \[time\] of replications, from their mean number in system together, and at least
+/// so long.
+fn warm_up<'a>(all: impl Iterator<Item = &'a Series> + Clone, least: f64) -> Option<f64> {
+    let (number, length) = mean_number(all, None);
+    let found = statistics::warm_up(&number)? as f64;
+    Some(found.max((least / length).ceil()) * length)
+}
+
+/// Mean number of a class or of all in system, in buckets of time, over all replications, and the
+/// buckets' length. A replication that is not as far as others has smaller buckets: these are merged.
+pub(super) fn mean_number<'a>(
+    all: impl Iterator<Item = &'a Series> + Clone,
+    of_class: Option<usize>,
+) -> (Vec<f64>, f64) {
+    let length = all.clone().map(Series::length).fold(0.0, f64::max);
+    let coarse = |series: &Series| {
+        let size = (length / series.length()).round() as usize;
+        let classes = of_class.map_or(0..series.columns.classes, |i| i..i + 1);
+        let pairs = series.number(classes);
+        let mean = |pair: &[f64]| pair.iter().sum::<f64>() / size as f64;
+        pairs.chunks_exact(size).map(mean).collect::<Vec<f64>>()
+    };
+    let numbers: Vec<Vec<f64>> = all.map(coarse).collect();
+    let shortest = numbers.iter().map(Vec::len).min().unwrap_or(0);
+    let mean = |b: usize| numbers.iter().map(|n| n[b]).sum::<f64>() / numbers.len() as f64;
+    ((0..shortest).map(mean).collect(), length)
+}

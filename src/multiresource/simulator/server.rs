@@ -127,7 +127,8 @@ impl<P: Policy + Send, E: Ends + Send> Servers for Server<P, E> {
                 self.hazard = service.exponential();
                 let point = service.uniform() * rates.total;
                 if point < rates.clocks {
-                    let Some(event) = ring(&mut self.system, point, now) else {
+                    self.system.advance(now);
+                    let Some(event) = ring(&self.system, point) else {
                         return Happened::Nothing;
                     };
                     self.react(event);
@@ -140,6 +141,8 @@ impl<P: Policy + Send, E: Ends + Send> Servers for Server<P, E> {
             }
         };
         let Some(slot) = slot else {
+            // The time until then has passed all the same.
+            self.system.advance(now);
             return Happened::Nothing;
         };
         let (i, job) = self.system.complete_slot(slot, now);
@@ -198,7 +201,7 @@ impl<P: Policy + Send, E: Ends + Send> Servers for Server<P, E> {
 }
 
 /// The clock at a point drawn uniformly below their total rate rings.
-fn ring(system: &mut System, mut point: f64, now: f64) -> Option<Event> {
+fn ring(system: &System, mut point: f64) -> Option<Event> {
     let clocks = system.clocks().iter().enumerate();
     let mut running = clocks.filter(|(_, rate)| **rate > 0.0);
     let rings = running.clone().find(|(_, rate)| {
@@ -207,6 +210,5 @@ fn ring(system: &mut System, mut point: f64, now: f64) -> Option<Event> {
     });
     // Rounding must not take it beyond the last.
     let (clock, _) = rings.or_else(|| running.next_back())?;
-    system.advance(now);
     Some(Event::Clock(clock))
 }

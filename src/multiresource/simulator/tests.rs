@@ -117,6 +117,21 @@ fn many_server_queue() {
     }
 }
 
+/// M/M/∞ with two types whose rates lie so close together that jobs that end are drawn by a bound on
+/// their rates: E[N_i] = λ_i/μ_i.
+#[test]
+fn types_of_similar_rates_keep_their_own() {
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 100000}}\njobs:\n  \
+        - {name: a, demand: {cpu: 1}, arrival_rate: 10, mean_size: 1}\n  \
+        - {name: b, demand: {cpu: 1}, arrival_rate: 16, mean_size: .625}\n";
+    let workload = Workload::parse(text, "similar").unwrap().workload;
+    let run = simulate(&workload, FirstFit, &events(4_000_000), quiet).unwrap();
+    for (job_type, mean_response) in run.types.iter().zip([1.0, 0.625]) {
+        agrees(job_type.mean_number, 10.0, 0.01, &job_type.name);
+        agrees(job_type.mean_response, mean_response, 0.01, &job_type.name);
+    }
+}
+
 /// pMSR, section 7 of the MSR paper, α = 2: mean numbers from an independent exact analysis
 /// (a quasi-birth-death process, checked against a truncated chain).
 #[test]
@@ -132,12 +147,12 @@ fn preemptive_section_seven_has_its_exact_means() {
     ] {
         let workload = model("section7").scaled(load / 0.9).unwrap();
         let run = policy.simulate(&workload, &events(budget), quiet).unwrap();
-        for (kind, exact) in run.types.iter().zip(exact) {
+        for (job_type, exact) in run.types.iter().zip(exact) {
             agrees(
-                kind.mean_number,
+                job_type.mean_number,
                 exact,
                 within,
-                &format!("E[N] of {} at {load}", kind.name),
+                &format!("E[N] of {} at {load}", job_type.name),
             );
         }
     }
@@ -155,8 +170,8 @@ fn non_preemptive_section_seven_has_its_exact_means() {
     let run = policy
         .simulate(&model("section7"), &events(40_000_000), quiet)
         .unwrap();
-    for (kind, exact) in run.types.iter().zip([29.088, 50.874, 88.509]) {
-        agrees(kind.mean_number, exact, 0.15, &kind.name);
+    for (job_type, exact) in run.types.iter().zip([29.088, 50.874, 88.509]) {
+        agrees(job_type.mean_number, exact, 0.15, &job_type.name);
     }
 }
 

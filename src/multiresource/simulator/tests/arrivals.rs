@@ -219,5 +219,5 @@ fn what_arrives_at_once_keeps_its_order() {
     let found: Vec<(f64, u32)> = found.iter().map(|a| (a.time, a.class)).collect();
     let half = [(0.25, 1), (0.5, 0), (0.5, 1)];
     assert_eq!(found[..3], half);
-    assert_eq!(found[3..], half.map(|(time, kind)| (time + 0.5, kind)));
+    assert_eq!(found[3..], half.map(|(time, class)| (time + 0.5, class)));
 }

@@ -207,12 +207,12 @@ fn mean_numbers_of_truncated_chains() {
             let run = contender
                 .simulate(&workload, &events(3_000_000), quiet)
                 .unwrap();
-            for (kind, exact) in run.types.iter().zip(exact) {
+            for (job_type, exact) in run.types.iter().zip(exact) {
                 agrees(
-                    kind.mean_number,
+                    job_type.mean_number,
                     exact,
                     0.02,
-                    &format!("{rule}, {}", kind.name),
+                    &format!("{rule}, {}", job_type.name),
                 );
             }
         }

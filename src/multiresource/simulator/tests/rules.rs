@@ -71,8 +71,8 @@ fn all_work_is_done() {
                 .unwrap();
             let name = contender.name();
             assert_eq!(run.health, Health::Settled, "{name}");
-            for (kind, t) in run.types.iter().zip(workload.types()) {
-                agrees(kind.mean_in_service, t.offered_load(), 0.05, name);
+            for (job_type, t) in run.types.iter().zip(workload.types()) {
+                agrees(job_type.mean_in_service, t.offered_load(), 0.05, name);
             }
         }
     }

@@ -108,8 +108,8 @@ fn an_exponential_type_beside_another_law_is_served_by_its_size_too() {
     let workload = workload(1, &[(0.2, LAWS[0]), (0.3, LAWS[2])]);
     let wait = (0.2 * 8.0 + 0.3 * 5.0) / (2.0 * 0.3);
     let run = simulate(&workload, Fcfs, &events(6_000_000), quiet).unwrap();
-    for (kind, mean) in run.types.iter().zip([2.0, 1.0]) {
-        agrees(kind.mean_response, wait + mean, 0.03, &kind.name);
+    for (job_type, mean) in run.types.iter().zip([2.0, 1.0]) {
+        agrees(job_type.mean_response, wait + mean, 0.03, &job_type.name);
     }
 }
 
@@ -195,8 +195,8 @@ fn a_preempted_job_resumes_where_it_was_stopped() {
     ];
     let run = simulate(&workload, Priority, &events(10_000_000), quiet).unwrap();
     assert!(run.own.counters.preemptions > 100_000);
-    for (kind, exact) in run.types.iter().zip(exact) {
-        agrees(kind.mean_response, exact, 0.05, &kind.name);
+    for (job_type, exact) in run.types.iter().zip(exact) {
+        agrees(job_type.mean_response, exact, 0.05, &job_type.name);
     }
 }
 
@@ -282,8 +282,8 @@ fn the_calendar_agrees_with_the_race_on_exponential_sizes() {
         let workload = workload.scaled(load / 0.9).unwrap();
         let policy = Contender::from(Family::Msr(policy));
         let run = policy.simulate(&workload, &events(budget), quiet).unwrap();
-        for (kind, exact) in run.types.iter().zip(exact) {
-            agrees(kind.mean_number, exact, within, &kind.name);
+        for (job_type, exact) in run.types.iter().zip(exact) {
+            agrees(job_type.mean_number, exact, within, &job_type.name);
         }
     }
 }
@@ -309,8 +309,13 @@ fn all_work_is_done_under_every_rule_and_a_seed_has_one_result() {
             .simulate(&workload, &events(3_000_000), quiet)
             .unwrap();
         assert_eq!(run.health, Health::Settled, "{contender:?}");
-        for (kind, t) in run.types.iter().zip(workload.types()) {
-            agrees(kind.mean_in_service, t.offered_load(), 0.05, &kind.name);
+        for (job_type, t) in run.types.iter().zip(workload.types()) {
+            agrees(
+                job_type.mean_in_service,
+                t.offered_load(),
+                0.05,
+                &job_type.name,
+            );
         }
         let again = contender
             .simulate(&workload, &events(3_000_000), quiet)

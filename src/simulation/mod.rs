@@ -43,3 +43,6 @@ pub(crate) use replication::{BURST, CROWDED, Replicated, Replication, replicate}
 pub(crate) use sample::Sample;
 pub(crate) use sizes::Sampler;
 pub(crate) use tournament::Tournament;
+
+#[cfg(test)]
+mod tests;

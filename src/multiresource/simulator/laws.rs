@@ -10,10 +10,13 @@ pub(super) fn sampler(size: &Size) -> Sampler {
     if size.is_exponential() {
         return Sampler::Exponential(size.mean());
     }
-    if let Some(stages) = size.phases() {
-        return Sampler::Stages(stages);
-    }
     match size {
+        Size::Exponential { .. }
+        | Size::Erlang { .. }
+        | Size::Hyperexponential { .. }
+        | Size::BalancedHyperexponential { .. }
+        | Size::Coxian { .. } => Sampler::Stages(size.phases().expect("it is a law of stages")),
+        Size::Deterministic { mean } => Sampler::Deterministic(mean.value()),
         Size::Lognormal { mean, scv } => {
             let (mu, sigma) = lognormal(mean.value(), scv.value());
             Sampler::Lognormal { mu, sigma }
@@ -44,8 +47,6 @@ pub(super) fn sampler(size: &Size) -> Sampler {
                 which: Alias::new(&weights),
             }
         }
-        // The one that is left.
-        _ => Sampler::Deterministic(size.mean()),
     }
 }
 
@@ -65,8 +66,8 @@ pub(super) fn arrivals(workload: &Workload, stream: Stream) -> LawDriven {
 fn process(job_type: &JobType) -> Process {
     let poisson = || Process::Renewal(Sampler::Exponential(1.0 / job_type.arrival_rate()));
     match job_type.arrivals() {
-        _ if job_type.is_poisson() => poisson(),
         ArrivalProcess::Poisson { .. } => poisson(),
+        _ if job_type.is_poisson() => poisson(),
         ArrivalProcess::Renewal { interarrival } => Process::Renewal(sampler(interarrival)),
         ArrivalProcess::MarkovModulated { rates, switching } => {
             let switching: Vec<Vec<f64>> = switching.iter().map(|row| values(row)).collect();

@@ -1,0 +1,209 @@
+//! An engine that knows no kind of workload: one server, first come, first served.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+
+use serde::{Deserialize, Serialize};
+
+use super::*;
+
+/// Events are arrivals and departures.
+struct Queue {
+    recorder: Recorder,
+    arrivals: LawDriven,
+    law: Sampler,
+    sizes: Stream,
+    next: Arrival,
+    /// Arrival times and sizes; the first job is in service.
+    jobs: VecDeque<(f64, f64)>,
+    end: f64,
+    now: f64,
+    events: u64,
+    present: Meter,
+    busy: Meter,
+    origin: f64,
+}
+
+/// The extra column: jobs that found the server empty.
+const FOUND_EMPTY: usize = 0;
+
+impl Queue {
+    fn new(classes: &[Class], settings: &Settings, replication: u32) -> Self {
+        let Streams {
+            arrivals, sizes, ..
+        } = Streams::new(settings.seed, replication);
+        let mut queue = Queue {
+            recorder: Recorder::new(classes, 1, &settings.watch),
+            arrivals: LawDriven::poisson(&[classes[0].arrival_rate], arrivals),
+            law: Sampler::Exponential(classes[0].mean_size),
+            sizes,
+            next: Arrival::NEVER,
+            jobs: VecDeque::new(),
+            end: f64::INFINITY,
+            now: 0.0,
+            events: 0,
+            present: Meter::default(),
+            busy: Meter::default(),
+            origin: 0.0,
+        };
+        queue.draw();
+        queue
+    }
+
+    fn draw(&mut self) {
+        let mut block = [Arrival::default()];
+        self.arrivals.fill(&mut block, &mut []);
+        [self.next] = block;
+    }
+
+    fn step(&mut self) {
+        self.now = self.next.time.min(self.end);
+        while self.now >= self.recorder.series.next_tick() {
+            let tick = self.recorder.series.next_tick();
+            if self.recorder.series.tick() {
+                let length = tick - std::mem::replace(&mut self.origin, tick);
+                let Queue { present, busy, .. } = self;
+                self.recorder.close(tick, |row| {
+                    row.integrals(0, present.collect(length), busy.collect(length));
+                });
+            }
+        }
+        let now = self.now;
+        if self.next.time <= self.end {
+            let size = self.law.draw(&mut self.sizes);
+            self.jobs.push_back((now, size));
+            let present = self.jobs.len() as u64;
+            self.recorder.arrived(0, now, || present);
+            if present == 1 {
+                self.end = now + size;
+                self.recorder.series.extra_mut()[FOUND_EMPTY] += 1.0;
+            }
+            self.draw();
+        } else {
+            let (arrived, _) = self.jobs.pop_front().unwrap();
+            let present = self.jobs.len() as u64;
+            self.recorder.departed(0, now - arrived, now, || present);
+            self.end = self.jobs.front().map_or(f64::INFINITY, |job| now + job.1);
+        }
+        let at = now - self.origin;
+        self.present.set(self.jobs.len() as f64, at);
+        self.busy.set(self.jobs.len().min(1) as f64, at);
+        self.events += 1;
+    }
+}
+
+impl Replication for Queue {
+    type Violation = Infallible;
+
+    fn run(&mut self, events: u64, stopped: impl Fn() -> bool) {
+        while self.events < events && !stopped() {
+            self.step();
+        }
+    }
+
+    fn audit(&mut self) -> Option<&Infallible> {
+        None
+    }
+
+    fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
+    fn events(&self) -> u64 {
+        self.events
+    }
+
+    fn now(&self) -> f64 {
+        self.now
+    }
+
+    fn jobs(&self) -> u64 {
+        self.jobs.len() as u64
+    }
+
+    fn present(&self, _: usize) -> u64 {
+        self.jobs()
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Own {
+    found_empty: Option<Estimate>,
+}
+
+fn run(rate: f64, settings: &Settings) -> Run<Own> {
+    let class = Class {
+        name: "a".into(),
+        arrival_rate: rate,
+        mean_size: 1.0,
+        scv: 1.0,
+        dispersion: 1.0,
+        weight: 1.0,
+    };
+    let classes = [class];
+    let engine = |r| Queue::new(&classes, settings, r);
+    let replicated = replicate(&classes, engine, settings, |_| ()).unwrap();
+    let own = |sample: Option<&Sample>| Own {
+        found_empty: sample.and_then(|s| {
+            let c = s.columns;
+            s.ratio(|row| row[c.extra(FOUND_EMPTY)], |row| row[c.completions(0)])
+        }),
+    };
+    replicated.run(own, |_, _| ())
+}
+
+/// M/M/1: E[T] = 1/(μ−λ), P(Q > x) = ρ^(x+1), and 1 − ρ of the jobs find the server empty.
+#[test]
+fn an_engine_of_its_own_gets_all_that_is_measured() {
+    let settings = Settings {
+        precision: 0.02,
+        watch: vec![Watch {
+            job_type: 0,
+            threshold: Threshold::Number(4),
+        }],
+        ..Settings::default()
+    };
+    let run = run(0.7, &settings);
+    assert_eq!(
+        (run.health, run.ending),
+        (Health::Settled, Ending::Precision)
+    );
+    for (found, exact) in [
+        (run.mean_response, 1.0 / 0.3),
+        (run.mean_number, 0.7 / 0.3),
+        (run.types[0].mean_in_service, 0.7),
+        (run.watched[0].above, 0.7_f64.powi(5)),
+        (run.own.found_empty, 0.3),
+    ] {
+        let found = found.unwrap();
+        assert!(found.covers(exact, 0.999), "{found:?} for {exact}");
+        assert!(found.relative() < 0.1);
+    }
+}
+
+/// What is a kind's own stands beside the other fields, and is read back.
+#[test]
+fn own_fields_stand_beside_the_others() {
+    let settings = Settings {
+        events: 400_000,
+        ..Settings::default()
+    };
+    let run = run(0.5, &settings);
+    let value = serde_json::to_value(&run).unwrap();
+    assert!(value["found_empty"]["mean"].is_number(), "{value}");
+    assert!(value["types"][0].get("own").is_none());
+    let text = serde_json::to_string(&run).unwrap();
+    let read: Run<Own> = serde_json::from_str(&text).unwrap();
+    assert_eq!(serde_json::to_string(&read).unwrap(), text);
+}
+
+#[test]
+fn a_queue_that_grows_has_no_mean() {
+    let run = run(1.2, &Settings::default());
+    assert_eq!(
+        (run.health, run.ending),
+        (Health::Unstable, Ending::RunsAway)
+    );
+    assert!(run.mean_response.is_none() && run.own.found_empty.is_none() && run.types[0].grows);
+}

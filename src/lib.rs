@@ -101,4 +101,5 @@
 
 pub mod ctmc;
 pub mod multiresource;
+pub mod report;
 pub mod simulation;

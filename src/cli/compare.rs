@@ -2,24 +2,19 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Args;
-use synth::multiresource::artifact::Objective;
-use synth::multiresource::optimum;
-use synth::multiresource::program::{self, Limits};
-use synth::multiresource::report::{
-    self, Budgets, Cell, Comparison, Header, OptimumAt, Outcome as CellOutcome, Subject,
-};
+use synth::multiresource::report;
 use synth::multiresource::simulator::Settings;
+use synth::multiresource::verbs::{self, Comparing, Underway};
 use synth::multiresource::workload::Workload;
+use synth::simulation::sweep::{Cell, Comparison, Journal, Outcome as CellOutcome, Swept};
 
-use super::journal::Journal;
 use super::output::{apart, emit, is_stdout, writable};
-use super::plan::{Entered, Plan, enter};
+use super::progress::{Bar, spinner};
 use super::simulate::Budget;
 use super::{
-    Common, INTERRUPTED, NEGATIVE, Outcome, fraction, interrupt, progress, read_workload, tell,
+    Common, INTERRUPTED, NEGATIVE, Outcome, fraction, interrupt, read_workload, tell, width,
 };
 
 #[derive(Args)]
@@ -93,41 +88,50 @@ pub fn load(text: &str) -> Result<f64, String> {
 pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     arguments.check()?;
     let workload = read_workload(&arguments.workload, common)?;
-    let entered = arguments.enter(&workload)?;
-    let spinner = progress::spinner(common, "solving the program");
-    let solution = program::solve(&workload, &Limits::default())?;
-    drop(spinner);
+    let interrupt = interrupt::Later::new();
     let settings = Settings {
-        interrupt: interrupt::flag()?,
+        interrupt: interrupt.flag(),
         common_sizes: true,
         ..arguments.budget.settings(EVENTS)
     };
-    let header = arguments.header(&workload, solution.certificate.load, &settings, &entered);
-    let (mut journal, finished) = match arguments.journal_at() {
-        Some(file) => {
-            let (journal, cells) = Journal::open(file, &header, arguments.resume)?;
-            (Some(journal), cells)
-        }
-        None => (None, Vec::new()),
-    };
-    let plan = Plan {
+    let asked = Comparing {
         workload: &workload,
-        header: &header,
-        entered: &entered,
+        file: &arguments.workload.display().to_string(),
+        policies: &arguments.policies,
+        loads: &arguments.loads,
         settings: &settings,
+        optimum: arguments.optimum,
+        journal: arguments
+            .journal_at()
+            .map(|output| (output.as_path(), arguments.resume)),
     };
-    let cells = plan.run(finished, journal.as_mut(), common)?;
-    let interrupted = !plan.is_done(&cells);
-    let mut comparison = Comparison::new(header, cells, interrupted);
-    if arguments.optimum {
-        comparison.optima = arguments.optima(&workload, &comparison, &settings, common)?;
-    }
-    arguments.publish(&workload, &comparison, common)?;
-    conclude(&comparison, journal, common)
+    let program = spinner(common, "solving the program");
+    let (mut bar, mut dynamic) = (Bar::new(common), None);
+    let swept = verbs::compare(&asked, |underway| {
+        interrupt.listen();
+        program.end();
+        match underway {
+            Underway::Cell(stage) => bar.stage(&stage, &settings),
+            Underway::Optimum(load, step) => {
+                bar.end();
+                let what = "solving the dynamic program";
+                let line = dynamic.get_or_insert_with(|| spinner(common, what));
+                let step = step.map_or_else(|| what.into(), |step| report::optimum_step(&step));
+                line.set_message(format!("ρ = {load}: {step}"));
+            }
+        }
+    })?;
+    drop((program, bar, dynamic));
+    arguments.publish(&workload, &swept.comparison, common)?;
+    conclude(swept, common)
 }
 
 /// The exit code; the journal goes once everything is there.
-fn conclude(comparison: &Comparison, journal: Option<Journal>, common: &Common) -> Outcome {
+fn conclude(swept: Swept, common: &Common) -> Outcome {
+    let Swept {
+        comparison,
+        journal,
+    } = swept;
     if comparison.interrupted {
         if journal.is_some() {
             tell(
@@ -191,94 +195,6 @@ impl Arguments {
             .filter(regular)
     }
 
-    /// Reads the policies.
-    fn enter(&self, workload: &Workload) -> Result<Vec<Entered>, Box<dyn Error>> {
-        let entered: Result<Vec<Entered>, _> = self
-            .policies
-            .iter()
-            .map(|name| enter(name, workload))
-            .collect();
-        let entered = entered?;
-        let misfits: Vec<&str> = entered
-            .iter()
-            .filter_map(|e| e.contender.as_ref().err())
-            .map(String::as_str)
-            .collect();
-        if misfits.len() == entered.len() {
-            return Err(
-                format!("no policy can run on this workload: {}", misfits.join("; ")).into(),
-            );
-        }
-        Ok(entered)
-    }
-
-    /// What no policy without preemption can beat, load by load.
-    fn optima(
-        &self,
-        workload: &Workload,
-        comparison: &Comparison,
-        settings: &Settings,
-        common: &Common,
-    ) -> Result<Vec<OptimumAt>, Box<dyn Error>> {
-        let own = comparison.header.workload.load;
-        let limits = optimum::Limits {
-            time: Duration::from_secs(120),
-            ..optimum::Limits::default()
-        };
-        let at = |&load: &f64| {
-            let spinner = progress::spinner(common, "solving the dynamic program");
-            let scaled = workload.scaled(load / own)?;
-            let mean = Objective::Mean;
-            let found = optimum::optimum(&scaled, mean, &limits, &settings.interrupt, |step| {
-                spinner.set_message(format!("ρ = {load}: {}", report::optimum_step(&step)));
-            });
-            let (lower_bound, why) = match found {
-                Ok(found) => {
-                    let cut = "cut short, the bound from below is weaker than it would be";
-                    let bound = Some(found.lower).filter(|lower| *lower > 0.0);
-                    (bound, found.interrupted.then(|| cut.to_string()))
-                }
-                Err(why) => (None, Some(why.to_string())),
-            };
-            Ok(OptimumAt {
-                load,
-                lower_bound,
-                why,
-            })
-        };
-        self.loads.iter().map(at).collect()
-    }
-
-    fn header(
-        &self,
-        workload: &Workload,
-        load: f64,
-        settings: &Settings,
-        entered: &[Entered],
-    ) -> Header {
-        Header {
-            format: Header::FORMAT.into(),
-            version: Header::VERSION,
-            tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
-            workload: Subject {
-                file: self.workload.display().to_string(),
-                source: workload.source().map(Into::into),
-                digest: workload.digest(),
-                time_unit: workload.time_unit().into(),
-                load,
-            },
-            settings: Budgets {
-                seed: settings.seed,
-                replications: settings.replications,
-                precision: settings.precision,
-                events: settings.events,
-                time_seconds: settings.time.map(|t| t.as_secs_f64()),
-            },
-            policies: entered.iter().map(|e| e.entrant.clone()).collect(),
-            loads: self.loads.clone(),
-        }
-    }
-
     /// The table to standard output, unless one of the documents goes there; it then is for people
     /// only. Files are written in any case.
     fn publish(
@@ -287,6 +203,7 @@ impl Arguments {
         comparison: &Comparison,
         common: &Common,
     ) -> Result<(), Box<dyn Error>> {
+        let besides = report::besides(workload);
         if let Some(path) = &self.output {
             emit(
                 Some(path),
@@ -294,12 +211,12 @@ impl Arguments {
             )?;
         }
         if let Some(path) = &self.csv {
-            emit(Some(path), &report::comparison_csv(workload, comparison)?)?;
+            emit(Some(path), &report::comparison_csv(&besides, comparison)?)?;
         }
         if let Some(path) = &self.html {
-            emit(Some(path), &report::comparison_page(workload, comparison)?)?;
+            emit(Some(path), &report::comparison_page(&besides, comparison)?)?;
         }
-        let table = report::comparison_table(comparison);
+        let table = report::comparison_table(comparison, width());
         match self.outputs().any(|path| is_stdout(path)) {
             true => tell(common, &table),
             false => emit(None, &format!("{table}\n"))?,

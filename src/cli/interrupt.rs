@@ -1,8 +1,8 @@
 //! Ctrl-C: the first time, what runs ends with what it has; the second time, at once.
 
 use std::error::Error;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
 
 use super::INTERRUPTED;
 
@@ -11,13 +11,50 @@ use super::INTERRUPTED;
 /// # Errors
 /// When the system does not let signals be handled.
 pub fn flag() -> Result<Arc<AtomicBool>, Box<dyn Error>> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let set = Arc::clone(&flag);
+    let flag = Arc::default();
+    listen(&flag)?;
+    Ok(flag)
+}
+
+fn listen(flag: &Arc<AtomicBool>) -> Result<(), String> {
+    let set = Arc::clone(flag);
     ctrlc::set_handler(move || {
         if set.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED.into());
         }
     })
-    .map_err(|e| format!("cannot listen to Ctrl-C: {e}"))?;
-    Ok(flag)
+    .map_err(|e| format!("cannot listen to Ctrl-C: {e}"))
+}
+
+/// A flag that Ctrl-C sets from some moment on; before it, Ctrl-C ends the program.
+pub struct Later {
+    flag: Arc<AtomicBool>,
+    heard: Once,
+}
+
+impl Later {
+    pub fn new() -> Self {
+        Later {
+            flag: Arc::default(),
+            heard: Once::new(),
+        }
+    }
+
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.flag)
+    }
+
+    pub fn is_set(&self) -> bool {
+        self.flag.load(Ordering::Relaxed)
+    }
+
+    /// The moment is here.
+    pub fn listen(&self) {
+        self.heard.call_once(|| {
+            if let Err(why) = listen(&self.flag) {
+                // Ctrl-C then ends the program as before.
+                anstream::eprintln!("{why}");
+            }
+        });
+    }
 }

@@ -4,10 +4,8 @@ mod check;
 mod compare;
 mod completions;
 mod interrupt;
-mod journal;
 mod optimum;
 mod output;
-mod plan;
 mod progress;
 mod simulate;
 mod sweep;
@@ -21,7 +19,9 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use clap::{Args, Parser, Subcommand};
-use synth::multiresource::artifact::ArtifactError;
+use synth::multiresource::artifact::{self, ArtifactError};
+use synth::multiresource::report;
+use synth::multiresource::verbs::VerbError;
 use synth::multiresource::workload::{Described, Parsed, Workload, WorkloadError};
 
 use output::emit;
@@ -131,16 +131,13 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Some(Command::Simulate(arguments)) => simulate::run(arguments, common),
         Some(Command::Compare(arguments)) => compare::run(arguments, common),
         Some(Command::Rules) => {
-            emit(
-                None,
-                &format!("{}\n", synth::multiresource::report::rules()),
-            )?;
+            emit(None, &format!("{}\n", report::rules(width())))?;
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::SweepAlpha(arguments)) => sweep::run(arguments, common),
         Some(Command::Optimum(arguments)) => optimum::run(arguments, common),
         Some(Command::Schema) => {
-            let schema = serde_json::to_string_pretty(&synth::multiresource::artifact::schema())?;
+            let schema = serde_json::to_string_pretty(&artifact::schema())?;
             emit(None, &format!("{schema}\n"))?;
             Ok(ExitCode::SUCCESS)
         }
@@ -151,7 +148,11 @@ pub fn run(arguments: &Arguments) -> Outcome {
 
 /// The exit code of an error: that a policy is refused is an answer.
 pub fn code_of(error: &(dyn Error + 'static)) -> u8 {
-    match error.downcast_ref::<ArtifactError>() {
+    let refused = match error.downcast_ref::<VerbError>() {
+        Some(VerbError::Artifact(refused)) => Some(refused),
+        _ => error.downcast_ref::<ArtifactError>(),
+    };
+    match refused {
         Some(ArtifactError::Refused { .. }) => NEGATIVE,
         _ => 2,
     }
@@ -189,6 +190,18 @@ fn tell(common: &Common, text: &str) {
         let _ = writeln!(anstream::stderr(), "{text}");
     }
 }
+
+/// Width of tables: that of the terminal where it is narrower than [`report::WIDTH`].
+fn width() -> usize {
+    use terminal_size::{Width, terminal_size_of};
+    let found = terminal_size_of(std::io::stdout()).or_else(|| terminal_size_of(std::io::stderr()));
+    found.map_or(report::WIDTH, |(Width(columns), _)| {
+        usize::from(columns).clamp(NARROWEST, report::WIDTH)
+    })
+}
+
+/// Narrower terminals break lines themselves.
+const NARROWEST: usize = 60;
 
 /// A positive number, or a percentage of 1: `0.01` or `1%`.
 fn fraction(text: &str) -> Result<f64, String> {

@@ -1,21 +1,19 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::Args;
-use synth::multiresource::optimum::{Limits, optimum};
-use synth::multiresource::program;
-use synth::multiresource::report::{self, Distance, OptimumReport};
-use synth::multiresource::simulator::{Settings, simulate};
-use synth::multiresource::workload::Workload;
+use synth::multiresource::optimum::Limits;
+use synth::multiresource::report;
+use synth::multiresource::simulator::Settings;
+use synth::multiresource::verbs::{self, Asking, Doing};
 
 use super::output::{apart, publish};
-use super::plan::enter;
+use super::progress::spinner;
 use super::simulate::Budget;
 use super::typed::Objective;
 use super::{
-    Common, INTERRUPTED, NEGATIVE, Outcome, fraction, interrupt, positive, progress, read_workload,
+    Common, INTERRUPTED, NEGATIVE, Outcome, fraction, interrupt, positive, read_workload, width,
 };
 
 #[derive(Args)]
@@ -61,68 +59,39 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let read: Vec<&Path> = policies.chain([&*arguments.workload]).collect();
     let written: Vec<&Path> = arguments.output.iter().map(PathBuf::as_path).collect();
     apart(&read, &written)?;
-    let workload = scaled(arguments, common)?;
-    let entered: Result<Vec<_>, _> = arguments
-        .policies
-        .iter()
-        .map(|name| enter(name, &workload))
-        .collect();
-    let entered = entered?;
+    let workload = read_workload(&arguments.workload, common)?;
+    let interrupt = interrupt::Later::new();
     let settings = Settings {
-        interrupt: interrupt::flag()?,
+        interrupt: interrupt.flag(),
         ..arguments.budget.settings(EVENTS)
     };
-    let limits = Limits {
-        tolerance: arguments.tolerance,
-        time: Duration::from_secs_f64(arguments.time_limit.min(1e9)),
-        ..Limits::default()
+    let asking = Asking {
+        load: arguments.load,
+        objective: arguments.objective.into(),
+        policies: &arguments.policies,
+        limits: &Limits {
+            tolerance: arguments.tolerance,
+            time: Duration::from_secs_f64(arguments.time_limit.min(1e9)),
+            ..Limits::default()
+        },
+        settings: &settings,
     };
-    let objective = arguments.objective.into();
-    let spinner = progress::spinner(common, "solving the dynamic program");
-    let found = optimum(&workload, objective, &limits, &settings.interrupt, |step| {
-        spinner.set_message(report::optimum_step(&step));
-    })?;
-    let mut distances = Vec::new();
-    let mut failed = false;
-    if !settings.interrupt.load(Ordering::Relaxed) {
-        spinner.set_message("simulating its policy".into());
-        let run = simulate(&workload, found.policy.clone(), &settings, |_| ())?;
-        distances.push(Distance::new("its policy", &run, objective));
-        for entered in &entered {
-            spinner.set_message(format!("simulating {}", entered.entrant.name));
-            match &entered.contender {
-                Ok(rule) => {
-                    let run = rule.simulate(&workload, &settings, |_| ())?;
-                    distances.push(Distance::new(&entered.entrant.name, &run, objective));
-                }
-                Err(why) => {
-                    failed = true;
-                    anstream::eprintln!("{}: {why}", entered.entrant.name);
-                }
-            }
+    let spinner = spinner(common, "solving the program");
+    let least = verbs::least(&workload, &asking, |doing| {
+        if !matches!(doing, Doing::Program) {
+            interrupt.listen();
         }
-    }
+        spinner.doing(&doing);
+    })?;
     drop(spinner);
-    let results = OptimumReport::new(&found, distances);
-    let table = report::optimum(&workload, &results, objective);
-    publish(common, &table, &results, arguments.output.as_ref())?;
-    match settings.interrupt.load(Ordering::Relaxed) {
-        true => Ok(ExitCode::from(INTERRUPTED)),
-        false if failed => Ok(ExitCode::from(NEGATIVE)),
-        false => Ok(ExitCode::SUCCESS),
+    for (name, why) in &least.failures {
+        anstream::eprintln!("{name}: {why}");
     }
-}
-
-fn scaled(arguments: &Arguments, common: &Common) -> Result<Workload, Box<dyn std::error::Error>> {
-    let workload = read_workload(&arguments.workload, common)?;
-    let own = program::solve(&workload, &program::Limits::default())?;
-    let own = own.certificate.load;
-    match arguments.load {
-        Some(load) => Ok(workload.scaled(load / own)?),
-        None if own < 1.0 => Ok(workload),
-        None => Err(format!(
-            "the load ρ is {own}, and at 1 and more every response time is infinite: give --load"
-        )
-        .into()),
+    let table = report::optimum(&least, asking.objective, width());
+    publish(common, &table, &least.report, arguments.output.as_ref())?;
+    match interrupt.is_set() {
+        true => Ok(ExitCode::from(INTERRUPTED)),
+        false if !least.failures.is_empty() => Ok(ExitCode::from(NEGATIVE)),
+        false => Ok(ExitCode::SUCCESS),
     }
 }

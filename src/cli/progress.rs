@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use synth::multiresource::report::number;
+use synth::multiresource::report::{number, optimum_step};
 use synth::multiresource::simulator::{Progress, Settings};
+use synth::multiresource::verbs::Doing;
+use synth::simulation::sweep::Stage;
 
 use super::Common;
 
@@ -18,6 +20,29 @@ impl Spinner {
     /// Says what is under way.
     pub fn set_message(&self, message: String) {
         self.0.set_message(message);
+    }
+
+    /// Says what a verb is doing.
+    pub fn doing(&self, doing: &Doing) {
+        self.set_message(match doing {
+            Doing::Program => "solving the program".into(),
+            Doing::Dynamic(None) => "solving the dynamic program".into(),
+            Doing::Dynamic(Some(step)) => optimum_step(step),
+            Doing::Candidates(None) => "simulating candidates".into(),
+            Doing::Candidates(Some(stage)) => {
+                format!(
+                    "{} ({:.0} % of the budget)",
+                    stage.what,
+                    100.0 * stage.spent
+                )
+            }
+            Doing::Simulating(name) => format!("simulating {name}"),
+        });
+    }
+
+    /// The line goes, before it is dropped.
+    pub fn end(&self) {
+        self.0.finish_and_clear();
     }
 }
 
@@ -52,58 +77,78 @@ fn line(common: &Common, length: Option<u64>, template: &str, what: &str) -> Spi
 }
 
 /// How far several simulations are that follow one another.
-pub struct Bar {
+pub struct Bar<'a> {
+    common: &'a Common,
+    /// None before the first cell.
+    begun: Option<Begun>,
+}
+
+struct Begun {
     line: Spinner,
     started: Instant,
     cell_started: Instant,
-    /// Cells to run, and how many of them are done.
-    cells: usize,
-    done: usize,
 }
 
 /// Steps of the bar a cell.
 const STEPS: f64 = 1000.0;
 
-impl Bar {
-    /// Starts with so many cells to run.
-    pub fn new(common: &Common, cells: usize) -> Self {
-        let template = "{bar:20.cyan/dim} {msg} ({elapsed})";
-        let length = (cells as f64 * STEPS) as u64;
-        let now = Instant::now();
+impl<'a> Bar<'a> {
+    /// A bar that shows up with the first cell.
+    pub fn new(common: &'a Common) -> Self {
         Bar {
-            line: line(common, Some(length), template, "simulating"),
-            started: now,
-            cell_started: now,
-            cells,
-            done: 0,
+            common,
+            begun: None,
         }
     }
 
-    /// Says how far the current cell is.
-    pub fn reached(&self, what: &str, reached: Progress, settings: &Settings) {
+    /// The bar goes, before it is dropped.
+    pub fn end(&self) {
+        if let Some(begun) = &self.begun {
+            begun.line.end();
+        }
+    }
+
+    /// Says how far a comparison is.
+    pub fn stage(&mut self, stage: &Stage<'_>, settings: &Settings) {
+        let begun = self.begun.get_or_insert_with(|| {
+            let template = "{bar:20.cyan/dim} {msg} ({elapsed})";
+            let length = (stage.cells as f64 * STEPS) as u64;
+            let now = Instant::now();
+            Begun {
+                line: line(self.common, Some(length), template, "simulating"),
+                started: now,
+                cell_started: now,
+            }
+        });
+        match stage.reached {
+            None => begun.cell_started = Instant::now(),
+            Some(reached) => begun.reached(stage, reached, settings),
+        }
+    }
+}
+
+impl Begun {
+    fn reached(&self, stage: &Stage<'_>, reached: Progress, settings: &Settings) {
         let share = share(reached, settings, self.cell_started.elapsed());
-        let steps = (self.done as f64 + share) * STEPS;
+        let steps = (stage.done as f64 + share) * STEPS;
         self.line.0.set_position(steps as u64);
-        let cell = self.done + 1;
-        let left = about(self.left(share));
+        let left = about(self.left(stage, share));
         let events = events(reached, settings.precision);
-        let text = format!("{what} (cell {cell} of {}): {events}{left}", self.cells);
-        self.line.set_message(text);
+        self.line.set_message(format!(
+            "{} at ρ = {} (cell {} of {}): {events}{left}",
+            stage.policy,
+            stage.load,
+            stage.done + 1,
+            stage.cells
+        ));
     }
 
     /// What is left of this cell, and for each other cell as long as one took so far.
-    fn left(&self, share: f64) -> Option<Duration> {
+    fn left(&self, stage: &Stage<'_>, share: f64) -> Option<Duration> {
         let cell = rest(self.cell_started.elapsed(), share)?;
-        let others = (self.cells - self.done - 1) as u32;
+        let others = (stage.cells - stage.done - 1) as u32;
         let so_far = self.started.elapsed() + cell;
-        Some(cell + so_far / (self.done as u32 + 1) * others)
-    }
-
-    /// The current cell is done.
-    pub fn next(&mut self) {
-        self.done += 1;
-        self.cell_started = Instant::now();
-        self.line.0.set_position((self.done as f64 * STEPS) as u64);
+        Some(cell + so_far / (stage.done as u32 + 1) * others)
     }
 }
 

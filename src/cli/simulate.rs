@@ -1,23 +1,18 @@
-mod fleet;
-
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use synth::multiresource::artifact::{Artifact, CheckedPolicy, Family, MsrPolicy};
 use synth::multiresource::report;
-use synth::multiresource::simulator::{
-    Contender, Ending, Health, Judgement, Run, Settings, Verdict, judge, watches,
-};
-use synth::multiresource::workload::Workload;
+use synth::multiresource::simulator::{Judgement, Run, Settings};
+use synth::multiresource::verbs::{self, Ways};
 
 use super::output::{apart, publish};
 use super::typed::{Backfill, EmptySlots, Routing};
 use super::{
     Common, INTERRUPTED, NEGATIVE, Outcome, count, fraction, interrupt, positive, progress,
-    read_workload, tell,
+    read_workload, tell, width,
 };
 
 #[derive(Args)]
@@ -95,38 +90,8 @@ impl Budget {
     }
 }
 
-/// Why nothing is routed.
-const NO_FLEET: &str =
-    "--routing goes with the policy of a fleet, and here is one server: leave it out";
-
 /// Events where none are asked for.
 const EVENTS: u64 = 200_000_000;
-
-impl Arguments {
-    /// How to simulate; Ctrl-C ends it.
-    fn settings(&self) -> Result<Settings, Box<dyn std::error::Error>> {
-        Ok(Settings {
-            interrupt: interrupt::flag()?,
-            ..self.budget.settings(EVENTS)
-        })
-    }
-
-    /// The policy, with what was typed in place of its own ways.
-    fn overriding(&self, policy: &Family) -> Result<Family, String> {
-        match policy {
-            Family::Msr(policy) => Ok(Family::Msr(MsrPolicy {
-                backfill: self.backfill.map_or(policy.backfill, Into::into),
-                empty_slots: self.empty_slots.map_or(policy.empty_slots, Into::into),
-                ..policy.clone()
-            })),
-            _ if self.backfill.is_some() || self.empty_slots.is_some() => Err(format!(
-                "--backfill and --empty-slots go with policies of the family msr, and this one is of {}",
-                policy.name()
-            )),
-            _ => Ok(policy.clone()),
-        }
-    }
-}
 
 #[derive(serde::Serialize)]
 struct Document<'a> {
@@ -140,213 +105,45 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     let read: Vec<&Path> = workload.chain([Path::new(&arguments.policy)]).collect();
     let written: Vec<&Path> = arguments.output.iter().map(PathBuf::as_path).collect();
     apart(&read, &written)?;
-    let settings = arguments.settings()?;
-    let given = arguments
-        .workload
-        .as_ref()
-        .map(|file| read_workload(file, common))
-        .transpose()?;
-    let (run, verdicts, workload) = match (Contender::named(&arguments.policy), given) {
-        (Some(_), _) if arguments.routing.is_some() => return Err(NO_FLEET.into()),
-        (Some(_), _) if arguments.backfill.is_some() || arguments.empty_slots.is_some() => {
-            let why = "--backfill and --empty-slots go with a policy file; a rule has no such ways";
-            return Err(why.into());
-        }
-        (Some(rule), Some(workload)) => {
-            let run = simulate(&rule, &workload, &settings, common, "simulating")?;
-            (run, Vec::new(), workload)
-        }
-        (Some(_), None) => {
-            return Err(format!(
-                "the rule {} needs a workload: give --workload FILE",
-                arguments.policy
-            )
-            .into());
-        }
-        (None, given) => simulate_artifact(arguments, given, &settings, common)?,
+    let settings = Settings {
+        interrupt: interrupt::flag()?,
+        ..arguments.budget.settings(EVENTS)
     };
-    let table = report::simulation(&workload, &run, &verdicts);
+    let given = arguments.workload.as_ref();
+    let given = given.map(|file| read_workload(file, common)).transpose()?;
+    let ways = Ways {
+        backfill: arguments.backfill.map(Into::into),
+        empty_slots: arguments.empty_slots.map(Into::into),
+        routing: arguments.routing.map(Into::into),
+    };
+    let (spinner, started) = (progress::spinner(common, "simulating"), Instant::now());
+    let simulated = verbs::simulate(
+        &arguments.policy,
+        given,
+        &ways,
+        &settings,
+        |what, reached| {
+            let elapsed = started.elapsed();
+            spinner.set_message(progress::simulation(what, reached, &settings, elapsed));
+        },
+    )?;
+    drop(spinner);
+    report::notes(&simulated)
+        .iter()
+        .for_each(|note| tell(common, note));
+    let (run, verdicts) = (&simulated.run, &simulated.verdicts);
+    let table = report::simulation(&simulated.workload, run, verdicts, width());
     let document = Document {
         policy: &arguments.policy,
-        run: &run,
-        verdicts: &verdicts,
+        run,
+        verdicts,
     };
     publish(common, &table, &document, arguments.output.as_ref())?;
     if settings.interrupt.load(Ordering::Relaxed) {
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    // A policy that is unstable on the workload it was made for is refuted as a whole.
-    let unstable = run.health == Health::Unstable && !verdicts.is_empty();
-    let refuted = unstable || verdicts.iter().any(|j| j.verdict == Verdict::Refuted);
-    Ok(if refuted {
-        ExitCode::from(NEGATIVE)
-    } else {
-        ExitCode::SUCCESS
+    Ok(match simulated.is_refuted() {
+        true => ExitCode::from(NEGATIVE),
+        false => ExitCode::SUCCESS,
     })
-}
-
-/// Runs the policy as it is; and where its claims hold under other conditions, once more
-/// under those, to judge them.
-fn simulate_artifact(
-    arguments: &Arguments,
-    given: Option<Workload>,
-    settings: &Settings,
-    common: &Common,
-) -> Result<(Run, Vec<Judgement>, Workload), Box<dyn std::error::Error>> {
-    let path = PathBuf::from(&arguments.policy);
-    if !path.exists()
-        && let Err(why) = Contender::parse(&arguments.policy)
-    {
-        return Err(format!("there is no policy file {}, and {why}", arguments.policy).into());
-    }
-    let checked = match CheckedPolicy::read(&path)? {
-        CheckedPolicy::Server(checked) => checked,
-        CheckedPolicy::Fleet(_) if given.is_some() => {
-            return Err(
-                "the policy of a fleet is simulated on the fleet that it was made for: leave --workload out"
-                    .into(),
-            );
-        }
-        CheckedPolicy::Fleet(checked) => {
-            let (run, judged) = fleet::run(arguments, &checked, settings, common)?;
-            return Ok((run, judged, checked.fleet().envelope().clone()));
-        }
-    };
-    if arguments.routing.is_some() {
-        return Err(NO_FLEET.into());
-    }
-    let artifact = checked.artifact();
-    let workload = given.unwrap_or_else(|| checked.workload().clone());
-    same_types(artifact, &workload)?;
-    let policy = arguments.overriding(&artifact.policy)?;
-    let watching = Settings {
-        watch: watches(artifact, &workload),
-        ..settings.clone()
-    };
-    let contender = |policy: &Family| Contender::from(policy.clone());
-    let analysed = as_analysed(artifact, &policy);
-    let made_for = workload.digest() == artifact.workload.digest;
-    let run = simulate(
-        &contender(&policy),
-        &workload,
-        match made_for && analysed == policy {
-            true => &watching,
-            false => settings,
-        },
-        common,
-        "simulating",
-    )?;
-    if !made_for {
-        tell(
-            common,
-            "The workload is not the one that the policy was made for: its claims are not judged.",
-        );
-        return Ok((run, Vec::new(), workload));
-    }
-    if analysed == policy {
-        let judged = judge(artifact, &workload, &run);
-        return Ok((run, judged, workload));
-    }
-    if run.ending == Ending::Interrupted {
-        tell(common, "Interrupted before the claims could be judged.");
-        return Ok((run, Vec::new(), workload));
-    }
-    let again = simulate(
-        &contender(&analysed),
-        &workload,
-        &watching,
-        common,
-        "simulating as analysed",
-    )?;
-    told_of_analysed(&again, common);
-    let judged = judge(artifact, &workload, &again);
-    Ok((run, judged, workload))
-}
-
-/// What a person should know of the run that claims are judged by.
-fn told_of_analysed(run: &Run, common: &Common) {
-    let how = match run.health {
-        Health::Settled => None,
-        Health::Unsettled => Some("did not settle"),
-        Health::Unstable => Some("is unstable"),
-    };
-    if let Some(how) = how {
-        tell(
-            common,
-            &format!(
-                "Under the conditions that its claims hold for, the policy {how}: of these claims nothing is measured."
-            ),
-        );
-    }
-    if run.ending == Ending::Interrupted {
-        tell(
-            common,
-            "Interrupted: the claims are judged by what was there.",
-        );
-    }
-}
-
-/// The policy under the conditions that its claims hold for.
-fn as_analysed(artifact: &Artifact, policy: &Family) -> Family {
-    let conditions = |c: &synth::multiresource::artifact::Claim| {
-        Some((c.holds_for.backfill?, c.holds_for.empty_slots?))
-    };
-    match (policy, artifact.claims.iter().find_map(conditions)) {
-        (Family::Msr(policy), Some((backfill, empty_slots))) => Family::Msr(MsrPolicy {
-            backfill,
-            empty_slots,
-            ..policy.clone()
-        }),
-        _ => policy.clone(),
-    }
-}
-
-/// A policy runs on another workload if the types, the server and the time unit are the same.
-pub fn same_types(artifact: &Artifact, workload: &Workload) -> Result<(), String> {
-    let other = workload.record();
-    let own = &artifact.workload;
-    let demands = |r: &synth::multiresource::workload::Record| -> Vec<(String, Vec<u64>)> {
-        r.types
-            .iter()
-            .map(|t| (t.name.clone(), t.units.clone()))
-            .collect()
-    };
-    let capacity = |r: &synth::multiresource::workload::Record| -> Vec<u64> {
-        r.resources.iter().map(|r| r.units).collect()
-    };
-    if own.time_unit != other.time_unit {
-        return Err(format!(
-            "the policy's rates are per {}, the workload's per {}; write the workload in the policy's time unit",
-            own.time_unit, other.time_unit
-        ));
-    }
-    if demands(own) == demands(&other) && capacity(own) == capacity(&other) {
-        return Ok(());
-    }
-    Err("the policy was made for other job types or another server; synthesize one for this workload".into())
-}
-
-/// Simulates with progress on standard error.
-fn simulate(
-    contender: &Contender,
-    workload: &Workload,
-    settings: &Settings,
-    common: &Common,
-    what: &str,
-) -> Result<Run, Box<dyn std::error::Error>> {
-    let spinner = progress::spinner(common, what);
-    let started = Instant::now();
-    let run = contender.simulate(workload, settings, |reached| {
-        let elapsed = started.elapsed();
-        spinner.set_message(progress::simulation(what, reached, settings, elapsed));
-    })?;
-    Ok(cut_short(run, settings))
-}
-
-/// What was cut short may by chance be precise enough; it still is not the whole run.
-fn cut_short(mut run: Run, settings: &Settings) -> Run {
-    if settings.interrupt.load(Ordering::Relaxed) {
-        run.ending = Ending::Interrupted;
-    }
-    run
 }

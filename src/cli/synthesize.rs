@@ -1,30 +1,23 @@
 mod fleet;
 mod renewal;
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
-use synth::multiresource::artifact::{self, Artifact, Finding, Route, StaticQuickswapPolicy};
-use synth::multiresource::optimum;
-use synth::multiresource::policy::StaticQuickswap;
+use synth::multiresource::artifact::{self, Route};
 use synth::multiresource::program::{Balancing, Limits};
 use synth::multiresource::report;
-use synth::multiresource::synthesis::{
-    self, ChoiceError, ChoiceOptions, Families, MsfqOutlook, Options, Synthesis,
-};
+use synth::multiresource::synthesis::{self, Families, MsfqOutlook, Options};
+use synth::multiresource::verbs::{self, Answer, How, Made, Request, VerbError, Wanted};
 use synth::multiresource::workload::{Described, Workload};
 
 use super::output::{apart, emit, is_stdout, writable};
-
+use super::progress::spinner;
 use super::typed::{Backfill, Balance, EmptySlots, Family, Objective, Preemption, weight};
 use super::{
-    Common, INTERRUPTED, NEGATIVE, Outcome, count, interrupt, positive, progress, read_described,
-    tell,
+    Common, INTERRUPTED, NEGATIVE, Outcome, count, interrupt, positive, read_described, tell, width,
 };
 use renewal::Earlier;
 
@@ -211,53 +204,22 @@ impl Arguments {
         }
     }
 
-    fn choice(&self, families: Families, interrupt: Arc<AtomicBool>) -> ChoiceOptions {
-        ChoiceOptions {
-            families,
-            budget: self.budget,
-            seed: self.seed,
-            max_slowdown_ratio: self.max_slowdown_ratio,
-            interrupt,
+    /// Among which families the policy is chosen.
+    fn wanted(&self, workload: &Workload) -> Result<Wanted, VerbError> {
+        let family = self.family().map_err(VerbError::Request)?;
+        let (cycle, thresholds) = (self.cycle.as_deref(), self.thresholds.as_deref());
+        if cycle.is_some() || thresholds.is_some() {
+            let policy = verbs::turns(workload, cycle, thresholds)?;
+            let given = Box::new(artifact::Family::StaticQuickswap(policy));
+            return Ok(Wanted::Simulated(Families::Given(given)));
         }
-    }
-
-    /// Static Quickswap as it was typed; where only one of the two was, the other as published.
-    fn turns(&self, workload: &Workload) -> Result<Option<StaticQuickswapPolicy>, String> {
-        if self.cycle.is_none() && self.thresholds.is_none() {
-            return Ok(None);
-        }
-        let mut policy = StaticQuickswap::published(workload, false);
-        let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
-        if let Some(cycle) = &self.cycle {
-            let place = |name: &String| names.iter().position(|n| n == name);
-            let places: Option<Vec<usize>> = cycle.iter().map(place).collect();
-            let once = |places: &Vec<usize>| (0..names.len()).all(|i| places.contains(&i));
-            let right = places.filter(|p| p.len() == names.len() && once(p));
-            policy.cycle = right.ok_or_else(|| {
-                format!(
-                    "--cycle {}: give each type once: {}",
-                    cycle.join(","),
-                    names.join(",")
-                )
-            })?;
-        }
-        if let Some(thresholds) = &self.thresholds {
-            let most = std::mem::replace(&mut policy.thresholds, thresholds.clone());
-            if thresholds.len() != most.len() {
-                return Err(format!(
-                    "--thresholds has {} numbers: give one for each of {}",
-                    thresholds.len(),
-                    names.join(", ")
-                ));
-            }
-            let types = thresholds.iter().zip(&most).zip(&names);
-            if let Some(((l, most), name)) = types.into_iter().find(|((l, most), _)| l > most) {
-                return Err(format!(
-                    "--thresholds: ℓ of `{name}` is {l}, and it is from 0 to {most}, less than the jobs of it that fit"
-                ));
-            }
-        }
-        Ok(Some(policy))
+        Ok(match family {
+            Family::Msr => Wanted::Msr,
+            Family::Optimal => Wanted::Optimal,
+            Family::Quickswap => Wanted::Simulated(Families::Quickswap),
+            Family::AdaptiveMsr => Wanted::Simulated(Families::AdaptiveMsr),
+            Family::Auto => Wanted::Simulated(Families::All),
+        })
     }
 }
 
@@ -286,165 +248,74 @@ fn synthesize(arguments: &Arguments, earlier: Option<&Earlier>, common: &Common)
         Described::Fleet(fleet) => return fleet::run(arguments, &fleet, &options, common),
         Described::Server(workload) => workload,
     };
-    let family = arguments.family()?;
-    let turns = arguments.turns(&workload)?;
+    let wanted = arguments.wanted(&workload)?;
     options.balance = arguments.balancing(&workload)?;
-    options.known = earlier.map_or_else(Vec::new, |earlier| earlier.schedules(&workload));
-    let spinner = progress::spinner(common, "solving the program");
-    let outcome = synthesis::synthesize(&workload, &options)?;
-    drop(spinner);
-    let made = match outcome {
-        synthesis::Outcome::Policy(made) => made,
-        synthesis::Outcome::Overloaded(overload) => {
-            // A negative answer is the result: it is told to the quiet, too.
-            anstream::eprintln!("{}", report::overload(&workload, &overload, true));
-            return Ok(ExitCode::from(NEGATIVE));
-        }
-        synthesis::Outcome::Undecided(overload) => {
-            anstream::eprintln!("{}", report::overload(&workload, &overload, false));
-            return Ok(ExitCode::from(2));
-        }
+    if let Some(earlier) = earlier {
+        options.known = verbs::known(&earlier.artifact, &workload);
+    }
+    let interrupt = interrupt::Later::new();
+    let request = Request {
+        options,
+        wanted,
+        budget: arguments.budget,
+        seed: arguments.seed,
+        max_slowdown_ratio: arguments.max_slowdown_ratio,
+        interrupt: interrupt.flag(),
     };
-    let interrupt = interrupt::flag()?;
-    let families = match (family, turns) {
-        (Family::Msr, _) => {
-            publish(arguments, &made.artifact)?;
-            tell(common, &report::synthesis(&workload, &made));
-            changes(earlier, &made.artifact, common);
-            return explain(arguments, &workload, &made, common);
+    let spinner = spinner(common, "solving the program");
+    let answer = verbs::synthesize(&workload, &request, |doing| {
+        if !matches!(doing, verbs::Doing::Program) {
+            interrupt.listen();
         }
-        (_, Some(policy)) => given(artifact::Family::StaticQuickswap(policy)),
-        (Family::Quickswap, None) => Families::Quickswap,
-        (Family::AdaptiveMsr, None) => Families::AdaptiveMsr,
-        (Family::Auto, None) => Families::All,
-        (Family::Optimal, None) => given(optimal(arguments, &workload, &interrupt, common)?),
-    };
-    let spinner = progress::spinner(common, "simulating candidates");
-    let choice = arguments.choice(families, interrupt);
-    let chosen = synthesis::choose(&workload, &options, &choice, made, |stage| {
-        spinner.set_message(format!(
-            "{} ({:.0} % of the budget)",
-            stage.what,
-            100.0 * stage.spent
-        ));
+        spinner.doing(&doing);
     });
     drop(spinner);
-    let chosen = match chosen {
-        Err(ChoiceError::Interrupted) => {
-            tell(
-                common,
-                "Interrupted before a policy was chosen: nothing is written.",
-            );
+    let made = match answer? {
+        Answer::Policy(made) => made,
+        // A negative answer is the result: it is printed with --quiet, too.
+        Answer::Refused(refusal) => {
+            anstream::eprintln!("{}", report::refusal(&workload, &refusal, width()));
+            return Ok(ExitCode::from(if refusal.decided { NEGATIVE } else { 2 }));
+        }
+        Answer::Interrupted => {
+            let why = "Interrupted before a policy was chosen: nothing is written.";
+            tell(common, why);
             return Ok(ExitCode::from(INTERRUPTED));
         }
-        chosen => chosen?,
     };
-    publish(arguments, &chosen.artifact)?;
-    tell(common, &report::choice(&workload, &chosen));
-    changes(earlier, &chosen.artifact, common);
-    if arguments.explain
-        && let Some(outlook) = MsfqOutlook::new(&workload, options.objective)
-    {
-        tell(common, &report::thresholds(&workload, &outlook));
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// What is different from the policy that it was made from, if it was.
-fn changes(earlier: Option<&Earlier>, made: &Artifact, common: &Common) {
+    emit(arguments.output.as_ref(), &made.artifact.to_json()?)?;
+    tell(common, &report::made(&workload, &made, width()));
     if let Some(earlier) = earlier {
-        tell(common, &report::change(&earlier.artifact, made));
+        let changes = verbs::changes(&earlier.artifact, &made.artifact);
+        tell(common, &report::changes(&changes));
     }
-}
-
-fn given(policy: artifact::Family) -> Families {
-    Families::Given(Box::new(policy))
-}
-
-/// Writes an artifact, after the second derivation of every number: before anybody relies on the first.
-fn publish(arguments: &Arguments, artifact: &Artifact) -> Result<(), Box<dyn Error>> {
-    let Err(findings) = artifact::check(artifact) else {
-        return emit(arguments.output.as_ref(), &artifact.to_json()?);
-    };
-    let confirmed = without_tails(artifact, &findings);
-    artifact::check(&confirmed).map_err(|findings| unchecked(&findings))?;
-    emit(arguments.output.as_ref(), &confirmed.to_json()?)
-}
-
-/// Without the claims on tails that the second derivation puts elsewhere: far out in the tail of a
-/// long loop the digits of one of the two are gone, and what is not agreed upon is not claimed.
-fn without_tails(artifact: &Artifact, findings: &[Finding]) -> Artifact {
-    let mut confirmed = artifact.clone();
-    let paths: Vec<&str> = findings.iter().map(|f| f.path.as_str()).collect();
-    let mut place = 0;
-    confirmed.claims.retain(|claim| {
-        let path = format!("claims[{place}]");
-        place += 1;
-        let is_found = paths.iter().any(|found| {
-            found
-                .strip_prefix(&path)
-                .is_some_and(|rest| !rest.starts_with(char::is_numeric))
-        });
-        !(is_found && claim.quantity == artifact::Quantity::NumberAbove)
-    });
-    confirmed
-}
-
-/// What is said of a policy that does not check.
-fn unchecked(findings: &[Finding]) -> String {
-    let listed: Vec<String> = findings.iter().map(ToString::to_string).collect();
-    format!(
-        "the policy made does not check, and is not written:\n  {}\nPlease report this with the workload",
-        listed.join("\n  ")
-    )
-}
-
-/// The MSR paper's quantities, if they were asked for.
-fn explain(
-    arguments: &Arguments,
-    workload: &Workload,
-    made: &Synthesis,
-    common: &Common,
-) -> Outcome {
     if arguments.explain {
-        let bounds = synthesis::paper_bounds(workload, &made.policy)?;
-        tell(common, &report::explain(workload, &made.artifact, &bounds));
+        explain(&workload, &made, &request.options, common)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The table of the dynamic program.
-fn optimal(
-    arguments: &Arguments,
+/// The papers' quantities.
+fn explain(
     workload: &Workload,
-    interrupt: &AtomicBool,
+    made: &Made,
+    options: &Options,
     common: &Common,
-) -> Result<artifact::Family, Box<dyn Error>> {
-    let types = workload.types().len();
-    if types > MOST_TYPES {
-        return Err(format!(
-            "tables are for at most {MOST_TYPES} types, and here are {types}: take --family auto, and `synth optimum` for the bound"
-        )
-        .into());
+) -> Result<(), VerbError> {
+    match &made.how {
+        How::Analysed(analysed) => {
+            let bounds = synthesis::paper_bounds(workload, &analysed.policy)?;
+            let told = report::explain(workload, &made.artifact, &bounds, width());
+            tell(common, &told);
+        }
+        How::Chosen(..) => {
+            if let Some(outlook) = MsfqOutlook::new(workload, options.objective) {
+                tell(common, &report::thresholds(workload, &outlook, width()));
+            }
+        }
     }
-    let spinner = progress::spinner(common, "solving the dynamic program");
-    let limits = optimum::Limits::default();
-    let objective = arguments.objective.into();
-    let found = optimum::optimum(workload, objective, &limits, interrupt, |step| {
-        spinner.set_message(report::optimum_step(&step));
-    })?;
-    if found.interrupted && !interrupt.load(Ordering::Relaxed) {
-        return Err(format!(
-            "the dynamic program was not solved within {} s: its table would be no optimum; take --family auto",
-            limits.time.as_secs()
-        )
-        .into());
-    }
-    Ok(artifact::Family::Optimal(found.policy.written()))
+    Ok(())
 }
-
-/// Types that a table is made for: its size is the product of the queues that it tells apart.
-const MOST_TYPES: usize = 2;
 
 /// A ratio of 1 and more.
 fn at_least_one(text: &str) -> Result<f64, String> {

@@ -1,8 +1,8 @@
 //! Multiresource jobs: types with fixed demands for several resources, on one server or a fleet.
 //!
 //! The stages, in order: [`workload`] → [`schedule`] → [`program`] → [`modulation`] →
-//! [`analysis`] → [`synthesis`] → [`artifact`] → [`policy`] → [`simulator`] → [`report`]; and beside
-//! them [`optimum`], what no policy can beat. `artifact`, `policy` and `simulator` never see how a
+//! [`analysis`] → [`synthesis`] → [`artifact`] → [`policy`] → [`simulator`] → [`verbs`] → [`report`];
+//! and beside them [`optimum`], what no policy can beat. `artifact`, `policy` and `simulator` never see how a
 //! policy was made; `tests/house.rs` holds that.
 
 pub mod analysis;
@@ -15,4 +15,5 @@ pub mod report;
 pub mod schedule;
 pub mod simulator;
 pub mod synthesis;
+pub mod verbs;
 pub mod workload;

@@ -23,6 +23,7 @@ mod sample;
 mod series;
 mod sizes;
 mod statistics;
+pub mod sweep;
 mod tournament;
 mod watch;
 

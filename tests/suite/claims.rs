@@ -68,7 +68,7 @@ fn run(workload: &Workload, artifacts: &[&Artifact], events: u64) -> Run {
 /// The verdict on each claim that can be examined; all are told as a person reads them.
 fn verdicts(workload: &Workload, artifact: &Artifact, run: &Run) -> Vec<Judgement> {
     let judged = judge(artifact, workload, run);
-    let text = report::simulation(workload, run, &judged);
+    let text = report::simulation(workload, run, &judged, report::WIDTH);
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
     let examined = judged.into_iter();
     examined
@@ -279,7 +279,7 @@ fn approximations_are_shown_and_never_refuted() {
             assert!((off - expected).abs() < 1e-12, "{judgement:?}");
         }
     }
-    let text = report::simulation(&workload, &run, &all);
+    let text = report::simulation(&workload, &run, &all, report::WIDTH);
     assert!(text.contains("approximate, off by -"), "{text}");
 
     for claim in &mut artifact.claims {
@@ -292,7 +292,7 @@ fn approximations_are_shown_and_never_refuted() {
     }
     let judged = judge(&artifact, &workload, &run);
     assert_eq!(count(&judged, Verdict::NotExamined), judged.len());
-    let text = report::simulation(&workload, &run, &judged);
+    let text = report::simulation(&workload, &run, &judged, report::WIDTH);
     assert!(text.contains("it holds for sizes of another law"), "{text}");
 }
 
@@ -429,7 +429,12 @@ fn verdicts_are_grouped_by_type() {
     let workload = section7(0.5);
     let artifact = made(&workload, Preemption::Full, None);
     let run = run(&workload, &[&artifact], 1_000_000);
-    let text = report::simulation(&workload, &run, &judge(&artifact, &workload, &run));
+    let text = report::simulation(
+        &workload,
+        &run,
+        &judge(&artifact, &workload, &run),
+        report::WIDTH,
+    );
     let table: Vec<&str> = text.lines().skip_while(|l| !l.starts_with(" of")).collect();
     let groups: Vec<&str> = table
         .iter()

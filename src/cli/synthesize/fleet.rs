@@ -2,34 +2,31 @@
 
 use std::process::ExitCode;
 
-use synth::multiresource::artifact::{CheckedFleet, FleetArtifact};
 use synth::multiresource::report;
-use synth::multiresource::synthesis::{FleetOutcome, Options, synthesize_fleet};
+use synth::multiresource::synthesis::Options;
+use synth::multiresource::verbs::{self, FleetAnswer};
 use synth::multiresource::workload::Fleet;
 
 use super::{Arguments, Balance, Family};
 use crate::cli::output::emit;
-use crate::cli::{Common, NEGATIVE, Outcome, progress, tell};
+use crate::cli::{Common, NEGATIVE, Outcome, progress, tell, width};
 
 pub fn run(arguments: &Arguments, fleet: &Fleet, options: &Options, common: &Common) -> Outcome {
     only_msr(arguments)?;
     let spinner = progress::spinner(common, "solving the program of the fleet");
-    let outcome = synthesize_fleet(fleet, options)?;
+    let answer = verbs::synthesize_fleet(fleet, options)?;
     drop(spinner);
-    match outcome {
-        FleetOutcome::Policy(made) => {
-            publish(arguments, &made.artifact)?;
-            tell(common, &report::fleet(fleet, &made));
+    match answer {
+        FleetAnswer::Policy(made) => {
+            let json = made.synthesis.artifact.to_json()?;
+            emit(arguments.output.as_ref(), &json)?;
+            tell(common, &report::fleet(fleet, &made, width()));
             Ok(ExitCode::SUCCESS)
         }
-        // A negative answer is the result: it is told to the quiet, too.
-        FleetOutcome::Overloaded(overload) => {
-            anstream::eprintln!("{}", report::fleet_overload(fleet, &overload, true));
-            Ok(ExitCode::from(NEGATIVE))
-        }
-        FleetOutcome::Undecided(overload) => {
-            anstream::eprintln!("{}", report::fleet_overload(fleet, &overload, false));
-            Ok(ExitCode::from(2))
+        // A negative answer is the result: it is printed with --quiet, too.
+        FleetAnswer::Refused(refusal) => {
+            anstream::eprintln!("{}", report::fleet_refusal(fleet, &refusal, width()));
+            Ok(ExitCode::from(if refusal.decided { NEGATIVE } else { 2 }))
         }
     }
 }
@@ -59,16 +56,4 @@ fn only_msr(arguments: &Arguments) -> Result<(), String> {
         )),
         None => Ok(()),
     }
-}
-
-/// Writes the policy, after the second derivation of every number: before anybody relies on the
-/// first.
-fn publish(
-    arguments: &Arguments,
-    artifact: &FleetArtifact,
-) -> Result<(), Box<dyn std::error::Error>> {
-    if let Err(findings) = CheckedFleet::check(artifact.clone()) {
-        return Err(super::unchecked(&findings).into());
-    }
-    emit(arguments.output.as_ref(), &artifact.to_json()?)
 }

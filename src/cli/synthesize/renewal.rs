@@ -3,8 +3,6 @@
 use std::path::Path;
 
 use synth::multiresource::artifact::{self, Artifact, ArtifactError, Family as Made};
-use synth::multiresource::schedule::Schedule;
-use synth::multiresource::workload::Workload;
 
 use super::{Arguments, Family, Preemption};
 
@@ -49,21 +47,5 @@ impl Earlier {
             typed.empty_slots.get_or_insert(policy.empty_slots.into());
         }
         typed
-    }
-
-    /// Its schedules, over the types of this workload: those that are new do not run yet.
-    pub fn schedules(&self, workload: &Workload) -> Vec<Schedule> {
-        let before = &self.artifact.workload.types;
-        let place = |name: &str| before.iter().position(|kind| kind.name == name);
-        let places: Vec<Option<usize>> = workload.types().iter().map(|t| place(t.name())).collect();
-        let now = |schedule: &Schedule| -> Schedule {
-            let count = |place: &Option<usize>| place.and_then(|i| schedule.get(i).copied());
-            places
-                .iter()
-                .map(|place| count(place).unwrap_or(0))
-                .collect()
-        };
-        let (schedules, _) = self.artifact.mix().unwrap_or_default();
-        schedules.iter().map(now).collect()
     }
 }

@@ -40,6 +40,18 @@ impl Candidate {
     pub fn is_better(&self) -> bool {
         self.ratio.is_some_and(|r| r.mean + r.half_width < 1.0)
     }
+
+    /// Whether it may be better or worse than that, by more than is worth longer runs.
+    pub fn is_open(&self) -> bool {
+        match (self.outcome, self.ratio) {
+            (Steadiness::Unstable, _) => false,
+            (_, None) => true,
+            (_, Some(r)) => {
+                let off = (r.mean - 1.0).abs();
+                off <= r.half_width && off + r.half_width >= CLOSE
+            }
+        }
+    }
 }
 
 /// A policy that was simulated.

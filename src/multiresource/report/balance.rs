@@ -1,11 +1,11 @@
 use super::number;
-use crate::multiresource::artifact::{Balance, BalanceRecord, Mix};
-use crate::multiresource::program::{self, BALANCE_GAP, Balancing};
-use crate::multiresource::synthesis::Synthesis;
+use crate::multiresource::artifact::Balance;
+use crate::multiresource::program::BALANCE_GAP;
+use crate::multiresource::verbs::Made;
 use crate::multiresource::workload::Workload;
 
 /// What the policy's mix is best for, if it is not the load, with its proof.
-pub(super) fn balance(workload: &Workload, made: &Synthesis) -> String {
+pub(super) fn balance(workload: &Workload, made: &Made) -> String {
     let certificate = &made.artifact.certificate;
     let Some(found) = &certificate.balance else {
         return String::new();
@@ -14,11 +14,8 @@ pub(super) fn balance(workload: &Workload, made: &Synthesis) -> String {
         true => format!("proven best, relative gap below {BALANCE_GAP:.0e}"),
         false => format!("NOT PROVEN best: gap {:.2e}", found.gap),
     };
-    let least = certificate.mix.as_ref().map_or(String::new(), |mix| {
-        format!(
-            "; {} where the load is least",
-            number(value(found, mix, workload))
-        )
+    let least = made.least_load_attains.map_or(String::new(), |value| {
+        format!("; {} where the load is least", number(value))
     });
     let what = match found.aim {
         Balance::Headroom => "headroom min (1/ρ_i - 1)/ω_i",
@@ -48,16 +45,3 @@ pub(super) fn balance(workload: &Workload, made: &Synthesis) -> String {
 
 /// Types of which the weight is told.
 const TOLD: usize = 8;
-
-/// What another mix attains.
-fn value(found: &BalanceRecord, mix: &Mix, workload: &Workload) -> f64 {
-    let balancing = Balancing {
-        aim: found.aim,
-        weights: found.weights.clone(),
-    };
-    let mix = program::Mix {
-        schedules: mix.schedules.clone(),
-        weights: mix.weights.clone(),
-    };
-    balancing.value(&mix.loads(workload))
-}

@@ -1,44 +1,45 @@
 use std::fmt::Write as _;
 
-use super::{estimate, number, synthesis, table, within};
-use crate::multiresource::artifact::{
-    CLOSE, Candidate, Choice, Family, Interval, Objective, Steadiness,
-};
-use crate::multiresource::schedule::Fluid;
-use crate::multiresource::synthesis::{Chosen, MsfqOutlook, is_proved_stable, time_of_turns};
+use super::{Table, estimate, number, synthesis, within};
+use crate::multiresource::artifact::{Candidate, Choice, Interval, Objective, Steadiness};
+use crate::multiresource::synthesis::{Chosen, MsfqOutlook};
+use crate::multiresource::verbs::{Made, Stability};
 use crate::multiresource::workload::Workload;
 
 /// The summary of a policy that was chosen by simulation.
-pub fn choice(workload: &Workload, chosen: &Chosen) -> String {
+pub(super) fn choice(
+    workload: &Workload,
+    made: &Made,
+    chosen: &Chosen,
+    stability: Stability,
+    width: usize,
+) -> String {
     let mut text = match &chosen.made {
-        Some(made) => synthesis::synthesis(workload, made) + "\n",
-        None => {
-            let certificate = &chosen.artifact.certificate;
-            synthesis::heading(workload, certificate, &Fluid::new(workload), None) + "\n"
-        }
+        Some(analysed) => synthesis::analysed(workload, made, analysed, width) + "\n",
+        None => synthesis::heading(workload, made, None) + "\n",
     };
     if let Some(record) = &chosen.artifact.provenance.choice {
-        text += &compared(workload, record);
+        text += &compared(workload, record, width);
         text += &verdict(record);
     }
     for why in &chosen.skipped {
         let _ = writeln!(text, "not considered: {why}");
     }
-    let _ = writeln!(text, "{}", stability(workload, &chosen.artifact.policy));
+    let _ = writeln!(text, "{}", told(stability));
     if chosen.made.is_none() {
-        let _ = write!(text, "\n{}", by_type(workload, chosen));
+        let _ = write!(text, "\n{}", by_type(workload, chosen, width));
     }
     text
 }
 
 /// What was simulated, the policy taken first.
-fn compared(workload: &Workload, record: &Choice) -> String {
+fn compared(workload: &Workload, record: &Choice, width: usize) -> String {
     let what = match record.objective {
         Objective::Mean => "E[T]",
         Objective::Weighted => "weighted E[T]",
     };
     let value = format!("{what} [{}]", workload.time_unit());
-    let mut rows = table(&[
+    let header = [
         "policy",
         &value,
         "times",
@@ -46,16 +47,14 @@ fn compared(workload: &Workload, record: &Choice) -> String {
         "slowdowns",
         "tried",
         "knobs",
-    ]);
-    if let Some(column) = rows.column_mut(6) {
-        column.set_cell_alignment(comfy_table::CellAlignment::Left);
-    }
+    ];
+    let mut rows = Table::new(header).wrapping(6);
     let shown = |interval: Option<Interval>| {
         interval.map_or("–".into(), |i| within(i.mean, i.half_width))
     };
     let plain = |value: Option<f64>| value.map_or("–".into(), number);
     for candidate in &record.candidates {
-        rows.add_row([
+        rows.row([
             candidate.name.clone(),
             match candidate.outcome {
                 Steadiness::Steady => shown(candidate.value),
@@ -71,7 +70,7 @@ fn compared(workload: &Workload, record: &Choice) -> String {
     }
     format!(
         "{}\nsimulated: {:.2e} events of {:.2e} allowed, {} replications, seed {}; 95 % intervals.\ntimes: as long as the first, in runs of the same length on the same arrivals and sizes; the means are each of\nits longest run. Jain: fairness of the types' E[T], 1 is equal. slowdowns: the largest E[T_i]/E[S_i]\nover the smallest.\n\n",
-        rows.trim_fmt(),
+        rows.within(width),
         record.events as f64,
         record.budget as f64,
         record.replications,
@@ -88,7 +87,7 @@ fn verdict(record: &Choice) -> String {
         let found = others.iter().filter(|c| which(c));
         found.map(|c| c.name.as_str()).collect()
     };
-    let (open, better) = (named(is_open), named(Candidate::is_better));
+    let (open, better) = (named(Candidate::is_open), named(Candidate::is_better));
     let mut text = match (open.is_empty(), better.is_empty()) {
         (true, true) => format!("nothing here is better than {} by 1 %", taken.name),
         (true, false) => format!("{} is taken", taken.name),
@@ -123,18 +122,6 @@ fn verdict(record: &Choice) -> String {
     text
 }
 
-/// Whether it may be better or worse, by more than is worth longer runs.
-fn is_open(candidate: &Candidate) -> bool {
-    match (candidate.outcome, candidate.ratio) {
-        (Steadiness::Unstable, _) => false,
-        (_, None) => true,
-        (_, Some(r)) => {
-            let off = (r.mean - 1.0).abs();
-            off <= r.half_width && off + r.half_width >= CLOSE
-        }
-    }
-}
-
 /// By how much another one is slower.
 fn over(candidate: &Candidate) -> Option<String> {
     match (candidate.outcome, candidate.ratio) {
@@ -149,28 +136,26 @@ fn over(candidate: &Candidate) -> Option<String> {
 }
 
 /// What is known of its stability.
-fn stability(workload: &Workload, policy: &Family) -> String {
-    match policy {
-        _ if !is_proved_stable(policy, workload) => {
-            "stability: seen in simulation at this load, not proved".into()
-        }
-        Family::StaticQuickswap(_) => format!(
+fn told(stability: Stability) -> String {
+    match stability {
+        Stability::Seen => "stability: seen in simulation at this load, not proved".into(),
+        Stability::Turns(time) => format!(
             "stability: proved, since Σ λ_i/(μ_i c_i) = {} < 1",
-            number(time_of_turns(workload))
+            number(time)
         ),
-        _ => "stability: proved, by the loads ρ_i < 1".into(),
+        Stability::Loads => "stability: proved, by the loads ρ_i < 1".into(),
     }
 }
 
 /// Mean response times and numbers of the types.
-fn by_type(workload: &Workload, chosen: &Chosen) -> String {
+fn by_type(workload: &Workload, chosen: &Chosen, width: usize) -> String {
     let Some(run) = &chosen.run else {
         return String::new();
     };
     let mean = format!("E[T] [{}]", workload.time_unit());
-    let mut rows = table(&["type", &mean, "E[T]/E[S]", "P95", "E[N]"]);
+    let mut rows = Table::new(["type", &mean, "E[T]/E[S]", "P95", "E[N]"]);
     for kind in &run.types {
-        rows.add_row([
+        rows.row([
             kind.name.clone(),
             estimate(kind.mean_response),
             estimate(kind.slowdown),
@@ -178,14 +163,14 @@ fn by_type(workload: &Workload, chosen: &Chosen) -> String {
             estimate(kind.mean_number),
         ]);
     }
-    rows.add_row([
+    rows.row([
         "all".into(),
         estimate(run.mean_response),
         String::new(),
         run.percentiles.map_or("–".into(), |p| number(p[1])),
         estimate(run.mean_number),
     ]);
-    rows.trim_fmt() + "\n"
+    rows.within(width) + "\n"
 }
 
 /// Seven significant digits: what is exact may be compared with other exact numbers.
@@ -195,34 +180,24 @@ fn digits(value: f64) -> String {
 }
 
 /// Exact means of MSFQ by its threshold.
-pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook) -> String {
+pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook, width: usize) -> String {
     let unit = workload.time_unit();
-    let best = outlook.best().map(|(l, _)| l);
-    let most = outlook.system.servers as usize - 1;
-    let powers = (0..32).map(|p| 1_usize << p).take_while(|l| *l < most);
-    let mut shown: Vec<usize> = [0, most].into_iter().chain(powers).chain(best).collect();
-    shown.sort_unstable();
-    shown.dedup();
     let names = [outlook.system.light, outlook.system.heavy].map(|i| workload.types()[i].name());
     let header = ["ℓ", "objective", names[0], names[1], "", "approximation"];
-    let mut rows = table(&header);
-    for l in shown {
-        let Ok(queue) = outlook.queue(l) else {
-            continue;
-        };
-        let Ok(means) = queue.means() else { continue };
-        let guess = queue.approximation();
-        rows.add_row([
-            l.to_string(),
-            digits(outlook.value(means.response)),
-            digits(means.response[0]),
-            digits(means.response[1]),
-            if Some(l) == best { "ℓ*" } else { "" }.into(),
-            guess.map_or("not valid".into(), |g| number(outlook.value(g.response))),
+    let mut rows = Table::new(header);
+    for row in outlook.table() {
+        let [light, heavy] = row.response.map(digits);
+        rows.row([
+            row.threshold.to_string(),
+            digits(row.value),
+            light,
+            heavy,
+            if row.is_best { "ℓ*" } else { "" }.into(),
+            row.approximation.map_or("not valid".into(), number),
         ]);
     }
     format!(
         "\nMSFQ(ℓ), strict, mean response times [{unit}]: exactly, and the objective by the paper's approximation;\nℓ = 0 is Most Servers First:\n\n{}\n",
-        rows.trim_fmt()
+        rows.within(width)
     )
 }

@@ -2,21 +2,16 @@
 
 use std::fmt::Write as _;
 
-use super::{number, percent, table};
+use super::{Table, claim, number, percent};
 use crate::multiresource::analysis::{AnalysisError, PaperBounds};
 use crate::multiresource::artifact::{
-    Artifact, Backfill, Claim, EmptySlots, Method, Preemption, Quantity, WhatIf,
+    Artifact, Backfill, EmptySlots, Method, Preemption, Quantity, WhatIf,
 };
 use crate::multiresource::synthesis::Synthesis;
 use crate::multiresource::workload::{JobType, Workload};
 
-fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> Option<&'a Claim> {
-    let mut claims = artifact.claims.iter();
-    claims.find(|c| c.quantity == quantity && c.job_type.as_deref() == kind)
-}
-
 /// Load and cost of each type.
-pub(super) fn cost_table(workload: &Workload, made: &Synthesis) -> String {
+pub(super) fn cost_table(workload: &Workload, made: &Synthesis, width: usize) -> String {
     let artifact = &made.artifact;
     let unit = workload.time_unit();
     let mean = format!("E[T] [{unit}]");
@@ -30,7 +25,7 @@ pub(super) fn cost_table(workload: &Workload, made: &Synthesis) -> String {
         header.extend([mean.as_str(), "E[N]"]);
     }
     header.extend(last);
-    let mut table = table(&header);
+    let mut table = Table::new(header);
     let columns = match exact {
         true => vec![
             Quantity::MeanSchedule,
@@ -59,16 +54,16 @@ pub(super) fn cost_table(workload: &Workload, made: &Synthesis) -> String {
             arrivals(kind, unit),
             format!("{} {unit}", number(kind.mean_size())),
         ];
-        table.add_row(row.into_iter().chain(columns.iter().map(value)));
+        table.row(row.into_iter().chain(columns.iter().map(value)));
     }
     let total =
         |quantity| claim(artifact, quantity, None).map_or("–".into(), |c| number(c.value));
     if exact {
         let row = ["all", "", "", "", ""].map(String::from).into_iter();
         let totals = [total(Quantity::MeanResponse), total(Quantity::MeanNumber)];
-        table.add_row(row.chain(totals));
+        table.row(row.chain(totals));
     }
-    table.trim_fmt()
+    table.within(width)
 }
 
 /// The mean rate, and the process where it is not Poisson.
@@ -139,7 +134,7 @@ fn more(why: &AnalysisError) -> &'static str {
 }
 
 /// What a change would do.
-pub(super) fn what_if(workload: &Workload, made: &Synthesis) -> String {
+pub(super) fn what_if(workload: &Workload, made: &Synthesis, width: usize) -> String {
     let provenance = &made.artifact.provenance;
     let Some(answers) = &provenance.what_if else {
         return String::new();
@@ -153,16 +148,16 @@ pub(super) fn what_if(workload: &Workload, made: &Synthesis) -> String {
         }
         _ => "–".into(),
     };
-    let mut table = table(&["what if", "load ρ", "E[T]"]);
+    let mut table = Table::new(["what if", "load ρ", "E[T]"]);
     for more in &answers.more_arrivals {
-        table.add_row([
+        table.row([
             format!("1 % more arrivals of {}", more.job_type),
             format!("{} ({})", number(more.load), change(more.load / load)),
             changes(more.mean_response),
         ]);
     }
     for more in &answers.more_resource {
-        table.add_row([
+        table.row([
             format!("{} more {}", plain(more.more), more.resource),
             format!("{} ({})", number(more.load), change(more.load / load)),
             changes(more.mean_response),
@@ -170,7 +165,7 @@ pub(super) fn what_if(workload: &Workload, made: &Synthesis) -> String {
     }
     format!(
         "\n{}\n{}",
-        table.trim_fmt(),
+        table.within(width),
         sentences(workload, answers, mean)
     )
 }
@@ -185,7 +180,7 @@ fn sentences(workload: &Workload, answers: &WhatIf, mean: Option<f64>) -> String
             if load < 0.999 {
                 format!("{load:.4}")
             } else {
-                super::synthesis::load(load)
+                super::load(load)
             }
         );
     }
@@ -227,8 +222,13 @@ fn plain(value: f64) -> String {
 }
 
 /// The MSR paper's own quantities beside the exact means.
-pub fn explain(workload: &Workload, artifact: &Artifact, bounds: &[PaperBounds]) -> String {
-    let mut table = table(&[
+pub fn explain(
+    workload: &Workload,
+    artifact: &Artifact,
+    bounds: &[PaperBounds],
+    width: usize,
+) -> String {
+    let mut table = Table::new([
         "type",
         "load ρ_i",
         "E[Δ]",
@@ -242,7 +242,7 @@ pub fn explain(workload: &Workload, artifact: &Artifact, bounds: &[PaperBounds])
     for (kind, paper) in workload.types().iter().zip(bounds) {
         let exact = claim(artifact, Quantity::MeanNumber, Some(kind.name()));
         let exact = exact.filter(|c| c.method == Method::ExactQbd);
-        table.add_row([
+        table.row([
             kind.name().into(),
             percent(paper.load),
             number(paper.mean_ahead),
@@ -256,7 +256,7 @@ pub fn explain(workload: &Workload, artifact: &Artifact, bounds: &[PaperBounds])
     }
     let mut text = format!(
         "mean number of jobs as the MSR paper has it (theorem 8 with the law after the completion,\n§6.4 clamped to it), beside the exact value:\n\n{}\n",
-        table.trim_fmt()
+        table.within(width)
     );
     if let Some(tuning) = &artifact.provenance.tuning {
         for tried in &tuning.routes {

@@ -2,25 +2,25 @@
 
 use std::fmt::Write as _;
 
-use super::synthesis::{load, prices_of};
-use super::{number, percent, table};
+use super::synthesis::prices;
+use super::{Table, load, number, percent};
 use crate::multiresource::artifact::{Claim, FleetArtifact, Method, Quantity};
 use crate::multiresource::program::{LOAD_MARGIN, PROOF_GAP};
-use crate::multiresource::synthesis::{FleetOverload, FleetSynthesis};
+use crate::multiresource::verbs::{FleetMade, FleetRefusal};
 use crate::multiresource::workload::Fleet;
 
 /// The summary of a fleet's policy.
-pub fn fleet(fleet: &Fleet, made: &FleetSynthesis) -> String {
-    let artifact = &made.artifact;
-    let mut text = heading(fleet, artifact);
-    let _ = writeln!(text, "\n{}", shape_table(fleet, made));
-    let _ = writeln!(text, "\n{}", routing_table(fleet, artifact));
-    let _ = writeln!(text, "\n{}", cost_table(fleet, made));
+pub fn fleet(fleet: &Fleet, made: &FleetMade, width: usize) -> String {
+    let artifact = &made.synthesis.artifact;
+    let mut text = heading(fleet, artifact, &made.demand);
+    let _ = writeln!(text, "\n{}", shape_table(fleet, made, width));
+    let _ = writeln!(text, "\n{}", routing_table(fleet, artifact, width));
+    let _ = writeln!(text, "\n{}", cost_table(fleet, made, width));
     let _ = write!(text, "{}", conditions(fleet, artifact));
     text
 }
 
-fn heading(fleet: &Fleet, artifact: &FleetArtifact) -> String {
+fn heading(fleet: &Fleet, artifact: &FleetArtifact, demand: &[f64]) -> String {
     let certificate = &artifact.certificate;
     let proof = match certificate.proven {
         true => format!("proven best, relative gap below {PROOF_GAP:.0e}"),
@@ -34,27 +34,21 @@ fn heading(fleet: &Fleet, artifact: &FleetArtifact) -> String {
         load(certificate.load),
         fleet.servers(),
         fleet.shapes().len(),
-        demand(fleet)
+        shares(fleet, demand)
     )
 }
 
 /// What part of all that there is of each resource the jobs need, whatever the shapes.
-fn demand(fleet: &Fleet) -> String {
-    let resources = fleet.envelope().resources().iter().enumerate();
-    let capacity = fleet.capacity();
-    let parts = resources.map(|(j, resource)| {
-        let types = fleet.types().iter();
-        let used: f64 = types
-            .map(|t| t.offered_load() * t.demand()[j].value())
-            .sum();
-        format!("{} {}", resource.name(), percent(used / capacity[j]))
-    });
+fn shares(fleet: &Fleet, demand: &[f64]) -> String {
+    let resources = fleet.envelope().resources().iter().zip(demand);
+    let parts =
+        resources.map(|(resource, share)| format!("{} {}", resource.name(), percent(*share)));
     parts.collect::<Vec<_>>().join(", ")
 }
 
-fn shape_table(fleet: &Fleet, made: &FleetSynthesis) -> String {
+fn shape_table(fleet: &Fleet, made: &FleetMade, width: usize) -> String {
     let unit = format!("α [1/{}]", fleet.time_unit());
-    let mut table = table(&[
+    let mut table = Table::new([
         "shape",
         "servers",
         "price",
@@ -63,50 +57,41 @@ fn shape_table(fleet: &Fleet, made: &FleetSynthesis) -> String {
         "schedules",
         &unit,
     ]);
-    let certificate = &made.artifact.certificate;
-    for ((shape, (workload, one)), at) in fleet
-        .shapes()
-        .iter()
-        .zip(&made.shapes)
-        .zip(&certificate.shapes)
-    {
-        // What all servers of the shape are worth, of what the whole fleet is worth.
-        let worth = f64::from(shape.count()) * at.worth * certificate.bound;
+    let servers = made.synthesis.shapes.iter().zip(&made.worth);
+    for (shape, ((workload, one), worth)) in fleet.shapes().iter().zip(servers) {
         let rate = match one.policy.order.len() {
             1 => "–".into(),
             _ => number(one.policy.switching_rate),
         };
-        table.add_row([
+        table.row([
             shape.name().to_owned(),
             shape.count().to_string(),
-            percent(worth),
+            percent(*worth),
             number(one.artifact.certificate.load),
             workload.types().len().to_string(),
             one.policy.schedules.len().to_string(),
             rate,
         ]);
     }
-    table.trim_fmt()
+    table.within(width)
 }
 
 /// Where jobs are sent.
-fn routing_table(fleet: &Fleet, artifact: &FleetArtifact) -> String {
+fn routing_table(fleet: &Fleet, artifact: &FleetArtifact, width: usize) -> String {
     let names = fleet
         .shapes()
         .iter()
         .map(|shape| format!("to {}", shape.name()));
-    let header: Vec<String> = std::iter::once("type".to_owned()).chain(names).collect();
-    let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    let mut table = table(&header);
+    let mut table = Table::new(std::iter::once("type".to_owned()).chain(names));
     for (i, kind) in fleet.types().iter().enumerate() {
         let fractions = artifact.policy.shapes.iter().zip(fleet.shapes());
         let fraction = fractions.map(|(sent, shape)| match shape.types().contains(&i) {
             true => percent(sent.routing[i]),
             false => "does not fit".into(),
         });
-        table.add_row(std::iter::once(kind.name().to_owned()).chain(fraction));
+        table.row(std::iter::once(kind.name().to_owned()).chain(fraction));
     }
-    table.trim_fmt()
+    table.within(width)
 }
 
 fn claim<'a>(
@@ -118,10 +103,10 @@ fn claim<'a>(
     claims.find(|c| c.quantity == quantity && c.job_type.as_deref() == kind)
 }
 
-fn cost_table(fleet: &Fleet, made: &FleetSynthesis) -> String {
+fn cost_table(fleet: &Fleet, made: &FleetMade, width: usize) -> String {
     let unit = fleet.time_unit();
     let mean = format!("E[T] [{unit}]");
-    let mut table = table(&[
+    let mut table = Table::new([
         "type",
         "arrivals",
         "mean size",
@@ -131,13 +116,12 @@ fn cost_table(fleet: &Fleet, made: &FleetSynthesis) -> String {
         "E[N]",
     ]);
     let of = |quantity, kind| {
-        let found = claim(&made.artifact, quantity, kind);
+        let found = claim(&made.synthesis.artifact, quantity, kind);
         found.map_or("–".into(), |c| number(c.value))
     };
-    let served = made.solution.served(fleet);
-    for (kind, served) in fleet.types().iter().zip(served) {
+    for (kind, &served) in fleet.types().iter().zip(&made.served) {
         let name = Some(kind.name());
-        table.add_row([
+        table.row([
             kind.name().to_owned(),
             format!("{} /{unit}", number(kind.arrival_rate())),
             format!("{} {unit}", number(kind.mean_size())),
@@ -149,8 +133,8 @@ fn cost_table(fleet: &Fleet, made: &FleetSynthesis) -> String {
     }
     let totals = [Quantity::MeanResponse, Quantity::MeanNumber].map(|q| of(q, None));
     let row = ["all", "", "", "", ""].map(String::from).into_iter();
-    table.add_row(row.chain(totals));
-    table.trim_fmt()
+    table.row(row.chain(totals));
+    table.within(width)
 }
 
 fn conditions(fleet: &Fleet, artifact: &FleetArtifact) -> String {
@@ -170,8 +154,8 @@ fn conditions(fleet: &Fleet, artifact: &FleetArtifact) -> String {
 }
 
 /// Why a fleet is refused: the proof, and the way out.
-pub fn fleet_overload(fleet: &Fleet, overload: &FleetOverload, decided: bool) -> String {
-    let certificate = &overload.certificate;
+pub fn fleet_refusal(fleet: &Fleet, refusal: &FleetRefusal, width: usize) -> String {
+    let (certificate, decided) = (&refusal.overload.certificate, refusal.decided);
     let mut text = String::new();
     let _ = match (decided, certificate.bound > 1.0 + LOAD_MARGIN) {
         (true, true) => writeln!(
@@ -190,13 +174,13 @@ pub fn fleet_overload(fleet: &Fleet, overload: &FleetOverload, decided: bool) ->
             load(certificate.load)
         ),
     };
-    let _ = writeln!(text, "demand: {}", demand(fleet));
+    let _ = writeln!(text, "demand: {}", shares(fleet, &refusal.demand));
     let _ = writeln!(
         text,
         "\nThe prices that prove it: weigh each type's running jobs by its price; all servers together are worth no more than {}, and the arrivals bring work worth 1.",
         number(1.0 / certificate.bound)
     );
-    text += &prices_of(fleet.types(), &certificate.prices);
+    text += &prices(fleet.types(), &refusal.prices, &certificate.prices, width);
     let _ = writeln!(
         text,
         "\nThe arrival rates would have to shrink to below {} times what they are, all alike; or the fleet to grow.",

@@ -1,142 +1,47 @@
-//! What we tell: what a person reads on the terminal.
+//! What a person reads on the terminal. Only rendered here; every value comes from the makers and from
+//! [`crate::multiresource::verbs`]. Tables are `width` characters wide at most.
 
 mod balance;
-mod change;
+mod changes;
 mod choice;
 mod comparison;
 mod cost;
 mod fleet;
 mod optimum;
-mod plots;
 mod rules;
 mod simulation;
 mod sweep;
 mod synthesis;
+mod validity;
 
-pub use change::change;
-pub use choice::{choice, thresholds};
-pub use comparison::{
-    AtLoad, Budgets, Cell, Comparison, Entrant, Header, OptimumAt, Outcome, Subject,
-    comparison_csv, comparison_page, comparison_table,
-};
+pub use changes::changes;
+pub use choice::thresholds;
+pub use comparison::besides;
 pub use cost::explain;
-pub use fleet::{fleet, fleet_overload};
-pub use optimum::{Distance, OptimumReport, optimum, optimum_step};
+pub use fleet::{fleet, fleet_refusal};
+pub use optimum::{optimum, optimum_step};
 pub use rules::rules;
-pub use simulation::simulation;
+pub use simulation::{notes, simulation};
 pub use sweep::{sweep_csv, sweep_plot};
-pub use synthesis::{overload, synthesis};
+pub use synthesis::{made, refusal};
+pub use validity::valid;
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+pub use crate::report::{
+    WIDTH, comparison_csv, comparison_page, comparison_table, estimate, number,
+};
 
-use crate::multiresource::simulator::Estimate;
+use crate::multiresource::artifact::{Artifact, Claim, Quantity};
+use crate::report::{Table, bar, below, decimals, percent, within};
 
-/// A rule under the header, and nothing else.
-const STYLE: TableStyle =
-    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
-
-/// A table with a header; all columns but the first are numbers, to the right.
-fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(STYLE);
-    table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(header);
-    for column in 1..header.len() {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
+/// The claim of a quantity, of one type or of the whole policy.
+fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> Option<&'a Claim> {
+    let mut claims = artifact.claims.iter();
+    claims.find(|c| c.quantity == quantity && c.job_type.as_deref() == kind)
 }
 
-/// Four significant digits, in plain notation where that is readable.
-pub fn number(value: f64) -> String {
-    let magnitude = value.abs();
-    if value == 0.0 {
-        "0".into()
-    } else if !(1e-4..1e7).contains(&magnitude) {
-        format!("{value:.3e}")
-    } else {
-        let decimals = (3 - magnitude.log10().floor() as i64).max(0) as usize;
-        format!("{value:.decimals$}")
-    }
-}
-
-/// Decimals that an interval leaves a number; none where it is known without error.
-fn decimals(width: f64) -> Option<usize> {
-    (width > 0.0).then(|| (1 - width.log10().floor() as i64).clamp(0, 9) as usize)
-}
-
-/// A bound from below to four digits, and not rounded up: else it would not be one.
-fn below(bound: f64) -> String {
-    let power = bound.log10().floor() - 3.0;
-    // As `number` writes it: whole numbers stay whole, up to where it takes an exponent.
-    let power = if bound < 1e7 { power.min(0.0) } else { power };
-    number((bound - 0.5 * 10_f64.powf(power)).max(0.0))
-}
-
-/// `mean ± half-width`, the mean to the digits that the interval leaves.
-pub fn estimate(estimate: Option<Estimate>) -> String {
-    let shown = |e: Estimate| within(e.mean, e.half_width);
-    estimate.map_or("–".into(), shown)
-}
-
-fn within(mean: f64, half_width: f64) -> String {
-    // An exponent where the number alone would have one.
-    if !(1e-4..1e7).contains(&mean.abs()) && mean != 0.0 && half_width > 0.0 {
-        let digits = (mean.abs() / half_width).log10().floor() + 1.0;
-        let digits = digits.clamp(0.0, 9.0) as usize;
-        return format!("{mean:.digits$e} ± {half_width:.1e}");
-    }
-    match decimals(half_width) {
-        Some(decimals) => format!("{mean:.decimals$} ± {half_width:.decimals$}"),
-        None => number(mean),
-    }
-}
-
-/// A fraction as a percentage.
-fn percent(fraction: f64) -> String {
-    format!("{:.1} %", 100.0 * fraction)
-}
-
-/// A bar of at most 20 cells.
-fn bar(fraction: f64) -> String {
-    "█".repeat((20.0 * fraction).round().clamp(0.0, 20.0) as usize)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_keep_four_digits() {
-        let shown = [0.0, 0.655, 168.471, 12345.6, 1.5e-7, 2e9].map(number);
-        assert_eq!(
-            shown,
-            ["0", "0.6550", "168.5", "12346", "1.500e-7", "2.000e9"]
-        );
-    }
-
-    #[test]
-    fn estimates_show_the_digits_that_mean_something() {
-        let shown = |mean, half_width| {
-            estimate(Some(Estimate {
-                mean,
-                half_width,
-                standard_error: 1.0,
-                freedom: 31.0,
-            }))
-        };
-        assert_eq!(shown(36.8107, 0.156), "36.81 ± 0.16");
-        assert_eq!(shown(168.4, 3.27), "168.4 ± 3.3");
-        assert_eq!(shown(1.2345e-12, 1.3e-14), "1.23e-12 ± 1.3e-14");
-        assert_eq!(shown(1.2345e15, 1.3e13), "1.23e15 ± 1.3e13");
-        assert_eq!(estimate(None), "–");
-    }
-
-    #[test]
-    fn a_bound_from_below_is_not_rounded_up() {
-        let shown = [2.7779, 0.001_999_9, 123_456.7, 9.9999, 0.0].map(below);
-        assert_eq!(shown, ["2.777", "0.001999", "123456", "9.999", "0"]);
-    }
+/// A load with the digits that a decision near 1 needs.
+fn load(load: f64) -> String {
+    let decimals = if (load - 1.0).abs() < 1e-3 { 12 } else { 9 };
+    let text = format!("{load:.decimals$}");
+    text.trim_end_matches('0').trim_end_matches('.').into()
 }

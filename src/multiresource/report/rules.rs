@@ -1,14 +1,9 @@
-use comfy_table::CellAlignment;
-
-use super::table;
+use super::Table;
 use crate::multiresource::simulator::Contender;
 
 /// The rules that go by a name, with what each does.
-pub fn rules() -> String {
-    let mut table = table(&["rule", "what it does"]);
-    if let Some(column) = table.column_mut(1) {
-        column.set_cell_alignment(CellAlignment::Left);
-    }
+pub fn rules(width: usize) -> String {
+    let mut table = Table::new(["rule", "what it does"]).wrapping(1);
     for rule in Contender::rules() {
         let name = match &rule.parameter {
             Some(parameter) if !parameter.default.is_nan() => {
@@ -23,7 +18,7 @@ pub fn rules() -> String {
         let meaning = rule.parameter.as_ref().map_or(String::new(), |p| {
             format!("; the number is {}, from {} to {}", p.what, p.least, p.most)
         });
-        table.add_row([name, format!("{}{meaning}{also}", rule.about)]);
+        table.row([name, format!("{}{meaning}{also}", rule.about)]);
     }
-    table.trim_fmt()
+    table.within(width)
 }

@@ -1,22 +1,21 @@
 use std::fmt::Write as _;
 
-use comfy_table::CellAlignment;
-
-use super::{decimals, estimate, number, percent, table};
+use super::{Table, decimals, estimate, number, percent};
 use crate::multiresource::artifact::{Claim, Quantity};
 use crate::multiresource::simulator::{Ending, Health, Judgement, Run, Verdict};
+use crate::multiresource::verbs::{Simulated, Unjudged};
 use crate::multiresource::workload::Workload;
 
 /// What a simulation found, with the verdicts on the claims, if any were judged.
-pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement]) -> String {
+pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement], width: usize) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{}", heading(workload, run));
     if run.health == Health::Settled {
-        let _ = writeln!(text, "\n{}", type_table(workload, run));
+        let _ = writeln!(text, "\n{}", type_table(workload, run, width));
         let _ = writeln!(text, "\n{}", overall(workload, run));
     }
     if verdicts.iter().any(|j| j.verdict != Verdict::NotExamined) {
-        let _ = writeln!(text, "\n{}", verdict_table(workload, verdicts));
+        let _ = writeln!(text, "\n{}", verdict_table(workload, verdicts, width));
         let _ = writeln!(
             text,
             "\nclaims are measured under the conditions that they hold for (see holds_for in the policy), in a run of their own where the policy runs under others"
@@ -25,6 +24,30 @@ pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement]) -> Str
         let _ = writeln!(text, "\n{}", none_examined(verdicts));
     }
     text
+}
+
+/// What should be known of the run that claims are judged by, and why they are not.
+pub fn notes(simulated: &Simulated) -> Vec<String> {
+    let mut notes = Vec::new();
+    notes.extend(simulated.unjudged.map(|why| match why {
+        Unjudged::OtherWorkload => "The workload is not the one that the policy was made for: its claims are not judged.".into(),
+        Unjudged::Interrupted => "Interrupted before the claims could be judged.".into(),
+    }));
+    let Some(run) = &simulated.as_analysed else {
+        return notes;
+    };
+    let how = match run.health {
+        Health::Settled => None,
+        Health::Unsettled => Some("did not settle"),
+        Health::Unstable => Some("is unstable"),
+    };
+    notes.extend(how.map(|how| {
+        format!("Under the conditions that its claims hold for, the policy {how}: of these claims nothing is measured.")
+    }));
+    if run.ending == Ending::Interrupted {
+        notes.push("Interrupted: the claims are judged by what was there.".into());
+    }
+    notes
 }
 
 fn heading(workload: &Workload, run: &Run) -> String {
@@ -69,7 +92,7 @@ fn heading(workload: &Workload, run: &Run) -> String {
     }
 }
 
-fn type_table(workload: &Workload, run: &Run) -> String {
+fn type_table(workload: &Workload, run: &Run, width: usize) -> String {
     let unit = workload.time_unit();
     let header = [
         "type".to_string(),
@@ -82,10 +105,10 @@ fn type_table(workload: &Workload, run: &Run) -> String {
         "jobs".into(),
         "left".into(),
     ];
-    let mut table = table(&header.each_ref().map(String::as_str));
+    let mut table = Table::new(header);
     for kind in &run.types {
         let [p50, p95, p99] = percentiles(kind.percentiles);
-        table.add_row([
+        table.row([
             kind.name.clone(),
             estimate(kind.mean_response),
             p50,
@@ -98,7 +121,7 @@ fn type_table(workload: &Workload, run: &Run) -> String {
         ]);
     }
     let [p50, p95, p99] = percentiles(run.percentiles);
-    table.add_row([
+    table.row([
         "all".into(),
         estimate(run.mean_response),
         p50,
@@ -107,7 +130,7 @@ fn type_table(workload: &Workload, run: &Run) -> String {
         String::new(),
         estimate(run.mean_number),
     ]);
-    table.trim_fmt()
+    table.within(width)
 }
 
 fn percentiles(found: Option<[f64; 3]>) -> [String; 3] {
@@ -136,13 +159,9 @@ fn overall(workload: &Workload, run: &Run) -> String {
 }
 
 /// The claims that were examined: those on the whole policy first, then type by type.
-fn verdict_table(workload: &Workload, verdicts: &[Judgement]) -> String {
-    let mut table = table(&["of", "claim", "claimed", "measured", "verdict"]);
-    for column in [1, 4] {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Left);
-        }
-    }
+fn verdict_table(workload: &Workload, verdicts: &[Judgement], width: usize) -> String {
+    let header = ["of", "claim", "claimed", "measured", "verdict"];
+    let mut table = Table::new(header).wrapping(1).words(4);
     let types = workload.types().iter().map(|t| Some(t.name()));
     for of in std::iter::once(None).chain(types) {
         let examined = verdicts
@@ -150,7 +169,7 @@ fn verdict_table(workload: &Workload, verdicts: &[Judgement]) -> String {
             .filter(|j| j.verdict != Verdict::NotExamined && j.claim.job_type.as_deref() == of);
         for (n, judgement) in examined.enumerate() {
             let group = if n == 0 { of.unwrap_or("all") } else { "" };
-            table.add_row([
+            table.row([
                 group.to_string(),
                 name(&judgement.claim),
                 claimed(judgement),
@@ -159,7 +178,7 @@ fn verdict_table(workload: &Workload, verdicts: &[Judgement]) -> String {
             ]);
         }
     }
-    table.trim_fmt()
+    table.within(width)
 }
 
 /// Why there is nothing to show in a table of verdicts.

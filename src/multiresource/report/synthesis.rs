@@ -3,48 +3,46 @@ use std::fmt::Write as _;
 use num_rational::BigRational;
 
 use super::balance::balance;
+use super::choice::choice;
 use super::cost::{conditions, cost_table, what_if};
-use super::{bar, number, percent, table};
-use crate::multiresource::artifact::{
-    CertificateRecord, Method, MsrPolicy, Objective, Preemption, Proven, Quantity,
-};
-use crate::multiresource::modulation;
+use super::{Table, bar, claim, load, number, percent};
+use crate::multiresource::artifact::{Method, MsrPolicy, Objective, Preemption, Proven, Quantity};
 use crate::multiresource::program::{Exact, LOAD_MARGIN, PROOF_GAP};
-use crate::multiresource::schedule::{Fluid, Packing, enumerate};
-use crate::multiresource::synthesis::{Overload, RouteOption, Synthesis};
+use crate::multiresource::schedule::Fluid;
+use crate::multiresource::synthesis::{RouteOption, Synthesis};
+use crate::multiresource::verbs::{How, Made, Refusal, Schedules};
 use crate::multiresource::workload::{JobType, Workload};
 
-/// Schedules are counted up to this many.
-const COUNTED: usize = 100_000;
+/// The summary of a policy.
+pub fn made(workload: &Workload, made: &Made, width: usize) -> String {
+    match &made.how {
+        How::Analysed(synthesis) => analysed(workload, made, synthesis, width),
+        How::Chosen(chosen, stability) => choice(workload, made, chosen, *stability, width),
+    }
+}
 
-/// And while they are kept, no more than so many numbers in all.
-const NUMBERS: usize = 4_000_000;
-
-/// The summary of a synthesized policy.
-pub fn synthesis(workload: &Workload, made: &Synthesis) -> String {
-    let mut text = heading(
-        workload,
-        &made.artifact.certificate,
-        &made.fluid,
-        made.exact.as_ref(),
-    );
+/// The summary of a policy whose costs were analysed.
+pub(super) fn analysed(
+    workload: &Workload,
+    made: &Made,
+    synthesis: &Synthesis,
+    width: usize,
+) -> String {
+    let mut text = heading(workload, made, synthesis.exact.as_ref());
     text += &balance(workload, made);
-    let _ = writeln!(text, "\n{}\n", loop_table(workload, &made.policy));
-    let _ = writeln!(text, "{}", movement(workload, made));
-    let _ = writeln!(text, "\n{}", cost_table(workload, made));
-    let _ = writeln!(text, "{}", conditions(workload, made));
-    let _ = write!(text, "{}", what_if(workload, made));
+    let loops = loop_table(workload, &synthesis.policy, width);
+    let _ = writeln!(text, "\n{loops}\n");
+    let _ = writeln!(text, "{}", movement(workload, synthesis));
+    let _ = writeln!(text, "\n{}", cost_table(workload, synthesis, width));
+    let _ = writeln!(text, "{}", conditions(workload, synthesis));
+    let _ = write!(text, "{}", what_if(workload, synthesis, width));
     text
 }
 
 /// The load with its proof, in fractions too where there are any (which may be too long for the
 /// artifact), and what there is to choose from.
-pub(super) fn heading(
-    workload: &Workload,
-    certificate: &CertificateRecord,
-    fluid: &Fluid,
-    exact: Option<&Exact>,
-) -> String {
+pub(super) fn heading(workload: &Workload, made: &Made, exact: Option<&Exact>) -> String {
+    let certificate = &made.artifact.certificate;
     let written = certificate.exact.as_ref();
     let exactly =
         exact.is_some_and(Exact::is_proven) || written.is_some_and(|e| e.proven == Proven::Optimum);
@@ -60,13 +58,14 @@ pub(super) fn heading(
         "load ρ = {}{}  ({proof})\n{}\n{}\n",
         written.map_or(String::new(), |e| fraction(e.load.exact())),
         load(certificate.load),
-        bottleneck(workload, fluid),
-        schedulable_set(workload)
+        bottleneck(workload, &made.fluid),
+        schedulable_set(made.schedules)
     )
 }
 
 /// Why a workload is refused: the proof, what is over-committed, and the way out.
-pub fn overload(workload: &Workload, overload: &Overload, decided: bool) -> String {
+pub fn refusal(workload: &Workload, refusal: &Refusal, width: usize) -> String {
+    let (overload, decided) = (&refusal.overload, refusal.decided);
     let certificate = &overload.certificate;
     let mut text = String::new();
     let exactly = overload.exact.as_ref().filter(|e| e.is_proven());
@@ -113,7 +112,7 @@ pub fn overload(workload: &Workload, overload: &Overload, decided: bool) -> Stri
         let _ = writeln!(
             text,
             "No single resource is over-committed; the jobs do not pack. {}",
-            scarce(workload, overload)
+            scarce(workload, &refusal.scarcity)
         );
     }
     let _ = writeln!(
@@ -121,7 +120,12 @@ pub fn overload(workload: &Workload, overload: &Overload, decided: bool) -> Stri
         "\nThe prices that prove it: weigh each type's running jobs by its price; no schedule is worth more than {}, and the arrivals bring work worth 1.",
         number(1.0 / certificate.bound)
     );
-    text += &prices_of(workload.types(), &certificate.prices);
+    text += &prices(
+        workload.types(),
+        &refusal.prices,
+        &certificate.prices,
+        width,
+    );
     let _ = writeln!(
         text,
         "\nThe arrival rates would have to shrink to below {} times what they are, all alike; or the server to grow.",
@@ -131,23 +135,12 @@ pub fn overload(workload: &Workload, overload: &Overload, decided: bool) -> Stri
 }
 
 /// What a running job of each type is worth, and the work that it brings.
-pub(super) fn prices_of(types: &[JobType], prices: &[f64]) -> String {
-    let mut rows = table(&["type", "price of a running job", "worth of its work"]);
-    for (kind, price) in types.iter().zip(prices) {
-        rows.add_row([
-            kind.name().into(),
-            number(price / kind.offered_load()),
-            percent(*price),
-        ]);
+pub(super) fn prices(types: &[JobType], prices: &[f64], worths: &[f64], width: usize) -> String {
+    let mut rows = Table::new(["type", "price of a running job", "worth of its work"]);
+    for (kind, (price, worth)) in types.iter().zip(prices.iter().zip(worths)) {
+        rows.row([kind.name().into(), number(*price), percent(*worth)]);
     }
-    format!("{}\n", rows.trim_fmt())
-}
-
-/// The load with the digits that a decision near 1 needs.
-pub(super) fn load(load: f64) -> String {
-    let decimals = if (load - 1.0).abs() < 1e-3 { 12 } else { 9 };
-    let text = format!("{load:.decimals$}");
-    text.trim_end_matches('0').trim_end_matches('.').into()
+    format!("{}\n", rows.within(width))
 }
 
 /// A denominator up to which a fraction is read more easily than its decimals.
@@ -177,31 +170,23 @@ fn bottleneck(workload: &Workload, fluid: &Fluid) -> String {
 }
 
 /// How many schedules there are to choose from.
-fn schedulable_set(workload: &Workload) -> String {
-    let budget = COUNTED.min(NUMBERS / workload.types().len());
-    let all = enumerate(&Packing::new(workload), budget);
-    match all.complete {
-        true => format!(
-            "schedules that fit the server: {}, of them maximal: {}",
-            all.schedules.len(),
-            all.maximal
-        ),
-        false => format!("schedules that fit the server: more than {budget}"),
+fn schedulable_set(schedules: Schedules) -> String {
+    match schedules {
+        Schedules::All { fit, maximal } => {
+            format!("schedules that fit the server: {fit}, of them maximal: {maximal}")
+        }
+        Schedules::MoreThan(counted) => {
+            format!("schedules that fit the server: more than {counted}")
+        }
     }
 }
 
 /// The resources that the proof puts a price on.
-fn scarce(workload: &Workload, overload: &Overload) -> String {
-    let worth = |(r, w): (&crate::multiresource::workload::Resource, &f64)| {
-        (r.name().to_string(), w * r.units() as f64)
-    };
-    let prices = &overload.certificate.resource_prices;
-    let worths: Vec<(String, f64)> = workload.resources().iter().zip(prices).map(worth).collect();
-    let total: f64 = worths.iter().map(|(_, w)| w).sum();
-    let parts: Vec<String> = worths
-        .iter()
-        .filter(|(_, w)| *w > 1e-9 * total)
-        .map(|(name, w)| format!("{name} ({})", percent(w / total)))
+fn scarce(workload: &Workload, scarcity: &[f64]) -> String {
+    let shares = workload.resources().iter().zip(scarcity);
+    let parts: Vec<String> = shares
+        .filter(|(_, share)| **share > 1e-9)
+        .map(|(resource, share)| format!("{} ({})", resource.name(), percent(*share)))
         .collect();
     format!(
         "What is scarce, by its share of the price of the whole server: {}.",
@@ -209,14 +194,15 @@ fn scarce(workload: &Workload, overload: &Overload) -> String {
     )
 }
 
-fn loop_table(workload: &Workload, policy: &MsrPolicy) -> String {
+fn loop_table(workload: &Workload, policy: &MsrPolicy, width: usize) -> String {
     let names = workload.types().iter().map(|t| t.name());
     let header: Vec<&str> = ["loop"]
         .into_iter()
         .chain(names)
         .chain(["fraction", ""])
         .collect();
-    let mut table = table(&header);
+    let last = header.len() - 1;
+    let mut table = Table::new(header).words(last);
     for (position, &s) in policy.order.iter().enumerate() {
         let counts = policy.schedules[s].iter().map(u32::to_string);
         let weight = policy.weights[s];
@@ -224,12 +210,9 @@ fn loop_table(workload: &Workload, policy: &MsrPolicy) -> String {
             .into_iter()
             .chain(counts)
             .chain([percent(weight), bar(weight)]);
-        table.add_row(row);
+        table.row(row);
     }
-    if let Some(column) = table.column_mut(header.len() - 1) {
-        column.set_cell_alignment(comfy_table::CellAlignment::Left);
-    }
-    table.trim_fmt()
+    table.within(width)
 }
 
 /// How the policy moves between its schedules.
@@ -239,40 +222,30 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
     if policy.order.len() == 1 {
         return "one schedule serves everybody: nothing to switch".into();
     }
-    let claim = |quantity| {
-        made.artifact
-            .claims
-            .iter()
-            .find(|c| c.quantity == quantity)
-            .map(|c| c.value)
-    };
+    let claimed = |quantity| claim(&made.artifact, quantity, None).map(|c| c.value);
     let mut text = format!(
         "switching rate α = {} /{unit}",
         number(policy.switching_rate)
     );
-    let _ = match claim(Quantity::LargestStableSwitchingRate) {
+    let _ = match claimed(Quantity::LargestStableSwitchingRate) {
         Some(largest) => write!(text, " (stable below {})", number(largest)),
         None => write!(text, " (stable at any rate)"),
     };
-    if let Some(working) = claim(Quantity::WorkingTime) {
+    if let Some(working) = claimed(Quantity::WorkingTime) {
         let _ = write!(
             text,
             ", {} of the time on working schedules",
             percent(working)
         );
     }
+    let drains = made.artifact.provenance.drains.unwrap_or_default();
     let way = match policy.preemption {
         Preemption::Full => "preemption at each switch".into(),
         Preemption::None => format!(
-            "route {}, {} completions to wait for a round",
-            policy.route,
-            modulation::drains(&policy.schedules, &policy.order)
+            "route {}, {drains} completions to wait for a round",
+            policy.route
         ),
-        Preemption::Setup => format!(
-            "route {}, {} setups a round",
-            policy.route,
-            modulation::drains(&policy.schedules, &policy.order)
-        ),
+        Preemption::Setup => format!("route {}, {drains} setups a round", policy.route),
     };
     let _ = write!(text, "\n{way}");
     let taken = |option: &&RouteOption| option.route == policy.route;

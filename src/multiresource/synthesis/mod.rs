@@ -14,7 +14,7 @@ pub use choice::{
     ChoiceError, ChoiceOptions, Chosen, Families, Stage, choose, is_proved_stable, time_of_turns,
 };
 pub use fleet::{FleetOutcome, FleetOverload, FleetSynthesis, synthesize_fleet};
-pub use msfq::MsfqOutlook;
+pub use msfq::{MsfqOutlook, MsfqRow};
 pub use sweep::{SweepPoint, sweep};
 pub use tuning::{Outlook, RouteOption};
 

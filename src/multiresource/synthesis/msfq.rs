@@ -16,6 +16,21 @@ pub struct MsfqOutlook {
     weights: [f64; 2],
 }
 
+/// Means under one threshold.
+#[derive(Clone, Copy, Debug)]
+pub struct MsfqRow {
+    /// ℓ.
+    pub threshold: usize,
+    /// Whether it is ℓ*.
+    pub is_best: bool,
+    /// The objective, exactly \[time\].
+    pub value: f64,
+    /// Mean response times of light and of heavy jobs, exactly \[time\].
+    pub response: [f64; 2],
+    /// The objective by the Quickswap paper's approximation \[time\]; none where that is not valid.
+    pub approximation: Option<f64>,
+}
+
 impl MsfqOutlook {
     /// `None` where the workload is no such system.
     pub fn new(workload: &Workload, objective: Objective) -> Option<Self> {
@@ -89,5 +104,29 @@ impl MsfqOutlook {
             step /= 2;
         }
         Some(best)
+    }
+
+    /// Means under the least and the largest threshold, powers of 2 between them, and ℓ*. Thresholds
+    /// without a steady state are left out.
+    pub fn table(&self) -> Vec<MsfqRow> {
+        let best = self.best().map(|(l, _)| l);
+        let most = self.system.servers as usize - 1;
+        let powers = (0..32).map(|p| 1_usize << p).take_while(|l| *l < most);
+        let mut shown: Vec<usize> = [0, most].into_iter().chain(powers).chain(best).collect();
+        shown.sort_unstable();
+        shown.dedup();
+        let row = |threshold| {
+            let queue = self.queue(threshold).ok()?;
+            let response = queue.means().ok()?.response;
+            let guess = queue.approximation();
+            Some(MsfqRow {
+                threshold,
+                is_best: Some(threshold) == best,
+                value: self.value(response),
+                response,
+                approximation: guess.map(|means| self.value(means.response)),
+            })
+        };
+        shown.into_iter().filter_map(row).collect()
     }
 }

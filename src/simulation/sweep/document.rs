@@ -1,19 +1,8 @@
-//! A comparison of policies over loads: the document, and what is told of it as a table, as CSV
-//! and as a page.
-
-mod csv;
-mod figures;
-mod page;
-mod table;
-mod words;
+//! The document of a comparison of policies over loads.
 
 use serde::{Deserialize, Serialize};
 
-pub use self::csv::comparison_csv;
-pub use page::comparison_page;
-pub use table::comparison_table;
-
-use crate::multiresource::simulator::{Health, Ranking, Run};
+use crate::simulation::{Health, Ranking, Run};
 
 /// What a comparison is about. Two of the same header have the same results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -252,94 +241,16 @@ impl Comparison {
         let sharing = self.names().filter(|other| last_part(other) == short);
         if sharing.count() == 1 { short } else { name }
     }
-
-    /// The command that gives these results, without where they go.
-    pub fn command(&self) -> String {
-        let (h, s) = (&self.header, &self.header.settings);
-        let names: Vec<&str> = self.names().collect();
-        let loads: Vec<String> = h.loads.iter().map(f64::to_string).collect();
-        let time = s
-            .time_seconds
-            .map_or(String::new(), |t| format!(" --time {t}"));
-        let optimum = if self.optima.is_empty() {
-            ""
-        } else {
-            " --optimum"
-        };
-        format!(
-            "synth compare --workload {} --policies {} --loads {} --seed {} --replications {} --precision {} --events {}{time}{optimum}",
-            quoted(&h.workload.file),
-            quoted(&names.join(",")),
-            loads.join(","),
-            s.seed,
-            s.replications,
-            s.precision,
-            s.events,
-        )
-    }
-
-    /// What the reader must know before anything else: why something is missing.
-    pub fn warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
-        if self.interrupted {
-            let (done, all) = (
-                self.cells.len(),
-                self.header.policies.len() * self.header.loads.len(),
-            );
-            warnings.push(format!(
-                "INTERRUPTED: {done} of {all} cells were begun, the last of them not finished"
-            ));
-        }
-        for name in self.names() {
-            warnings.extend(self.failures(name));
-        }
-        for OptimumAt { load, why, .. } in &self.optima {
-            warnings.extend(
-                why.as_ref()
-                    .map(|why| format!("the optimum at ρ = {load}: {why}")),
-            );
-        }
-        warnings
-    }
-
-    /// The reasons why cells of a policy have no run, each with its loads.
-    fn failures(&self, name: &str) -> Vec<String> {
-        let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-        for cell in self.cells.iter().filter(|c| c.policy == name) {
-            let Outcome::Failure(why) = &cell.outcome else {
-                continue;
-            };
-            match reasons.iter_mut().find(|(reason, _)| reason == why) {
-                Some((_, loads)) => loads.push(cell.load.to_string()),
-                None => reasons.push((why, vec![cell.load.to_string()])),
-            }
-        }
-        let told = |(why, loads): (&str, Vec<String>)| {
-            format!("{} at ρ = {}: {why}", self.label(name), words::list(&loads))
-        };
-        reasons.into_iter().map(told).collect()
-    }
 }
 
 fn last_part(name: &str) -> &str {
     name.rsplit(['/', '\\']).next().unwrap_or(name)
 }
 
-/// As a shell takes it.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);
-    if text.chars().all(plain) {
-        text.into()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn header(names: &[&str]) -> Header {
+impl Header {
+    /// For tests: a comparison of these policies that nothing was run of.
+    pub(crate) fn sample(names: &[&str]) -> Header {
         let policy = |name: &&str| Entrant {
             name: (*name).into(),
             digest: None,
@@ -366,40 +277,23 @@ mod tests {
             loads: vec![0.5, 0.95],
         }
     }
+}
 
-    /// Without any cell: every sentence still stands.
-    #[test]
-    fn nothing_run_is_said_to_be_nothing() {
-        let none = Comparison::new(header(&["fcfs", "a/p.json"]), Vec::new(), true);
-        let told = comparison_table(&none);
-        assert!(told.contains("fcfs and p.json are not measured."), "{told}");
-        assert!(told.contains("INTERRUPTED: 0 of 4 cells"), "{told}");
-        assert_eq!(
-            words::headline(&none),
-            "No policy has a mean at every load compared."
-        );
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     fn files_are_called_by_their_last_part_unless_two_share_it() {
         let names = ["fcfs", "a/p.json", "b/p.json", "c/q.json"];
-        let comparison = Comparison::new(header(&names), Vec::new(), false);
+        let comparison = Comparison::new(Header::sample(&names), Vec::new(), false);
         let labels = names.map(|name| comparison.label(name));
         assert_eq!(labels, ["fcfs", "a/p.json", "b/p.json", "q.json"]);
     }
 
     #[test]
-    fn the_command_can_be_typed_again() {
-        let comparison = Comparison::new(header(&["fcfs", "it's.json"]), Vec::new(), false);
-        assert_eq!(
-            comparison.command(),
-            r"synth compare --workload 'a file.yaml' --policies 'fcfs,it'\''s.json' --loads 0.5,0.95 --seed 1 --replications 8 --precision 0.01 --events 10 --time 1.5"
-        );
-    }
-
-    #[test]
     fn differences_name_what_differs() {
-        let (one, mut other) = (header(&["fcfs"]), header(&["fcfs"]));
+        let (one, mut other) = (Header::sample(&["fcfs"]), Header::sample(&["fcfs"]));
         assert!(one.differences(&other).is_empty());
         other.settings.seed = 2;
         other.policies[0].digest = Some("sha256:1".into());

@@ -3,34 +3,35 @@
 use askama::Template;
 
 use super::figures::{self, Section};
-use super::{AtLoad, Comparison, Outcome, table, words};
-use crate::multiresource::report::plots::{self, Look, Picture, short};
-use crate::multiresource::report::{estimate, number, percent};
-use crate::multiresource::simulator::{Ending, Health, Run};
-use crate::multiresource::workload::Workload;
+use super::{Besides, table, words};
+use crate::report::plot::{self, Look, Picture, short};
+use crate::report::{estimate, number, percent};
+use crate::simulation::sweep::{AtLoad, Comparison, Outcome};
+use crate::simulation::{Ending, Health, Run};
 
 /// A comparison as a page for people: the answer in words, a table, pictures, and how it was made.
 ///
 /// # Errors
 /// When a picture cannot be drawn.
 pub fn comparison_page(
-    workload: &Workload,
+    besides: &Besides<'_>,
     comparison: &Comparison,
 ) -> Result<String, Box<dyn std::error::Error>> {
-    let (light, dark) = plots::rules(comparison.header.policies.len());
+    let (light, dark) = plot::rules(comparison.header.policies.len());
     let page = Page {
-        title: title(workload, comparison),
+        title: title(comparison),
         headline: firm(&words::headline(comparison)),
-        warnings: comparison.warnings(),
+        warnings: words::warnings(comparison),
         answers: answers(comparison),
         keys: keys(comparison)?,
-        unit: workload.time_unit(),
+        unit: &comparison.header.workload.time_unit,
         loads: &comparison.header.loads,
         rows: rows(comparison),
-        details: details(comparison),
-        sections: figures::sections(workload, comparison)?,
-        method: method(workload, comparison),
-        command: comparison.command(),
+        columns: besides.shares.iter().map(|s| s.words).collect(),
+        details: details(besides, comparison),
+        sections: figures::sections(besides, comparison)?,
+        method: method(besides, comparison),
+        command: words::command(comparison),
         tool: &comparison.header.tool,
         light,
         dark,
@@ -52,6 +53,7 @@ struct Page<'a> {
     unit: &'a str,
     loads: &'a [f64],
     rows: Vec<(String, Vec<Shown>)>,
+    columns: Vec<&'static str>,
     details: Vec<Detail>,
     sections: Vec<Section>,
     method: Vec<(&'static str, String)>,
@@ -78,7 +80,7 @@ struct Shown {
 /// All numbers at a load.
 struct Detail {
     load: f64,
-    rows: Vec<(String, [String; 9])>,
+    rows: Vec<(String, Vec<String>)>,
 }
 
 /// With numbers that no line break tears from their intervals.
@@ -87,11 +89,10 @@ fn firm(text: &str) -> String {
         .replace("ρ = ", "ρ\u{a0}=\u{a0}")
 }
 
-fn title(workload: &Workload, comparison: &Comparison) -> String {
+fn title(comparison: &Comparison) -> String {
     let labels: Vec<&str> = comparison.names().map(|n| comparison.label(n)).collect();
-    let source = workload
-        .source()
-        .unwrap_or(&comparison.header.workload.file);
+    let workload = &comparison.header.workload;
+    let source = workload.source.as_ref().unwrap_or(&workload.file);
     format!("{} on “{source}”", words::list(&labels))
 }
 
@@ -108,7 +109,7 @@ fn keys(comparison: &Comparison) -> Result<Vec<(String, Picture)>, Box<dyn std::
     let labels = comparison
         .names()
         .map(|name| comparison.label(name).to_string());
-    let key = |(n, label)| Ok((label, plots::key(Look::new(n))?));
+    let key = |(n, label)| Ok((label, plot::key(Look::new(n))?));
     labels.enumerate().map(key).collect()
 }
 
@@ -137,10 +138,10 @@ fn rows(comparison: &Comparison) -> Vec<(String, Vec<Shown>)> {
     rows
 }
 
-fn details(comparison: &Comparison) -> Vec<Detail> {
+fn details(besides: &Besides<'_>, comparison: &Comparison) -> Vec<Detail> {
     let row = |name: &str, load: f64| {
         let run = comparison.settled(name, load)?;
-        Some((comparison.label(name).to_string(), numbers(run)))
+        Some((comparison.label(name).to_string(), numbers(besides, run)))
     };
     let detail = |&load: &f64| Detail {
         load,
@@ -153,13 +154,13 @@ fn details(comparison: &Comparison) -> Vec<Detail> {
     details.filter(|d| !d.rows.is_empty()).collect()
 }
 
-fn numbers(run: &Run) -> [String; 9] {
+fn numbers(besides: &Besides<'_>, run: &Run) -> Vec<String> {
     let percentile = |n: usize| run.percentiles.map_or("–".into(), |p| number(p[n]));
-    let shares = |values: &[f64]| {
-        let shares: Vec<String> = values.iter().map(|v| percent(*v)).collect();
-        shares.join(" · ")
-    };
-    [
+    let shares = besides.shares.iter().map(|shares| {
+        let shares = (shares.of)(run).iter().map(|v| percent(*v));
+        shares.collect::<Vec<_>>().join(" · ")
+    });
+    let numbers = [
         estimate(run.mean_response),
         estimate(run.mean_waiting),
         estimate(run.weighted_response),
@@ -167,20 +168,18 @@ fn numbers(run: &Run) -> [String; 9] {
         percentile(1),
         percentile(2),
         run.fairness.map_or("–".into(), |f| format!("{f:.3}")),
-        shares(&run.own.utilization),
-        shares(&run.own.wastage),
-    ]
+    ];
+    numbers.into_iter().chain(shares).collect()
 }
 
 /// How it was done.
-fn method(workload: &Workload, comparison: &Comparison) -> Vec<(&'static str, String)> {
+fn method(besides: &Besides<'_>, comparison: &Comparison) -> Vec<(&'static str, String)> {
     let (h, s) = (&comparison.header, &comparison.header.settings);
-    let resources: Vec<&str> = workload.resources().iter().map(|r| r.name()).collect();
     let mut method = vec![
-        ("Workload", format!("{}: {} job types on {}; its own load is ρ = {}, and all arrival rates are scaled alike to reach each load. A load of 1 is the most that any policy can serve.", h.workload.file, workload.types().len(), words::list(&resources), short(h.workload.load))),
+        ("Workload", format!("{}: {}; its own load is ρ = {}, and all arrival rates are scaled alike to reach each load. A load of 1 is the most that any policy can serve.", h.workload.file, besides.about, short(h.workload.load))),
         ("Digest of the workload", h.workload.digest.clone()),
         ("Simulation", format!("{} independent replications from seed {}; at a load every policy faces the same arrivals and the same sizes. A run ends at a relative precision of {} % in two looks, or after {} events{}.", s.replications, s.seed, short(100.0 * s.precision), s.events, s.time_seconds.map_or(String::new(), |t| format!(", or after {t} s (its numbers then depend on the machine)")))),
-        ("Warm-up", warm_up(comparison, workload.time_unit())),
+        ("Warm-up", warm_up(comparison, &h.workload.time_unit)),
         ("Intervals", "95 % confidence, by batch means of independent replications. Ratios are estimated from pairs of replications on the same arrivals and sizes (Student's t); what is said of a load holds together at 95 % (Bonferroni over all pairs of policies there).".into()),
         ("Stability", "A policy is called unstable where the number of jobs in the system, or of jobs of one type, climbs from quarter to quarter of the run, and by more than chance explains; and unsettled where the run was too short to tell: no warm-up was found, or less than 10 mean residual sizes of the longest jobs were left after it. Neither has means.".into()),
         ("Runs", endings(comparison)),

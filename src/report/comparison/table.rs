@@ -1,38 +1,39 @@
 use std::fmt::Write as _;
 
-use super::{Comparison, Outcome, words};
-use crate::multiresource::report::{below, estimate, percent, table};
-use crate::multiresource::simulator::{Ending, Health, Run};
+use super::words;
+use crate::report::{Table, below, estimate, percent};
+use crate::simulation::sweep::{Comparison, Outcome};
+use crate::simulation::{Ending, Health, Run};
 
 /// Mean response times, policies down and loads across; then what follows from them, in words.
-pub fn comparison_table(comparison: &Comparison) -> String {
+/// Tables are `width` characters wide at most.
+pub fn comparison_table(comparison: &Comparison, width: usize) -> String {
     let header = &comparison.header;
     let first = format!("E[T] [{}]", header.workload.time_unit);
     let loads = header.loads.iter().map(|load| format!("ρ = {load}"));
     let columns: Vec<String> = [first].into_iter().chain(loads).collect();
-    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-    let mut table = table(&columns);
+    let mut table = Table::new(columns);
     for name in comparison.names() {
         let cells = header
             .loads
             .iter()
             .map(|&load| cell(comparison, name, load));
-        table.add_row(
+        table.row(
             [comparison.label(name).to_string()]
                 .into_iter()
                 .chain(cells),
         );
     }
     if let Some(row) = optima(comparison) {
-        table.add_row(row);
+        table.row(row);
     }
-    let mut text = format!("{}\n\n", table.trim_fmt());
+    let mut text = format!("{}\n\n", table.within(width));
     for at in &comparison.rankings {
         let chain = words::chain(comparison, at).map_or(String::new(), |c| format!(": {c}"));
         let told = words::sentences(comparison, at);
         let _ = writeln!(text, "ρ = {}{chain}\n  {told}", at.load);
     }
-    for warning in comparison.warnings() {
+    for warning in words::warnings(comparison) {
         let _ = writeln!(text, "{warning}");
     }
     text += "\n";

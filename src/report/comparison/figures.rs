@@ -1,10 +1,10 @@
 //! What the page draws of a comparison.
 
-use super::Comparison;
-use crate::multiresource::report::number;
-use crate::multiresource::report::plots::{self, Axis, Curve, Look, Picture, Point, Scale, short};
-use crate::multiresource::simulator::{Estimate, Run};
-use crate::multiresource::workload::Workload;
+use super::{Besides, Shares};
+use crate::report::number;
+use crate::report::plot::{self, Axis, Curve, Look, Picture, Point, Scale, short};
+use crate::simulation::sweep::Comparison;
+use crate::simulation::{Estimate, Run, TypeResult};
 
 type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -27,16 +27,16 @@ pub struct Panel {
 }
 
 /// All pictures of a comparison, those that nothing can be drawn for left out.
-pub fn sections(workload: &Workload, comparison: &Comparison) -> Drawn<Vec<Section>> {
+pub fn sections(besides: &Besides<'_>, comparison: &Comparison) -> Drawn<Vec<Section>> {
     let figures = Figures {
-        workload,
+        besides,
         comparison,
     };
     let sections = [
         figures.means()?,
         figures.types()?,
         figures.tails()?,
-        figures.resources()?,
+        figures.parts()?,
         figures.courses()?,
     ];
     let mut kept: Vec<Section> = sections
@@ -68,13 +68,13 @@ pub fn telling_load(comparison: &Comparison) -> Option<f64> {
 }
 
 struct Figures<'a> {
-    workload: &'a Workload,
+    besides: &'a Besides<'a>,
     comparison: &'a Comparison,
 }
 
 impl Figures<'_> {
     fn unit(&self) -> &str {
-        self.workload.time_unit()
+        &self.comparison.header.workload.time_unit
     }
 
     /// A quantity over the loads: a curve for each policy.
@@ -98,6 +98,15 @@ impl Figures<'_> {
         self.comparison.names().enumerate().map(curve).collect()
     }
 
+    /// Names of the classes of jobs; none where nothing ran.
+    fn classes(&self) -> Vec<String> {
+        let names = self.comparison.names();
+        let loads = &self.comparison.header.loads;
+        let mut runs = names.flat_map(|n| loads.iter().filter_map(|l| self.comparison.run(n, *l)));
+        let first = runs.next().map_or(&[][..], |run| &run.types);
+        first.iter().map(|class| class.name.clone()).collect()
+    }
+
     /// The axis of loads, with a tick at each of them where there is room.
     fn loads(&self) -> Axis {
         let mut loads = self.comparison.header.loads.clone();
@@ -119,7 +128,7 @@ impl Figures<'_> {
         let told = self.told(curves, |p| format!("{} at ρ = {}", number(p.value), p.at));
         Ok(Some(Panel {
             description: format!("{title}, over the load. {told}"),
-            picture: plots::curves(&self.loads(), y, curves)?,
+            picture: plot::curves(&self.loads(), y, curves)?,
             id: String::new(),
             title,
         }))
@@ -183,7 +192,7 @@ impl Figures<'_> {
 
     /// Jain's index; nothing where there is one type only.
     fn fairness(&self) -> Drawn<Option<Panel>> {
-        if self.workload.types().len() < 2 {
+        if self.classes().len() < 2 {
             return Ok(None);
         }
         let curves = self.over_loads(|run| run.fairness.map(certain));
@@ -194,29 +203,28 @@ impl Figures<'_> {
         self.panel(title.into(), &y, &curves)
     }
 
-    fn resources(&self) -> Drawn<Section> {
+    fn parts(&self) -> Drawn<Section> {
         let y = Axis::new("", Scale::Linear, 0.0, 100.0);
-        let (mut in_use, mut free) = (Vec::new(), Vec::new());
-        for (j, resource) in self.workload.resources().iter().enumerate() {
-            let share = |values: &[f64]| values.get(j).map(|v| certain(100.0 * v));
-            let used = self.over_loads(|run| share(&run.own.utilization));
-            let wasted = self.over_loads(|run| share(&run.own.wastage));
-            let name = resource.name();
-            in_use.extend(self.panel(format!("{name} in use [%]"), &y, &used)?);
-            let title = format!("{name} free while a job waits [%]");
-            free.extend(self.panel(title, &y, &wasted)?);
+        let mut panels = Vec::new();
+        for Shares { words, of, .. } in self.besides.shares {
+            for (j, part) in self.besides.parts.iter().enumerate() {
+                let share = |run: &Run| of(run).get(j).map(|v| certain(100.0 * v));
+                let curves = self.over_loads(share);
+                panels.extend(self.panel(format!("{part} {words} [%]"), &y, &curves)?);
+            }
         }
+        let (title, text) = self.besides.section;
         Ok(Section {
-            title: "Resources".into(),
-            text: "Every stable policy gets the same work done, and so uses as much; they differ in what stands idle while somebody waits.".into(),
-            panels: in_use.into_iter().chain(free).collect(),
+            title: title.into(),
+            text: text.into(),
+            panels,
         })
     }
 
     /// Means by type at one load.
     fn types(&self) -> Drawn<Section> {
         let load = telling_load(self.comparison);
-        let several = load.filter(|_| self.workload.types().len() > 1);
+        let several = load.filter(|_| self.classes().len() > 1);
         let panel = several.map_or(Ok(None), |load| self.types_at(load))?;
         let absent = load.map_or(String::new(), |load| self.absent(load));
         let load = load.unwrap_or_default();
@@ -230,9 +238,7 @@ impl Figures<'_> {
     }
 
     fn types_at(&self, load: f64) -> Drawn<Option<Panel>> {
-        let mean = |(row, t): (usize, &crate::multiresource::simulator::TypeResult)| {
-            Some(point(row as f64, t.mean_response?))
-        };
+        let mean = |(row, t): (usize, &TypeResult)| Some(point(row as f64, t.mean_response?));
         let curve = |(n, name): (usize, &str)| Curve {
             look: Look::new(n),
             points: self
@@ -244,12 +250,7 @@ impl Figures<'_> {
             unstable: Vec::new(),
         };
         let curves: Vec<Curve> = self.comparison.names().enumerate().map(curve).collect();
-        let names: Vec<String> = self
-            .workload
-            .types()
-            .iter()
-            .map(|t| t.name().into())
-            .collect();
+        let names = self.classes();
         let title = format!(
             "Mean response time by type at ρ = {load} [{}], log scale",
             self.unit()
@@ -258,7 +259,7 @@ impl Figures<'_> {
         let told = self.told(&curves, |p| {
             format!("{} {}", names[p.at as usize], number(p.value))
         });
-        let picture = plots::rows(&names, &x, &curves)?;
+        let picture = plot::rows(&names, &x, &curves)?;
         let description = format!("{title}. {told}");
         Ok(Some(Panel {
             id: String::new(),
@@ -317,7 +318,7 @@ impl Figures<'_> {
         let title = format!("Jobs in the system at ρ = {load}");
         Ok(Some(Panel {
             description: format!("{title}, over time. {told}"),
-            picture: plots::courses(&x, &log_axis(curves), curves)?,
+            picture: plot::courses(&x, &log_axis(curves), curves)?,
             id: String::new(),
             title,
         }))

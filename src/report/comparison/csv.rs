@@ -2,9 +2,9 @@
 
 use csv::Writer;
 
-use super::Comparison;
-use crate::multiresource::simulator::{Ending, Estimate, Health, Run, TypeResult};
-use crate::multiresource::workload::Workload;
+use super::Besides;
+use crate::simulation::sweep::Comparison;
+use crate::simulation::{Ending, Estimate, Health, Run, TypeResult};
 
 const HEADER: [&str; 7] = [
     "load",
@@ -25,7 +25,7 @@ const HEADER: [&str; 7] = [
 /// # Errors
 /// When the text cannot be put together.
 pub fn comparison_csv(
-    workload: &Workload,
+    besides: &Besides<'_>,
     comparison: &Comparison,
 ) -> Result<String, Box<dyn std::error::Error>> {
     let mut writer = Writer::from_writer(Vec::new());
@@ -34,7 +34,7 @@ pub fn comparison_csv(
         let Some(run) = comparison.run(&cell.policy, cell.load) else {
             continue;
         };
-        let mut lines = of_run(workload, run);
+        let mut lines = of_run(besides, run, &comparison.header.workload.time_unit);
         lines.extend(ratio(comparison, &cell.policy, cell.load));
         let above = comparison.above_optimum(&cell.policy, cell.load);
         lines.extend(above.map(|a| Line::plain("all", "above_optimum", Some(a), "1")));
@@ -93,8 +93,7 @@ impl Line {
     }
 }
 
-fn of_run(workload: &Workload, run: &Run) -> Vec<Line> {
-    let time = workload.time_unit();
+fn of_run(besides: &Besides<'_>, run: &Run, time: &str) -> Vec<Line> {
     let per_time = format!("1/{time}");
     let flag = |is: bool| Some(f64::from(u8::from(is)));
     let stable = flag(run.health == Health::Settled).filter(|_| run.health != Health::Unsettled);
@@ -105,13 +104,9 @@ fn of_run(workload: &Workload, run: &Run) -> Vec<Line> {
         plain("events", Some(run.events as f64), "1"),
         plain("simulated_time", Some(run.simulated_time), time),
         plain("warm_up", Some(run.warm_up), time),
-        plain(
-            "preemptions",
-            Some(run.own.counters.preemptions as f64),
-            "1",
-        ),
-        plain("setups", Some(run.own.counters.setups as f64), "1"),
     ];
+    let counts = besides.counts.iter();
+    lines.extend(counts.map(|(quantity, count)| plain(quantity, Some(count(run) as f64), "1")));
     if run.health == Health::Settled {
         lines.extend(times(
             "all",
@@ -129,7 +124,7 @@ fn of_run(workload: &Workload, run: &Run) -> Vec<Line> {
             &per_time,
         ));
         lines.push(plain("fairness_jain", run.fairness, "1"));
-        lines.extend(of_resources(workload, run));
+        lines.extend(of_parts(besides, run));
     }
     lines.extend(run.types.iter().flat_map(|kind| of_type(kind, run, time)));
     lines
@@ -155,18 +150,15 @@ fn times(
     lines
 }
 
-fn of_resources(workload: &Workload, run: &Run) -> Vec<Line> {
-    let lines = |what: &str, values: &[f64]| -> Vec<Line> {
-        let named = workload.resources().iter().zip(values);
-        named
-            .map(|(r, &value)| {
-                Line::plain("all", &format!("{what}.{}", r.name()), Some(value), "1")
-            })
-            .collect()
-    };
-    let mut all = lines("utilization", &run.own.utilization);
-    all.extend(lines("wastage", &run.own.wastage));
-    all
+fn of_parts(besides: &Besides<'_>, run: &Run) -> Vec<Line> {
+    let lines = besides.shares.iter().flat_map(|shares| {
+        let named = besides.parts.iter().zip((shares.of)(run));
+        named.map(|(part, &value)| {
+            let quantity = format!("{}.{part}", shares.quantity);
+            Line::plain("all", &quantity, Some(value), "1")
+        })
+    });
+    lines.collect()
 }
 
 fn of_type(kind: &TypeResult, run: &Run, time: &str) -> Vec<Line> {

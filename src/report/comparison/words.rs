@@ -2,9 +2,9 @@
 
 use std::cmp::Reverse;
 
-use super::{AtLoad, Comparison};
-use crate::multiresource::report::estimate;
-use crate::multiresource::simulator::{Estimate, Health, Pair};
+use crate::report::estimate;
+use crate::simulation::sweep::{AtLoad, Comparison, OptimumAt, Outcome};
+use crate::simulation::{Estimate, Health, Pair};
 
 /// `a, b and c`.
 pub fn list<T: AsRef<str>>(items: &[T]) -> String {
@@ -249,5 +249,82 @@ fn range(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -> Op
             told(next)?,
             told(last)?
         )),
+    }
+}
+
+/// The command that gives these results, without where they go.
+pub fn command(comparison: &Comparison) -> String {
+    let (h, s) = (&comparison.header, &comparison.header.settings);
+    let names: Vec<&str> = comparison.names().collect();
+    let loads: Vec<String> = h.loads.iter().map(f64::to_string).collect();
+    let time = s
+        .time_seconds
+        .map_or(String::new(), |t| format!(" --time {t}"));
+    let optimum = if comparison.optima.is_empty() {
+        ""
+    } else {
+        " --optimum"
+    };
+    format!(
+        "synth compare --workload {} --policies {} --loads {} --seed {} --replications {} --precision {} --events {}{time}{optimum}",
+        quoted(&h.workload.file),
+        quoted(&names.join(",")),
+        loads.join(","),
+        s.seed,
+        s.replications,
+        s.precision,
+        s.events,
+    )
+}
+
+/// What the reader must know before anything else: why something is missing.
+pub fn warnings(comparison: &Comparison) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if comparison.interrupted {
+        let (done, all) = (
+            comparison.cells.len(),
+            comparison.header.policies.len() * comparison.header.loads.len(),
+        );
+        warnings.push(format!(
+            "INTERRUPTED: {done} of {all} cells were begun, the last of them not finished"
+        ));
+    }
+    for name in comparison.names() {
+        warnings.extend(failures(comparison, name));
+    }
+    for OptimumAt { load, why, .. } in &comparison.optima {
+        warnings.extend(
+            why.as_ref()
+                .map(|why| format!("the optimum at ρ = {load}: {why}")),
+        );
+    }
+    warnings
+}
+
+/// The reasons why cells of a policy have no run, each with its loads.
+fn failures(comparison: &Comparison, name: &str) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for cell in comparison.cells.iter().filter(|c| c.policy == name) {
+        let Outcome::Failure(why) = &cell.outcome else {
+            continue;
+        };
+        match reasons.iter_mut().find(|(reason, _)| reason == why) {
+            Some((_, loads)) => loads.push(cell.load.to_string()),
+            None => reasons.push((why, vec![cell.load.to_string()])),
+        }
+    }
+    let told = |(why, loads): (&str, Vec<String>)| {
+        format!("{} at ρ = {}: {why}", comparison.label(name), list(&loads))
+    };
+    reasons.into_iter().map(told).collect()
+}
+
+/// As a shell takes it.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);
+    if text.chars().all(plain) {
+        text.into()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }

@@ -1,0 +1,181 @@
+//! Policies over loads, on the same arrivals and sizes.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::{Entered, VerbError, enter, refuse};
+use crate::multiresource::artifact::Objective;
+use crate::multiresource::optimum::{self, Step};
+use crate::multiresource::program::{self, Limits};
+use crate::multiresource::simulator::Settings;
+use crate::multiresource::workload::Workload;
+use crate::simulation::sweep::{Budgets, Cells, Header, OptimumAt, Stage, Subject, Swept, sweep};
+use crate::simulation::{Progress, Run};
+
+/// What is compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparing<'a> {
+    /// What arrives; its rates are scaled to each load.
+    pub workload: &'a Workload,
+    /// The workload's file, as it was named.
+    pub file: &'a str,
+    /// Policies, by name or file, each once.
+    pub policies: &'a [String],
+    /// Loads ρ in (0, 1), each once.
+    pub loads: &'a [f64],
+    /// When a cell ends; two replications at least, and sizes in common.
+    pub settings: &'a Settings,
+    /// Whether to compute what no policy without preemption can beat.
+    pub optimum: bool,
+    /// The results' file, beside which finished cells are kept, and whether to go on with those that
+    /// are there.
+    pub journal: Option<(&'a Path, bool)>,
+}
+
+/// What is under way.
+#[derive(Clone, Copy, Debug)]
+pub enum Underway<'a> {
+    /// A cell.
+    Cell(Stage<'a>),
+    /// The optimum at a load; no step at the beginning.
+    Optimum(f64, Option<Step>),
+}
+
+/// Time for the optimum at one load.
+const OPTIMUM: Duration = Duration::from_secs(120);
+
+/// Compares policies at each load.
+///
+/// # Errors
+/// When a policy does not exist or is refused, none can run on the workload, a load cannot be
+/// reached, the journal not be read or written.
+pub fn compare(
+    asked: &Comparing<'_>,
+    mut progress: impl FnMut(Underway<'_>),
+) -> Result<Swept, VerbError> {
+    let Comparing {
+        workload, settings, ..
+    } = *asked;
+    let entered = asked.entered()?;
+    let solution = program::solve(workload, &Limits::default())?;
+    let own = solution.certificate.load;
+    let cells = ServerCells {
+        workload,
+        own,
+        entered: &entered,
+        settings,
+    };
+    let header = asked.header(own, &entered);
+    let (output, resume) = asked.journal.map_or((None, false), |(o, r)| (Some(o), r));
+    let hears = |stage: Stage<'_>| progress(Underway::Cell(stage));
+    let mut swept = sweep(header, &cells, output, resume, &settings.interrupt, hears)?;
+    if asked.optimum {
+        let optima = asked.loads.iter().map(|&load| {
+            let scaled = cells.scene(load)?;
+            progress(Underway::Optimum(load, None));
+            let hears = |step| progress(Underway::Optimum(load, Some(step)));
+            Ok(optimum_at(load, &scaled, settings, hears))
+        });
+        swept.comparison.optima = optima.collect::<Result<_, VerbError>>()?;
+    }
+    Ok(swept)
+}
+
+/// What no policy without preemption can beat at a load.
+fn optimum_at(
+    load: f64,
+    scaled: &Workload,
+    settings: &Settings,
+    progress: impl FnMut(Step),
+) -> OptimumAt {
+    let limits = optimum::Limits {
+        time: OPTIMUM,
+        ..optimum::Limits::default()
+    };
+    let mean = Objective::Mean;
+    let (lower_bound, why) =
+        match optimum::optimum(scaled, mean, &limits, &settings.interrupt, progress) {
+            Ok(found) => {
+                let cut = "cut short, the bound from below is weaker than it would be";
+                let bound = Some(found.lower).filter(|lower| *lower > 0.0);
+                (bound, found.interrupted.then(|| cut.to_string()))
+            }
+            Err(why) => (None, Some(why.to_string())),
+        };
+    OptimumAt {
+        load,
+        lower_bound,
+        why,
+    }
+}
+
+/// Cells on one server.
+struct ServerCells<'a> {
+    workload: &'a Workload,
+    /// The workload's own load ρ.
+    own: f64,
+    entered: &'a [Entered],
+    settings: &'a Settings,
+}
+
+impl Cells for ServerCells<'_> {
+    type Scene = Workload;
+    type Error = VerbError;
+
+    fn scene(&self, load: f64) -> Result<Workload, VerbError> {
+        Ok(self.workload.scaled(load / self.own)?)
+    }
+
+    fn run(
+        &self,
+        scene: &Workload,
+        policy: usize,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Run, String> {
+        let contender = self.entered[policy].contender.as_ref();
+        let contender = contender.map_err(String::clone)?;
+        let run = contender.simulate(scene, self.settings, |reached| progress(reached));
+        run.map_err(|violation| violation.to_string())
+    }
+}
+
+impl Comparing<'_> {
+    fn entered(&self) -> Result<Vec<Entered>, VerbError> {
+        let entered = self.policies.iter().map(|name| enter(name, self.workload));
+        let entered = entered.collect::<Result<Vec<Entered>, VerbError>>()?;
+        let misfits = entered.iter().filter_map(|e| e.contender.as_ref().err());
+        let misfits: Vec<&str> = misfits.map(String::as_str).collect();
+        match misfits.len() == entered.len() {
+            true => refuse(format!(
+                "no policy can run on this workload: {}",
+                misfits.join("; ")
+            )),
+            false => Ok(entered),
+        }
+    }
+
+    fn header(&self, load: f64, entered: &[Entered]) -> Header {
+        let (workload, settings) = (self.workload, self.settings);
+        Header {
+            format: Header::FORMAT.into(),
+            version: Header::VERSION,
+            tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
+            workload: Subject {
+                file: self.file.into(),
+                source: workload.source().map(Into::into),
+                digest: workload.digest(),
+                time_unit: workload.time_unit().into(),
+                load,
+            },
+            settings: Budgets {
+                seed: settings.seed,
+                replications: settings.replications,
+                precision: settings.precision,
+                events: settings.events,
+                time_seconds: settings.time.map(|t| t.as_secs_f64()),
+            },
+            policies: entered.iter().map(|e| e.entrant.clone()).collect(),
+            loads: self.loads.to_vec(),
+        }
+    }
+}

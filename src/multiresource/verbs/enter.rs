@@ -1,0 +1,76 @@
+//! Policies by name: a rule, or a policy file.
+
+use std::path::Path;
+
+use super::{VerbError, refuse};
+use crate::multiresource::artifact::{Artifact, CheckedArtifact};
+use crate::multiresource::simulator::{Contender, NameError};
+use crate::multiresource::workload::{Record, Workload, digest};
+use crate::simulation::sweep::Entrant;
+
+/// A policy that was entered; or why it cannot run on this workload.
+#[derive(Clone, Debug)]
+pub struct Entered {
+    /// Its name and what identifies it.
+    pub entrant: Entrant,
+    /// The rule that is simulated, or why there is none.
+    pub contender: Result<Contender, String>,
+}
+
+/// A rule by name, or a policy file, which may not fit the workload's types.
+///
+/// # Errors
+/// When there is no such rule and no such file, and when the file is refused.
+pub fn enter(name: &str, workload: &Workload) -> Result<Entered, VerbError> {
+    let entered = |digest, contender| Entered {
+        entrant: Entrant {
+            name: name.into(),
+            digest,
+        },
+        contender,
+    };
+    let unnamed = match Contender::parse(name) {
+        Ok(rule) => {
+            let fits = rule.fit(workload).map_err(|why| why.to_string());
+            return Ok(entered(None, fits.map(|()| rule)));
+        }
+        Err(unnamed) => unnamed,
+    };
+    exists(name, &unnamed)?;
+    let text = std::fs::read_to_string(name).map_err(|source| VerbError::Read {
+        path: name.into(),
+        source,
+    })?;
+    let checked = CheckedArtifact::parse(&text, name)?;
+    let fits = same_types(checked.artifact(), workload);
+    let policy = checked.artifact().policy.clone();
+    Ok(entered(Some(digest(&text)), fits.map(|()| policy.into())))
+}
+
+/// What is no rule's name is the name of a file.
+pub(super) fn exists(name: &str, unnamed: &NameError) -> Result<(), VerbError> {
+    match Path::new(name).exists() {
+        true => Ok(()),
+        false => refuse(format!("there is no policy file {name}, and {unnamed}")),
+    }
+}
+
+/// A policy runs on another workload if the types, the server and the time unit are the same.
+pub(super) fn same_types(artifact: &Artifact, workload: &Workload) -> Result<(), String> {
+    let (own, other) = (&artifact.workload, workload.record());
+    let demands = |r: &Record| -> Vec<(String, Vec<u64>)> {
+        let types = r.types.iter();
+        types.map(|t| (t.name.clone(), t.units.clone())).collect()
+    };
+    let capacity = |r: &Record| -> Vec<u64> { r.resources.iter().map(|r| r.units).collect() };
+    if own.time_unit != other.time_unit {
+        return Err(format!(
+            "the policy's rates are per {}, the workload's per {}; write the workload in the policy's time unit",
+            own.time_unit, other.time_unit
+        ));
+    }
+    if demands(own) == demands(&other) && capacity(own) == capacity(&other) {
+        return Ok(());
+    }
+    Err("the policy was made for other job types or another server; synthesize one for this workload".into())
+}

@@ -1,0 +1,105 @@
+//! What can be asked of multiresource jobs, one file a verb. Each is a function that returns values:
+//! nothing is printed here, and progress goes to a callback.
+
+mod changes;
+mod check;
+mod compare;
+mod enter;
+mod fleet;
+mod optimum;
+mod simulate;
+mod synthesize;
+
+pub use changes::{Change, changes};
+pub use check::against;
+pub use compare::{Comparing, Underway, compare};
+pub use enter::{Entered, enter};
+pub use fleet::{FleetAnswer, FleetMade, FleetRefusal, synthesize_fleet};
+pub use optimum::{Asking, Distance, Least, LeastReport, least};
+pub use simulate::{Simulated, Unjudged, Ways, simulate};
+pub use synthesize::{
+    Answer, How, Made, Refusal, Request, Schedules, Stability, Wanted, known, synthesize, turns,
+};
+
+use std::sync::atomic::Ordering;
+
+use crate::multiresource::artifact::{ArtifactError, Finding};
+use crate::multiresource::optimum::{OptimumError, Step};
+use crate::multiresource::program::ProgramError;
+use crate::multiresource::simulator::{Failure, Run, Settings};
+use crate::multiresource::synthesis::{ChoiceError, Stage, SynthesisError};
+use crate::multiresource::workload::WorkloadError;
+use crate::simulation::Ending;
+use crate::simulation::sweep::JournalError;
+
+/// What goes on.
+#[derive(Clone, Debug)]
+pub enum Doing {
+    /// The program and the exact analysis.
+    Program,
+    /// The dynamic program; no step at its beginning.
+    Dynamic(Option<Step>),
+    /// Candidates are simulated; no stage at the beginning.
+    Candidates(Option<Stage>),
+    /// The policy of this name is simulated.
+    Simulating(String),
+}
+
+/// Why a verb has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum VerbError {
+    /// A workload that cannot be scaled.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// A policy file that cannot be read, or is refused.
+    #[error(transparent)]
+    Artifact(#[from] ArtifactError),
+    /// No MSR policy.
+    #[error(transparent)]
+    Synthesis(#[from] SynthesisError),
+    /// No choice among families.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// The linear program.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// No optimum.
+    #[error(transparent)]
+    Optimum(#[from] OptimumError),
+    /// A rule that cannot run.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    /// The journal of a comparison.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A policy file that cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The checker finds fault with what was made.
+    #[error(
+        "the policy made does not check, and is not written:\n  {}\nPlease report this with the workload",
+        .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n  ")
+    )]
+    Unchecked(Vec<Finding>),
+    /// What was asked for does not go together, or not with this workload or policy.
+    #[error("{0}")]
+    Request(String),
+}
+
+/// A request that cannot be met, and what to do.
+fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
+    Err(VerbError::Request(why.into()))
+}
+
+/// A run that was cut short may by chance be precise enough; it still is not the whole run.
+fn marked(mut run: Run, settings: &Settings) -> Run {
+    if settings.interrupt.load(Ordering::Relaxed) {
+        run.ending = Ending::Interrupted;
+    }
+    run
+}

@@ -1,0 +1,172 @@
+//! The least mean response time without preemption, and how far policies are above it.
+
+use std::sync::atomic::Ordering;
+
+use serde::Serialize;
+
+use super::{Doing, VerbError, enter, refuse};
+use crate::multiresource::artifact::Objective;
+use crate::multiresource::optimum::{Limits, Optimum, optimum};
+use crate::multiresource::program;
+use crate::multiresource::simulator::{self, Run, Settings};
+use crate::multiresource::workload::Workload;
+use crate::simulation::{Estimate, Health};
+
+/// How a policy fares beside the optimum.
+#[derive(Clone, Debug, Serialize)]
+pub struct Distance {
+    /// Its name.
+    pub policy: String,
+    /// Whether its means may be believed.
+    pub health: Health,
+    /// The objective \[time\].
+    pub response: Option<Estimate>,
+    /// How far that is above the bound, as a fraction.
+    #[serde(skip)]
+    pub over: Option<f64>,
+}
+
+/// The optimum of a small system, and how far policies are from it.
+#[derive(Clone, Debug, Serialize)]
+pub struct LeastReport {
+    /// No policy without preemption has less \[time\].
+    pub lower_bound: f64,
+    /// The optimum of the box is at most that \[time\].
+    pub upper_bound_in_box: f64,
+    /// The most waiting jobs of each type.
+    pub box_of_waiting_jobs: Vec<usize>,
+    /// States of the box.
+    pub states: usize,
+    /// Sweeps over all boxes.
+    pub sweeps: usize,
+    /// What the last growth of the box changed, relatively.
+    pub growth: Option<f64>,
+    /// Whether the bounds are not as close as asked for.
+    pub interrupted: bool,
+    /// Simulated policies: first that of the dynamic program.
+    pub policies: Vec<Distance>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Least {
+    /// What arrives, at the load that was asked for.
+    pub workload: Workload,
+    /// The results.
+    pub report: LeastReport,
+    /// Policies that cannot run on it, each with its reason.
+    pub failures: Vec<(String, String)>,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asking<'a> {
+    /// The load ρ that arrival rates are scaled to; the workload's own if absent.
+    pub load: Option<f64>,
+    /// What is least.
+    pub objective: Objective,
+    /// Policies to measure beside it, by name or file.
+    pub policies: &'a [String],
+    /// How far the dynamic program goes.
+    pub limits: &'a Limits,
+    /// When a simulation ends.
+    pub settings: &'a Settings,
+}
+
+/// The least that the objective can be without preemption, and how far policies are above it.
+///
+/// # Errors
+/// When the workload is none that the optimum is computed of, its own load is 1 or more and no other
+/// is given, a policy does not exist or makes a decision that no server could carry out.
+pub fn least(
+    workload: &Workload,
+    asking: &Asking<'_>,
+    mut progress: impl FnMut(Doing),
+) -> Result<Least, VerbError> {
+    let Asking {
+        objective,
+        settings,
+        ..
+    } = *asking;
+    let workload = at_load(workload, asking.load)?;
+    let entered = asking.policies.iter().map(|name| enter(name, &workload));
+    let entered = entered.collect::<Result<Vec<_>, VerbError>>()?;
+    progress(Doing::Dynamic(None));
+    let hears = |step| progress(Doing::Dynamic(Some(step)));
+    let found = optimum(
+        &workload,
+        objective,
+        asking.limits,
+        &settings.interrupt,
+        hears,
+    )?;
+    let mut report = LeastReport::of(&found);
+    let mut failures = Vec::new();
+    if !settings.interrupt.load(Ordering::Relaxed) {
+        let mut add = |name: &str, run: &Run| {
+            let distance = Distance::new(name, run, objective, found.lower);
+            report.policies.push(distance);
+        };
+        progress(Doing::Simulating("its policy".into()));
+        let own = simulator::simulate(&workload, found.policy.clone(), settings, |_| ());
+        add("its policy", &own.map_err(simulator::Failure::from)?);
+        for entered in entered {
+            let name = entered.entrant.name;
+            progress(Doing::Simulating(name.clone()));
+            match entered.contender {
+                Ok(rule) => add(&name, &rule.simulate(&workload, settings, |_| ())?),
+                Err(why) => failures.push((name, why)),
+            }
+        }
+    }
+    Ok(Least {
+        workload,
+        report,
+        failures,
+    })
+}
+
+/// The workload scaled to a load, or as it is.
+fn at_load(workload: &Workload, load: Option<f64>) -> Result<Workload, VerbError> {
+    let own = program::solve(workload, &program::Limits::default())?;
+    let own = own.certificate.load;
+    match load {
+        Some(load) => Ok(workload.scaled(load / own)?),
+        None if own < 1.0 => Ok(workload.clone()),
+        None => refuse(format!(
+            "the load ρ is {own}, and at 1 and more every response time is infinite: give --load"
+        )),
+    }
+}
+
+impl LeastReport {
+    fn of(found: &Optimum) -> Self {
+        LeastReport {
+            lower_bound: found.lower,
+            upper_bound_in_box: found.upper_in_box,
+            box_of_waiting_jobs: found.limits.clone(),
+            states: found.states,
+            sweeps: found.sweeps,
+            growth: Some(found.growth).filter(|g| g.is_finite()),
+            interrupted: found.interrupted,
+            policies: Vec::new(),
+        }
+    }
+}
+
+impl Distance {
+    fn new(policy: &str, run: &Run, objective: Objective, lower: f64) -> Self {
+        let response = match objective {
+            Objective::Mean => run.mean_response,
+            Objective::Weighted => run.weighted_response,
+        };
+        // A dynamic program that was cut short at once has no bound yet.
+        let bounded = response.filter(|_| lower > 0.0);
+        Distance {
+            policy: policy.to_owned(),
+            health: run.health,
+            response,
+            over: bounded.map(|e| e.mean / lower - 1.0),
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! A policy on its workload or on another, and the verdicts on its claims.
+
+use std::path::Path;
+
+use super::enter::{exists, same_types};
+use super::{VerbError, marked, refuse};
+use crate::multiresource::artifact::{
+    Artifact, Backfill, CheckedArtifact, CheckedFleet, CheckedPolicy, Claim, EmptySlots, Family,
+    MsrPolicy, Routing,
+};
+use crate::multiresource::simulator::{
+    Contender, Failure, Judgement, Run, Settings, Verdict, judge, judge_fleet, simulate_fleet,
+    watches,
+};
+use crate::multiresource::workload::Workload;
+use crate::simulation::{Ending, Health, Progress};
+
+/// What a policy file leaves open to whoever runs it, where it is not run as it is written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ways {
+    /// What happens with room that the schedule leaves.
+    pub backfill: Option<Backfill>,
+    /// What happens with draining slots that hold no job.
+    pub empty_slots: Option<EmptySlots>,
+    /// How jobs are sent to the servers of a fleet.
+    pub routing: Option<Routing>,
+}
+
+/// A simulated policy.
+#[derive(Clone, Debug)]
+pub struct Simulated {
+    /// What arrived.
+    pub workload: Workload,
+    /// The policy as it was asked for.
+    pub run: Run,
+    /// The policy under the conditions that its claims hold for, where these are others.
+    pub as_analysed: Option<Run>,
+    /// Its claims, judged; none of a rule.
+    pub verdicts: Vec<Judgement>,
+    /// Why its claims are not judged, if it has any.
+    pub unjudged: Option<Unjudged>,
+}
+
+/// Why claims are not judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unjudged {
+    /// They are about another workload.
+    OtherWorkload,
+    /// It was told to end before.
+    Interrupted,
+}
+
+impl Simulated {
+    fn unjudged(workload: Workload, run: Run, unjudged: Option<Unjudged>) -> Self {
+        Simulated {
+            workload,
+            run,
+            as_analysed: None,
+            verdicts: Vec::new(),
+            unjudged,
+        }
+    }
+
+    /// Whether a claim is refuted. A policy that is unstable on the workload that it was made for is
+    /// refuted as a whole.
+    pub fn is_refuted(&self) -> bool {
+        let unstable = self.run.health == Health::Unstable && !self.verdicts.is_empty();
+        unstable || self.verdicts.iter().any(|j| j.verdict == Verdict::Refuted)
+    }
+}
+
+/// Simulates a rule by name, or a policy file, and judges the claims of the file. Claims are judged
+/// in a run of their own where the policy runs under other conditions than they hold for. `progress`
+/// hears what runs, and how far it is.
+///
+/// # Errors
+/// When there is no such policy, it is refused or cannot run on the workload, or `ways` do not go
+/// with it.
+pub fn simulate(
+    policy: &str,
+    workload: Option<Workload>,
+    ways: &Ways,
+    settings: &Settings,
+    mut progress: impl FnMut(&str, Progress),
+) -> Result<Simulated, VerbError> {
+    let asked = Asked { ways, settings };
+    let rule = match Contender::parse(policy) {
+        Ok(rule) => rule,
+        Err(unnamed) => {
+            exists(policy, &unnamed)?;
+            return match CheckedPolicy::read(Path::new(policy))? {
+                CheckedPolicy::Server(checked) => asked.server(&checked, workload, &mut progress),
+                CheckedPolicy::Fleet(_) if workload.is_some() => refuse(
+                    "the policy of a fleet is simulated on the fleet that it was made for: leave --workload out",
+                ),
+                CheckedPolicy::Fleet(checked) => asked.fleet(&checked, &mut progress),
+            };
+        }
+    };
+    if ways.routing.is_some() {
+        return refuse(NO_FLEET);
+    }
+    if ways.backfill.is_some() || ways.empty_slots.is_some() {
+        return refuse(
+            "--backfill and --empty-slots go with a policy file; a rule has no such ways",
+        );
+    }
+    let Some(workload) = workload else {
+        return refuse(format!(
+            "the rule {policy} needs a workload: give --workload FILE"
+        ));
+    };
+    let run = rule.simulate(&workload, settings, |reached| progress(AS_ASKED, reached))?;
+    Ok(Simulated::unjudged(workload, marked(run, settings), None))
+}
+
+const NO_FLEET: &str =
+    "--routing goes with the policy of a fleet, and here is one server: leave it out";
+const AS_ASKED: &str = "simulating";
+const AS_ANALYSED: &str = "simulating as analysed";
+
+struct Asked<'a> {
+    ways: &'a Ways,
+    settings: &'a Settings,
+}
+
+type Hears<'a> = &'a mut dyn FnMut(&str, Progress);
+
+impl Asked<'_> {
+    fn server(
+        &self,
+        checked: &CheckedArtifact,
+        given: Option<Workload>,
+        progress: Hears<'_>,
+    ) -> Result<Simulated, VerbError> {
+        if self.ways.routing.is_some() {
+            return refuse(NO_FLEET);
+        }
+        let artifact = checked.artifact();
+        let workload = given.unwrap_or_else(|| checked.workload().clone());
+        same_types(artifact, &workload).map_err(VerbError::Request)?;
+        let policy = self.overriding(&artifact.policy)?;
+        let analysed = as_analysed(artifact, &policy);
+        let watching = Settings {
+            watch: watches(artifact, &workload),
+            ..self.settings.clone()
+        };
+        let mut simulate = |policy: &Family, settings: &Settings, what: &str| {
+            let contender = Contender::from(policy.clone());
+            let run = contender.simulate(&workload, settings, |reached| progress(what, reached));
+            run.map(|run| marked(run, settings))
+        };
+        if workload.digest() != artifact.workload.digest {
+            let run = simulate(&policy, self.settings, AS_ASKED)?;
+            let unjudged = Some(Unjudged::OtherWorkload);
+            return Ok(Simulated::unjudged(workload, run, unjudged));
+        }
+        if analysed == policy {
+            let run = simulate(&policy, &watching, AS_ASKED)?;
+            return Ok(Simulated {
+                verdicts: judge(artifact, &workload, &run),
+                ..Simulated::unjudged(workload, run, None)
+            });
+        }
+        let run = simulate(&policy, self.settings, AS_ASKED)?;
+        if run.ending == Ending::Interrupted {
+            let unjudged = Some(Unjudged::Interrupted);
+            return Ok(Simulated::unjudged(workload, run, unjudged));
+        }
+        let again = simulate(&analysed, &watching, AS_ANALYSED)?;
+        Ok(Simulated {
+            verdicts: judge(artifact, &workload, &again),
+            as_analysed: Some(again),
+            ..Simulated::unjudged(workload, run, None)
+        })
+    }
+
+    fn fleet(&self, checked: &CheckedFleet, progress: Hears<'_>) -> Result<Simulated, VerbError> {
+        let workload = checked.fleet().envelope().clone();
+        let shapes = &checked.artifact().policy.shapes;
+        let policies = shapes.iter().map(|s| self.overriding(&s.policy.policy));
+        let policies = policies.collect::<Result<Vec<Family>, VerbError>>()?;
+        let pairs = shapes.iter().zip(&policies);
+        let analysed: Vec<Family> = pairs
+            .map(|(shape, policy)| as_analysed(&shape.policy, policy))
+            .collect();
+        let routing = self.ways.routing.unwrap_or(Routing::Probabilistic);
+        let mut simulate = |policies: &[Family], routing: Routing, what: &str| {
+            let hears = |reached| progress(what, reached);
+            let run = simulate_fleet(checked, policies, routing, self.settings, hears);
+            run.map(|run| marked(run, self.settings))
+                .map_err(Failure::from)
+        };
+        let run = simulate(&policies, routing, AS_ASKED)?;
+        if routing == Routing::Probabilistic && analysed == policies {
+            return Ok(Simulated {
+                verdicts: judge_fleet(checked, &run),
+                ..Simulated::unjudged(workload, run, None)
+            });
+        }
+        if run.ending == Ending::Interrupted {
+            let unjudged = Some(Unjudged::Interrupted);
+            return Ok(Simulated::unjudged(workload, run, unjudged));
+        }
+        let again = simulate(&analysed, Routing::Probabilistic, AS_ANALYSED)?;
+        Ok(Simulated {
+            verdicts: judge_fleet(checked, &again),
+            as_analysed: Some(again),
+            ..Simulated::unjudged(workload, run, None)
+        })
+    }
+
+    /// The policy, with what was asked for in place of its own ways.
+    fn overriding(&self, policy: &Family) -> Result<Family, VerbError> {
+        let Ways {
+            backfill,
+            empty_slots,
+            ..
+        } = *self.ways;
+        match policy {
+            Family::Msr(policy) => Ok(Family::Msr(MsrPolicy {
+                backfill: backfill.unwrap_or(policy.backfill),
+                empty_slots: empty_slots.unwrap_or(policy.empty_slots),
+                ..policy.clone()
+            })),
+            _ if backfill.is_some() || empty_slots.is_some() => refuse(format!(
+                "--backfill and --empty-slots go with policies of the family msr, and this one is of {}",
+                policy.name()
+            )),
+            _ => Ok(policy.clone()),
+        }
+    }
+}
+
+/// The policy under the conditions that its claims hold for.
+fn as_analysed(artifact: &Artifact, policy: &Family) -> Family {
+    let conditions = |c: &Claim| Some((c.holds_for.backfill?, c.holds_for.empty_slots?));
+    match (policy, artifact.claims.iter().find_map(conditions)) {
+        (Family::Msr(policy), Some((backfill, empty_slots))) => Family::Msr(MsrPolicy {
+            backfill,
+            empty_slots,
+            ..policy.clone()
+        }),
+        _ => policy.clone(),
+    }
+}

@@ -1,0 +1,354 @@
+//! From a workload to a policy that passed the checker.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{Doing, VerbError, refuse};
+use crate::multiresource::artifact::{
+    self, Artifact, Family, Finding, Objective, Quantity, StaticQuickswapPolicy,
+};
+use crate::multiresource::optimum::{self, Step};
+use crate::multiresource::policy::StaticQuickswap;
+use crate::multiresource::program::{self, Balancing};
+use crate::multiresource::schedule::{Fluid, Packing, Schedule, enumerate};
+use crate::multiresource::synthesis::{
+    self, ChoiceError, ChoiceOptions, Chosen, Families, Options, Outcome, Overload, Synthesis,
+    is_proved_stable, time_of_turns,
+};
+use crate::multiresource::workload::{JobType, Workload};
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Of the MSR policy, from which every choice begins.
+    pub options: Options,
+    /// Among which families.
+    pub wanted: Wanted,
+    /// Events that may be simulated to tune and to choose.
+    pub budget: u64,
+    /// Seed of the simulations.
+    pub seed: u64,
+    /// The largest mean slowdown of a type over the smallest that is wanted, ≥ 1.
+    pub max_slowdown_ratio: Option<f64>,
+    /// Once it is set, a choice ends without an answer.
+    pub interrupt: Arc<AtomicBool>,
+}
+
+/// Families that a policy is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wanted {
+    /// Markovian Service Rate, by analysis alone.
+    Msr,
+    /// The table of a dynamic program, for two types at most.
+    Optimal,
+    /// Those chosen by simulation.
+    Simulated(Families),
+}
+
+/// What came of it. All of these are answers; none is an error.
+#[derive(Debug)]
+pub enum Answer {
+    /// A policy that passed the checker.
+    Policy(Box<Made>),
+    /// There is none, or none was found.
+    Refused(Refusal),
+    /// It was told to end before a policy was chosen.
+    Interrupted,
+}
+
+/// A policy, and what is told of it.
+#[derive(Debug)]
+pub struct Made {
+    /// The policy, every number of which was derived anew.
+    pub artifact: Artifact,
+    /// How it was made.
+    pub how: How,
+    /// The fluid bound.
+    pub fluid: Fluid,
+    /// What there is to choose from.
+    pub schedules: Schedules,
+    /// Where the mix is best for something else than the load: what the mix of the least load attains
+    /// of that.
+    pub least_load_attains: Option<f64>,
+}
+
+/// How a policy was made.
+#[derive(Debug)]
+pub enum How {
+    /// By analysis.
+    Analysed(Box<Synthesis>),
+    /// By simulation, and what is known of its stability.
+    Chosen(Box<Chosen>, Stability),
+}
+
+/// What is known of a policy's stability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stability {
+    /// Proved, by the loads `ρ_i < 1`.
+    Loads,
+    /// Proved, since `Σ λ_i/(μ_i c_i)` is this, below 1.
+    Turns(f64),
+    /// Seen in simulation.
+    Seen,
+}
+
+/// How many schedules there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schedules {
+    /// These are all.
+    All {
+        /// How many fit the server.
+        fit: usize,
+        /// Those to which no job can be added.
+        maximal: usize,
+    },
+    /// More than were counted.
+    MoreThan(usize),
+}
+
+/// Why there is no policy.
+#[derive(Debug)]
+pub struct Refusal {
+    /// The load, and the prices that prove it.
+    pub overload: Overload,
+    /// Whether it is known that there is none.
+    pub decided: bool,
+    /// Shares of the resources (R) in the price of the whole server.
+    pub scarcity: Vec<f64>,
+    /// What one running job of each type (K) is worth.
+    pub prices: Vec<f64>,
+}
+
+/// Makes a policy, and has every number of it derived anew. Claims on tails that the two derivations
+/// put apart are not made. `progress` hears what goes on.
+///
+/// # Errors
+/// When what is asked for does not go together, when the solver fails, and when the checker finds
+/// fault with the policy.
+pub fn synthesize(
+    workload: &Workload,
+    request: &Request,
+    mut progress: impl FnMut(Doing),
+) -> Result<Answer, VerbError> {
+    let options = &request.options;
+    progress(Doing::Program);
+    let made = match synthesis::synthesize(workload, options)? {
+        Outcome::Policy(made) => made,
+        Outcome::Overloaded(overload) => return Ok(refusal(workload, overload, true)),
+        Outcome::Undecided(overload) => return Ok(refusal(workload, overload, false)),
+    };
+    let families = match &request.wanted {
+        Wanted::Msr => return made_by(workload, made.artifact.clone(), How::Analysed(made)),
+        Wanted::Optimal => {
+            progress(Doing::Dynamic(None));
+            let mut hears = |step| progress(Doing::Dynamic(Some(step)));
+            let table = table(workload, options.objective, &request.interrupt, &mut hears)?;
+            Families::Given(Box::new(table))
+        }
+        Wanted::Simulated(families) => families.clone(),
+    };
+    let choice = ChoiceOptions {
+        families,
+        budget: request.budget,
+        seed: request.seed,
+        max_slowdown_ratio: request.max_slowdown_ratio,
+        interrupt: Arc::clone(&request.interrupt),
+    };
+    progress(Doing::Candidates(None));
+    let hears = |stage| progress(Doing::Candidates(Some(stage)));
+    let chosen = match synthesis::choose(workload, options, &choice, made, hears) {
+        Err(ChoiceError::Interrupted) => return Ok(Answer::Interrupted),
+        chosen => chosen?,
+    };
+    let stability = stability(workload, &chosen.artifact.policy);
+    let artifact = chosen.artifact.clone();
+    made_by(workload, artifact, How::Chosen(Box::new(chosen), stability))
+}
+
+fn made_by(workload: &Workload, artifact: Artifact, how: How) -> Result<Answer, VerbError> {
+    let artifact = checked(artifact)?;
+    Ok(Answer::Policy(Box::new(Made {
+        how,
+        fluid: Fluid::new(workload),
+        schedules: Schedules::of(workload),
+        least_load_attains: least_load_attains(workload, &artifact),
+        artifact,
+    })))
+}
+
+/// The artifact, without claims on tails that the second derivation puts elsewhere: far out in the
+/// tail of a long loop the digits of one of the two are gone, and what is not agreed upon is not
+/// claimed.
+fn checked(artifact: Artifact) -> Result<Artifact, VerbError> {
+    let Err(findings) = artifact::check(&artifact) else {
+        return Ok(artifact);
+    };
+    let confirmed = without_tails(artifact, &findings);
+    artifact::check(&confirmed).map_err(VerbError::Unchecked)?;
+    Ok(confirmed)
+}
+
+fn without_tails(mut artifact: Artifact, findings: &[Finding]) -> Artifact {
+    let mut place = 0;
+    artifact.claims.retain(|claim| {
+        let path = format!("claims[{place}]");
+        place += 1;
+        let is_found = findings.iter().any(|found| {
+            let rest = found.path.strip_prefix(&path);
+            rest.is_some_and(|rest| !rest.starts_with(char::is_numeric))
+        });
+        !(is_found && claim.quantity == Quantity::NumberAbove)
+    });
+    artifact
+}
+
+/// Types that a table is made for: its size is the product of the queues that it tells apart.
+const MOST_TYPES: usize = 2;
+
+/// The table of the dynamic program.
+fn table(
+    workload: &Workload,
+    objective: Objective,
+    interrupt: &AtomicBool,
+    progress: &mut dyn FnMut(Step),
+) -> Result<Family, VerbError> {
+    let types = workload.types().len();
+    if types > MOST_TYPES {
+        return refuse(format!(
+            "tables are for at most {MOST_TYPES} types, and here are {types}: take --family auto, and `synth optimum` for the bound"
+        ));
+    }
+    let limits = optimum::Limits::default();
+    let found = optimum::optimum(workload, objective, &limits, interrupt, progress)?;
+    if found.interrupted && !interrupt.load(Ordering::Relaxed) {
+        return refuse(format!(
+            "the dynamic program was not solved within {} s: its table would be no optimum; take --family auto",
+            limits.time.as_secs()
+        ));
+    }
+    Ok(Family::Optimal(found.policy.written()))
+}
+
+fn stability(workload: &Workload, policy: &Family) -> Stability {
+    match policy {
+        _ if !is_proved_stable(policy, workload) => Stability::Seen,
+        Family::StaticQuickswap(_) => Stability::Turns(time_of_turns(workload)),
+        _ => Stability::Loads,
+    }
+}
+
+impl Schedules {
+    /// Schedules are counted up to this many.
+    const COUNTED: usize = 100_000;
+
+    /// And while they are kept, no more than so many numbers in all.
+    const NUMBERS: usize = 4_000_000;
+
+    /// Those of a workload.
+    pub fn of(workload: &Workload) -> Self {
+        let budget = Self::COUNTED.min(Self::NUMBERS / workload.types().len());
+        let all = enumerate(&Packing::new(workload), budget);
+        match all.complete {
+            true => Schedules::All {
+                fit: all.schedules.len(),
+                maximal: all.maximal,
+            },
+            false => Schedules::MoreThan(budget),
+        }
+    }
+}
+
+fn least_load_attains(workload: &Workload, artifact: &Artifact) -> Option<f64> {
+    let found = artifact.certificate.balance.as_ref()?;
+    let mix = artifact.certificate.mix.as_ref()?;
+    let balancing = Balancing {
+        aim: found.aim,
+        weights: found.weights.clone(),
+    };
+    let mix = program::Mix {
+        schedules: mix.schedules.clone(),
+        weights: mix.weights.clone(),
+    };
+    Some(balancing.value(&mix.loads(workload)))
+}
+
+fn refusal(workload: &Workload, overload: Overload, decided: bool) -> Answer {
+    let certificate = &overload.certificate;
+    let resources = workload.resources().iter();
+    let worth = resources.zip(&certificate.resource_prices);
+    let worth: Vec<f64> = worth.map(|(r, w)| w * r.units() as f64).collect();
+    let whole: f64 = worth.iter().sum();
+    Answer::Refused(Refusal {
+        decided,
+        scarcity: worth.iter().map(|worth| worth / whole).collect(),
+        prices: prices(workload.types(), &certificate.prices),
+        overload,
+    })
+}
+
+/// What one running job of each type is worth.
+pub(super) fn prices(types: &[JobType], worth: &[f64]) -> Vec<f64> {
+    let types = types.iter().zip(worth);
+    types.map(|(kind, y)| y / kind.offered_load()).collect()
+}
+
+/// Static Quickswap with this order of turns, by names of types, and these thresholds ℓ, in the order
+/// of the workload's types; what is not given is as published.
+///
+/// # Errors
+/// When the order does not have each type once, or a threshold is out of its range.
+pub fn turns(
+    workload: &Workload,
+    cycle: Option<&[String]>,
+    thresholds: Option<&[u32]>,
+) -> Result<StaticQuickswapPolicy, VerbError> {
+    let mut policy = StaticQuickswap::published(workload, false);
+    let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
+    if let Some(cycle) = cycle {
+        let place = |name: &String| names.iter().position(|n| n == name);
+        let places: Option<Vec<usize>> = cycle.iter().map(place).collect();
+        let once = |places: &Vec<usize>| (0..names.len()).all(|i| places.contains(&i));
+        let right = places.filter(|p| p.len() == names.len() && once(p));
+        policy.cycle = right.ok_or_else(|| {
+            VerbError::Request(format!(
+                "--cycle {}: give each type once: {}",
+                cycle.join(","),
+                names.join(",")
+            ))
+        })?;
+    }
+    if let Some(thresholds) = thresholds {
+        let most = std::mem::replace(&mut policy.thresholds, thresholds.to_vec());
+        if thresholds.len() != most.len() {
+            return refuse(format!(
+                "--thresholds has {} numbers: give one for each of {}",
+                thresholds.len(),
+                names.join(", ")
+            ));
+        }
+        let types = thresholds.iter().zip(&most).zip(&names);
+        if let Some(((l, most), name)) = types.into_iter().find(|((l, most), _)| l > most) {
+            return refuse(format!(
+                "--thresholds: ℓ of `{name}` is {l}, and it is from 0 to {most}, less than the jobs of it that fit"
+            ));
+        }
+    }
+    Ok(policy)
+}
+
+/// The schedules of an earlier policy over the types of this workload, for the program to start
+/// from. Types that are new do not run in them; the earlier policy need not be valid.
+pub fn known(earlier: &Artifact, workload: &Workload) -> Vec<Schedule> {
+    let before = &earlier.workload.types;
+    let place = |name: &str| before.iter().position(|kind| kind.name == name);
+    let places: Vec<Option<usize>> = workload.types().iter().map(|t| place(t.name())).collect();
+    let now = |schedule: &Schedule| -> Schedule {
+        let count = |place: &Option<usize>| place.and_then(|i| schedule.get(i).copied());
+        places
+            .iter()
+            .map(|place| count(place).unwrap_or(0))
+            .collect()
+    };
+    let (schedules, _) = earlier.mix().unwrap_or_default();
+    schedules.iter().map(now).collect()
+}

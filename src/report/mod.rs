@@ -1,0 +1,11 @@
+//! What people read, as far as it needs no kind of workload: numbers, tables, pictures, and the
+//! page of a comparison. Only rendered here; every value comes from the caller.
+
+mod comparison;
+mod number;
+pub mod plot;
+mod table;
+
+pub use comparison::{Besides, Shares, comparison_csv, comparison_page, comparison_table};
+pub use number::{bar, below, decimals, estimate, number, percent, within};
+pub use table::{Table, WIDTH};

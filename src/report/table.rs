@@ -1,0 +1,208 @@
+//! Tables for a terminal: a rule under the header, and nothing else.
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
+
+/// Width of tables where no terminal is narrower, in characters.
+pub const WIDTH: usize = 100;
+
+/// Words in a cell are not broken into lines shorter than this.
+const NARROWEST: usize = 16;
+
+/// Spaces around the content of a column.
+const PADDING: usize = 2;
+
+const STYLE: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+/// A table. Columns hold numbers, to the right, unless they are said to hold words; the first column
+/// holds words and names the row.
+#[derive(Clone, Debug)]
+pub struct Table {
+    columns: Vec<Column>,
+    rows: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Column {
+    /// The header, then the rows.
+    cells: Vec<String>,
+    words: bool,
+    wraps: bool,
+}
+
+impl Column {
+    fn width(&self) -> usize {
+        self.cells.iter().map(|cell| width(cell)).max().unwrap_or(0)
+    }
+
+    fn wrapped(&self, most: usize) -> Column {
+        Column {
+            cells: self.cells.iter().map(|cell| wrap(cell, most)).collect(),
+            ..self.clone()
+        }
+    }
+}
+
+impl Table {
+    /// A table with this header and no row.
+    pub fn new<T: Into<String>>(header: impl IntoIterator<Item = T>) -> Self {
+        let columns = header.into_iter().enumerate().map(|(n, name)| Column {
+            cells: vec![name.into()],
+            words: n == 0,
+            wraps: false,
+        });
+        Table {
+            columns: columns.collect(),
+            rows: 0,
+        }
+    }
+
+    /// The n-th column holds words, to the left.
+    #[must_use]
+    pub fn words(mut self, n: usize) -> Self {
+        self.columns[n].words = true;
+        self
+    }
+
+    /// The n-th column holds words, to the left, that are broken into lines where there is no room.
+    #[must_use]
+    pub fn wrapping(mut self, n: usize) -> Self {
+        self.columns[n].wraps = true;
+        self.words(n)
+    }
+
+    /// Adds a row; cells that are not given are empty.
+    pub fn row<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
+        let mut cells = cells.into_iter();
+        for column in &mut self.columns {
+            column
+                .cells
+                .push(cells.next().map_or_else(String::new, T::into));
+        }
+        self.rows += 1;
+    }
+
+    /// The text, without spaces at the ends of lines. Where it is wider than `most` characters,
+    /// columns of words that may wrap are wrapped; where that is not enough, further columns follow
+    /// below, beside the first one again. No cell is cut.
+    pub fn within(&self, most: usize) -> String {
+        let columns = self.wrapped(most);
+        let Some((first, rest)) = columns.split_first() else {
+            return String::new();
+        };
+        let mut blocks: Vec<Vec<&Column>> = Vec::new();
+        let mut taken = usize::MAX;
+        for column in rest {
+            let width = column.width() + PADDING;
+            if taken.saturating_add(width) > most {
+                blocks.push(vec![first]);
+                taken = first.width() + PADDING;
+            }
+            taken += width;
+            blocks.last_mut().expect("a block was begun").push(column);
+        }
+        if blocks.is_empty() {
+            blocks.push(vec![first]);
+        }
+        let shown = blocks.iter().map(|block| self.shown(block));
+        shown.collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// The columns, those that may wrap as narrow as need be.
+    fn wrapped(&self, most: usize) -> Vec<Column> {
+        let fixed = self.columns.iter().filter(|column| !column.wraps);
+        let fixed: usize = fixed.map(|column| column.width() + PADDING).sum();
+        let wrapping = self.columns.iter().filter(|column| column.wraps).count();
+        let columns = self.columns.iter().cloned();
+        match wrapping {
+            0 => columns.collect(),
+            _ => {
+                let each = most.saturating_sub(fixed) / wrapping;
+                let each = each.saturating_sub(PADDING).max(NARROWEST);
+                let narrowed = columns.map(|column| match column.wraps {
+                    true => column.wrapped(each),
+                    false => column,
+                });
+                narrowed.collect()
+            }
+        }
+    }
+
+    fn shown(&self, columns: &[&Column]) -> String {
+        let mut table = comfy_table::Table::new();
+        table.load_style(STYLE);
+        table.set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(columns.iter().map(|column| &column.cells[0]));
+        for (n, column) in columns.iter().enumerate() {
+            if let Some(shown) = table.column_mut(n).filter(|_| !column.words) {
+                shown.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        for row in 1..=self.rows {
+            table.add_row(columns.iter().map(|column| &column.cells[row]));
+        }
+        table.trim_fmt()
+    }
+}
+
+/// Characters of the longest line.
+fn width(cell: &str) -> usize {
+    let lines = cell.lines().map(|line| line.chars().count());
+    lines.max().unwrap_or(0)
+}
+
+/// The text in lines of at most so many characters; a longer word has a line of its own.
+fn wrap(text: &str, most: usize) -> String {
+    let (mut wrapped, mut length) = (String::new(), 0);
+    for word in text.split(' ') {
+        let more = word.chars().count();
+        if length > 0 {
+            let fits = length + 1 + more <= most;
+            wrapped.push(if fits { ' ' } else { '\n' });
+            length = if fits { length + 1 } else { 0 };
+        }
+        wrapped.push_str(word);
+        length += more;
+    }
+    wrapped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn widest(text: &str) -> usize {
+        text.lines()
+            .map(|line| line.chars().count())
+            .max()
+            .unwrap_or(0)
+    }
+
+    #[test]
+    fn words_are_wrapped_and_numbers_are_not() {
+        let mut table = Table::new(["rule", "E[T]", "what it does"]).wrapping(2);
+        table.row([
+            "fcfs",
+            "36.81 ± 0.16",
+            "first come, first served, and nobody overtakes",
+        ]);
+        let wide = table.within(100);
+        assert_eq!(wide.lines().count(), 3, "{wide}");
+        let narrow = table.within(50);
+        assert!(widest(&narrow) <= 50, "{narrow}");
+        assert!(narrow.contains("36.81 ± 0.16"), "{narrow}");
+        assert_eq!(narrow.lines().count(), 4, "{narrow}");
+    }
+
+    #[test]
+    fn columns_without_room_follow_below() {
+        let header = std::iter::once("policy".into()).chain((0..9).map(|n| format!("ρ = .{n}")));
+        let mut table = Table::new(header);
+        let row = std::iter::once("first-fit").chain(["1234.5 ± 12.3"; 9]);
+        table.row(row);
+        let text = table.within(80);
+        assert!(widest(&text) <= 80, "{text}");
+        assert_eq!(text.matches("1234.5 ± 12.3").count(), 9, "{text}");
+        assert_eq!(text.matches("first-fit").count(), 2, "{text}");
+    }
+}

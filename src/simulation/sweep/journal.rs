@@ -1,0 +1,187 @@
+//! The finished cells of a comparison under way: a file of JSON lines beside its output, each line
+//! on the disk before the next cell begins.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::{Cell, Header};
+
+/// The file, open at its end.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+}
+
+/// Why a journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The disk refuses.
+    #[error("cannot write {path}: {source}")]
+    Write {
+        /// The journal.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// There is one, and it was not asked to go on with it.
+    #[error(
+        "{0} holds the finished part of an earlier comparison: give --resume to go on with it, or delete it to begin anew"
+    )]
+    Unfinished(String),
+    /// Two processes cannot write one journal.
+    #[error("another process is writing {0}: wait for it, or choose another --output")]
+    Locked(String),
+    /// A line is no cell, or the first one no header.
+    #[error("{path}, line {line}: {source}; delete the file to begin anew")]
+    Line {
+        /// The journal.
+        path: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there.
+        source: serde_json::Error,
+    },
+    /// It is about another comparison.
+    #[error(
+        "{path} is of another comparison:\n  {}\ngive the same options to go on with it, or delete it to begin anew",
+        .differences.join("\n  ")
+    )]
+    Another {
+        /// The journal.
+        path: String,
+        /// What differs, each with its value there and here.
+        differences: Vec<String>,
+    },
+    /// A cell that JSON cannot hold.
+    #[error("a cell cannot be written: {0}")]
+    Cell(serde_json::Error),
+}
+
+type Opened<T> = Result<T, JournalError>;
+
+impl Journal {
+    /// Where the journal of an output stands.
+    pub fn path(output: &Path) -> PathBuf {
+        let mut name = output.file_name().unwrap_or_default().to_os_string();
+        name.push(".partial");
+        output.with_file_name(name)
+    }
+
+    /// Begins a journal; or, to resume, goes on with the one that is there and gives its cells.
+    ///
+    /// # Errors
+    /// When there is one and it shall not be resumed, when it is about something else or cannot
+    /// be read, when another process writes it, when the disk refuses.
+    pub fn open(output: &Path, header: &Header, resume: bool) -> Opened<(Self, Vec<Cell>)> {
+        let path = Self::path(output);
+        let there = path.exists();
+        let mut options = OpenOptions::new();
+        let opened = options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path);
+        let file = opened.map_err(|source| refused(&path, source))?;
+        let mut journal = Journal { path, file };
+        journal.lock()?;
+        if there && !resume {
+            return Err(JournalError::Unfinished(journal.name()));
+        }
+        let cells = journal.read(header)?;
+        Ok((journal, cells))
+    }
+
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn lock(&self) -> Opened<()> {
+        match self.file.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(JournalError::Locked(self.name())),
+            // Not every file system can lock, and one writer needs no lock.
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+        }
+    }
+
+    /// The cells that are there; what follows the last whole line is cut off.
+    fn read(&mut self, header: &Header) -> Opened<Vec<Cell>> {
+        let bytes = self.whole().map_err(|source| refused(&self.path, source))?;
+        let text = String::from_utf8_lossy(&bytes);
+        let mut lines = text.lines().enumerate();
+        match lines.next() {
+            None => self.line(header)?,
+            Some((_, first)) => self.same(first, header)?,
+        }
+        lines.map(|(n, line)| self.parse(n, line)).collect()
+    }
+
+    /// The bytes up to the end of the last whole line, after which the file goes on.
+    fn whole(&mut self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.file.read_to_end(&mut bytes)?;
+        let end = bytes.iter().rposition(|b| *b == b'\n');
+        bytes.truncate(end.map_or(0, |end| end + 1));
+        self.file.set_len(bytes.len() as u64)?;
+        self.file.seek(SeekFrom::Start(bytes.len() as u64))?;
+        Ok(bytes)
+    }
+
+    fn parse<T: serde::de::DeserializeOwned>(&self, line: usize, text: &str) -> Opened<T> {
+        serde_json::from_str(text).map_err(|source| JournalError::Line {
+            path: self.name(),
+            line: line + 1,
+            source,
+        })
+    }
+
+    /// Whether it is about this comparison.
+    fn same(&self, first: &str, header: &Header) -> Opened<()> {
+        let there: Header = self.parse(0, first)?;
+        let differences = there.differences(header);
+        match differences.is_empty() {
+            true => Ok(()),
+            false => Err(JournalError::Another {
+                path: self.name(),
+                differences,
+            }),
+        }
+    }
+
+    /// Writes a finished cell down, and waits until it is on the disk. A run with a number that
+    /// JSON cannot hold is left out, and so comes anew in a later run.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn append(&mut self, cell: &Cell) -> Opened<()> {
+        let text = serde_json::to_string(cell).map_err(JournalError::Cell)?;
+        match serde_json::from_str::<Cell>(&text) {
+            Ok(_) => self.line(cell),
+            Err(_) => Ok(()),
+        }
+    }
+
+    fn line(&mut self, value: &impl serde::Serialize) -> Opened<()> {
+        let text = serde_json::to_string(value).map_err(JournalError::Cell)? + "\n";
+        let written = self.file.write_all(text.as_bytes());
+        let kept = written.and_then(|()| self.file.sync_data());
+        kept.map_err(|source| refused(&self.path, source))
+    }
+
+    /// Deletes it: the comparison is done.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn remove(self) -> Opened<()> {
+        std::fs::remove_file(&self.path).map_err(|source| refused(&self.path, source))
+    }
+}
+
+fn refused(path: &Path, source: io::Error) -> JournalError {
+    JournalError::Write {
+        path: path.display().to_string(),
+        source,
+    }
+}

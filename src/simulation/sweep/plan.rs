@@ -1,0 +1,174 @@
+//! The order in which cells run, and what is kept of them.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{Cell, Comparison, Header, Journal, JournalError, Outcome};
+use crate::simulation::{Ending, Progress, Run};
+
+/// How a kind of workload runs the cells of a comparison.
+pub trait Cells {
+    /// What arrives at one load.
+    type Scene;
+    /// Why a load cannot be reached, or the journal not be written.
+    type Error: From<JournalError>;
+
+    /// What arrives at the load ρ.
+    ///
+    /// # Errors
+    /// When the load cannot be reached.
+    fn scene(&self, load: f64) -> Result<Self::Scene, Self::Error>;
+
+    /// Runs the n-th policy of the header; the text says why it cannot be run, or had to be stopped.
+    ///
+    /// # Errors
+    /// When the policy cannot be run there; the other cells go on.
+    fn run(
+        &self,
+        scene: &Self::Scene,
+        policy: usize,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Run, String>;
+}
+
+/// How far a comparison is.
+#[derive(Clone, Copy, Debug)]
+pub struct Stage<'a> {
+    /// The policy that runs.
+    pub policy: &'a str,
+    /// The load ρ.
+    pub load: f64,
+    /// Cells that this process has run, the present one not counted.
+    pub done: usize,
+    /// Cells that it has to run.
+    pub cells: usize,
+    /// How far the present one is; nothing at its beginning.
+    pub reached: Option<Progress>,
+}
+
+/// What came of a comparison.
+#[derive(Debug)]
+pub struct Swept {
+    /// The results.
+    pub comparison: Comparison,
+    /// Where its finished cells stand, to be removed once the results are written.
+    pub journal: Option<Journal>,
+}
+
+/// Runs all cells of a comparison, load by load: those that the journal holds are not run again.
+/// The journal is that of `output`; it goes on where one is there only to `resume`. After an
+/// interruption the cell under way is the last, and not kept.
+///
+/// # Errors
+/// When a load cannot be reached, or the journal not be read or written.
+pub fn sweep<C: Cells>(
+    header: Header,
+    cells: &C,
+    output: Option<&Path>,
+    resume: bool,
+    interrupt: &AtomicBool,
+    progress: impl FnMut(Stage<'_>),
+) -> Result<Swept, C::Error> {
+    let (mut journal, finished) = match output {
+        Some(output) => {
+            let (journal, finished) = Journal::open(output, &header, resume)?;
+            (Some(journal), finished)
+        }
+        None => (None, Vec::new()),
+    };
+    let plan = Plan {
+        header: &header,
+        interrupt,
+    };
+    let cells = plan.run(cells, finished, journal.as_mut(), progress)?;
+    let interrupted = !plan.is_done(&cells);
+    Ok(Swept {
+        comparison: Comparison::new(header, cells, interrupted),
+        journal,
+    })
+}
+
+struct Plan<'a> {
+    header: &'a Header,
+    interrupt: &'a AtomicBool,
+}
+
+impl Plan<'_> {
+    fn run<C: Cells>(
+        &self,
+        runs: &C,
+        finished: Vec<Cell>,
+        mut journal: Option<&mut Journal>,
+        mut progress: impl FnMut(Stage<'_>),
+    ) -> Result<Vec<Cell>, C::Error> {
+        let (policies, loads) = (&self.header.policies, &self.header.loads);
+        let all = loads.len() * policies.len() - finished.len();
+        let (mut cells, mut done) = (Vec::new(), 0);
+        for &load in loads {
+            let scene = runs.scene(load)?;
+            for (n, entrant) in policies.iter().enumerate() {
+                let policy = entrant.name.as_str();
+                let is_it = |c: &&Cell| c.policy == policy && c.load.to_bits() == load.to_bits();
+                if let Some(cell) = finished.iter().find(is_it) {
+                    cells.push(cell.clone());
+                    continue;
+                }
+                if self.interrupted() {
+                    return Ok(cells);
+                }
+                let mut hears = |reached| {
+                    progress(Stage {
+                        policy,
+                        load,
+                        done,
+                        cells: all,
+                        reached,
+                    });
+                };
+                hears(None);
+                let ran = runs.run(&scene, n, &mut |reached| hears(Some(reached)));
+                let cell = self.cell(policy, load, ran);
+                if let Some(journal) = journal.as_mut().filter(|_| !is_cut(&cell)) {
+                    journal.append(&cell)?;
+                }
+                cells.push(cell);
+                done += 1;
+            }
+        }
+        Ok(cells)
+    }
+
+    /// A run that was cut short may by chance be precise enough; it still is not the run that comes
+    /// without the interruption.
+    fn cell(&self, policy: &str, load: f64, ran: Result<Run, String>) -> Cell {
+        let outcome = match ran {
+            Err(why) => Outcome::Failure(why),
+            Ok(mut run) => {
+                if self.interrupted() {
+                    run.ending = Ending::Interrupted;
+                }
+                Outcome::Run(Box::new(run))
+            }
+        };
+        Cell {
+            policy: policy.into(),
+            load,
+            outcome,
+        }
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// Whether these are all cells, and none of them was cut short.
+    fn is_done(&self, cells: &[Cell]) -> bool {
+        cells.len() == self.header.loads.len() * self.header.policies.len()
+            && !cells.iter().any(is_cut)
+    }
+}
+
+/// Whether a cell's run was interrupted.
+fn is_cut(cell: &Cell) -> bool {
+    matches!(&cell.outcome, Outcome::Run(run) if run.ending == Ending::Interrupted)
+}

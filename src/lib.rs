@@ -44,8 +44,8 @@
 //! # The stages, in order
 //!
 //! [`workload`](multiresource::workload) → [`schedule`](multiresource::schedule) → [`program`](multiresource::program) → [`modulation`](multiresource::modulation) (on [`ctmc`]) → [`analysis`](multiresource::analysis) → [`synthesis`](multiresource::synthesis) →
-//! [`artifact`](multiresource::artifact) → [`policy`](multiresource::policy) → [`simulator`](multiresource::simulator) → [`report`](multiresource::report); and beside it [`optimum`](multiresource::optimum), what no policy
-//! can beat. What simulates and knows no kind of workload is [`simulation`].
+//! [`artifact`](multiresource::artifact) → [`policy`](multiresource::policy) → [`simulator`](multiresource::simulator) → [`verbs`](multiresource::verbs) → [`report`](multiresource::report); and beside it [`optimum`](multiresource::optimum), what no policy
+//! can beat. What simulates and knows no kind of workload is [`simulation`]; what renders, [`report`].
 //!
 //! The artifact is the waist: what makes policies stands before it, what runs them after it,
 //! and neither sees the other. Imports run one way; `tests/house.rs` holds that.

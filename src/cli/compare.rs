@@ -37,16 +37,16 @@ pub struct Arguments {
 
     /// Show how far each policy is above the least mean response time that any policy without
     /// preemption can have (`synth optimum`), where that can be computed: up to three types, and two
-    /// minutes a load
+    /// minutes per load
     #[arg(long)]
     optimum: bool,
 
     /// Also write all results as JSON to this file (`-`: to standard output, in place of the
-    /// table). Until it is whole, finished parts stand in FILE.partial
+    /// table). While it is being made, finished parts are kept in FILE.partial
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write all numbers as CSV, one a line (`-`: to standard output)
+    /// Also write all numbers as CSV, one per line (`-`: to standard output)
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 
@@ -54,7 +54,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Go on with the comparison whose finished parts stand in OUTPUT.partial
+    /// Continue the comparison whose finished parts are in OUTPUT.partial
     #[arg(long, requires = "output")]
     resume: bool,
 }
@@ -65,14 +65,14 @@ Examples:
       a table and who is surely faster, at loads .5, .7 and .9
   synth compare --workload models/section7.yaml --policies first-fit,p.json --loads 50%,90%,95% \\
         --precision .5% --events 1e8 --output c.json --csv c.csv --html c.html
-      more exactly, and for programs, for spreadsheets, for people
+      more precise; with JSON for programs, CSV for spreadsheets, a page for people
   synth compare … --output c.json --resume
-      go on after Ctrl-C or a crash; the same options give the same bytes as without the break
+      continue after Ctrl-C or a crash; the same options give the same bytes as an uninterrupted run
 
-A policy that is unstable at a load is called so, and the others go on. Every policy faces the same
-arrivals and sizes, so that their ratios are known better than their means.";
+A policy that is unstable at a load is reported as unstable, and the others continue. All policies
+face the same arrivals and sizes, so that ratios are known more precisely than means.";
 
-/// Events a cell, where none are asked for.
+/// Events per cell, by default.
 const EVENTS: u64 = 20_000_000;
 
 /// A load below 1.
@@ -126,7 +126,7 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     conclude(swept, common)
 }
 
-/// The exit code; the journal goes once everything is there.
+/// The exit code. The journal is removed once all results are written.
 fn conclude(swept: Swept, common: &Common) -> Outcome {
     let Swept {
         comparison,
@@ -136,7 +136,7 @@ fn conclude(swept: Swept, common: &Common) -> Outcome {
         if journal.is_some() {
             tell(
                 common,
-                "Interrupted: give the same options with --resume to go on.",
+                "Interrupted: give the same options with --resume to continue.",
             );
         }
         return Ok(ExitCode::from(INTERRUPTED));
@@ -150,20 +150,18 @@ fn conclude(swept: Swept, common: &Common) -> Outcome {
 }
 
 impl Arguments {
-    /// What can be known to be wrong before anything runs.
+    /// Finds mistakes in the arguments before anything runs.
     fn check(&self) -> Result<(), Box<dyn Error>> {
         let mut seen = HashSet::new();
         if let Some(twice) = self.policies.iter().find(|name| !seen.insert(*name)) {
-            return Err(
-                format!("the policy {twice} stands twice in --policies: give it once").into(),
-            );
+            return Err(format!("the policy {twice} is twice in --policies: give it once").into());
         }
         let mut seen = HashSet::new();
         if let Some(twice) = self.loads.iter().find(|load| !seen.insert(load.to_bits())) {
-            return Err(format!("the load {twice} stands twice in --loads: give it once").into());
+            return Err(format!("the load {twice} is twice in --loads: give it once").into());
         }
         if self.budget.replications() < 2 {
-            return Err("a comparison needs 2 replications at least, to tell chance from difference: leave --replications away for 8".into());
+            return Err("a comparison needs at least 2 replications to separate differences from chance: leave --replications out for 8".into());
         }
         self.check_outputs()
     }
@@ -179,14 +177,14 @@ impl Arguments {
         let written = self.outputs().chain(&journal).map(PathBuf::as_path);
         apart(&read, &written.collect::<Vec<_>>())?;
         if self.resume && self.journal_at().is_none() {
-            return Err("--resume needs a file to go on with: give the --output FILE of the comparison that was cut short".into());
+            return Err("--resume needs a file to continue: give the --output FILE of the interrupted comparison".into());
         }
         self.outputs()
             .filter(|path| !is_stdout(path))
             .try_for_each(|path| writable(path))
     }
 
-    /// The output beside which the journal stands; none for a stream.
+    /// The output file beside which the journal is kept; none for a stream.
     fn journal_at(&self) -> Option<&PathBuf> {
         let regular = |path: &&PathBuf| std::fs::metadata(path).map_or(true, |m| m.is_file());
         self.output
@@ -195,8 +193,8 @@ impl Arguments {
             .filter(regular)
     }
 
-    /// The table to standard output, unless one of the documents goes there; it then is for people
-    /// only. Files are written in any case.
+    /// Prints the table to standard output, or to standard error where a document goes to standard
+    /// output. Files are written in any case.
     fn publish(
         &self,
         workload: &Workload,

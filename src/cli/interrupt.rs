@@ -1,4 +1,4 @@
-//! Ctrl-C: the first time, what runs ends with what it has; the second time, at once.
+//! Ctrl-C: the first one ends a run with the results so far; the second one ends the program at once.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ fn listen(flag: &Arc<AtomicBool>) -> Result<(), String> {
     .map_err(|e| format!("cannot listen to Ctrl-C: {e}"))
 }
 
-/// A flag that Ctrl-C sets from some moment on; before it, Ctrl-C ends the program.
+/// A flag that Ctrl-C sets once it is listened to; before that, Ctrl-C ends the program.
 pub struct Later {
     flag: Arc<AtomicBool>,
     heard: Once,
@@ -48,11 +48,11 @@ impl Later {
         self.flag.load(Ordering::Relaxed)
     }
 
-    /// The moment is here.
+    /// From now on Ctrl-C sets the flag.
     pub fn listen(&self) {
         self.heard.call_once(|| {
             if let Err(why) = listen(&self.flag) {
-                // Ctrl-C then ends the program as before.
+                // Ctrl-C then ends the program, as before.
                 anstream::eprintln!("{why}");
             }
         });

@@ -33,7 +33,7 @@ pub const EMPHASIS: Style = AnsiColor::Red.on_default().bold();
 /// refuted.
 const NEGATIVE: u8 = 1;
 
-/// Ended by Ctrl-C, as shells have it: 128 and the number of the signal.
+/// Ended by Ctrl-C, by the convention of shells: 128 plus the number of the signal.
 const INTERRUPTED: u8 = 130;
 
 type Outcome = Result<ExitCode, Box<dyn Error>>;
@@ -69,7 +69,7 @@ pub struct Common {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check a policy: every number in it is derived anew
+    /// Check a policy: every number in it is derived again
     Check(check::Arguments),
     /// Simulate a policy, and try to refute its claims
     Simulate(simulate::Arguments),
@@ -79,7 +79,7 @@ enum Command {
     Rules,
     /// Evaluate the cost over the switching rate, for each route: CSV, and a picture
     SweepAlpha(sweep::Arguments),
-    /// The best that any policy without preemption can do, of small systems: how far is yours?
+    /// The best that any policy without preemption can do, for small systems
     Optimum(optimum::Arguments),
     /// Print the JSON Schema of policies
     Schema,
@@ -102,15 +102,15 @@ Examples:
   synth --workload models/fleet.yaml --preemption none --output p.json
       a fleet of several server shapes: where jobs are sent, and a policy for each shape
   synth check p.json
-      derive every number of the policy anew
+      derive every number of the policy again
   synth simulate --policy p.json --precision 1%
       run it, with confidence intervals, and judge its claims
   synth compare --workload models/section7.yaml --policies first-fit,fcfs,p.json --loads 0.5,0.7,0.9
-      mean response times beside those of the rules that people run now, and who is surely faster
+      mean response times beside those of rules in use today, and which policy is surely faster
   synth compare --workload models/section7.yaml --policies first-fit,p.json --output c.json --html c.html
-      the same as a page with pictures; every finished part is kept, so that --resume goes on
+      the same as a page with pictures; finished parts are kept, and --resume continues them
   synth optimum --workload models/section7.yaml --load .8 --policies first-fit,adaptive-quickswap
-      the least mean response time that any policy without preemption can have, and who is near
+      the least mean response time that any policy without preemption can have, and how near policies are
   synth sweep-alpha --workload models/section7.yaml --preemption none --plot curves.svg
       mean response time over the switching rate, as CSV and as a picture
   synth completions bash > /etc/bash_completion.d/synth
@@ -120,7 +120,7 @@ Exit codes:
   1  a sound negative answer: no policy can stabilize the workload, the policy is refused,
      a claim is refuted, a policy of a comparison cannot be run
   2  usage, input or I/O
-  130  interrupted by Ctrl-C: what was there by then is told and marked";
+  130  interrupted by Ctrl-C: the results so far are printed and marked";
 
 /// Runs what was asked for.
 pub fn run(arguments: &Arguments) -> Outcome {
@@ -146,7 +146,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     }
 }
 
-/// The exit code of an error: that a policy is refused is an answer.
+/// The exit code of an error. That a policy is refused is an answer, not a failure.
 pub fn code_of(error: &(dyn Error + 'static)) -> u8 {
     let refused = match error.downcast_ref::<VerbError>() {
         Some(VerbError::Artifact(refused)) => Some(refused),
@@ -158,7 +158,7 @@ pub fn code_of(error: &(dyn Error + 'static)) -> u8 {
     }
 }
 
-/// Whether the reader of our output went away, which is no error.
+/// Whether the reader of the output has closed it, which is no error.
 pub fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
     let io = error.downcast_ref::<std::io::Error>();
     io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
@@ -183,10 +183,10 @@ fn warned<W>(parsed: Parsed<W>, common: &Common) -> W {
     parsed.workload
 }
 
-/// Tells a person something, unless they asked for quiet.
+/// Prints to standard error, unless --quiet was given.
 fn tell(common: &Common, text: &str) {
     if !common.quiet {
-        // A standard error that is gone is no reason to fail.
+        // A closed standard error is no reason to fail.
         let _ = writeln!(anstream::stderr(), "{text}");
     }
 }
@@ -200,7 +200,7 @@ fn width() -> usize {
     })
 }
 
-/// Narrower terminals break lines themselves.
+/// In narrower terminals lines are broken by the terminal.
 const NARROWEST: usize = 60;
 
 /// A positive number, or a percentage of 1: `0.01` or `1%`.

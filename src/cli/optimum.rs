@@ -30,7 +30,7 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value = "mean")]
     objective: Objective,
 
-    /// How close the bounds shall be, relatively
+    /// Relative distance between the bounds at which to stop
     #[arg(long, default_value = "0.5%", value_parser = fraction)]
     tolerance: f64,
 
@@ -38,7 +38,7 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "P,P,…")]
     policies: Vec<String>,
 
-    /// Seconds for the dynamic program; past it the bounds are told as they are
+    /// Seconds for the dynamic program; after that the bounds are printed as they are
     #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = positive)]
     time_limit: f64,
 
@@ -51,7 +51,7 @@ pub struct Arguments {
     output: Option<PathBuf>,
 }
 
-/// Events a policy, where none are asked for.
+/// Events per policy, by default.
 const EVENTS: u64 = 50_000_000;
 
 pub fn run(arguments: &Arguments, common: &Common) -> Outcome {

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use super::{Common, tell};
 
-/// Whether it stands for standard output.
+/// Whether the name means standard output.
 pub fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// That no two results go to the same file, and none to a file that is read, found out before
-/// anything is lost.
+/// Checks, before anything is overwritten, that no two results go to the same file and none to a file
+/// that is read.
 pub fn apart(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
     let read: Vec<PathBuf> = read.iter().filter_map(|path| place(path)).collect();
     let mut taken: Vec<PathBuf> = Vec::new();
@@ -20,7 +20,7 @@ pub fn apart(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
         let Some(at) = place(path) else { continue };
         let shown = path.display();
         if read.contains(&at) {
-            let why = "would be lost, and is read here: choose another place for the result";
+            let why = "is read here and would be overwritten: choose another place for the result";
             return Err(format!("{shown} {why}").into());
         }
         if taken.contains(&at) {
@@ -32,8 +32,8 @@ pub fn apart(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The file behind a name, whether it is there yet or not; none where results do not replace each
-/// other, as on a device.
+/// The file behind a name, whether it exists yet or not; none for a device, where results do not
+/// replace each other.
 fn place(path: &Path) -> Option<PathBuf> {
     if is_stdout(path) {
         return Some(path.into());
@@ -72,14 +72,14 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let part = path.with_file_name(name);
     let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
     if written.is_err() {
-        // What could not be finished is of no use; if it is not there, so much the better.
+        // The unfinished file is of no use; that it cannot be removed matters to nobody.
         let _ = std::fs::remove_file(&part);
     }
     written
 }
 
-/// Publishes results: the table to standard output, and as JSON to a file if one is named;
-/// with `-` the JSON takes the table's place, which then is for people only.
+/// Prints the table to standard output, and writes results as JSON to a file if one is named. With
+/// `-` the JSON goes to standard output and the table to standard error.
 pub fn publish(
     common: &Common,
     table: &str,
@@ -94,7 +94,7 @@ pub fn publish(
     emit(Some(file), &(serde_json::to_string_pretty(results)? + "\n"))
 }
 
-/// Whether a result can be written there, found out before hours of simulation.
+/// Checks that a result can be written there, before hours of simulation.
 pub fn writable(path: &Path) -> Result<(), Box<dyn Error>> {
     let tried = match std::fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(std::io::ErrorKind::IsADirectory.into()),

@@ -1,4 +1,4 @@
-//! Progress on standard error, where a step takes longer than a second; none when that is
+//! Progress on standard error, for steps that take longer than a second; none where standard error is
 //! not a terminal.
 
 use std::io::IsTerminal as _;
@@ -13,7 +13,7 @@ use synth::simulation::sweep::Stage;
 
 use super::Common;
 
-/// A line that shows up after a second and goes when it is dropped.
+/// A line of progress that appears after a second and is removed when it is dropped.
 pub struct Spinner(ProgressBar);
 
 impl Spinner {
@@ -40,7 +40,7 @@ impl Spinner {
         });
     }
 
-    /// The line goes, before it is dropped.
+    /// Removes the line before it is dropped.
     pub fn end(&self) {
         self.0.finish_and_clear();
     }
@@ -76,7 +76,7 @@ fn line(common: &Common, length: Option<u64>, template: &str, what: &str) -> Spi
     Spinner(bar)
 }
 
-/// How far several simulations are that follow one another.
+/// Progress of several simulations, one after another.
 pub struct Bar<'a> {
     common: &'a Common,
     /// None before the first cell.
@@ -89,11 +89,11 @@ struct Begun {
     cell_started: Instant,
 }
 
-/// Steps of the bar a cell.
+/// Steps of the bar per cell.
 const STEPS: f64 = 1000.0;
 
 impl<'a> Bar<'a> {
-    /// A bar that shows up with the first cell.
+    /// A bar that appears with the first cell.
     pub fn new(common: &'a Common) -> Self {
         Bar {
             common,
@@ -101,7 +101,7 @@ impl<'a> Bar<'a> {
         }
     }
 
-    /// The bar goes, before it is dropped.
+    /// Removes the bar before it is dropped.
     pub fn end(&self) {
         if let Some(begun) = &self.begun {
             begun.line.end();
@@ -143,7 +143,7 @@ impl Begun {
         ));
     }
 
-    /// What is left of this cell, and for each other cell as long as one took so far.
+    /// Time left: the rest of this cell, and for each later cell the mean time of a cell so far.
     fn left(&self, stage: &Stage<'_>, share: f64) -> Option<Duration> {
         let cell = rest(self.cell_started.elapsed(), share)?;
         let others = (stage.cells - stage.done - 1) as u32;
@@ -170,8 +170,8 @@ fn events(reached: Progress, wanted: f64) -> String {
     )
 }
 
-/// The part of a simulation that is done, in (0, 1]: by whichever of its budgets is nearest to its
-/// end. The precision is proportional to 1/√events.
+/// The part of a simulation that is done, in (0, 1], by the limit that will be reached first. The
+/// precision is proportional to 1/√events.
 fn share(reached: Progress, settings: &Settings, elapsed: Duration) -> f64 {
     let precision = reached
         .precision
@@ -183,7 +183,7 @@ fn share(reached: Progress, settings: &Settings, elapsed: Duration) -> f64 {
     precision.max(events).max(time).clamp(1e-6, 1.0)
 }
 
-/// Time left, if the rest goes as what is done; unknown in the first moments.
+/// Time left if the pace stays as it is; unknown in the first moments.
 fn rest(elapsed: Duration, share: f64) -> Option<Duration> {
     let left = elapsed.as_secs_f64() * (1.0 / share - 1.0);
     (elapsed > Duration::from_millis(200) && left < 1e7).then(|| Duration::from_secs_f64(left))
@@ -205,7 +205,7 @@ fn about(left: Option<Duration>) -> String {
 mod tests {
     use super::*;
 
-    /// Four times the events halve the interval; and the nearest budget decides.
+    /// Four times the events halve the interval; the limit that is reached first decides.
     #[test]
     fn the_rest_follows_from_precision_and_budgets() {
         let settings = Settings {

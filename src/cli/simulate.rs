@@ -33,7 +33,7 @@ pub struct Arguments {
     #[arg(long, value_enum)]
     empty_slots: Option<EmptySlots>,
 
-    /// How jobs are sent to the servers of a fleet: as its claims have it, if nothing is said
+    /// How jobs are sent to the servers of a fleet [default: as its claims assume]
     #[arg(long, value_enum)]
     routing: Option<Routing>,
 
@@ -62,7 +62,7 @@ pub struct Budget {
     #[arg(long, value_parser = count)]
     events: Option<u64>,
 
-    /// Independent replications; they run side by side on the cores there are
+    /// Independent replications; they run in parallel on the available cores
     #[arg(long, default_value = "8", value_parser = clap::value_parser!(u32).range(1..=1000))]
     replications: u32,
 
@@ -77,7 +77,7 @@ impl Budget {
         self.replications
     }
 
-    /// As the simulator takes it, with so many events where none were asked for.
+    /// Settings of the simulator, with this default for the number of events.
     pub fn settings(&self, events: u64) -> Settings {
         Settings {
             seed: self.seed,
@@ -90,7 +90,7 @@ impl Budget {
     }
 }
 
-/// Events where none are asked for.
+/// Events, by default.
 const EVENTS: u64 = 200_000_000;
 
 #[derive(serde::Serialize)]

@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
     drop(spinner);
     if swept.is_empty() {
         return Err(
-            "there is nothing to sweep: one schedule serves everybody, and is never left".into(),
+            "there is nothing to sweep: one schedule serves all types, and is never left".into(),
         );
     }
     if let Some(file) = &arguments.plot {

@@ -21,7 +21,7 @@ use super::{
 };
 use renewal::Earlier;
 
-/// Seconds for the proof, if nothing is said.
+/// Seconds for the proof, by default.
 const TIME_LIMIT: f64 = 60.0;
 
 #[derive(Args, Clone)]
@@ -31,8 +31,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", required = true)]
     workload: Option<PathBuf>,
 
-    /// An earlier policy, to start from its schedules and to say what changed; what is not typed is
-    /// as it was for that: preemption, family, route
+    /// An earlier policy: start from its schedules, and print what changed. Options that are not given
+    /// are taken from it: preemption, family, route
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
 
@@ -40,8 +40,8 @@ pub struct Arguments {
     #[arg(long, value_enum, required_unless_present = "from")]
     preemption: Option<Preemption>,
 
-    /// Which kind of policy: chosen by simulation among all that there are, if nothing is said, where
-    /// jobs cannot be preempted; else msr
+    /// Family of policies [default: without preemption the best of all, chosen by simulation; else
+    /// msr]
     #[arg(long, value_enum)]
     family: Option<Family>,
 
@@ -49,12 +49,12 @@ pub struct Arguments {
     #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
     setup_rate: Option<f64>,
 
-    /// α, switches per time unit of the preemptive loop; found if not given
+    /// α, switches per time unit of the preemptive loop; tuned if not given
     #[arg(long, value_name = "α", value_parser = positive, allow_negative_numbers = true)]
     switching_rate: Option<f64>,
 
     /// The way between schedules: sequential-eager, concurrent-eager, concurrent-late or
-    /// sequential-late; found if not given
+    /// sequential-late; tuned if not given
     #[arg(long)]
     route: Option<Route>,
 
@@ -66,7 +66,7 @@ pub struct Arguments {
     #[arg(long, value_enum)]
     empty_slots: Option<EmptySlots>,
 
-    /// What is made least
+    /// What is minimized
     #[arg(long, value_enum, default_value = "mean")]
     objective: Objective,
 
@@ -74,7 +74,7 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value = "load")]
     balance: Balance,
 
-    /// Weights of types for --balance; a type that is not named has the weight that goes with it
+    /// Weights of types for --balance; a type that is not named has the default weight of that aim
     #[arg(long, value_name = "NAME=W,NAME=W,…", value_delimiter = ',', value_parser = weight)]
     weights: Option<Vec<(String, f64)>>,
 
@@ -100,7 +100,8 @@ pub struct Arguments {
     #[arg(long, value_name = "ℓ,ℓ,…", value_delimiter = ',')]
     thresholds: Option<Vec<u32>>,
 
-    /// How much work may go into exact analysis: 1 is some ten seconds, and proportionally
+    /// How much work may go into exact analysis: 1 is about ten seconds; the time is
+    /// proportional
     #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
     effort: f64,
 
@@ -108,7 +109,7 @@ pub struct Arguments {
     #[arg(long)]
     explain: bool,
 
-    /// Seconds for the proof that the mix is best; past it the answer says "not proven"
+    /// Seconds for the proof that the mix is best; after that the answer says "not proven"
     #[arg(long, value_name = "SECONDS", default_value_t = TIME_LIMIT, value_parser = positive)]
     time_limit: f64,
 
@@ -130,7 +131,7 @@ impl Arguments {
             effort: self.effort,
             limits: Limits {
                 time: Duration::from_secs_f64(self.time_limit.min(1e9)),
-                // With more time, longer searches.
+                // More time allows more nodes.
                 nodes: (nodes as f64 * (self.time_limit / TIME_LIMIT).max(1.0)) as u64,
                 ..Limits::default()
             },
@@ -138,7 +139,7 @@ impl Arguments {
         })
     }
 
-    /// The family: what was typed, or what goes with the rest.
+    /// The family: as given, or as the other options imply.
     fn family(&self) -> Result<Family, String> {
         match self.asked_family()? {
             Family::Msr if self.max_slowdown_ratio.is_some() => Err(
@@ -295,7 +296,7 @@ fn synthesize(arguments: &Arguments, earlier: Option<&Earlier>, common: &Common)
     Ok(ExitCode::SUCCESS)
 }
 
-/// The papers' quantities.
+/// Prints the quantities of the paper that the family is from.
 fn explain(
     workload: &Workload,
     made: &Made,
@@ -317,7 +318,7 @@ fn explain(
     Ok(())
 }
 
-/// A ratio of 1 and more.
+/// A ratio of at least 1.
 fn at_least_one(text: &str) -> Result<f64, String> {
     match positive(text)? {
         ratio if ratio >= 1.0 => Ok(ratio),

@@ -1,4 +1,4 @@
-//! What has a name of its own on the command line.
+//! Values that have names on the command line.
 
 use clap::ValueEnum;
 use synth::multiresource::artifact;
@@ -8,7 +8,7 @@ use synth::multiresource::artifact;
 pub enum Family {
     /// A clock moves between the working schedules of the program: exact analysis, proved stable
     Msr,
-    /// The types in turn, or the largest first until others wait in vain; tuned by simulation
+    /// The types in turn, or the largest first until others starve; tuned by simulation
     Quickswap,
     /// Working schedules left and chosen by queue lengths; tuned by simulation
     AdaptiveMsr,
@@ -116,7 +116,8 @@ pub fn weight(text: &str) -> Result<(String, f64), String> {
     let parsed = parts.and_then(|(name, weight)| Some((name.into(), weight.parse().ok()?)));
     let (name, weight) =
         parsed.ok_or_else(|| format!("`{text}`: expected NAME=NUMBER, as in `type-1=2`"))?;
-    // Beyond, what is made least is beyond the digits of doubles. What is not positive is told later.
+    // Outside of this range the objective has no correct digits in doubles. Weights that are not
+    // positive are refused later, with the type's name.
     match weight > 0.0 && !(1e-6..=1e6).contains(&weight) {
         true => Err(format!("`{text}`: give a weight from 1e-6 to 1e6")),
         false => Ok((name, weight)),

@@ -1,4 +1,4 @@
-//! Numbers as they are printed, with the digits that an interval leaves.
+//! Numbers as they are printed, to the digits that are significant.
 
 use crate::simulation::Estimate;
 
@@ -15,12 +15,12 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// Decimals that an interval leaves a number; none where it is known without error.
+/// Decimals that are significant beside an interval of this half-width; none where it is 0.
 pub fn decimals(width: f64) -> Option<usize> {
     (width > 0.0).then(|| (1 - width.log10().floor() as i64).clamp(0, 9) as usize)
 }
 
-/// A bound from below to four digits, and not rounded up: else it would not be one.
+/// A lower bound to four digits, rounded down, so that it stays a lower bound.
 pub fn below(bound: f64) -> String {
     let power = bound.log10().floor() - 3.0;
     // As `number` writes it: whole numbers stay whole, up to where it takes an exponent.
@@ -28,7 +28,7 @@ pub fn below(bound: f64) -> String {
     number((bound - 0.5 * 10_f64.powf(power)).max(0.0))
 }
 
-/// `mean ± half-width`, the mean to the digits that the interval leaves.
+/// `mean ± half-width`, the mean to the digits that are significant beside the interval.
 pub fn estimate(estimate: Option<Estimate>) -> String {
     let shown = |e: Estimate| within(e.mean, e.half_width);
     estimate.map_or("–".into(), shown)

@@ -64,11 +64,11 @@ impl Table {
         self
     }
 
-    /// The n-th column holds words, to the left, that are broken into lines where there is no room.
+    /// The n-th column may be broken into lines between its words, where there is no room.
     #[must_use]
     pub fn wrapping(mut self, n: usize) -> Self {
         self.columns[n].wraps = true;
-        self.words(n)
+        self
     }
 
     /// Adds a row; cells that are not given are empty.
@@ -180,7 +180,9 @@ mod tests {
 
     #[test]
     fn words_are_wrapped_and_numbers_are_not() {
-        let mut table = Table::new(["rule", "E[T]", "what it does"]).wrapping(2);
+        let mut table = Table::new(["rule", "E[T]", "what it does"])
+            .words(2)
+            .wrapping(2);
         table.row([
             "fcfs",
             "36.81 ± 0.16",

@@ -391,8 +391,8 @@ fn bad_input_is_refused_at_once() {
     let partial = folder.name("there.json.partial");
     fs::write(&partial, "{\"format\":\"something else\"}\n").unwrap();
     let cases: [(&[&str], &str); 12] = [
-        (&["fcfs,fcfs"], "stands twice"),
-        (&["fcfs", "--loads", ".5,50%"], "stands twice"),
+        (&["fcfs,fcfs"], "is twice in"),
+        (&["fcfs", "--loads", ".5,50%"], "is twice in"),
         (&["fcfs", "--loads", "1"], "below 1"),
         (&["fcfs", "--loads", "-0.5"], "not a positive number"),
         (&["fcfs", "--replications", "1"], "2 replications"),
@@ -446,7 +446,10 @@ fn results_replace_neither_each_other_nor_what_is_read() {
     let comparing = ["compare", "--workload", &workload, "--policies", &policy];
     for option in ["--output", "--csv", "--html"] {
         for read in [&policy, &workload] {
-            refuse(&[&comparing[..], &[option, read]].concat(), "would be lost");
+            refuse(
+                &[&comparing[..], &[option, read]].concat(),
+                "would be overwritten",
+            );
         }
     }
     for twice in [&link, &x_too] {
@@ -456,11 +459,11 @@ fn results_replace_neither_each_other_nor_what_is_read() {
     let journal = ["--output", &x, "--csv", &partial];
     refuse(&[&comparing[..], &journal].concat(), "a file of its own");
     let simulating = ["simulate", "--policy", &policy, "--output", &policy];
-    refuse(&simulating, "would be lost");
+    refuse(&simulating, "would be overwritten");
     let making = ["--workload", &workload, "--preemption", "full"];
     refuse(
         &[&making[..], &["--output", &workload]].concat(),
-        "would be lost",
+        "would be overwritten",
     );
     let sweeping = [
         &["sweep-alpha"][..],

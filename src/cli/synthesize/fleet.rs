@@ -31,7 +31,7 @@ pub fn run(arguments: &Arguments, fleet: &Fleet, options: &Options, common: &Com
     }
 }
 
-/// The servers of a fleet run msr, and what goes with other families goes with none of them.
+/// Refuses options of other families than msr, which the servers of a fleet do not run.
 fn only_msr(arguments: &Arguments) -> Result<(), String> {
     if !matches!(arguments.family, None | Some(Family::Msr)) {
         return Err(

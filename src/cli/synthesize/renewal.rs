@@ -6,8 +6,8 @@ use synth::multiresource::artifact::{self, Artifact, ArtifactError, Family as Ma
 
 use super::{Arguments, Family, Preemption};
 
-/// The earlier policy. It is not checked: its schedules are only where the program starts, and
-/// those that do not fit are passed over.
+/// The earlier policy. It is not checked: the program only starts from its schedules, and ignores
+/// those that do not fit.
 pub struct Earlier {
     pub artifact: Artifact,
 }
@@ -23,8 +23,8 @@ impl Earlier {
         Ok(Earlier { artifact })
     }
 
-    /// What was not typed, as it was for this policy: preemption and family, and for the same
-    /// preemption the rate of setups and the route of an MSR policy, and how slots are filled.
+    /// Fills in options that were not given from this policy: preemption and family; and where the
+    /// preemption is the same, an MSR policy's setup rate, route, backfilling and empty slots.
     pub fn complete(&self, mut typed: Arguments) -> Arguments {
         let msr = self.artifact.policy.msr();
         let preemption = msr.map_or(artifact::Preemption::None, |policy| policy.preemption);

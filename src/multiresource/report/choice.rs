@@ -48,7 +48,7 @@ fn compared(workload: &Workload, record: &Choice, width: usize) -> String {
         "tried",
         "knobs",
     ];
-    let mut rows = Table::new(header).wrapping(6);
+    let mut rows = Table::new(header).words(6).wrapping(6);
     let shown = |interval: Option<Interval>| {
         interval.map_or("–".into(), |i| within(i.mean, i.half_width))
     };
@@ -78,7 +78,7 @@ fn compared(workload: &Workload, record: &Choice, width: usize) -> String {
     )
 }
 
-/// Who won, and by how much.
+/// Which policy is best, and by how much.
 fn verdict(record: &Choice) -> String {
     let [taken, others @ ..] = record.candidates.as_slice() else {
         return String::new();

@@ -25,7 +25,7 @@ pub(super) fn cost_table(workload: &Workload, made: &Synthesis, width: usize) ->
         header.extend([mean.as_str(), "E[N]"]);
     }
     header.extend(last);
-    let mut table = Table::new(header);
+    let mut table = Table::new(header).wrapping(1);
     let columns = match exact {
         true => vec![
             Quantity::MeanSchedule,
@@ -108,7 +108,7 @@ pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
     text
 }
 
-/// What was computed, and what is left to do where it was not the workload as it is.
+/// What was computed, and what to do where it was computed for simpler laws.
 fn told(method: Method, preemption: Preemption) -> String {
     let taken = match method {
         Method::ApproximationQueueLength => return "approximately (bounds are exact)".into(),
@@ -121,11 +121,11 @@ fn told(method: Method, preemption: Preemption) -> String {
     // Only a chain that waits for completions depends on the law of sizes.
     match sizes && preemption == Preemption::None {
         true => format!("{taken}; with these sizes even its stability is not proved: simulate it"),
-        false => format!("{taken} (loads and stability hold as they are, means want simulating)"),
+        false => format!("{taken} (loads and stability are exact; simulate it for the means)"),
     }
 }
 
-/// What helps against it.
+/// What to do about it.
 fn more(why: &AnalysisError) -> &'static str {
     match why {
         AnalysisError::TooLarge(_) => "; more with --effort",
@@ -195,14 +195,11 @@ fn sentences(workload: &Workload, answers: &WhatIf, mean: Option<f64>) -> String
         let _ = match setups.setup_rate {
             Some(rate) => writeln!(
                 text,
-                "preempting pays from a setup rate of γ = {} /{unit} on (setups of mean {} {unit})",
+                "preemption pays at setup rates of γ = {} /{unit} and more (setups of mean {} {unit})",
                 number(rate),
                 number(1.0 / rate)
             ),
-            None => writeln!(
-                text,
-                "no setup rate was found from which on preempting begins to pay"
-            ),
+            None => writeln!(text, "no setup rate was found at which preemption pays"),
         };
     }
     text
@@ -216,7 +213,7 @@ fn change(ratio: f64) -> String {
     }
 }
 
-/// A quantity as one would write it.
+/// A quantity with all its digits.
 fn plain(value: f64) -> String {
     format!("{value}")
 }

@@ -147,7 +147,7 @@ fn conditions(fleet: &Fleet, artifact: &FleetArtifact) -> String {
         _ => "approximately",
     };
     format!(
-        "E[T] = {} {} over all jobs, {how}, with each job sent at random by the table above, and without the backfilling and the release of empty slots with which servers run: `synth simulate` measures those, and with `--routing least-loaded` what looking at the servers gains",
+        "E[T] = {} {} over all jobs, {how}, with each job sent at random by the table above, and without the backfilling and the release of empty slots with which servers run: `synth simulate` measures those, and with `--routing least-loaded` the gain of sending jobs to the server with the least load",
         number(mean.value),
         fleet.time_unit()
     )
@@ -165,7 +165,7 @@ pub fn fleet_refusal(fleet: &Fleet, refusal: &FleetRefusal, width: usize) -> Str
         ),
         (true, false) => writeln!(
             text,
-            "no policy can be said to stabilize this fleet: load ρ = 1 to within {LOAD_MARGIN:e}, which double precision does not tell from 1, and it must be below"
+            "no policy can be said to stabilize this fleet: load ρ = 1 to within {LOAD_MARGIN:e}, which double precision cannot separate from 1, and it must be below 1"
         ),
         (false, _) => writeln!(
             text,

@@ -1,9 +1,9 @@
 use super::Table;
 use crate::multiresource::simulator::Contender;
 
-/// The rules that go by a name, with what each does.
+/// The rules that have a name, with what each does.
 pub fn rules(width: usize) -> String {
-    let mut table = Table::new(["rule", "what it does"]).wrapping(1);
+    let mut table = Table::new(["rule", "what it does"]).words(1).wrapping(1);
     for rule in Contender::rules() {
         let name = match &rule.parameter {
             Some(parameter) if !parameter.default.is_nan() => {

@@ -161,7 +161,7 @@ fn overall(workload: &Workload, run: &Run) -> String {
 /// The claims that were examined: those on the whole policy first, then type by type.
 fn verdict_table(workload: &Workload, verdicts: &[Judgement], width: usize) -> String {
     let header = ["of", "claim", "claimed", "measured", "verdict"];
-    let mut table = Table::new(header).wrapping(1).words(4);
+    let mut table = Table::new(header).words(1).wrapping(1).words(4);
     let types = workload.types().iter().map(|t| Some(t.name()));
     for of in std::iter::once(None).chain(types) {
         let examined = verdicts

@@ -39,8 +39,8 @@ pub(super) fn analysed(
     text
 }
 
-/// The load with its proof, in fractions too where there are any (which may be too long for the
-/// artifact), and what there is to choose from.
+/// The load with its proof, exactly where there are fractions (which may be too long for the
+/// artifact), and the number of schedules.
 pub(super) fn heading(workload: &Workload, made: &Made, exact: Option<&Exact>) -> String {
     let certificate = &made.artifact.certificate;
     let written = certificate.exact.as_ref();
@@ -88,7 +88,7 @@ pub fn refusal(workload: &Workload, refusal: &Refusal, width: usize) -> String {
     } else if decided {
         let _ = writeln!(
             text,
-            "no policy can be said to stabilize this workload: load ρ = 1 to within {LOAD_MARGIN:e}, which double precision does not tell from 1, and it must be below"
+            "no policy can be said to stabilize this workload: load ρ = 1 to within {LOAD_MARGIN:e}, which double precision cannot separate from 1, and it must be below 1"
         );
     } else {
         let _ = writeln!(
@@ -143,10 +143,10 @@ pub(super) fn prices(types: &[JobType], prices: &[f64], worths: &[f64], width: u
     format!("{}\n", rows.within(width))
 }
 
-/// A denominator up to which a fraction is read more easily than its decimals.
+/// Largest denominator of a fraction that is easier to read than its decimals.
 const SHORT: u32 = 1_000_000;
 
-/// `131/200 = `, or nothing where there is no short fraction to tell.
+/// `131/200 = `, or nothing where there is no short fraction.
 fn fraction(load: &BigRational) -> String {
     let short = !load.is_integer() && *load.denom() <= SHORT.into();
     if short {
@@ -220,7 +220,7 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
     let policy = &made.policy;
     let unit = workload.time_unit();
     if policy.order.len() == 1 {
-        return "one schedule serves everybody: nothing to switch".into();
+        return "one schedule serves all types: nothing to switch".into();
     }
     let claimed = |quantity| claim(&made.artifact, quantity, None).map(|c| c.value);
     let mut text = format!(
@@ -277,7 +277,7 @@ fn objective(made: &Synthesis) -> &'static str {
     }
 }
 
-/// What a reader should know of a number that is not exact.
+/// The assumption behind a number that is not exact.
 fn told(method: Method) -> &'static str {
     match method {
         Method::ApproximationQueueLength => ", approximately",

@@ -9,7 +9,9 @@ use crate::multiresource::optimum::{self, Step};
 use crate::multiresource::program::{self, Limits};
 use crate::multiresource::simulator::Settings;
 use crate::multiresource::workload::Workload;
-use crate::simulation::sweep::{Budgets, Cells, Header, OptimumAt, Stage, Subject, Swept, sweep};
+use crate::simulation::sweep::{
+    Budgets, Cells, Comparison, Header, OptimumAt, Stage, Subject, Swept, sweep,
+};
 use crate::simulation::{Progress, Run};
 
 /// What is compared.
@@ -74,9 +76,11 @@ pub fn compare(
             let scaled = cells.scene(load)?;
             progress(Underway::Optimum(load, None));
             let hears = |step| progress(Underway::Optimum(load, Some(step)));
-            Ok(optimum_at(load, &scaled, settings, hears))
+            let found = optimum_at(load, &scaled, settings, hears);
+            Ok(beside(&swept.comparison, found))
         });
-        swept.comparison.optima = optima.collect::<Result<_, VerbError>>()?;
+        let optima = optima.collect::<Result<_, VerbError>>()?;
+        swept.comparison.optima = optima;
     }
     Ok(swept)
 }
@@ -106,6 +110,22 @@ fn optimum_at(
         load,
         lower_bound,
         why,
+        above: Vec::new(),
+    }
+}
+
+/// With how far policies are above it, of those that do not preempt.
+fn beside(comparison: &Comparison, found: OptimumAt) -> OptimumAt {
+    let above = comparison.names().filter_map(|name| {
+        let run = comparison.settled(name, found.load)?;
+        let least = found
+            .lower_bound
+            .filter(|_| run.counters.preemptions == 0)?;
+        Some((name.to_owned(), run.mean_response?.mean / least - 1.0))
+    });
+    OptimumAt {
+        above: above.collect(),
+        ..found
     }
 }
 

@@ -21,12 +21,12 @@ pub struct Panel {
     /// Unique on the page.
     pub id: String,
     pub title: String,
-    /// Its content for those who do not see it.
+    /// Its content for readers who do not see it.
     pub description: String,
     pub picture: Picture,
 }
 
-/// All pictures of a comparison, those that nothing can be drawn for left out.
+/// All pictures of a comparison that there is data for.
 pub fn sections(besides: &Besides<'_>, comparison: &Comparison) -> Drawn<Vec<Section>> {
     let figures = Figures {
         besides,
@@ -50,7 +50,7 @@ pub fn sections(besides: &Besides<'_>, comparison: &Comparison) -> Drawn<Vec<Sec
     Ok(kept)
 }
 
-/// The load at which most policies have means, the highest such.
+/// The highest of the loads at which the most policies have means.
 pub fn telling_load(comparison: &Comparison) -> Option<f64> {
     let settled = |load: f64| {
         comparison
@@ -163,7 +163,7 @@ impl Figures<'_> {
         ];
         Ok(Section {
             title: "Mean response time over the load".into(),
-            text: "Bars are 95 % confidence intervals; a cross above is a policy that is unstable at that load. Weighted by load share, a type counts by the share of the server that it keeps busy and not by its number of jobs.".into(),
+            text: "Bars are 95 % confidence intervals; a cross above marks a policy that is unstable at that load. Weighted by load share, a type counts by the share of the server that it keeps busy, not by its number of jobs.".into(),
             panels: panels.into_iter().flatten().collect(),
         })
     }
@@ -231,7 +231,7 @@ impl Figures<'_> {
         Ok(Section {
             title: "Job types and fairness".into(),
             text: format!(
-                "Types with 95 % confidence intervals at ρ = {load}, the highest load where most policies have means.{absent} Jain's index is 1 where all types take alike, and 1/K where one of K types bears it all."
+                "Types with 95 % confidence intervals at ρ = {load}, the highest load where most policies have means.{absent} Jain's index is 1 where all types have the same mean, and 1/K where one of K types has all of it."
             ),
             panels: panel.into_iter().chain(self.fairness()?).collect(),
         })

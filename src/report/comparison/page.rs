@@ -1,4 +1,4 @@
-//! The page: one HTML file that needs nothing else, and no script.
+//! The page: one HTML file without scripts that loads nothing.
 
 use askama::Template;
 
@@ -36,7 +36,7 @@ pub fn comparison_page(
         light,
         dark,
     };
-    // The template's blocks leave spaces at the ends of lines, and lines of nothing else.
+    // The template's blocks leave spaces at the ends of lines, and empty lines.
     let text = page.render()?;
     let lines = text.lines().map(str::trim_end).filter(|l| !l.is_empty());
     Ok(lines.map(|line| format!("{line}\n")).collect())
@@ -83,7 +83,7 @@ struct Detail {
     rows: Vec<(String, Vec<String>)>,
 }
 
-/// With numbers that no line break tears from their intervals.
+/// With no-break spaces between numbers and their intervals.
 fn firm(text: &str) -> String {
     text.replace(" ± ", "\u{a0}±\u{a0}")
         .replace("ρ = ", "ρ\u{a0}=\u{a0}")

@@ -39,7 +39,7 @@ pub fn chain(comparison: &Comparison, at: &AtLoad) -> Option<String> {
     Some(chain)
 }
 
-/// The policies from which nobody is surely faster, the fastest first: names as typed.
+/// The policies that no other is surely faster than, the fastest first: names as given.
 pub fn leaders(at: &AtLoad) -> Vec<&str> {
     let leading = at.ranking.order.iter().filter(|r| r.places[0] == 1);
     leading.map(|r| r.policy.as_str()).collect()
@@ -68,7 +68,7 @@ fn capital(text: &str) -> String {
         .map_or_else(|| text.into(), |word| word[..1].to_uppercase() + &text[1..])
 }
 
-/// Who leads, and who may.
+/// Which policy is fastest, and which may be.
 fn beginning(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -> String {
     let label = comparison.label(first);
     if rest.is_empty() {
@@ -116,7 +116,7 @@ fn slower(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -> O
     (!told.is_empty()).then(|| list(&told))
 }
 
-/// Who has no mean, and why.
+/// Policies without a mean, and why.
 fn without_mean(comparison: &Comparison, load: f64) -> Vec<String> {
     let of_health = |health: Health| -> Vec<&str> {
         let ill = |name: &&str| {
@@ -150,8 +150,8 @@ fn are(count: usize) -> &'static str {
     if count == 1 { "is" } else { "are" }
 }
 
-/// The whole comparison in a few sentences: who leads at which loads, and by how much at the
-/// highest.
+/// The whole comparison in a few sentences: which policy leads at which loads, and by how much at
+/// the highest.
 pub fn headline(comparison: &Comparison) -> String {
     let mut groups: Vec<(Lead, Vec<String>)> = Vec::new();
     for at in &comparison.rankings {
@@ -161,7 +161,7 @@ pub fn headline(comparison: &Comparison) -> String {
             None => groups.push((lead, vec![at.load.to_string()])),
         }
     }
-    // Those who lead alone first, and at the most loads.
+    // First the policies that lead alone, and at the most loads.
     groups.sort_by_key(|(lead, loads)| (!lead.is_clear(), Reverse(loads.len())));
     let everywhere = groups.len() == 1 && comparison.rankings.len() > 1;
     let told = groups.iter().map(|(lead, loads)| {
@@ -174,12 +174,12 @@ pub fn headline(comparison: &Comparison) -> String {
     told.chain(gap(comparison)).collect::<Vec<_>>().join(" ")
 }
 
-/// Who leads at a load.
+/// Which policies lead at a load.
 #[derive(PartialEq)]
 struct Lead<'a> {
-    /// The policies from which nobody is surely faster, in the order they were entered.
+    /// The policies that no other is surely faster than, in the order they were given.
     leaders: Vec<&'a str>,
-    /// Whether nobody else has a mean.
+    /// Whether no other has a mean.
     alone: bool,
 }
 
@@ -210,7 +210,7 @@ impl<'a> Lead<'a> {
     }
 }
 
-/// By how much the others are behind at the highest load where somebody is.
+/// By how much the others are behind at the highest load where one surely is.
 fn gap(comparison: &Comparison) -> Option<String> {
     let behind = |at: &&AtLoad| at.ranking.pairs.iter().any(|pair| pair.apart);
     let rankings = comparison.rankings.iter().filter(behind);
@@ -229,7 +229,7 @@ fn gap(comparison: &Comparison) -> Option<String> {
     ))
 }
 
-/// From the least of those who are surely behind to the greatest.
+/// The least and the greatest ratio of those that are surely slower.
 fn range(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -> Option<String> {
     let behind = |other: &&&str| at.ranking.apart(first, other);
     let told = |other: &&str| {
@@ -252,7 +252,7 @@ fn range(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -> Op
     }
 }
 
-/// The command that gives these results, without where they go.
+/// The command that gives these results, without its output files.
 pub fn command(comparison: &Comparison) -> String {
     let (h, s) = (&comparison.header, &comparison.header.settings);
     let names: Vec<&str> = comparison.names().collect();
@@ -277,7 +277,7 @@ pub fn command(comparison: &Comparison) -> String {
     )
 }
 
-/// What the reader must know before anything else: why something is missing.
+/// What is missing, and why.
 pub fn warnings(comparison: &Comparison) -> Vec<String> {
     let mut warnings = Vec::new();
     if comparison.interrupted {
@@ -319,7 +319,7 @@ fn failures(comparison: &Comparison, name: &str) -> Vec<String> {
     reasons.into_iter().map(told).collect()
 }
 
-/// As a shell takes it.
+/// Quoted for a shell, where necessary.
 fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);
     if text.chars().all(plain) {

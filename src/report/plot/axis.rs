@@ -16,7 +16,7 @@ pub enum Scale {
 /// An axis with its ticks.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// What stands beside it; may be empty.
+    /// Its title; may be empty.
     pub title: String,
     scale: Scale,
     low: f64,
@@ -62,7 +62,7 @@ impl Axis {
         }
     }
 
-    /// The axis with this beside it.
+    /// The axis with this title.
     pub fn titled(self, title: String) -> Self {
         Axis { title, ..self }
     }

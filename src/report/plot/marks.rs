@@ -4,7 +4,7 @@
 use plotters::prelude::*;
 
 /// Colours after Okabe and Ito ("Color Universal Design", 2008), the yellow ones darkened so that
-/// they can be seen on white, and their likes for dark ground.
+/// they can be seen on white, and similar ones for a dark background.
 const COLORS: [(RGBColor, &str); 8] = [
     (RGBColor(0x00, 0x72, 0xb2), "#5ab4ec"),
     (RGBColor(0xd5, 0x5e, 0x00), "#ff9147"),
@@ -46,7 +46,7 @@ impl Look {
         self.0 / COLORS.len()
     }
 
-    /// The colour with its lowest bits changed, which nobody sees, so that each is unique.
+    /// The colour with its lowest bits changed, which is invisible, so that each is unique.
     fn color(self, mark: u8) -> RGBColor {
         let RGBColor(red, green, blue) = COLORS[self.0 % COLORS.len()].0;
         RGBColor(red ^ mark, green, blue ^ self.round() as u8)
@@ -87,7 +87,7 @@ impl Look {
 
 const SHAPES: usize = 8;
 
-/// As good as a disc.
+/// Nearly a disc.
 fn octagon() -> Vec<(i32, i32)> {
     vec![
         (-2, -5),

@@ -20,8 +20,8 @@ const GRID: RGBColor = RGBColor(0xe0, 0xe0, 0xe0);
 
 /// Width of a picture, in units of which a letter is [`LETTER`] high.
 pub const WIDTH: u32 = 480;
-/// A telephone shows a picture of 480 on some 360 pixels. The library writes 17 as 13.7, which are 10.2
-/// pixels there.
+/// A telephone shows the 480 units of a picture on about 360 pixels. The library writes 17 as 13.7
+/// units, 10.2 pixels there.
 const LETTER: u32 = 17;
 
 /// What stands between `<svg>` and `</svg>`, with its size.

@@ -132,7 +132,7 @@ pub struct Comparison {
     pub interrupted: bool,
     /// What ran, load by load.
     pub cells: Vec<Cell>,
-    /// Who is faster, and how surely, at each load.
+    /// Which policies are faster, and how surely, at each load.
     pub rankings: Vec<AtLoad>,
     /// What no policy without preemption can beat, where that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -149,6 +149,9 @@ pub struct OptimumAt {
     /// Why there is none, or a weak one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// Policies that it bounds, by name, and how far each is above it, as a fraction.
+    #[serde(skip)]
+    pub above: Vec<(String, f64)>,
 }
 
 /// A ranking and its load.
@@ -162,7 +165,7 @@ pub struct AtLoad {
 }
 
 impl Comparison {
-    /// Draws what can be concluded from the cells that are there.
+    /// Ranks the policies at each load by the cells that are there.
     pub fn new(header: Header, cells: Vec<Cell>, interrupted: bool) -> Self {
         let mut comparison = Comparison {
             optima: Vec::new(),
@@ -188,19 +191,18 @@ impl Comparison {
 
     /// What no policy without preemption can beat at a load \[time\].
     pub fn optimum(&self, load: f64) -> Option<f64> {
-        let mut optima = self.optima.iter();
-        optima
-            .find(|at| at.load.to_bits() == load.to_bits())?
-            .lower_bound
+        self.optimum_at(load)?.lower_bound
     }
 
-    /// How far above that a policy without preemption is, as a fraction.
+    /// How far a policy is above that, as a fraction; none where that does not bound it.
     pub fn above_optimum(&self, policy: &str, load: f64) -> Option<f64> {
-        let run = self.settled(policy, load)?;
-        let least = self
-            .optimum(load)
-            .filter(|_| run.own.counters.preemptions == 0)?;
-        Some(run.mean_response?.mean / least - 1.0)
+        let mut above = self.optimum_at(load)?.above.iter();
+        above.find(|(name, _)| name == policy).map(|(_, by)| *by)
+    }
+
+    fn optimum_at(&self, load: f64) -> Option<&OptimumAt> {
+        let mut optima = self.optima.iter();
+        optima.find(|at| at.load.to_bits() == load.to_bits())
     }
 
     /// What came of a policy at a load; none where it was not reached.

@@ -25,16 +25,16 @@ pub enum JournalError {
         /// Why.
         source: io::Error,
     },
-    /// There is one, and it was not asked to go on with it.
+    /// There is one, and it was not asked to resume it.
     #[error(
-        "{0} holds the finished part of an earlier comparison: give --resume to go on with it, or delete it to begin anew"
+        "{0} holds the finished part of an earlier comparison: give --resume to continue it, or delete it to start again"
     )]
     Unfinished(String),
     /// Two processes cannot write one journal.
     #[error("another process is writing {0}: wait for it, or choose another --output")]
     Locked(String),
     /// A line is no cell, or the first one no header.
-    #[error("{path}, line {line}: {source}; delete the file to begin anew")]
+    #[error("{path}, line {line}: {source}; delete the file to start again")]
     Line {
         /// The journal.
         path: String,
@@ -45,7 +45,7 @@ pub enum JournalError {
     },
     /// It is about another comparison.
     #[error(
-        "{path} is of another comparison:\n  {}\ngive the same options to go on with it, or delete it to begin anew",
+        "{path} is of another comparison:\n  {}\ngive the same options to continue it, or delete it to start again",
         .differences.join("\n  ")
     )]
     Another {
@@ -69,7 +69,7 @@ impl Journal {
         output.with_file_name(name)
     }
 
-    /// Begins a journal; or, to resume, goes on with the one that is there and gives its cells.
+    /// Begins a journal; or, to resume, continues the one that is there and gives its cells.
     ///
     /// # Errors
     /// When there is one and it shall not be resumed, when it is about something else or cannot
@@ -151,7 +151,7 @@ impl Journal {
     }
 
     /// Writes a finished cell down, and waits until it is on the disk. A run with a number that
-    /// JSON cannot hold is left out, and so comes anew in a later run.
+    /// JSON cannot hold is left out, and so runs again in a later process.
     ///
     /// # Errors
     /// When the disk refuses.

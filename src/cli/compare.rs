@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use clap::Args;
 use synth::multiresource::report;
 use synth::multiresource::simulator::Settings;
-use synth::multiresource::verbs::{self, Comparing, Underway};
+use synth::multiresource::verbs::{self, Compared, Comparing, Underway};
 use synth::multiresource::workload::Workload;
-use synth::simulation::sweep::{Cell, Comparison, Journal, Outcome as CellOutcome, Swept};
+use synth::simulation::sweep::{Journal, Outcome as CellOutcome};
 
 use super::output::{apart, emit, is_stdout, writable};
 use super::progress::{Bar, spinner};
@@ -127,8 +127,8 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
 }
 
 /// The exit code. The journal is removed once all results are written.
-fn conclude(swept: Swept, common: &Common) -> Outcome {
-    let Swept {
+fn conclude(swept: Compared, common: &Common) -> Outcome {
+    let Compared {
         comparison,
         journal,
     } = swept;
@@ -142,8 +142,8 @@ fn conclude(swept: Swept, common: &Common) -> Outcome {
         return Ok(ExitCode::from(INTERRUPTED));
     }
     journal.map_or(Ok(()), Journal::remove)?;
-    let failed = |cell: &Cell| matches!(cell.outcome, CellOutcome::Failure(_));
-    match comparison.cells.iter().any(failed) {
+    let mut cells = comparison.cells.iter();
+    match cells.any(|cell| matches!(cell.outcome, CellOutcome::Failure(_))) {
         true => Ok(ExitCode::from(NEGATIVE)),
         false => Ok(ExitCode::SUCCESS),
     }
@@ -198,7 +198,7 @@ impl Arguments {
     fn publish(
         &self,
         workload: &Workload,
-        comparison: &Comparison,
+        comparison: &verbs::Comparison,
         common: &Common,
     ) -> Result<(), Box<dyn Error>> {
         let besides = report::besides(workload);

@@ -7,12 +7,10 @@ use super::{Entered, VerbError, enter, refuse};
 use crate::multiresource::artifact::Objective;
 use crate::multiresource::optimum::{self, Step};
 use crate::multiresource::program::{self, Limits};
-use crate::multiresource::simulator::Settings;
+use crate::multiresource::simulator::{Measures, Offered, Run, Settings};
 use crate::multiresource::workload::Workload;
-use crate::simulation::sweep::{
-    Budgets, Cells, Comparison, Header, OptimumAt, Stage, Subject, Swept, sweep,
-};
-use crate::simulation::{Progress, Run};
+use crate::simulation::Progress;
+use crate::simulation::sweep::{self, Budgets, Cells, Header, OptimumAt, Stage, Subject, Swept};
 
 /// What is compared.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +32,12 @@ pub struct Comparing<'a> {
     pub journal: Option<(&'a Path, bool)>,
 }
 
+/// Policies over loads on a server.
+pub type Comparison = sweep::Comparison<Measures, Offered>;
+
+/// What came of a comparison.
+pub type Compared = Swept<Measures, Offered>;
+
 /// What is under way.
 #[derive(Clone, Copy, Debug)]
 pub enum Underway<'a> {
@@ -54,7 +58,7 @@ const OPTIMUM: Duration = Duration::from_secs(120);
 pub fn compare(
     asked: &Comparing<'_>,
     mut progress: impl FnMut(Underway<'_>),
-) -> Result<Swept, VerbError> {
+) -> Result<Compared, VerbError> {
     let Comparing {
         workload, settings, ..
     } = *asked;
@@ -70,7 +74,7 @@ pub fn compare(
     let header = asked.header(own, &entered);
     let (output, resume) = asked.journal.map_or((None, false), |(o, r)| (Some(o), r));
     let hears = |stage: Stage<'_>| progress(Underway::Cell(stage));
-    let mut swept = sweep(header, &cells, output, resume, &settings.interrupt, hears)?;
+    let mut swept = sweep::sweep(header, &cells, output, resume, &settings.interrupt, hears)?;
     if asked.optimum {
         let optima = asked.loads.iter().map(|&load| {
             let scaled = cells.scene(load)?;
@@ -120,7 +124,7 @@ fn beside(comparison: &Comparison, found: OptimumAt) -> OptimumAt {
         let run = comparison.settled(name, found.load)?;
         let least = found
             .lower_bound
-            .filter(|_| run.counters.preemptions == 0)?;
+            .filter(|_| run.own.counters.preemptions == 0)?;
         Some((name.to_owned(), run.mean_response?.mean / least - 1.0))
     });
     OptimumAt {
@@ -140,6 +144,8 @@ struct ServerCells<'a> {
 
 impl Cells for ServerCells<'_> {
     type Scene = Workload;
+    type Measures = Measures;
+    type OfClass = Offered;
     type Error = VerbError;
 
     fn scene(&self, load: f64) -> Result<Workload, VerbError> {

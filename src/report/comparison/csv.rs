@@ -4,7 +4,7 @@ use csv::Writer;
 
 use super::Besides;
 use crate::simulation::sweep::Comparison;
-use crate::simulation::{Ending, Estimate, Health, Run, TypeResult};
+use crate::simulation::{ClassResult, Ending, Estimate, Health, Run};
 
 const HEADER: [&str; 7] = [
     "load",
@@ -24,9 +24,9 @@ const HEADER: [&str; 7] = [
 ///
 /// # Errors
 /// When the text cannot be put together.
-pub fn comparison_csv(
-    besides: &Besides<'_>,
-    comparison: &Comparison,
+pub fn comparison_csv<M, C>(
+    besides: &Besides<'_, M, C>,
+    comparison: &Comparison<M, C>,
 ) -> Result<String, Box<dyn std::error::Error>> {
     let mut writer = Writer::from_writer(Vec::new());
     writer.write_record(HEADER)?;
@@ -93,7 +93,7 @@ impl Line {
     }
 }
 
-fn of_run(besides: &Besides<'_>, run: &Run, time: &str) -> Vec<Line> {
+fn of_run<M, C>(besides: &Besides<'_, M, C>, run: &Run<M, C>, time: &str) -> Vec<Line> {
     let per_time = format!("1/{time}");
     let flag = |is: bool| Some(f64::from(u8::from(is)));
     let stable = flag(run.health == Health::Settled).filter(|_| run.health != Health::Unsettled);
@@ -118,11 +118,8 @@ fn of_run(besides: &Besides<'_>, run: &Run, time: &str) -> Vec<Line> {
         let estimate = |quantity, value, unit| Line::estimate("all", quantity, value, unit);
         lines.push(estimate("weighted_response", run.weighted_response, time));
         lines.push(estimate("mean_number", run.mean_number, "jobs"));
-        lines.push(estimate(
-            "switching_frequency",
-            run.own.switching_frequency,
-            &per_time,
-        ));
+        let frequencies = besides.frequencies.iter();
+        lines.extend(frequencies.map(|(quantity, of)| estimate(quantity, of(run), &per_time)));
         lines.push(plain("fairness_jain", run.fairness, "1"));
         lines.extend(of_parts(besides, run));
     }
@@ -150,7 +147,7 @@ fn times(
     lines
 }
 
-fn of_parts(besides: &Besides<'_>, run: &Run) -> Vec<Line> {
+fn of_parts<M, C>(besides: &Besides<'_, M, C>, run: &Run<M, C>) -> Vec<Line> {
     let lines = besides.shares.iter().flat_map(|shares| {
         let named = besides.parts.iter().zip((shares.of)(run));
         named.map(|(part, &value)| {
@@ -161,7 +158,7 @@ fn of_parts(besides: &Besides<'_>, run: &Run) -> Vec<Line> {
     lines.collect()
 }
 
-fn of_type(kind: &TypeResult, run: &Run, time: &str) -> Vec<Line> {
+fn of_type<M, C>(kind: &ClassResult<C>, run: &Run<M, C>, time: &str) -> Vec<Line> {
     let name = kind.name.as_str();
     let left = Line::plain(name, "left", Some(kind.left as f64), "jobs");
     if run.health != Health::Settled {
@@ -198,7 +195,7 @@ fn of_type(kind: &TypeResult, run: &Run, time: &str) -> Vec<Line> {
 }
 
 /// Against the fastest, where both have means.
-fn ratio(comparison: &Comparison, policy: &str, load: f64) -> Option<Line> {
+fn ratio<M, C>(comparison: &Comparison<M, C>, policy: &str, load: f64) -> Option<Line> {
     let mut rankings = comparison.rankings.iter();
     let ranking = &rankings
         .find(|at| at.load.to_bits() == load.to_bits())?

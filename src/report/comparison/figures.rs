@@ -4,7 +4,7 @@ use super::{Besides, Shares};
 use crate::report::number;
 use crate::report::plot::{self, Axis, Curve, Look, Picture, Point, Scale, short};
 use crate::simulation::sweep::Comparison;
-use crate::simulation::{Estimate, Run, TypeResult};
+use crate::simulation::{ClassResult, Estimate, Run};
 
 type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -27,7 +27,10 @@ pub struct Panel {
 }
 
 /// All pictures of a comparison that there is data for.
-pub fn sections(besides: &Besides<'_>, comparison: &Comparison) -> Drawn<Vec<Section>> {
+pub fn sections<M, C>(
+    besides: &Besides<'_, M, C>,
+    comparison: &Comparison<M, C>,
+) -> Drawn<Vec<Section>> {
     let figures = Figures {
         besides,
         comparison,
@@ -51,7 +54,7 @@ pub fn sections(besides: &Besides<'_>, comparison: &Comparison) -> Drawn<Vec<Sec
 }
 
 /// The highest of the loads at which the most policies have means.
-pub fn telling_load(comparison: &Comparison) -> Option<f64> {
+pub fn telling_load<M, C>(comparison: &Comparison<M, C>) -> Option<f64> {
     let settled = |load: f64| {
         comparison
             .names()
@@ -67,18 +70,18 @@ pub fn telling_load(comparison: &Comparison) -> Option<f64> {
     loads.max_by(|a, b| settled(*a).cmp(&settled(*b)).then(a.total_cmp(b)))
 }
 
-struct Figures<'a> {
-    besides: &'a Besides<'a>,
-    comparison: &'a Comparison,
+struct Figures<'a, M, C> {
+    besides: &'a Besides<'a, M, C>,
+    comparison: &'a Comparison<M, C>,
 }
 
-impl Figures<'_> {
+impl<M, C> Figures<'_, M, C> {
     fn unit(&self) -> &str {
         &self.comparison.header.workload.time_unit
     }
 
     /// A quantity over the loads: a curve for each policy.
-    fn over_loads(&self, quantity: impl Fn(&Run) -> Option<Estimate>) -> Vec<Curve> {
+    fn over_loads(&self, quantity: impl Fn(&Run<M, C>) -> Option<Estimate>) -> Vec<Curve> {
         let mut loads = self.comparison.header.loads.clone();
         loads.sort_by(f64::total_cmp);
         let curve = |(n, name): (usize, &str)| Curve {
@@ -208,7 +211,7 @@ impl Figures<'_> {
         let mut panels = Vec::new();
         for Shares { words, of, .. } in self.besides.shares {
             for (j, part) in self.besides.parts.iter().enumerate() {
-                let share = |run: &Run| of(run).get(j).map(|v| certain(100.0 * v));
+                let share = |run: &Run<M, C>| of(run).get(j).map(|v| certain(100.0 * v));
                 let curves = self.over_loads(share);
                 panels.extend(self.panel(format!("{part} {words} [%]"), &y, &curves)?);
             }
@@ -238,7 +241,7 @@ impl Figures<'_> {
     }
 
     fn types_at(&self, load: f64) -> Drawn<Option<Panel>> {
-        let mean = |(row, t): (usize, &TypeResult)| Some(point(row as f64, t.mean_response?));
+        let mean = |(row, t): (usize, &ClassResult<C>)| Some(point(row as f64, t.mean_response?));
         let curve = |(n, name): (usize, &str)| Curve {
             look: Look::new(n),
             points: self
@@ -357,7 +360,7 @@ fn log_axis(curves: &[Curve]) -> Axis {
 const POINTS: usize = 128;
 
 /// The number in system in the middle of each interval, several of them taken together.
-fn course(run: &Run) -> Vec<Point> {
+fn course<M, C>(run: &Run<M, C>) -> Vec<Point> {
     let (numbers, length) = &run.path;
     let size = numbers.len().div_ceil(POINTS).max(1);
     let together = numbers.chunks(size).enumerate();

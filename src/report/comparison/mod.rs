@@ -12,11 +12,11 @@ pub use self::csv::comparison_csv;
 pub use page::comparison_page;
 pub use table::comparison_table;
 
-use crate::simulation::Run;
+use crate::simulation::{Estimate, Run};
 
-/// What one kind of workload adds to a comparison.
+/// What one kind of workload adds to a comparison; `M` and `C` are what its runs measure besides.
 #[derive(Clone, Debug)]
-pub struct Besides<'a> {
+pub struct Besides<'a, M, C> {
     /// What arrives, and where: `3 job types on cpu and memory`.
     pub about: String,
     /// Names of the parts that [`Shares`] are of: resources, or servers.
@@ -24,20 +24,25 @@ pub struct Besides<'a> {
     /// Title of the pictures of the shares, and what is seen there.
     pub section: (&'static str, &'static str),
     /// Fractions that a run has for each part.
-    pub shares: &'a [Shares],
+    pub shares: &'a [Shares<M, C>],
     /// Counts that a run has, by name.
-    pub counts: &'a [(&'static str, fn(&Run) -> u64)],
+    pub counts: &'a [(&'static str, fn(&Run<M, C>) -> u64)],
+    /// Frequencies that a run has, per unit of time, by name.
+    pub frequencies: &'a [(&'static str, OfRun<M, C>)],
 }
+
+/// An estimate that a run has, if it has means.
+pub type OfRun<M, C> = fn(&Run<M, C>) -> Option<Estimate>;
 
 /// A fraction of each part.
 #[derive(Clone, Copy, Debug)]
-pub struct Shares {
+pub struct Shares<M, C> {
     /// Its name for programs: `utilization`.
     pub quantity: &'static str,
     /// Its name for people, which may follow that of a part: `in use`.
     pub words: &'static str,
     /// A run's, by part; empty where it has none.
-    pub of: fn(&Run) -> &[f64],
+    pub of: fn(&Run<M, C>) -> &[f64],
 }
 
 #[cfg(test)]
@@ -49,7 +54,8 @@ mod tests {
     /// Without any cell: every sentence still stands.
     #[test]
     fn nothing_run_is_said_to_be_nothing() {
-        let none = Comparison::new(Header::sample(&["fcfs", "a/p.json"]), Vec::new(), true);
+        let none: Comparison =
+            Comparison::new(Header::sample(&["fcfs", "a/p.json"]), Vec::new(), true);
         let told = comparison_table(&none, WIDTH);
         assert!(told.contains("fcfs and p.json are not measured."), "{told}");
         assert!(told.contains("INTERRUPTED: 0 of 4 cells"), "{told}");
@@ -61,7 +67,8 @@ mod tests {
 
     #[test]
     fn the_command_can_be_typed_again() {
-        let comparison = Comparison::new(Header::sample(&["fcfs", "it's.json"]), Vec::new(), false);
+        let comparison: Comparison =
+            Comparison::new(Header::sample(&["fcfs", "it's.json"]), Vec::new(), false);
         assert_eq!(
             words::command(&comparison),
             r"synth compare --workload 'a file.yaml' --policies 'fcfs,it'\''s.json' --loads 0.5,0.95 --seed 1 --replications 8 --precision 0.01 --events 10 --time 1.5"

@@ -13,9 +13,9 @@ use crate::simulation::{Ending, Health, Run};
 ///
 /// # Errors
 /// When a picture cannot be drawn.
-pub fn comparison_page(
-    besides: &Besides<'_>,
-    comparison: &Comparison,
+pub fn comparison_page<M, C>(
+    besides: &Besides<'_, M, C>,
+    comparison: &Comparison<M, C>,
 ) -> Result<String, Box<dyn std::error::Error>> {
     let (light, dark) = plot::rules(comparison.header.policies.len());
     let page = Page {
@@ -89,14 +89,14 @@ fn firm(text: &str) -> String {
         .replace("ρ = ", "ρ\u{a0}=\u{a0}")
 }
 
-fn title(comparison: &Comparison) -> String {
+fn title<M, C>(comparison: &Comparison<M, C>) -> String {
     let labels: Vec<&str> = comparison.names().map(|n| comparison.label(n)).collect();
     let workload = &comparison.header.workload;
     let source = workload.source.as_ref().unwrap_or(&workload.file);
     format!("{} on “{source}”", words::list(&labels))
 }
 
-fn answers(comparison: &Comparison) -> Vec<Answer> {
+fn answers<M, C>(comparison: &Comparison<M, C>) -> Vec<Answer> {
     let answer = |at: &AtLoad| Answer {
         load: at.load,
         chain: words::chain(comparison, at).unwrap_or_default(),
@@ -105,7 +105,9 @@ fn answers(comparison: &Comparison) -> Vec<Answer> {
     comparison.rankings.iter().map(answer).collect()
 }
 
-fn keys(comparison: &Comparison) -> Result<Vec<(String, Picture)>, Box<dyn std::error::Error>> {
+fn keys<M, C>(
+    comparison: &Comparison<M, C>,
+) -> Result<Vec<(String, Picture)>, Box<dyn std::error::Error>> {
     let labels = comparison
         .names()
         .map(|name| comparison.label(name).to_string());
@@ -113,7 +115,7 @@ fn keys(comparison: &Comparison) -> Result<Vec<(String, Picture)>, Box<dyn std::
     labels.enumerate().map(key).collect()
 }
 
-fn rows(comparison: &Comparison) -> Vec<(String, Vec<Shown>)> {
+fn rows<M, C>(comparison: &Comparison<M, C>) -> Vec<(String, Vec<Shown>)> {
     let row = |name: &str| {
         let rankings = comparison.rankings.iter();
         let cells = rankings.map(|at| Shown {
@@ -138,7 +140,7 @@ fn rows(comparison: &Comparison) -> Vec<(String, Vec<Shown>)> {
     rows
 }
 
-fn details(besides: &Besides<'_>, comparison: &Comparison) -> Vec<Detail> {
+fn details<M, C>(besides: &Besides<'_, M, C>, comparison: &Comparison<M, C>) -> Vec<Detail> {
     let row = |name: &str, load: f64| {
         let run = comparison.settled(name, load)?;
         Some((comparison.label(name).to_string(), numbers(besides, run)))
@@ -154,7 +156,7 @@ fn details(besides: &Besides<'_>, comparison: &Comparison) -> Vec<Detail> {
     details.filter(|d| !d.rows.is_empty()).collect()
 }
 
-fn numbers(besides: &Besides<'_>, run: &Run) -> Vec<String> {
+fn numbers<M, C>(besides: &Besides<'_, M, C>, run: &Run<M, C>) -> Vec<String> {
     let percentile = |n: usize| run.percentiles.map_or("–".into(), |p| number(p[n]));
     let shares = besides.shares.iter().map(|shares| {
         let shares = (shares.of)(run).iter().map(|v| percent(*v));
@@ -173,7 +175,10 @@ fn numbers(besides: &Besides<'_>, run: &Run) -> Vec<String> {
 }
 
 /// How it was done.
-fn method(besides: &Besides<'_>, comparison: &Comparison) -> Vec<(&'static str, String)> {
+fn method<M, C>(
+    besides: &Besides<'_, M, C>,
+    comparison: &Comparison<M, C>,
+) -> Vec<(&'static str, String)> {
     let (h, s) = (&comparison.header, &comparison.header.settings);
     let mut method = vec![
         ("Workload", format!("{}: {}; its own load is ρ = {}, and all arrival rates are scaled alike to reach each load. A load of 1 is the most that any policy can serve.", h.workload.file, besides.about, short(h.workload.load))),
@@ -195,7 +200,7 @@ fn method(besides: &Besides<'_>, comparison: &Comparison) -> Vec<(&'static str, 
     method
 }
 
-fn warm_up(comparison: &Comparison, unit: &str) -> String {
+fn warm_up<M, C>(comparison: &Comparison<M, C>, unit: &str) -> String {
     let settled = runs(comparison).filter(|run| run.health == Health::Settled);
     let longest = settled.map(|run| run.warm_up).fold(0.0, f64::max);
     format!(
@@ -204,7 +209,7 @@ fn warm_up(comparison: &Comparison, unit: &str) -> String {
     )
 }
 
-fn endings(comparison: &Comparison) -> String {
+fn endings<M, C>(comparison: &Comparison<M, C>) -> String {
     let kinds = [
         (Ending::Precision, "reached the precision"),
         (Ending::Events, "spent the budget of events"),
@@ -231,7 +236,7 @@ fn endings(comparison: &Comparison) -> String {
     )
 }
 
-fn runs(comparison: &Comparison) -> impl Iterator<Item = &Run> {
+fn runs<M, C>(comparison: &Comparison<M, C>) -> impl Iterator<Item = &Run<M, C>> {
     comparison
         .cells
         .iter()

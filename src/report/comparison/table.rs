@@ -7,7 +7,7 @@ use crate::simulation::{Ending, Health, Run};
 
 /// Mean response times, policies down and loads across; then what follows from them, in words.
 /// Tables are `width` characters wide at most.
-pub fn comparison_table(comparison: &Comparison, width: usize) -> String {
+pub fn comparison_table<M, C>(comparison: &Comparison<M, C>, width: usize) -> String {
     let header = &comparison.header;
     let first = format!("E[T] [{}]", header.workload.time_unit);
     let loads = header.loads.iter().map(|load| format!("ρ = {load}"));
@@ -45,7 +45,7 @@ pub fn comparison_table(comparison: &Comparison, width: usize) -> String {
 }
 
 /// What no policy can beat, load by load.
-pub fn optima(comparison: &Comparison) -> Option<Vec<String>> {
+pub fn optima<M, C>(comparison: &Comparison<M, C>) -> Option<Vec<String>> {
     let least = |load: &f64| comparison.optimum(*load).map_or("–".into(), below);
     let row = comparison.header.loads.iter().map(least);
     let first = "at least, without preemption".to_string();
@@ -60,7 +60,7 @@ sizes for each policy at a load. What is said of a load holds together at 95 % (
 ≈ stands between neighbours that cannot be told apart.";
 
 /// A cell in a few characters.
-pub fn cell(comparison: &Comparison, name: &str, load: f64) -> String {
+pub fn cell<M, C>(comparison: &Comparison<M, C>, name: &str, load: f64) -> String {
     match comparison.outcome(name, load) {
         None => "not run".into(),
         Some(Outcome::Failure(_)) => "failed".into(),
@@ -75,7 +75,7 @@ pub fn cell(comparison: &Comparison, name: &str, load: f64) -> String {
     }
 }
 
-fn mean(run: &Run) -> String {
+fn mean<M, C>(run: &Run<M, C>) -> String {
     match run.health {
         Health::Settled => estimate(run.mean_response),
         Health::Unsettled => "unsettled".into(),

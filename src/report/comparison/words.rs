@@ -28,7 +28,7 @@ pub fn times(pair: &Pair) -> String {
 
 /// All policies with a mean, fastest first: `a ≈ b < c`, with `≈` between neighbours that cannot
 /// be told apart. None where no policy has one.
-pub fn chain(comparison: &Comparison, at: &AtLoad) -> Option<String> {
+pub fn chain<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> Option<String> {
     let order = &at.ranking.order;
     let mut chain = comparison.label(&order.first()?.policy).to_string();
     for two in order.windows(2) {
@@ -46,7 +46,7 @@ pub fn leaders(at: &AtLoad) -> Vec<&str> {
 }
 
 /// What is known at a load, in one or two sentences.
-pub fn sentences(comparison: &Comparison, at: &AtLoad) -> String {
+pub fn sentences<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> String {
     let mut parts = Vec::new();
     let order: Vec<&str> = at.ranking.order.iter().map(|r| r.policy.as_str()).collect();
     if let [first, rest @ ..] = order.as_slice() {
@@ -69,7 +69,12 @@ fn capital(text: &str) -> String {
 }
 
 /// Which policy is fastest, and which may be.
-fn beginning(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -> String {
+fn beginning<M, C>(
+    comparison: &Comparison<M, C>,
+    at: &AtLoad,
+    first: &str,
+    rest: &[&str],
+) -> String {
     let label = comparison.label(first);
     if rest.is_empty() {
         return format!("only {label} has a mean");
@@ -100,7 +105,12 @@ fn beginning(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -
 }
 
 /// By how much the others are slower than the first.
-fn slower(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -> Option<String> {
+fn slower<M, C>(
+    comparison: &Comparison<M, C>,
+    at: &AtLoad,
+    first: &str,
+    rest: &[&str],
+) -> Option<String> {
     let leader = comparison.label(first);
     let apart = rest.iter().filter_map(|other| {
         let pair = at.ranking.pair(first, other).filter(|p| p.apart)?;
@@ -117,7 +127,7 @@ fn slower(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -> O
 }
 
 /// Policies without a mean, and why.
-fn without_mean(comparison: &Comparison, load: f64) -> Vec<String> {
+fn without_mean<M, C>(comparison: &Comparison<M, C>, load: f64) -> Vec<String> {
     let of_health = |health: Health| -> Vec<&str> {
         let ill = |name: &&str| {
             comparison
@@ -152,7 +162,7 @@ fn are(count: usize) -> &'static str {
 
 /// The whole comparison in a few sentences: which policy leads at which loads, and by how much at
 /// the highest.
-pub fn headline(comparison: &Comparison) -> String {
+pub fn headline<M, C>(comparison: &Comparison<M, C>) -> String {
     let mut groups: Vec<(Lead, Vec<String>)> = Vec::new();
     for at in &comparison.rankings {
         let lead = Lead::at(comparison, at);
@@ -184,7 +194,7 @@ struct Lead<'a> {
 }
 
 impl<'a> Lead<'a> {
-    fn at(comparison: &'a Comparison, at: &AtLoad) -> Self {
+    fn at<M, C>(comparison: &'a Comparison<M, C>, at: &AtLoad) -> Self {
         let leading = leaders(at);
         Lead {
             leaders: comparison
@@ -199,7 +209,7 @@ impl<'a> Lead<'a> {
         self.leaders.len() == 1 && !self.alone
     }
 
-    fn told(&self, comparison: &Comparison, place: &str) -> String {
+    fn told<M, C>(&self, comparison: &Comparison<M, C>, place: &str) -> String {
         let labels: Vec<&str> = self.leaders.iter().map(|n| comparison.label(n)).collect();
         match labels.as_slice() {
             [] => format!("No policy has a mean {place}."),
@@ -211,7 +221,7 @@ impl<'a> Lead<'a> {
 }
 
 /// By how much the others are behind at the highest load where one surely is.
-fn gap(comparison: &Comparison) -> Option<String> {
+fn gap<M, C>(comparison: &Comparison<M, C>) -> Option<String> {
     let behind = |at: &&AtLoad| at.ranking.pairs.iter().any(|pair| pair.apart);
     let rankings = comparison.rankings.iter().filter(behind);
     let at = rankings.max_by(|a, b| a.load.total_cmp(&b.load))?;
@@ -230,7 +240,12 @@ fn gap(comparison: &Comparison) -> Option<String> {
 }
 
 /// The least and the greatest ratio of those that are surely slower.
-fn range(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -> Option<String> {
+fn range<M, C>(
+    comparison: &Comparison<M, C>,
+    at: &AtLoad,
+    first: &str,
+    rest: &[&str],
+) -> Option<String> {
     let behind = |other: &&&str| at.ranking.apart(first, other);
     let told = |other: &&str| {
         let pair = at.ranking.pair(first, other)?;
@@ -253,7 +268,7 @@ fn range(comparison: &Comparison, at: &AtLoad, first: &str, rest: &[&str]) -> Op
 }
 
 /// The command that gives these results, without its output files.
-pub fn command(comparison: &Comparison) -> String {
+pub fn command<M, C>(comparison: &Comparison<M, C>) -> String {
     let (h, s) = (&comparison.header, &comparison.header.settings);
     let names: Vec<&str> = comparison.names().collect();
     let loads: Vec<String> = h.loads.iter().map(f64::to_string).collect();
@@ -278,7 +293,7 @@ pub fn command(comparison: &Comparison) -> String {
 }
 
 /// What is missing, and why.
-pub fn warnings(comparison: &Comparison) -> Vec<String> {
+pub fn warnings<M, C>(comparison: &Comparison<M, C>) -> Vec<String> {
     let mut warnings = Vec::new();
     if comparison.interrupted {
         let (done, all) = (
@@ -302,7 +317,7 @@ pub fn warnings(comparison: &Comparison) -> Vec<String> {
 }
 
 /// The reasons why cells of a policy have no run, each with its loads.
-fn failures(comparison: &Comparison, name: &str) -> Vec<String> {
+fn failures<M, C>(comparison: &Comparison<M, C>, name: &str) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for cell in comparison.cells.iter().filter(|c| c.policy == name) {
         let Outcome::Failure(why) = &cell.outcome else {

@@ -100,38 +100,38 @@ pub struct Entrant {
     pub digest: Option<String>,
 }
 
-/// One policy at one load.
+/// One policy at one load. `M` and `C` are what its kind of workload measures besides: see [`Run`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Cell {
+pub struct Cell<M = (), C = ()> {
     /// The policy's name.
     pub policy: String,
     /// The load ρ.
     pub load: f64,
     /// What came of it.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: Outcome<M, C>,
 }
 
 /// What came of a cell.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum Outcome<M = (), C = ()> {
     /// It ran; the run says whether it is stable.
-    Run(Box<Run>),
+    Run(Box<Run<M, C>>),
     /// It could not be run, or had to be stopped, and why.
     Failure(String),
 }
 
 /// Policies over loads, on the same arrivals and sizes at each load.
 #[derive(Clone, Debug, Serialize)]
-pub struct Comparison {
+pub struct Comparison<M = (), C = ()> {
     /// What it is about.
     #[serde(flatten)]
     pub header: Header,
     /// Whether it was told to end before all cells were there.
     pub interrupted: bool,
     /// What ran, load by load.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<Cell<M, C>>,
     /// Which policies are faster, and how surely, at each load.
     pub rankings: Vec<AtLoad>,
     /// What no policy without preemption can beat, where that was asked for.
@@ -164,9 +164,9 @@ pub struct AtLoad {
     pub ranking: Ranking,
 }
 
-impl Comparison {
+impl<M, C> Comparison<M, C> {
     /// Ranks the policies at each load by the cells that are there.
-    pub fn new(header: Header, cells: Vec<Cell>, interrupted: bool) -> Self {
+    pub fn new(header: Header, cells: Vec<Cell<M, C>>, interrupted: bool) -> Self {
         let mut comparison = Comparison {
             optima: Vec::new(),
             rankings: Vec::new(),
@@ -206,14 +206,14 @@ impl Comparison {
     }
 
     /// What came of a policy at a load; none where it was not reached.
-    pub fn outcome(&self, policy: &str, load: f64) -> Option<&Outcome> {
+    pub fn outcome(&self, policy: &str, load: f64) -> Option<&Outcome<M, C>> {
         let mut cells = self.cells.iter();
         let found = cells.find(|c| c.policy == policy && c.load.to_bits() == load.to_bits());
         found.map(|cell| &cell.outcome)
     }
 
     /// The run of a policy at a load, if there is one.
-    pub fn run(&self, policy: &str, load: f64) -> Option<&Run> {
+    pub fn run(&self, policy: &str, load: f64) -> Option<&Run<M, C>> {
         match self.outcome(policy, load)? {
             Outcome::Run(run) => Some(run),
             Outcome::Failure(_) => None,
@@ -221,7 +221,7 @@ impl Comparison {
     }
 
     /// Its run, if that has means.
-    pub fn settled(&self, policy: &str, load: f64) -> Option<&Run> {
+    pub fn settled(&self, policy: &str, load: f64) -> Option<&Run<M, C>> {
         let run = self.run(policy, load)?;
         (run.health == Health::Settled).then_some(run)
     }
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn files_are_called_by_their_last_part_unless_two_share_it() {
         let names = ["fcfs", "a/p.json", "b/p.json", "c/q.json"];
-        let comparison = Comparison::new(Header::sample(&names), Vec::new(), false);
+        let comparison: Comparison = Comparison::new(Header::sample(&names), Vec::new(), false);
         let labels = names.map(|name| comparison.label(name));
         assert_eq!(labels, ["fcfs", "a/p.json", "b/p.json", "q.json"]);
     }

@@ -5,6 +5,9 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::{Cell, Header};
 
 /// The file, open at its end.
@@ -74,7 +77,11 @@ impl Journal {
     /// # Errors
     /// When there is one and it shall not be resumed, when it is about something else or cannot
     /// be read, when another process writes it, when the disk refuses.
-    pub fn open(output: &Path, header: &Header, resume: bool) -> Opened<(Self, Vec<Cell>)> {
+    pub fn open<M: DeserializeOwned, C: DeserializeOwned>(
+        output: &Path,
+        header: &Header,
+        resume: bool,
+    ) -> Opened<(Self, Vec<Cell<M, C>>)> {
         let path = Self::path(output);
         let there = path.exists();
         let mut options = OpenOptions::new();
@@ -107,7 +114,7 @@ impl Journal {
     }
 
     /// The cells that are there; what follows the last whole line is cut off.
-    fn read(&mut self, header: &Header) -> Opened<Vec<Cell>> {
+    fn read<T: DeserializeOwned>(&mut self, header: &Header) -> Opened<Vec<T>> {
         let bytes = self.whole().map_err(|source| refused(&self.path, source))?;
         let text = String::from_utf8_lossy(&bytes);
         let mut lines = text.lines().enumerate();
@@ -129,7 +136,7 @@ impl Journal {
         Ok(bytes)
     }
 
-    fn parse<T: serde::de::DeserializeOwned>(&self, line: usize, text: &str) -> Opened<T> {
+    fn parse<T: DeserializeOwned>(&self, line: usize, text: &str) -> Opened<T> {
         serde_json::from_str(text).map_err(|source| JournalError::Line {
             path: self.name(),
             line: line + 1,
@@ -155,15 +162,15 @@ impl Journal {
     ///
     /// # Errors
     /// When the disk refuses.
-    pub fn append(&mut self, cell: &Cell) -> Opened<()> {
+    pub fn append<T: Serialize + DeserializeOwned>(&mut self, cell: &T) -> Opened<()> {
         let text = serde_json::to_string(cell).map_err(JournalError::Cell)?;
-        match serde_json::from_str::<Cell>(&text) {
+        match serde_json::from_str::<T>(&text) {
             Ok(_) => self.line(cell),
             Err(_) => Ok(()),
         }
     }
 
-    fn line(&mut self, value: &impl serde::Serialize) -> Opened<()> {
+    fn line(&mut self, value: &impl Serialize) -> Opened<()> {
         let text = serde_json::to_string(value).map_err(JournalError::Cell)? + "\n";
         let written = self.file.write_all(text.as_bytes());
         let kept = written.and_then(|()| self.file.sync_data());

@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::{Cell, Comparison, Header, Journal, JournalError, Outcome};
 use crate::simulation::{Ending, Progress, Run};
 
@@ -10,6 +13,10 @@ use crate::simulation::{Ending, Progress, Run};
 pub trait Cells {
     /// What arrives at one load.
     type Scene;
+    /// What its runs measure besides.
+    type Measures: Clone + Serialize + DeserializeOwned;
+    /// What they measure besides of each class.
+    type OfClass: Clone + Serialize + DeserializeOwned;
     /// Why a load cannot be reached, or the journal not be written.
     type Error: From<JournalError>;
 
@@ -28,7 +35,7 @@ pub trait Cells {
         scene: &Self::Scene,
         policy: usize,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<Run, String>;
+    ) -> Result<Run<Self::Measures, Self::OfClass>, String>;
 }
 
 /// How far a comparison is.
@@ -48,9 +55,9 @@ pub struct Stage<'a> {
 
 /// What came of a comparison.
 #[derive(Debug)]
-pub struct Swept {
+pub struct Swept<M = (), C = ()> {
     /// The results.
-    pub comparison: Comparison,
+    pub comparison: Comparison<M, C>,
     /// Where its finished cells stand, to be removed once the results are written.
     pub journal: Option<Journal>,
 }
@@ -68,7 +75,7 @@ pub fn sweep<C: Cells>(
     resume: bool,
     interrupt: &AtomicBool,
     progress: impl FnMut(Stage<'_>),
-) -> Result<Swept, C::Error> {
+) -> Result<Swept<C::Measures, C::OfClass>, C::Error> {
     let (mut journal, finished) = match output {
         Some(output) => {
             let (journal, finished) = Journal::open(output, &header, resume)?;
@@ -88,6 +95,8 @@ pub fn sweep<C: Cells>(
     })
 }
 
+type CellOf<C> = Cell<<C as Cells>::Measures, <C as Cells>::OfClass>;
+
 struct Plan<'a> {
     header: &'a Header,
     interrupt: &'a AtomicBool,
@@ -97,10 +106,10 @@ impl Plan<'_> {
     fn run<C: Cells>(
         &self,
         runs: &C,
-        finished: Vec<Cell>,
+        finished: Vec<CellOf<C>>,
         mut journal: Option<&mut Journal>,
         mut progress: impl FnMut(Stage<'_>),
-    ) -> Result<Vec<Cell>, C::Error> {
+    ) -> Result<Vec<CellOf<C>>, C::Error> {
         let (policies, loads) = (&self.header.policies, &self.header.loads);
         let all = loads.len() * policies.len() - finished.len();
         let (mut cells, mut done) = (Vec::new(), 0);
@@ -108,7 +117,8 @@ impl Plan<'_> {
             let scene = runs.scene(load)?;
             for (n, entrant) in policies.iter().enumerate() {
                 let policy = entrant.name.as_str();
-                let is_it = |c: &&Cell| c.policy == policy && c.load.to_bits() == load.to_bits();
+                let is_it =
+                    |c: &&CellOf<C>| c.policy == policy && c.load.to_bits() == load.to_bits();
                 if let Some(cell) = finished.iter().find(is_it) {
                     cells.push(cell.clone());
                     continue;
@@ -140,7 +150,7 @@ impl Plan<'_> {
 
     /// A run that was cut short may by chance be precise enough; it still is not the run that comes
     /// without the interruption.
-    fn cell(&self, policy: &str, load: f64, ran: Result<Run, String>) -> Cell {
+    fn cell<M, C>(&self, policy: &str, load: f64, ran: Result<Run<M, C>, String>) -> Cell<M, C> {
         let outcome = match ran {
             Err(why) => Outcome::Failure(why),
             Ok(mut run) => {
@@ -162,13 +172,13 @@ impl Plan<'_> {
     }
 
     /// Whether these are all cells, and none of them was cut short.
-    fn is_done(&self, cells: &[Cell]) -> bool {
+    fn is_done<M, C>(&self, cells: &[Cell<M, C>]) -> bool {
         cells.len() == self.header.loads.len() * self.header.policies.len()
             && !cells.iter().any(is_cut)
     }
 }
 
 /// Whether a cell's run was interrupted.
-fn is_cut(cell: &Cell) -> bool {
+fn is_cut<M, C>(cell: &Cell<M, C>) -> bool {
     matches!(&cell.outcome, Outcome::Run(run) if run.ending == Ending::Interrupted)
 }

@@ -237,6 +237,7 @@ fn rare_numbers_and_percentiles_of_a_single_server() {
         &workload,
         &unwatched,
         &judge(&artifact, &workload, &unwatched),
+        report::WIDTH,
     );
     assert!(
         text.contains("none of the 9 claims was examined: the run did not watch"),

@@ -160,7 +160,7 @@ impl Cells for ServerCells<'_> {
     ) -> Result<Run, String> {
         let contender = self.entered[policy].contender.as_ref();
         let contender = contender.map_err(String::clone)?;
-        let run = contender.simulate(scene, self.settings, |reached| progress(reached));
+        let run = contender.simulate(scene, self.settings, progress);
         run.map_err(|violation| violation.to_string())
     }
 }

@@ -51,7 +51,7 @@ pub enum Answer {
     /// A policy that passed the checker.
     Policy(Box<Made>),
     /// There is none, or none was found.
-    Refused(Refusal),
+    Refused(Box<Refusal>),
     /// It was told to end before a policy was chosen.
     Interrupted,
 }
@@ -278,12 +278,12 @@ fn refusal(workload: &Workload, overload: Overload, decided: bool) -> Answer {
     let worth = resources.zip(&certificate.resource_prices);
     let worth: Vec<f64> = worth.map(|(r, w)| w * r.units() as f64).collect();
     let whole: f64 = worth.iter().sum();
-    Answer::Refused(Refusal {
+    Answer::Refused(Box::new(Refusal {
         decided,
         scarcity: worth.iter().map(|worth| worth / whole).collect(),
         prices: prices(workload.types(), &certificate.prices),
         overload,
-    })
+    }))
 }
 
 /// What one running job of each type is worth.

@@ -8,8 +8,8 @@ pub const WIDTH: usize = 100;
 /// Words in a cell are not broken into lines shorter than this.
 const NARROWEST: usize = 16;
 
-/// Spaces around the content of a column.
-const PADDING: usize = 2;
+/// Spaces around the content of a column, and what separates it from the next one.
+const PADDING: usize = 3;
 
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
@@ -86,6 +86,7 @@ impl Table {
     /// columns of words that may wrap are wrapped; where that is not enough, further columns follow
     /// below, beside the first one again. No cell is cut.
     pub fn within(&self, most: usize) -> String {
+        let most = most + 1; // nothing is separated after the last column
         let columns = self.wrapped(most);
         let Some((first, rest)) = columns.split_first() else {
             return String::new();

@@ -12,3 +12,6 @@ pub use document::{
 };
 pub use journal::{Journal, JournalError};
 pub use plan::{Cells, Stage, Swept, sweep};
+
+#[cfg(test)]
+mod tests;

@@ -65,7 +65,9 @@ fn simulate(checked: &CheckedArtifact) -> Result<bool, Box<dyn Error>> {
     };
     let contender = Contender::from(artifact.policy.clone());
     let run = contender.simulate(workload, &settings, |_| ())?;
-    let mean = run.mean_response.ok_or("the run says nothing of the mean")?;
+    let mean = run
+        .mean_response
+        .ok_or("the run says nothing of the mean")?;
     println!(
         "{}: E[T] = {:.4} ± {:.4} {}",
         contender.name(),

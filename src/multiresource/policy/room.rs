@@ -82,7 +82,6 @@ impl Room {
     }
 
     /// Free units of resource j.
-    #[inline]
     pub fn free(&self, j: usize) -> u64 {
         let field = self.fields[j];
         let used = match field.word {

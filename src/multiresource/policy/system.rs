@@ -228,7 +228,6 @@ impl System {
     }
 
     /// Starts this waiting job of type i.
-    #[inline]
     pub fn start_job(&mut self, i: usize, job: Job) {
         let place = self.place_in_queue(i, job.number);
         if self.types[i].waiting.get(place) != Some(&Ticket::new(job.number, job.slot)) {
@@ -242,7 +241,6 @@ impl System {
     }
 
     /// Preempts the youngest running job of type i; it waits again, in its place in the queue.
-    #[inline]
     pub fn stop(&mut self, i: usize) {
         match self.youngest_running(i) {
             Some(job) => self.stop_job(i, job),
@@ -251,7 +249,6 @@ impl System {
     }
 
     /// Preempts this running job of type i; it waits again, in its place in the queue.
-    #[inline]
     pub fn stop_job(&mut self, i: usize, job: Job) {
         if self.requeue(i, job) {
             self.room.give(i);
@@ -293,7 +290,6 @@ impl System {
     }
 
     /// Sets the rate [1/time] of one of the policy's exponential clocks; 0 stops it.
-    #[inline]
     pub fn set_clock(&mut self, clock: usize, rate: f64) {
         self.clock_rate += rate - self.clocks[clock];
         self.clocks[clock] = rate;
@@ -301,7 +297,6 @@ impl System {
 
     /// Fractional service: all jobs of type i, waiting ones too, share `speed` equally (speed
     /// 1 serves one job at full rate). For policies that start no jobs of that type.
-    #[inline]
     pub fn share(&mut self, i: usize, speed: f64) {
         self.shares = true;
         let at = self.now - self.origin;
@@ -322,14 +317,12 @@ impl System {
     }
 
     /// Tells how many slots the policy offers to type i, for the statistics.
-    #[inline]
     pub fn offer(&mut self, i: usize, slots: u32) {
         let at = self.now - self.origin;
         self.types[i].offered.set(f64::from(slots), at);
     }
 
     /// Tells that the policy left a working schedule, for the statistics.
-    #[inline]
     pub fn count_switch(&mut self) {
         self.counters.switches += 1;
     }

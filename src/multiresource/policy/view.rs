@@ -5,44 +5,37 @@ use super::{Job, System};
 
 impl System {
     /// The time.
-    #[inline]
     pub fn now(&self) -> f64 {
         self.now
     }
 
     /// Number of job types K.
-    #[inline]
     pub fn types(&self) -> usize {
         self.types.len()
     }
 
     /// Waiting jobs of type i.
-    #[inline]
     pub fn waiting(&self, i: usize) -> u32 {
         self.types[i].waiting.len() as u32
     }
 
     /// Running jobs of type i.
-    #[inline]
     pub fn running(&self, i: usize) -> u32 {
         self.types[i].running
     }
 
     /// Jobs of type i in the system.
-    #[inline]
     pub fn present(&self, i: usize) -> u64 {
         let kind = &self.types[i];
         kind.waiting.len() as u64 + u64::from(kind.running)
     }
 
     /// The types with waiting jobs, in type order.
-    #[inline]
     pub fn queued(&self) -> impl Iterator<Item = usize> + '_ {
         self.queued.types()
     }
 
     /// The type with the oldest waiting job of all.
-    #[inline]
     pub fn oldest_type(&self) -> Option<usize> {
         self.queued.oldest()
     }
@@ -54,21 +47,18 @@ impl System {
     }
 
     /// The oldest waiting job of type i.
-    #[inline]
     pub fn oldest(&self, i: usize) -> Option<Job> {
         let head = self.types[i].waiting.front();
         head.map(|ticket| self.job(ticket.slot()))
     }
 
     /// The waiting jobs of type i, in order of arrival.
-    #[inline]
     pub fn waiting_jobs(&self, i: usize) -> impl ExactSizeIterator<Item = Job> + '_ {
         let waiting = self.types[i].waiting.iter();
         waiting.map(|ticket| self.job(ticket.slot()))
     }
 
     /// The running jobs of type i, in no order.
-    #[inline]
     pub fn running_jobs(&self, i: usize) -> impl Iterator<Item = Job> + '_ {
         let alike = self.pools.alike(i).iter();
         let own = alike.filter(move |slot| self.entries[**slot as usize].kind as usize == i);
@@ -76,14 +66,12 @@ impl System {
     }
 
     /// The youngest running job of type i.
-    #[inline]
     pub fn youngest_running(&self, i: usize) -> Option<Job> {
         self.running_jobs(i).max_by_key(|job| job.number)
     }
 
     /// Work \[time\] that a job in the system has left; NaN where sizes are not known: only for
     /// rules that say that they [need them](super::Policy::needs_sizes).
-    #[inline]
     pub fn work_left(&self, job: Job) -> f64 {
         let entry = &self.entries[job.slot as usize];
         match entry.place {
@@ -93,56 +81,47 @@ impl System {
     }
 
     /// The number of the job that ended last.
-    #[inline]
     pub fn ended(&self) -> u64 {
         self.ended
     }
 
     /// Capacity of each resource, in whole units.
-    #[inline]
     pub fn capacity(&self) -> &[u64] {
         self.packing.capacity()
     }
 
     /// Free units of resource j.
-    #[inline]
     pub fn free(&self, j: usize) -> u64 {
         self.room.free(j)
     }
 
     /// Demand of type i in the same units.
-    #[inline]
     pub fn demand(&self, i: usize) -> &[u64] {
         self.packing.demand(i)
     }
 
     /// Whether one more job of type i fits into the free room.
-    #[inline]
     pub fn fits(&self, i: usize) -> bool {
         self.room.fits(i)
     }
 
     /// The waiting job of type i that `n` others of its type are older than. O(1).
-    #[inline]
     pub fn nth_waiting(&self, i: usize, n: usize) -> Option<Job> {
         let ticket = self.types[i].waiting.get(n)?;
         Some(self.job(ticket.slot()))
     }
 
     /// The number of the same job.
-    #[inline]
     pub(super) fn nth_number(&self, i: usize, n: usize) -> Option<u64> {
         self.types[i].waiting.get(n).map(|ticket| ticket.number())
     }
 
     /// The waiting job of type i that arrived last. O(1).
-    #[inline]
     pub fn youngest(&self, i: usize) -> Option<Job> {
         let ticket = self.types[i].waiting.back()?;
         Some(self.job(ticket.slot()))
     }
 
-    #[inline]
     pub(super) fn job(&self, slot: u32) -> Job {
         let Entry {
             number, arrived, ..

@@ -5,15 +5,21 @@
 //! and beside them [`optimum`], what no policy can beat. `artifact`, `policy` and `simulator` never see how a
 //! policy was made; `tests/house.rs` holds that.
 
+#[cfg(feature = "synthesis")]
 pub mod analysis;
 pub mod artifact;
+#[cfg(feature = "synthesis")]
 pub mod modulation;
+#[cfg(feature = "synthesis")]
 pub mod optimum;
 pub mod policy;
+#[cfg(feature = "synthesis")]
 pub mod program;
+#[cfg(feature = "cli")]
 pub mod report;
 pub mod schedule;
 pub mod simulator;
+#[cfg(feature = "synthesis")]
 pub mod synthesis;
 pub mod verbs;
 pub mod workload;

@@ -142,8 +142,8 @@ impl Scan {
     }
 
     fn choose(&self, chosen: &mut [u32]) {
-        let best = self.worths.iter().max();
-        let first = self.worths.iter().position(|worth| Some(worth) == best);
+        let best = self.worths.iter().fold(0, |best, worth| best.max(*worth));
+        let first = self.worths.iter().position(|worth| *worth == best);
         let Some(first) = first else { return };
         for (count, counts) in chosen.iter_mut().zip(&self.counts) {
             *count = counts[first];

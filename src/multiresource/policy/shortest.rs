@@ -16,6 +16,7 @@ pub(super) struct Shortest {
 
 impl Shortest {
     /// A job has come, the youngest, with this finite estimate \[time\].
+    #[inline]
     pub fn push(&mut self, job: Job, estimate: f64) {
         if self.jobs.len() == self.places() {
             self.lay_out();
@@ -25,6 +26,7 @@ impl Shortest {
     }
 
     /// The job in this place has left.
+    #[inline]
     pub fn remove(&mut self, place: usize) {
         self.set(place, f64::INFINITY);
     }

@@ -1,0 +1,84 @@
+//! Runs a policy file without anything that makes one: checks it, asks its rule what to do with
+//! the first jobs, simulates it, and judges its claims.
+//!
+//!     cargo run --release -p light -- policy.json
+//!
+//! Exit code 0: no claim is refuted; 1: the simulation refutes one; 2: the file cannot be used.
+use std::{error::Error, path::Path, process::ExitCode};
+
+use synth::multiresource::artifact::CheckedArtifact;
+use synth::multiresource::policy::{Action, Event, System, online};
+use synth::multiresource::simulator::{Contender, Settings, Verdict, judge, watches};
+
+const EVENTS: u64 = 2_000_000;
+
+fn main() -> ExitCode {
+    let Some(path) = std::env::args().nth(1) else {
+        eprintln!("usage: light POLICY.json");
+        return ExitCode::from(2);
+    };
+    match run(&path) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether no claim of the policy is refuted.
+fn run(path: &str) -> Result<bool, Box<dyn Error>> {
+    let checked = CheckedArtifact::read(Path::new(path))?;
+    first_decisions(&checked);
+    simulate(&checked)
+}
+
+/// One job of each type arrives, a tenth of a time unit apart: what the rule starts and stops.
+fn first_decisions(checked: &CheckedArtifact) {
+    let (policy, workload) = (&checked.artifact().policy, checked.workload());
+    let mut rule = online(policy, workload);
+    let mut system = System::new(workload, rule.clocks(), rule.preempts());
+    rule.begin(&mut system);
+    for (i, kind) in workload.types().iter().enumerate() {
+        let job = system.arrive(i, i as f64 / 10.0);
+        rule.react(Event::Arrival(i), &mut system);
+        print!("job {} ({}) arrives:", job.number, kind.name());
+        for action in system.actions() {
+            match action {
+                Action::Start(_, job) => print!(" start {}", job.number),
+                Action::Stop(_, job) => print!(" stop {}", job.number),
+            }
+        }
+        println!();
+        system.clear_actions();
+    }
+}
+
+/// Prints the mean response time and the claims that the run refutes; whether there are none.
+fn simulate(checked: &CheckedArtifact) -> Result<bool, Box<dyn Error>> {
+    let (artifact, workload) = (checked.artifact(), checked.workload());
+    let settings = Settings {
+        events: EVENTS,
+        watch: watches(artifact, workload),
+        ..Settings::default()
+    };
+    let contender = Contender::from(artifact.policy.clone());
+    let run = contender.simulate(workload, &settings, |_| ())?;
+    let mean = run
+        .mean_response
+        .ok_or("the run says nothing of the mean")?;
+    println!(
+        "{}: E[T] = {:.4} ± {:.4} {}",
+        contender.name(),
+        mean.mean,
+        mean.half_width,
+        workload.time_unit()
+    );
+    let judgements = judge(artifact, workload, &run);
+    let refuted = judgements.iter().filter(|j| j.verdict == Verdict::Refuted);
+    let refuted: Vec<_> = refuted.map(|j| format!("{:?}", j.claim)).collect();
+    println!("{} claims, refuted: {}", judgements.len(), refuted.len());
+    refuted.iter().for_each(|claim| println!("  {claim}"));
+    Ok(refuted.is_empty())
+}

@@ -46,7 +46,7 @@ impl Cost {
     /// `Σ w_i E[T_i]` \[time\], w of sum 1.
     pub fn weighted_response(&self, workload: &Workload) -> f64 {
         let pairs = self.numbers.iter().zip(workload.types());
-        let responses = pairs.map(|(number, kind)| number / kind.arrival_rate());
+        let responses = pairs.map(|(number, job_type)| number / job_type.arrival_rate());
         let shares = workload.load_shares();
         shares.iter().zip(responses).map(|(w, t)| w * t).sum()
     }
@@ -115,7 +115,7 @@ enum Way {
 
 /// The queue of one type under a policy.
 pub struct TypeQueue<'a> {
-    kind: &'a JobType,
+    job_type: &'a JobType,
     queue: ModulatedQueue<'a>,
     /// The stages of its sizes, where these have to be added.
     stages: Option<PhaseType>,
@@ -131,12 +131,12 @@ impl<'a> TypeQueue<'a> {
         preemption: Preemption,
         i: usize,
     ) -> Self {
-        let kind = &workload.types()[i];
+        let job_type = &workload.types()[i];
         TypeQueue {
-            kind,
+            job_type,
             queue: modulation.queue(workload, i),
-            stages: match preemption != Preemption::None && !kind.size().is_exponential() {
-                true => kind.size().phases(),
+            stages: match preemption != Preemption::None && !job_type.size().is_exponential() {
+                true => job_type.size().phases(),
                 false => None,
             },
         }
@@ -148,7 +148,7 @@ impl<'a> TypeQueue<'a> {
             queue: self
                 .queue
                 .with_arrival_rate(factor * self.queue.arrival_rate()),
-            kind: self.kind,
+            job_type: self.job_type,
             stages: self.stages.clone(),
         }
     }
@@ -173,7 +173,7 @@ impl<'a> TypeQueue<'a> {
         if matrices < SMALL {
             return (Way::Matrices, matrices);
         }
-        let rounds = self.queue.round_work();
+        let rounds = rounds::work(&self.queue);
         match matrices <= rounds {
             true => (Way::Matrices, matrices),
             false => (Way::Rounds, rounds),
@@ -198,7 +198,7 @@ impl<'a> TypeQueue<'a> {
 
     fn failed(&self, source: impl std::error::Error + Send + Sync + 'static) -> AnalysisError {
         AnalysisError::Solver {
-            name: self.kind.name().into(),
+            name: self.job_type.name().into(),
             load: self.load(),
             source: Box::new(source),
         }
@@ -207,14 +207,14 @@ impl<'a> TypeQueue<'a> {
     fn check(&self, budget: f64) -> Result<(), AnalysisError> {
         let load = self.load();
         if load >= 1.0 || load.is_nan() {
-            let name = self.kind.name().into();
+            let name = self.job_type.name().into();
             return Err(AnalysisError::Unstable { name, load });
         }
         match self.work() {
             // No budget pays for what does not fit into memory.
             work if work <= budget && work.is_finite() => Ok(()),
             _ => Err(AnalysisError::TooLarge(Size {
-                name: self.kind.name().into(),
+                name: self.job_type.name().into(),
                 phases: self.phases(),
                 levels: rounds::levels(&self.queue).unwrap_or(f64::INFINITY),
             })),
@@ -244,7 +244,7 @@ impl<'a> TypeQueue<'a> {
 
     /// A mean number is at least the number in service, or no digit of it is left.
     fn sound(&self, mean: f64) -> Result<f64, AnalysisError> {
-        let offered = self.queue.arrival_rate() * self.kind.mean_size();
+        let offered = self.queue.arrival_rate() * self.job_type.mean_size();
         match mean >= offered * (1.0 - 1e-9) && mean.is_finite() {
             true => Ok(mean),
             false => Err(self.failed(QbdError::NoDigit(mean))),

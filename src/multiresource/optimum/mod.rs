@@ -122,8 +122,8 @@ pub fn optimum(
     mut progress: impl FnMut(Step),
 ) -> Result<Optimum, OptimumError> {
     let simple = |t: &&JobType| !(t.is_poisson() && t.size().is_exponential());
-    if let Some(kind) = workload.types().iter().find(simple) {
-        return Err(OptimumError::Laws(kind.name().to_owned()));
+    if let Some(job_type) = workload.types().iter().find(simple) {
+        return Err(OptimumError::Laws(job_type.name().to_owned()));
     }
     if workload.types().len() > MOST_TYPES {
         return Err(OptimumError::Types(workload.types().len()));
@@ -233,8 +233,8 @@ fn close_in(
 const MOST_SCHEDULES: usize = 5_000;
 
 /// The first box: a few more than are in service on average.
-fn first_side(kind: &JobType) -> usize {
-    8 + kind.offered_load().ceil().min(100.0) as usize
+fn first_side(job_type: &JobType) -> usize {
+    8 + job_type.offered_load().ceil().min(100.0) as usize
 }
 
 /// The values on a larger box: beyond four fifths of the old one, where what is lost at its edge is

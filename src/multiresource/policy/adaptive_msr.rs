@@ -31,7 +31,7 @@ pub struct AdaptiveMsr {
 /// The part of a schedule that is one type's.
 #[derive(Clone, Copy, Debug)]
 struct Slots {
-    kind: usize,
+    job_type: usize,
     count: u32,
     /// p_i.
     price: f64,
@@ -47,10 +47,10 @@ struct Worth {
 impl AdaptiveMsr {
     /// It begins with the first schedule.
     pub fn new(policy: &AdaptiveMsrPolicy) -> Self {
-        let slots = |(kind, count): (usize, &u32)| Slots {
-            kind,
+        let slots = |(job_type, count): (usize, &u32)| Slots {
+            job_type,
             count: *count,
-            price: policy.prices[kind],
+            price: policy.prices[job_type],
         };
         let schedule = |u: &Vec<u32>| -> Vec<Slots> {
             let all = u.iter().enumerate().map(slots);
@@ -67,7 +67,7 @@ impl AdaptiveMsr {
     fn worth(&self, s: usize, system: &System) -> Worth {
         let (mut uses, mut weighs) = (0.0, 0.0);
         for slots in &self.schedules[s] {
-            let number = system.present(slots.kind);
+            let number = system.present(slots.job_type);
             let served = slots.price * number.min(slots.count.into()) as f64;
             uses += served;
             weighs += served * number as f64;
@@ -86,7 +86,7 @@ impl AdaptiveMsr {
         let enough = present.weighs * (1.0 + margin) + floor;
         let can_start = |s: usize, system: &System| {
             let mut slots = self.schedules[s].iter();
-            slots.any(|slots| slots.lack(system) && system.fits(slots.kind))
+            slots.any(|slots| slots.lack(system) && system.fits(slots.job_type))
         };
         let mut best = (self.present, 0.0);
         for s in 0..self.schedules.len() {
@@ -131,7 +131,7 @@ impl AdaptiveMsr {
 impl Slots {
     /// Whether a job of the type waits that has a slot.
     fn lack(&self, system: &System) -> bool {
-        system.running(self.kind) < self.count && system.waiting(self.kind) > 0
+        system.running(self.job_type) < self.count && system.waiting(self.job_type) > 0
     }
 }
 
@@ -140,8 +140,8 @@ impl Policy for AdaptiveMsr {
         self.choose(system);
         let mut blocked = false;
         for slots in &self.schedules[self.present] {
-            while slots.lack(system) && system.fits(slots.kind) {
-                system.start(slots.kind);
+            while slots.lack(system) && system.fits(slots.job_type) {
+                system.start(slots.job_type);
             }
             blocked |= slots.lack(system);
         }

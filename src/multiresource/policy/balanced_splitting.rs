@@ -1,5 +1,6 @@
 use super::unsuitable::one_resource;
 use super::{Event, Policy, System, Unsuitable};
+use crate::ctmc::bisected;
 use crate::multiresource::workload::Workload;
 
 /// Balanced Splitting: type i owns `⌊ψ (k/n_i) ρ_i/ρ⌋` slots of n_i servers each, with `ρ_i = λ_i
@@ -121,14 +122,6 @@ fn own_slots(workload: &Workload, servers: u64, needs: &[u64]) -> Vec<u64> {
     if leaves_enough(1.0) {
         return slots(1.0);
     }
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..f64::MANTISSA_DIGITS {
-        let middle = 0.5 * (low + high);
-        if leaves_enough(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    slots(low)
+    let [largest, _] = bisected([0.0, 1.0], leaves_enough);
+    slots(largest)
 }

@@ -34,7 +34,7 @@ pub struct ConservativeBackfill {
 /// A waiting job and its reservation.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
-    kind: usize,
+    job_type: usize,
     job: Job,
     start: f64,
     estimate: f64,
@@ -62,7 +62,7 @@ impl ConservativeBackfill {
             return;
         };
         let mut plan = Plan {
-            kind: i,
+            job_type: i,
             job,
             start: 0.0,
             estimate: self.estimates.of(job, system.work_left(job)),
@@ -76,7 +76,7 @@ impl ConservativeBackfill {
 
     /// The earliest time that there is room, which is taken.
     fn reserve(&mut self, plan: &mut Plan, system: &System) {
-        let demand = system.demand(plan.kind);
+        let demand = system.demand(plan.job_type);
         plan.start = self.profile.earliest(demand, plan.estimate);
         self.profile
             .take(plan.start, plan.start + plan.estimate, demand);
@@ -84,9 +84,9 @@ impl ConservativeBackfill {
 
     /// Starts the job if it is due and fits.
     fn start(&mut self, plan: &Plan, system: &mut System) -> bool {
-        let starts = plan.start <= system.now() * (1.0 + ROUNDING) && system.fits(plan.kind);
+        let starts = plan.start <= system.now() * (1.0 + ROUNDING) && system.fits(plan.job_type);
         if starts {
-            system.start_job(plan.kind, plan.job);
+            system.start_job(plan.job_type, plan.job);
             let end = plan.start + plan.estimate;
             self.running.push((plan.job.number, end));
         }
@@ -116,7 +116,7 @@ impl ConservativeBackfill {
 
     /// Moves the job to the front as far as there is room; whether it has started.
     fn compress(&mut self, plan: &mut Plan, system: &mut System) -> bool {
-        let demand = system.demand(plan.kind);
+        let demand = system.demand(plan.job_type);
         self.profile
             .give(plan.start, plan.start + plan.estimate, demand);
         self.reserve(plan, system);

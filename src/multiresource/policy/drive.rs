@@ -19,7 +19,7 @@ impl System {
             arrived: now,
             work: size,
             place: WAITING,
-            kind: i as u32,
+            job_type: i as u32,
         };
         let slot = match self.vacant.pop() {
             Some(slot) => {
@@ -29,10 +29,10 @@ impl System {
             None => self.enlarge(entry),
         };
         let at = now - self.origin;
-        let kind = &mut self.types[i];
-        kind.waiting.push_back(Ticket::new(entry.number, slot));
-        kind.present.rise(at);
-        if kind.waiting.len() == 1 {
+        let own = &mut self.types[i];
+        own.waiting.push_back(Ticket::new(entry.number, slot));
+        own.present.rise(at);
+        if own.waiting.len() == 1 {
             self.queued.set_oldest(i, Some(entry.number));
         }
         self.queued.length += 1;
@@ -67,8 +67,10 @@ impl System {
     #[inline(always)]
     pub(crate) fn complete_slot(&mut self, slot: u32, now: f64) -> (usize, Job) {
         self.advance(now);
-        let Entry { kind, place, .. } = self.entries[slot as usize];
-        let (job, i) = (self.job(slot), kind as usize);
+        let Entry {
+            job_type, place, ..
+        } = self.entries[slot as usize];
+        let (job, i) = (self.job(slot), job_type as usize);
         if place == WAITING {
             self.types[i].waiting.retain(|other| other.slot() != slot);
             self.queue_changed(i);
@@ -181,18 +183,18 @@ impl System {
     #[inline]
     pub(crate) fn drawn(&self, point: f64) -> Option<u32> {
         let (slot, left) = self.pools.draw(point)?;
-        let kind = self.kind(slot);
-        (left < self.types[kind].service_rate).then_some(slot)
+        let job_type = self.type_of(slot);
+        (left < self.types[job_type].service_rate).then_some(slot)
     }
 
     /// The slot of the job whose fractional service ends, for a point drawn uniformly below
     /// their total rate.
     pub(crate) fn drawn_share(&self, mut point: f64) -> Option<u32> {
-        for kind in &self.types {
-            let rate = kind.share * kind.service_rate;
+        for own in &self.types {
+            let rate = own.share * own.service_rate;
             if point < rate {
-                let which = (point / rate * kind.waiting.len() as f64) as usize;
-                return kind.waiting.get(which).map(|ticket| ticket.slot());
+                let which = (point / rate * own.waiting.len() as f64) as usize;
+                return own.waiting.get(which).map(|ticket| ticket.slot());
             }
             point -= rate;
         }
@@ -206,8 +208,8 @@ impl System {
     }
 
     /// The type of the job in this slot.
-    pub(crate) fn kind(&self, slot: u32) -> usize {
-        self.entries[slot as usize].kind as usize
+    pub(crate) fn type_of(&self, slot: u32) -> usize {
+        self.entries[slot as usize].job_type as usize
     }
 
     /// Sets the work left of a job in the system.
@@ -245,10 +247,10 @@ impl System {
         let length = self.now - self.origin;
         for i in 0..self.types.len() {
             let (present, served) = (self.present(i) as f64, self.speed(i));
-            let kind = &mut self.types[i];
-            let present = kind.present.collect(present, length);
-            let busy = kind.busy.collect(served, length);
-            of_type(i, [present, busy, kind.offered.collect(length)]);
+            let own = &mut self.types[i];
+            let present = own.present.collect(present, length);
+            let busy = own.busy.collect(served, length);
+            of_type(i, [present, busy, own.offered.collect(length)]);
         }
         self.origin = self.now;
     }

@@ -83,11 +83,11 @@ impl EasyBackfill {
             *extra = system.free(j);
         }
         let mut shadow = f64::INFINITY;
-        for (end, _, kind) in &self.running {
+        for (end, _, job_type) in &self.running {
             if *end > shadow {
                 break;
             }
-            let freed = self.extra.iter_mut().zip(system.demand(*kind));
+            let freed = self.extra.iter_mut().zip(system.demand(*job_type));
             freed.for_each(|(extra, d)| *extra += d);
             if shadow.is_infinite() && covers(&self.extra, demand) {
                 shadow = *end;

@@ -40,7 +40,7 @@ impl Queued {
     #[inline]
     pub fn oldest(&self) -> Option<usize> {
         let oldest = self.heads.iter().copied().min()?;
-        (oldest != NOBODY).then(|| kind(oldest))
+        (oldest != NOBODY).then(|| type_of(oldest))
     }
 
     /// The type with the oldest waiting job of those that fit.
@@ -48,12 +48,12 @@ impl Queued {
     pub fn oldest_fitting(&self, room: &Room) -> Option<usize> {
         match self.length {
             0 => None,
-            _ => room.least_fitting(&self.heads).map(kind),
+            _ => room.least_fitting(&self.heads).map(type_of),
         }
     }
 }
 
 #[inline]
-fn kind(head: u64) -> usize {
+fn type_of(head: u64) -> usize {
     (head & ((1 << TYPE_BITS) - 1)) as usize
 }

@@ -4,7 +4,7 @@ use super::pools::Pools;
 use super::queued::Queued;
 use super::room::Room;
 use crate::multiresource::schedule::Packing;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{JobType, Workload};
 use crate::simulation::{Meter, Moment};
 
 /// A job as rules know it.
@@ -92,7 +92,7 @@ pub(super) struct Entry {
     pub work: f64,
     /// Place in its pool while it runs, or [`WAITING`].
     pub place: u32,
-    pub kind: u32,
+    pub job_type: u32,
 }
 
 /// The place of a job that does not run.
@@ -179,7 +179,7 @@ impl System {
     pub fn new(workload: &Workload, clocks: usize, preemptible: bool) -> Self {
         let packing = Packing::new(workload);
         let rates: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
-        let kind = |t: &crate::multiresource::workload::JobType| Type {
+        let empty = |t: &JobType| Type {
             service_rate: t.service_rate(),
             waiting: VecDeque::new(),
             running: 0,
@@ -190,7 +190,7 @@ impl System {
             offered: Meter::default(),
         };
         System {
-            types: workload.types().iter().map(kind).collect(),
+            types: workload.types().iter().map(empty).collect(),
             entries: Vec::new(),
             vacant: Vec::new(),
             queued: Queued::new(rates.len()),
@@ -300,11 +300,11 @@ impl System {
     pub fn share(&mut self, i: usize, speed: f64) {
         self.shares = true;
         let at = self.now - self.origin;
-        let kind = &mut self.types[i];
-        let more = speed - kind.share;
-        kind.share = speed;
-        kind.busy.jump(more, at);
-        self.shared_rate += more * kind.service_rate;
+        let own = &mut self.types[i];
+        let more = speed - own.share;
+        own.share = speed;
+        own.busy.jump(more, at);
+        self.shared_rate += more * own.service_rate;
         let overfull = |j: usize| {
             let served = |t: &Type| f64::from(t.running) + t.share;
             let used = |(k, t): (usize, &Type)| served(t) * self.demand(k)[j] as f64;

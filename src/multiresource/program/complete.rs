@@ -25,10 +25,10 @@ pub fn solve_by_enumeration(
     let mut problem = problem
         .set_threads(1)
         .set_option("primal_feasibility_tolerance", 1e-10);
-    for (i, kind) in workload.types().iter().enumerate() {
+    for (i, job_type) in workload.types().iter().enumerate() {
         let terms = weights.iter().zip(&all.schedules).filter(|(_, u)| u[i] > 0);
         let served: Expression = terms
-            .map(|(w, u)| f64::from(u[i]) / kind.offered_load() * *w)
+            .map(|(w, u)| f64::from(u[i]) / job_type.offered_load() * *w)
             .sum();
         problem = problem.with(constraint!(served - t >= 0.0));
     }

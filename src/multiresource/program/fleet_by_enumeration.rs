@@ -6,7 +6,7 @@ use good_lp::{
 use super::fleet::{FleetCertificate, FleetSolution, ServerBound, load, values, worth};
 use super::{Mix, ProgramError};
 use crate::multiresource::schedule::{Fluid, Packing, Schedule, maximal};
-use crate::multiresource::workload::Fleet;
+use crate::multiresource::workload::{Fleet, Shape};
 
 /// Candidates that the listing of a shape's maximal schedules may look at.
 const VISITS: usize = 20_000_000;
@@ -14,11 +14,11 @@ const VISITS: usize = 20_000_000;
 /// Nodes of each knapsack that bounds the load.
 const NODES: u64 = 20_000_000;
 
-/// The second way to the load of a fleet, for small systems: list the maximal schedules of each
+/// A second way to the load of a fleet, for small systems: list the maximal schedules of each
 /// shape, then solve the program over all of them as one linear program. `None` when a shape has
 /// more than `budget` of them.
 ///
-/// Maximal ones suffice, since what a schedule serves a larger one serves too; and every server
+/// Maximal ones suffice, since a larger schedule serves what a smaller one serves; and every server
 /// always works on one of them, so that no mix is empty.
 ///
 /// # Errors
@@ -27,9 +27,7 @@ pub fn solve_fleet_by_enumeration(
     fleet: &Fleet,
     budget: usize,
 ) -> Result<Option<FleetSolution>, ProgramError> {
-    let all = |shape: &crate::multiresource::workload::Shape| {
-        maximal(&Packing::new(shape.server()), budget, VISITS)
-    };
+    let all = |shape: &Shape| maximal(&Packing::new(shape.server()), budget, VISITS);
     let Some(all) = fleet.shapes().iter().map(all).collect::<Option<Vec<_>>>() else {
         return Ok(None);
     };
@@ -114,10 +112,8 @@ fn optimum(
     Ok((weights, raw.iter().map(|y| y / total).collect()))
 }
 
-/// A load that is of the order of the fleet's: that of all jobs on all servers, each type alone.
+/// A load of the order of the fleet's: from the fluid bound of each shape.
 fn fluid(fleet: &Fleet) -> f64 {
-    let of_shape = |shape: &crate::multiresource::workload::Shape| {
-        f64::from(shape.count()) / Fluid::new(shape.server()).bound()
-    };
+    let of_shape = |shape: &Shape| f64::from(shape.count()) / Fluid::new(shape.server()).bound();
     1.0 / fleet.shapes().iter().map(of_shape).sum::<f64>()
 }

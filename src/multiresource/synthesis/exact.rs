@@ -88,12 +88,12 @@ fn adopt(workload: &Workload, exact: &Exact, solution: &mut Solution) {
 /// Prices of the resources' units at which every job costs its value `y_i/b_i` at least: all
 /// resources of the server are worth the same.
 fn covering(workload: &Workload, prices: &[f64]) -> Vec<f64> {
-    let share = |kind: &JobType| -> f64 {
-        let pairs = kind.units().iter().zip(workload.resources());
+    let share = |job_type: &JobType| -> f64 {
+        let pairs = job_type.units().iter().zip(workload.resources());
         let shares = pairs.filter(|(d, _)| **d > 0);
         shares.map(|(d, r)| *d as f64 / r.units() as f64).sum()
     };
-    let worth = |(kind, y): (&JobType, &f64)| y / kind.offered_load() / share(kind);
+    let worth = |(job_type, y): (&JobType, &f64)| y / job_type.offered_load() / share(job_type);
     let pairs = workload.types().iter().zip(prices);
     let dearest = pairs.map(worth).fold(0.0, f64::max);
     let of_unit = |r: &Resource| match r.units() {
@@ -155,10 +155,10 @@ mod tests {
         assert!(certificate.proven() && certificate.gap() == 0.0);
         let prices: Vec<f64> = exact.proof.unwrap().of_types.iter().map(nearest).collect();
         assert_eq!(certificate.prices, prices);
-        for (kind, y) in workload.types().iter().zip(&prices) {
-            let pairs = kind.units().iter().zip(&certificate.resource_prices);
+        for (job_type, y) in workload.types().iter().zip(&prices) {
+            let pairs = job_type.units().iter().zip(&certificate.resource_prices);
             let cost: f64 = pairs.map(|(d, w)| *d as f64 * w).sum();
-            assert!(cost >= y / kind.offered_load() * (1.0 - 1e-15));
+            assert!(cost >= y / job_type.offered_load() * (1.0 - 1e-15));
         }
     }
 }

@@ -95,7 +95,7 @@ impl Question<'_> {
     fn more_arrivals(&self, now: Option<&Cost>) -> Vec<MoreArrivals> {
         let certificate = &self.solution.certificate;
         let types = self.workload.types().iter().enumerate();
-        let of_type = |(i, kind): (usize, &crate::multiresource::workload::JobType)| {
+        let of_type = |(i, job_type): (usize, &crate::multiresource::workload::JobType)| {
             let response = || {
                 let now = now?;
                 let number = self
@@ -104,11 +104,11 @@ impl Question<'_> {
                     .mean_number(f64::INFINITY)
                     .ok()?;
                 let total: f64 = now.numbers.iter().sum();
-                let arrivals = self.workload.total_arrival_rate() + 0.01 * kind.arrival_rate();
+                let arrivals = self.workload.total_arrival_rate() + 0.01 * job_type.arrival_rate();
                 Some((total - now.numbers[i] + number) / arrivals)
             };
             MoreArrivals {
-                job_type: kind.name().into(),
+                job_type: job_type.name().into(),
                 load: certificate.load * (1.0 + 0.01 * certificate.prices[i]),
                 mean_response: response(),
             }

@@ -158,7 +158,7 @@ fn coverage(workload: &Workload, all: &[Schedule]) -> Vec<Vec<f64>> {
     let of = |u: &Schedule| {
         let types = u.iter().zip(workload.types());
         types
-            .map(|(u, kind)| f64::from(*u) / kind.offered_load())
+            .map(|(u, job_type)| f64::from(*u) / job_type.offered_load())
             .collect()
     };
     all.iter().map(of).collect()

@@ -288,8 +288,8 @@ fn lines(
 pub fn time_of_turns(workload: &Workload) -> f64 {
     let packing = Packing::new(workload);
     let types = workload.types().iter().enumerate();
-    let turn = |(i, kind): (usize, &JobType)| {
-        kind.offered_load() / f64::from(packing.most(i, packing.capacity()))
+    let turn = |(i, job_type): (usize, &JobType)| {
+        job_type.offered_load() / f64::from(packing.most(i, packing.capacity()))
     };
     types.map(turn).sum()
 }
@@ -311,7 +311,9 @@ pub fn is_proved_stable(policy: &Family, workload: &Workload) -> bool {
 fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
     let prices = made.solution.certificate.prices.iter();
     let prices = prices.zip(workload.types());
-    let prices: Vec<f64> = prices.map(|(y, kind)| y / kind.offered_load()).collect();
+    let prices: Vec<f64> = prices
+        .map(|(y, job_type)| y / job_type.offered_load())
+        .collect();
     let worth =
         |u: &Vec<u32>| -> f64 { u.iter().zip(&prices).map(|(u, p)| f64::from(*u) * p).sum() };
     let dearest = made.policy.schedules.iter().map(worth).fold(0.0, f64::max);

@@ -169,10 +169,10 @@ pub(super) fn simulated(run: &Run, workload: &Workload) -> Vec<Claim> {
         claim(Quantity::WeightedResponse, None, run.weighted_response),
         claim(Quantity::MeanNumber, None, run.mean_number),
     ];
-    for kind in &run.types {
-        let name = Some(kind.name.as_str());
-        claims.push(claim(Quantity::MeanResponse, name, kind.mean_response));
-        claims.push(claim(Quantity::MeanNumber, name, kind.mean_number));
+    for job_type in &run.types {
+        let name = Some(job_type.name.as_str());
+        claims.push(claim(Quantity::MeanResponse, name, job_type.mean_response));
+        claims.push(claim(Quantity::MeanNumber, name, job_type.mean_number));
     }
     claims.into_iter().flatten().collect()
 }

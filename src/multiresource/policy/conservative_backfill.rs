@@ -13,8 +13,8 @@ use crate::multiresource::workload::Workload;
 /// as there. Several resources: ours, all must have room.
 ///
 /// With exact sizes jobs end as planned, but for rounding: a reservation within 1e-12 of now,
-/// relatively, is due, and one that is due starts at the first event at which it fits. Nobody waits
-/// for a time at which nothing happens.
+/// relatively, is due, and one that is due starts at the first event at which it fits. No job waits
+/// for a time without an event.
 ///
 /// An arrival is O(R · (running + waiting)), for the plan is as long; a completion O(1) as
 /// planned, O(waiting) where a reservation is due, and a compression O(R · waiting · (running +
@@ -58,9 +58,7 @@ impl ConservativeBackfill {
 
     /// The youngest job of type i has just come.
     fn arrival(&mut self, i: usize, system: &mut System) {
-        let Some(job) = system.youngest(i) else {
-            return;
-        };
+        let job = system.youngest(i).expect("the job that has come waits");
         let mut plan = Plan {
             job_type: i,
             job,
@@ -95,9 +93,8 @@ impl ConservativeBackfill {
 
     fn completion(&mut self, i: usize, system: &mut System) {
         let ended = system.ended();
-        let Some(place) = self.running.iter().position(|(n, _)| *n == ended) else {
-            return;
-        };
+        let place = self.running.iter().position(|(n, _)| *n == ended);
+        let place = place.expect("the job that has ended was started here");
         let (_, end) = self.running.swap_remove(place);
         let now = system.now();
         if end <= now * (1.0 + ROUNDING) {
@@ -123,7 +120,7 @@ impl ConservativeBackfill {
         self.start(plan, system)
     }
 
-    /// In order of arrival, up to those that start and are forgotten.
+    /// In order of arrival; plans of jobs that start are removed.
     fn for_each_plan(
         &mut self,
         system: &mut System,

@@ -108,11 +108,9 @@ impl DivisorFilling {
 
     fn choose(&mut self) {
         self.add_up();
-        let sums = (0..=self.servers).rev();
-        let mut left = sums
-            .into_iter()
-            .find(|&sum| self.can_have(0, sum))
-            .unwrap_or(0);
+        let mut sums = (0..=self.servers).rev();
+        let most = sums.find(|&sum| self.can_have(0, sum));
+        let mut left = most.expect("no jobs have the sum 0");
         for place in 0..self.jobs.len() {
             let need = self.needs[self.jobs[place].job_type];
             let chosen = need <= left && self.can_have(place + 1, left - need);

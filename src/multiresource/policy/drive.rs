@@ -1,4 +1,4 @@
-//! How whoever runs a policy drives its [`System`]: a simulator, or a scheduler that embeds it.
+//! How a simulator, or a scheduler that embeds a policy, drives its [`System`].
 
 use super::system::{Entry, MOST_JOBS, Ticket, WAITING};
 use super::{Action, Counters, Job, System, Violation};
@@ -46,7 +46,7 @@ impl System {
     }
 
     /// The `n`-th job of type i that is served (in no particular order) ends at time `now`.
-    /// `None`, and nothing done, when there are not so many.
+    /// `None`, without effect, when there are not so many.
     pub fn complete(&mut self, i: usize, n: usize, now: f64) -> Option<Job> {
         let served = self.running_jobs(i).chain(self.waiting_jobs(i));
         let found = served.take(self.served(i)).nth(n)?;
@@ -54,7 +54,7 @@ impl System {
     }
 
     /// The job of type i with this number, which runs or shares fractional service, ends at
-    /// time `now`. `None`, and nothing done, when it does neither. O(jobs of type i).
+    /// time `now`. `None`, without effect, when it does neither. O(jobs of type i).
     pub fn complete_job(&mut self, i: usize, number: u64, now: f64) -> Option<Job> {
         let served = self.running_jobs(i).chain(self.waiting_jobs(i));
         let found = served
@@ -103,12 +103,12 @@ impl System {
         &self.actions
     }
 
-    /// Leaves off noting decisions: nobody takes them.
+    /// Stops recording decisions, where they are not needed.
     pub(crate) fn leave_off_noting(&mut self) {
         self.noting = false;
     }
 
-    /// Forgets the decisions: they have been carried out.
+    /// Clears the decisions, once they are carried out.
     pub fn clear_actions(&mut self) {
         self.actions.clear();
     }
@@ -131,7 +131,7 @@ impl System {
         }
     }
 
-    /// How often things happened.
+    /// How often each kind of event happened.
     pub fn counters(&self) -> Counters {
         self.counters
     }
@@ -141,8 +141,8 @@ impl System {
         self.violation.as_ref()
     }
 
-    /// Checks that jobs in = jobs out + jobs inside, and that the free room is what the
-    /// running and held slots leave, counted anew; and the sums of rates are summed anew.
+    /// Checks that jobs in = jobs out + jobs inside, and recounts the free room that running and held
+    /// slots leave; sums the rates again.
     pub fn audit(&mut self) {
         self.clock_rate = self.clocks.iter().sum();
         self.shared_rate = self.types.iter().map(|t| t.share * t.service_rate).sum();
@@ -162,7 +162,7 @@ impl System {
         }
     }
 
-    /// Checks that so many jobs of type i are served, for whoever knows when they end.
+    /// Checks that this many jobs of type i are served, for a caller that knows when they end.
     pub fn expect_served(&mut self, i: usize, known: usize) {
         let served = self.served(i);
         if served != known {
@@ -179,7 +179,7 @@ impl System {
     }
 
     /// The slot of the running job that ends, for a point drawn uniformly below the bound of
-    /// [`System::rates`]; none where the bound was not reached.
+    /// [`System::rates`]; `None` where the point is rejected.
     #[inline]
     pub(crate) fn drawn(&self, point: f64) -> Option<u32> {
         let (slot, left) = self.pools.draw(point)?;
@@ -259,7 +259,7 @@ impl System {
     #[cold]
     fn enlarge(&mut self, entry: Entry) -> u32 {
         if self.entries.len() == MOST_JOBS {
-            // Nobody simulates so many: it is a run that grows without end.
+            // A queue that grows without bound.
             self.violate(Violation::Crowd(MOST_JOBS));
             return 0;
         }

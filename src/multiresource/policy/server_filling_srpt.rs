@@ -14,8 +14,8 @@ use crate::multiresource::workload::Workload;
 /// one unit) it fills the server and has the least mean response time in heavy traffic. With other
 /// needs as [`ServerFilling`](super::ServerFilling).
 ///
-/// A job's rank need × remaining size falls while it runs and stands still while it waits. So who
-/// is behind the prefix comes into it only when others leave, and waits in a heap until then. O(k
+/// A job's rank, need × remaining size, falls while it runs and is constant while it waits. So a job
+/// behind the prefix comes into it only when others leave, and is kept in a heap until then. O(k
 /// log k) a decision, for the ranks of the prefix, and O(log n) for each job in or out.
 #[derive(Clone, Debug)]
 pub struct ServerFillingSrpt {
@@ -25,7 +25,7 @@ pub struct ServerFillingSrpt {
     prefix: Vec<Ranked>,
     /// The other jobs: rank as bits, which order doubles ≥ 0, number, and place in `others`.
     heap: BinaryHeap<Reverse<(u64, u64, usize)>>,
-    /// Jobs that the heap tells of, and places without one.
+    /// The jobs in the heap, and vacant places.
     others: Vec<Ranked>,
     vacant: Vec<usize>,
 }
@@ -67,11 +67,11 @@ impl ServerFillingSrpt {
         self.prefix.iter().map(|own| self.needs[own.job_type]).sum()
     }
 
-    /// The youngest job of type i has just come: it may belong to the prefix, or waits behind it.
+    /// The youngest job of a type has just come: it belongs to the prefix, or waits behind it.
     fn arrival(&mut self, job_type: usize, system: &System) {
-        let Some(job) = system.youngest(job_type) else {
-            return;
-        };
+        let job = system
+            .youngest(job_type)
+            .expect("the job that has come waits");
         let own = Ranked {
             job_type,
             job,
@@ -102,7 +102,7 @@ impl ServerFillingSrpt {
         self.heap.push(Reverse(entry));
     }
 
-    /// Takes in jobs until they need all servers; then lets go of those behind.
+    /// Takes in jobs until they need all servers; then removes those that are not needed for that.
     fn bound(&mut self, system: &mut System) {
         while self.needed() < self.servers
             && let Some(Reverse((_, _, place))) = self.heap.pop()

@@ -44,7 +44,7 @@ impl Time {
 /// What a cycle has on average, from j light jobs on.
 #[derive(Clone, Copy, Default)]
 struct Cycle {
-    /// Time with nobody, and of phases 2 and 3, of phase 4, of phase 1 \[time\].
+    /// Time with no job in the system, of phases 2 and 3, of phase 4, of phase 1 \[time\].
     idle: f64,
     working: f64,
     draining: f64,
@@ -188,7 +188,7 @@ fn from_empty(queue: &MsfqQueue, passages: &Passages) -> Cycle {
 pub(super) fn means(queue: &MsfqQueue, few: &DVector<f64>) -> MsfqMeans {
     let k = queue.servers;
     let passages = Passages::new(queue);
-    // From k − 1 on all is quadratic in j: three cycles tell it.
+    // From k − 1 on all is quadratic in j: three cycles determine it.
     let at = |j: usize| from_level(queue, &passages, j);
     let base = at(k);
     let (one, two) = (at(k + 1), at(k + 2));

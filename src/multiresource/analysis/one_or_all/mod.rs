@@ -79,11 +79,11 @@ pub struct MsfqMeans {
     pub response: [f64; 2],
     /// Mean length of phase 1, of phases 2 and 3 together, and of phase 4, a cycle \[time\].
     pub phases: [f64; 3],
-    /// Mean time a cycle in which nobody is there \[time\].
+    /// Mean time in a cycle with no job in the system \[time\].
     pub idle: f64,
 }
 
-/// More servers are refused.
+/// The most servers.
 pub const MOST_SERVERS: usize = 1024;
 
 impl MsfqQueue {
@@ -118,15 +118,15 @@ impl MsfqQueue {
     /// Mean numbers and response times, exactly.
     ///
     /// # Errors
-    /// Beyond [`MOST_SERVERS`], or where rounding leaves nothing.
+    /// Beyond [`MOST_SERVERS`], or where rounding leaves no digit.
     pub fn means(&self) -> Result<MsfqMeans, MsfqError> {
         if self.servers > MOST_SERVERS {
             return Err(MsfqError::Servers(self.servers, MOST_SERVERS));
         }
         let few = transforms::few_light(self).ok_or(MsfqError::Digits(self.load()))?;
         let means = cycle::means(self, &few);
-        // What holds of every cycle, and is not put in: heavy jobs keep the server busy as long as
-        // they bring work.
+        // A check that the solution does not use: heavy jobs keep the server busy for as long as the
+        // work that they bring.
         let MsfqMeans { phases, idle, .. } = means;
         let busy = phases[0] / (phases.iter().sum::<f64>() + idle);
         match (busy / self.heavy.offered() - 1.0).abs() < 1e-6 && few.iter().all(|p| *p > -1e-9) {

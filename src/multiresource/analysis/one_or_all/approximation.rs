@@ -1,8 +1,8 @@
 //! The approximation of the Quickswap paper, section 5: no phase is ever skipped.
 
 use super::cycle::{Passages, Time};
+use super::queue::{MOST_SERVERS, MsfqQueue, Stream};
 use super::transforms::few_before;
-use super::{MOST_SERVERS, MsfqQueue, Stream};
 
 /// Means of MSFQ(ℓ) if phase 1 always began with a heavy job, and phase 2 with k light ones: the
 /// closer the higher the load, and undefined where phase 2 would begin with fewer than k − 1 in the

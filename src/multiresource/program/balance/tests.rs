@@ -4,7 +4,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
-use crate::multiresource::schedule::{Schedule, enumerate};
+use crate::multiresource::program::solve;
+use crate::multiresource::schedule::{Packing, Schedule, enumerate};
 
 const AIMS: [Balance; 3] = [
     Balance::Headroom,

@@ -17,6 +17,7 @@
 
 use super::generation::Generation;
 use super::problem::{Column, Problem};
+use super::solution::gap;
 use super::solve::{check_types, starting_columns};
 use super::{Certificate, Knapsack, Limits, Mix, PROOF_GAP, ProgramError, Relaxed};
 use crate::multiresource::schedule::{self, Packing, Schedule};
@@ -63,7 +64,7 @@ pub struct ServerBound {
 impl FleetCertificate {
     /// Relative gap `load/bound − 1`.
     pub fn gap(&self) -> f64 {
-        (self.load / self.bound - 1.0).max(0.0)
+        gap(self.load, self.bound)
     }
 
     /// Whether the gap is small enough to be called a proof.

@@ -12,11 +12,10 @@
 //! Corrected against the paper: its `ρ_i = λ_i/(πW)_i` lacks `μ_i`.
 
 mod balance;
-mod complete;
+mod by_enumeration;
 mod exact;
 mod exchange;
 mod fleet;
-mod fleet_by_enumeration;
 mod generation;
 mod least_drain;
 mod master;
@@ -28,11 +27,10 @@ mod solve;
 mod table;
 
 pub use balance::{BALANCE_GAP, Balanced, Balancing, UnknownWeight, balance};
-pub use complete::solve_by_enumeration;
+pub use by_enumeration::{solve_by_enumeration, solve_fleet_by_enumeration};
 pub(crate) use exact::nearest;
 pub use exact::{Exact, Inexact, Prices, Unproven, exact};
 pub use fleet::{FleetCertificate, FleetSolution, ServerBound, solve_fleet};
-pub use fleet_by_enumeration::solve_fleet_by_enumeration;
 pub use pricing::{Knapsack, Priced};
 pub use solution::{
     Certificate, LOAD_MARGIN, Limits, Mix, PROOF_GAP, ProgramError, Relaxed, Solution,

@@ -109,13 +109,18 @@ pub struct Relaxed {
 impl Certificate {
     /// Relative gap `load/bound − 1`.
     pub fn gap(&self) -> f64 {
-        (self.load / self.bound - 1.0).max(0.0)
+        gap(self.load, self.bound)
     }
 
     /// Whether the gap is small enough to be called a proof.
     pub fn proven(&self) -> bool {
         self.gap() <= PROOF_GAP
     }
+}
+
+/// `load/bound − 1`, at least 0: rounding may put the load below its bound.
+pub(super) fn gap(load: f64, bound: f64) -> f64 {
+    (load / bound - 1.0).max(0.0)
 }
 
 /// The solved program.

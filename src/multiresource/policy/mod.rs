@@ -70,7 +70,6 @@ pub use system::{Action, Counters, Job, System, Violation};
 pub use tabled::Tabled;
 pub use unsuitable::Unsuitable;
 
-
 /// What a policy reacts to. Types are indices in the workload's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -7,8 +7,8 @@ use crate::multiresource::artifact::Family;
 use crate::multiresource::policy::{
     AdaptiveQuickswap, BalancedSplitting, BestFit, ConservativeBackfill, DivisorFilling,
     EasyBackfill, FamilyRule, Fcfs, FirstFit, LeastServersFirst, MaxWeight, MostServersFirst, Msfq,
-    Policy, RandomizedTimers, ServerFilling, ServerFillingSrpt, StaticQuickswap, Timers, Unsuitable,
-    Violation, each_family,
+    Policy, RandomizedTimers, ServerFilling, ServerFillingSrpt, StaticQuickswap, Timers,
+    Unsuitable, Violation, each_family,
 };
 use crate::multiresource::workload::{Workload, nearest};
 use crate::simulation::{Progress, Settings};

@@ -1,14 +1,14 @@
 //! A queue in a random environment: Poisson arrivals, exponential sizes, and a number of servers
 //! that a chain modulates.
 //!
-//! The environment does not look at the queue, but an edge of it may *be* a completion: one of
+//! The environment does not depend on the queue, but an edge of it may *be* a completion: one of
 //! the state's servers ends, busy or not, and the environment moves. The pair (jobs, state) is
 //! a QBD that repeats from the largest number of servers on ([`ModulatedQueue::qbd`]).
 
 use petgraph::graph::DiGraph;
 
+use super::chain::{ChainError, Rate, stationary};
 use super::qbd::{Level, Qbd};
-use super::{ChainError, Rate, stationary};
 
 /// One edge of an environment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +21,7 @@ pub struct Edge {
     pub rate: f64,
 }
 
-/// The chain that modulates, with its law.
+/// The modulating chain, with its stationary law.
 #[derive(Clone, Debug)]
 pub struct Environment {
     edges: Vec<Edge>,
@@ -102,8 +102,8 @@ impl Environment {
 
 /// A queue whose servers an environment modulates.
 ///
-/// While the environment is in state s, `min(q, c_s)` of q jobs are served, the oldest, each at rate
-/// μ. In a state that has a serving edge services end by that edge alone: of its `c_s` servers one
+/// While the environment is in state s, the oldest `min(q, c_s)` of q jobs are served, each at rate
+/// μ. In a state that has a serving edge services end by that edge alone: one of its `c_s` servers
 /// ends, and takes a job away if it had one.
 #[derive(Clone, Debug)]
 pub struct ModulatedQueue<'a> {
@@ -182,39 +182,33 @@ impl<'a> ModulatedQueue<'a> {
             .zip(self.serves.iter().copied())
     }
 
+    /// Services in state s that leave the environment as it is \[1/time\], of a queue that is never
+    /// empty.
+    pub fn speed(&self, s: usize) -> f64 {
+        match self.drains[s] {
+            true => 0.0,
+            false => f64::from(self.servers[s]) * self.service_rate,
+        }
+    }
+
     /// β: the largest number of servers.
     pub fn most_servers(&self) -> u32 {
-        self.servers.iter().copied().max().unwrap_or(0)
+        let most = self.servers.iter().copied().max();
+        most.expect("an irreducible environment has a state")
     }
 
     /// `E[μ c]` [1/time]: services of a queue that is never empty.
     pub fn capacity(&self) -> f64 {
-        let speeds = self
-            .servers
-            .iter()
-            .map(|c| f64::from(*c) * self.service_rate);
-        self.environment
-            .law
-            .iter()
-            .zip(speeds)
-            .map(|(p, d)| p * d)
+        let pairs = self.environment.law.iter().zip(&self.servers);
+        pairs
+            .map(|(p, c)| p * (f64::from(*c) * self.service_rate))
             .sum()
     }
 
     /// The work of solving [`ModulatedQueue::qbd`] once, very roughly in nanoseconds: a reduction, and
-    /// an elimination for each level of the boundary. Infinite where memory would not do.
+    /// an elimination for each level of the boundary. Infinite where memory does not suffice.
     pub fn matrix_work(&self) -> f64 {
         matrix_work(self.servers.len() as f64, f64::from(self.most_servers()))
-    }
-
-    /// The same for [`super::rounds::law`].
-    pub fn round_work(&self) -> f64 {
-        let levels = super::rounds::levels(self).unwrap_or(f64::INFINITY);
-        let states = self.servers.len();
-        match super::rounds::numbers(levels, states) <= MEMORY {
-            true => 130.0 * levels * states as f64,
-            false => f64::INFINITY,
-        }
     }
 
     /// The chain on (jobs, state).
@@ -236,7 +230,7 @@ impl<'a> ModulatedQueue<'a> {
         };
         for (edge, serves) in self.edges() {
             let served = if serves { busy(edge.from) } else { 0.0 };
-            // What is left is exactly 0 where all servers are busy.
+            // Exactly 0 where all servers are busy.
             let idle = f64::from(self.servers[edge.from]) - jobs as f64;
             let stays = match serves {
                 true => idle.max(0.0) * self.service_rate,
@@ -255,10 +249,10 @@ impl<'a> ModulatedQueue<'a> {
     }
 }
 
-/// Numbers that a solver may keep in memory: 8 bytes each, 800 MB.
+/// The most numbers that a solver keeps in memory: 8 bytes each, 800 MB.
 pub const MEMORY: f64 = 1e8;
 
-/// The work of a reduction with so many phases, and of so many levels that do not repeat.
+/// The work of a reduction with this many phases and this many levels in the boundary.
 pub fn matrix_work(phases: f64, boundary: f64) -> f64 {
     match (boundary + 12.0) * phases * phases <= MEMORY {
         true => (3.5 + 0.15 * boundary) * phases.powi(3) + 1e3 * phases + 2e4,

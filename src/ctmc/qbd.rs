@@ -6,8 +6,8 @@
 //! the first visit to the level below, from phase s, is in phase t. It solves
 //! `D + (L − diag) G + U G² = 0`. Two algorithms find it: *logarithmic reduction* (Latouche,
 //! Ramaswami, Journal of Applied Probability 30, 1993) and *cyclic reduction* (Bini, Meini, SIAM
-//! Journal on Matrix Analysis 17, 1996). Both are done here without a single subtraction: see
-//! [`super::sojourn`]. That is what keeps G accurate where the drift vanishes, and no shift is needed.
+//! Journal on Matrix Analysis 17, 1996). Both are done here without a single subtraction (see
+//! [`super::sojourn`]), so that G stays accurate where the drift vanishes, and no shift is needed.
 //!
 //! The law of the levels falls like the powers of `R = U (−L − U G)^{-1}`, but `(I − R)^{-1}` is
 //! not formed: in heavy traffic its square loses `1/drift²`. Sums over the levels solve Poisson
@@ -21,8 +21,8 @@
 //! ```
 //!
 //! # Practice
-//! Every solve asserts the residual of G; [`Qbd::solve_twice`] asserts too that both algorithms
-//! agree. An iteration that does not end is an error.
+//! Every solve checks the residual of G; [`Qbd::solve_twice`] also checks that both algorithms
+//! agree. An iteration that does not converge is an error.
 
 use nalgebra::{DMatrix, DVector, RowDVector};
 
@@ -55,7 +55,7 @@ pub struct Qbd {
     pub repeating: Level,
 }
 
-/// Why a QBD has no law that could be used.
+/// Why a QBD has no usable law.
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub enum QbdError {
     /// The mean drift is not downwards.
@@ -63,7 +63,7 @@ pub enum QbdError {
         "the process is not stable: its mean drift is {0:e} levels per time, expected one that is clearly negative"
     )]
     Unstable(f64),
-    /// An iteration did not end.
+    /// An iteration did not converge.
     #[error("{algorithm} did not converge within {iterations} iterations")]
     NotConverged {
         /// Which.
@@ -71,7 +71,7 @@ pub enum QbdError {
         /// After how many steps.
         iterations: usize,
     },
-    /// What was found does not solve the equation.
+    /// The matrix found does not solve the equation.
     #[error("the first-passage matrix has a residual of {found:e}, expected at most {allowed:e}")]
     Residual {
         /// The residual, relative to the rates.
@@ -79,10 +79,10 @@ pub enum QbdError {
         /// What is allowed.
         allowed: f64,
     },
-    /// The mean that came out cannot be one.
+    /// The mean that was computed is impossible.
     #[error("cancellation left no digit of the mean: {0}")]
     NoDigit(f64),
-    /// The two algorithms do not agree.
+    /// The two algorithms disagree.
     #[error("cyclic and logarithmic reduction differ by {0:e}")]
     Disagreement(f64),
 }
@@ -93,13 +93,13 @@ const RESIDUAL: f64 = 1e-13;
 /// Largest difference of an entry of G (a probability) between the two algorithms.
 const AGREEMENT: f64 = 1e-11;
 
-/// Above this much cancellation sums are made level by level.
+/// Above this much cancellation the levels are summed one by one.
 const CANCELLED: f64 = 1e5;
 
-/// Operations that go into such a sum.
+/// The most operations of such a sum.
 const SUMMED: usize = 2_000_000;
 
-/// Both reductions double the number of levels they look at; 2^100 of them are no queue.
+/// Both reductions double the number of levels in each iteration: 2^100 is beyond any queue.
 const ITERATIONS: usize = 100;
 
 /// The rates of the repeating level as matrices.
@@ -161,8 +161,8 @@ impl Rates {
         Err(not_converged("cyclic reduction"))
     }
 
-    /// Asserts `D + (L − diag) G + U G² = 0`.
-    fn assert_residual(&self, g: &DMatrix<f64>) -> Result<(), QbdError> {
+    /// Checks `D + (L − diag) G + U G² = 0`.
+    fn check_residual(&self, g: &DMatrix<f64>) -> Result<(), QbdError> {
         let leaving = self.up.column_sum() + self.off_diagonal_sum() + self.down.column_sum();
         let mut local = self.local.clone();
         local.set_diagonal(&-&leaving);
@@ -202,7 +202,7 @@ impl Qbd {
     /// Solves by cyclic reduction alone, the cheaper one.
     ///
     /// # Errors
-    /// When the process is unstable, or what was found does not solve the equation.
+    /// When the process is unstable, or the matrix found does not solve the equation.
     pub fn solve(&self) -> Result<Stationary, QbdError> {
         self.law(|rates| rates.cyclic_reduction())
     }
@@ -231,12 +231,12 @@ impl Qbd {
         let outward = rates.down.column_sum() - rates.up.column_sum();
         let drift = (&phases.law * &outward)[0];
         let turnover = (&phases.law * rates.up.column_sum())[0];
-        // A drift within its own rounding error is none.
+        // A drift within its rounding error counts as 0.
         if drift.is_nan() || drift <= 16.0 * f64::EPSILON * turnover {
             return Err(QbdError::Unstable(-drift));
         }
         let g = passage(&rates)?;
-        rates.assert_residual(&g)?;
+        rates.check_residual(&g)?;
         let above = sojourns(&(&rates.local + &rates.up * &g), &rates.down.column_sum());
         let mut levels = self.boundary_law(&g);
         let last = levels.len() - 1;
@@ -261,38 +261,45 @@ impl Qbd {
     fn boundary_law(&self, g: &DMatrix<f64>) -> Vec<RowDVector<f64>> {
         let last = self.boundary.len() - 1;
         let mut below: Vec<DMatrix<f64>> = Vec::with_capacity(last);
-        for (q, level) in self.boundary.iter().enumerate() {
-            let n = level.phases;
-            let mut rates = dense(&level.local, n, n);
-            if let Some(stay) = below.last() {
-                let back = returns(stay, &self.boundary[q - 1].up, n);
-                for &(s, t, rate) in &level.down {
-                    let mut row = rates.row_mut(s);
-                    row += rate * back.row(t);
-                }
-            }
-            if q == last {
-                for &(s, t, rate) in &level.up {
-                    let mut row = rates.row_mut(s);
-                    row += rate * g.row(t);
-                }
-                let mut laws = vec![Excursions::new(&rates).law];
-                for (level, stay) in self.boundary[1..].iter().zip(&below).rev() {
-                    let above = &laws[laws.len() - 1];
-                    let mut entry = RowDVector::zeros(stay.nrows());
-                    for &(s, t, rate) in &level.down {
-                        entry[t] += above[s] * rate;
-                    }
-                    laws.push(entry * stay);
-                }
-                laws.reverse();
-                return laws;
-            }
-            let mut exits = DVector::zeros(n);
+        for (q, level) in self.boundary[..last].iter().enumerate() {
+            let mut exits = DVector::zeros(level.phases);
             level.up.iter().for_each(|&(s, _, rate)| exits[s] += rate);
+            let rates = self.censored(q, below.last());
             below.push(sojourns(&rates, &exits));
         }
-        Vec::new()
+        let mut rates = self.censored(last, below.last());
+        add_product(&mut rates, &self.boundary[last].up, g);
+        let mut laws = vec![Excursions::new(&rates).law];
+        for (level, stay) in self.boundary[1..].iter().zip(&below).rev() {
+            let above = &laws[laws.len() - 1];
+            let mut entry = RowDVector::zeros(stay.nrows());
+            for &(s, t, rate) in &level.down {
+                entry[t] += above[s] * rate;
+            }
+            laws.push(entry * stay);
+        }
+        laws.reverse();
+        laws
+    }
+
+    /// Rates within level q of the boundary, excursions below it left out; `stay` has the times
+    /// spent on the level below.
+    fn censored(&self, q: usize, stay: Option<&DMatrix<f64>>) -> DMatrix<f64> {
+        let level = &self.boundary[q];
+        let mut rates = dense(&level.local, level.phases, level.phases);
+        if let Some(stay) = stay {
+            let back = returns(stay, &self.boundary[q - 1].up, level.phases);
+            add_product(&mut rates, &level.down, &back);
+        }
+        rates
+    }
+}
+
+/// Adds `block` times a matrix.
+fn add_product(rates: &mut DMatrix<f64>, block: &Block, matrix: &DMatrix<f64>) {
+    for &(s, t, rate) in block {
+        let mut row = rates.row_mut(s);
+        row += rate * matrix.row(t);
     }
 }
 
@@ -346,8 +353,9 @@ impl Stationary {
         let low: f64 = self.levels[..b].iter().enumerate().map(moments).sum();
         let mut total = below + sum.sum();
         let mut moment = low + b as f64 * sum.sum() + beyond.sum();
-        // Where phases change much more slowly than jobs come, the Poisson equations cancel; the
-        // levels are few then, and their plain sum does not.
+        // Where phases change much more slowly than jobs arrive, the Poisson equations suffer from
+        // cancellation; there are few levels then, and their plain sum does not. Where there are
+        // too many, the first result stands.
         if lost.max(lost_beyond) > CANCELLED {
             (total, moment) = self.summed().unwrap_or((total, moment));
         }

@@ -5,15 +5,15 @@ use super::modulated::ModulatedQueue;
 ///
 /// `Δ(s)` is how many completions a queue that is never empty is ahead of the mean when the
 /// environment starts in s: `A Δ = E[μ c] − μ c`, `θ Δ = 0`. With it the mean number of jobs has
-/// a form that keeps its digits in heavy traffic. Of `d/dt E[Q²] = 0` and the balance of
-/// `E[Q; s]`, by elementary algebra and for any number of servers,
+/// a form that keeps its digits in heavy traffic: from `d/dt E[Q²] = 0` and the balance of
+/// `E[Q; s]`, for any number of servers,
 ///
 /// ```text
 /// E[Q] = (ρ + E[Δ(v)]) / (1 − ρ) + E_U[Q − Δ]
 /// ```
 ///
-/// where v is the state *after* a completion of the never-empty queue, and `E_U` averages over the
-/// moments when service goes unused (Q and state just after). Since then `0 ≤ Q ≤ β − 1`,
+/// Here v is the state *after* a completion of the never-empty queue, and `E_U` averages over the
+/// moments when service goes unused (Q and state just after). Since `0 ≤ Q ≤ β − 1` at these,
 /// theorem 8's bounds follow. The paper takes v before the completion, which is wrong where
 /// completions move the environment.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct RelativeCompletions {
 }
 
 impl RelativeCompletions {
-    /// Solves for Δ, going round the environment backwards once.
+    /// Solves for Δ, one backward pass over the states.
     pub fn new(queue: &ModulatedQueue<'_>) -> Self {
         let environment = queue.environment();
         let capacity = queue.capacity();
@@ -48,25 +48,20 @@ impl RelativeCompletions {
                 let onward = if edge.to == 0 { 0.0 } else { ahead[edge.to] };
                 gain[s] += edge.rate * onward;
             }
-            ahead[s] = if leaving[s] > 0.0 {
-                gain[s] / leaving[s]
-            } else {
-                0.0
-            };
+            // A single state is never left, and its gain is 0.
+            if leaving[s] > 0.0 {
+                ahead[s] = gain[s] / leaving[s];
+            }
         }
-        let mean: f64 = environment
-            .law()
-            .iter()
-            .zip(&ahead)
-            .map(|(p, a)| p * a)
-            .sum();
+        let pairs = environment.law().iter().zip(&ahead);
+        let mean: f64 = pairs.map(|(p, a)| p * a).sum();
         ahead.iter_mut().for_each(|a| *a -= mean);
         let mut after = 0.0;
         for (edge, _) in queue.edges().filter(|(_, serves)| *serves) {
             after += environment.law()[edge.from] * edge.rate * ahead[edge.to];
         }
-        for s in (0..n).filter(|s| !queue.drains(*s)) {
-            after += environment.law()[s] * speed(s) * ahead[s];
+        for (s, ahead) in ahead.iter().enumerate() {
+            after += environment.law()[s] * queue.speed(s) * ahead;
         }
         RelativeCompletions {
             load: queue.arrival_rate() / capacity,

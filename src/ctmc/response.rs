@@ -1,16 +1,17 @@
 //! Response times in a modulated queue: a tagged arrival, followed until it leaves.
 //!
 //! Jobs are served in their order of arrival, so a job that finds q others takes position q + 1
-//! and is served while its position is at most the number of servers. Completions of those ahead lower its
-//! position; those behind do not matter. So (position, state) is an absorbing chain, started
+//! and is served while its position is at most the number of servers. Completions of jobs ahead lower
+//! its position; jobs behind do not matter. So (position, state) is an absorbing chain, started
 //! from the stationary law (Poisson arrivals see time averages), and uniformization gives its survival:
 //! `P(T > t) = Σ_k Pois(k; Λt) s_k` with `s_k` the probability that it survives k jumps.
 
 use statrs::function::gamma::ln_gamma;
 
+use super::bisection::bisected;
 use super::modulated::ModulatedQueue;
 
-/// What is still there after each jump of the uniformized chain.
+/// The probability that a job is still in the system after each jump of the uniformized chain.
 #[derive(Clone, Debug)]
 pub struct Survival {
     /// Λ [1/time].
@@ -19,10 +20,10 @@ pub struct Survival {
     after: Vec<f64>,
 }
 
-/// Positions are left out where less than this is at them or behind.
+/// Positions are left out where the probability of them and of all behind is below this.
 const NEGLIGIBLE: f64 = 1e-14;
 
-/// Drops the last positions, as long as less than `mass` goes with them.
+/// Drops the last positions, as long as their probability is below `mass` together.
 fn shorten(law: &mut [Vec<f64>], mass: f64) {
     let mut dropped = 0.0;
     let mut length = law[0].len();
@@ -41,8 +42,8 @@ fn shorten(law: &mut [Vec<f64>], mass: f64) {
 const LEAST: f64 = 0.0099;
 
 impl Survival {
-    /// Follows arrivals to a queue with this law (`law[s][q]`) until fewer than 1 % are left, or
-    /// `None` if that takes more than `budget` operations.
+    /// Follows arrivals to a queue with this law (`law[s][q]`) until fewer than 1 % are left; `None`
+    /// if that takes more than `budget` operations.
     pub fn new(queue: &ModulatedQueue<'_>, law: &[Vec<f64>], budget: f64) -> Option<Self> {
         let walk = Walk::new(queue);
         let mut now: Vec<Vec<f64>> = law.to_vec();
@@ -94,7 +95,7 @@ impl Survival {
         sum
     }
 
-    /// The mean response time, from what was followed and a geometric rest: a check, no result.
+    /// The mean response time, with a geometric rest beyond what was followed: for tests.
     #[cfg(test)]
     pub(super) fn mean(&self) -> f64 {
         let [.., before, last] = self.after[..] else {
@@ -110,15 +111,8 @@ impl Survival {
 
     /// The time by which a fraction p ≤ .99 of the jobs has left.
     pub fn percentile(&self, p: f64) -> f64 {
-        let (mut low, mut high) = (0.0, self.after.len() as f64 / self.rate);
-        for _ in 0..200 {
-            let middle = 0.5 * (low + high);
-            if self.above(middle) > 1.0 - p {
-                low = middle
-            } else {
-                high = middle
-            }
-        }
+        let end = self.after.len() as f64 / self.rate;
+        let [low, high] = bisected([0.0, end], |time| self.above(time) > 1.0 - p);
         0.5 * (low + high)
     }
 }
@@ -135,11 +129,8 @@ struct Walk<'a, 'b> {
 
 impl<'a, 'b> Walk<'a, 'b> {
     fn new(queue: &'a ModulatedQueue<'b>) -> Self {
-        let speed = |s: usize| match queue.drains(s) {
-            true => 0.0,
-            false => f64::from(queue.servers()[s]) * queue.service_rate(),
-        };
-        let mut leaving: Vec<f64> = (0..queue.servers().len()).map(speed).collect();
+        let states = 0..queue.servers().len();
+        let mut leaving: Vec<f64> = states.map(|s| queue.speed(s)).collect();
         for (edge, _) in queue.edges() {
             leaving[edge.from] += edge.rate;
         }
@@ -151,7 +142,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// One jump; returns the probability that it is the tagged job's end.
+    /// One jump; returns the probability that it is the tagged job's completion.
     fn jump(&self, now: &[Vec<f64>], next: &mut [Vec<f64>]) -> f64 {
         let mut gone = 0.0;
         for (s, (new, old)) in next.iter_mut().zip(now).enumerate() {
@@ -189,9 +180,9 @@ impl<'a, 'b> Walk<'a, 'b> {
         self.queue.service_rate() / self.rate
     }
 
-    /// Where the tagged job is served itself, with p < c jobs ahead, not each of the c services
-    /// lowers its position, as was taken for granted: p do, one is its own, and the others are of those behind
-    /// or of nobody. Returns the probability of its own.
+    /// Corrects the positions p < c, where the tagged job itself is served: of the c services that
+    /// were all counted as those of jobs ahead, p are, one is its own, and the others are those of jobs
+    /// behind or of no job. Returns the probability of its own.
     fn correct(&self, s: usize, old: &[f64], new: &mut [f64]) -> f64 {
         let servers = self.queue.servers()[s] as usize;
         let mut gone = 0.0;

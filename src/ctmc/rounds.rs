@@ -1,10 +1,10 @@
-//! The law of a modulated queue by going round: a second way beside the QBD, and the faster one
-//! where the environment has many states.
+//! The law of a modulated queue by rounds of its environment: a second way beside the QBD, and the
+//! faster one where the environment has many states.
 //!
-//! In an environment that goes round, what matters is how many jobs there are when it comes
-//! back to state 0. Between, each state is a birth-and-death process that runs for an exponential
-//! time: one tridiagonal solve. A round costs O(edges × levels), and the number of jobs at state 0 is
-//! the fixed point of a round. It is found by GMRES (Saad, Schultz, SIAM Journal on Scientific and
+//! A *round* is the time between two visits of state 0. In each state on the way the number of jobs
+//! is a birth-and-death process that runs for an exponential time: one tridiagonal solve. A round
+//! costs O(edges × levels), and the law of the number of jobs in state 0 is the fixed point of a
+//! round. It is found by GMRES (Saad, Schultz, SIAM Journal on Scientific and
 //! Statistical Computing 7, 1986), preconditioned by the birth-and-death process with the round's
 //! mean drift and its exact rate of decay.
 //!
@@ -13,10 +13,11 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::modulated::{Edge, ModulatedQueue};
+use super::bisection::bisected;
+use super::modulated::{Edge, MEMORY, ModulatedQueue};
 use super::relative::RelativeCompletions;
 
-/// Probability of the levels that are left out, as a power of e.
+/// The probability of the levels left out is exp(−TAIL).
 const TAIL: f64 = 38.0;
 
 /// Residual of the fixed point, in total variation.
@@ -25,10 +26,10 @@ const RESIDUAL: f64 = 1e-14;
 /// GMRES steps; with its preconditioner it needs 10 to 40.
 const STEPS: usize = 120;
 
-/// A round has to take away more jobs than this.
+/// The least mean change of the number of jobs in a round.
 const LEAST_CHANGE: f64 = 1e-4;
 
-/// Fewer jobs than this on average have too few digits in a law of absolute accuracy.
+/// The least mean number of jobs: the law is accurate in absolute terms, so less has too few digits.
 const RARE: f64 = 1e-5;
 
 /// Why there is no law.
@@ -71,12 +72,23 @@ pub struct RoundLaw {
 
 /// Levels that the law of a queue needs; `None` where it does not go round or is not stable.
 pub fn levels(queue: &ModulatedQueue<'_>) -> Option<f64> {
-    let decay = Rounds::new(queue)?.decay()?;
-    Some(f64::from(queue.most_servers()) + TAIL / decay + 2.0)
+    let rounds = Rounds::new(queue)?;
+    Some(rounds.levels(rounds.decay()?))
+}
+
+/// The work of [`law`], very roughly in nanoseconds; infinite where it does not apply, or memory
+/// does not suffice.
+pub fn work(queue: &ModulatedQueue<'_>) -> f64 {
+    let levels = levels(queue).unwrap_or(f64::INFINITY);
+    let states = queue.servers().len();
+    match numbers(levels, states) <= MEMORY {
+        true => 130.0 * levels * states as f64,
+        false => f64::INFINITY,
+    }
 }
 
 /// Numbers that are kept: the law, and the basis of GMRES.
-pub(super) fn numbers(levels: f64, states: usize) -> f64 {
+fn numbers(levels: f64, states: usize) -> f64 {
     levels * (states + STEPS) as f64
 }
 
@@ -89,7 +101,7 @@ pub fn law(queue: &ModulatedQueue<'_>, limit: usize) -> Result<RoundLaw, RoundsE
     let load = queue.arrival_rate() / queue.capacity();
     let decay = rounds.decay().ok_or(RoundsError::Unstable(load))?;
     let states = rounds.stages.len();
-    let levels = f64::from(queue.most_servers()) + TAIL / decay + 2.0;
+    let levels = rounds.levels(decay);
     if numbers(levels, states) > limit as f64 {
         return Err(RoundsError::TooLarge {
             levels,
@@ -101,10 +113,12 @@ pub fn law(queue: &ModulatedQueue<'_>, limit: usize) -> Result<RoundLaw, RoundsE
     rounds.law(start)
 }
 
-/// A state of the environment with its ways out.
+/// A state of the environment with its exits.
 struct Stage {
     servers: usize,
     drains: bool,
+    /// Services that leave the environment as it is \[1/time\].
+    speed: f64,
     /// Rate at which it is left.
     leaving: f64,
     exits: Vec<(Edge, bool)>,
@@ -121,6 +135,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         let stage = |s: usize| Stage {
             servers: queue.servers()[s] as usize,
             drains: queue.drains(s),
+            speed: queue.speed(s),
             leaving: 0.0,
             exits: Vec::new(),
         };
@@ -129,7 +144,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
             stages[edge.from].leaving += edge.rate;
             stages[edge.from].exits.push((*edge, serves));
         }
-        // A single state is never left; a round of it is any time, say a service.
+        // A single state is never left: a round of it is any time, here a service.
         if let [only] = &mut stages[..] {
             only.leaving = queue.service_rate();
             let edge = Edge {
@@ -142,6 +157,11 @@ impl<'a, 'b> Rounds<'a, 'b> {
         environment.goes_round().then_some(Rounds { queue, stages })
     }
 
+    /// Levels that matter where the law falls at this rate.
+    fn levels(&self, decay: f64) -> f64 {
+        f64::from(self.queue.most_servers()) + TAIL / decay + 2.0
+    }
+
     /// `ln z`, z > 1 with `F(z) = 1`: the rate at which the law of the levels decays.
     fn decay(&self) -> Option<f64> {
         if self.queue.arrival_rate() >= self.queue.capacity() {
@@ -150,41 +170,26 @@ impl<'a, 'b> Rounds<'a, 'b> {
         let poles = self.stages.iter().map(|stage| self.pole(stage));
         let pole = poles.fold(f64::INFINITY, f64::min) - 1.0;
         // F < 1 between 1 and the root, and > 1 from there to the pole.
-        let (mut low, mut high) = (pole.ln() - 25.0, pole.ln());
-        for _ in 0..60 {
-            let middle = 0.5 * (low + high);
-            if self.growth(1.0 + middle.exp()) < 1.0 {
-                low = middle
-            } else {
-                high = middle
-            }
-        }
-        Some(low.exp().ln_1p())
-    }
-
-    /// Services a time in a state that does not drain.
-    fn speed(&self, stage: &Stage) -> f64 {
-        match stage.drains {
-            true => 0.0,
-            false => stage.servers as f64 * self.queue.service_rate(),
-        }
+        let range = [pole.ln() - 25.0, pole.ln()];
+        let [root, _] = bisected(range, |x| self.growth(1.0 + x.exp()) < 1.0);
+        Some(root.exp().ln_1p())
     }
 
     /// Where the generating function of one stage ends: the larger root of
     /// `r + λ(1 − z) + d(1 − 1/z) = 0`.
     fn pole(&self, stage: &Stage) -> f64 {
-        let (lambda, d) = (self.queue.arrival_rate(), self.speed(stage));
+        let (lambda, d) = (self.queue.arrival_rate(), stage.speed);
         let half = 0.5 * (stage.leaving + lambda + d);
         (half + (half * half - lambda * d).max(0.0).sqrt()) / lambda
     }
 
-    /// `F(z)`: the generating function of the net arrivals of a round among very many jobs.
+    /// `F(z)`: the generating function of the net arrivals of a round in which the queue is never empty.
     fn growth(&self, z: f64) -> f64 {
         let mut weight = vec![0.0; self.stages.len() + 1];
         weight[0] = 1.0;
         let mut back = 0.0;
         for (s, stage) in self.stages.iter().enumerate() {
-            let (lambda, d) = (self.queue.arrival_rate(), self.speed(stage));
+            let (lambda, d) = (self.queue.arrival_rate(), stage.speed);
             let stay = weight[s] / (stage.leaving - (z - 1.0) * (lambda - d / z));
             if stay < 0.0 || stay.is_nan() {
                 return f64::INFINITY;
@@ -202,7 +207,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
     }
 
     /// One round: from the law at state 0 (time spent, by level) to the law when it is back.
-    /// `visit` sees each stage with its law.
+    /// `visit` gets each stage with its law.
     fn round(&self, start: &[f64], mut visit: impl FnMut(usize, &[f64])) -> Vec<f64> {
         let top = start.len();
         let mut inflow: Vec<Vec<f64>> = vec![Vec::new(); self.stages.len()];
@@ -245,10 +250,10 @@ impl<'a, 'b> Rounds<'a, 'b> {
     }
 
     /// From the flow into a stage to the time spent there: `v (r − Q) = inflow`, Q the generator of the
-    /// birth-and-death process, which goes on above the levels kept.
+    /// birth-and-death process, which continues above the levels kept.
     fn stay(&self, stage: &Stage, law: &mut [f64]) {
         let lambda = self.queue.arrival_rate();
-        let (rate, full) = (self.queue.service_rate(), self.speed(stage));
+        let (rate, full) = (self.queue.service_rate(), stage.speed);
         // A pivot is d_q + e_q, with e_q = r + λ e_{q+1}/(d_{q+1} + e_{q+1}): nothing is subtracted.
         let half = 0.5 * (full - stage.leaving - lambda);
         let root = (half * half + stage.leaving * full).sqrt();
@@ -299,7 +304,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         if smoother.down < LEAST_CHANGE {
             return Err(RoundsError::ShortRound(smoother.down));
         }
-        // A short round changes little: its defect has to be as much smaller.
+        // A short round changes little: its defect must be smaller in proportion.
         let tolerance = (RESIDUAL * smoother.down.min(1.0)).max(2.0 * f64::EPSILON);
         let mut law = self.geometric(levels, decay);
         let mut residual = f64::INFINITY;
@@ -319,7 +324,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
             let total: f64 = law.iter().sum();
             law.iter_mut().for_each(|p| *p /= total);
         }
-        // What rounding leaves: a few units in the last place of each round.
+        // Rounding leaves a few units in the last place of each round.
         match residual <= 1000.0 * RESIDUAL {
             true => Ok(law),
             false => Err(RoundsError::NotConverged(residual)),
@@ -356,6 +361,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         self.round(&start, |s, of_stage| {
             let stage = &self.stages[s];
             let serving = stage.exits.iter().find(|(_, serves)| *serves);
+            // Without a serving edge services leave the environment as it is.
             let after = serving.map_or(s, |(edge, _)| edge.to);
             for (q, p) in of_stage.iter().enumerate().take(stage.servers) {
                 let missed = (stage.servers - q) as f64 * rate * p;
@@ -370,12 +376,10 @@ impl<'a, 'b> Rounds<'a, 'b> {
             return Err(RoundsError::TooRare(jobs));
         }
         let relative = RelativeCompletions::new(self.queue);
-        let furthest = relative
-            .ahead
-            .iter()
-            .fold(0.0, |most, a| f64::max(most, a.abs()));
-        // From the moments when service goes unused it keeps its digits in heavy traffic, where
-        // the sum does not; where Δ is much more than the mean, it is the other way about.
+        let ahead = relative.ahead.iter();
+        let furthest = ahead.fold(0.0, |most, a| f64::max(most, a.abs()));
+        // The mean from the moments of unused service keeps its digits in heavy traffic, where the
+        // sum loses them; where Δ is much larger than the mean, the sum is the accurate one.
         let mean = match furthest * f64::EPSILON < 1e-11 * jobs {
             true => relative.mean_number(&unused, unused_jobs),
             false => jobs,
@@ -384,7 +388,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
     }
 }
 
-/// `I + B⁻¹`, B the birth-and-death process that drifts down as a round does.
+/// `I + B⁻¹`, B the birth-and-death process with the mean drift of a round.
 struct Smoother {
     /// Births over deaths.
     ratio: f64,
@@ -413,8 +417,8 @@ impl Smoother {
     }
 }
 
-/// Solves `operator(x) = right` from 0 by GMRES, to a residual of 2-norm `tolerance` or as far as
-/// [`STEPS`] lead.
+/// Solves `operator(x) = right` from 0 by GMRES, to a residual of 2-norm `tolerance` or for
+/// [`STEPS`] steps.
 fn gmres(right: &[f64], tolerance: f64, operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
     let right = DVector::from_column_slice(right);
     let norm = right.norm();
@@ -425,7 +429,7 @@ fn gmres(right: &[f64], tolerance: f64, operator: impl Fn(&[f64]) -> Vec<f64>) -
     target[0] = norm;
     for k in 0..STEPS {
         let mut next = DVector::from_vec(operator(basis[k].as_slice()));
-        // Twice is enough.
+        // Orthogonalized twice, against rounding.
         for _ in 0..2 {
             for (j, v) in basis.iter().enumerate() {
                 let along = v.dot(&next);
@@ -458,7 +462,7 @@ fn gmres(right: &[f64], tolerance: f64, operator: impl Fn(&[f64]) -> Vec<f64>) -
     combination(&basis, &hessenberg, &target, rotations.len())
 }
 
-/// Back substitution in the triangle, and the sum of the basis that it weighs.
+/// Back substitution in the triangle gives the weights of the basis; their sum.
 fn combination(
     basis: &[DVector<f64>],
     triangle: &DMatrix<f64>,

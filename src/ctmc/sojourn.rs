@@ -11,9 +11,9 @@ const SMALL: usize = 24;
 ///
 /// States are eliminated as Grassmann, Taksar and Heyman do: a diagonal is the sum of what
 /// leaves, never a difference (see also A. S. Alfa, J. Xue, Q. Ye, Mathematics of Computation
-/// 71, 2002). Nothing is subtracted, so that every entry has the relative accuracy of the rates,
-/// however stiff they are and however rarely the class is left. Larger matrices are halved, which
-/// puts the work (2n³) into matrix products.
+/// 71, 2002). Without subtractions every entry has the relative accuracy of the rates, however stiff
+/// they are and however rarely the class is left. Larger matrices are halved, so that most of the
+/// work (2n³) is matrix products.
 pub(super) fn sojourns(rates: &DMatrix<f64>, exits: &DVector<f64>) -> DMatrix<f64> {
     let n = exits.len();
     if n <= SMALL {

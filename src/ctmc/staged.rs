@@ -1,16 +1,16 @@
 //! A queue in a random environment with sizes of exponential stages, served preemptively.
 //!
-//! The oldest jobs are served; one that loses its server keeps its stage. The environment stays as
-//! it is; what is added is the stage of every job that may have been started: of the first β
-//! positions, in their order. Only of those that are always served together, the first `min c > 0`
-//! positions, their numbers by stage are enough.
+//! The oldest jobs are served; one that loses its server keeps its stage. To the state of the
+//! environment the chain adds the stage of every job that may have been started: those of the first β
+//! positions, in order. For the first `min c > 0` positions, which are always served together, the
+//! number of jobs in each stage suffices.
 
 use std::collections::HashMap;
 
 use super::modulated::ModulatedQueue;
 use super::qbd::{Level, Qbd};
 
-/// A law of m ≥ 1 exponential stages: a size begins in one, and goes on from stage to stage.
+/// A law of m ≥ 1 exponential stages: a size begins in one of them and passes from stage to stage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseType {
     /// Probability to begin in each stage (m), ≥ 0, of sum 1 up to rounding.
@@ -47,13 +47,13 @@ impl PhaseType {
     }
 }
 
-/// Stages by position: of the first few in increasing order, then position by position.
+/// Stages by position; those of the positions served together in increasing order.
 type Stages = Vec<u8>;
 
 /// The chain on (jobs, state of the environment, stages); see [`staged_phases`] for its size. The
-/// queue's own service rate does not count.
+/// queue's own service rate is not used.
 ///
-/// The environment must not move by completions: with stages these would have no such chain.
+/// No edge of the environment may be a completion.
 pub fn staged_qbd(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
     let most = queue.most_servers() as usize;
     let chain = Chain::new(queue, size, together(queue), most);
@@ -159,7 +159,7 @@ impl<'a, 'b> Chain<'a, 'b> {
         level
     }
 
-    /// A newcomer among the first positions draws its first stage; behind them it waits to.
+    /// An arrival among the first positions draws its first stage; behind them it draws it later.
     fn arrival(&self, level: &mut Level, s: usize, stages: &Stages) {
         let from = self.phase(s, stages.clone());
         let rate = self.queue.arrival_rate();
@@ -179,7 +179,7 @@ impl<'a, 'b> Chain<'a, 'b> {
         all.filter(|(_, p)| **p > 0.0).map(|(k, p)| (k as u8, *p))
     }
 
-    /// Each job that runs goes on to its next stage, or leaves.
+    /// Each running job passes to its next stage, or leaves.
     fn services(&self, level: &mut Level, s: usize, stages: &Stages, jobs: usize) {
         let from = self.phase(s, stages.clone());
         let running = stages.len().min(self.queue.servers()[s] as usize);

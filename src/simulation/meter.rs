@@ -1,6 +1,6 @@
-/// What the integral of a quantity needs that jumps as time goes: `Σ Δ t` over its jumps Δ at times
-/// t since an origin. At time T after it the integral is `value·T − Σ Δ t`; so what does not move
-/// costs nothing.
+/// The first moment of the jumps of a quantity, for its integral over time: `Σ Δ t` over its jumps Δ
+/// at times t since an origin. At time T after it the integral is `value·T − Σ Δ t`; so a constant
+/// quantity costs no work.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Moment(f64);
 

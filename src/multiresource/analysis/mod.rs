@@ -8,13 +8,13 @@
 //! `E[Q_i]`, `P(Q_i > x)` and, since jobs of a type are served in their order of arrival, the
 //! law of the response time; `E[T_i] = E[Q_i]/λ_i` by Little, `E[T] = Σ E[Q_i] / Σ λ_i`. All of
 //! that for Poisson arrivals and sizes that are exponential or, with preemption, of phase type;
-//! others are taken as if they were Poisson, and exponential, of the same means, and whoever
-//! claims what comes out has to say so.
+//! others are analysed as Poisson and exponential with the same means, and claims of such results
+//! state that.
 //!
 //! # Practice
 //! Two solvers, and each queue goes to the one with less work: [`crate::ctmc::Qbd`] works with
 //! matrices of phases × phases, [`crate::ctmc::rounds`] with vectors of levels, which suits
-//! routes of hundreds of phases. What neither can do within the budget is refused with its size,
+//! routes of hundreds of phases. What neither can solve within the budget is refused with its size,
 //! and the bounds remain ([`PaperBounds`]).
 
 pub mod one_or_all;
@@ -30,7 +30,7 @@ use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::modulation::Modulation;
 use crate::multiresource::workload::{JobType, Workload};
 
-/// Mean numbers of jobs (K), and what follows from them.
+/// Mean numbers of jobs (K), and the mean responses that follow.
 #[derive(Clone, Debug)]
 pub struct Cost {
     /// `E[Q_i]` (K).
@@ -46,7 +46,7 @@ impl Cost {
     /// `Σ w_i E[T_i]` \[time\], w of sum 1.
     pub fn weighted_response(&self, workload: &Workload) -> f64 {
         let pairs = self.numbers.iter().zip(workload.types());
-        let responses = pairs.map(|(number, kind)| number / kind.arrival_rate());
+        let responses = pairs.map(|(number, job_type)| number / job_type.arrival_rate());
         let shares = workload.load_shares();
         shares.iter().zip(responses).map(|(w, t)| w * t).sum()
     }
@@ -74,7 +74,7 @@ pub enum AnalysisError {
         /// Its load.
         load: f64,
     },
-    /// The solver found no answer that it can vouch for.
+    /// The solver found no reliable answer.
     #[error("the queue of type `{name}` (load {load}) has no answer with a digit left: {source}")]
     Solver {
         /// The type.
@@ -86,7 +86,7 @@ pub enum AnalysisError {
     },
 }
 
-/// How large a chain is that was not solved.
+/// The size of a chain that was not solved.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(
     "the chain of type `{name}` has {phases} phases and about {levels:.0} levels, more than the budget for exact analysis allows"
@@ -100,10 +100,10 @@ pub struct Size {
     pub levels: f64,
 }
 
-/// Matrices that take less work are not weighed against anything.
+/// Matrices that take less work are used without a comparison.
 const SMALL: f64 = 3e5;
 
-/// Operations that go into the levels of one law made with matrices.
+/// The most operations for the levels of one law by matrices.
 const MOST_STEPS: usize = 200_000_000;
 
 /// How a queue is solved.
@@ -115,7 +115,7 @@ enum Way {
 
 /// The queue of one type under a policy.
 pub struct TypeQueue<'a> {
-    kind: &'a JobType,
+    job_type: &'a JobType,
     queue: ModulatedQueue<'a>,
     /// The stages of its sizes, where these have to be added.
     stages: Option<PhaseType>,
@@ -123,20 +123,20 @@ pub struct TypeQueue<'a> {
 
 impl<'a> TypeQueue<'a> {
     /// Type i under the policy of this chain. Without preemption, and where they are not of phase
-    /// type, sizes are taken as exponential, and arrivals as Poisson in any case: what comes out
-    /// for others is an approximation.
+    /// type, sizes are taken as exponential, and arrivals as Poisson in any case: for others the
+    /// result is an approximation.
     pub fn new(
         workload: &'a Workload,
         modulation: &'a Modulation,
         preemption: Preemption,
         i: usize,
     ) -> Self {
-        let kind = &workload.types()[i];
+        let job_type = &workload.types()[i];
         TypeQueue {
-            kind,
+            job_type,
             queue: modulation.queue(workload, i),
-            stages: match preemption != Preemption::None && !kind.size().is_exponential() {
-                true => kind.size().phases(),
+            stages: match preemption != Preemption::None && !job_type.size().is_exponential() {
+                true => job_type.size().phases(),
                 false => None,
             },
         }
@@ -148,7 +148,7 @@ impl<'a> TypeQueue<'a> {
             queue: self
                 .queue
                 .with_arrival_rate(factor * self.queue.arrival_rate()),
-            kind: self.kind,
+            job_type: self.job_type,
             stages: self.stages.clone(),
         }
     }
@@ -173,7 +173,7 @@ impl<'a> TypeQueue<'a> {
         if matrices < SMALL {
             return (Way::Matrices, matrices);
         }
-        let rounds = self.queue.round_work();
+        let rounds = rounds::work(&self.queue);
         match matrices <= rounds {
             true => (Way::Matrices, matrices),
             false => (Way::Rounds, rounds),
@@ -198,7 +198,7 @@ impl<'a> TypeQueue<'a> {
 
     fn failed(&self, source: impl std::error::Error + Send + Sync + 'static) -> AnalysisError {
         AnalysisError::Solver {
-            name: self.kind.name().into(),
+            name: self.job_type.name().into(),
             load: self.load(),
             source: Box::new(source),
         }
@@ -207,14 +207,14 @@ impl<'a> TypeQueue<'a> {
     fn check(&self, budget: f64) -> Result<(), AnalysisError> {
         let load = self.load();
         if load >= 1.0 || load.is_nan() {
-            let name = self.kind.name().into();
+            let name = self.job_type.name().into();
             return Err(AnalysisError::Unstable { name, load });
         }
         match self.work() {
-            // No budget pays for what does not fit into memory.
+            // Infinite where memory does not suffice.
             work if work <= budget && work.is_finite() => Ok(()),
             _ => Err(AnalysisError::TooLarge(Size {
-                name: self.kind.name().into(),
+                name: self.job_type.name().into(),
                 phases: self.phases(),
                 levels: rounds::levels(&self.queue).unwrap_or(f64::INFINITY),
             })),
@@ -242,9 +242,9 @@ impl<'a> TypeQueue<'a> {
         self.sound(law.map_err(|e| self.failed(e))?.mean())
     }
 
-    /// A mean number is at least the number in service, or no digit of it is left.
+    /// A mean number below the mean number in service has lost all its digits.
     fn sound(&self, mean: f64) -> Result<f64, AnalysisError> {
-        let offered = self.queue.arrival_rate() * self.kind.mean_size();
+        let offered = self.queue.arrival_rate() * self.job_type.mean_size();
         match mean >= offered * (1.0 - 1e-9) && mean.is_finite() {
             true => Ok(mean),
             false => Err(self.failed(QbdError::NoDigit(mean))),
@@ -273,8 +273,8 @@ impl<'a> TypeQueue<'a> {
         Ok(Some(law))
     }
 
-    /// The law by going round, where that is the cheaper way; `None` where it is not, or fails
-    /// and matrices are within the budget.
+    /// The law by rounds, where that is the cheaper way; `None` where it is not, or fails and matrices
+    /// are within the budget.
     fn round_law(&self, budget: f64) -> Result<Option<RoundLaw>, AnalysisError> {
         if let Way::Matrices = self.plan().0 {
             return Ok(None);
@@ -286,7 +286,7 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Levels are kept until they have no probability to speak of, or have taken enough work.
+    /// Levels are kept until their probability is negligible, or the work is at its limit.
     fn matrix_law(&self) -> Result<TypeLaw, QbdError> {
         let solved = self.queue.qbd().solve_twice()?;
         let n = self.queue.servers().len();

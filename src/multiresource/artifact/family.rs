@@ -123,3 +123,20 @@ pub struct Switching {
     /// many small ones.
     pub patience: f64,
 }
+
+macro_rules! into_family {
+    ($($variant:ident($policy:ty),)*) => {$(
+        impl From<$policy> for Family {
+            fn from(policy: $policy) -> Self {
+                Family::$variant(policy)
+            }
+        }
+    )*};
+}
+into_family! {
+    Msr(MsrPolicy),
+    StaticQuickswap(StaticQuickswapPolicy),
+    AdaptiveQuickswap(AdaptiveQuickswapPolicy),
+    AdaptiveMsr(AdaptiveMsrPolicy),
+    Optimal(TablePolicy),
+}

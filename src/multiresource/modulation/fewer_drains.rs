@@ -9,10 +9,10 @@ use crate::multiresource::program::Mix;
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::workload::Workload;
 
-/// Additions that a descent may take, about.
+/// About the most additions that a descent may take.
 const WORK: usize = 400_000_000;
 
-/// Relative slack below which a type is served no better than the load asks for.
+/// Relative slack below which a type counts as tight.
 const TIGHT: f64 = 1e-9;
 
 /// The mix, or one of the same load with less to drain in a round of its loop; `face` are schedules
@@ -56,7 +56,7 @@ impl<'a> Descent<'a> {
         let order = least_drain_order(&mix.schedules);
         Descent {
             drains: drains(&mix.schedules, &order),
-            t: 1.0 / mix.loads(workload).into_iter().fold(0.0, f64::max),
+            t: 1.0 / mix.load(workload),
             workload,
             mix,
             order,
@@ -84,7 +84,7 @@ impl<'a> Descent<'a> {
         is_regular.then_some(Basis { tight, equations })
     }
 
-    /// The mix after the exchange that shortens the loop most, as it stands in the tour.
+    /// The mix after the exchange that shortens the loop most.
     fn next(&self, basis: &Basis, face: &[Schedule]) -> Option<Descent<'a>> {
         let mut gains: Vec<(i64, usize, usize)> = Vec::new();
         for (place, schedule) in face.iter().enumerate() {
@@ -116,8 +116,8 @@ impl<'a> Descent<'a> {
         mixes.take(TRIED).next()
     }
 
-    /// Which schedule leaves when this one comes in, and the weights then; `None` where it would
-    /// take all, or the load would change.
+    /// The schedule that leaves when this one comes in, and the new weights; `None` where no schedule
+    /// leaves, or the load would change.
     fn pivot(&self, basis: &Basis, schedule: &Schedule) -> Option<(usize, Vec<f64>)> {
         let n = self.mix.schedules.len();
         let entry = |row: usize, _| match basis.tight.get(row) {
@@ -141,7 +141,7 @@ impl<'a> Descent<'a> {
         Some((leaving, (0..n).map(weight).collect()))
     }
 
-    /// What the loop becomes shorter by, in the best place of the tour as it stands.
+    /// By how much the loop becomes shorter, with the schedule in the best place of the present tour.
     fn gain(&self, leaving: usize, schedule: &Schedule) -> i64 {
         let rest: Vec<&Schedule> = self
             .order
@@ -157,10 +157,10 @@ impl<'a> Descent<'a> {
         let between = |a: usize| distance(rest[a], rest[(a + 1) % n]) as i64;
         let around: i64 = (0..n).map(between).sum();
         let insert = |a: usize| to[a] + to[(a + 1) % n] - between(a);
-        let longer = (0..n).map(insert).min().unwrap_or(0);
+        let longer = (0..n).map(insert).min().expect("the rest has a schedule");
         2 * self.drains as i64 - (around + longer)
     }
 }
 
-/// Exchanges that promise a shorter loop and are looked at in full, a step.
+/// The most exchanges of a step that are evaluated in full.
 const TRIED: usize = 20;

@@ -65,7 +65,7 @@ fn shortest_tour(n: usize, length: impl Fn(usize, usize) -> u64) -> Vec<usize> {
     }
     let mut set = (1 << stops) - 1;
     let closed = |s: &usize| best[set][*s].0 + length(s + 1, 0);
-    let mut last = (0..stops).min_by_key(closed).unwrap_or(0);
+    let mut last = (0..stops).min_by_key(closed).expect("a tour has stops");
     let mut tour = Vec::with_capacity(n);
     while set != 0 {
         tour.push(last + 1);

@@ -130,13 +130,13 @@ impl Modulation {
         Self::summed(phases, completions, environment, rate)
     }
 
-    /// The number of type-i jobs and the phase: what the policy does with type i, exactly where
-    /// nothing is backfilled and empty slots keep their clocks.
+    /// The number of type-i jobs and the phase: exact where the policy does not backfill and empty slots
+    /// keep their clocks.
     pub fn queue(&self, workload: &Workload, i: usize) -> ModulatedQueue<'_> {
-        let kind = &workload.types()[i];
+        let job_type = &workload.types()[i];
         let servers = self.phases.iter().map(|phase| phase.slots[i]).collect();
         let serves = self.completions.iter().map(|c| *c == Some(i)).collect();
-        let (lambda, mu) = (kind.arrival_rate(), kind.service_rate());
+        let (lambda, mu) = (job_type.arrival_rate(), job_type.service_rate());
         ModulatedQueue::new(&self.environment, lambda, mu, servers, serves)
     }
 
@@ -165,8 +165,8 @@ impl Modulation {
         self.switching_rate * self.working
     }
 
-    /// The supremum of the switching rates that keep every type stable; infinite where
-    /// routes cost nothing that is missed.
+    /// The supremum of the switching rates that keep every type stable; infinite where routes cost no
+    /// service.
     ///
     /// By renewal and reward over one round of the loop: working time `N/α`, and on the
     /// routes, whatever α is, time `T` and service `C_i`. Type i is stable iff
@@ -174,12 +174,12 @@ impl Modulation {
     pub fn largest_stable_rate(&self, workload: &Workload) -> f64 {
         // Summed, not 1 − working: where there are no routes it must be 0 exactly.
         let transit = self.transit;
-        let per_type = workload.types().iter().enumerate().map(|(i, kind)| {
-            let offered = kind.offered_load();
+        let per_type = workload.types().iter().enumerate().map(|(i, job_type)| {
+            let offered = job_type.offered_load();
             let spare = self.mean_schedule[i] - self.mean_in_transit[i] - offered * self.working;
             let missed = offered * transit - self.mean_in_transit[i];
-            // Both are per unit of time at this α: working time scales as 1/α. What is missed
-            // is a difference; below its rounding error nothing is missed.
+            // Both are per unit of time at this α: working time scales as 1/α. The missed service is a
+            // difference, and counts as 0 below its rounding error.
             if missed > 1e-12 * (offered * transit + self.mean_in_transit[i]) {
                 self.switching_rate * spare / missed
             } else {

@@ -16,7 +16,7 @@ pub struct Phase {
     pub working: bool,
     /// Slots of each type (K) that serve.
     pub slots: Vec<u32>,
-    /// Slots of each type (K) in setup: they hold their room and serve nobody.
+    /// Slots of each type (K) in setup: they hold their room and serve no job.
     pub setups: Vec<u32>,
 }
 
@@ -171,7 +171,7 @@ impl Leg<'_> {
             }
             layer = following;
         }
-        Ok(end.unwrap_or(from))
+        Ok(end.expect("every route ends in a working schedule"))
     }
 
     fn target(&self) -> &[u32] {
@@ -198,7 +198,7 @@ impl Leg<'_> {
         let after = |i: usize| {
             let mut next = phase.clone();
             let step = if self.policy.preemption == Preemption::Setup {
-                let setup_rate = self.policy.setup_rate.unwrap_or(f64::NAN);
+                let setup_rate = self.policy.setup_rate.expect("setups have a rate");
                 next.setups[i] -= 1;
                 Step {
                     rate: f64::from(phase.setups[i]) * setup_rate,
@@ -252,9 +252,8 @@ impl Leg<'_> {
             .zip(&phase.setups)
             .map(|(c, x)| c + x)
             .collect();
-        let Some(mut room) = self.packing.room(&held) else {
-            return;
-        };
+        let room = self.packing.room(&held);
+        let mut room = room.expect("the slots of a phase fit");
         for (i, target) in self.target().iter().enumerate() {
             let wanted = target.saturating_sub(phase.slots[i]);
             let more = wanted.min(self.packing.most(i, &room));

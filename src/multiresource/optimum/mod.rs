@@ -1,5 +1,4 @@
-//! The yardstick: the least mean response time that any non-preemptive policy can have, of small
-//! systems.
+//! The least mean response time that any non-preemptive policy can have, of small systems.
 //!
 //! # Theory
 //! For Poisson arrivals and exponential sizes the state is the schedule that runs and the number of
@@ -7,10 +6,10 @@
 //! that of a dynamic program, which is solved by relative value iteration on a box of waiting jobs
 //! where arrivals beyond it are lost.
 //!
-//! What the box says is a lower bound for the system without one: a policy of the box can serve
-//! those that were not lost as a policy without it serves all, and idle for the others. So is the
-//! least change of a sweep. The box grows until that hardly matters; what the policy found costs
-//! in the system without a box, the simulator tells ([`crate::multiresource::policy::Tabled`]).
+//! The optimum in the box is a lower bound for the system without one: a policy in the box can serve
+//! the jobs that are not lost as a policy without the box serves them, and idle for the others. So is
+//! the least change of a sweep. The box grows until that hardly matters. The cost of the policy in the
+//! system without a box is found by simulation ([`crate::multiresource::policy::Tabled`]).
 //!
 //! # Practice
 //! Memory and time grow as schedules × box; systems of two or three types.
@@ -27,7 +26,7 @@ use crate::multiresource::workload::{JobType, Workload};
 use space::Space;
 use sweep::Sweeps;
 
-/// How far to go.
+/// Limits on the work.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Relative distance between the bounds, and of what the last growth of the box changed.
@@ -75,7 +74,7 @@ pub enum OptimumError {
 pub struct Optimum {
     /// No non-preemptive policy has less \[time\].
     pub lower: f64,
-    /// The least cost in the box is at most that \[time\].
+    /// The least cost in the box is at most this \[time\].
     pub upper_in_box: f64,
     /// The most waiting jobs of each type in the box.
     pub limits: Vec<usize>,
@@ -85,14 +84,14 @@ pub struct Optimum {
     pub sweeps: usize,
     /// What the last growth of the box changed, relatively.
     pub growth: f64,
-    /// Whether it ended before the bounds were as close as asked for: it was told to, or the time was
-    /// over.
+    /// Whether it ended before the bounds were as close as asked for: by an interrupt, or at the time
+    /// limit.
     pub interrupted: bool,
     /// The policy of the last box.
     pub policy: Tabled,
 }
 
-/// How far it is.
+/// Progress.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     /// States of the present box.
@@ -122,8 +121,8 @@ pub fn optimum(
     mut progress: impl FnMut(Step),
 ) -> Result<Optimum, OptimumError> {
     let simple = |t: &&JobType| !(t.is_poisson() && t.size().is_exponential());
-    if let Some(kind) = workload.types().iter().find(simple) {
-        return Err(OptimumError::Laws(kind.name().to_owned()));
+    if let Some(job_type) = workload.types().iter().find(simple) {
+        return Err(OptimumError::Laws(job_type.name().to_owned()));
     }
     if workload.types().len() > MOST_TYPES {
         return Err(OptimumError::Types(workload.types().len()));
@@ -145,7 +144,7 @@ pub fn optimum(
         let mut solver = Sweeps::new(&space, workload, &costs, values);
         let (bounds, here) = close_in(&mut solver, limits, &until, &mut progress);
         let [lower, upper] = bounds;
-        // That of each box is a bound.
+        // The lower bound of each box holds.
         best = best.max(lower);
         sweeps += here;
         let growth = before.map_or(f64::INFINITY, |b: f64| (lower - b).abs() / lower);
@@ -202,8 +201,8 @@ fn costs(workload: &Workload, objective: Objective) -> Vec<f64> {
     }
 }
 
-/// Sweeps over one box until its bounds are close, or as long as it may: the bounds, and how many
-/// sweeps.
+/// Sweeps over one box until its bounds are close or a limit is reached; returns the bounds and the
+/// number of sweeps.
 fn close_in(
     solver: &mut Sweeps,
     limits: &Limits,
@@ -229,16 +228,16 @@ fn close_in(
     }
 }
 
-/// More schedules are not listed.
+/// The most schedules that are listed.
 const MOST_SCHEDULES: usize = 5_000;
 
 /// The first box: a few more than are in service on average.
-fn first_side(kind: &JobType) -> usize {
-    8 + kind.offered_load().ceil().min(100.0) as usize
+fn first_side(job_type: &JobType) -> usize {
+    8 + job_type.offered_load().ceil().min(100.0) as usize
 }
 
-/// The values on a larger box: beyond four fifths of the old one, where what is lost at its edge is
-/// felt, as the parabola through three points within, type by type.
+/// The values on a larger box: beyond four fifths of the old one, where the losses at its edge have an
+/// effect, as the parabola through three points within, type by type.
 fn extended(old: &Space, new: &Space, values: &[f64]) -> Vec<f64> {
     let mut sides: Vec<usize> = old.limits.iter().map(|b| b + 1).collect();
     let mut values = values.to_vec();

@@ -25,7 +25,8 @@ impl Space {
         }
         let near = Neighbours::new(found.schedules);
         let jobs = |s: &Schedule| s.iter().sum::<u32>() as usize;
-        let most = near.schedules.iter().map(jobs).max().unwrap_or(0);
+        let most = near.schedules.iter().map(jobs).max();
+        let most = most.expect("the empty schedule is one");
         let mut levels = vec![Vec::new(); most + 1];
         for (n, s) in near.schedules.iter().enumerate() {
             levels[most - jobs(s)].push(n);

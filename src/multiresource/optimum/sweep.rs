@@ -50,7 +50,7 @@ impl<'a> Sweeps<'a> {
         }
     }
 
-    /// U from V: start nobody, or one job and so on.
+    /// U from V: start no job, or one and so on.
     pub fn start(&mut self) {
         for level in &self.space.levels {
             for &s in level {
@@ -111,7 +111,7 @@ impl<'a> Sweeps<'a> {
             for i in 0..last {
                 let count = space.count(i, start);
                 cost += count as f64 * self.costs[i];
-                // Beyond the box it is lost.
+                // Beyond the box an arrival is lost.
                 let more = start
                     + if count < space.limits[i] {
                         space.strides[i]
@@ -149,7 +149,7 @@ impl<'a> Sweeps<'a> {
                 self.space.pairs(i, |fewer, waiting| {
                     let pairs = own[waiting.clone()].iter().zip(&next[fewer]);
                     for (choice, (u, v)) in first[waiting].iter_mut().zip(pairs) {
-                        // Whoever starts a job loses nothing by it that rounding could tell.
+                        // Starting a job costs no more than waiting, up to rounding.
                         if *v <= *u {
                             *choice = i as u8 + 1;
                         }

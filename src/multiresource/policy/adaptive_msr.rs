@@ -1,6 +1,7 @@
 use super::first_fit::start_all_that_fit;
-use super::{Event, Policy, System};
+use super::{Event, FamilyRule, KnobRange, Policy, System};
 use crate::multiresource::artifact::{AdaptiveMsrPolicy, Switching};
+use crate::multiresource::workload::Workload;
 
 /// Adaptive MSR, without preemption: the working schedules of a Markovian Service Rate policy, left
 /// and chosen by queue lengths in place of a clock.
@@ -10,12 +11,12 @@ use crate::multiresource::artifact::{AdaptiveMsrPolicy, Switching};
 /// Q_i) Q_i`: what it would serve, each job as urgent as its queue is long. The present schedule is
 /// left for the heaviest of
 /// - those that use more, when it uses no more than φ: it has become wasteful;
-/// - those that weigh more than 1 + δ times as much and θ, and of which a job can start at once: so
-///   that switching does not eat the capacity, which drains for nothing else.
+/// - those that weigh more than 1 + δ times as much plus θ, and of which a job can start at once, so
+///   that switching does not waste capacity on drains.
 ///
-/// Its jobs start as soon as they fit. While one of them waits for room, another starts beside only
-/// if what would stay idle, by price, times what the schedule weighs is less than τ; else, what room
-/// is left is backfilled in order of arrival. On a one-or-all system φ is the threshold ℓ/k of
+/// Its jobs start as soon as they fit. While one of them waits for room, other jobs start only if what
+/// would stay idle, by price, times the weight of the schedule is less than τ; otherwise the room left
+/// is backfilled in order of arrival. On a one-or-all system φ is the threshold ℓ/k of
 /// Quickswap, and δ and θ end the heavy jobs' turn before there are none, as the optimum does; on
 /// section 7 of the MSR paper τ is where the optimum begins to hold room. O(N K) a decision for N
 /// schedules, at most K of them. Ours; it has no proof of stability.
@@ -31,7 +32,7 @@ pub struct AdaptiveMsr {
 /// The part of a schedule that is one type's.
 #[derive(Clone, Copy, Debug)]
 struct Slots {
-    kind: usize,
+    job_type: usize,
     count: u32,
     /// p_i.
     price: f64,
@@ -47,10 +48,10 @@ struct Worth {
 impl AdaptiveMsr {
     /// It begins with the first schedule.
     pub fn new(policy: &AdaptiveMsrPolicy) -> Self {
-        let slots = |(kind, count): (usize, &u32)| Slots {
-            kind,
+        let slots = |(job_type, count): (usize, &u32)| Slots {
+            job_type,
             count: *count,
-            price: policy.prices[kind],
+            price: policy.prices[job_type],
         };
         let schedule = |u: &Vec<u32>| -> Vec<Slots> {
             let all = u.iter().enumerate().map(slots);
@@ -67,7 +68,7 @@ impl AdaptiveMsr {
     fn worth(&self, s: usize, system: &System) -> Worth {
         let (mut uses, mut weighs) = (0.0, 0.0);
         for slots in &self.schedules[s] {
-            let number = system.present(slots.kind);
+            let number = system.present(slots.job_type);
             let served = slots.price * number.min(slots.count.into()) as f64;
             uses += served;
             weighs += served * number as f64;
@@ -86,7 +87,7 @@ impl AdaptiveMsr {
         let enough = present.weighs * (1.0 + margin) + floor;
         let can_start = |s: usize, system: &System| {
             let mut slots = self.schedules[s].iter();
-            slots.any(|slots| slots.lack(system) && system.fits(slots.kind))
+            slots.any(|slots| slots.lack(system) && system.fits(slots.job_type))
         };
         let mut best = (self.present, 0.0);
         for s in 0..self.schedules.len() {
@@ -118,7 +119,7 @@ impl AdaptiveMsr {
             let more = (0..system.capacity().len())
                 .filter_map(|j| system.free(j).checked_div(system.demand(i)[j]))
                 .fold(more, u64::min);
-            // Had all come that can of its type: one of many small jobs does not fill the room.
+            // As if all jobs of its type that fit had started: one of many small jobs leaves room idle.
             if (idle - self.prices[i] * more as f64).max(0.0) * weighs >= patience {
                 return;
             }
@@ -131,7 +132,60 @@ impl AdaptiveMsr {
 impl Slots {
     /// Whether a job of the type waits that has a slot.
     fn lack(&self, system: &System) -> bool {
-        system.running(self.kind) < self.count && system.waiting(self.kind) > 0
+        system.running(self.job_type) < self.count && system.waiting(self.job_type) > 0
+    }
+}
+
+const WASTE: [f64; 11] = [0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.35, 0.5, 0.65, 0.8, 0.95];
+const MARGIN: [f64; 6] = [0.0, 0.25, 0.5, 1.0, 2.0, 4.0];
+const FLOOR: [f64; 16] = [
+    0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 36.0, 60.0, 100.0, 160.0, 250.0, 500.0, 1e3, 4e3, 1e5,
+];
+const PATIENCE: [f64; 12] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0, 4.0, 16.0, 1e6];
+
+impl FamilyRule for AdaptiveMsrPolicy {
+    type Rule = AdaptiveMsr;
+
+    fn rule(&self, _: &Workload) -> AdaptiveMsr {
+        AdaptiveMsr::new(self)
+    }
+
+    fn axes(&self, _: &KnobRange<'_>) -> usize {
+        4
+    }
+
+    fn stepped(&self, axis: usize, up: bool, _: &KnobRange<'_>) -> Option<Self> {
+        let mut stepped = self.clone();
+        let Switching {
+            waste,
+            margin,
+            floor,
+            patience,
+        } = &mut stepped.switching;
+        match axis {
+            0 => *floor = along(&FLOOR, *floor, up)?,
+            1 => *patience = along(&PATIENCE, *patience, up)?,
+            2 => *margin = along(&MARGIN, *margin, up)?,
+            _ => *waste = along(&WASTE, *waste, up)?,
+        }
+        Some(stepped)
+    }
+
+    fn knobs(&self, _: &Workload) -> Option<String> {
+        let s = self.switching;
+        Some(format!(
+            "φ = {}, δ = {}, θ = {}, τ = {}",
+            s.waste, s.margin, s.floor, s.patience
+        ))
+    }
+}
+
+/// The next value of a grid.
+fn along(grid: &[f64], value: f64, up: bool) -> Option<f64> {
+    let mut grid = grid.iter().copied();
+    match up {
+        true => grid.find(|x| *x > value),
+        false => grid.rfind(|x| *x < value),
     }
 }
 
@@ -140,8 +194,8 @@ impl Policy for AdaptiveMsr {
         self.choose(system);
         let mut blocked = false;
         for slots in &self.schedules[self.present] {
-            while slots.lack(system) && system.fits(slots.kind) {
-                system.start(slots.kind);
+            while slots.lack(system) && system.fits(slots.job_type) {
+                system.start(slots.job_type);
             }
             blocked |= slots.lack(system);
         }

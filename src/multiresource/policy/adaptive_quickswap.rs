@@ -1,10 +1,11 @@
 use super::by_need::ByNeed;
-use super::{Event, Policy, System};
+use super::{Event, FamilyRule, Policy, System};
+use crate::multiresource::artifact::AdaptiveQuickswapPolicy;
 use crate::multiresource::workload::Workload;
 
 /// Adaptive Quickswap, without preemption: Most Servers First, until jobs of a type wait of which
-/// none is in service, while no type in service has a waiting job. Then nobody enters but the
-/// waiting job with the largest need, looked up anew at each event; once it is in, all is as before.
+/// none is in service, while no type in service has a waiting job. Then no job starts but the waiting
+/// job with the largest need, determined at each event; once it runs, Most Servers First goes on.
 ///
 /// It has no guarantee of stability. With several resources need is the dominant share
 /// `max_j D_ij / P_j`, of equals the oldest: the paper has one.
@@ -24,6 +25,14 @@ impl AdaptiveQuickswap {
             needs: ByNeed::descending(workload),
             draining: false,
         }
+    }
+}
+
+impl FamilyRule for AdaptiveQuickswapPolicy {
+    type Rule = AdaptiveQuickswap;
+
+    fn rule(&self, workload: &Workload) -> AdaptiveQuickswap {
+        AdaptiveQuickswap::new(workload)
     }
 }
 

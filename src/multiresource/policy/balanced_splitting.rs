@@ -1,5 +1,6 @@
 use super::unsuitable::one_resource;
 use super::{Event, Policy, System, Unsuitable};
+use crate::ctmc::bisected;
 use crate::multiresource::workload::Workload;
 
 /// Balanced Splitting: type i owns `⌊ψ (k/n_i) ρ_i/ρ⌋` slots of n_i servers each, with `ρ_i = λ_i
@@ -9,9 +10,9 @@ use crate::multiresource::workload::Workload;
 /// job of its type in that queue. Without preemption.
 ///
 /// Source: Anselmi, Doncel, "Balanced Splitting: a framework for achieving zero-wait in the
-/// multiserver-job model", IEEE TPDS 36, 2025, with FCFS for its policy π on the helpers. What was
-/// read of it is its abstract, and what others say of it: that the queue gives its jobs to slots
-/// that come free is from there. The scale ψ is ours: the largest in \[0, 1\] that leaves helpers for
+/// multiserver-job model", IEEE TPDS 36, 2025, with FCFS for its policy π on the helpers. Only
+/// its abstract was read, and what others say of it: that a slot that comes free takes a job from the
+/// queue is from there. The scale ψ is ours: the largest in \[0, 1\] that leaves helpers for
 /// the largest need, so that every job can be served. Where that is all k, it is FCFS.
 ///
 /// One resource: a slot is a number of servers. O(K) a decision, and O(k) for a helper's end. It is
@@ -44,7 +45,7 @@ impl BalancedSplitting {
         })
     }
 
-    /// Own slots of each type, all free, as long as nobody has come; and the helpers.
+    /// The free slots of each type, and the free helpers: all of them before the first arrival.
     pub fn split(&self) -> (&[u64], u64) {
         (&self.free, self.helpers)
     }
@@ -106,7 +107,7 @@ fn owned(slots: &[u64], needs: &[u64]) -> u64 {
 
 /// The slots of each type at the largest scale that leaves helpers enough: by bisection.
 fn own_slots(workload: &Workload, servers: u64, needs: &[u64]) -> Vec<u64> {
-    let largest = needs.iter().copied().max().unwrap_or(0);
+    let largest = needs.iter().copied().max().expect("a workload has a type");
     let types = workload.types().iter().zip(needs);
     let loads: Vec<f64> = types.map(|(t, n)| t.offered_load() * *n as f64).collect();
     let total: f64 = loads.iter().sum();
@@ -121,14 +122,6 @@ fn own_slots(workload: &Workload, servers: u64, needs: &[u64]) -> Vec<u64> {
     if leaves_enough(1.0) {
         return slots(1.0);
     }
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..f64::MANTISSA_DIGITS {
-        let middle = 0.5 * (low + high);
-        if leaves_enough(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    slots(low)
+    let [scale, _] = bisected([0.0, 1.0], leaves_enough);
+    slots(scale)
 }

@@ -39,7 +39,7 @@ impl ByNeed {
     /// Repeatedly starts the oldest of the jobs of the first class with one that fits.
     pub fn react(&self, event: Event, system: &mut System) {
         match event {
-            // Nothing else that waits has come to fit by an arrival.
+            // An arrival frees no room: no other job has come to fit.
             Event::Arrival(i) if system.waiting(i) > 1 || !system.fits(i) => {}
             Event::Arrival(i) => system.start(i),
             _ => self.start_all(system),

@@ -13,8 +13,8 @@ use crate::multiresource::workload::Workload;
 /// as there. Several resources: ours, all must have room.
 ///
 /// With exact sizes jobs end as planned, but for rounding: a reservation within 1e-12 of now,
-/// relatively, is due, and one that is due starts at the first event at which it fits. Nobody waits
-/// for a time at which nothing happens.
+/// relatively, is due, and one that is due starts at the first event at which it fits. No job waits
+/// for a time without an event.
 ///
 /// An arrival is O(R · (running + waiting)), for the plan is as long; a completion O(1) as
 /// planned, O(waiting) where a reservation is due, and a compression O(R · waiting · (running +
@@ -34,7 +34,7 @@ pub struct ConservativeBackfill {
 /// A waiting job and its reservation.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
-    kind: usize,
+    job_type: usize,
     job: Job,
     start: f64,
     estimate: f64,
@@ -58,11 +58,9 @@ impl ConservativeBackfill {
 
     /// The youngest job of type i has just come.
     fn arrival(&mut self, i: usize, system: &mut System) {
-        let Some(job) = system.youngest(i) else {
-            return;
-        };
+        let job = system.youngest(i).expect("the job that has come waits");
         let mut plan = Plan {
-            kind: i,
+            job_type: i,
             job,
             start: 0.0,
             estimate: self.estimates.of(job, system.work_left(job)),
@@ -76,7 +74,7 @@ impl ConservativeBackfill {
 
     /// The earliest time that there is room, which is taken.
     fn reserve(&mut self, plan: &mut Plan, system: &System) {
-        let demand = system.demand(plan.kind);
+        let demand = system.demand(plan.job_type);
         plan.start = self.profile.earliest(demand, plan.estimate);
         self.profile
             .take(plan.start, plan.start + plan.estimate, demand);
@@ -84,9 +82,9 @@ impl ConservativeBackfill {
 
     /// Starts the job if it is due and fits.
     fn start(&mut self, plan: &Plan, system: &mut System) -> bool {
-        let starts = plan.start <= system.now() * (1.0 + ROUNDING) && system.fits(plan.kind);
+        let starts = plan.start <= system.now() * (1.0 + ROUNDING) && system.fits(plan.job_type);
         if starts {
-            system.start_job(plan.kind, plan.job);
+            system.start_job(plan.job_type, plan.job);
             let end = plan.start + plan.estimate;
             self.running.push((plan.job.number, end));
         }
@@ -95,9 +93,8 @@ impl ConservativeBackfill {
 
     fn completion(&mut self, i: usize, system: &mut System) {
         let ended = system.ended();
-        let Some(place) = self.running.iter().position(|(n, _)| *n == ended) else {
-            return;
-        };
+        let place = self.running.iter().position(|(n, _)| *n == ended);
+        let place = place.expect("the job that has ended was started here");
         let (_, end) = self.running.swap_remove(place);
         let now = system.now();
         if end <= now * (1.0 + ROUNDING) {
@@ -116,14 +113,14 @@ impl ConservativeBackfill {
 
     /// Moves the job to the front as far as there is room; whether it has started.
     fn compress(&mut self, plan: &mut Plan, system: &mut System) -> bool {
-        let demand = system.demand(plan.kind);
+        let demand = system.demand(plan.job_type);
         self.profile
             .give(plan.start, plan.start + plan.estimate, demand);
         self.reserve(plan, system);
         self.start(plan, system)
     }
 
-    /// In order of arrival, up to those that start and are forgotten.
+    /// In order of arrival; plans of jobs that start are removed.
     fn for_each_plan(
         &mut self,
         system: &mut System,

@@ -28,7 +28,7 @@ pub struct DivisorFilling {
 
 #[derive(Clone, Copy, Debug)]
 struct Served {
-    kind: usize,
+    job_type: usize,
     job: Job,
     runs: bool,
     /// Whether it shall run.
@@ -70,10 +70,10 @@ impl DivisorFilling {
 
     fn extend(&mut self, system: &System) {
         while self.jobs.len() < self.servers
-            && let Some((kind, job)) = self.oldest.take(system)
+            && let Some((job_type, job)) = self.oldest.take(system)
         {
             self.jobs.push(Served {
-                kind,
+                job_type,
                 job,
                 runs: false,
                 chosen: false,
@@ -99,7 +99,7 @@ impl DivisorFilling {
         self.sums[none..none + words].fill(0);
         self.sums[none] = 1;
         for place in (0..self.jobs.len()).rev() {
-            let need = self.needs[self.jobs[place].kind];
+            let need = self.needs[self.jobs[place].job_type];
             let (before, after) = self.sums.split_at_mut((place + 1) * words);
             let (own, after) = (&mut before[place * words..], &after[..words]);
             or_shifted(own, after, need);
@@ -108,13 +108,11 @@ impl DivisorFilling {
 
     fn choose(&mut self) {
         self.add_up();
-        let sums = (0..=self.servers).rev();
-        let mut left = sums
-            .into_iter()
-            .find(|&sum| self.can_have(0, sum))
-            .unwrap_or(0);
+        let mut sums = (0..=self.servers).rev();
+        let most = sums.find(|&sum| self.can_have(0, sum));
+        let mut left = most.expect("no jobs have the sum 0");
         for place in 0..self.jobs.len() {
-            let need = self.needs[self.jobs[place].kind];
+            let need = self.needs[self.jobs[place].job_type];
             let chosen = need <= left && self.can_have(place + 1, left - need);
             self.jobs[place].chosen = chosen;
             left -= if chosen { need } else { 0 };
@@ -124,11 +122,11 @@ impl DivisorFilling {
     /// Stops what shall not run, then starts what shall.
     fn serve(&mut self, system: &mut System) {
         for own in self.jobs.iter().filter(|own| own.runs && !own.chosen) {
-            system.stop_job(own.kind, own.job);
+            system.stop_job(own.job_type, own.job);
         }
         for own in &mut self.jobs {
             if own.chosen && !own.runs {
-                system.start_job(own.kind, own.job);
+                system.start_job(own.job_type, own.job);
             }
             own.runs = own.chosen;
         }

@@ -1,4 +1,4 @@
-//! How whoever runs a policy drives its [`System`]: a simulator, or a scheduler that embeds it.
+//! How a simulator, or a scheduler that embeds a policy, drives its [`System`].
 
 use super::system::{Entry, MOST_JOBS, Ticket, WAITING};
 use super::{Action, Counters, Job, System, Violation};
@@ -19,7 +19,7 @@ impl System {
             arrived: now,
             work: size,
             place: WAITING,
-            kind: i as u32,
+            job_type: i as u32,
         };
         let slot = match self.vacant.pop() {
             Some(slot) => {
@@ -29,10 +29,10 @@ impl System {
             None => self.enlarge(entry),
         };
         let at = now - self.origin;
-        let kind = &mut self.types[i];
-        kind.waiting.push_back(Ticket::new(entry.number, slot));
-        kind.present.rise(at);
-        if kind.waiting.len() == 1 {
+        let own = &mut self.types[i];
+        own.waiting.push_back(Ticket::new(entry.number, slot));
+        own.present.rise(at);
+        if own.waiting.len() == 1 {
             self.queued.set_oldest(i, Some(entry.number));
         }
         self.queued.length += 1;
@@ -46,7 +46,7 @@ impl System {
     }
 
     /// The `n`-th job of type i that is served (in no particular order) ends at time `now`.
-    /// `None`, and nothing done, when there are not so many.
+    /// `None`, without effect, when there are not so many.
     pub fn complete(&mut self, i: usize, n: usize, now: f64) -> Option<Job> {
         let served = self.running_jobs(i).chain(self.waiting_jobs(i));
         let found = served.take(self.served(i)).nth(n)?;
@@ -54,7 +54,7 @@ impl System {
     }
 
     /// The job of type i with this number, which runs or shares fractional service, ends at
-    /// time `now`. `None`, and nothing done, when it does neither. O(jobs of type i).
+    /// time `now`. `None`, without effect, when it does neither. O(jobs of type i).
     pub fn complete_job(&mut self, i: usize, number: u64, now: f64) -> Option<Job> {
         let served = self.running_jobs(i).chain(self.waiting_jobs(i));
         let found = served
@@ -67,8 +67,10 @@ impl System {
     #[inline(always)]
     pub(crate) fn complete_slot(&mut self, slot: u32, now: f64) -> (usize, Job) {
         self.advance(now);
-        let Entry { kind, place, .. } = self.entries[slot as usize];
-        let (job, i) = (self.job(slot), kind as usize);
+        let Entry {
+            job_type, place, ..
+        } = self.entries[slot as usize];
+        let (job, i) = (self.job(slot), job_type as usize);
         if place == WAITING {
             self.types[i].waiting.retain(|other| other.slot() != slot);
             self.queue_changed(i);
@@ -101,12 +103,12 @@ impl System {
         &self.actions
     }
 
-    /// Leaves off noting decisions: nobody takes them.
+    /// Stops recording decisions, where they are not needed.
     pub(crate) fn leave_off_noting(&mut self) {
         self.noting = false;
     }
 
-    /// Forgets the decisions: they have been carried out.
+    /// Clears the decisions, once they are carried out.
     pub fn clear_actions(&mut self) {
         self.actions.clear();
     }
@@ -129,7 +131,7 @@ impl System {
         }
     }
 
-    /// How often things happened.
+    /// How often each kind of event happened.
     pub fn counters(&self) -> Counters {
         self.counters
     }
@@ -139,8 +141,8 @@ impl System {
         self.violation.as_ref()
     }
 
-    /// Checks that jobs in = jobs out + jobs inside, and that the free room is what the
-    /// running and held slots leave, counted anew; and the sums of rates are summed anew.
+    /// Checks that jobs in = jobs out + jobs inside, and recounts the free room that running and held
+    /// slots leave; sums the rates again.
     pub fn audit(&mut self) {
         self.clock_rate = self.clocks.iter().sum();
         self.shared_rate = self.types.iter().map(|t| t.share * t.service_rate).sum();
@@ -160,7 +162,7 @@ impl System {
         }
     }
 
-    /// Checks that so many jobs of type i are served, for whoever knows when they end.
+    /// Checks that this many jobs of type i are served, for a caller that knows when they end.
     pub fn expect_served(&mut self, i: usize, known: usize) {
         let served = self.served(i);
         if served != known {
@@ -177,22 +179,22 @@ impl System {
     }
 
     /// The slot of the running job that ends, for a point drawn uniformly below the bound of
-    /// [`System::rates`]; none where the bound was not reached.
+    /// [`System::rates`]; `None` where the point is rejected.
     #[inline]
     pub(crate) fn drawn(&self, point: f64) -> Option<u32> {
         let (slot, left) = self.pools.draw(point)?;
-        let kind = self.kind(slot);
-        (left < self.types[kind].service_rate).then_some(slot)
+        let job_type = self.type_of(slot);
+        (left < self.types[job_type].service_rate).then_some(slot)
     }
 
     /// The slot of the job whose fractional service ends, for a point drawn uniformly below
     /// their total rate.
     pub(crate) fn drawn_share(&self, mut point: f64) -> Option<u32> {
-        for kind in &self.types {
-            let rate = kind.share * kind.service_rate;
+        for own in &self.types {
+            let rate = own.share * own.service_rate;
             if point < rate {
-                let which = (point / rate * kind.waiting.len() as f64) as usize;
-                return kind.waiting.get(which).map(|ticket| ticket.slot());
+                let which = (point / rate * own.waiting.len() as f64) as usize;
+                return own.waiting.get(which).map(|ticket| ticket.slot());
             }
             point -= rate;
         }
@@ -206,8 +208,8 @@ impl System {
     }
 
     /// The type of the job in this slot.
-    pub(crate) fn kind(&self, slot: u32) -> usize {
-        self.entries[slot as usize].kind as usize
+    pub(crate) fn type_of(&self, slot: u32) -> usize {
+        self.entries[slot as usize].job_type as usize
     }
 
     /// Sets the work left of a job in the system.
@@ -245,10 +247,10 @@ impl System {
         let length = self.now - self.origin;
         for i in 0..self.types.len() {
             let (present, served) = (self.present(i) as f64, self.speed(i));
-            let kind = &mut self.types[i];
-            let present = kind.present.collect(present, length);
-            let busy = kind.busy.collect(served, length);
-            of_type(i, [present, busy, kind.offered.collect(length)]);
+            let own = &mut self.types[i];
+            let present = own.present.collect(present, length);
+            let busy = own.busy.collect(served, length);
+            of_type(i, [present, busy, own.offered.collect(length)]);
         }
         self.origin = self.now;
     }
@@ -257,7 +259,7 @@ impl System {
     #[cold]
     fn enlarge(&mut self, entry: Entry) -> u32 {
         if self.entries.len() == MOST_JOBS {
-            // Nobody simulates so many: it is a run that grows without end.
+            // A queue that grows without bound.
             self.violate(Violation::Crowd(MOST_JOBS));
             return 0;
         }

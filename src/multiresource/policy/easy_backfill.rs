@@ -44,14 +44,12 @@ impl EasyBackfill {
 
     /// The youngest job of type i has just come.
     fn arrival(&mut self, i: usize, system: &mut System) {
-        let Some(job) = system.youngest(i) else {
-            return;
-        };
+        let job = system.youngest(i).expect("the job that has come waits");
         let estimate = self.estimates.of(job, system.work_left(job));
         self.queues[i].push(job, estimate);
         match self.shadow {
             None => self.go_on(system),
-            // Nothing else has come to fit, or to be done in time.
+            // An arrival changes neither the room nor the shadow time: no other job has come to fit.
             Some(shadow) => {
                 if system.fits(i) && estimate <= self.limit(i, shadow, system) {
                     self.backfill(i, system, shadow);
@@ -83,19 +81,20 @@ impl EasyBackfill {
             *extra = system.free(j);
         }
         let mut shadow = f64::INFINITY;
-        for (end, _, kind) in &self.running {
+        for (end, _, job_type) in &self.running {
             if *end > shadow {
                 break;
             }
-            let freed = self.extra.iter_mut().zip(system.demand(*kind));
+            let freed = self.extra.iter_mut().zip(system.demand(*job_type));
             freed.for_each(|(extra, d)| *extra += d);
             if shadow.is_infinite() && covers(&self.extra, demand) {
                 shadow = *end;
             }
         }
-        // The head fits on the empty server, so it was found.
-        let left = self.extra.iter_mut().zip(demand);
-        left.for_each(|(extra, d)| *extra = extra.saturating_sub(*d));
+        for (extra, d) in self.extra.iter_mut().zip(demand) {
+            let left = extra.checked_sub(*d);
+            *extra = left.expect("the head fits once all running jobs have ended");
+        }
         shadow
     }
 
@@ -119,22 +118,21 @@ impl EasyBackfill {
     /// Starts the oldest job of type i that may pass the head.
     fn backfill(&mut self, i: usize, system: &mut System, shadow: f64) {
         let limit = self.limit(i, shadow, system);
-        let Some(estimate) = self.start(i, limit, system) else {
-            return;
-        };
+        let estimate = self.start(i, limit, system);
         if estimate > shadow - system.now() {
             let taken = self.extra.iter_mut().zip(system.demand(i));
             taken.for_each(|(extra, d)| *extra -= d);
         }
     }
 
-    /// Starts the oldest job of type i whose estimate is within the limit: its estimate.
-    fn start(&mut self, i: usize, limit: f64, system: &mut System) -> Option<f64> {
-        let (place, job, estimate) = self.queues[i].oldest_within(limit)?;
+    /// Starts the oldest job of type i whose estimate is within the limit; returns its estimate.
+    fn start(&mut self, i: usize, limit: f64, system: &mut System) -> f64 {
+        let oldest = self.queues[i].oldest_within(limit);
+        let (place, job, estimate) = oldest.expect("a job within the limit waits");
         self.queues[i].remove(place);
         system.start_job(i, job);
         self.keep(i, job, system.now() + estimate);
-        Some(estimate)
+        estimate
     }
 
     fn keep(&mut self, i: usize, job: Job, end: f64) {
@@ -143,10 +141,10 @@ impl EasyBackfill {
     }
 
     fn forget(&mut self, number: u64) {
-        // Nearly always among the first: estimates are in order of ends.
-        if let Some(place) = self.running.iter().position(|(_, n, _)| *n == number) {
-            self.running.remove(place);
-        }
+        // Nearly always among the first: they are in order of estimated ends.
+        let place = self.running.iter().position(|(_, n, _)| *n == number);
+        self.running
+            .remove(place.expect("the job that has ended was started here"));
     }
 }
 

@@ -1,18 +1,18 @@
 use super::Job;
 
-/// What users say of their jobs' sizes.
+/// Users' estimates of their jobs' sizes.
 ///
 /// The "f-model" of Mu'alem and Feitelson, IEEE TPDS 12(6), 2001: with an inflation f ≥ 1 a job
 /// of size S is said to take `S·(1 + (f−1)·u)`, u uniform in \[0, 1); with f = 1 sizes are known
-/// exactly. u is a hash of the job's number: rules draw nothing at random, and all rules are told
-/// the same.
+/// exactly. u is a hash of the job's number: rules draw no random numbers, and all rules get the same
+/// estimates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Estimates {
     pub inflation: f64,
 }
 
 impl Estimates {
-    /// What is said of a job of this size \[time\].
+    /// The estimate of a job of this size \[time\].
     pub fn of(&self, job: Job, size: f64) -> f64 {
         if self.inflation > 1.0 {
             size * (1.0 + (self.inflation - 1.0) * uniform(job.number))

@@ -9,7 +9,7 @@ pub struct FirstFit;
 impl Policy for FirstFit {
     fn react(&mut self, event: Event, system: &mut System) {
         match event {
-            // Nothing else that waits has come to fit by an arrival.
+            // An arrival frees no room: no other job has come to fit.
             Event::Arrival(i) if system.waiting(i) > 1 || !system.fits(i) => {}
             Event::Arrival(i) => system.start(i),
             _ => start_all_that_fit(system),

@@ -5,7 +5,7 @@ use crate::multiresource::workload::Workload;
 /// Least Servers First, without preemption: repeatedly the fitting job with the smallest need; of
 /// equals the oldest.
 ///
-/// [`MostServersFirst`](super::MostServersFirst) the other way round; of old "smallest number of
+/// [`MostServersFirst`](super::MostServersFirst) the other way round; first named "smallest number of
 /// processes first" (Majumdar, Eager, Bunt, "Scheduling in multiprogrammed parallel systems",
 /// SIGMETRICS 1988). Where small jobs keep coming, large ones wait without end. O(K) a decision.
 #[derive(Clone, Debug)]

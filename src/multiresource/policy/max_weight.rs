@@ -25,7 +25,7 @@ pub struct MaxWeight {
     capped: bool,
     /// How many of each type at most are served.
     chosen: Schedule,
-    search: Search,
+    maximum: Maximum,
 }
 
 /// Counts in all maximal schedules together that are scanned at an event.
@@ -34,8 +34,9 @@ const WORK: usize = 20_000;
 /// Candidates among which maximal schedules are looked for.
 const VISITS: usize = 2_000_000;
 
+/// How the maximum is found.
 #[derive(Clone, Debug)]
-enum Search {
+enum Maximum {
     Scan(Scan),
     Bound(Box<Bound>),
 }
@@ -57,9 +58,9 @@ impl MaxWeight {
         MaxWeight {
             capped,
             chosen: vec![0; types],
-            search: match maximal(&packing, WORK / types, VISITS) {
-                Some(schedules) => Search::Scan(Scan::new(&schedules)),
-                None => Search::Bound(Box::new(Bound::new(&packing))),
+            maximum: match maximal(&packing, WORK / types, VISITS) {
+                Some(schedules) => Maximum::Scan(Scan::new(&schedules)),
+                None => Maximum::Bound(Box::new(Bound::new(&packing))),
             },
         }
     }
@@ -69,7 +70,7 @@ impl MaxWeight {
     pub(super) fn bounding(self, workload: &Workload) -> Self {
         let bound = Bound::new(&Packing::new(workload));
         MaxWeight {
-            search: Search::Bound(Box::new(bound)),
+            maximum: Maximum::Bound(Box::new(bound)),
             ..self
         }
     }
@@ -102,12 +103,12 @@ impl Policy for MaxWeight {
             Event::Completion(i) => (i, system.present(i) + 1),
             Event::Clock(_) => return,
         };
-        match &mut self.search {
-            Search::Scan(scan) => {
+        match &mut self.maximum {
+            Maximum::Scan(scan) => {
                 scan.update(i, before, system.present(i), self.capped);
                 scan.choose(&mut self.chosen);
             }
-            Search::Bound(bound) => bound.choose(&mut self.chosen, self.capped, system),
+            Maximum::Bound(bound) => bound.choose(&mut self.chosen, self.capped, system),
         }
         self.serve(system);
     }
@@ -144,7 +145,7 @@ impl Scan {
     fn choose(&self, chosen: &mut [u32]) {
         let best = self.worths.iter().fold(0, |best, worth| best.max(*worth));
         let first = self.worths.iter().position(|worth| *worth == best);
-        let Some(first) = first else { return };
+        let first = first.expect("there is a maximal schedule");
         for (count, counts) in chosen.iter_mut().zip(&self.counts) {
             *count = counts[first];
         }

@@ -3,10 +3,10 @@
 //! A rule is a function of what it sees: [`Policy::react`] gets one [`Event`] and the
 //! [`System`] with its queues, and acts on that system. The same code runs in the simulator
 //! and in a scheduler that embeds it (see `examples/embedded_scheduler.rs`): the system then
-//! tells by [`System::actions`] which jobs to start and stop.
+//! lists in [`System::actions`] which jobs to start and stop.
 //!
 //! A rule draws no random numbers. It asks for exponential *clocks* by their rates, and
-//! whoever runs it tells it when one rang; so a recorded sequence of events determines all
+//! its caller reports when one rings; so a recorded sequence of events determines all
 //! decisions. A rule may also give fractional service: [`System::share`].
 
 mod adaptive_msr;
@@ -19,6 +19,7 @@ mod divisor_filling;
 mod drive;
 mod easy_backfill;
 mod estimates;
+mod family;
 mod fcfs;
 mod first_fit;
 mod least_servers_first;
@@ -50,6 +51,8 @@ pub use best_fit::BestFit;
 pub use conservative_backfill::ConservativeBackfill;
 pub use divisor_filling::DivisorFilling;
 pub use easy_backfill::EasyBackfill;
+pub(crate) use family::each_family;
+pub use family::{FamilyRule, KnobRange, axes, is_proved_stable, knobs, online, stepped};
 pub use fcfs::Fcfs;
 pub use first_fit::FirstFit;
 pub use least_servers_first::LeastServersFirst;
@@ -62,13 +65,10 @@ pub use randomized_timers::{RandomizedTimers, Timers};
 pub use router::{Router, ShapeShare};
 pub use server_filling::ServerFilling;
 pub use server_filling_srpt::ServerFillingSrpt;
-pub use static_quickswap::StaticQuickswap;
+pub use static_quickswap::{StaticQuickswap, time_of_turns};
 pub use system::{Action, Counters, Job, System, Violation};
 pub use tabled::Tabled;
 pub use unsuitable::Unsuitable;
-
-use crate::multiresource::artifact::Family;
-use crate::multiresource::workload::Workload;
 
 /// What a policy reacts to. Types are indices in the workload's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -126,17 +126,6 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn react(&mut self, event: Event, system: &mut System) {
         (**self).react(event, system);
-    }
-}
-
-/// The rule of an artifact, whatever its family, for whoever embeds it.
-pub fn online(policy: &Family, workload: &Workload) -> Box<dyn Policy + Send> {
-    match policy {
-        Family::Msr(policy) => Box::new(Msr::new(policy, workload)),
-        Family::StaticQuickswap(policy) => Box::new(StaticQuickswap::new(policy)),
-        Family::AdaptiveQuickswap(_) => Box::new(AdaptiveQuickswap::new(workload)),
-        Family::AdaptiveMsr(policy) => Box::new(AdaptiveMsr::new(policy)),
-        Family::Optimal(policy) => Box::new(Tabled::read(policy)),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::multiresource::workload::Workload;
 ///
 /// *Strict* is the rule as the paper words it: phase 4 begins at ℓ light jobs even when no heavy job
 /// waits, so that a light job that finds the system empty starts one. *Lazy* begins it only when one
-/// does, as anybody would run it. Both are throughput-optimal for every ℓ < k.
+/// does, as an implementation would. Both are throughput-optimal for every ℓ < k.
 ///
 /// Source: Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap",
 /// 2025, section 4.2. O(1) a decision, but for light jobs that start together.

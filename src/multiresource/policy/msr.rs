@@ -1,5 +1,5 @@
 use super::first_fit::start_all_that_fit;
-use super::{Event, Policy, System};
+use super::{Event, FamilyRule, KnobRange, Policy, System};
 use crate::multiresource::artifact::{
     Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption,
 };
@@ -35,7 +35,10 @@ impl Msr {
         Msr {
             policy: policy.clone(),
             service_rates: workload.types().iter().map(|t| t.service_rate()).collect(),
-            setup_rate: policy.setup_rate.unwrap_or(0.0),
+            setup_rate: match policy.preemption {
+                Preemption::Setup => policy.setup_rate.expect("setups have a rate"),
+                Preemption::None | Preemption::Full => 0.0,
+            },
             position: 0,
             working: true,
             slots: policy.schedule(0).to_vec(),
@@ -92,7 +95,7 @@ impl Msr {
     }
 
     /// What happens at once on a route: setups begin, empty slots go, room is filled; and
-    /// where nothing is left to move, the next schedule works.
+    /// where no type is left to move, the next schedule works.
     fn follow_route(&mut self, system: &mut System) {
         while let Some(i) = self.next_to_lower(system) {
             self.lower(i, system);
@@ -161,7 +164,7 @@ impl Msr {
         }
         for i in 0..self.slots.len() {
             // Slots without a job hold room that the system counts as free; where backfilled
-            // jobs sit in it, nothing is left to admit into.
+            // jobs use it, no room is left to admit into.
             let empty = u64::from(self.slots[i].saturating_sub(system.running(i)));
             for (room, d) in self.room.iter_mut().zip(system.demand(i)) {
                 *room = room.saturating_sub(empty * d);
@@ -261,7 +264,7 @@ impl Msr {
         }
     }
 
-    /// Something happened while on a route.
+    /// An event on a route.
     fn route_event(&mut self, event: Event, system: &mut System) {
         let changed = match event {
             Event::Arrival(_) => false,
@@ -302,8 +305,8 @@ impl Msr {
         }
     }
 
-    /// The room that is held has not changed: what waits of type i may start in its slots, and
-    /// only where backfilled jobs were in the way, of other types too.
+    /// The room that is held has not changed: waiting jobs of type i may start in its slots; jobs of
+    /// other types only where backfilled jobs were in the way.
     fn refill(&mut self, i: usize, system: &mut System) {
         match self.policy.backfill {
             Backfill::None => self.fill_type(i, system),
@@ -312,6 +315,44 @@ impl Msr {
         if system.clocks()[1 + i] > 0.0 || self.is_moving(i, system) {
             system.set_clock(1 + i, self.clock_rate(i, system));
         }
+    }
+}
+
+/// A step of the switching rate.
+const RATE: f64 = 1.5;
+
+impl FamilyRule for MsrPolicy {
+    type Rule = Msr;
+
+    fn rule(&self, workload: &Workload) -> Msr {
+        Msr::new(self, workload)
+    }
+
+    /// By the loads ρ_i < 1, with exponential sizes.
+    fn is_proved_stable(&self, workload: &Workload) -> bool {
+        workload.types().iter().all(|t| t.size().is_exponential())
+    }
+
+    fn axes(&self, _: &KnobRange<'_>) -> usize {
+        1
+    }
+
+    fn stepped(&self, _: usize, up: bool, range: &KnobRange<'_>) -> Option<Self> {
+        let factor = if up { RATE } else { 1.0 / RATE };
+        let switching_rate = self.switching_rate * factor;
+        (self.order.len() > 1 && switching_rate < 0.98 * range.largest_rate).then(|| MsrPolicy {
+            switching_rate,
+            ..self.clone()
+        })
+    }
+
+    fn knobs(&self, workload: &Workload) -> Option<String> {
+        Some(format!(
+            "α = {:.3e} /{}, route {}",
+            self.switching_rate,
+            workload.time_unit(),
+            self.route
+        ))
     }
 }
 

@@ -2,9 +2,9 @@ use super::{Job, System};
 
 /// Which of the oldest jobs in the system have been taken into a window, in order of arrival.
 ///
-/// Jobs of a type come in order, and every job that runs is in the window; so a count by type says
-/// which are in, and the next one is the oldest of the first of each type outside. No queue is
-/// walked: O(K) a job.
+/// Jobs of a type enter in order, and every running job is in the window; so a count by type suffices,
+/// and the next job is the oldest among the first of each type outside. No queue is scanned: O(K) a
+/// job.
 #[derive(Clone, Debug)]
 pub(super) struct Oldest {
     /// By type.

@@ -28,9 +28,12 @@ impl Pools {
         let mut powers: Vec<f64> = rates.iter().map(|r| power(*r)).collect();
         powers.sort_by(f64::total_cmp);
         powers.dedup();
-        // Fast jobs come and go most often: first.
+        // The fastest first: their jobs start and end most often.
         powers.reverse();
-        let place = |rate: f64| powers.iter().position(|p| *p == power(rate)).unwrap_or(0);
+        let place = |rate: f64| {
+            let place = powers.iter().position(|p| *p == power(rate));
+            place.expect("each power is listed")
+        };
         let top = |p: usize| {
             let own = rates.iter().filter(|rate| place(**rate) == p);
             own.copied().fold(0.0, f64::max)
@@ -85,7 +88,7 @@ impl Pools {
         self.rate
     }
 
-    /// Sums the rate anew.
+    /// Sums the rate again.
     pub fn recount(&mut self) {
         let rates = self.pools.iter().map(|p| p.jobs.len() as f64 * p.top);
         self.rate = rates.sum();

@@ -1,5 +1,5 @@
-/// Free room over the time ahead: steps, each from its time to that of the next, the last one for
-/// ever.
+/// Free room over the time ahead: steps, each from its time to that of the next, the last one without
+/// end.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
     resources: usize,
@@ -42,8 +42,8 @@ impl Profile {
                 start = step + 1;
             }
         }
-        // In the last step all that is planned has ended.
-        self.times[start.min(self.times.len() - 1)]
+        let found = self.times.get(start);
+        *found.expect("in the last step all that is planned has ended")
     }
 
     /// Takes this demand out of the room from one time to another, where it fits.

@@ -3,12 +3,12 @@ use crate::multiresource::workload::Workload;
 
 /// Randomized Timers: type i has a clock that rings at rate `r μ_i exp(w_i)`, where its weight w_i
 /// grows slowly with the number Q_i of its waiting jobs. When it rings and a job of type i fits,
-/// the oldest one starts, or, where nobody of its type waits, a *dummy* takes the room, for a time
+/// the oldest one starts, or, where no job of its type waits, a *dummy* takes the room, for a time
 /// that is exponential with rate μ_i; an arrival of its type takes a dummy's place. Nothing else
 /// starts a job. Without preemption.
 ///
-/// The rule draws nothing: clocks are exponential, so a clock whose job does not fit just stands
-/// still, and which type gets the room that a completion frees is the race of those that fit. O(K) a
+/// The rule draws no random numbers: clocks are exponential, so a clock whose job does not fit simply
+/// stops, and which type gets the room that a completion frees is the race of those that fit. O(K) a
 /// decision.
 ///
 /// # Theory
@@ -16,12 +16,12 @@ use crate::multiresource::workload::Workload;
 /// stationary law `π(u) ∝ Π_i (r exp(w_i))^{u_i} / u_i!` on S, which comes near to the maximum of
 /// `Σ w_i u_i` as weights grow. They change slowly where queues are long, and that is why the rule
 /// is throughput-optimal for weights `w_i = max(f(Q_i), ε f(Q_max))`, `f(x) = ln^{1−b}(1 + x)`.
-/// Without dummies the law is another, and nothing is proved.
+/// Without dummies the law is another, and stability is not proved.
 ///
 /// Source: Ghaderi, "Randomized algorithms for scheduling VMs in the cloud", INFOCOM 2016; Psychas
 /// and Ghaderi, "Randomized algorithms for scheduling multi-resource jobs in the cloud", IEEE/ACM
-/// Transactions on Networking 26(5), 2018. Only what their abstracts say was read again: clocks,
-/// weights and dummies are as remembered, the factor r μ_i is ours, and so is that arrivals take
+/// Transactions on Networking 26(5), 2018. Only the abstracts were at hand: clocks,
+/// weights and dummies are from memory, the factor r μ_i is ours, and so is that arrivals take
 /// dummies' places (which changes no rate where sizes are exponential). Not built: their many
 /// servers, of which a clock picks one at random; here is one.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub struct RandomizedTimers {
 /// Parameters of [`RandomizedTimers`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timers {
-    /// r > 0: how often a clock rings for a type that nobody waits of, in a mean size of it.
+    /// r > 0: how often the clock of a type without waiting jobs rings, in a mean size of it.
     pub rate: f64,
     /// b in \[0, 1): the proofs need b > 0; with 0, `exp(f(x))` is 1 + x.
     pub damping: f64,

@@ -1,7 +1,7 @@
 use crate::multiresource::schedule::Packing;
 
 /// Room in use, and what jobs of each type take of it, packed into few words so that one addition
-/// tells whether a job fits.
+/// shows whether a job fits.
 ///
 /// Each resource has a field of as many bits as its capacity needs, which stands at its largest
 /// value when the resource is full, and a guard bit above it: a field that runs over sets it.
@@ -105,7 +105,7 @@ impl Room {
         }
         let mut least = u64::MAX;
         for (key, demand) in keys.iter().zip(&self.first.demand) {
-            // What does not fit is the largest of all, without a branch that nobody can foresee.
+            // The key of what does not fit becomes the largest, without an unpredictable branch.
             let fits = self.first.holds(*demand);
             let key = std::hint::select_unpredictable(fits, *key, u64::MAX);
             least = least.min(key);

@@ -15,10 +15,10 @@ use crate::multiresource::workload::Fleet;
 /// steady: the rule of shortest expected delay (Whitt, Deciding which queue to join: some
 /// counterexamples, Operations Research 34(1), 1986; Selen, Adan, Kapodistria, van Leeuwaarden,
 /// Steady-state analysis of shortest expected delay routing, Queueing Systems 84, 2016). Of
-/// equals any, alike. It sees no phases of the servers' policies and no jobs of other types, and
-/// nothing is proved of it.
+/// equals any, alike. It sees neither the phases of the servers' policies nor jobs of other
+/// types, and has no proof of stability.
 ///
-/// The rule draws nothing itself: whoever runs it brings a uniform number.
+/// The rule draws no random numbers: its caller supplies a uniform one.
 #[derive(Clone, Debug)]
 pub struct Router {
     rule: Routing,
@@ -111,7 +111,7 @@ impl Router {
             point -= to.fraction;
             last = to.first + to.count - 1;
         }
-        // Rounding took it beyond the last.
+        // By rounding the point was beyond the last.
         last
     }
 

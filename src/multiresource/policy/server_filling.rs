@@ -15,7 +15,7 @@ use crate::multiresource::workload::Workload;
 /// with other needs too, and may then leave servers idle while jobs wait; there, a job of the
 /// prefix that does not fit is passed over for smaller ones.
 ///
-/// A job that has come into the prefix stays until it leaves, for those before it only get fewer.
+/// A job in the prefix stays there until it leaves the system, since those before it only get fewer.
 /// An arrival behind it costs O(1); otherwise a decision is O(K), and O(log k) for each job
 /// started or stopped.
 #[derive(Clone, Debug)]
@@ -51,7 +51,10 @@ impl ServerFilling {
         let mut distinct = needs.clone();
         distinct.sort_unstable_by(|a, b| b.cmp(a));
         distinct.dedup();
-        let class = |need: &u64| distinct.iter().position(|n| n == need).unwrap_or(0);
+        let class = |need: &u64| {
+            let place = distinct.iter().position(|n| n == need);
+            place.expect("each need is among the distinct ones")
+        };
         let empty = |need: &u64| Class {
             need: *need,
             jobs: VecDeque::new(),

@@ -14,8 +14,8 @@ use crate::multiresource::workload::Workload;
 /// one unit) it fills the server and has the least mean response time in heavy traffic. With other
 /// needs as [`ServerFilling`](super::ServerFilling).
 ///
-/// A job's rank need × remaining size falls while it runs and stands still while it waits. So who
-/// is behind the prefix comes into it only when others leave, and waits in a heap until then. O(k
+/// A job's rank, need × remaining size, falls while it runs and is constant while it waits. So a job
+/// behind the prefix comes into it only when others leave, and is kept in a heap until then. O(k
 /// log k) a decision, for the ranks of the prefix, and O(log n) for each job in or out.
 #[derive(Clone, Debug)]
 pub struct ServerFillingSrpt {
@@ -25,7 +25,7 @@ pub struct ServerFillingSrpt {
     prefix: Vec<Ranked>,
     /// The other jobs: rank as bits, which order doubles ≥ 0, number, and place in `others`.
     heap: BinaryHeap<Reverse<(u64, u64, usize)>>,
-    /// Jobs that the heap tells of, and places without one.
+    /// The jobs in the heap, and vacant places.
     others: Vec<Ranked>,
     vacant: Vec<usize>,
 }
@@ -33,7 +33,7 @@ pub struct ServerFillingSrpt {
 /// A job, and its rank when it was last looked at.
 #[derive(Clone, Copy, Debug)]
 struct Ranked {
-    kind: usize,
+    job_type: usize,
     job: Job,
     rank: f64,
     runs: bool,
@@ -58,28 +58,28 @@ impl ServerFillingSrpt {
         })
     }
 
-    fn rank(&self, kind: usize, job: Job, system: &System) -> f64 {
-        self.needs[kind] as f64 * system.work_left(job)
+    fn rank(&self, job_type: usize, job: Job, system: &System) -> f64 {
+        self.needs[job_type] as f64 * system.work_left(job)
     }
 
     /// Servers that the prefix needs.
     fn needed(&self) -> u64 {
-        self.prefix.iter().map(|own| self.needs[own.kind]).sum()
+        self.prefix.iter().map(|own| self.needs[own.job_type]).sum()
     }
 
-    /// The youngest job of type i has just come: it may belong to the prefix, or waits behind it.
-    fn arrival(&mut self, kind: usize, system: &System) {
-        let Some(job) = system.youngest(kind) else {
-            return;
-        };
+    /// The youngest job of a type has just come: it belongs to the prefix, or waits behind it.
+    fn arrival(&mut self, job_type: usize, system: &System) {
+        let job = system
+            .youngest(job_type)
+            .expect("the job that has come waits");
         let own = Ranked {
-            kind,
+            job_type,
             job,
-            rank: self.rank(kind, job, system),
+            rank: self.rank(job_type, job, system),
             runs: false,
             chosen: false,
         };
-        let is_before = |other: &Ranked| own.rank < self.rank(other.kind, other.job, system);
+        let is_before = |other: &Ranked| own.rank < self.rank(other.job_type, other.job, system);
         if self.needed() < self.servers || self.prefix.iter().any(is_before) {
             self.prefix.push(own);
         } else {
@@ -102,7 +102,7 @@ impl ServerFillingSrpt {
         self.heap.push(Reverse(entry));
     }
 
-    /// Takes in jobs until they need all servers; then lets go of those behind.
+    /// Takes in jobs until they need all servers; then removes those that are not needed for that.
     fn bound(&mut self, system: &mut System) {
         while self.needed() < self.servers
             && let Some(Reverse((_, _, place))) = self.heap.pop()
@@ -111,17 +111,17 @@ impl ServerFillingSrpt {
             self.vacant.push(place);
         }
         for place in 0..self.prefix.len() {
-            let Ranked { kind, job, .. } = self.prefix[place];
-            self.prefix[place].rank = self.rank(kind, job, system);
+            let Ranked { job_type, job, .. } = self.prefix[place];
+            self.prefix[place].rank = self.rank(job_type, job, system);
         }
         let order = |own: &Ranked| (own.rank.to_bits(), own.job.number);
         self.prefix.sort_unstable_by_key(order);
         while let Some(last) = self.prefix.last().copied()
-            && self.needed() - self.needs[last.kind] >= self.servers
+            && self.needed() - self.needs[last.job_type] >= self.servers
         {
             self.prefix.pop();
             if last.runs {
-                system.stop_job(last.kind, last.job);
+                system.stop_job(last.job_type, last.job);
             }
             self.put_off(Ranked {
                 runs: false,
@@ -133,19 +133,25 @@ impl ServerFillingSrpt {
     /// Descending need, then ascending rank, while there is room. Stops, then starts.
     fn serve(&mut self, system: &mut System) {
         let needs = &self.needs;
-        let order = |own: &Ranked| (Reverse(needs[own.kind]), own.rank.to_bits(), own.job.number);
+        let order = |own: &Ranked| {
+            (
+                Reverse(needs[own.job_type]),
+                own.rank.to_bits(),
+                own.job.number,
+            )
+        };
         self.prefix.sort_unstable_by_key(order);
         let mut free = self.servers;
         for own in &mut self.prefix {
-            own.chosen = needs[own.kind] <= free;
-            free -= if own.chosen { needs[own.kind] } else { 0 };
+            own.chosen = needs[own.job_type] <= free;
+            free -= if own.chosen { needs[own.job_type] } else { 0 };
         }
         for own in self.prefix.iter().filter(|own| own.runs && !own.chosen) {
-            system.stop_job(own.kind, own.job);
+            system.stop_job(own.job_type, own.job);
         }
         for own in &mut self.prefix {
             if own.chosen && !own.runs {
-                system.start_job(own.kind, own.job);
+                system.start_job(own.job_type, own.job);
             }
             own.runs = own.chosen;
         }

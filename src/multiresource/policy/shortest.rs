@@ -3,14 +3,14 @@ use super::Job;
 /// The waiting jobs of one type in order of arrival, each with an estimate of its size, and the
 /// oldest of those within a limit in O(log n): a tournament of least estimates.
 ///
-/// Places of jobs that have left stay empty until the tournament is full; then it is laid out anew,
-/// twice as large where half of it is in use. So a job costs O(log n) on average.
+/// Places of jobs that have left stay empty until the tournament is full; then it is rebuilt, twice
+/// as large where more than half of it is in use. So a job costs O(log n) on average.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shortest {
     /// By place.
     jobs: Vec<Job>,
     /// Node n has the children 2n and 2n + 1, and the least estimate of both; the leaves, from the
-    /// middle on, are the places. Nobody is infinite.
+    /// middle on, are the places. Empty places hold ∞.
     least: Vec<f64>,
 }
 

@@ -1,7 +1,7 @@
-use super::{Event, Policy, System, by_need};
+use super::{Event, FamilyRule, KnobRange, Policy, System, by_need};
 use crate::multiresource::artifact::StaticQuickswapPolicy;
 use crate::multiresource::schedule::Packing;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{JobType, Workload};
 
 /// Static Quickswap, without preemption: the types in a fixed cycle, one at a time.
 ///
@@ -15,14 +15,14 @@ use crate::multiresource::workload::Workload;
 ///
 /// Source: Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap",
 /// 2025, section 4.3, with ℓ_i = c_i − 1 and one resource; thresholds below that, and several
-/// resources, are ours, and so is that a type goes on while nobody else waits. O(K) a decision.
+/// resources, are ours, and so is that a type continues while no other job waits. O(K) a decision.
 #[derive(Clone, Debug)]
 pub struct StaticQuickswap {
     cycle: Vec<usize>,
     /// By type: ℓ_i.
     thresholds: Vec<u64>,
     overlap: bool,
-    /// Whose turn it is: a place in the cycle.
+    /// The type whose turn it is: a place in the cycle.
     turn: usize,
     draining: bool,
 }
@@ -64,6 +64,83 @@ impl StaticQuickswap {
     }
 }
 
+/// `Σ_i λ_i/(μ_i c_i)`, c_i the number of type i that fits: below 1 Static Quickswap without overlap is
+/// stable (Quickswap paper, section 4.3).
+pub fn time_of_turns(workload: &Workload) -> f64 {
+    let packing = Packing::new(workload);
+    let types = workload.types().iter().enumerate();
+    let turn = |(i, job_type): (usize, &JobType)| {
+        job_type.offered_load() / f64::from(packing.most(i, packing.capacity()))
+    };
+    types.map(turn).sum()
+}
+
+impl FamilyRule for StaticQuickswapPolicy {
+    type Rule = StaticQuickswap;
+
+    fn rule(&self, _: &Workload) -> StaticQuickswap {
+        StaticQuickswap::new(self)
+    }
+
+    fn is_proved_stable(&self, workload: &Workload) -> bool {
+        !self.overlap && time_of_turns(workload) < 1.0
+    }
+
+    /// Overlap, all thresholds together, each of them, each two turns that follow each other.
+    fn axes(&self, range: &KnobRange<'_>) -> usize {
+        1 + range.several.len() + self.cycle.len()
+    }
+
+    fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Self> {
+        let mut stepped = self.clone();
+        let turned = |i: usize, l: u32| match up {
+            true => (2 * l + 1).min(range.most[i] - 1),
+            false => l / 2,
+        };
+        match axis {
+            0 => stepped.overlap = up,
+            1 => {
+                let thresholds = stepped.thresholds.iter_mut().enumerate();
+                thresholds.for_each(|(i, l)| *l = turned(i, *l));
+            }
+            axis if axis - 2 < range.several.len() => {
+                let i = range.several[axis - 2];
+                stepped.thresholds[i] = turned(i, stepped.thresholds[i]);
+            }
+            axis if up => {
+                let place = axis - 2 - range.several.len();
+                // A cycle of two has one order.
+                if self.cycle.len() < 3 {
+                    return None;
+                }
+                stepped.cycle.swap(place, place + 1);
+            }
+            _ => return None,
+        }
+        (stepped != *self).then_some(stepped)
+    }
+
+    fn knobs(&self, workload: &Workload) -> Option<String> {
+        let published = StaticQuickswap::published(workload, self.overlap);
+        let turn = |i: &usize| {
+            let name = workload.types()[*i].name();
+            format!("{name} ℓ = {}", self.thresholds[*i])
+        };
+        let turns = match (*self == published, self.cycle.len() <= LISTED) {
+            (true, _) => "as published".into(),
+            (false, true) => self.cycle.iter().map(turn).collect::<Vec<_>>().join(", "),
+            (false, false) => "other thresholds or turns than published".into(),
+        };
+        Some(match self.overlap {
+            true => turns + ", overlapping",
+            false => turns,
+        })
+    }
+}
+
+/// The most types whose turns are listed one by one.
+const LISTED: usize = 5;
+
 impl Policy for StaticQuickswap {
     fn react(&mut self, _: Event, system: &mut System) {
         loop {
@@ -72,8 +149,8 @@ impl Policy for StaticQuickswap {
                 if !self.overlap && system.running(i) > 0 {
                     return;
                 }
-                // Somebody waits since the drain began.
-                self.turn = self.next(system).unwrap_or(self.turn);
+                let next = self.next(system);
+                self.turn = next.expect("a job has waited since the drain began");
                 self.draining = false;
             } else {
                 while system.waiting(i) > 0 && system.fits(i) {

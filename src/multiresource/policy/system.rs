@@ -4,7 +4,7 @@ use super::pools::Pools;
 use super::queued::Queued;
 use super::room::Room;
 use crate::multiresource::schedule::Packing;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{JobType, Workload};
 use crate::simulation::{Meter, Moment};
 
 /// A job as rules know it.
@@ -27,7 +27,7 @@ pub enum Action {
     Stop(usize, Job),
 }
 
-/// A decision that no server can carry out. The run is over: its numbers mean nothing.
+/// A decision that no server can carry out. It ends the run, whose numbers are not valid.
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
 pub enum Violation {
     /// A job was started that does not fit.
@@ -39,7 +39,7 @@ pub enum Violation {
     /// A job was started or stopped that is not there.
     #[error("a job of type {0} was started or stopped, and there is none")]
     NoJob(usize),
-    /// More jobs at once than can be told apart.
+    /// More jobs at once than can be numbered.
     #[error("more than {0} jobs are in the system")]
     Crowd(usize),
     /// Time went back.
@@ -92,18 +92,18 @@ pub(super) struct Entry {
     pub work: f64,
     /// Place in its pool while it runs, or [`WAITING`].
     pub place: u32,
-    pub kind: u32,
+    pub job_type: u32,
 }
 
 /// The place of a job that does not run.
 pub(super) const WAITING: u32 = u32::MAX;
 
-/// A waiting job: its number, and in the lowest bits its slot. So there are at most 2^24 jobs in
-/// the system, and 2^40 in a run.
+/// A waiting job: its number, and in the lowest bits its slot. This allows at most 2^24 jobs in the
+/// system, and 2^40 in a run.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 pub(super) struct Ticket(u64);
 
-/// More jobs than a ticket can tell must not be in the system.
+/// The most jobs in the system that tickets can number.
 pub(super) const MOST_JOBS: usize = 1 << Ticket::SLOT_BITS;
 
 impl Ticket {
@@ -131,7 +131,7 @@ pub(super) struct Type {
     /// The waiting jobs, in order of arrival.
     pub waiting: VecDeque<Ticket>,
     pub running: u32,
-    /// Slots that hold room and serve nobody: setups under way.
+    /// Slots that hold room and serve no job: setups in progress.
     pub held: u32,
     /// Fractional service: what [`System::share`] says.
     pub share: f64,
@@ -145,7 +145,7 @@ pub(super) struct Type {
 /// One server with its queues: what a policy sees, and where it acts.
 ///
 /// Every change is checked, in release builds too; the first decision that no server could
-/// carry out is kept in [`System::violation`] and nothing is done for it.
+/// carry out is kept in [`System::violation`] and has no effect.
 pub struct System {
     pub(super) types: Vec<Type>,
     pub(super) entries: Vec<Entry>,
@@ -179,7 +179,7 @@ impl System {
     pub fn new(workload: &Workload, clocks: usize, preemptible: bool) -> Self {
         let packing = Packing::new(workload);
         let rates: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
-        let kind = |t: &crate::multiresource::workload::JobType| Type {
+        let empty = |t: &JobType| Type {
             service_rate: t.service_rate(),
             waiting: VecDeque::new(),
             running: 0,
@@ -190,7 +190,7 @@ impl System {
             offered: Meter::default(),
         };
         System {
-            types: workload.types().iter().map(kind).collect(),
+            types: workload.types().iter().map(empty).collect(),
             entries: Vec::new(),
             vacant: Vec::new(),
             queued: Queued::new(rates.len()),
@@ -275,7 +275,7 @@ impl System {
         self.types[i].held += 1;
     }
 
-    /// Tells that a slot without a job went into setup, for the statistics.
+    /// Counts a slot without a job that went into setup, for the statistics.
     pub fn count_setup(&mut self) {
         self.counters.setups += 1;
     }
@@ -300,11 +300,11 @@ impl System {
     pub fn share(&mut self, i: usize, speed: f64) {
         self.shares = true;
         let at = self.now - self.origin;
-        let kind = &mut self.types[i];
-        let more = speed - kind.share;
-        kind.share = speed;
-        kind.busy.jump(more, at);
-        self.shared_rate += more * kind.service_rate;
+        let own = &mut self.types[i];
+        let more = speed - own.share;
+        own.share = speed;
+        own.busy.jump(more, at);
+        self.shared_rate += more * own.service_rate;
         let overfull = |j: usize| {
             let served = |t: &Type| f64::from(t.running) + t.share;
             let used = |(k, t): (usize, &Type)| served(t) * self.demand(k)[j] as f64;
@@ -316,20 +316,20 @@ impl System {
         }
     }
 
-    /// Tells how many slots the policy offers to type i, for the statistics.
+    /// Records how many slots the policy offers to type i, for the statistics.
     pub fn offer(&mut self, i: usize, slots: u32) {
         let at = self.now - self.origin;
         self.types[i].offered.set(f64::from(slots), at);
     }
 
-    /// Tells that the policy left a working schedule, for the statistics.
+    /// Counts that the policy left a working schedule, for the statistics.
     pub fn count_switch(&mut self) {
         self.counters.switches += 1;
     }
 
-    // How the parts of it change.
+    // Changes of its parts.
 
-    /// Where a job of this number stands in the queue of type i, or belongs.
+    /// The place of a job of this number in the queue of type i.
     fn place_in_queue(&self, i: usize, number: u64) -> usize {
         let waiting = &self.types[i].waiting;
         waiting.partition_point(|ticket| ticket.number() < number)
@@ -371,7 +371,7 @@ impl System {
         }
         self.stop_running(i, place);
         let entry = &mut self.entries[job.slot as usize];
-        // Rounding must not leave a job with less than no work.
+        // Rounding must not leave a negative amount of work.
         entry.work = match entry.work - self.now {
             left if left < 0.0 => 0.0,
             left => left,

@@ -1,11 +1,12 @@
 use std::sync::Arc;
 
-use super::{Event, Policy, System};
+use super::{Event, FamilyRule, Policy, System};
 use crate::multiresource::artifact::TablePolicy;
 use crate::multiresource::schedule::Neighbours;
+use crate::multiresource::workload::Workload;
 
-/// A table tells at each state which job to start, one after another: a state is the schedule that
-/// runs and the waiting jobs of each type, as many as the table has room for. Without preemption;
+/// A table has for each state the job to start, one after another: a state is the schedule that runs
+/// and the waiting jobs of each type, up to the limits of the table. Without preemption;
 /// O(K) a decision for each job that starts.
 #[derive(Clone, Debug)]
 pub struct Tabled {
@@ -79,8 +80,8 @@ impl Tabled {
 }
 
 impl Tabled {
-    /// The type to start where the table says none: at the rim of its box, where an arrival is lost and
-    /// so costs nothing, the table means little. There all that wait start if all of them fit.
+    /// The type to start where the table has none. At the rim of its box an arrival is lost at no cost,
+    /// so that the table is not reliable there: all types that wait start if all of them fit.
     fn beyond(&self, system: &System) -> Option<usize> {
         let limits = self.table.limits.iter().enumerate();
         let mut rim = limits.map(|(i, most)| system.waiting(i) as usize > most - most / RIM);
@@ -93,6 +94,14 @@ impl Tabled {
 
 /// The last quarter of each side of the box is its rim.
 const RIM: usize = 4;
+
+impl FamilyRule for TablePolicy {
+    type Rule = Tabled;
+
+    fn rule(&self, _: &Workload) -> Tabled {
+        Tabled::read(self)
+    }
+}
 
 impl Policy for Tabled {
     fn react(&mut self, event: Event, system: &mut System) {

@@ -26,8 +26,8 @@ impl System {
 
     /// Jobs of type i in the system.
     pub fn present(&self, i: usize) -> u64 {
-        let kind = &self.types[i];
-        kind.waiting.len() as u64 + u64::from(kind.running)
+        let own = &self.types[i];
+        own.waiting.len() as u64 + u64::from(own.running)
     }
 
     /// The types with waiting jobs, in type order.
@@ -61,7 +61,7 @@ impl System {
     /// The running jobs of type i, in no order.
     pub fn running_jobs(&self, i: usize) -> impl Iterator<Item = Job> + '_ {
         let alike = self.pools.alike(i).iter();
-        let own = alike.filter(move |slot| self.entries[**slot as usize].kind as usize == i);
+        let own = alike.filter(move |slot| self.entries[**slot as usize].job_type as usize == i);
         own.map(|slot| self.job(*slot))
     }
 

@@ -12,17 +12,14 @@
 //! is taken from the optimum in doubles; `x` solves the equations of tight types, `v` those of the
 //! schedules in use (Applegate, Cook, Dash, Espinoza, Operations Research Letters 35, 2007, settle linear
 //! programs so). Both are then verified in whole numbers, all constraints and the equality of the two
-//! values; so nothing rests on the doubles.
+//! values; so the proof does not depend on the doubles.
 //!
 //! # Practice
-//! Of the tight types as many are taken as are independent, so that degenerate optima make no
-//! difference; of the schedules likewise, and where those in use do not determine the prices, others
-//! that are worth 1 are searched for. That no schedule is worth more takes a search
-//! (`knapsack`), but none where ρ is the fluid bound: v_i = D_ij/P_j of the bottleneck j is
-//! worth at most 1 since u·D ≤ P.
-//!
-//! With several kinds of servers there is one equation `Σ_s π_s = 1` for each: `system`
-//! solves whatever equations are put to it.
+//! Only independent rows of the tight types are taken, so that degenerate optima need no special
+//! case; likewise for the schedules, and where those in use do not determine the prices, others
+//! that are worth 1 are searched for. To prove that no schedule is worth more takes a search
+//! (`knapsack`), except where ρ is the fluid bound: at v_i = D_ij/P_j of the bottleneck j no
+//! schedule is worth more than 1, since u·D ≤ P.
 
 mod knapsack;
 mod system;
@@ -35,7 +32,7 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 use super::{Mix, Solution};
 use crate::multiresource::schedule::{Packing, Schedule};
 use crate::multiresource::workload::{JobType, Workload};
-use knapsack::Verdict;
+use knapsack::WorthAboveOne;
 use system::{Echelon, Fractions, dot};
 
 /// The program's optimum in fractions.
@@ -47,7 +44,7 @@ pub struct Exact {
     pub schedules: Vec<Schedule>,
     /// Their weights `π` (N), positive, of sum 1.
     pub weights: Vec<BigRational>,
-    /// That no mix is better; or why only the double precision bound says so.
+    /// The proof that no mix is better; or why there is only the bound in double precision.
     pub proof: Result<Prices, Unproven>,
 }
 
@@ -66,7 +63,7 @@ pub enum Inexact {
     /// Sizes or arrivals of a law whose mean is no fraction.
     #[error("the offered load of type `{0}` is no fraction")]
     NoFraction(String),
-    /// The doubles were too far from a vertex.
+    /// The doubles are too far from a vertex.
     #[error("the equations of the optimum in doubles have no solution that is one")]
     NoVertex,
 }
@@ -94,8 +91,8 @@ const ROUNDING: f64 = 1e-9;
 /// Schedules worth 1 that are tried to find prices.
 const TRIED: usize = 5_000;
 
-/// The optimum of a solved program in fractions, looking at no more than `nodes` nodes where a
-/// search is needed.
+/// The optimum of a solved program in fractions; a search, where one is needed, visits at most `nodes`
+/// nodes.
 ///
 /// # Errors
 /// Where there is none, and why.
@@ -130,9 +127,9 @@ impl Exact {
     }
 }
 
-/// The double nearest to a fraction.
-fn nearest(fraction: &BigRational) -> f64 {
-    fraction.to_f64().unwrap_or(f64::NAN)
+/// The double nearest to a fraction; infinite beyond their range.
+pub(crate) fn nearest(fraction: &BigRational) -> f64 {
+    fraction.to_f64().expect("a denominator is not 0")
 }
 
 /// The program in whole numbers: `b_i = loads_i / unit`.
@@ -144,9 +141,9 @@ struct Program {
 
 impl Program {
     fn new(workload: &Workload) -> Result<Self, Inexact> {
-        let load = |kind: &JobType| {
-            let missing = || Inexact::NoFraction(kind.name().into());
-            kind.exact_load().ok_or_else(missing)
+        let load = |job_type: &JobType| {
+            let missing = || Inexact::NoFraction(job_type.name().into());
+            job_type.exact_load().ok_or_else(missing)
         };
         let loads: Vec<BigRational> = workload
             .types()
@@ -170,7 +167,7 @@ impl Program {
     fn times(&self, solution: &Solution) -> Option<(Vec<Schedule>, Fractions)> {
         let Mix { schedules, weights } = &solution.mix;
         let mut used: Vec<usize> = (0..schedules.len()).collect();
-        // Of schedules that depend on each other the light ones are left out.
+        // Of schedules that depend on each other those with the least weight are left out.
         used.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
         let mut order = self.by_tightness(solution);
         for _ in 0..CORRECTIONS {
@@ -183,15 +180,16 @@ impl Program {
                 let as_good = nearest(&load) <= solution.certificate.load * (1.0 + ROUNDING);
                 return as_good.then(|| in_use(schedules, used, times));
             }
-            // What the doubles did not tell from 0: a schedule not in use, a type that is tight.
-            let mut kept = times.numerators.iter().map(|x| !x.is_negative());
-            used.retain(|_| kept.next().unwrap_or(true));
+            // The doubles did not tell these from 0: a schedule that is not in use, a tight type.
+            let signs = used.iter().zip(&times.numerators);
+            let kept = signs.filter(|(_, x)| !x.is_negative());
+            used = kept.map(|(s, _)| *s).collect();
             order.sort_by_key(|i| !starved.contains(i));
         }
         None
     }
 
-    /// The types, those first that are probably tight.
+    /// The types, the probably tight ones first.
     fn by_tightness(&self, solution: &Solution) -> Vec<usize> {
         let served = solution.mix.mean_schedule();
         let offered =
@@ -210,8 +208,8 @@ impl Program {
         order
     }
 
-    /// The solution of the equations of the first types in order that determine it; 0 for schedules
-    /// that depend on the others.
+    /// The solution of the equations of the first independent types in order; 0 for schedules that
+    /// depend on the others.
     fn at_vertex(&self, schedules: &[&Schedule], order: &[usize]) -> Option<Fractions> {
         let row = |i: usize| schedules.iter().map(|u| u[i]).collect::<Vec<u32>>();
         let rows = order.iter().map(|&i| (row(i), self.loads[i].clone()));
@@ -261,12 +259,12 @@ impl Program {
         }
         let guide = &solution.certificate.resource_prices;
         match knapsack::exceeds(&self.packing, &values, guide, nodes) {
-            Verdict::Bounded => Ok(Prices {
+            WorthAboveOne::None => Ok(Prices {
                 of_types: worths,
                 bottleneck: None,
             }),
-            Verdict::Beaten(_) => Err(Unproven::NoPrices),
-            Verdict::Undecided => Err(Unproven::Nodes),
+            WorthAboveOne::Found(_) => Err(Unproven::NoPrices),
+            WorthAboveOne::Undecided => Err(Unproven::Nodes),
         }
     }
 
@@ -294,8 +292,8 @@ impl Program {
             .collect()
     }
 
-    /// Values `v` (K) of running jobs at which each schedule of the mix is worth 1, and types
-    /// without a price in doubles nothing.
+    /// Values `v` (K) of running jobs at which each schedule of the mix is worth 1; 0 for types without
+    /// a price in doubles.
     fn values(&self, solution: &Solution, mix: &[Schedule], nodes: u64) -> Option<Fractions> {
         let prices = &solution.certificate.prices;
         let mut priced: Vec<usize> = (0..prices.len()).filter(|&i| prices[i] > 0.0).collect();
@@ -314,7 +312,7 @@ impl Program {
                 TIGHT,
                 nodes,
                 |u| {
-                    let row = row(u);
+                    let row = row(&u);
                     if echelon.admit(&row) {
                         rank += 1;
                         rows.push(row);
@@ -353,8 +351,8 @@ impl Program {
     }
 }
 
-/// Solves the first independent ones of some equations in `unknowns` unknowns; unknowns that
-/// depend on others are 0. Whether the other equations hold is for the caller to see.
+/// Solves the first independent equations in `unknowns` unknowns; unknowns that depend on others are
+/// 0. The caller checks the other equations.
 fn solve_independent(
     equations: impl Iterator<Item = (Vec<u32>, BigInt)>,
     unknowns: usize,
@@ -383,7 +381,7 @@ fn solve_independent(
     })
 }
 
-/// What has a positive time, in the order of the mix.
+/// The schedules with a positive time, in the order of the mix.
 fn in_use(
     schedules: &[Schedule],
     used: Vec<usize>,

@@ -1,10 +1,10 @@
-//! Columns that improve the master, found next to those that it uses: some jobs of one type make
-//! way for as many of another as then fit, and what is left for a third.
+//! Columns that improve the master, found next to those that it uses: some jobs of one type are
+//! replaced by as many of another as then fit, and by those of a third in the room that is left.
 //!
 //! A column in the basis is worth exactly what the prices ask of a new one, so a gain in an
-//! exchange is a gain of the program. This finds what prices alone do not tell: schedules that
-//! fill several resources at once. It proves nothing; that is for [`super::relaxation`] and
-//! [`super::pricing`].
+//! exchange is a gain of the program. Exchanges find what prices alone do not show: schedules that
+//! fill several resources at once. They prove no bound: [`super::relaxation`] and [`super::pricing`]
+//! do.
 
 use crate::multiresource::schedule::{Packing, Schedule};
 
@@ -12,13 +12,13 @@ use crate::multiresource::schedule::{Packing, Schedule};
 pub(super) struct Exchange<'a> {
     packing: &'a Packing,
     values: &'a [f64],
-    /// Types of value, the dearest first.
+    /// Types with value, the most valuable first.
     order: Vec<usize>,
     /// Whether what is left after an exchange is offered to a third type.
     third: bool,
 }
 
-/// Exchanges made of one column at most.
+/// The most exchanges made in one column.
 const STEPS: usize = 3;
 
 /// Relative gain below which an exchange is none.
@@ -81,8 +81,8 @@ impl<'a> Exchange<'a> {
         best
     }
 
-    /// The room filled with one type, and what is left with another, if that gains more than the
-    /// bar after what made way.
+    /// The room filled with one type, and the rest with another, if that gains more than the bar, net of
+    /// the jobs removed.
     fn filling(&self, room: &[u64], less: Option<(usize, u32)>, bar: f64) -> Option<Step> {
         let lost = less.map_or(0.0, |(i, count)| f64::from(count) * self.values[i]);
         let mut bar = bar.max(WORTH * lost);
@@ -118,7 +118,7 @@ impl<'a> Exchange<'a> {
         best
     }
 
-    /// The one type that makes most of a room.
+    /// The type whose jobs are worth most in a room.
     fn fullest(&self, room: &[u64]) -> (f64, Option<(usize, u32)>) {
         let mut best = (0.0, None);
         for &i in &self.order {

@@ -5,8 +5,8 @@
 //!                     Σ_s π_hs ≤ 1  (each shape h),   π ≥ 0;                        ρ = 1/t
 //! ```
 //!
-//! Servers of one shape are alike and the constraints convex, so one mix a shape is as good as one
-//! a server. Prices `y ≥ 0, Σ y_i = 1` bound t from above by `Σ_h n_h z_h`, one knapsack a shape:
+//! Servers of one shape are alike and the constraints convex, so one mix for each shape is as good as
+//! one for each server. Prices `y ≥ 0, Σ y_i = 1` bound t from above by `Σ_h n_h z_h`, one knapsack a shape:
 //! `z_h = max_{u∈S_h} Σ_i (y_i/b_i) u_i`. The certificate is both sides, as for one server.
 //!
 //! *Routing.* Of type i the fraction `r_ih = n_h (π_h W_h)_i / Σ_g n_g (π_g W_g)_i` goes to shape
@@ -17,11 +17,10 @@
 
 use super::generation::Generation;
 use super::problem::{Column, Problem};
-use super::{
-    Certificate, Knapsack, Limits, Mix, PROOF_GAP, ProgramError, Relaxed, check_types,
-    starting_columns,
-};
-use crate::multiresource::schedule::{Packing, Schedule};
+use super::solution::gap;
+use super::solve::{check_types, starting_columns};
+use super::{Certificate, Knapsack, Limits, Mix, PROOF_GAP, ProgramError, Relaxed};
+use crate::multiresource::schedule::{self, Packing, Schedule};
 use crate::multiresource::workload::{Fleet, JobType, Workload};
 
 /// The solved program of a fleet.
@@ -51,7 +50,7 @@ pub struct FleetCertificate {
     pub bound: f64,
 }
 
-/// What no schedule on a server is worth more than, at given values of running jobs.
+/// A bound on the worth of schedules on a server, at given values of running jobs.
 #[derive(Clone, Debug)]
 pub struct ServerBound {
     /// `z_h ≥ max_u Σ_i (y_i/b_i) u_i`.
@@ -65,7 +64,7 @@ pub struct ServerBound {
 impl FleetCertificate {
     /// Relative gap `load/bound − 1`.
     pub fn gap(&self) -> f64 {
-        (self.load / self.bound - 1.0).max(0.0)
+        gap(self.load, self.bound)
     }
 
     /// Whether the gap is small enough to be called a proof.
@@ -117,7 +116,7 @@ impl Certificate {
         let values = values(workload.types(), &prices);
         let (worth, resource_prices) = worth(workload, &values, mix, nodes)?;
         Ok(Certificate {
-            load: mix.loads(workload).into_iter().fold(0.0, f64::max),
+            load: mix.load(workload),
             prices,
             resource_prices,
             relaxed: None,
@@ -126,7 +125,7 @@ impl Certificate {
     }
 }
 
-/// Solves the program of a fleet by column generation; never silently: see
+/// Solves the program of a fleet by column generation. Whether the optimum is proven:
 /// [`FleetCertificate::proven`].
 ///
 /// # Errors
@@ -154,7 +153,7 @@ pub fn solve_fleet(fleet: &Fleet, limits: &Limits) -> Result<FleetSolution, Prog
         let (schedules, mut weights): (Vec<Schedule>, Vec<f64>) = own
             .map(|(column, weight)| (column.schedule.clone(), *weight))
             .unzip();
-        // A shape that the optimum does without works, too.
+        // A shape that the optimum does not need gets a schedule, too.
         if weights.iter().all(|weight| *weight <= 0.0) {
             weights[0] = 1.0;
         }
@@ -186,19 +185,21 @@ pub fn solve_fleet(fleet: &Fleet, limits: &Limits) -> Result<FleetSolution, Prog
 /// `max_i ρ_i`.
 pub(super) fn load(fleet: &Fleet, mixes: &[Mix]) -> f64 {
     let types = fleet.types().iter().zip(served(fleet, mixes));
-    let loads = types.map(|(kind, served)| kind.offered_load() / served);
+    let loads = types.map(|(job_type, served)| job_type.offered_load() / served);
     loads.fold(0.0, f64::max)
 }
 
 /// `y_i/b_i` (K).
 pub(super) fn values(types: &[JobType], prices: &[f64]) -> Vec<f64> {
     let pairs = types.iter().zip(prices);
-    pairs.map(|(kind, y)| y / kind.offered_load()).collect()
+    pairs
+        .map(|(job_type, y)| y / job_type.offered_load())
+        .collect()
 }
 
-/// What no schedule on one server is worth more than, at these values (K) of running jobs, if the
-/// search ends within so many nodes: one of the mix has it where that is best. And prices of the
-/// resources' units that cover the values.
+/// The largest worth of a schedule on one server at these values (K) of running jobs, if the search
+/// ends within this many nodes, else a bound on it; a schedule of the mix attains it where the mix is
+/// best. And prices of the resources' units that cover the values.
 ///
 /// # Errors
 /// When HiGHS does not solve the knapsack's relaxation.
@@ -209,8 +210,8 @@ pub(super) fn worth(
     nodes: u64,
 ) -> Result<(f64, Vec<f64>), ProgramError> {
     let packing = Packing::new(server);
-    let of = |u: &Vec<u32>| -> f64 { u.iter().zip(values).map(|(u, v)| f64::from(*u) * v).sum() };
-    let known = mix.schedules.iter().map(of).fold(0.0, f64::max);
+    let worths = mix.schedules.iter().map(|u| schedule::worth(u, values));
+    let known = worths.fold(0.0, f64::max);
     let knapsack = Knapsack::new(&packing, values)?;
     let priced = knapsack.solve(known, nodes);
     Ok((priced.bound, knapsack.resource_prices()))

@@ -1,5 +1,5 @@
-//! Column generation: a master, and columns for it from exchanges, from branch and bound, and
-//! when neither finds one at little cost, a bound from the relaxation.
+//! Column generation: a master; columns for it from exchanges and from branch and bound; and a bound
+//! from the relaxation where neither finds a column at little cost.
 
 use std::time::Instant;
 
@@ -7,11 +7,12 @@ use super::exchange::Exchange;
 use super::master::{Master, Primal};
 use super::problem::{Column, Problem, Site};
 use super::relaxation;
+use super::solution::MET;
 use super::table::Table;
-use super::{Knapsack, Limits, MET, ProgramError, Relaxed};
-use crate::multiresource::schedule::Schedule;
+use super::{Knapsack, Limits, ProgramError, Relaxed};
+use crate::multiresource::schedule::{Schedule, worth};
 
-/// Nodes for the first look of each pricing by branch and bound; a proof that needs more gets more.
+/// Nodes of the first search of each pricing by branch and bound; a proof that needs more gets more.
 const FIRST_LOOK: u64 = 2_000;
 
 /// Columns that the exchanges of one round find at most.
@@ -53,7 +54,7 @@ pub(super) struct Generation<'a> {
     /// Relaxations solved, and the tables of the last, which guide searches.
     relaxed: usize,
     tables: Vec<Table<'a>>,
-    /// Whether the first look has seen all that there is, each time so far.
+    /// Whether the first search has always been complete so far.
     is_small: bool,
 }
 
@@ -77,7 +78,7 @@ impl<'a> Generation<'a> {
         })
     }
 
-    /// Until the optimum is proven, or no more can be within the limits.
+    /// Runs until the optimum is proven or the limits are reached.
     pub fn run(&mut self, limits: &Limits) -> Result<(), ProgramError> {
         let deadline = Instant::now() + limits.time;
         loop {
@@ -101,9 +102,9 @@ impl<'a> Generation<'a> {
         primal.value >= self.proof.t * (1.0 - MET)
     }
 
-    /// Adds columns, the cheapest to find first: those of a small search are the best there are;
-    /// where it does not end, exchanges are. `false` when the optimum is proven or nothing more is
-    /// found.
+    /// Adds columns, from the cheapest source that has any. A small search that is complete has the
+    /// best columns; otherwise exchanges come first. `false` when the optimum is proven or no column
+    /// is found.
     fn improve(
         &mut self,
         primal: &Primal,
@@ -146,6 +147,7 @@ impl<'a> Generation<'a> {
                 if self.is_met(primal) {
                     return Ok(false);
                 }
+                // Where tables of this size cannot be made, searches go on without them.
                 self.tables = relaxation::tables(self.problem, *size).unwrap_or_default();
                 if self.master.add(columns)? > 0 {
                     return Ok(true);
@@ -153,12 +155,12 @@ impl<'a> Generation<'a> {
             } else if self.effort >= nodes {
                 return Ok(false);
             }
-            // Nothing better was found, and that is not yet a proof: look longer.
+            // No better column was found, but that is not yet a proof: search longer.
             self.effort = (self.effort * 10).min(nodes);
         }
     }
 
-    /// New columns by exchanges in those in use, one round of which starts where the last ended.
+    /// New columns by exchanges in those in use; a round starts where the last one ended.
     fn exchanged(&mut self, primal: &Primal, third: bool) -> Vec<Column> {
         let sites = 0..self.problem.sites.len();
         let values: Vec<Vec<f64>> = sites
@@ -190,7 +192,7 @@ impl<'a> Generation<'a> {
         found
     }
 
-    /// Columns by branch and bound, and whether it saw all that there is; the bound falls.
+    /// Columns by branch and bound, and whether the search was complete; improves the bound.
     fn priced(&mut self, primal: &Primal) -> Result<(Vec<Column>, bool), ProgramError> {
         let bars = Self::bars(self.problem, primal);
         let (mut columns, mut exact, mut t) = (Vec::new(), true, 0.0);
@@ -227,7 +229,7 @@ impl<'a> Generation<'a> {
         Ok((columns, exact))
     }
 
-    /// Bounds t by a relaxation; the columns that it found and that fit.
+    /// Bounds t by a relaxation; returns the columns found that fit.
     fn relax(
         &mut self,
         primal: &Primal,
@@ -257,8 +259,8 @@ impl<'a> Generation<'a> {
         Ok(bound.columns)
     }
 
-    /// What a schedule must be worth more than on each site: of sum t over the servers, where
-    /// the solver's own are so within its tolerance.
+    /// What a schedule on each site must be worth more than, scaled so that the sum over the servers is
+    /// t: the solver's values satisfy that only within its tolerance.
     fn bars(problem: &Problem, primal: &Primal) -> Vec<f64> {
         let sites = problem.sites.iter().zip(&primal.bars);
         let total: f64 = sites.map(|(site, bar)| site.count * bar).sum();
@@ -273,7 +275,7 @@ impl Proof {
         self.relaxed.as_ref().map(|sites| sites[site].clone())
     }
 
-    /// Jobs cut into arbitrarily small pieces, each site filled by one resource.
+    /// Jobs divided into arbitrarily small pieces, each site limited by one resource.
     fn fluid(problem: &Problem) -> Self {
         let values = problem.fluid_values();
         let mut t = 0.0;
@@ -288,9 +290,8 @@ impl Proof {
             };
             let capacity = site.packing.capacity();
             let of_all = (0..capacity.len()).map(|j| (j, price(j)));
-            let (j, price) = of_all
-                .min_by(|a, b| a.1.total_cmp(&b.1))
-                .unwrap_or((0, f64::INFINITY));
+            let least = of_all.min_by(|a, b| a.1.total_cmp(&b.1));
+            let (j, price) = least.expect("a server has a resource");
             t += site.count * price;
             worths.push(price);
             let mut prices = vec![0.0; capacity.len()];
@@ -305,9 +306,4 @@ impl Proof {
             t,
         }
     }
-}
-
-fn worth(schedule: &[u32], values: &[f64]) -> f64 {
-    let jobs = schedule.iter().zip(values);
-    jobs.map(|(u, v)| f64::from(*u) * v).sum()
 }

@@ -13,19 +13,19 @@ use good_lp::{Expression, ProblemVariables, Solution as _, SolverModel, constrai
 use super::master::Master;
 use super::problem::{Column, Problem, scaled_loads};
 use super::{Knapsack, Mix, ProgramError, Solution};
-use crate::multiresource::schedule::{Fluid, Packing, Schedule};
+use crate::multiresource::schedule::{Fluid, Packing, Schedule, worth};
 use crate::multiresource::workload::Workload;
 
-/// Nodes a schedule of the face that the walk may spend.
+/// Nodes that the walk may visit for each schedule of the face.
 const NODES_A_SCHEDULE: u64 = 100;
 
 /// Relative distance from the optimal worth at which a schedule is on the face.
 const SLACK: f64 = 1e-9;
 
-/// Entries of the secondary program: of many types, fewer schedules are looked at.
+/// Entries of the secondary program: with many types, fewer schedules are considered.
 const ENTRIES: usize = 100_000;
 
-/// The optimal face, as far as it was looked at.
+/// The optimal face, as far as it was listed.
 pub(super) struct Settled {
     /// A mix as good as the solution's, with the least distance to the mean schedule; `None` when
     /// no better one is found.
@@ -34,7 +34,7 @@ pub(super) struct Settled {
     pub face: Vec<Schedule>,
 }
 
-/// Chooses among the columns known and at most `face` further schedules.
+/// Chooses among the known columns and at most `face` further schedules.
 pub(super) fn choose(
     workload: &Workload,
     packing: &Packing,
@@ -45,21 +45,14 @@ pub(super) fn choose(
     let t = 1.0 / solution.certificate.load;
     let offered: Vec<f64> = workload.types().iter().map(|t| t.offered_load()).collect();
     let centre: Vec<f64> = offered.iter().map(|b| t * b).collect();
-    let values: Vec<f64> = solution
-        .certificate
-        .prices
-        .iter()
-        .zip(&offered)
-        .map(|(y, b)| y / b)
-        .collect();
+    let priced = solution.certificate.prices.iter().zip(&offered);
+    let values: Vec<f64> = priced.map(|(y, b)| y / b).collect();
     let knapsack = Knapsack::new(packing, &values)?;
     let face = face.min(ENTRIES / offered.len());
     let walked = knapsack.face(t, SLACK, &centre, face, NODES_A_SCHEDULE * face as u64);
-    let worth = |u: &Schedule| -> f64 {
-        let jobs = u.iter().zip(&values);
-        jobs.map(|(u, v)| f64::from(*u) * v).sum()
-    };
-    let known = known.iter().filter(|u| worth(u) >= t * (1.0 - SLACK));
+    let known = known
+        .iter()
+        .filter(|u| worth(u, &values) >= t * (1.0 - SLACK));
     let mut seen = HashSet::new();
     let used = solution.mix.schedules.iter().chain(known).cloned();
     let columns: Vec<Schedule> = used
@@ -78,8 +71,8 @@ pub(super) fn choose(
             face: columns,
         });
     };
-    // With t held at a rounded number the vertex may have one schedule too many, of weight
-    // 1e-12 or so. The program over the chosen schedules alone has a basis of at most K.
+    // Since t is held at a rounded number, the vertex may have one schedule too many, of a weight of
+    // about 1e-12. The program over the chosen schedules alone has a basis of at most K.
     let chosen = Mix::new(&columns, &weights).schedules;
     let problem = Problem::new(workload);
     let mut master = Master::new(&problem, &[Vec::new()])?;

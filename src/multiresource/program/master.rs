@@ -10,15 +10,18 @@ use highs::{ColProblem, HighsModelStatus, Model, Row, Sense, Solution};
 use super::ProgramError;
 use super::problem::{Column, Problem};
 
+/// Why there is a model: a failed solve ends the work on it.
+const MODEL: &str = "HiGHS gives the model back";
+
 /// The master over the columns found so far.
 pub(super) struct Master<'a> {
     problem: &'a Problem,
-    /// `None` only while HiGHS solves.
+    /// `None` while HiGHS solves, and after a failure.
     model: Option<Model>,
     rows: Vec<Row>,
     /// One a site: its weights have at most the sum 1.
     convexity: Vec<Row>,
-    /// For each site the resources of which its schedules use at most all *on average*.
+    /// For each site the resources whose capacity bounds the *average* use of its schedules.
     on_average: Vec<Vec<(usize, Row)>>,
     columns: Vec<Column>,
     known: HashSet<Column>,
@@ -39,8 +42,8 @@ pub(super) struct Primal {
 }
 
 impl<'a> Master<'a> {
-    /// A master whose columns may use, of these resources of each site (H), more than all, if
-    /// together they do not; all columns are schedules that fit where there are none.
+    /// A master whose columns may use more than the capacity of these resources of each site (H), as
+    /// long as their mix does not; without such resources all columns are schedules that fit.
     pub fn new(problem: &'a Problem, on_average: &[Vec<usize>]) -> Result<Self, ProgramError> {
         let mut lp = ColProblem::new();
         // Rows are divided by b_i: unscaled, a type of rate 1e-9 starves within tolerance.
@@ -76,21 +79,24 @@ impl<'a> Master<'a> {
         &self.columns
     }
 
-    /// Adds those of the columns that are new; tells how many were.
+    /// Adds the new ones among the columns; returns how many there were.
     pub fn add(&mut self, columns: Vec<Column>) -> Result<usize, ProgramError> {
         let before = self.columns.len();
         for column in columns {
             if !self.known.contains(&column) {
                 let factors = self.factors(&column);
-                let Some(model) = &mut self.model else {
-                    break;
-                };
-                model.try_add_column(0.0, 0.0.., factors).map_err(refused)?;
+                self.model()
+                    .try_add_column(0.0, 0.0.., factors)
+                    .map_err(refused)?;
                 self.known.insert(column.clone());
                 self.columns.push(column);
             }
         }
         Ok(self.columns.len() - before)
+    }
+
+    fn model(&mut self) -> &mut Model {
+        self.model.as_mut().expect(MODEL)
     }
 
     fn factors(&self, column: &Column) -> Vec<(Row, f64)> {
@@ -115,15 +121,13 @@ impl<'a> Master<'a> {
         let mut solution = self.run()?;
         if solution.is_err() {
             // With coefficients of very different size presolve drops the small ones.
-            if let Some(model) = &mut self.model {
-                model.set_option("presolve", "off");
-            }
+            self.model().set_option("presolve", "off");
             solution = self.run()?;
         }
         let solution = solution.map_err(|status| ProgramError::Solver(format!("{status:?}")))?;
         let weights: Vec<f64> = solution.columns()[1..].iter().map(|p| p.max(0.0)).collect();
-        // In a maximization HiGHS gives the duals of ≥ rows as negative numbers. They are for
-        // the scaled rows: what a running job is worth is what they say of 1/scaled.
+        // In a maximization HiGHS gives the duals of ≥ rows as negative numbers. They belong to the
+        // scaled rows: divided by the scale they are what a running job is worth.
         let duals = solution.dual_rows();
         let (of_types, of_sites) = duals.split_at(self.rows.len());
         let (of_convexity, of_resources) = of_sites.split_at(self.convexity.len());
@@ -157,8 +161,7 @@ impl<'a> Master<'a> {
 
     /// Runs HiGHS on the master as it stands: an optimum, or the status that it ended with.
     fn run(&mut self) -> Result<Result<Solution, HighsModelStatus>, ProgramError> {
-        let lost = || ProgramError::Solver("lost".into());
-        let model = self.model.take().ok_or_else(lost)?;
+        let model = self.model.take().expect(MODEL);
         let solved = model.try_solve().map_err(refused)?;
         let (status, solution) = (solved.status(), solved.get_solution());
         self.model = Some(Model::from(solved));
@@ -170,8 +173,8 @@ impl<'a> Master<'a> {
     }
 
     /// The weights with the equations of their basis solved anew: with N columns in use on H
-    /// sites, N + 1 − H rows are tight. The solver's tolerance is absolute, and in front of a rare
-    /// type's weight stand coefficients of 1e9 and more. Kept only if t does not fall.
+    /// sites, N + 1 − H rows are tight. The solver's tolerance is absolute, and a rare type's row has
+    /// coefficients of 1e9 and more. Kept only if t does not fall.
     pub fn polished(&self, weights: Vec<f64>) -> Vec<f64> {
         let used: Vec<usize> = (0..weights.len()).filter(|&s| weights[s] > 0.0).collect();
         let served = self.served(&weights);
@@ -221,7 +224,7 @@ impl<'a> Master<'a> {
         }
     }
 
-    /// t of the weights as they are, by recomputation and not by the solver's word.
+    /// t of the weights as they are, recomputed, not as the solver states it.
     pub fn coverage(&self, weights: &[f64]) -> f64 {
         let served = self.served(weights).into_iter();
         served.fold(f64::INFINITY, f64::min)

@@ -25,7 +25,7 @@ pub struct Knapsack<'a> {
 }
 
 struct Item {
-    kind: usize,
+    job_type: usize,
     value: f64,
     /// `D_i·w`.
     cost: f64,
@@ -42,15 +42,15 @@ pub struct Priced {
     pub schedules: Vec<Schedule>,
     /// No schedule is worth more than this.
     pub bound: f64,
-    /// Whether the search ended by itself: the bound is then the optimum (or the threshold,
-    /// if nothing is worth more).
+    /// Whether the search was complete: the bound is then the optimum (or the threshold, if no
+    /// schedule is worth more).
     pub exact: bool,
 }
 
-/// Columns handed to the master a round: the last improvements of one search.
+/// Columns for the master in a round: the last improvements of one search.
 const COLUMNS_A_ROUND: usize = 4;
 
-/// Relative improvement below which a schedule is not worth finding.
+/// Relative improvement below which a schedule is not looked for.
 const WORTH: f64 = 1e-12;
 
 impl<'a> Knapsack<'a> {
@@ -69,7 +69,7 @@ impl<'a> Knapsack<'a> {
                 .sum()
         };
         let item = |i: usize| Item {
-            kind: i,
+            job_type: i,
             value: values[i],
             cost: cost(i),
             efficiency: values[i] / cost(i),
@@ -83,7 +83,7 @@ impl<'a> Knapsack<'a> {
             b.efficiency
                 .total_cmp(&a.efficiency)
                 .then(b.cost.total_cmp(&a.cost))
-                .then(a.kind.cmp(&b.kind))
+                .then(a.job_type.cmp(&b.job_type))
         });
         Ok(Knapsack {
             packing,
@@ -116,7 +116,7 @@ impl<'a> Knapsack<'a> {
     pub(super) fn guided(&self, threshold: f64, nodes: u64, guide: Option<&Guide>) -> Priced {
         let capacity = self.packing.capacity();
         let by_guide = guide.map_or(f64::INFINITY, |guide| guide.bound(capacity));
-        let mut search = Search {
+        let mut search = BranchAndBound {
             knapsack: self,
             nodes,
             best: threshold,
@@ -132,7 +132,7 @@ impl<'a> Knapsack<'a> {
             self.relaxed(),
             &mut self.packing.capacity().to_vec(),
         );
-        // A search that reached the relaxation's bound is as good as one that saw all.
+        // A search that reached the relaxation's bound is as good as a complete one.
         let met = search.best >= search.ceiling * (1.0 - WORTH);
         let bound = if exact || met {
             search.best * (1.0 + WORTH)
@@ -178,18 +178,18 @@ impl<'a> Knapsack<'a> {
             .collect()
     }
 
-    /// From counts in item order to a schedule; room that is left goes to whoever fits.
+    /// From counts in item order to a schedule; jobs that fit are added in type order.
     fn schedule(&self, counts: &[u32]) -> Schedule {
         let mut schedule = vec![0; self.packing.types()];
         for (item, count) in self.items.iter().zip(counts) {
-            schedule[item.kind] = *count;
+            schedule[item.job_type] = *count;
         }
-        let everyone: Vec<usize> = (0..self.packing.types()).collect();
-        self.packing.filled(schedule, &everyone)
+        let all: Vec<usize> = (0..self.packing.types()).collect();
+        self.packing.filled(schedule, &all)
     }
 }
 
-struct Search<'a> {
+struct BranchAndBound<'a> {
     knapsack: &'a Knapsack<'a>,
     nodes: u64,
     best: f64,
@@ -199,7 +199,7 @@ struct Search<'a> {
     found: Vec<Vec<u32>>,
 }
 
-impl Search<'_> {
+impl BranchAndBound<'_> {
     /// Visits the counts of the items from `k` on; `false` when the nodes are spent.
     fn visit(&mut self, k: usize, value: f64, room_value: f64, room: &mut [u64]) -> bool {
         if value > self.best * (1.0 + WORTH) {
@@ -222,8 +222,8 @@ impl Search<'_> {
         }
         self.nodes -= 1;
         let next = self.knapsack.items.get(k + 1).map_or(0.0, |i| i.efficiency);
-        let most = self.knapsack.packing.most(item.kind, room);
-        // Near the relaxation's solution first; what is outside its basis fills up.
+        let most = self.knapsack.packing.most(item.job_type, room);
+        // Counts near the relaxation's solution first; types outside its basis at their largest count.
         let first = item.relaxed.unwrap_or(most).min(most);
         let mut complete = true;
         for count in (first..=most).chain((0..first).rev()) {
@@ -234,9 +234,9 @@ impl Search<'_> {
                 if count < first { break } else { continue }
             }
             self.counts[k] = count;
-            self.knapsack.packing.take(item.kind, count, room);
+            self.knapsack.packing.take(item.job_type, count, room);
             complete = self.visit(k + 1, value, left, room);
-            self.knapsack.packing.give_back(item.kind, count, room);
+            self.knapsack.packing.give_back(item.job_type, count, room);
             if !complete || self.best >= self.ceiling * (1.0 - WORTH) {
                 break;
             }
@@ -264,8 +264,8 @@ impl Walk<'_> {
             return;
         };
         let next = self.knapsack.items.get(k + 1).map_or(0.0, |i| i.efficiency);
-        let most = self.knapsack.packing.most(item.kind, room);
-        let centre = self.centre[item.kind];
+        let most = self.knapsack.packing.most(item.job_type, room);
+        let centre = self.centre[item.job_type];
         let mut counts: Vec<u32> = (0..=most).collect();
         counts.sort_by(|a, b| {
             let distance = |c: &u32| (f64::from(*c) - centre).abs();
@@ -279,10 +279,10 @@ impl Walk<'_> {
             }
             self.nodes -= 1;
             if value + next * left >= self.floor {
-                self.knapsack.packing.take(item.kind, count, room);
+                self.knapsack.packing.take(item.job_type, count, room);
                 self.counts[k] = count;
                 self.visit(k + 1, value, left, room);
-                self.knapsack.packing.give_back(item.kind, count, room);
+                self.knapsack.packing.give_back(item.job_type, count, room);
             }
         }
         self.counts[k] = 0;
@@ -330,12 +330,12 @@ impl Relaxation {
     }
 }
 
-/// One resource needs no solver: all of it goes to the dearest type, which sets the price.
+/// One resource needs no solver: all of it goes to the type with the most value for it, which sets
+/// the price.
 fn one_resource(values: &[f64], share: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<f64>) {
     let worth = |i: &usize| values[*i] / share(*i);
-    let dearest = (0..values.len())
-        .max_by(|a, b| worth(a).total_cmp(&worth(b)))
-        .unwrap_or(0);
+    let dearest = (0..values.len()).max_by(|a, b| worth(a).total_cmp(&worth(b)));
+    let dearest = dearest.expect("a workload has a type");
     let mut counts = vec![0.0; values.len()];
     counts[dearest] = 1.0 / share(dearest);
     (counts, vec![worth(&dearest)])

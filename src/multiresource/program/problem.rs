@@ -1,6 +1,6 @@
 //! The program's data: the servers of one or of several shapes, and the offered loads.
 
-use crate::multiresource::schedule::{Fluid, Packing, Schedule};
+use crate::multiresource::schedule::{Fluid, Packing, Schedule, largest};
 use crate::multiresource::workload::{Fleet, JobType, Workload};
 
 /// The servers that the columns are schedules of, and what they have to serve.
@@ -10,7 +10,7 @@ pub(super) struct Problem {
     /// b (K).
     pub offered: Vec<f64>,
     /// Offered loads in units of about the optimal load, so that t is about 1 and the
-    /// coefficients `u_i / scaled_i` are what HiGHS can hold: it drops those below 1e-9 and
+    /// coefficients `u_i / scaled_i` are in the range of HiGHS: it drops those below 1e-9 and
     /// refuses those above 1e15. A type so rare that it would need less than 1e-13 of the time is
     /// given that much.
     pub scaled: Vec<f64>,
@@ -90,8 +90,8 @@ impl Problem {
         self.sites[site].types.iter().map(|&i| values[i]).collect()
     }
 
-    /// What a type's job takes of the scarcest resource of the servers that it fits on, for want
-    /// of better prices: the fluid bound's, where there is one shape. In the scale of
+    /// What a type's job takes of the scarcest resource of the servers that it fits on: prices to start
+    /// with, those of the fluid bound where there is one shape. In the scale of
     /// `Σ_i b_i v_i = 1` (K).
     pub fn fluid_values(&self) -> Vec<f64> {
         let mut values = vec![0.0; self.types()];
@@ -127,18 +127,15 @@ impl Site {
     }
 
     fn scarcest(&self, offered: &[f64]) -> usize {
-        let utilization = self.utilization(offered);
-        (0..utilization.len())
-            .max_by(|&a, &b| utilization[a].total_cmp(&utilization[b]).then(b.cmp(&a)))
-            .unwrap_or(0)
+        largest(&self.utilization(offered))
     }
 }
 
 /// See [`Problem::scaled`], for one server.
 pub(super) fn scaled_loads(workload: &Workload) -> Vec<f64> {
     let fluid = Fluid::new(workload).bound();
-    let scaled = |(i, kind): (usize, &JobType)| {
-        (kind.offered_load() / fluid).max(1e-13 * f64::from(workload.most_alone(i)))
+    let scaled = |(i, job_type): (usize, &JobType)| {
+        (job_type.offered_load() / fluid).max(1e-13 * f64::from(workload.most_alone(i)))
     };
     workload.types().iter().enumerate().map(scaled).collect()
 }

@@ -10,18 +10,20 @@
 //! with the maximum over whole numbers u that fit in the resources kept (Geoffrion, "Lagrangean
 //! relaxation for integer programming", Mathematical Programming Study 2, 1974). Where jobs are
 //! small next to a resource, nothing is lost by pricing it; where they are not, its units are
-//! few, and it is kept. Prices between the master's and the best so far keep the bound from
-//! wandering (Wentges, International Transactions in Operational Research 4, 1997).
+//! few, and it is kept. Prices between the master's and the best so far stabilize the bound
+//! (Wentges, International Transactions in Operational Research 4, 1997).
 
 use std::time::Instant;
 
 use super::master::{Master, Primal};
 use super::problem::{Column, Problem};
+use super::solution::MET;
 use super::table::Table;
-use super::{MET, ProgramError, Relaxed};
+use super::{ProgramError, Relaxed};
+use crate::multiresource::schedule::worth;
 
-/// Entries of a table, and additions that one pricing may take: in the first relaxation, and where
-/// that does not tell, in a second.
+/// Entries of a table, and additions that one pricing may take: in the first relaxation, and in a
+/// second one where the first does not prove enough.
 pub(super) const SIZES: [(usize, usize); 2] = [(40_000, 4_000_000), (400_000, 40_000_000)];
 
 /// The weight of the best prices so far in those that are tried first.
@@ -127,14 +129,14 @@ impl Relaxation<'_> {
             };
             let sites = self.problem.sites.iter().zip(&worths);
             let t: f64 = sites.map(|(site, worth)| site.count * worth).sum();
-            if self.best.as_ref().is_none_or(|(_, least)| t < *least) {
-                self.best = Some((prices, t));
-                self.worths = worths;
-            }
-            let least = self
-                .best
-                .as_ref()
-                .map_or(f64::INFINITY, |(_, least)| *least);
+            let least = match &self.best {
+                Some((_, least)) if *least <= t => *least,
+                _ => {
+                    self.best = Some((prices, t));
+                    self.worths = worths;
+                    t
+                }
+            };
             if reached >= least * (1.0 - MET) {
                 return Ok(false);
             }
@@ -174,7 +176,7 @@ impl Relaxation<'_> {
     }
 
     /// What a server of each site is worth at most by these prices, and the column that attains it;
-    /// `None` where a type of value takes nothing of what is kept whole.
+    /// `None` where a type with value demands none of the resources kept whole.
     fn priced(&self, prices: &Prices) -> Option<(Vec<f64>, Vec<Column>)> {
         let (mut worths, mut columns) = (Vec::new(), Vec::new());
         for (h, table) in self.tables.iter().enumerate() {
@@ -204,9 +206,7 @@ impl Relaxation<'_> {
     /// By how much a column is worth more than the master asks of its site, relatively.
     fn gain(&self, column: &Column, out: &Prices, primal: &Primal) -> f64 {
         let reduced = self.reduced(column.site, out);
-        let jobs = column.schedule.iter().zip(reduced);
-        let worth: f64 = jobs.map(|(u, v)| f64::from(*u) * v).sum();
-        worth - primal.bars[column.site] * (1.0 + MET)
+        worth(&column.schedule, &reduced) - primal.bars[column.site] * (1.0 + MET)
     }
 
     /// Those of the columns found that fit.

@@ -50,7 +50,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Of the site, one entry a resource.
+    /// The site's capacity, one entry a resource.
     pub fn capacity(&self) -> &[u64] {
         self.site.packing.capacity()
     }
@@ -67,8 +67,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// `max Σ v_i u_i` over all u that fit in the resources kept whole, and where it is; `None`
-    /// where something of value takes none of them. Values are of the site's types, of any sign.
+    /// `max Σ v_i u_i` over all u that fit in the resources kept whole, and a u that attains it; `None`
+    /// where a type with value demands none of them. Values are of the site's types, of any sign.
     pub fn best(&self, values: &[f64]) -> Option<(f64, Schedule)> {
         let Filled { worth, last, steps } = self.fill(values)?;
         let entries = worth.len();
@@ -151,7 +151,8 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The best of each room, the job put in last, and how far that one is from the room without it.
+/// The best worth of each room, the type of its last job, and the distance to the room without a job,
+/// by type.
 struct Filled {
     worth: Vec<f64>,
     last: Vec<u32>,

@@ -3,8 +3,11 @@
 use itertools::Itertools;
 use rand::{RngExt, SeedableRng};
 
+use std::time::Duration;
+
 use super::*;
-use crate::multiresource::schedule::enumerate;
+use crate::multiresource::schedule::{Packing, Schedule, enumerate};
+use crate::multiresource::workload::Workload;
 
 pub(super) fn model(name: &str) -> Workload {
     let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));

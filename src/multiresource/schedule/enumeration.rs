@@ -16,53 +16,63 @@ pub struct Enumeration {
 /// For small systems, tests and teaching: ten cloud instance shapes on a 96-core host have
 /// 4·10⁷ schedules. The program ([`crate::multiresource::program`]) does not need it.
 pub fn enumerate(packing: &Packing, budget: usize) -> Enumeration {
-    let mut search = Search {
-        packing,
-        budget,
-        schedule: vec![0; packing.types()],
-        found: Vec::new(),
-    };
-    let complete = search.visit(0, &mut packing.capacity().to_vec());
-    let maximal = search
-        .found
-        .iter()
-        .filter(|u| packing.is_maximal(u))
-        .count();
+    let mut found = Vec::new();
+    let complete = visit_schedules(packing, false, |schedule, _| {
+        let is_affordable = found.len() < budget;
+        if is_affordable {
+            found.push(schedule.to_vec());
+        }
+        is_affordable
+    });
     Enumeration {
-        schedules: search.found,
-        maximal,
+        maximal: found.iter().filter(|u| packing.is_maximal(u)).count(),
+        schedules: found,
         complete,
     }
 }
 
-struct Search<'a> {
-    packing: &'a Packing,
-    budget: usize,
-    schedule: Schedule,
-    found: Vec<Schedule>,
+/// Calls `visit` with each schedule and the room that it leaves, in lexicographic order, until that
+/// returns `false`; returns whether it never did. With `filled` only schedules that have no room for
+/// the last type: far fewer, and all maximal ones are among them.
+pub(super) fn visit_schedules(
+    packing: &Packing,
+    filled: bool,
+    mut visit: impl FnMut(&[u32], &[u64]) -> bool,
+) -> bool {
+    let mut schedule = vec![0; packing.types()];
+    visit_from(
+        0,
+        packing,
+        filled,
+        packing.capacity(),
+        &mut schedule,
+        &mut visit,
+    )
 }
 
-impl Search<'_> {
-    /// Visits all counts of type `i` and of those after it; `false` when the budget is spent.
-    fn visit(&mut self, i: usize, room: &mut [u64]) -> bool {
-        if i == self.packing.types() {
-            let affordable = self.found.len() < self.budget;
-            if affordable {
-                self.found.push(self.schedule.clone());
-            }
-            return affordable;
-        }
-        for count in 0..=self.packing.most(i, room) {
-            let mut left = room.to_vec();
-            self.packing.take(i, count, &mut left);
-            self.schedule[i] = count;
-            if !self.visit(i + 1, &mut left) {
-                return false;
-            }
-        }
-        self.schedule[i] = 0;
-        true
+/// Visits all counts of type `i` and of those after it.
+fn visit_from(
+    i: usize,
+    packing: &Packing,
+    filled: bool,
+    room: &[u64],
+    schedule: &mut Schedule,
+    visit: &mut impl FnMut(&[u32], &[u64]) -> bool,
+) -> bool {
+    if i == packing.types() {
+        return visit(schedule, room);
     }
+    let most = packing.most(i, room);
+    let is_last = i + 1 == packing.types();
+    for count in if filled && is_last { most } else { 0 }..=most {
+        let mut left = room.to_vec();
+        packing.take(i, count, &mut left);
+        schedule[i] = count;
+        if !visit_from(i + 1, packing, filled, &left, schedule, visit) {
+            return false;
+        }
+    }
+    true
 }
 
 #[cfg(test)]

@@ -1,60 +1,21 @@
+use super::enumeration::visit_schedules;
 use super::{Packing, Schedule};
 
 /// All maximal schedules in lexicographic order, if there are at most `most` of them and they are
-/// found among `visits` candidates.
-///
-/// A candidate is a schedule that the last type has no room in; there are far fewer of them than
-/// schedules.
-pub fn maximal(packing: &Packing, most: usize, visits: usize) -> Option<Vec<Schedule>> {
-    let mut search = Search {
-        packing,
-        most,
-        visits,
-        schedule: vec![0; packing.types()],
-        found: Vec::new(),
-    };
-    let complete = search.visit(0, packing.capacity());
-    complete.then_some(search.found)
-}
-
-struct Search<'a> {
-    packing: &'a Packing,
-    most: usize,
-    visits: usize,
-    schedule: Schedule,
-    found: Vec<Schedule>,
-}
-
-impl Search<'_> {
-    /// Visits all counts of type `i` and of those after it; `false` when there are too many.
-    fn visit(&mut self, i: usize, room: &[u64]) -> bool {
-        let most = self.packing.most(i, room);
-        let last = i + 1 == self.packing.types();
-        for count in if last { most } else { 0 }..=most {
-            let mut left = room.to_vec();
-            self.packing.take(i, count, &mut left);
-            self.schedule[i] = count;
-            let goes_on = match last {
-                true => self.candidate(&left),
-                false => self.visit(i + 1, &left),
-            };
-            if !goes_on {
-                return false;
-            }
-        }
-        true
-    }
-
-    fn candidate(&mut self, room: &[u64]) -> bool {
-        if self.visits == 0 {
+/// found among `visits` candidates: schedules that have no room for the last type.
+pub fn maximal(packing: &Packing, most: usize, mut visits: usize) -> Option<Vec<Schedule>> {
+    let mut found = Vec::new();
+    let complete = visit_schedules(packing, true, |schedule, room| {
+        if visits == 0 {
             return false;
         }
-        self.visits -= 1;
-        if (0..self.packing.types()).all(|i| self.packing.most(i, room) == 0) {
-            self.found.push(self.schedule.clone());
+        visits -= 1;
+        if (0..packing.types()).all(|i| packing.most(i, room) == 0) {
+            found.push(schedule.to_vec());
         }
-        self.found.len() <= self.most
-    }
+        found.len() <= most
+    });
+    complete.then_some(found)
 }
 
 #[cfg(test)]

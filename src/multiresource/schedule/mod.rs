@@ -2,16 +2,18 @@
 //! and the fluid bound on the load.
 //!
 //! All of it is integer arithmetic on the exact units of [`crate::multiresource::workload`]: a schedule is
-//! in `S` or it is not, whatever units the owner wrote.
+//! in `S` or it is not, in whatever units the workload is written.
 //!
 //! Source: Chen, Grosof, Berg, "Improving Multiresource Job Scheduling with Markovian
 //! Service Rate Policies", POMACS 9(2), 2025 ("the MSR paper" throughout), §3.1 and eq. (3).
 
+mod depth_first;
 mod enumeration;
 mod knapsack;
 mod maximal;
 mod neighbours;
 
+pub(crate) use depth_first::{DepthFirst, Item};
 pub use enumeration::{Enumeration, enumerate};
 pub use knapsack::Knapsack;
 pub use maximal::maximal;
@@ -65,7 +67,7 @@ impl Packing {
         };
         (0..self.capacity.len())
             .map(|j| u128::from(self.capacity[j]).checked_sub(used(j)))
-            .map(|left| left.and_then(|l| u64::try_from(l).ok()))
+            .map(|left| left.map(|l| u64::try_from(l).expect("at most the capacity is left")))
             .collect()
     }
 
@@ -81,8 +83,8 @@ impl Packing {
             .filter(|(_, d)| **d > 0)
             .map(|(r, d)| r / d)
             .min();
-        // Every type demands something: the workload's checks refuse all-zero demands.
-        u32::try_from(most.unwrap_or(0)).unwrap_or(u32::MAX)
+        let most = most.expect("a checked workload's types demand something");
+        most.min(u32::MAX.into()) as u32
     }
 
     /// Takes `count` jobs of type `i` out of the room. The caller knows that they fit.
@@ -132,7 +134,7 @@ pub struct Fluid {
 
 impl Fluid {
     /// The fluid bound of a workload. Capacity counts in whole multiples of the resource's
-    /// unit (the common divisor of its demands): what is left over can serve nobody.
+    /// unit (the common divisor of its demands): what is left over serves no job.
     pub fn new(workload: &Workload) -> Self {
         let demanded = |j: usize| -> f64 {
             workload
@@ -146,12 +148,9 @@ impl Fluid {
             work => work / workload.resources()[j].units() as f64,
         };
         let utilization: Vec<f64> = (0..workload.resources().len()).map(fraction).collect();
-        let bottleneck = (0..utilization.len())
-            .max_by(|&a, &b| utilization[a].total_cmp(&utilization[b]).then(b.cmp(&a)))
-            .unwrap_or(0);
         Fluid {
+            bottleneck: largest(&utilization),
             utilization,
-            bottleneck,
         }
     }
 
@@ -159,4 +158,20 @@ impl Fluid {
     pub fn bound(&self) -> f64 {
         self.utilization[self.bottleneck]
     }
+}
+
+/// The place of the largest utilization, of equals the first.
+pub(crate) fn largest(utilization: &[f64]) -> usize {
+    let by_utilization =
+        |a: &usize, b: &usize| utilization[*a].total_cmp(&utilization[*b]).then(b.cmp(a));
+    let places = 0..utilization.len();
+    places
+        .max_by(by_utilization)
+        .expect("a server has a resource")
+}
+
+/// `Σ_i v_i u_i`: what a schedule is worth at these values of running jobs.
+pub(crate) fn worth(schedule: &[u32], values: &[f64]) -> f64 {
+    let jobs = schedule.iter().zip(values);
+    jobs.map(|(u, v)| f64::from(*u) * v).sum()
 }

@@ -5,10 +5,10 @@ use super::rules::{Parameter, RULES, Rule};
 use super::{Run, simulate};
 use crate::multiresource::artifact::Family;
 use crate::multiresource::policy::{
-    AdaptiveMsr, AdaptiveQuickswap, BalancedSplitting, BestFit, ConservativeBackfill,
-    DivisorFilling, EasyBackfill, Fcfs, FirstFit, LeastServersFirst, MaxWeight, MostServersFirst,
-    Msfq, Msr, Policy, RandomizedTimers, ServerFilling, ServerFillingSrpt, StaticQuickswap, Tabled,
-    Timers, Unsuitable, Violation,
+    AdaptiveQuickswap, BalancedSplitting, BestFit, ConservativeBackfill, DivisorFilling,
+    EasyBackfill, FamilyRule, Fcfs, FirstFit, LeastServersFirst, MaxWeight, MostServersFirst, Msfq,
+    Policy, RandomizedTimers, ServerFilling, ServerFillingSrpt, StaticQuickswap, Timers,
+    Unsuitable, Violation, each_family,
 };
 use crate::multiresource::workload::{Workload, nearest};
 use crate::simulation::{Progress, Settings};
@@ -237,13 +237,9 @@ impl Contender {
             Contender::StaticQuickswap => with.with(static_quickswap(w, false)),
             Contender::StaticQuickswapOverlap => with.with(static_quickswap(w, true)),
             Contender::AdaptiveQuickswap => with.with(AdaptiveQuickswap::new(w)),
-            Contender::Policy(family) => match &**family {
-                Family::Msr(policy) => with.with(Msr::new(policy, w)),
-                Family::StaticQuickswap(policy) => with.with(StaticQuickswap::new(policy)),
-                Family::AdaptiveQuickswap(_) => with.with(AdaptiveQuickswap::new(w)),
-                Family::AdaptiveMsr(policy) => with.with(AdaptiveMsr::new(policy)),
-                Family::Optimal(policy) => with.with(Tabled::read(policy)),
-            },
+            Contender::Policy(family) => {
+                each_family!(&**family, policy => with.with(policy.rule(w)))
+            }
         })
     }
 

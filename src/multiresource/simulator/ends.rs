@@ -129,7 +129,7 @@ impl Ends for Known {
         // One that was stopped and started again at once may stand there twice.
         let slots: BTreeSet<u32> = due.filter(|(end, _)| !end.is_nan()).map(|e| e.1).collect();
         for slot in slots {
-            known[system.kind(slot)] += 1;
+            known[system.type_of(slot)] += 1;
         }
         for (i, lane) in self.lanes.iter().enumerate() {
             system.expect_served(i, known[i] + lane.ends.len());

@@ -1,15 +1,15 @@
 //! The program solved, and settled in fractions where there are any.
 
 use num_rational::BigRational;
-use num_traits::{One, ToPrimitive};
+use num_traits::One;
 
 use super::Options;
 use crate::multiresource::artifact::{ExactRecord, Fraction, MOST_DIGITS, Preemption, Proven};
 use crate::multiresource::modulation;
-use crate::multiresource::program::{self, Exact, LOAD_MARGIN, ProgramError, Solution};
+use crate::multiresource::program::{self, Exact, LOAD_MARGIN, ProgramError, Solution, nearest};
 use crate::multiresource::workload::{JobType, Resource, Workload};
 
-/// Nodes that the exact proof may take, for one of the program's own.
+/// The exact proof may take 1/SHARE of the program's nodes.
 const SHARE: u64 = 10;
 
 /// A solved program; the doubles are the nearest to the fractions where there are any.
@@ -18,14 +18,14 @@ pub(super) struct Settled {
     pub exact: Option<Exact>,
 }
 
-/// Where a load stands.
+/// How a load compares with 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Standing {
     /// Below 1, by enough for the analysis.
     Below,
-    /// Below 1 exactly, but by less than what doubles can follow.
+    /// Below 1 exactly, but by less than doubles resolve.
     JustBelow,
-    /// At 1 or above; or, where there are no fractions, not to be told from 1.
+    /// At 1 or above; or, where there are no fractions, not distinguishable from 1.
     Beyond,
     /// Not known.
     Undecided,
@@ -47,8 +47,7 @@ impl Settled {
         if options.preemption != Preemption::Full {
             let face = std::mem::take(&mut solution.face);
             solution.mix = modulation::fewer_drains(workload, solution.mix, &face);
-            let loads = solution.mix.loads(workload).into_iter();
-            solution.certificate.load = loads.fold(0.0, f64::max);
+            solution.certificate.load = solution.mix.load(workload);
         }
         Ok(Settled {
             solution,
@@ -88,12 +87,12 @@ fn adopt(workload: &Workload, exact: &Exact, solution: &mut Solution) {
 /// Prices of the resources' units at which every job costs its value `y_i/b_i` at least: all
 /// resources of the server are worth the same.
 fn covering(workload: &Workload, prices: &[f64]) -> Vec<f64> {
-    let share = |kind: &JobType| -> f64 {
-        let pairs = kind.units().iter().zip(workload.resources());
+    let share = |job_type: &JobType| -> f64 {
+        let pairs = job_type.units().iter().zip(workload.resources());
         let shares = pairs.filter(|(d, _)| **d > 0);
         shares.map(|(d, r)| *d as f64 / r.units() as f64).sum()
     };
-    let worth = |(kind, y): (&JobType, &f64)| y / kind.offered_load() / share(kind);
+    let worth = |(job_type, y): (&JobType, &f64)| y / job_type.offered_load() / share(job_type);
     let pairs = workload.types().iter().zip(prices);
     let dearest = pairs.map(worth).fold(0.0, f64::max);
     let of_unit = |r: &Resource| match r.units() {
@@ -101,10 +100,6 @@ fn covering(workload: &Workload, prices: &[f64]) -> Vec<f64> {
         units => dearest / units as f64,
     };
     workload.resources().iter().map(of_unit).collect()
-}
-
-fn nearest(fraction: &BigRational) -> f64 {
-    fraction.to_f64().unwrap_or(f64::INFINITY)
 }
 
 /// The fractions as an artifact carries them; `None` where they are too long.
@@ -155,10 +150,10 @@ mod tests {
         assert!(certificate.proven() && certificate.gap() == 0.0);
         let prices: Vec<f64> = exact.proof.unwrap().of_types.iter().map(nearest).collect();
         assert_eq!(certificate.prices, prices);
-        for (kind, y) in workload.types().iter().zip(&prices) {
-            let pairs = kind.units().iter().zip(&certificate.resource_prices);
+        for (job_type, y) in workload.types().iter().zip(&prices) {
+            let pairs = job_type.units().iter().zip(&certificate.resource_prices);
             let cost: f64 = pairs.map(|(d, w)| *d as f64 * w).sum();
-            assert!(cost >= y / kind.offered_load() * (1.0 - 1e-15));
+            assert!(cost >= y / job_type.offered_load() * (1.0 - 1e-15));
         }
     }
 }

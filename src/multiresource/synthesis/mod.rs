@@ -10,9 +10,7 @@ mod sweep;
 mod tuning;
 mod what_if;
 
-pub use choice::{
-    ChoiceError, ChoiceOptions, Chosen, Families, Stage, choose, is_proved_stable, time_of_turns,
-};
+pub use choice::{ChoiceError, ChoiceOptions, Chosen, Families, Stage, choose};
 pub use fleet::{FleetOutcome, FleetOverload, FleetSynthesis, synthesize_fleet};
 pub use msfq::{MsfqOutlook, MsfqRow};
 pub use sweep::{SweepPoint, sweep};
@@ -39,13 +37,13 @@ pub const PHASE_LIMIT: usize = 20_000;
 /// and the MSR paper (§7.1, Figure 2a) finds most of the gain at α = 2 for sizes of mean 1.
 const SWITCHES_A_SIZE: f64 = 2.0;
 
-/// Rates that are taken, per mean job size: beyond, nothing that is said would have a digit.
+/// Rates that are accepted, per mean job size: beyond, results would have no digit.
 const RATES: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
 
 /// What the user decides; the rest is found.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The preemption that the owner can afford.
+    /// The preemption that is allowed.
     pub preemption: Preemption,
     /// γ [1/time], with [`Preemption::Setup`] only.
     pub setup_rate: Option<f64>,
@@ -55,7 +53,7 @@ pub struct Options {
     pub route: Option<Route>,
     /// Whether left-over room is offered to waiting jobs.
     pub backfill: Backfill,
-    /// What becomes of empty draining slots.
+    /// What happens to empty draining slots.
     pub empty_slots: EmptySlots,
     /// What the mix of schedules is chosen for, with a weight for each type; the load if absent.
     pub balance: Option<Balancing>,
@@ -88,7 +86,7 @@ impl Options {
     }
 }
 
-/// What came of it. All of these are answers; none is an error.
+/// The outcome. All of these are answers; none is an error.
 #[derive(Debug)]
 pub enum Outcome {
     /// A policy that stabilizes the workload.
@@ -144,12 +142,12 @@ pub enum SynthesisError {
     /// The exact analysis.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
-    /// Nothing to evaluate, since nothing is stable.
+    /// No policy is stable, so that there is none to evaluate.
     #[error(
         "no policy can be said to stabilize this workload: load ρ = {0}, and it must be below 1; `synth --workload FILE --preemption full` has the proof"
     )]
     Overloaded(f64),
-    /// Stable under some policy, and beyond double precision.
+    /// Stable under some policy, but not analysable in double precision.
     #[error(
         "the load is below 1, exactly, but by less than {LOAD_MARGIN:e}: some policy stabilizes this workload, but double precision is not enough to tune or to analyse it; lower the arrival rates by a factor of 1 - 1e-10 or so"
     )]
@@ -197,8 +195,7 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
     Ok(Outcome::Policy(Box::new(made)))
 }
 
-/// The policy for a solved program of load below 1, and its chain; what a change would do is not
-/// asked.
+/// The policy for a solved program of load below 1, and its chain; without the what-if answers.
 fn of_solution(
     workload: &Workload,
     options: &Options,
@@ -213,7 +210,7 @@ fn of_solution(
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
     let taken = routes.iter_mut().find(|r| r.route == policy.route);
     if let Some(outlook) = taken.and_then(|r| r.outlook.as_mut()) {
-        tuning::Search::new(workload, options, &modulation).draw(outlook);
+        tuning::RateSearch::new(workload, options, &modulation).draw(outlook);
     }
     let (claims, out_of_reach) =
         claims::claims(workload, options, &policy, &modulation, &solution)?;
@@ -271,7 +268,7 @@ fn exact_method(workload: &Workload, preemption: Preemption) -> Method {
 }
 
 /// The method of what the analysis calls exact of the queues of these types. It follows sizes of
-/// phase type; but without preemption, where a type's service hangs on all others' completions,
+/// phase type; but without preemption, where a type's service depends on the completions of the others,
 /// only exponential ones. Arrivals are Poisson, or analysed as if they were.
 fn queue_method(workload: &Workload, preemption: Preemption, types: &[JobType]) -> Method {
     let sizes = match preemption {

@@ -36,8 +36,8 @@ impl MsfqOutlook {
     pub fn new(workload: &Workload, objective: Objective) -> Option<Self> {
         let system = OneOrAll::new(workload).ok()?;
         let memoryless = |i: usize| {
-            let kind = &workload.types()[i];
-            kind.is_poisson() && kind.size().is_exponential()
+            let job_type = &workload.types()[i];
+            job_type.is_poisson() && job_type.size().is_exponential()
         };
         let stream = |i: usize| Stream {
             arrival_rate: workload.types()[i].arrival_rate(),

@@ -26,7 +26,7 @@ pub struct SweepPoint {
 }
 
 /// The cost over the switching rate, `points` rates for each route that the options leave, on a
-/// logarithmic scale around the best; none where one schedule serves everybody.
+/// logarithmic scale around the best; none where one schedule serves all types.
 ///
 /// # Errors
 /// As [`super::synthesize`], and where no policy can stabilize the workload.
@@ -61,7 +61,7 @@ pub fn sweep(
             Err(_) if options.route.is_none() => continue,
             Err(error) => return Err(error.into()),
         };
-        let search = tuning::Search::new(workload, options, &modulation);
+        let search = tuning::RateSearch::new(workload, options, &modulation);
         let (low, high) = search.range();
         for k in 0..points {
             let fraction = k as f64 / (points - 1).max(1) as f64;

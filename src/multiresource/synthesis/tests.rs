@@ -20,9 +20,9 @@ fn made(workload: &Workload, options: &Options) -> Synthesis {
     }
 }
 
-fn claim(made: &Synthesis, quantity: Quantity, kind: Option<&str>) -> Option<Claim> {
+fn claim(made: &Synthesis, quantity: Quantity, job_type: Option<&str>) -> Option<Claim> {
     let mut claims = made.artifact.claims.iter();
-    let found = claims.find(|c| c.quantity == quantity && c.job_type.as_deref() == kind);
+    let found = claims.find(|c| c.quantity == quantity && c.job_type.as_deref() == job_type);
     found.cloned()
 }
 
@@ -202,8 +202,8 @@ fn bounds_take_over_where_exact_means_are_out_of_reach() {
     let bounded = made(&workload, &options);
     let why = bounded.out_of_reach.as_ref().unwrap().to_string();
     assert!(why.contains("phases and about"), "{why}");
-    for kind in workload.types() {
-        let of = |made, quantity| claim(made, quantity, Some(kind.name())).unwrap();
+    for job_type in workload.types() {
+        let of = |made, quantity| claim(made, quantity, Some(job_type.name())).unwrap();
         let least = of(&bounded, Quantity::MeanNumberAtLeast);
         let most = of(&bounded, Quantity::MeanNumberAtMost);
         assert_eq!(least.method, Method::BoundRelativeCompletions);
@@ -268,12 +268,16 @@ fn claims_for_laws_that_are_not_followed() {
             ..Options::new(preemption)
         };
         let made = made(&workload, &options);
-        let method = |quantity, kind| claim(&made, quantity, kind).unwrap().method;
-        for (kind, queue) in workload.types().iter().zip(queues) {
+        let method = |quantity, job_type| claim(&made, quantity, job_type).unwrap().method;
+        for (job_type, queue) in workload.types().iter().zip(queues) {
             for quantity in [Quantity::MeanNumber, Quantity::MeanResponse] {
-                assert_eq!(method(quantity, Some(kind.name())), queue, "{preemption:?}");
+                assert_eq!(
+                    method(quantity, Some(job_type.name())),
+                    queue,
+                    "{preemption:?}"
+                );
             }
-            assert_eq!(method(Quantity::Load, Some(kind.name())), chain);
+            assert_eq!(method(Quantity::Load, Some(job_type.name())), chain);
         }
         assert_eq!(method(Quantity::MeanResponse, None), Both);
         assert_eq!(method(Quantity::Load, None), Method::ExactProgram);
@@ -299,14 +303,17 @@ fn bounds_for_other_arrivals_are_called_approximate() {
         ..Options::new(Preemption::None)
     };
     let made = made(&batches, &options);
-    for (kind, expected) in [
+    for (job_type, expected) in [
         ("a", Method::ApproximationPoissonArrivals),
         ("b", Method::BoundRelativeCompletions),
     ] {
         for quantity in [Quantity::MeanNumberAtLeast, Quantity::MeanNumberAtMost] {
-            assert_eq!(claim(&made, quantity, Some(kind)).unwrap().method, expected);
+            assert_eq!(
+                claim(&made, quantity, Some(job_type)).unwrap().method,
+                expected
+            );
         }
-        let load = claim(&made, Quantity::Load, Some(kind)).unwrap();
+        let load = claim(&made, Quantity::Load, Some(job_type)).unwrap();
         assert_eq!(load.method, Method::ExactStationaryLaw);
     }
     crate::multiresource::artifact::check(&made.artifact).unwrap();

@@ -9,10 +9,10 @@ use crate::multiresource::workload::Workload;
 /// Work that goes into tuning at effort 1, roughly in nanoseconds: fifteen seconds.
 const TUNING: f64 = 1.5e10;
 
-/// Below this much work (1 ms) an evaluation costs nothing worth saving.
+/// Evaluations with less work than this (1 ms) are not saved.
 const CHEAP: f64 = 1e6;
 
-/// Evaluations that a search takes until ln α is known so well.
+/// Evaluations that a search takes, and the precision of ln α that they give.
 const EVALUATIONS: [(f64, f64); 3] = [(40.0, 1e-6), (10.0, 1e-2), (6.0, 5e-2)];
 
 /// A route that cannot be analysed exactly is taken only where it is predicted to be better than
@@ -24,10 +24,10 @@ const CURVE: [f64; 13] = [
     0.03, 0.06, 0.12, 0.25, 0.4, 0.6, 0.8, 1.25, 1.6, 2.5, 4.0, 8.0, 16.0,
 ];
 
-/// Switches in a mean job size from which on no more are tried.
+/// The most switches in a mean job size that are tried.
 const MOST_SWITCHES: f64 = 1e3;
 
-/// Where a step of 1 in ln α gains relatively less than this, a search for more ends.
+/// The search ends where a step of 1 in ln α gains relatively less than this.
 const FLAT: f64 = 1e-4;
 
 /// A route that was considered.
@@ -39,7 +39,7 @@ pub struct RouteOption {
     pub outlook: Option<Outlook>,
 }
 
-/// What is to be expected of a route.
+/// What is known of a route.
 #[derive(Clone, Debug)]
 pub struct Outlook {
     /// Phases of its chain.
@@ -88,7 +88,7 @@ pub(super) fn with_best_route(
     }
     let mut searches = Vec::new();
     for (n, modulation) in &chains {
-        let search = Search::new(workload, options, modulation);
+        let search = RateSearch::new(workload, options, modulation);
         let outlook = search.prediction();
         searches.push((*n, search, outlook));
     }
@@ -116,7 +116,7 @@ pub(super) fn with_best_route(
         _ => outlook.value,
     };
     let best = known.min_by(|a, b| rank(a.1).total_cmp(&rank(b.1)));
-    // Sequential routes are always listed, or the error has been returned.
+    // Sequential routes always have an outlook, or the error has been returned.
     let (route, outlook) = best
         .ok_or(TooManyPhases { limit: PHASE_LIMIT })
         .map_err(ModulationError::from)?;
@@ -147,20 +147,20 @@ pub(super) fn candidates(options: &Options) -> Vec<Route> {
 }
 
 /// The search for the best switching rate of one route.
-pub(super) struct Search<'a> {
+pub(super) struct RateSearch<'a> {
     workload: &'a Workload,
     options: &'a Options,
     modulation: &'a Modulation,
     largest: f64,
 }
 
-impl<'a> Search<'a> {
+impl<'a> RateSearch<'a> {
     pub(super) fn new(
         workload: &'a Workload,
         options: &'a Options,
         modulation: &'a Modulation,
     ) -> Self {
-        Search {
+        RateSearch {
             workload,
             options,
             modulation,
@@ -168,7 +168,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Below it a best rate is looked for: beyond a thousand switches a job nothing is gained.
+    /// The best rate is sought below it: beyond a thousand switches a job there is no gain.
     fn ceiling(&self) -> f64 {
         self.largest.min(MOST_SWITCHES / mean_size(self.workload))
     }
@@ -220,7 +220,7 @@ impl<'a> Search<'a> {
         super::exact_method(self.workload, self.options.preemption)
     }
 
-    /// The switching rate where it is not to be searched for: given, or free.
+    /// The switching rate where no search is needed: given, or without cost.
     fn settled_rate(&self) -> Option<f64> {
         let brisk = || super::SWITCHES_A_SIZE / mean_size(self.workload);
         self.options
@@ -251,8 +251,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Replaces the prediction by exact values, as far as so much work leads; none is spent on a
-    /// route of which even the lower bound is above the best so far. Returns the work spent.
+    /// Replaces the prediction by exact values within the budget; none is spent on a route whose lower
+    /// bound is above the best so far. Returns the work spent.
     fn refine(
         &self,
         outlook: &mut Outlook,
@@ -327,7 +327,7 @@ impl<'a> Search<'a> {
                 Ok(())
             }
             Err(error @ AnalysisError::Unstable { .. }) => Err(error.into()),
-            // What cannot be had exactly remains predicted.
+            // Without an exact value the prediction remains.
             Err(_) => Ok(()),
         }
     }
@@ -343,7 +343,7 @@ impl<'a> Search<'a> {
         };
         let (rate, value) = minimum(evaluate, outlook.predicted.0, self.ceiling(), tolerance);
         if !value.is_finite() {
-            // Whatever it is, it is one at the predicted rate too, and says why.
+            // The failure occurs at the predicted rate too, where it is reported.
             return self.take_exact(outlook);
         }
         curve.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -382,7 +382,7 @@ type Point = (f64, f64);
 /// Three points of which the middle one is lowest; `None` where the function is infinite.
 fn bracket(at: &mut impl FnMut(f64) -> f64, start: f64, ceiling: f64) -> Option<[Point; 3]> {
     let mut middle = (start, at(start));
-    // Next to the largest stable rate nothing may be left of a digit.
+    // Next to the largest stable rate the value may have lost all its digits.
     for _ in 0..40 {
         if middle.1.is_finite() {
             break;
@@ -508,7 +508,7 @@ mod minimum {
         }
     }
 
-    /// Next to an end beyond which nothing is stable.
+    /// Next to an end beyond which the policy is unstable.
     #[test]
     fn below_a_pole() {
         let function = |rate: f64| 1.0 / (1.0 - rate) + 1e-4 / rate;

@@ -1,4 +1,4 @@
-//! What a change of the workload or of the server would do: what operators ask before anything else.
+//! The effect of changes of the workload or of the server: what operators ask first.
 
 use super::balance::Solved;
 use super::exact::Settled;
@@ -9,7 +9,7 @@ use crate::multiresource::artifact::{
 };
 use crate::multiresource::modulation::Modulation;
 use crate::multiresource::program::Solution;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{JobType, Workload};
 
 /// Work that goes into these answers at effort 1, roughly in nanoseconds.
 const WHAT_IF: f64 = 1e9;
@@ -58,7 +58,7 @@ pub(super) fn what_if(
             true => question.response_at(2.0 * policy.switching_rate),
             false => None,
         },
-        // Two policies are compared: nothing is said where one of them is only approximated.
+        // A comparison of two policies, made only where neither is approximated.
         setups: match now.is_some() && affordable(ROOT * TUNING) && memoryless {
             true => question.setups()?,
             false => None,
@@ -95,7 +95,7 @@ impl Question<'_> {
     fn more_arrivals(&self, now: Option<&Cost>) -> Vec<MoreArrivals> {
         let certificate = &self.solution.certificate;
         let types = self.workload.types().iter().enumerate();
-        let of_type = |(i, kind): (usize, &crate::multiresource::workload::JobType)| {
+        let of_type = |(i, job_type): (usize, &JobType)| {
             let response = || {
                 let now = now?;
                 let number = self
@@ -104,11 +104,11 @@ impl Question<'_> {
                     .mean_number(f64::INFINITY)
                     .ok()?;
                 let total: f64 = now.numbers.iter().sum();
-                let arrivals = self.workload.total_arrival_rate() + 0.01 * kind.arrival_rate();
+                let arrivals = self.workload.total_arrival_rate() + 0.01 * job_type.arrival_rate();
                 Some((total - now.numbers[i] + number) / arrivals)
             };
             MoreArrivals {
-                job_type: kind.name().into(),
+                job_type: job_type.name().into(),
                 load: certificate.load * (1.0 + 0.01 * certificate.prices[i]),
                 mean_response: response(),
             }
@@ -120,7 +120,7 @@ impl Question<'_> {
     fn more_resource(&self, now: Option<&Cost>) -> Result<Vec<MoreResource>, SynthesisError> {
         let mut answers = Vec::new();
         for (j, resource) in self.workload.resources().iter().enumerate() {
-            // Nobody demands it.
+            // No type demands it.
             let Some((larger, more)) = self.workload.with_one_more_unit(j) else {
                 continue;
             };

@@ -1,11 +1,11 @@
 //! The approximation of the Quickswap paper, section 5: no phase is ever skipped.
 
 use super::cycle::{Passages, Time};
+use super::queue::{MOST_SERVERS, MsfqQueue, Stream};
 use super::transforms::few_before;
-use super::{MOST_SERVERS, MsfqQueue, Stream};
 
-/// Means of MSFQ(ℓ) if phase 1 always began with a heavy job, and phase 2 with k light ones: closer
-/// the higher the load, and nothing at all where phase 2 would begin with fewer than k − 1 in the
+/// Means of MSFQ(ℓ) if phase 1 always began with a heavy job, and phase 2 with k light ones: the
+/// closer the higher the load, and undefined where phase 2 would begin with fewer than k − 1 in the
 /// mean.
 ///
 /// The paper wants moments of the phases alone, and so takes a light job that comes at age A of phases
@@ -46,8 +46,8 @@ impl Phases {
         let steps = &passages.down[queue.threshold..many];
         let slow = steps.iter().fold(Time::default(), |t, s| t.plus(s.0));
         let drain = passages.drains[queue.threshold];
-        // Phase 1 is a busy period of those who came in 2, 3 and 4; phase 2 one of those who came in
-        // 4 and 1, but for k − 1.
+        // Phase 1 is a busy period started by the jobs that came in 2, 3 and 4; phase 2 one started by
+        // those that came in 4 and 1, except k − 1.
         let (grows, shrinks) = (heavy.arrival_rate * one.mean, light * busy.mean);
         let rest = slow.mean + drain.mean;
         let full = shrinks * (drain.mean + grows * rest) - many as f64 * busy.mean;
@@ -77,8 +77,8 @@ impl Phases {
     }
 }
 
-/// What a job waits that comes in a busy period of an M/M/1 queue which those start who come in
-/// `during`, but for `fewer`: Welch's queue with an exceptional first service, without that job.
+/// The mean wait of a job that comes in a busy period of an M/M/1 queue that is started by the jobs
+/// that come in `during`, except `fewer`: Welch's queue with an exceptional first service.
 fn in_busy_period(stream: Stream, during: Time, fewer: f64) -> f64 {
     let came = stream.arrival_rate * during.mean;
     let number = came - fewer;
@@ -88,8 +88,8 @@ fn in_busy_period(stream: Stream, during: Time, fewer: f64) -> f64 {
 }
 
 impl MsfqQueue {
-    /// The paper's approximation, where it says anything: see [`MsfqApproximation`]. None beyond
-    /// [`MOST_SERVERS`] either.
+    /// The paper's approximation, where it is defined: see [`MsfqApproximation`]; `None` beyond
+    /// [`MOST_SERVERS`] too.
     pub fn approximation(&self) -> Option<MsfqApproximation> {
         if self.servers > MOST_SERVERS {
             return None;

@@ -2,7 +2,8 @@
 
 use nalgebra::DVector;
 
-use super::{MsfqMeans, MsfqQueue};
+use super::queue::{MOST_SERVERS, MsfqError, MsfqMeans, MsfqQueue};
+use super::transforms;
 
 /// First two moments of a time.
 #[derive(Clone, Copy, Default)]
@@ -44,7 +45,7 @@ impl Time {
 /// What a cycle has on average, from j light jobs on.
 #[derive(Clone, Copy, Default)]
 struct Cycle {
-    /// Time with nobody, and of phases 2 and 3, of phase 4, of phase 1 \[time\].
+    /// Time with no job in the system, of phases 2 and 3, of phase 4, of phase 1 \[time\].
     idle: f64,
     working: f64,
     draining: f64,
@@ -184,11 +185,33 @@ fn from_empty(queue: &MsfqQueue, passages: &Passages) -> Cycle {
     cycle
 }
 
+impl MsfqQueue {
+    /// Mean numbers and response times, exactly.
+    ///
+    /// # Errors
+    /// Beyond [`MOST_SERVERS`], or where rounding leaves no digit.
+    pub fn means(&self) -> Result<MsfqMeans, MsfqError> {
+        if self.servers > MOST_SERVERS {
+            return Err(MsfqError::Servers(self.servers, MOST_SERVERS));
+        }
+        let few = transforms::few_light(self).ok_or(MsfqError::Digits(self.load()))?;
+        let means = means(self, &few);
+        // A check that the solution does not use: heavy jobs keep the server busy for as long as the
+        // work that they bring.
+        let MsfqMeans { phases, idle, .. } = means;
+        let busy = phases[0] / (phases.iter().sum::<f64>() + idle);
+        match (busy / self.heavy.offered() - 1.0).abs() < 1e-6 && few.iter().all(|p| *p > -1e-9) {
+            true => Ok(means),
+            false => Err(MsfqError::Digits(self.load())),
+        }
+    }
+}
+
 /// The means, from the probabilities of fewer than k light jobs at the end of phase 1.
-pub(super) fn means(queue: &MsfqQueue, few: &DVector<f64>) -> MsfqMeans {
+fn means(queue: &MsfqQueue, few: &DVector<f64>) -> MsfqMeans {
     let k = queue.servers;
     let passages = Passages::new(queue);
-    // From k − 1 on all is quadratic in j: three cycles tell it.
+    // From k − 1 on all is quadratic in j: three cycles determine it.
     let at = |j: usize| from_level(queue, &passages, j);
     let base = at(k);
     let (one, two) = (at(k + 1), at(k + 2));

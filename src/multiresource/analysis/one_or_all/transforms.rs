@@ -3,7 +3,7 @@
 use nalgebra::{Complex, DMatrix, DVector};
 use rayon::prelude::*;
 
-use super::MsfqQueue;
+use super::queue::MsfqQueue;
 
 type C = Complex<f64>;
 

@@ -89,7 +89,7 @@ impl<'a> Queues<'a> {
             let mean = staged_qbd(&queue, &size).solve_twice().ok()?.mean();
             return Some(of(mean, Law::Stages));
         }
-        let (matrices, going_round) = (queue.matrix_work(), queue.round_work());
+        let (matrices, going_round) = (queue.matrix_work(), rounds::work(&queue));
         // The maker takes the cheaper way: the other one, unless it is much more work.
         let other_way = going_round < matrices.max(PATIENCE) || going_round < 4.0 * matrices;
         if other_way && let Ok(law) = rounds::law(&queue, MEMORY as usize) {

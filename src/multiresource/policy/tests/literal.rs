@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 #[derive(Clone, Copy, Debug)]
 struct Known {
     number: u64,
-    kind: usize,
+    job_type: usize,
     /// Work left, while it waits; its end, while it runs.
     work: f64,
     runs: bool,
@@ -37,16 +37,16 @@ fn drive<P: Policy>(
             Some(job) => {
                 now = job.work;
                 jobs.retain(|other| other.number != job.number);
-                stage.finish(job.kind, job.number, now);
+                stage.finish(job.job_type, job.number, now);
             }
             None => {
                 now = arrival;
                 arrival -= (1.0 - random.random::<f64>()).ln() / load;
-                let (kind, work) = (
+                let (job_type, work) = (
                     random.random_range(0..workload.types().len()),
                     -(1.0 - random.random::<f64>()).ln(),
                 );
-                stage.arrive_sized(kind, now, work);
+                stage.arrive_sized(job_type, now, work);
                 let job = Job {
                     number,
                     arrived: now,
@@ -54,7 +54,7 @@ fn drive<P: Policy>(
                 };
                 jobs.push(Known {
                     number,
-                    kind,
+                    job_type,
                     work,
                     runs: false,
                     expected: Estimates { inflation }.of(job, work),
@@ -93,7 +93,7 @@ fn placed(jobs: &[Known]) -> Vec<u64> {
     let mut free = SERVERS;
     let mut served = Vec::new();
     for job in jobs {
-        let need = u64::from(NEEDS[job.kind]);
+        let need = u64::from(NEEDS[job.job_type]);
         if need <= free {
             free -= need;
             served.push(job.number);
@@ -107,11 +107,11 @@ fn placed(jobs: &[Known]) -> Vec<u64> {
 fn filling(jobs: &[Known]) -> Vec<u64> {
     let mut sum = 0;
     let enough = jobs.iter().position(|job| {
-        sum += u64::from(NEEDS[job.kind]);
+        sum += u64::from(NEEDS[job.job_type]);
         sum >= SERVERS
     });
     let mut prefix = jobs[..enough.map_or(jobs.len(), |n| n + 1)].to_vec();
-    prefix.sort_by_key(|job| std::cmp::Reverse(NEEDS[job.kind]));
+    prefix.sort_by_key(|job| std::cmp::Reverse(NEEDS[job.job_type]));
     placed(&prefix)
 }
 
@@ -132,7 +132,7 @@ fn server_filling_srpt_as_it_reads() {
         let mut jobs = jobs.to_vec();
         let rank = |job: &Known| {
             let left = if job.runs { job.work - now } else { job.work };
-            f64::from(NEEDS[job.kind]) * left
+            f64::from(NEEDS[job.job_type]) * left
         };
         jobs.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
         assert_eq!(running, filling(&jobs));
@@ -150,7 +150,7 @@ fn divisor_filling_as_it_reads() {
             let places = (0..oldest.len()).filter(move |n| set >> n & 1 == 1);
             places.map(|n| oldest[n])
         };
-        let sum = |set: u32| chosen(set).map(|job| NEEDS[job.kind]).sum::<u32>();
+        let sum = |set: u32| chosen(set).map(|job| NEEDS[job.job_type]).sum::<u32>();
         let sets = (0..1_u32 << oldest.len()).filter(|set| u64::from(sum(*set)) <= SERVERS);
         let best = sets.max_by_key(|set| (sum(*set), set.reverse_bits()));
         let numbers: Vec<u64> = chosen(best.unwrap()).map(|job| job.number).collect();
@@ -159,13 +159,13 @@ fn divisor_filling_as_it_reads() {
     });
 }
 
-fn fits(workload: &Workload, free: &[u64], kind: usize) -> bool {
-    let demand = workload.types()[kind].units();
+fn fits(workload: &Workload, free: &[u64], job_type: usize) -> bool {
+    let demand = workload.types()[job_type].units();
     free.iter().zip(demand).all(|(free, d)| d <= free)
 }
 
-fn change(workload: &Workload, free: &mut [u64], kind: usize, sign: i64) {
-    let demand = workload.types()[kind].units();
+fn change(workload: &Workload, free: &mut [u64], job_type: usize, sign: i64) {
+    let demand = workload.types()[job_type].units();
     for (free, d) in free.iter_mut().zip(demand) {
         *free = free.wrapping_add_signed(sign * *d as i64);
     }
@@ -175,7 +175,7 @@ fn change(workload: &Workload, free: &mut [u64], kind: usize, sign: i64) {
 fn room(workload: &Workload, running: &[Known]) -> Vec<u64> {
     let mut free: Vec<u64> = workload.resources().iter().map(|r| r.units()).collect();
     for job in running {
-        change(workload, &mut free, job.kind, -1);
+        change(workload, &mut free, job.job_type, -1);
     }
     free
 }
@@ -188,18 +188,18 @@ fn easy(workload: &Workload, now: f64, jobs: &[Known]) -> Vec<u64> {
         let free = room(workload, &running);
         let end = now + job.expected;
         let may = match &mut head {
-            _ if !fits(workload, &free, job.kind) => {
+            _ if !fits(workload, &free, job.job_type) => {
                 if head.is_none() {
-                    head = Some(shadow(workload, &running, free, job.kind));
+                    head = Some(shadow(workload, &running, free, job.job_type));
                 }
                 false
             }
             None => true,
             Some((shadow, _)) if end <= *shadow => true,
             Some((_, extra)) => {
-                let left_over = fits(workload, extra, job.kind);
+                let left_over = fits(workload, extra, job.job_type);
                 if left_over {
-                    change(workload, extra, job.kind, -1);
+                    change(workload, extra, job.job_type, -1);
                 }
                 left_over
             }
@@ -217,13 +217,13 @@ fn easy(workload: &Workload, now: f64, jobs: &[Known]) -> Vec<u64> {
     numbers
 }
 
-fn shadow(w: &Workload, running: &[Known], mut free: Vec<u64>, kind: usize) -> (f64, Vec<u64>) {
+fn shadow(w: &Workload, running: &[Known], mut free: Vec<u64>, job_type: usize) -> (f64, Vec<u64>) {
     let mut ends = running.to_vec();
     ends.sort_by(|a, b| a.expected.total_cmp(&b.expected));
     for job in ends {
-        change(w, &mut free, job.kind, 1);
-        if fits(w, &free, kind) {
-            change(w, &mut free, kind, -1);
+        change(w, &mut free, job.job_type, 1);
+        if fits(w, &free, job_type) {
+            change(w, &mut free, job_type, -1);
             return (job.expected, free);
         }
     }
@@ -242,13 +242,19 @@ fn easy_backfilling_as_it_reads() {
 }
 
 /// When a job starts at the earliest beside these plans (type, from, until): now, or as one ends.
-fn earliest(w: &Workload, plans: &[(usize, f64, f64)], now: f64, kind: usize, size: f64) -> f64 {
+fn earliest(
+    w: &Workload,
+    plans: &[(usize, f64, f64)],
+    now: f64,
+    job_type: usize,
+    size: f64,
+) -> f64 {
     let free_at = |time: f64| {
         let mut free = room(w, &[]);
         let there = plans
             .iter()
             .filter(|(_, from, to)| *from <= time && time < *to);
-        there.for_each(|(kind, ..)| change(w, &mut free, *kind, -1));
+        there.for_each(|(job_type, ..)| change(w, &mut free, *job_type, -1));
         free
     };
     let mut starts: Vec<f64> = plans
@@ -263,7 +269,7 @@ fn earliest(w: &Workload, plans: &[(usize, f64, f64)], now: f64, kind: usize, si
         let inside = changes.filter(|time| *time > start && *time < start + size);
         inside
             .chain([start])
-            .all(|time| fits(w, &free_at(time), kind))
+            .all(|time| fits(w, &free_at(time), job_type))
     };
     starts.into_iter().find(|start| works(*start)).unwrap()
 }
@@ -276,8 +282,8 @@ impl Plans {
     fn earliest(&self, w: &Workload, now: f64, job: &Known) -> (usize, f64, f64) {
         let others = self.0.iter().filter(|(number, _)| *number != job.number);
         let others: Vec<_> = others.map(|(_, plan)| *plan).collect();
-        let start = earliest(w, &others, now, job.kind, job.expected);
-        (job.kind, start, start + job.expected)
+        let start = earliest(w, &others, now, job.job_type, job.expected);
+        (job.job_type, start, start + job.expected)
     }
 
     /// A job that has left; whether it was to stay.

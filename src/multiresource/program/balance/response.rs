@@ -8,11 +8,11 @@
 
 use nalgebra::{Cholesky, DMatrix, DVector};
 
-use super::{MET, ProgramError, Search};
-use crate::multiresource::program::Knapsack;
+use super::incumbent::{Incumbent, MET};
+use crate::multiresource::program::{Knapsack, ProgramError};
 use crate::multiresource::schedule::{Packing, Schedule};
 
-/// Nodes for the first look of each pricing; a proof that needs more gets more.
+/// Nodes of the first search of each pricing; a proof that needs more gets more.
 const FIRST_LOOK: u64 = 2_000;
 
 /// Weight that new schedules start with, together.
@@ -28,18 +28,18 @@ const ROUNDING: f64 = 1e3 * f64::EPSILON;
 /// Newton steps at one μ.
 const STEPS: usize = 50;
 
-/// Improves the search until both sides meet or no more can be proved.
-pub(super) fn run(search: &mut Search<'_>) -> Result<(), ProgramError> {
-    if search.is_over() {
+/// Improves the incumbent until both sides meet or no more can be proven.
+pub(super) fn run(incumbent: &mut Incumbent<'_>) -> Result<(), ProgramError> {
+    if incumbent.is_over() {
         return Ok(());
     }
-    let packing = search.packing.clone();
-    let mut master = Master::new(search);
+    let packing = incumbent.packing.clone();
+    let mut master = Master::new(incumbent);
     let (mut effort, mut error) = (FIRST_LOOK, OF_THE_GAP);
-    while !search.is_over() {
+    while !incumbent.is_over() {
         master.solve(error);
-        let found = price(search, &packing, &master, &mut effort)?;
-        let gap = master.value() / search.best.bound - 1.0;
+        let found = price(incumbent, &packing, &master, &mut effort)?;
+        let gap = master.value() / incumbent.best.bound - 1.0;
         if gap <= MET || (found.is_empty() && error <= FINEST) {
             break;
         }
@@ -53,38 +53,38 @@ pub(super) fn run(search: &mut Search<'_>) -> Result<(), ProgramError> {
     let factors = master.coverage(&master.weights);
     let loads: Vec<f64> = factors
         .iter()
-        .zip(&search.offered)
+        .zip(&incumbent.offered)
         .map(|(c, b)| c * b)
         .collect();
-    let solution = search.solve_at(&factors)?;
-    search.take_certificate(&solution.certificate, &loads);
-    search.take_mix(solution.mix);
+    let solution = incumbent.solve_at(&factors)?;
+    incumbent.take_certificate(&solution.certificate, &loads);
+    incumbent.take_mix(solution.mix);
     Ok(())
 }
 
-/// Schedules that the master does not know and that are worth more at its gradient than what is
-/// served; none where it is proved, or cannot be, that there are none.
+/// Schedules that the master lacks and that are worth more at its gradient than what is served. None
+/// where it is proven that there are none, or the limits end the search.
 fn price(
-    search: &mut Search<'_>,
+    incumbent: &mut Incumbent<'_>,
     packing: &Packing,
     master: &Master,
     effort: &mut u64,
 ) -> Result<Vec<Schedule>, ProgramError> {
     let works = master.works();
-    let priced = works.iter().zip(&search.offered);
+    let priced = works.iter().zip(&incumbent.offered);
     let prices: Vec<f64> = priced.map(|(y, b)| y / b).collect();
     let knapsack = Knapsack::new(packing, &prices)?;
     loop {
         let priced = knapsack.solve(1.0, *effort);
-        search.take_bound(prices.clone(), knapsack.resource_prices(), priced.bound);
+        incumbent.take_bound(prices.clone(), knapsack.resource_prices(), priced.bound);
         let new = |u: &Schedule| !master.columns.contains(u);
         let found: Vec<Schedule> = priced.schedules.into_iter().filter(new).collect();
-        // Nothing better was found, and that is not yet a proof: look longer.
-        let done = priced.exact || *effort >= search.limits.nodes || search.is_over();
+        // No better schedule was found, but that is not yet a proof: search longer.
+        let done = priced.exact || *effort >= incumbent.limits.nodes || incumbent.is_over();
         if !found.is_empty() || done {
             return Ok(found);
         }
-        *effort = (*effort * 10).min(search.limits.nodes);
+        *effort = (*effort * 10).min(incumbent.limits.nodes);
     }
 }
 
@@ -105,18 +105,23 @@ struct Master {
 }
 
 impl Master {
-    fn new(search: &Search<'_>) -> Self {
-        let unit = search.best.value;
+    fn new(incumbent: &Incumbent<'_>) -> Self {
+        let unit = incumbent.best.value;
         let mut master = Master {
             columns: Vec::new(),
-            cover: DMatrix::zeros(search.offered.len(), 0),
-            offered: search.offered.clone(),
-            costs: search.balancing.weights.iter().map(|w| w / unit).collect(),
+            cover: DMatrix::zeros(incumbent.offered.len(), 0),
+            offered: incumbent.offered.clone(),
+            costs: incumbent
+                .balancing
+                .weights
+                .iter()
+                .map(|w| w / unit)
+                .collect(),
             unit,
-            weights: search.best.mix.weights.clone(),
+            weights: incumbent.best.mix.weights.clone(),
             barrier: 0.1,
         };
-        for schedule in &search.best.mix.schedules {
+        for schedule in &incumbent.best.mix.schedules {
             master.push(schedule);
         }
         master
@@ -132,7 +137,7 @@ impl Master {
         self.columns.push(schedule.clone());
     }
 
-    /// Adds schedules with a little weight, as much as leaves headroom to all types.
+    /// Adds schedules with a small weight, such that all types keep headroom.
     fn add(&mut self, schedules: &[Schedule]) {
         let added = schedules.len();
         if added == 0 {
@@ -195,7 +200,7 @@ impl Master {
             }
             barrier = (barrier * 0.1).max(last);
         }
-        // The next program has another optimum: not quite to the end of this one's path.
+        // The next program has another optimum: it starts a little before the end of this path.
         self.barrier = (100.0 * barrier).min(0.1);
     }
 
@@ -208,7 +213,8 @@ impl Master {
         let (types, columns) = self.cover.shape();
         let works = DVector::from_fn(types, |i, _| spare[i].1 / spare[i].0.powi(2));
         let worth = self.cover.tr_mul(&works);
-        // What all share moves nothing, for `Σ π_s` stays 1: without it the end is near 0.
+        // A part common to all weights has no effect, since `Σ π_s` stays 1: without it the gradient
+        // is near 0 at the end.
         let mean = worth.dot(&weights) + barrier * columns as f64;
         let gradient = worth.map(|worth| mean - worth).component_mul(&weights);
         let gradient = gradient.add_scalar(-barrier);
@@ -223,14 +229,14 @@ impl Master {
         let level = weights.dot(&down) / weights.dot(&along);
         let step = along * level - down;
         let decrease = -gradient.dot(&step);
-        // Headroom is what is left of 1 in c: so much of the cost is rounding.
+        // The headroom c − 1 is a difference: this much of the cost is rounding.
         let rounding = ROUNDING * works.iter().zip(&coverage).map(|(y, c)| y * c).sum::<f64>();
         // The value is exact to half of the decrease, but the prices only to its root.
         decrease > 1e-4 * barrier.powi(2) && self.walk(&step, (barrier, decrease, rounding))
     }
 
-    /// Goes along a step as far as the barrier function falls. A decrease that rounding hides is
-    /// taken on trust: Newton is at home there.
+    /// Goes along a step as far as the barrier function falls. A decrease below its rounding error is
+    /// accepted without the test: Newton's method converges quadratically there.
     fn walk(
         &mut self,
         step: &DVector<f64>,
@@ -262,14 +268,14 @@ impl Master {
 struct Inverse {
     curved: DMatrix<f64>,
     damping: f64,
-    /// Of N equations where columns are few, else of K (Woodbury).
+    /// N equations where there are few columns, else K (Woodbury).
     system: Cholesky<f64, nalgebra::Dyn>,
     is_small: bool,
 }
 
 impl Inverse {
-    /// `None` where rounding leaves nothing of it. Where μ is below rounding, that takes its place:
-    /// steps are then shorter in directions in which the cost is flat.
+    /// `None` where the matrix is singular in double precision. Where μ is below rounding, the rounding
+    /// error takes its place: steps are then shorter in directions in which the cost is flat.
     fn new(curved: DMatrix<f64>, barrier: f64) -> Option<Self> {
         let (types, columns) = curved.shape();
         let is_small = columns > 3 * types;

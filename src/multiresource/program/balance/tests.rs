@@ -4,7 +4,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
-use crate::multiresource::schedule::{Schedule, enumerate};
+use crate::multiresource::program::solve;
+use crate::multiresource::schedule::{Packing, Schedule, enumerate};
 
 const AIMS: [Balance; 3] = [
     Balance::Headroom,
@@ -158,7 +159,7 @@ fn coverage(workload: &Workload, all: &[Schedule]) -> Vec<Vec<f64>> {
     let of = |u: &Schedule| {
         let types = u.iter().zip(workload.types());
         types
-            .map(|(u, kind)| f64::from(*u) / kind.offered_load())
+            .map(|(u, job_type)| f64::from(*u) / job_type.offered_load())
             .collect()
     };
     all.iter().map(of).collect()

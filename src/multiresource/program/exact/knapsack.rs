@@ -3,18 +3,18 @@
 //!
 //! Depth first, types by value for cost at given prices of the resources; what fits into a room
 //! gains at most the efficiency of the next type times the room's price, whatever those prices are.
-//! Where the values' common denominator has more than [`BITS`] bits they are rounded up: what is cut
-//! off then is cut off rightly, and a schedule that seems to be worth more is asked again exactly.
+//! Where the values' common denominator has more than [`BITS`] bits they are rounded up: every branch
+//! cut then is cut correctly, and a schedule that seems to be worth more is compared again exactly.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, ToPrimitive};
 
 use super::system::{Fractions, dot};
-use crate::multiresource::schedule::{Packing, Schedule};
+use crate::multiresource::schedule::{DepthFirst, Item, Packing, Schedule};
 
-/// Of the threshold; with [`SERVER`] for the price of the whole server, and some bits for the number
-/// of resources, products stay below 2^127.
+/// Bits of the threshold; with [`SERVER`] for the price of the whole server, and some bits for the
+/// number of resources, products stay below 2^127.
 const BITS: u64 = 64;
 
 /// What the whole server costs, about.
@@ -22,35 +22,36 @@ const SERVER: f64 = (1_u64 << 50) as f64;
 
 /// The answer of an exact search.
 #[derive(Debug, PartialEq)]
-pub(super) enum Verdict {
+pub(super) enum WorthAboveOne {
     /// No schedule is worth more than 1.
-    Bounded,
+    None,
     /// This one is.
-    Beaten(Schedule),
-    /// The nodes allowed did not suffice to tell.
+    Found(Schedule),
+    /// The nodes allowed did not suffice.
     Undecided,
 }
 
-/// Whether a schedule is worth more than 1 at `values` (K, not negative). `prices` (R), one of each
+/// Whether a schedule is worth more than 1 at `values` (K, from 0 to 1). `prices` (R), one of each
 /// resource's unit, only guide the search.
 pub(super) fn exceeds(
     packing: &Packing,
     values: &Fractions,
     prices: &[f64],
     nodes: u64,
-) -> Verdict {
+) -> WorthAboveOne {
     let (rounded, threshold) = rounded(values);
-    let mut beaten = None;
-    let complete = Search::new(packing, &rounded, threshold, prices).run(nodes, |schedule| {
-        if dot(schedule, &values.numerators) > values.denominator {
-            beaten = Some(schedule.to_vec());
+    let mut found = None;
+    let walk = walk(packing, &rounded, prices);
+    let complete = above(walk, threshold, nodes, |schedule| {
+        if dot(&schedule, &values.numerators) > values.denominator {
+            found = Some(schedule);
         }
-        beaten.is_none()
+        found.is_none()
     });
-    match (beaten, complete) {
-        (Some(schedule), _) => Verdict::Beaten(schedule),
-        (None, true) => Verdict::Bounded,
-        (None, false) => Verdict::Undecided,
+    match (found, complete) {
+        (Some(schedule), _) => WorthAboveOne::Found(schedule),
+        (None, true) => WorthAboveOne::None,
+        (None, false) => WorthAboveOne::Undecided,
     }
 }
 
@@ -61,12 +62,12 @@ pub(super) fn near(
     prices: &[f64],
     slack: f64,
     nodes: u64,
-    visit: impl FnMut(&[u32]) -> bool,
+    visit: impl FnMut(Schedule) -> bool,
 ) {
     let one = (1_u64 << 50) as f64;
     let rounded: Vec<i128> = values.iter().map(|v| (v * one) as i128).collect();
     let threshold = ((1.0 - slack) * one) as i128;
-    Search::new(packing, &rounded, threshold, prices).run(nodes, visit);
+    above(walk(packing, &rounded, prices), threshold, nodes, visit);
 }
 
 /// Values and threshold as they are, or where they are too large for it, rounded up.
@@ -78,153 +79,74 @@ fn rounded(values: &Fractions) -> (Vec<i128>, i128) {
         values.denominator.clone()
     };
     let up = |v: &BigInt| (v * &one).div_ceil(&values.denominator);
-    // No value is more than 1, for every type fits alone: what is, is found at once.
-    let of = |v: &BigInt| up(v).to_i128().unwrap_or(i128::MAX >> 64);
+    let of = |v: &BigInt| up(v).to_i128().expect("values are at most 1");
     (
         values.numerators.iter().map(of).collect(),
         of(&values.denominator),
     )
 }
 
-struct Item {
-    kind: usize,
-    value: i128,
-    cost: i128,
+/// Of the types with value, the most efficient first at these prices.
+fn walk(packing: &Packing, values: &[i128], prices: &[f64]) -> DepthFirst<i128> {
+    let prices = whole(packing.capacity(), prices);
+    let cost = |units: &[u64]| -> i128 {
+        let pairs = units.iter().zip(&prices);
+        pairs.map(|(d, w)| i128::from(*d) * w).sum()
+    };
+    let item = |job_type: usize| Item {
+        job_type,
+        value: values[job_type],
+        cost: cost(packing.demand(job_type)),
+        most: u32::MAX,
+    };
+    let useful = (0..values.len()).filter(|&i| values[i] > 0);
+    let mut items: Vec<Item<i128>> = useful.map(item).collect();
+    items.sort_by(|a, b| {
+        let order = (b.value * a.cost).cmp(&(a.value * b.cost));
+        order
+            .then(b.cost.cmp(&a.cost))
+            .then(a.job_type.cmp(&b.job_type))
+    });
+    DepthFirst::new(packing, items, cost(packing.capacity()))
 }
 
-/// A count that was settled, and what stood before it.
-struct Taken {
-    count: u32,
-    value: i128,
-    left: i128,
-}
-
-struct Search<'a> {
-    packing: &'a Packing,
-    /// The types with value, the most efficient first.
-    items: Vec<Item>,
+/// Hands each schedule that is worth more than the threshold to `visit` until that returns false;
+/// false when the nodes are spent.
+fn above(
+    mut walk: DepthFirst<i128>,
     threshold: i128,
-    room: Vec<u64>,
-    /// Worth of what is taken.
-    value: i128,
-    /// Price of the room that is left.
-    left: i128,
-    /// Counts of the first items, as far as they are settled.
-    taken: Vec<Taken>,
-    /// The same by type.
-    schedule: Schedule,
-}
-
-impl<'a> Search<'a> {
-    fn new(packing: &'a Packing, values: &[i128], threshold: i128, prices: &[f64]) -> Self {
-        let prices = whole(packing.capacity(), prices);
-        let cost = |units: &[u64]| -> i128 {
-            units
-                .iter()
-                .zip(&prices)
-                .map(|(d, w)| i128::from(*d) * w)
-                .sum()
-        };
-        let item = |kind: usize| Item {
-            kind,
-            value: values[kind],
-            cost: cost(packing.demand(kind)),
-        };
-        let mut items: Vec<Item> = (0..values.len())
-            .filter(|&i| values[i] > 0)
-            .map(item)
-            .collect();
-        items.sort_by(|a, b| {
-            let order = (b.value * a.cost).cmp(&(a.value * b.cost));
-            order.then(b.cost.cmp(&a.cost)).then(a.kind.cmp(&b.kind))
-        });
-        Search {
-            packing,
-            items,
-            threshold,
-            room: packing.capacity().to_vec(),
-            value: 0,
-            left: cost(packing.capacity()),
-            taken: Vec::new(),
-            schedule: vec![0; values.len()],
+    mut nodes: u64,
+    mut visit: impl FnMut(Schedule) -> bool,
+) -> bool {
+    // Whether the items that are not settled could lift the worth above the threshold.
+    let is_promising = |walk: &DepthFirst<i128>| {
+        let missing = threshold - walk.value;
+        let next = walk.open().first();
+        next.is_some_and(|item| missing < 0 || item.value * walk.left > missing * item.cost)
+    };
+    loop {
+        // Each schedule is visited once: where its last count is settled.
+        let is_new = walk.last().is_some_and(|count| count > 0);
+        if is_new && walk.value > threshold && !visit(walk.schedule()) {
+            return true;
         }
-    }
-
-    /// Hands each schedule that is worth more than the threshold to `visit` until that returns
-    /// false; false when the nodes are spent.
-    fn run(mut self, mut nodes: u64, mut visit: impl FnMut(&[u32]) -> bool) -> bool {
-        loop {
-            // Of one schedule only once: where its last count is settled.
-            let settled = self.taken.last().is_some_and(|taken| taken.count > 0);
-            if settled && self.value > self.threshold && !visit(&self.schedule) {
-                return true;
+        if is_promising(&walk) {
+            if nodes == 0 {
+                return false;
             }
-            if self.is_promising() {
-                if nodes == 0 {
-                    return false;
-                }
-                nodes -= 1;
-                let item = &self.items[self.taken.len()];
-                self.settle(self.packing.most(item.kind, &self.room));
-            } else if !self.retreat() {
-                return true;
-            }
+            nodes -= 1;
+            walk.descend();
+        } else if !walk.retreat(|walk| is_promising(walk) || walk.value > threshold) {
+            return true;
         }
-    }
-
-    /// Whether the items that are not settled could lift the worth above the threshold.
-    fn is_promising(&self) -> bool {
-        let missing = self.threshold - self.value;
-        let next = self.items.get(self.taken.len());
-        next.is_some_and(|item| missing < 0 || item.value * self.left > missing * item.cost)
-    }
-
-    /// Settles the next item at this count, which fits.
-    fn settle(&mut self, count: u32) {
-        let item = &self.items[self.taken.len()];
-        self.packing.take(item.kind, count, &mut self.room);
-        self.schedule[item.kind] = count;
-        let (value, left) = (self.value, self.left);
-        self.value += i128::from(count) * item.value;
-        self.left -= i128::from(count) * item.cost;
-        self.taken.push(Taken { count, value, left });
-    }
-
-    /// Gives back the count settled last, and returns it.
-    fn unsettle(&mut self) -> Option<u32> {
-        let Taken { count, value, left } = self.taken.pop()?;
-        let kind = self.items[self.taken.len()].kind;
-        let pairs = self.room.iter_mut().zip(self.packing.demand(kind));
-        pairs.for_each(|(room, d)| *room += u64::from(count) * d);
-        self.schedule[kind] = 0;
-        (self.value, self.left) = (value, left);
-        Some(count)
-    }
-
-    /// Takes one less of the last item where that is promising. Where it is not, fewer still are
-    /// less so, since the items come in order of efficiency; then of the item before it.
-    fn retreat(&mut self) -> bool {
-        while let Some(count) = self.unsettle() {
-            if count > 0 {
-                self.settle(count - 1);
-                if self.is_promising() || self.value > self.threshold {
-                    return true;
-                }
-                self.unsettle();
-            }
-        }
-        false
     }
 }
 
 /// Prices of the resources in whole numbers, all positive, at which the server costs [`SERVER`] or
 /// a little more.
 fn whole(capacity: &[u64], prices: &[f64]) -> Vec<i128> {
-    let total: f64 = capacity
-        .iter()
-        .zip(prices)
-        .map(|(p, w)| *p as f64 * w)
-        .sum();
+    let pairs = capacity.iter().zip(prices);
+    let total: f64 = pairs.map(|(p, w)| *p as f64 * w).sum();
     let scaled = |w: &f64| if total > 0.0 { w / total * SERVER } else { 0.0 };
     prices.iter().map(|w| 1 + scaled(w) as i128).collect()
 }
@@ -261,8 +183,12 @@ mod tests {
                     };
                     exceeds(&packing, &values, &prices, 10_000_000)
                 };
-                assert_eq!(ask(best.clone()), Verdict::Bounded, "{name} {numerators:?}");
-                let Verdict::Beaten(schedule) = ask(&best - 1) else {
+                assert_eq!(
+                    ask(best.clone()),
+                    WorthAboveOne::None,
+                    "{name} {numerators:?}"
+                );
+                let WorthAboveOne::Found(schedule) = ask(&best - 1) else {
                     panic!("{name} {numerators:?}: {best} not found");
                 };
                 assert!(packing.fits(&schedule));
@@ -278,10 +204,13 @@ mod tests {
             numerators: vec![1.into(), 1.into(), 1.into()],
             denominator: 5.into(),
         };
-        assert_eq!(exceeds(&packing, &values, &[1.0; 3], 1), Verdict::Undecided);
+        assert_eq!(
+            exceeds(&packing, &values, &[1.0; 3], 1),
+            WorthAboveOne::Undecided
+        );
         assert_eq!(
             exceeds(&packing, &values, &[1.0; 3], 1000),
-            Verdict::Bounded
+            WorthAboveOne::None
         );
     }
 
@@ -291,7 +220,7 @@ mod tests {
         let packing = Packing::new(&model("section7"));
         let mut found = Vec::new();
         near(&packing, &[0.1, 0.2, 0.5], &[1.0; 3], 0.1, 1000, |u| {
-            found.push(u.to_vec());
+            found.push(u);
             true
         });
         found.sort();

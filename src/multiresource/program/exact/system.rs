@@ -5,11 +5,11 @@
 //! inverted. Then `A x = b` is solved modulo p, p², p³, … , each step at the cost of two products
 //! with a matrix of machine words (Dixon, Numerische Mathematik 40, 1982), and fractions are read
 //! off the residues by Euclid's algorithm (Wang, SYMSAC 1981). Digits are lifted until what is read
-//! off solves the system, which is verified in whole numbers: so the answer does not rest on p.
+//! off solves the system, which is verified in whole numbers: the answer does not depend on p.
 //!
 //! # Practice
 //! A determinant that p divides makes a regular system look singular. The odds are one in 10⁷ for
-//! 200 equations; what is lost then is an exact answer, and never its truth.
+//! 200 equations; then there is no exact answer. An answer that is given is verified.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -79,7 +79,7 @@ pub(super) fn solve(matrix: &[Vec<u32>], right: &[BigInt]) -> Option<Fractions> 
             *r = (&*r - product) / P;
         }
         modulus *= P;
-        // Tried at growing distances: all trials together cost no more than the last one.
+        // Trials at growing distances: all of them together cost no more than the last.
         if step == next || step == most {
             next = step + step.div_ceil(2);
             let found = reconstruct(&lifted, &modulus);
@@ -140,7 +140,7 @@ fn digit(inverse: &[Vec<u64>], residual: &[BigInt]) -> Vec<u64> {
     let p = BigInt::from(P);
     let residual: Vec<u64> = residual
         .iter()
-        .map(|r| r.mod_floor(&p).to_u64().unwrap_or(0))
+        .map(|r| r.mod_floor(&p).to_u64().expect("a residue is below p"))
         .collect();
     let product = |row: &Vec<u64>| {
         let sum: u128 = row

@@ -10,7 +10,7 @@ use crate::multiresource::workload::Workload;
 /// Replications of each run.
 pub(super) const REPLICATIONS: u32 = 8;
 
-/// Arrivals and sizes that policies are tried on, and what they have cost so far.
+/// Arrivals and sizes that policies are tried on, and the events spent so far.
 pub(super) struct Course<'a> {
     pub workload: &'a Workload,
     pub objective: Objective,
@@ -33,7 +33,7 @@ impl Course<'_> {
         self.interrupt.load(Ordering::Relaxed)
     }
 
-    /// Simulates as many events, or until the objective is known so well.
+    /// Simulates this many events, or until the objective has this relative precision.
     pub fn run(&mut self, policy: &Contender, events: u64, precision: f64) -> Result<Run, Failure> {
         let all = u64::from(REPLICATIONS);
         let settings = Settings {
@@ -67,8 +67,8 @@ impl Course<'_> {
         }
     }
 
-    /// The value, dearer by as much as types are served less evenly than wanted; infinite where there
-    /// is no steady state.
+    /// The value, increased in proportion where types are served less evenly than wanted; infinite where
+    /// there is no steady state.
     pub fn cost(&self, run: &Run) -> f64 {
         let Some(value) = self.value(run) else {
             return f64::INFINITY;
@@ -80,7 +80,7 @@ impl Course<'_> {
         }
     }
 
-    /// Whether one is surely dearer than another that ran as long.
+    /// Whether one surely costs more than another that ran as long.
     pub fn surely_worse(&self, run: &Run, than: &Run) -> bool {
         if run.health == Health::Unstable {
             return true;

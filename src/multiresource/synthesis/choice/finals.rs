@@ -1,9 +1,10 @@
-//! The end of a choice: the best of each family, and what people run now, on arrivals and sizes that
-//! nobody was tuned on.
+//! The end of a choice: the best of each family, and rules in common use, on arrivals and sizes that
+//! no policy was tuned on.
 
 use super::course::Course;
-use super::{ChoiceError, Stage, is_proved_stable};
+use super::{ChoiceError, Stage};
 use crate::multiresource::artifact::{ALIKE, CLOSE, Family, Steadiness};
+use crate::multiresource::policy::is_proved_stable;
 use crate::multiresource::simulator::{Contender, Estimate, Health, Ranking, Run};
 
 /// The first runs take this part of what is left, all together; each round after it [`LONGER`] times
@@ -13,10 +14,10 @@ const FIRST: f64 = 1.0 / 32.0;
 /// How many times as long the runs of the next round are.
 const LONGER: f64 = 8.0;
 
-/// What is claimed of the first is to be known so well, if events are left.
+/// The relative precision wanted for the claims of the first, if events are left.
 const PRECISION: f64 = 0.01;
 
-/// Somebody who takes part.
+/// A policy or rule in the final comparison.
 pub(super) struct Entrant {
     pub name: &'static str,
     pub contender: Contender,
@@ -26,7 +27,7 @@ pub(super) struct Entrant {
     pub tried: usize,
     /// Its runs, each longer than the one before.
     runs: Vec<Run>,
-    /// One more of the policy taken, where the others left something to be wished for.
+    /// A further run of the policy taken, where the others were not precise enough.
     precise: Option<Run>,
 }
 
@@ -58,14 +59,14 @@ impl Entrant {
         self.precise.as_ref().or(self.runs.last())
     }
 
-    /// What its longest run beside others costs.
+    /// The cost in its longest run of the comparison.
     fn cost(&self, course: &Course<'_>) -> f64 {
         let longest = self.runs.last();
         longest.map_or(f64::INFINITY, |run| course.cost(run))
     }
 
-    /// What became of it. What is known to be stable was not simulated for long enough, however its
-    /// queues grew.
+    /// Its outcome. A policy that is known to be stable but whose queues grew was not simulated for long
+    /// enough.
     pub fn outcome(&self, course: &Course<'_>) -> Steadiness {
         let Some(run) = self.last() else {
             return Steadiness::Unsettled;
@@ -80,8 +81,8 @@ impl Entrant {
     }
 }
 
-/// Rounds of growing length, until nothing that is worth it can be gained by a longer one; then one
-/// more run of the first.
+/// Rounds of growing length, until a longer one can gain nothing that matters; then one more run of
+/// the first.
 pub(super) fn run(
     course: &mut Course<'_>,
     entrants: &mut [Entrant],
@@ -170,7 +171,8 @@ fn is_known(course: &Course<'_>, entrants: &[Entrant], first: usize, other: usiz
     is_told(course, entrants, first, other) || rule && is_behind(course, entrants, other, first)
 }
 
-/// Whether somebody is unstable, or surely worse than the first, all that ran as long together at 95 %.
+/// Whether an entrant is unstable, or surely worse than the first: at 95 % for all that ran as long
+/// together.
 fn is_behind(course: &Course<'_>, entrants: &[Entrant], first: usize, other: usize) -> bool {
     let round = entrants[other].runs.len().min(entrants[first].runs.len()) - 1;
     let (a, b) = (&entrants[first].runs[round], &entrants[other].runs[round]);
@@ -189,7 +191,7 @@ fn is_behind(course: &Course<'_>, entrants: &[Entrant], first: usize, other: usi
         && course.cost(a) <= course.cost(b)
 }
 
-/// How it came out.
+/// The result.
 pub(super) struct Standing {
     /// The first of the policies at the front, the others by cost.
     pub order: Vec<Entrant>,

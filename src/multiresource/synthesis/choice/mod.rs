@@ -1,18 +1,17 @@
-//! The choice among families, by simulation: each tunes its knobs, then the best of each meet on
-//! arrivals and sizes that none was tuned on, beside what people run now.
+//! The choice among families, by simulation: the knobs of each are tuned, then the best of each are
+//! compared on arrivals and sizes that none was tuned on, together with the rules in common use.
 //!
 //! # Method
 //! All runs of one stage have the same seed and length, so that policies face the same arrivals and
 //! sizes and their ratio is known better than their means ([`crate::multiresource::simulator::paired_ratio`]). Knobs
 //! are tuned one at a time over grids, in steps up or down as long as the objective falls; a step
-//! that is surely worse after a quarter of a run is not run to its end. For the end, fresh seeds: the
-//! best of many is the best by luck too, and what is claimed must not be that. Those that are surely
-//! slower than the first after a short run (95 % together, Bonferroni) stay behind; the others go on
-//! until one is surely the first, or the budget of events is spent.
+//! that is surely worse after a quarter of a run is not run to its end. The final comparison has fresh
+//! seeds: the best of many is partly the best by chance, which must not enter the claims. Those that
+//! are surely slower than the first after a short run (95 % together, Bonferroni) are left out; the
+//! others go on until one is surely the first, or the budget of events is spent.
 
 mod course;
 mod finals;
-mod knobs;
 mod record;
 mod search;
 
@@ -23,13 +22,12 @@ use super::{MsfqOutlook, Options, Outcome, Synthesis, SynthesisError, synthesize
 use crate::multiresource::artifact::{
     AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Artifact, Family, Objective, Switching,
 };
-use crate::multiresource::policy::StaticQuickswap;
-use crate::multiresource::schedule::Packing;
+use crate::multiresource::policy::{KnobRange, StaticQuickswap, is_proved_stable, time_of_turns};
+use crate::multiresource::schedule::worth;
 use crate::multiresource::simulator::{Contender, Failure, Run};
-use crate::multiresource::workload::{JobType, Workload};
+use crate::multiresource::workload::Workload;
 use course::Course;
 use finals::Entrant;
-use knobs::Knobs;
 
 /// Families that a choice is made among.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +42,7 @@ pub enum Families {
     All,
 }
 
-/// What the user decides of a choice.
+/// The user's part of a choice.
 #[derive(Clone, Debug)]
 pub struct ChoiceOptions {
     /// Among which families.
@@ -64,7 +62,7 @@ pub struct ChoiceOptions {
 pub struct Chosen {
     /// The product.
     pub artifact: Artifact,
-    /// What was measured of it; nothing where no candidate was seen to settle.
+    /// Its measurements; `None` where no candidate was seen to settle.
     pub run: Option<Run>,
     /// What was synthesized of its family, if that is Markovian Service Rate.
     pub made: Option<Box<Synthesis>>,
@@ -91,10 +89,10 @@ pub enum ChoiceError {
     NoneSettles(f64),
 }
 
-/// How far a choice is.
+/// Progress of a choice.
 #[derive(Clone, Debug)]
 pub struct Stage {
-    /// What goes on.
+    /// The present stage.
     pub what: String,
     /// Fraction of the budget that is spent.
     pub spent: f64,
@@ -167,8 +165,9 @@ fn tuned(
     progress: &mut impl FnMut(Stage),
 ) -> Result<Vec<Entrant>, ChoiceError> {
     let taken = made.routes.iter().find(|r| r.route == made.policy.route);
-    let largest = taken.and_then(|r| r.outlook.as_ref()).map(|o| o.largest);
-    let knobs = Knobs::new(course.workload, largest.unwrap_or(f64::INFINITY));
+    let outlook = taken.and_then(|r| r.outlook.as_ref());
+    let outlook = outlook.expect("the route taken has an outlook");
+    let knobs = KnobRange::new(course.workload, outlook.largest);
     let budget = course.budget;
     let all: f64 = lines.iter().map(|line| line.weight).sum();
     let mut entrants = Vec::new();
@@ -189,8 +188,7 @@ fn tuned(
     Ok(entrants)
 }
 
-/// Where none is seen to settle: the one that is proved to be stable, if it is among those that may be
-/// taken.
+/// Where none is seen to settle: the policy with proved stability, if it may be taken.
 fn fallback(
     workload: &Workload,
     choice: &ChoiceOptions,
@@ -283,40 +281,19 @@ fn lines(
     (lines, skipped)
 }
 
-/// `Σ_i λ_i/(μ_i c_i)`, c_i the number of type i that fits: below 1 Static Quickswap without overlap is
-/// stable (Quickswap paper, section 4.3).
-pub fn time_of_turns(workload: &Workload) -> f64 {
-    let packing = Packing::new(workload);
-    let types = workload.types().iter().enumerate();
-    let turn = |(i, kind): (usize, &JobType)| {
-        kind.offered_load() / f64::from(packing.most(i, packing.capacity()))
-    };
-    types.map(turn).sum()
-}
-
-/// Whether a policy that was synthesized for the workload, or chosen, is known to be stable there:
-/// nMSR with exponential sizes by its loads ρ_i < 1, Static Quickswap without overlap by the time of
-/// its turns. The others have no proof.
-pub fn is_proved_stable(policy: &Family, workload: &Workload) -> bool {
-    match policy {
-        Family::Msr(_) => super::all_exponential(workload),
-        Family::StaticQuickswap(turns) => !turns.overlap && time_of_turns(workload) < 1.0,
-        Family::AdaptiveQuickswap(_) | Family::AdaptiveMsr(_) | Family::Optimal(_) => false,
-    }
-}
-
-/// The working schedules of the program, priced so that the dearest is worth 1, with knobs that did
-/// well on section 7 of the MSR paper at high and at low load, and on one-or-all for the mean and for
-/// the weighted mean.
+/// The working schedules of the program, priced so that the most valuable is worth 1, with knobs that
+/// were good on section 7 of the MSR paper at high and at low load, and on one-or-all for the mean and
+/// for the weighted mean.
 fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
     let prices = made.solution.certificate.prices.iter();
     let prices = prices.zip(workload.types());
-    let prices: Vec<f64> = prices.map(|(y, kind)| y / kind.offered_load()).collect();
-    let worth =
-        |u: &Vec<u32>| -> f64 { u.iter().zip(&prices).map(|(u, p)| f64::from(*u) * p).sum() };
-    let dearest = made.policy.schedules.iter().map(worth).fold(0.0, f64::max);
+    let prices: Vec<f64> = prices
+        .map(|(y, job_type)| y / job_type.offered_load())
+        .collect();
+    let worths = made.policy.schedules.iter().map(|u| worth(u, &prices));
+    let dearest = worths.fold(0.0, f64::max);
     let most = made.policy.schedules.iter().map(|u| u.iter().sum::<u32>());
-    let most = f64::from(most.max().unwrap_or(1));
+    let most = f64::from(most.max().expect("a policy has a schedule"));
     let part = |of: f64| (10.0 * of * most).round() / 10.0;
     let with = |[waste, margin, floor, patience]: [f64; 4]| {
         Family::AdaptiveMsr(AdaptiveMsrPolicy {
@@ -340,8 +317,8 @@ fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
     .into()
 }
 
-/// The published one; and on a one-or-all system that with the best threshold of the exact analysis,
-/// where it is affordable.
+/// The published policy; and on a one-or-all system the one with the best threshold by exact analysis,
+/// where that is affordable.
 fn static_quickswap(workload: &Workload, objective: Objective) -> Vec<Family> {
     let published = StaticQuickswap::published(workload, false);
     let mut starts = vec![Family::StaticQuickswap(published.clone())];

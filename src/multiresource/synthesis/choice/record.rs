@@ -1,13 +1,13 @@
-//! What an artifact keeps of a choice.
+//! The record of a choice in an artifact.
 
 use super::course::{Course, REPLICATIONS, slowdown_ratio};
 use super::finals::{Entrant, Standing};
 use super::{ChoiceOptions, Synthesis};
 use crate::multiresource::artifact::{
     Artifact, Candidate, Choice, Claim, Conditions, Family, Interval, Method, Mix, Provenance,
-    Quantity, StaticQuickswapPolicy,
+    Quantity,
 };
-use crate::multiresource::policy::StaticQuickswap;
+use crate::multiresource::policy::knobs;
 use crate::multiresource::simulator::{Estimate, Run};
 use crate::multiresource::workload::Workload;
 
@@ -54,47 +54,6 @@ fn candidate(course: &Course<'_>, entrant: &Entrant, ratio: Option<Estimate>) ->
         ratio: ratio.filter(|_| value.is_some()).map(Into::into),
         fairness: run.and_then(|run| run.fairness).filter(|_| value.is_some()),
         slowdown_ratio: run.and_then(slowdown_ratio).filter(|_| value.is_some()),
-    }
-}
-
-/// The knobs in words.
-fn knobs(policy: &Family, workload: &Workload) -> Option<String> {
-    match policy {
-        Family::Msr(policy) => Some(format!(
-            "α = {:.3e} /{}, route {}",
-            policy.switching_rate,
-            workload.time_unit(),
-            policy.route
-        )),
-        Family::StaticQuickswap(policy) => Some(turns(policy, workload)),
-        Family::AdaptiveMsr(policy) => {
-            let s = policy.switching;
-            Some(format!(
-                "φ = {}, δ = {}, θ = {}, τ = {}",
-                s.waste, s.margin, s.floor, s.patience
-            ))
-        }
-        Family::AdaptiveQuickswap(_) | Family::Optimal(_) => None,
-    }
-}
-
-/// Types of which the turns are told one by one.
-const TOLD: usize = 5;
-
-fn turns(policy: &StaticQuickswapPolicy, workload: &Workload) -> String {
-    let published = StaticQuickswap::published(workload, policy.overlap);
-    let turn = |i: &usize| {
-        let name = workload.types()[*i].name();
-        format!("{name} ℓ = {}", policy.thresholds[*i])
-    };
-    let turns = match (*policy == published, policy.cycle.len() <= TOLD) {
-        (true, _) => "as published".into(),
-        (false, true) => policy.cycle.iter().map(turn).collect::<Vec<_>>().join(", "),
-        (false, false) => "other thresholds or turns than published".into(),
-    };
-    match policy.overlap {
-        true => turns + ", overlapping",
-        false => turns,
     }
 }
 
@@ -151,7 +110,7 @@ pub(super) fn artifact(
 /// What a run measured, as claims.
 pub(super) fn simulated(run: &Run, workload: &Workload) -> Vec<Claim> {
     let claim = |quantity: Quantity, job_type: Option<&str>, measured: Option<Estimate>| {
-        // Of what is too rare to be measured nothing is claimed.
+        // What is too rare to be measured is not claimed.
         let told = measured.filter(|e| e.mean > 0.0 && e.half_width < e.mean);
         told.map(|measured| Claim {
             quantity,
@@ -169,10 +128,10 @@ pub(super) fn simulated(run: &Run, workload: &Workload) -> Vec<Claim> {
         claim(Quantity::WeightedResponse, None, run.weighted_response),
         claim(Quantity::MeanNumber, None, run.mean_number),
     ];
-    for kind in &run.types {
-        let name = Some(kind.name.as_str());
-        claims.push(claim(Quantity::MeanResponse, name, kind.mean_response));
-        claims.push(claim(Quantity::MeanNumber, name, kind.mean_number));
+    for job_type in &run.types {
+        let name = Some(job_type.name.as_str());
+        claims.push(claim(Quantity::MeanResponse, name, job_type.mean_response));
+        claims.push(claim(Quantity::MeanNumber, name, job_type.mean_number));
     }
     claims.into_iter().flatten().collect()
 }

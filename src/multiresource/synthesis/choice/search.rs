@@ -1,21 +1,21 @@
 //! The coordinate search over a family's knobs.
 
 use super::course::Course;
-use super::knobs::Knobs;
 use crate::multiresource::artifact::Family;
+use crate::multiresource::policy::{self, KnobRange};
 use crate::multiresource::simulator::{Failure, Health, Run};
 
 /// A run of a quarter of the length decides whether a step is run to its end.
 const FIRST: u64 = 4;
 
-/// Relative half-width of a mean that is too wide to tune by. (The differences of policies are known
-/// several times better.)
+/// A mean with this relative half-width or more is too vague to tune by. (The differences of policies
+/// are known several times better.)
 const VAGUE: f64 = 0.03;
 
 /// A relative gain of all steps along one knob that is worth another round over the knobs.
 const WORTHWHILE: f64 = 0.002;
 
-/// Runs that are to be left for the steps.
+/// Runs that must be left for the steps.
 const FEWEST: u64 = 10;
 
 /// A policy that was tried.
@@ -32,26 +32,25 @@ pub(super) struct Tuned {
     pub tried: usize,
 }
 
-/// From the best of some policies on, one knob at a time, in steps as long as they help; within so
-/// many events, of which each run takes `length` at first, and longer ones where it shows no steady
-/// state.
+/// Starts from the best of some policies and turns one knob at a time, in steps as long as they help,
+/// within a `share` of the events. A run takes `length` events, more where it shows no steady state.
 pub(super) fn tune(
     course: &mut Course<'_>,
-    knobs: &Knobs<'_>,
+    knobs: &KnobRange<'_>,
     starts: Vec<Family>,
     share: u64,
     mut length: u64,
 ) -> Result<Tuned, Failure> {
     let end = (course.spent + share).min(course.budget);
-    let mut search = Search {
+    let mut search = KnobSearch {
         course,
         end,
         seen: Vec::new(),
     };
     let mut best = search.first(&starts, &mut length)?;
     let (mut axis, mut idle) = (0, 0);
-    let axes = knobs.axes(&best.policy);
-    // What is unstable on these grids' starts is so a step away.
+    let axes = policy::axes(&best.policy, knobs);
+    // Where the best start is unstable, so are its neighbours.
     let hopeless = best.runs[1].health == Health::Unstable;
     while !hopeless && idle < axes && search.affords(length) {
         let before = best.cost;
@@ -73,14 +72,14 @@ pub(super) fn tune(
     })
 }
 
-struct Search<'a, 'w> {
+struct KnobSearch<'a, 'w> {
     course: &'a mut Course<'w>,
     /// Events at which it is over.
     end: u64,
     seen: Vec<Family>,
 }
 
-impl Search<'_, '_> {
+impl KnobSearch<'_, '_> {
     fn affords(&self, length: u64) -> bool {
         self.course.spent + length <= self.end && !self.course.interrupted()
     }
@@ -94,7 +93,7 @@ impl Search<'_, '_> {
         Ok(Trial { policy, runs, cost })
     }
 
-    /// The best of the first policies; in runs twice as long, as long as these tell little.
+    /// The best of the first policies; runs are doubled in length while their means are too vague.
     fn first(&mut self, starts: &[Family], length: &mut u64) -> Result<Trial, Failure> {
         loop {
             let mut best: Option<Trial> = None;
@@ -124,13 +123,13 @@ impl Search<'_, '_> {
     /// Steps along one knob in one direction, as long as they help.
     fn walk(
         &mut self,
-        knobs: &Knobs<'_>,
+        knobs: &KnobRange<'_>,
         axis: usize,
         up: bool,
         length: u64,
         best: &mut Trial,
     ) -> Result<(), Failure> {
-        while let Some(policy) = knobs.step(&best.policy, axis, up) {
+        while let Some(policy) = policy::stepped(&best.policy, axis, up, knobs) {
             if self.seen.contains(&policy) || !self.affords(length) {
                 break;
             }

@@ -1,24 +1,44 @@
+//! The second way to the load, for small systems: all schedules in one linear program.
+
 use good_lp::{
     DualValues, Expression, ProblemVariables, Solution as _, SolutionWithDual, SolverModel,
     constraint, variable,
 };
 
 use super::fleet::{FleetCertificate, FleetSolution, ServerBound, load, values, worth};
+use super::problem::Problem;
 use super::{Mix, ProgramError};
-use crate::multiresource::schedule::{Fluid, Packing, Schedule, maximal};
-use crate::multiresource::workload::Fleet;
+use crate::multiresource::schedule::{Packing, Schedule, enumerate, maximal};
+use crate::multiresource::workload::{Fleet, Workload};
 
-/// Candidates that the listing of a shape's maximal schedules may look at.
+/// Candidates that the listing of a shape's maximal schedules may visit.
 const VISITS: usize = 20_000_000;
 
 /// Nodes of each knapsack that bounds the load.
 const NODES: u64 = 20_000_000;
 
-/// The second way to the load of a fleet, for small systems: list the maximal schedules of each
-/// shape, then solve the program over all of them as one linear program. `None` when a shape has
-/// more than `budget` of them.
+/// Enumerates `S`, then solves program (7) over all of it. `None` when `S` has more than `budget`
+/// schedules.
 ///
-/// Maximal ones suffice, since what a schedule serves a larger one serves too; and every server
+/// # Errors
+/// When HiGHS does not end optimal.
+pub fn solve_by_enumeration(
+    workload: &Workload,
+    budget: usize,
+) -> Result<Option<Mix>, ProgramError> {
+    let all = enumerate(&Packing::new(workload), budget);
+    if !all.complete {
+        return Ok(None);
+    }
+    let all = [all.schedules];
+    let (weights, _) = optimum(&Problem::new(workload), &all)?;
+    Ok(Some(Mix::new(&all[0], &weights[0])))
+}
+
+/// Lists the maximal schedules of each shape, then solves the program of the fleet over all of them.
+/// `None` when a shape has more than `budget` of them.
+///
+/// Maximal ones suffice, since a larger schedule serves what a smaller one serves; and every server
 /// always works on one of them, so that no mix is empty.
 ///
 /// # Errors
@@ -27,13 +47,13 @@ pub fn solve_fleet_by_enumeration(
     fleet: &Fleet,
     budget: usize,
 ) -> Result<Option<FleetSolution>, ProgramError> {
-    let all = |shape: &crate::multiresource::workload::Shape| {
-        maximal(&Packing::new(shape.server()), budget, VISITS)
-    };
-    let Some(all) = fleet.shapes().iter().map(all).collect::<Option<Vec<_>>>() else {
+    let problem = Problem::of_fleet(fleet);
+    let sites = problem.sites.iter();
+    let all = sites.map(|site| maximal(&site.packing, budget, VISITS));
+    let Some(all) = all.collect::<Option<Vec<_>>>() else {
         return Ok(None);
     };
-    let (weights, prices) = optimum(fleet, &all)?;
+    let (weights, prices) = optimum(&problem, &all)?;
     let pairs = all.iter().zip(&weights);
     let mixes: Vec<Mix> = pairs.map(|(all, raw)| Mix::new(all, raw)).collect();
     let (mut bound, mut servers) = (0.0, Vec::new());
@@ -61,44 +81,42 @@ pub fn solve_fleet_by_enumeration(
     }))
 }
 
-/// The weights of each shape's schedules and the prices of the types, nonnegative and of sum 1.
+/// The weights of each site's schedules and the prices of the types, nonnegative and of sum 1.
 fn optimum(
-    fleet: &Fleet,
+    problem: &Problem,
     all: &[Vec<Schedule>],
 ) -> Result<(Vec<Vec<f64>>, Vec<f64>), ProgramError> {
-    // Rows in units of the fleet's fluid load, so that t is about 1.
-    let scale = fluid(fleet);
     let mut variables = ProblemVariables::new();
     let t = variables.add(variable().min(0.0));
     let weights: Vec<Vec<_>> = all
         .iter()
         .map(|all| variables.add_vector(variable().min(0.0), all.len()))
         .collect();
-    let mut served = vec![Expression::from(0.0); fleet.types().len()];
-    for ((shape, all), weights) in fleet.shapes().iter().zip(all).zip(&weights) {
-        for (k, &i) in shape.types().iter().enumerate() {
-            let each = f64::from(shape.count()) * scale / fleet.types()[i].offered_load();
+    let mut served = vec![Expression::from(0.0); problem.types()];
+    for ((site, all), weights) in problem.sites.iter().zip(all).zip(&weights) {
+        for (k, &i) in site.types.iter().enumerate() {
+            let each = site.count / problem.scaled[i];
             let terms = weights.iter().zip(all).filter(|(_, u)| u[k] > 0);
             served[i] += terms
                 .map(|(w, u)| each * f64::from(u[k]) * *w)
                 .sum::<Expression>();
         }
     }
-    let mut problem = variables.maximise(t).using(good_lp::highs);
-    problem.set_verbose(false);
-    let mut problem = problem
+    let mut program = variables.maximise(t).using(good_lp::highs);
+    program.set_verbose(false);
+    let mut program = program
         .set_threads(1)
         .set_option("primal_feasibility_tolerance", 1e-10)
         .set_option("dual_feasibility_tolerance", 1e-10);
     let rows = served
         .into_iter()
         .map(|served| constraint!(served - t >= 0.0));
-    let rows: Vec<_> = rows.map(|row| problem.add_constraint(row)).collect();
+    let rows: Vec<_> = rows.map(|row| program.add_constraint(row)).collect();
     for weights in &weights {
         let total: Expression = weights.iter().copied().sum();
-        problem = problem.with(constraint!(total == 1.0));
+        program = program.with(constraint!(total == 1.0));
     }
-    let mut solution = problem
+    let mut solution = program
         .solve()
         .map_err(|e| ProgramError::Solver(e.to_string()))?;
     let value = |w: &good_lp::Variable| solution.value(*w);
@@ -112,12 +130,4 @@ fn optimum(
         .collect();
     let total: f64 = raw.iter().sum();
     Ok((weights, raw.iter().map(|y| y / total).collect()))
-}
-
-/// A load that is of the order of the fleet's: that of all jobs on all servers, each type alone.
-fn fluid(fleet: &Fleet) -> f64 {
-    let of_shape = |shape: &crate::multiresource::workload::Shape| {
-        f64::from(shape.count()) / Fluid::new(shape.server()).bound()
-    };
-    1.0 / fleet.shapes().iter().map(of_shape).sum::<f64>()
 }

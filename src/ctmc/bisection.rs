@@ -1,0 +1,15 @@
+/// The last point where a condition holds and the next double, where it does not: by bisection
+/// between a point where it holds and a larger one where it does not. Of a condition that changes
+/// more than once, one of the changes.
+pub(crate) fn bisected([mut low, mut high]: [f64; 2], holds: impl Fn(f64) -> bool) -> [f64; 2] {
+    loop {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high {
+            return [low, high];
+        }
+        match holds(middle) {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+}

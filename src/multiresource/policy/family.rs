@@ -1,0 +1,108 @@
+//! The families of policies that synth makes: what each can do beyond its shape in the artifact. A
+//! new family implements [`FamilyRule`] beside its rule, and has its line in `each_family`.
+
+use super::Policy;
+use crate::multiresource::artifact::Family;
+use crate::multiresource::schedule::Packing;
+use crate::multiresource::workload::Workload;
+
+/// What is known of the policies of one family.
+pub trait FamilyRule: Clone {
+    /// The online rule.
+    type Rule: Policy + Clone + Send + 'static;
+
+    /// The rule of this policy, which has been checked against its workload.
+    fn rule(&self, workload: &Workload) -> Self::Rule;
+
+    /// Whether a policy that synth made for this workload is known to be stable there.
+    fn is_proved_stable(&self, _workload: &Workload) -> bool {
+        false
+    }
+
+    /// How many knobs tuning can turn.
+    fn axes(&self, _range: &KnobRange<'_>) -> usize {
+        0
+    }
+
+    /// The policy with one knob a step up or down; `None` at its end.
+    fn stepped(&self, _axis: usize, _up: bool, _range: &KnobRange<'_>) -> Option<Self> {
+        None
+    }
+
+    /// The knobs in words.
+    fn knobs(&self, _workload: &Workload) -> Option<String> {
+        None
+    }
+}
+
+/// Evaluates an expression with the policy of an artifact, whatever its family.
+macro_rules! each_family {
+    ($family:expr, $policy:ident => $value:expr) => {
+        match $family {
+            Family::Msr($policy) => $value,
+            Family::StaticQuickswap($policy) => $value,
+            Family::AdaptiveQuickswap($policy) => $value,
+            Family::AdaptiveMsr($policy) => $value,
+            Family::Optimal($policy) => $value,
+        }
+    };
+}
+pub(crate) use each_family;
+
+/// The rule of an artifact, whatever its family, for programs that embed it.
+pub fn online(policy: &Family, workload: &Workload) -> Box<dyn Policy + Send> {
+    each_family!(policy, policy => Box::new(policy.rule(workload)))
+}
+
+/// See [`FamilyRule::is_proved_stable`].
+pub fn is_proved_stable(policy: &Family, workload: &Workload) -> bool {
+    each_family!(policy, policy => policy.is_proved_stable(workload))
+}
+
+/// See [`FamilyRule::axes`].
+pub fn axes(policy: &Family, range: &KnobRange<'_>) -> usize {
+    each_family!(policy, policy => policy.axes(range))
+}
+
+/// See [`FamilyRule::stepped`].
+pub fn stepped(policy: &Family, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
+    each_family!(policy, policy => policy.stepped(axis, up, range).map(Family::from))
+}
+
+/// See [`FamilyRule::knobs`].
+pub fn knobs(policy: &Family, workload: &Workload) -> Option<String> {
+    each_family!(policy, policy => policy.knobs(workload))
+}
+
+/// How far the knobs of policies for one workload can be turned.
+pub struct KnobRange<'a> {
+    /// The workload.
+    pub workload: &'a Workload,
+    /// The most jobs of each type that fit (K).
+    pub most: Vec<u32>,
+    /// Supremum of the stable switching rates \[1/time\].
+    pub largest_rate: f64,
+    /// Types of which several fit, those with most work first.
+    pub several: Vec<usize>,
+}
+
+impl<'a> KnobRange<'a> {
+    /// For this workload, and switching rates below the largest.
+    pub fn new(workload: &'a Workload, largest_rate: f64) -> Self {
+        let packing = Packing::new(workload);
+        let types = 0..packing.types();
+        let most: Vec<u32> = types
+            .clone()
+            .map(|i| packing.most(i, packing.capacity()))
+            .collect();
+        let shares = workload.load_shares();
+        let mut several: Vec<usize> = types.filter(|i| most[*i] > 1).collect();
+        several.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
+        KnobRange {
+            workload,
+            most,
+            largest_rate,
+            several,
+        }
+    }
+}

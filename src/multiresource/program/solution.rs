@@ -1,0 +1,160 @@
+//! The solved program: a mix with its certificate.
+
+use std::time::Duration;
+
+use crate::multiresource::schedule::Schedule;
+use crate::multiresource::workload::Workload;
+
+/// A certificate is a proof when its relative gap is at most this.
+pub const PROOF_GAP: f64 = 1e-9;
+
+/// Loads within this of 1 cannot be distinguished from 1 in double precision: such a workload is
+/// not called stabilizable.
+pub const LOAD_MARGIN: f64 = 1e-11;
+
+/// Relative distance at which both sides of the certificate are taken as met.
+pub(super) const MET: f64 = 1e-11;
+
+/// Limits on the work of [`solve`].
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Wall-clock limit of the column generation; past it the answer is "not proven".
+    pub time: Duration,
+    /// Nodes that one pricing proof may visit.
+    pub nodes: u64,
+    /// The most schedules of the optimal face among which the optimum with the least to drain is
+    /// sought; 0: any optimum is taken.
+    pub face: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            time: Duration::from_secs(60),
+            nodes: 20_000_000,
+            face: 20_000,
+        }
+    }
+}
+
+/// A mix of schedules, at least one: the fraction of time `π_s` that each is used.
+#[derive(Clone, Debug)]
+pub struct Mix {
+    /// The schedules `W` (N × K), each in `S`.
+    pub schedules: Vec<Schedule>,
+    /// The weights `π` (N), positive, of sum 1.
+    pub weights: Vec<f64>,
+}
+
+impl Mix {
+    /// A mix from raw weights, one of which is positive: those are normalized, the others dropped.
+    /// Every positive weight is kept, however small: 7e-10 may be what serves a rare type.
+    pub(super) fn new(schedules: &[Schedule], weights: &[f64]) -> Self {
+        let kept = || schedules.iter().zip(weights).filter(|(_, p)| **p > 0.0);
+        let total: f64 = kept().map(|(_, p)| p).sum();
+        Mix {
+            schedules: kept().map(|(u, _)| u.clone()).collect(),
+            weights: kept().map(|(_, p)| p / total).collect(),
+        }
+    }
+
+    /// The mean schedule `πW`: how many jobs of each type are in service on average.
+    pub fn mean_schedule(&self) -> Vec<f64> {
+        let mean = |i: usize| {
+            let pairs = self.schedules.iter().zip(&self.weights);
+            pairs.map(|(u, p)| p * f64::from(u[i])).sum()
+        };
+        (0..self.schedules[0].len()).map(mean).collect()
+    }
+
+    /// `ρ_i = b_i / (πW)_i` for each type, recomputed from the mix itself.
+    pub fn loads(&self, workload: &Workload) -> Vec<f64> {
+        let served = self.mean_schedule();
+        let pairs = workload.types().iter().zip(served);
+        pairs.map(|(t, s)| t.offered_load() / s).collect()
+    }
+
+    /// `max_i ρ_i`.
+    pub fn load(&self, workload: &Workload) -> f64 {
+        self.loads(workload).into_iter().fold(0.0, f64::max)
+    }
+}
+
+/// Two-sided evidence for the load.
+#[derive(Clone, Debug)]
+pub struct Certificate {
+    /// `max_i ρ_i` of the emitted mix: the load ρ from above.
+    pub load: f64,
+    /// Prices `y` (K), nonnegative, of sum 1.
+    pub prices: Vec<f64>,
+    /// Prices of the resources' integer units (R): `D_i·w ≥ y_i/b_i` for every type, the
+    /// dual of the priced knapsack's relaxation. They name what is scarce.
+    pub resource_prices: Vec<f64>,
+    /// Where the bound is that of a relaxation: which.
+    pub relaxed: Option<Relaxed>,
+    /// No policy has a load below this: `1 / max_{u∈S} Σ_i (y_i/b_i) u_i`.
+    pub bound: f64,
+}
+
+/// A bound without a search: the knapsack with some resources kept as constraints in whole units, the
+/// others priced.
+#[derive(Clone, Debug)]
+pub struct Relaxed {
+    /// Resources kept as constraints, by index.
+    pub whole: Vec<usize>,
+    /// Prices of the units of the others (R), 0 for those kept.
+    pub prices: Vec<f64>,
+}
+
+impl Certificate {
+    /// Relative gap `load/bound − 1`.
+    pub fn gap(&self) -> f64 {
+        gap(self.load, self.bound)
+    }
+
+    /// Whether the gap is small enough to be called a proof.
+    pub fn proven(&self) -> bool {
+        self.gap() <= PROOF_GAP
+    }
+}
+
+/// `load/bound − 1`, at least 0: rounding may put the load below its bound.
+pub(super) fn gap(load: f64, bound: f64) -> f64 {
+    (load / bound - 1.0).max(0.0)
+}
+
+/// The solved program.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    /// The best mix; of the many optima, one with little to drain.
+    pub mix: Mix,
+    /// The proof that it is best, or the gap that is left.
+    pub certificate: Certificate,
+    /// Schedules that optimal mixes may use, those of this mix among them; none where any optimum
+    /// was taken.
+    pub face: Vec<Schedule>,
+    /// Work done: master programs solved.
+    pub rounds: usize,
+    /// Work done: columns in the last master.
+    pub columns: usize,
+}
+
+/// Why there is no solution.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// HiGHS did not end optimal: its answer is not used.
+    #[error(
+        "the linear program ended as {0}, not as optimal; its answer is not used. Please report this with the workload"
+    )]
+    Solver(String),
+    /// Numbers beyond what double precision can compare with each other.
+    #[error(
+        "{what} is {value:e}; from 1e-100 to 1e100 can be handled. Choose a time unit in which rates and sizes are in that range, or leave out a type that never arrives"
+    )]
+    OutOfRange {
+        /// What it is, and of which type.
+        what: String,
+        /// Its value.
+        value: f64,
+    },
+}

@@ -100,5 +100,8 @@
 //!   Simulation 69(6), 1997.
 
 pub mod ctmc;
+pub mod document;
+pub mod law;
 pub mod multiresource;
+pub mod number;
 pub mod simulation;

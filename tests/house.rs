@@ -11,7 +11,16 @@ use std::{
 };
 
 /// Each top-level module may import only what stands to its left, and itself; of rooms see [`ROOMS`].
-const ORDER: [&str; 5] = ["ctmc", "simulation", "multiresource", "kind", "cli"];
+const ORDER: [&str; 8] = [
+    "number",
+    "document",
+    "ctmc",
+    "law",
+    "simulation",
+    "multiresource",
+    "kind",
+    "cli",
+];
 
 /// The rooms, one a kind of workload, each with the order of its own modules. A room never imports
 /// another one.

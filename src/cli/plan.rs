@@ -4,10 +4,11 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
+use synth::document::digest;
 use synth::multiresource::artifact::CheckedArtifact;
 use synth::multiresource::report::{Cell, Entrant, Header, Outcome};
 use synth::multiresource::simulator::{Contender, Ending, Settings};
-use synth::multiresource::workload::{Workload, digest};
+use synth::multiresource::workload::Workload;
 
 use super::Common;
 use super::journal::Journal;

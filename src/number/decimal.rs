@@ -88,7 +88,7 @@ impl Decimal {
     }
 
     /// The decimal of the double nearest to a fraction; `None` beyond the range of doubles.
-    pub(super) fn nearest(fraction: &BigRational) -> Option<Self> {
+    pub(crate) fn nearest(fraction: &BigRational) -> Option<Self> {
         Self::new(fraction.to_f64()?)
     }
 

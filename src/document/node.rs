@@ -162,7 +162,8 @@ impl Raw {
             Self::Spelt => {
                 let range = sheet.range(raw.defined);
                 let text = range.and_then(|range| sheet.text.get(range));
-                Value::Text(text.unwrap_or_default().to_owned())
+                let text = text.expect("the parser knows where a number stands");
+                Value::Text(text.to_owned())
             }
             Self::List(entries) => {
                 let entries = entries.into_iter();

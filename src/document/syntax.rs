@@ -54,6 +54,10 @@ fn describe(error: &Error) -> (String, &'static str) {
             told("a second YAML document begins here"),
             "a file holds one workload: move the second to a file of its own",
         ),
+        Error::Unexpected { .. } => (
+            told("expected a single value here, not a list or a map"),
+            "write a name before the colon",
+        ),
         Error::NullIntoString { .. } => (
             told("a name is missing here"),
             "write one before the colon; if the word null is meant, put it in quotes",

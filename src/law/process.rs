@@ -143,7 +143,7 @@ impl ArrivalProcess {
         let (law, mean) = (self.stationary_law(), self.rate());
         let n = law.len();
         let q = generator(&chain(switching));
-        // Scaled by the fastest state, so that no entry of 1π drowns in Q or Q in it.
+        // Scaled by the fastest state, so that neither 1π nor Q is lost to rounding beside the other.
         let scale = (0..n).map(|s| -q[(s, s)]).fold(0.0, f64::max);
         let system = DMatrix::from_fn(n, n, |s, t| law[t] - q[(s, t)] / scale);
         let excess = DVector::from_fn(n, |s, _| (rates[s].value() - mean) / scale);

@@ -57,7 +57,7 @@ impl Workload {
     }
 
     /// The same workload on a server with one more unit of resource j, and how much that is: the
-    /// greatest common divisor of the demands. `None` where nobody demands it, or where the sum is
+    /// greatest common divisor of the demands. `None` where no type demands it, or where the sum is
     /// no decimal of a double.
     #[must_use]
     pub fn with_one_more_unit(&self, j: usize) -> Option<(Self, f64)> {

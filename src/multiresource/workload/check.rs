@@ -7,9 +7,12 @@ use crate::document::{Fault, Place, place, suggest};
 use crate::law::{ArrivalProcess, Part, Size};
 use crate::number::{Decimal, Units, in_units};
 
-/// More jobs of one type than this on the server, and schedules are no longer worth listing:
-/// the server is then a fluid, and a coarser model is wanted.
+/// With more jobs of one type on the server than this, schedules are too many to list: a fluid
+/// model serves better.
 const MOST_ALONE: u64 = 1_000_000;
+
+/// Why each number of a draft is there once the draft is built.
+pub(super) const WITHOUT_FAULTS: &str = "a draft is built once it has no faults";
 
 /// A workload as given, nothing checked. `None` stands for a number that is already reported.
 #[derive(Clone, Debug, PartialEq)]
@@ -300,7 +303,7 @@ impl Draft {
             if most_alone(&capacity, &demand) > MOST_ALONE {
                 faults.push(too_many(*i, &job.name));
             }
-            types.extend(job.checked(&self.capacity, demand));
+            types.push(job.checked(&self.capacity, demand));
         }
         if faults.is_empty() {
             Ok(types)
@@ -311,15 +314,12 @@ impl Draft {
 
     fn resources(&self, units: &[Units]) -> Vec<Resource> {
         let sound = self.capacity.iter().zip(units);
-        sound
-            .filter_map(|((name, capacity), units)| {
-                Some(Resource {
-                    name: name.clone(),
-                    capacity: (*capacity)?,
-                    units: units.whole,
-                })
-            })
-            .collect()
+        let resource = sound.map(|((name, capacity), units)| Resource {
+            name: name.clone(),
+            capacity: capacity.expect(WITHOUT_FAULTS),
+            units: units.whole,
+        });
+        resource.collect()
     }
 
     fn units(&self, served: &[(usize, &DraftJob)]) -> Result<Vec<Units>, Vec<Fault>> {
@@ -328,9 +328,9 @@ impl Draft {
         for (resource, capacity) in &self.capacity {
             let demand: Vec<Decimal> = served
                 .iter()
-                .map(|(_, job)| job.demand_for(resource).unwrap_or(Decimal::ZERO))
+                .map(|(_, job)| job.demand_for(resource).expect(WITHOUT_FAULTS))
                 .collect();
-            match in_units(capacity.unwrap_or(Decimal::ZERO), &demand) {
+            match in_units(capacity.expect(WITHOUT_FAULTS), &demand) {
                 Some(units) => all.push(units),
                 None => faults.push(too_fine(resource)),
             }
@@ -356,20 +356,21 @@ impl DraftJob {
         named.map_or(Some(Decimal::ZERO), |(_, demand)| *demand)
     }
 
-    fn checked(&self, capacity: &[(String, Option<Decimal>)], units: Vec<u64>) -> Option<JobType> {
+    fn checked(&self, capacity: &[(String, Option<Decimal>)], units: Vec<u64>) -> JobType {
         let demand = capacity
             .iter()
             .map(|(resource, _)| self.demand_for(resource));
-        let (arrivals, size) = (self.arrivals.clone()?, self.size.clone()?);
-        Some(JobType {
+        let arrivals = self.arrivals.clone().expect(WITHOUT_FAULTS);
+        let size = self.size.clone().expect(WITHOUT_FAULTS);
+        JobType {
             name: self.name.clone(),
-            demand: demand.collect::<Option<_>>()?,
+            demand: demand.collect::<Option<_>>().expect(WITHOUT_FAULTS),
             units,
             arrival_rate: arrivals.rate(),
             mean_size: size.mean(),
             arrivals,
             size,
-        })
+        }
     }
 }
 

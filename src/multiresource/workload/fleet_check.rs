@@ -1,11 +1,11 @@
 //! The checks that turn plain values into a [`Fleet`].
 
-use super::check::{Checked, Draft, DraftJob, repeated, unusable};
+use super::check::{Checked, Draft, DraftJob, WITHOUT_FAULTS, repeated, unusable};
 use super::fleet::{Fleet, Shape};
 use crate::document::{Fault, Step, place, suggest};
 use crate::number::Decimal;
 
-/// More servers of one shape than this are a fluid, and simulated one by one no more.
+/// More servers of one shape than this are better modelled as a fluid than one by one.
 const MOST_SERVERS: u32 = 100_000;
 
 /// A fleet as given, nothing checked. `None` stands for a number that is already reported.
@@ -85,11 +85,9 @@ impl FleetDraft {
                 let help = "rename one of them, or add their counts: results are reported by name";
                 faults.push(Fault::new(place!("servers", h), message, help));
             }
-            if shape
-                .count
-                .is_some_and(|n| !(1..=MOST_SERVERS).contains(&n))
-            {
-                faults.push(wrong_count(h, &shape.name, &shape.count.unwrap_or(0)));
+            let unusable = |count: &u32| !(1..=MOST_SERVERS).contains(count);
+            if let Some(count) = shape.count.filter(unusable) {
+                faults.push(wrong_count(h, &shape.name, count));
             }
             shape.check_capacity(h, faults);
         }
@@ -222,7 +220,7 @@ impl FleetDraft {
             let types: Vec<usize> = self.served(h).collect();
             shapes.push(Shape {
                 name: shape.name.clone(),
-                count: shape.count.unwrap_or(1),
+                count: shape.count.expect(WITHOUT_FAULTS),
                 capacity: resources.iter().map(|r| shape.capacity_for(r)).collect(),
                 server: self.server(shape, &types, &resources)?,
                 types: types.into_iter().map(place).collect(),
@@ -307,8 +305,8 @@ impl DraftShape {
     }
 }
 
-/// A number of servers that is not whole, or too small, or too large.
-fn wrong_count(h: usize, name: &str, found: &dyn std::fmt::Display) -> Fault {
+/// No servers, or too many.
+fn wrong_count(h: usize, name: &str, found: u32) -> Fault {
     Fault::new(
         place!("servers", h, "count"),
         format!(

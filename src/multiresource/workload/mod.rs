@@ -267,7 +267,7 @@ impl Workload {
     pub fn most_alone(&self, i: usize) -> u32 {
         let capacity: Vec<u64> = self.resources.iter().map(Resource::units).collect();
         let most = most_alone(&capacity, &self.types[i].units);
-        u32::try_from(most).unwrap_or(u32::MAX)
+        u32::try_from(most).expect("as many as are worth listing were checked to fit")
     }
 
     /// Whether all types arrive as Poisson processes.

@@ -134,11 +134,7 @@ impl<'a> Reader<'a> {
         let singles = form["oneOf"].is_null() && !matches!(kind(form), "array" | "object");
         let mut json = Some(Vec::new());
         for (n, entry) in entries.iter().enumerate() {
-            let value = self.value(entry, items, &place.then(n));
-            json = json.zip(value).map(|(mut json, value)| {
-                json.push(value);
-                json
-            });
+            push(&mut json, self.value(entry, items, &place.then(n)));
             // Where one entry is of another form than expected, the others mostly are, too.
             if json.is_none() && singles == matches!(entry.value, Value::List(_) | Value::Map(_)) {
                 break;
@@ -162,13 +158,11 @@ impl<'a> Reader<'a> {
         if schema["properties"].is_object() {
             return self.fields(entries, schema, place, None);
         }
-        let mut json = Vec::new();
-        for entry in entries {
-            let here = place.then(&entry.key);
-            let value = self.value(&entry.node, &schema["additionalProperties"], &here);
-            json.push(value.map(|value| format!("{}:{value}", quoted(&entry.key))));
+        let mut json = Some(Vec::new());
+        for Entry { key, node, .. } in entries {
+            let value = self.value(node, &schema["additionalProperties"], &place.then(key));
+            push(&mut json, value.map(|value| field(key, &value)));
         }
-        let json: Option<Vec<String>> = json.into_iter().collect();
         Some(format!("{{{}}}", json?.join(",")))
     }
 
@@ -190,28 +184,24 @@ impl<'a> Reader<'a> {
             let Some(schema) = properties.get(key) else {
                 let others = properties.keys().map(String::as_str);
                 let others = others.filter(|key| !required.contains(key));
-                let known = required.iter().copied().chain(others);
-                let tag = variant.map(|(tag, _)| tag);
-                let known: Vec<&str> = known.filter(|key| Some(*key) != tag).collect();
-                let of = variant.map_or(String::new(), |(tag, name)| {
-                    format!(" of the {tag} `{name}`")
-                });
-                let kind = variant.map_or("keys known here", |_| "its parameters");
-                let (message, help) = (
-                    format!("unknown key `{key}`{of}"),
-                    suggest(key, kind, &known),
-                );
-                self.faults.push(Fault::new(here, message, help).of_key());
+                let mut known: Vec<&str> = required.iter().copied().chain(others).collect();
+                let (of, kind) = match variant {
+                    Some((tag, name)) => {
+                        known.retain(|key| *key != tag);
+                        (format!(" of the {tag} `{name}`"), "its parameters")
+                    }
+                    None => (String::new(), "keys known here"),
+                };
+                let message = format!("unknown key `{key}`{of}");
+                let fault = Fault::new(here, message, suggest(key, kind, &known));
+                self.faults.push(fault.of_key());
                 continue;
             };
             if node.value == Value::Null && !required.contains(&key.as_str()) {
                 continue;
             }
             let value = self.value(node, schema, &here);
-            json = json.zip(value).map(|(mut json, value)| {
-                json.push(format!("{}:{value}", quoted(key)));
-                json
-            });
+            push(&mut json, value.map(|value| field(key, &value)));
         }
         let missing = |key: &&&str| entries.iter().all(|entry| entry.key != **key);
         for key in required.iter().filter(missing) {
@@ -287,6 +277,19 @@ fn pattern(
         _ => format!(", {key}: …"),
     });
     format!("{{{tag}: {name}{}}}", parameters.collect::<String>())
+}
+
+/// All values so far with one more; none once one is missing.
+fn push(all: &mut Option<Vec<String>>, one: Option<String>) {
+    match (all.as_mut(), one) {
+        (Some(all), Some(one)) => all.push(one),
+        _ => *all = None,
+    }
+}
+
+/// A field of a JSON object.
+fn field(key: &str, value: &str) -> String {
+    format!("{}:{value}", quoted(key))
 }
 
 /// What was expected instead of a value of another kind.

@@ -1,8 +1,8 @@
 //! Documents in YAML: how they are read, how they are written, and what is said of their faults.
 //!
-//! A document becomes a tree of texts with their places ([`Node`]). What a type's JSON schema says
-//! of it is checked there, so that every fault is found in one go, at its place; then the type is
-//! read by what `serde` derives for JSON ([`Document::read`]). Numbers go through
+//! A document becomes a tree of texts with their places (`node`). What a type's JSON schema says
+//! of it is checked there, so that every fault is found in one go, at its place (`conform`); then
+//! the type is read by what `serde` derives for JSON. Numbers go through
 //! [`Decimal::parse`](crate::number::Decimal::parse): none passes through a binary double before
 //! it is understood.
 

@@ -100,6 +100,10 @@
 //!   Simulation 69(6), 1997.
 
 pub mod ctmc;
+pub mod document;
+pub mod law;
 pub mod multiresource;
+pub mod number;
+#[cfg(feature = "cli")]
 pub mod report;
 pub mod simulation;

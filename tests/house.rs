@@ -11,8 +11,11 @@ use std::{
 };
 
 /// Each top-level module may import only what stands to its left, and itself; of rooms see [`ROOMS`].
-const ORDER: [&str; 6] = [
+const ORDER: [&str; 9] = [
+    "number",
+    "document",
     "ctmc",
+    "law",
     "simulation",
     "report",
     "multiresource",

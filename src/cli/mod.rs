@@ -19,10 +19,11 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use clap::{Args, Parser, Subcommand};
+use synth::document::{DocumentError, Parsed};
 use synth::multiresource::artifact::{self, ArtifactError};
 use synth::multiresource::report;
 use synth::multiresource::verbs::VerbError;
-use synth::multiresource::workload::{Described, Parsed, Workload, WorkloadError};
+use synth::multiresource::workload::{Described, Workload};
 
 use output::emit;
 
@@ -165,12 +166,12 @@ pub fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
 }
 
 /// Reads a workload; warnings go to standard error.
-fn read_workload(path: &Path, common: &Common) -> Result<Workload, WorkloadError> {
+fn read_workload(path: &Path, common: &Common) -> Result<Workload, DocumentError> {
     Workload::read(path).map(|parsed| warned(parsed, common))
 }
 
 /// Reads a workload of one server or of a fleet; warnings go to standard error.
-fn read_described(path: &Path, common: &Common) -> Result<Described, WorkloadError> {
+fn read_described(path: &Path, common: &Common) -> Result<Described, DocumentError> {
     Described::read(path).map(|parsed| warned(parsed, common))
 }
 

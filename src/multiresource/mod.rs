@@ -21,5 +21,6 @@ pub mod schedule;
 pub mod simulator;
 #[cfg(feature = "synthesis")]
 pub mod synthesis;
+#[cfg(feature = "synthesis")]
 pub mod verbs;
 pub mod workload;

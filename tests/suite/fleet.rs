@@ -2,6 +2,7 @@
 
 use crate::common::{code, stderr, stdout, synth};
 use serde_json::{Value, json};
+use synth::document::DocumentError;
 use synth::multiresource::artifact::{
     ArtifactError, Backfill, CheckedFleet, EmptySlots, Family, FleetArtifact, Method, Preemption,
     Quantity, Routing,
@@ -12,7 +13,7 @@ use synth::multiresource::simulator::{Run, Settings, Verdict, judge_fleet, simul
 use synth::multiresource::synthesis::{
     FleetOutcome, Options, Outcome, synthesize, synthesize_fleet,
 };
-use synth::multiresource::workload::{Described, Fleet, Workload, WorkloadError};
+use synth::multiresource::workload::{Described, Fleet, Workload};
 
 const MODEL: &str = "models/fleet.yaml";
 
@@ -29,7 +30,7 @@ fn mixed(servers: &str) -> String {
 const TWO_SHAPES: &str = "  - {name: big, count: 2, capacity: {cpu: 4}}
   - {name: gpu, count: 3, capacity: {cpu: 3, gpu: 1}}\n";
 
-fn read(text: &str) -> Result<Fleet, WorkloadError> {
+fn read(text: &str) -> Result<Fleet, DocumentError> {
     match Described::parse(text, "fleet.yaml")?.workload {
         Described::Fleet(fleet) => Ok(fleet),
         Described::Server(_) => panic!("not a fleet: {text}"),
@@ -653,7 +654,7 @@ fn faulty_documents_are_refused_with_their_place() {
             "servers[0].count",
             "from 1 to 100000",
         ),
-        ("count: 2", "count: two", "servers[0].count", "`big` is two"),
+        ("count: 2", "count: two", "servers[0].count", "is two"),
         (
             "name: gpu",
             "name: big",
@@ -700,7 +701,7 @@ fn faulty_documents_are_refused_with_their_place() {
     ];
     for (found, replaced, place, message) in cases {
         assert!(text.contains(found), "{found}");
-        let Err(WorkloadError::Faults { faults, report }) = read(&text.replace(found, replaced))
+        let Err(DocumentError::Faults { faults, report }) = read(&text.replace(found, replaced))
         else {
             panic!("{replaced} is taken");
         };

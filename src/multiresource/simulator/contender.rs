@@ -3,6 +3,7 @@
 
 use super::rules::{Parameter, RULES, Rule};
 use super::{Run, simulate};
+use crate::document::nearest;
 use crate::multiresource::artifact::Family;
 use crate::multiresource::policy::{
     AdaptiveQuickswap, BalancedSplitting, BestFit, ConservativeBackfill, DivisorFilling,
@@ -10,7 +11,7 @@ use crate::multiresource::policy::{
     Policy, RandomizedTimers, ServerFilling, ServerFillingSrpt, StaticQuickswap, Timers,
     Unsuitable, Violation, each_family,
 };
-use crate::multiresource::workload::{Workload, nearest};
+use crate::multiresource::workload::Workload;
 use crate::simulation::{Progress, Settings};
 
 /// Policies that can be simulated by name or from an artifact. What each does stands with the rule

@@ -1,8 +1,8 @@
 //! The laws of a workload as they are drawn from.
 
-use crate::multiresource::workload::{
-    ArrivalProcess, Decimal, JobType, Size, Workload, lognormal, weibull,
-};
+use crate::law::{ArrivalProcess, Size, lognormal, weibull};
+use crate::multiresource::workload::{JobType, Workload};
+use crate::number::Decimal;
 use crate::simulation::{Alias, LawDriven, Process, Sampler, Stream};
 
 /// Draws sizes of this law.

@@ -16,6 +16,7 @@ pub use msfq::{MsfqOutlook, MsfqRow};
 pub use sweep::{SweepPoint, sweep};
 pub use tuning::{Outlook, RouteOption};
 
+use crate::document::DocumentError;
 use crate::multiresource::analysis::{AnalysisError, PaperBounds};
 use crate::multiresource::artifact::{
     Artifact, Backfill, CurvePoint, EmptySlots, Family, Format, Method, MsrPolicy, Objective,
@@ -26,7 +27,7 @@ use crate::multiresource::program::{
     Balancing, Certificate, Exact, LOAD_MARGIN, Limits, ProgramError, Solution,
 };
 use crate::multiresource::schedule::{Fluid, Schedule};
-use crate::multiresource::workload::{JobType, Workload, WorkloadError};
+use crate::multiresource::workload::{JobType, Workload};
 use balance::Solved;
 use exact::{Settled, Standing};
 
@@ -138,7 +139,7 @@ pub enum SynthesisError {
     Modulation(#[from] ModulationError),
     /// What is sent to the servers of a shape of a fleet is no workload.
     #[error(transparent)]
-    Workload(#[from] WorkloadError),
+    Workload(#[from] DocumentError),
     /// The exact analysis.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),

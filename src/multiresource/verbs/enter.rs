@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use super::{VerbError, refuse};
+use crate::document::digest;
 use crate::multiresource::artifact::{Artifact, CheckedArtifact};
 use crate::multiresource::simulator::{Contender, NameError};
-use crate::multiresource::workload::{Record, Workload, digest};
+use crate::multiresource::workload::{Record, Workload};
 use crate::simulation::sweep::Entrant;
 
 /// A policy that was entered; or why it cannot run on this workload.

@@ -23,12 +23,12 @@ pub use synthesize::{
 
 use std::sync::atomic::Ordering;
 
+use crate::document::DocumentError;
 use crate::multiresource::artifact::{ArtifactError, Finding};
 use crate::multiresource::optimum::{OptimumError, Step};
 use crate::multiresource::program::ProgramError;
 use crate::multiresource::simulator::{Failure, Run, Settings};
 use crate::multiresource::synthesis::{ChoiceError, Stage, SynthesisError};
-use crate::multiresource::workload::WorkloadError;
 use crate::simulation::Ending;
 use crate::simulation::sweep::JournalError;
 
@@ -50,7 +50,7 @@ pub enum Doing {
 pub enum VerbError {
     /// A workload that cannot be scaled.
     #[error(transparent)]
-    Workload(#[from] WorkloadError),
+    Workload(#[from] DocumentError),
     /// A policy file that cannot be read, or is refused.
     #[error(transparent)]
     Artifact(#[from] ArtifactError),

@@ -2,14 +2,17 @@
 
 use std::collections::HashSet;
 
-use super::decimal::Decimal;
-use super::fault::{Fault, Part, Place, suggest};
-use super::units::{self, Units};
-use super::{ArrivalProcess, JobType, Resource, Size, Workload};
+use super::{JobType, Resource, Workload, most_alone};
+use crate::document::{Fault, Place, place, suggest};
+use crate::law::{ArrivalProcess, Part, Size};
+use crate::number::{Decimal, Units, in_units};
 
-/// More jobs of one type than this on the server, and schedules are no longer worth listing:
-/// the server is then a fluid, and a coarser model is wanted.
+/// With more jobs of one type on the server than this, schedules are too many to list: a fluid
+/// model serves better.
 const MOST_ALONE: u64 = 1_000_000;
+
+/// Why each number of a draft is there once the draft is built.
+pub(super) const WITHOUT_FAULTS: &str = "a draft is built once it has no faults";
 
 /// A workload as given, nothing checked. `None` stands for a number that is already reported.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,26 +32,21 @@ pub(super) struct DraftJob {
     pub size: Option<Size>,
 }
 
-/// A sound workload, and what to warn of.
-#[derive(Debug)]
-pub(super) struct Checked {
-    pub workload: Workload,
-    pub warnings: Vec<Fault>,
-}
+/// What is sound, and what to warn of.
+pub(super) type Checked<W> = (W, Vec<Fault>);
 
 impl Draft {
-    /// The workload, or all faults.
-    pub(super) fn check(self) -> Result<Checked, Vec<Fault>> {
-        let faults = self.faults();
-        if faults.is_empty() {
-            self.build()
-        } else {
-            Err(faults)
+    /// The workload, or all faults: those found so far and its own.
+    pub(super) fn check(self, mut faults: Vec<Fault>) -> Result<Checked<Workload>, Vec<Fault>> {
+        faults.extend(self.faults());
+        match faults.is_empty() {
+            true => self.build(),
+            false => Err(faults),
         }
     }
 
     /// Every fault that single values, names and types show.
-    pub(super) fn faults(&self) -> Vec<Fault> {
+    fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         self.check_server(&mut faults);
         faults.extend(self.faults_of_jobs());
@@ -74,7 +72,7 @@ impl Draft {
     fn check_time_unit(&self, faults: &mut Vec<Fault>) {
         if let Some(message) = unusable("the unit of time", &self.time_unit) {
             faults.push(Fault::new(
-                Place::TimeUnit,
+                place!("time_unit"),
                 message,
                 "name the unit, for instance `time_unit: s`",
             ));
@@ -84,20 +82,20 @@ impl Draft {
     fn check_server(&self, faults: &mut Vec<Fault>) {
         if self.capacity.is_empty() {
             faults.push(Fault::new(
-                Place::Server,
+                place!("server", "capacity"),
                 "the server has no resources",
                 "name at least one: `server: {capacity: {cpu: 128}}`",
             ));
         }
         for name in repeated(self.capacity.iter().map(|(name, _)| name)) {
             faults.push(Fault::new(
-                Place::Capacity(name.clone()),
+                place!("server", "capacity", name),
                 format!("the resource `{name}` stands twice"),
                 "keep one of them, or rename it",
             ));
         }
         for (name, capacity) in &self.capacity {
-            let place = || Place::Capacity(name.clone());
+            let place = || place!("server", "capacity", name);
             if let Some(message) = unusable("the name of a resource", name) {
                 faults.push(Fault::new(
                     place(),
@@ -118,13 +116,13 @@ impl Draft {
     fn check_jobs(&self, faults: &mut Vec<Fault>) {
         if self.jobs.is_empty() {
             faults.push(Fault::new(
-                Place::Jobs,
+                place!("jobs"),
                 "there are no job types",
                 "list at least one: `- {name: web, demand: {cpu: 1}, arrival_rate: 4, mean_size: 1}`",
             ));
         } else if self.jobs.iter().all(DraftJob::is_idle) {
             faults.push(Fault::new(
-                Place::Jobs,
+                place!("jobs"),
                 "every arrival rate is 0, so nothing arrives",
                 "give at least one type an arrival_rate > 0",
             ));
@@ -133,13 +131,13 @@ impl Draft {
         for (i, job) in self.jobs.iter().enumerate() {
             if let Some(message) = unusable("the name of a type", &job.name) {
                 faults.push(Fault::new(
-                    Place::Job(i),
+                    place!("jobs", i),
                     message,
                     "give every type a name of its own, such as `web`",
                 ));
             } else if !seen.insert(&job.name) {
                 faults.push(Fault::new(
-                    Place::Job(i),
+                    place!("jobs", i),
                     format!("a second type is named `{}`", job.name),
                     "rename one of them: results are reported by name",
                 ));
@@ -152,7 +150,7 @@ impl Draft {
         for (resource, demand) in demand {
             if let Some(demand) = demand.filter(|d| *d < Decimal::ZERO) {
                 faults.push(Fault::new(
-                    Place::Demand(i, resource.clone()),
+                    place!("jobs", i, "demand", resource),
                     format!("demand of type `{name}` for `{resource}` is {demand}, expected a number ≥ 0"),
                     "write how much one job occupies while it runs; leave the resource out if none",
                 ));
@@ -163,7 +161,7 @@ impl Draft {
             .all(|(_, demand)| *demand == Some(Decimal::ZERO))
         {
             faults.push(Fault::new(
-                Place::Job(i),
+                place!("jobs", i),
                 format!("type `{name}` demands nothing: all its demands are 0"),
                 "give it a demand > 0 for some resource; without one it needs no scheduling",
             ));
@@ -182,11 +180,14 @@ impl Draft {
                 continue;
             }
             let names = suggest(resource, "the server has", &known);
-            faults.push(Fault::new(
-                Place::Demand(i, resource.clone()),
-                format!("type `{name}` demands `{resource}`, which the server lacks"),
-                format!("add it to server.capacity, or correct the name; {names}"),
-            ));
+            faults.push(
+                Fault::new(
+                    place!("jobs", i, "demand", resource),
+                    format!("type `{name}` demands `{resource}`, which the server lacks"),
+                    format!("add it to server.capacity, or correct the name; {names}"),
+                )
+                .of_key(),
+            );
         }
     }
 
@@ -211,7 +212,7 @@ impl Draft {
         };
         let needs: Vec<&str> = short.iter().map(|(_, needs)| needs.as_str()).collect();
         faults.push(Fault::new(
-            Place::Demand(i, (*first).clone()),
+            place!("jobs", i, "demand", *first),
             format!(
                 "type `{}` does not fit on the empty server: it needs {}",
                 job.name,
@@ -228,15 +229,22 @@ impl Draft {
             size,
             ..
         } = &self.jobs[i];
+        let owner = format!("type `{name}`");
         let rate = arrivals.as_ref().and_then(|arrivals| {
-            let unsound = arrivals.faults(i, name, &self.time_unit);
-            let place = Place::Law(i, Part::Arrivals);
+            let place = place!("jobs", i, "arrivals");
+            let unsound = arrivals.faults(&owner, &self.time_unit).into_iter();
+            let unsound = unsound.map(|fault| match arrivals {
+                ArrivalProcess::Poisson { .. } => fault.at(place!("jobs", i, "arrival_rate")),
+                _ => fault.within(&place),
+            });
+            let unsound = unsound.collect();
             let range = || self.jobs[i].is_idle() || arrivals.in_range();
             sound(unsound, range, place, "arrivals", name, faults).then(|| arrivals.rate())
         });
         let mean = size.as_ref().and_then(|size| {
-            let unsound = size.faults(i, Part::Size, name, &self.time_unit);
-            let place = Place::Law(i, Part::Size);
+            let place = place!("jobs", i, "size");
+            let unsound = size.faults(Part::Size, &owner, &self.time_unit).into_iter();
+            let unsound = unsound.map(|fault| fault.within(&place)).collect();
             let range = || size.in_range();
             sound(unsound, range, place, "sizes", name, faults).then(|| size.mean())
         });
@@ -247,7 +255,7 @@ impl Draft {
         if rate > 0.0 && !(load > 0.0 && load.is_finite()) {
             let [rate, mean] = [rate, mean].map(|x| Decimal::new(x).unwrap_or(Decimal::ZERO));
             faults.push(Fault::new(
-                Place::Law(i, Part::Size),
+                place!("jobs", i, "size"),
                 format!("arrival rate {rate} times mean size {mean} of type `{name}` is out of the range of numbers"),
                 "check both numbers, or choose another unit of time",
             ));
@@ -256,7 +264,7 @@ impl Draft {
 
     /// Only for a draft without faults: drops the types that do not arrive, and counts units.
     /// What no single value shows may still be wrong: integers or sums out of range.
-    pub(super) fn build(self) -> Result<Checked, Vec<Fault>> {
+    pub(super) fn build(self) -> Result<Checked<Workload>, Vec<Fault>> {
         let numbered = self.jobs.iter().enumerate();
         let (idle, served): (Vec<_>, Vec<_>) = numbered.partition(|(_, job)| job.is_idle());
         let units = self.units(&served)?;
@@ -270,7 +278,7 @@ impl Draft {
         let load: f64 = workload.types.iter().map(JobType::offered_load).sum();
         if !(load.is_finite() && workload.total_arrival_rate().is_finite()) {
             return Err(vec![Fault::new(
-                Place::Jobs,
+                place!("jobs"),
                 "the sum of the arrival rates, or of the loads, is out of the range of numbers",
                 "choose another unit of time",
             )]);
@@ -279,7 +287,7 @@ impl Draft {
             .iter()
             .map(|(i, job)| unserved_warning(*i, &job.name))
             .collect();
-        Ok(Checked { workload, warnings })
+        Ok((workload, warnings))
     }
 
     fn types(
@@ -287,15 +295,15 @@ impl Draft {
         served: &[(usize, &DraftJob)],
         units: &[Units],
     ) -> Result<Vec<JobType>, Vec<Fault>> {
-        let capacity: Vec<u64> = units.iter().map(|units| units.capacity).collect();
+        let capacity: Vec<u64> = units.iter().map(|units| units.whole).collect();
         let mut faults = Vec::new();
         let mut types = Vec::new();
         for (k, (i, job)) in served.iter().enumerate() {
-            let demand: Vec<u64> = units.iter().map(|units| units.demand[k]).collect();
-            if units::most_alone(&capacity, &demand) > MOST_ALONE {
+            let demand: Vec<u64> = units.iter().map(|units| units.parts[k]).collect();
+            if most_alone(&capacity, &demand) > MOST_ALONE {
                 faults.push(too_many(*i, &job.name));
             }
-            types.extend(job.checked(&self.capacity, demand));
+            types.push(job.checked(&self.capacity, demand));
         }
         if faults.is_empty() {
             Ok(types)
@@ -306,15 +314,12 @@ impl Draft {
 
     fn resources(&self, units: &[Units]) -> Vec<Resource> {
         let sound = self.capacity.iter().zip(units);
-        sound
-            .filter_map(|((name, capacity), units)| {
-                Some(Resource {
-                    name: name.clone(),
-                    capacity: (*capacity)?,
-                    units: units.capacity,
-                })
-            })
-            .collect()
+        let resource = sound.map(|((name, capacity), units)| Resource {
+            name: name.clone(),
+            capacity: capacity.expect(WITHOUT_FAULTS),
+            units: units.whole,
+        });
+        resource.collect()
     }
 
     fn units(&self, served: &[(usize, &DraftJob)]) -> Result<Vec<Units>, Vec<Fault>> {
@@ -323,9 +328,9 @@ impl Draft {
         for (resource, capacity) in &self.capacity {
             let demand: Vec<Decimal> = served
                 .iter()
-                .map(|(_, job)| job.demand_for(resource).unwrap_or(Decimal::ZERO))
+                .map(|(_, job)| job.demand_for(resource).expect(WITHOUT_FAULTS))
                 .collect();
-            match units::scale(capacity.unwrap_or(Decimal::ZERO), &demand) {
+            match in_units(capacity.expect(WITHOUT_FAULTS), &demand) {
                 Some(units) => all.push(units),
                 None => faults.push(too_fine(resource)),
             }
@@ -351,20 +356,21 @@ impl DraftJob {
         named.map_or(Some(Decimal::ZERO), |(_, demand)| *demand)
     }
 
-    fn checked(&self, capacity: &[(String, Option<Decimal>)], units: Vec<u64>) -> Option<JobType> {
+    fn checked(&self, capacity: &[(String, Option<Decimal>)], units: Vec<u64>) -> JobType {
         let demand = capacity
             .iter()
             .map(|(resource, _)| self.demand_for(resource));
-        let (arrivals, size) = (self.arrivals.clone()?, self.size.clone()?);
-        Some(JobType {
+        let arrivals = self.arrivals.clone().expect(WITHOUT_FAULTS);
+        let size = self.size.clone().expect(WITHOUT_FAULTS);
+        JobType {
             name: self.name.clone(),
-            demand: demand.collect::<Option<_>>()?,
+            demand: demand.collect::<Option<_>>().expect(WITHOUT_FAULTS),
             units,
             arrival_rate: arrivals.rate(),
             mean_size: size.mean(),
             arrivals,
             size,
-        })
+        }
     }
 }
 
@@ -395,7 +401,7 @@ fn sound(
 
 fn unserved_warning(i: usize, name: &str) -> Fault {
     Fault::new(
-        Place::Rate(i),
+        place!("jobs", i, "arrival_rate"),
         format!("type `{name}` has arrival rate 0: it is left out, and no policy will serve it"),
         "give it an arrival_rate > 0 if it should be served",
     )
@@ -403,7 +409,7 @@ fn unserved_warning(i: usize, name: &str) -> Fault {
 
 fn too_many(i: usize, name: &str) -> Fault {
     Fault::new(
-        Place::Job(i),
+        place!("jobs", i),
         format!("more than {MOST_ALONE} jobs of type `{name}` fit on the server"),
         "raise its demand, or describe a part of the server: no resource binds it",
     )
@@ -411,7 +417,7 @@ fn too_many(i: usize, name: &str) -> Fault {
 
 fn too_fine(resource: &str) -> Fault {
     Fault::new(
-        Place::Capacity(resource.to_owned()),
+        place!("server", "capacity", resource),
         format!(
             "demands and capacity of `{resource}` have no common unit: counted in the greatest \
              one that divides all demands they exceed 2^53"

@@ -1,13 +1,10 @@
 //! A fleet: servers of several shapes that share what arrives.
 
-use std::path::Path;
-
 use super::check::Draft;
-use super::fault::{Fault, Place};
-use super::{
-    ArrivalProcess, Decimal, FleetRecord, JobType, Parsed, Resource, Workload, WorkloadError,
-    digest, document,
-};
+use super::{JobType, Resource, Workload};
+use crate::document::{DocumentError, Fault, digest, place};
+use crate::law::ArrivalProcess;
+use crate::number::Decimal;
 
 /// A checked fleet: K ≥ 1 job types on servers of H ≥ 1 shapes. Each type arrives, as a Poisson
 /// process, and fits on a server of one shape at least; on a server of each shape some type fits.
@@ -25,34 +22,6 @@ pub struct Shape {
     pub(super) capacity: Vec<Decimal>,
     pub(super) server: Workload,
     pub(super) types: Vec<usize>,
-}
-
-/// What a document describes.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Described {
-    /// One server.
-    Server(Workload),
-    /// Servers of several shapes.
-    Fleet(Fleet),
-}
-
-impl Described {
-    /// Reads a document of one server or of a fleet; `name` stands for the file in messages.
-    ///
-    /// # Errors
-    /// [`WorkloadError::Faults`] with every fault found.
-    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, WorkloadError> {
-        document::parse_described(text, name)
-    }
-
-    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
-    ///
-    /// # Errors
-    /// [`WorkloadError::Io`] if the file cannot be read, [`WorkloadError::Faults`] with every
-    /// fault found in it.
-    pub fn read(path: &Path) -> Result<Parsed<Self>, WorkloadError> {
-        super::read_with(path, document::parse_described)
-    }
 }
 
 impl Shape {
@@ -142,7 +111,7 @@ impl Fleet {
     ///
     /// # Panics
     /// If h is not the index of a shape, or `routing` is shorter than the types.
-    pub fn routed(&self, h: usize, routing: &[f64]) -> Result<Workload, WorkloadError> {
+    pub fn routed(&self, h: usize, routing: &[f64]) -> Result<Workload, DocumentError> {
         let shape = &self.shapes[h];
         let mut draft: Draft = shape.server.record().draft();
         for (job, &i) in draft.jobs.iter_mut().zip(&shape.types) {
@@ -152,18 +121,12 @@ impl Fleet {
             if job.arrivals.is_none() {
                 let message = format!("no rate of type `{}` can be sent to it", job.name);
                 let help = "send a fraction of it, from 0 to 1";
-                let fault = Fault::new(Place::Shape(h), message, help);
-                return Err(WorkloadError::without_text(vec![fault]));
+                let fault = Fault::new(place!("servers", h), message, help);
+                return Err(DocumentError::without_text(vec![fault]));
             }
         }
-        let checked = draft.check().map_err(WorkloadError::without_text)?;
-        Ok(checked.workload)
-    }
-
-    /// The fleet as an artifact carries it.
-    #[must_use]
-    pub fn record(&self) -> FleetRecord {
-        FleetRecord::of(self)
+        let checked = draft.check(Vec::new());
+        Ok(checked.map_err(DocumentError::without_text)?.0)
     }
 
     /// `sha256:` and 64 hexadecimal digits that identify the fleet: its unit of time, resources,

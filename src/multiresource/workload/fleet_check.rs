@@ -1,12 +1,12 @@
 //! The checks that turn plain values into a [`Fleet`].
 
-use super::check::{Checked, Draft, DraftJob, repeated, unusable};
-use super::decimal::Decimal;
-use super::fault::{Fault, Part, Place, suggest};
+use super::check::{Checked, Draft, DraftJob, WITHOUT_FAULTS, repeated, unusable};
 use super::fleet::{Fleet, Shape};
+use crate::document::{Fault, Step, place, suggest};
+use crate::number::Decimal;
 
-/// More servers of one shape than this are a fluid, and simulated one by one no more.
-pub(super) const MOST_SERVERS: u32 = 100_000;
+/// More servers of one shape than this are better modelled as a fluid than one by one.
+const MOST_SERVERS: u32 = 100_000;
 
 /// A fleet as given, nothing checked. `None` stands for a number that is already reported.
 pub(super) struct FleetDraft {
@@ -20,12 +20,6 @@ pub(super) struct DraftShape {
     pub name: String,
     pub count: Option<u32>,
     pub capacity: Vec<(String, Option<Decimal>)>,
-}
-
-/// A sound fleet, and what to warn of.
-pub(super) struct CheckedFleet {
-    pub fleet: Fleet,
-    pub warnings: Vec<Fault>,
 }
 
 impl DraftShape {
@@ -45,9 +39,9 @@ impl DraftShape {
 }
 
 impl FleetDraft {
-    /// The fleet, or all faults.
-    pub(super) fn check(self) -> Result<CheckedFleet, Vec<Fault>> {
-        let faults = self.faults();
+    /// The fleet, or all faults: those found so far and its own.
+    pub(super) fn check(self, mut faults: Vec<Fault>) -> Result<Checked<Fleet>, Vec<Fault>> {
+        faults.extend(self.faults());
         match faults.is_empty() {
             true => self.build(),
             false => Err(faults),
@@ -55,7 +49,7 @@ impl FleetDraft {
     }
 
     /// Every fault that single values, names, shapes and types show.
-    pub(super) fn faults(&self) -> Vec<Fault> {
+    fn faults(&self) -> Vec<Fault> {
         let mut faults = self.jobs.faults_of_jobs();
         self.check_shapes(&mut faults);
         for i in 0..self.jobs.jobs.len() {
@@ -75,7 +69,7 @@ impl FleetDraft {
             "list at least one: `servers: [{name: big, count: 4, capacity: {cpu: 96}}]`";
         if self.shapes.is_empty() {
             faults.push(Fault::new(
-                Place::Servers,
+                place!("servers"),
                 "there are no server shapes",
                 EXAMPLE,
             ));
@@ -85,17 +79,15 @@ impl FleetDraft {
             if let Some(message) = unusable("the name of a shape", &shape.name) {
                 let help =
                     "give every shape a name, such as `big`; without one it is `shape-1` and so on";
-                faults.push(Fault::new(Place::Shape(h), message, help));
+                faults.push(Fault::new(place!("servers", h), message, help));
             } else if twice {
                 let message = format!("a second shape is named `{}`", shape.name);
                 let help = "rename one of them, or add their counts: results are reported by name";
-                faults.push(Fault::new(Place::Shape(h), message, help));
+                faults.push(Fault::new(place!("servers", h), message, help));
             }
-            if shape
-                .count
-                .is_some_and(|n| !(1..=MOST_SERVERS).contains(&n))
-            {
-                faults.push(wrong_count(h, &shape.name, &shape.count.unwrap_or(0)));
+            let unusable = |count: &u32| !(1..=MOST_SERVERS).contains(count);
+            if let Some(count) = shape.count.filter(unusable) {
+                faults.push(wrong_count(h, &shape.name, count));
             }
             shape.check_capacity(h, faults);
         }
@@ -109,8 +101,9 @@ impl FleetDraft {
                 continue;
             }
             let names = suggest(resource, "the servers have", &known);
-            faults.push(Fault::new(
-                Place::Demand(i, resource.clone()),
+            faults.push(
+            Fault::new(
+                place!("jobs", i, "demand", resource),
                 format!(
                     "type `{}` demands `{resource}`, which every server lacks",
                     job.name
@@ -118,7 +111,8 @@ impl FleetDraft {
                 format!(
                     "add it to the capacity of those servers that have it, or correct the name; {names}"
                 ),
-            ));
+            )
+            .of_key());
         }
     }
 
@@ -129,7 +123,7 @@ impl FleetDraft {
             return;
         };
         faults.push(Fault::new(
-            Place::Law(i, Part::Arrivals),
+            place!("jobs", i, "arrivals"),
             format!(
                 "the arrivals of type `{}` are {}, and those of a fleet have to be Poisson so far",
                 job.name,
@@ -166,7 +160,7 @@ impl FleetDraft {
             .iter()
             .map(|(resource, demand, has)| format!("{demand} `{resource}` of {has}"));
         faults.push(Fault::new(
-            Place::Demand(i, parts[0].0.to_owned()),
+            place!("jobs", i, "demand", parts[0].0),
             format!(
                 "type `{}` fits on no server; closest is shape `{}`, where it needs {}",
                 job.name,
@@ -181,7 +175,7 @@ impl FleetDraft {
     fn check_use(&self, h: usize, faults: &mut Vec<Fault>) {
         if self.served(h).next().is_none() {
             faults.push(Fault::new(
-                Place::Shape(h),
+                place!("servers", h),
                 format!("no type fits on shape `{}`", self.shapes[h].name),
                 "leave the shape out, or raise its capacity",
             ));
@@ -208,7 +202,7 @@ impl FleetDraft {
     }
 
     /// Only for a draft without faults.
-    pub(super) fn build(self) -> Result<CheckedFleet, Vec<Fault>> {
+    fn build(self) -> Result<Checked<Fleet>, Vec<Fault>> {
         let resources = self.resources();
         let most = |name: &&str| {
             let of_shapes = self.shapes.iter().map(|shape| shape.capacity_for(name));
@@ -217,7 +211,7 @@ impl FleetDraft {
         };
         let mut envelope = self.jobs.clone();
         envelope.capacity = resources.iter().map(most).collect();
-        let Checked { workload, warnings } = envelope.build()?;
+        let (workload, warnings) = envelope.build()?;
         let idle = |i: &usize| self.jobs.jobs[*i].is_idle();
         // Types that do not arrive have no place in the checked fleet.
         let place = |i: usize| i - (0..i).filter(idle).count();
@@ -226,7 +220,7 @@ impl FleetDraft {
             let types: Vec<usize> = self.served(h).collect();
             shapes.push(Shape {
                 name: shape.name.clone(),
-                count: shape.count.unwrap_or(1),
+                count: shape.count.expect(WITHOUT_FAULTS),
                 capacity: resources.iter().map(|r| shape.capacity_for(r)).collect(),
                 server: self.server(shape, &types, &resources)?,
                 types: types.into_iter().map(place).collect(),
@@ -236,7 +230,7 @@ impl FleetDraft {
             envelope: workload,
             shapes,
         };
-        Ok(CheckedFleet { fleet, warnings })
+        Ok((fleet, warnings))
     }
 
     /// One server of the shape, with these types.
@@ -261,17 +255,19 @@ impl FleetDraft {
                 .collect(),
             jobs: types.iter().map(job).collect(),
         };
-        let located = |fault: Fault| match fault.place {
-            Place::Job(k) => Fault {
-                place: Place::Job(types[k]),
-                message: format!("{}, of shape `{}`", fault.message, shape.name),
-                ..fault
-            },
+        // The types of this server have other places in the fleet.
+        let located = |mut fault: Fault| match fault.place.steps() {
+            [jobs, Step::Index(k), rest @ ..] => {
+                fault.message += &format!(", of shape `{}`", shape.name);
+                let head = [jobs.clone(), types[*k].into()].into_iter();
+                let place = head.chain(rest.iter().cloned()).collect();
+                fault.at(place)
+            }
             _ => fault,
         };
         let checked = draft.build();
         let checked = checked.map_err(|faults| faults.into_iter().map(located).collect::<Vec<_>>());
-        Ok(checked?.workload)
+        Ok(checked?.0)
     }
 }
 
@@ -279,13 +275,13 @@ impl DraftShape {
     fn check_capacity(&self, h: usize, faults: &mut Vec<Fault>) {
         for name in repeated(self.capacity.iter().map(|(name, _)| name)) {
             faults.push(Fault::new(
-                Place::ShapeCapacity(h, name.clone()),
+                place!("servers", h, "capacity", name),
                 format!("the resource `{name}` stands twice"),
                 "keep one of them, or rename it",
             ));
         }
         for (name, capacity) in &self.capacity {
-            let place = || Place::ShapeCapacity(h, name.clone());
+            let place = || place!("servers", h, "capacity", name);
             if let Some(message) = unusable("the name of a resource", name) {
                 let help = "give every resource a name, such as `cpu`";
                 faults.push(Fault::new(place(), message, help));
@@ -301,7 +297,7 @@ impl DraftShape {
         }
         if self.capacity.iter().all(|(_, c)| *c == Some(Decimal::ZERO)) {
             faults.push(Fault::new(
-                Place::Shape(h),
+                place!("servers", h),
                 format!("shape `{}` has no resources", self.name),
                 "name at least one: `capacity: {cpu: 128}`",
             ));
@@ -309,10 +305,10 @@ impl DraftShape {
     }
 }
 
-/// A number of servers that is not whole, or too small, or too large.
-pub(super) fn wrong_count(h: usize, name: &str, found: &dyn std::fmt::Display) -> Fault {
+/// No servers, or too many.
+fn wrong_count(h: usize, name: &str, found: u32) -> Fault {
     Fault::new(
-        Place::ShapeCount(h),
+        place!("servers", h, "count"),
         format!(
             "count of shape `{name}` is {found}, expected a whole number from 1 to {MOST_SERVERS}"
         ),

@@ -4,11 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check::Draft;
-use super::decimal::Decimal;
-use super::fault::Fault;
-use super::fleet_check::{CheckedFleet, DraftShape, FleetDraft};
+use super::fleet::Fleet;
+use super::fleet_check::{DraftShape, FleetDraft};
 use super::record::{Record, RecordType, fault, recorded};
-use super::{Fleet, RecordResource, Workload};
+use super::{RecordResource, Workload};
+use crate::document::{Fault, place};
+use crate::number::Decimal;
 
 /// A fleet as it stands in an artifact: the checked values and the digest. Plain data, to be
 /// trusted only after [`FleetRecord::check`].
@@ -44,8 +45,16 @@ pub struct RecordShape {
     pub capacity: Vec<Decimal>,
 }
 
+impl Fleet {
+    /// The fleet as an artifact carries it.
+    #[must_use]
+    pub fn record(&self) -> FleetRecord {
+        FleetRecord::of(self)
+    }
+}
+
 impl FleetRecord {
-    pub(super) fn of(fleet: &Fleet) -> Self {
+    fn of(fleet: &Fleet) -> Self {
         let envelope = fleet.envelope().record();
         let shapes = fleet.shapes().iter().map(|shape| RecordShape {
             name: shape.name().to_owned(),
@@ -68,7 +77,7 @@ impl FleetRecord {
     /// document goes through, and compares units and digest with those found.
     ///
     /// # Errors
-    /// Every fault, each at its path within the record ([`super::Place::Record`]).
+    /// Every fault, each at its place within the record.
     pub fn check(&self) -> Result<Fleet, Vec<Fault>> {
         let found = self.envelope();
         let mut faults = self.faults_of_shapes();
@@ -77,12 +86,9 @@ impl FleetRecord {
             return Err(faults);
         }
         let names: Vec<&str> = self.resources.iter().map(String::as_str).collect();
-        let located = |fault: Fault| Fault {
-            place: recorded(fault.place, &names),
-            ..fault
-        };
-        let checked = self.draft(&found).check();
-        let CheckedFleet { fleet, .. } =
+        let located = |fault: Fault| recorded(fault, &names);
+        let checked = self.draft(&found).check(Vec::new());
+        let (fleet, _) =
             checked.map_err(|faults| faults.into_iter().map(located).collect::<Vec<_>>())?;
         let fleet = Fleet {
             envelope: Workload {
@@ -122,7 +128,7 @@ impl FleetRecord {
         for (h, shape) in self.shapes.iter().enumerate() {
             if shape.capacity.len() != count {
                 faults.push(fault(
-                    format!("shapes[{h}].capacity"),
+                    place!("shapes", h, "capacity"),
                     format!(
                         "{} entries, expected one for each of the {count} resources",
                         shape.capacity.len()
@@ -136,7 +142,7 @@ impl FleetRecord {
                 |shape: &RecordShape| shape.capacity.get(j).is_some_and(|c| *c != Decimal::ZERO);
             if twice || !self.shapes.iter().any(has) {
                 faults.push(fault(
-                    format!("resources[{j}]"),
+                    place!("resources", j),
                     format!("`{name}`, expected a resource of its own that some server has"),
                 ));
             }
@@ -173,7 +179,7 @@ impl FleetRecord {
         let digest = fleet.digest();
         if self.digest != digest {
             let message = format!("digest {}, expected {digest}", self.digest);
-            faults.push(fault("digest".to_owned(), message));
+            faults.push(fault(place!("digest"), message));
         }
         faults
     }

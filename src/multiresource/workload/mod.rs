@@ -30,6 +30,9 @@
 //! | | `{law: pareto, shape: 1.5, low: 1, high: 1000}` | bounded |
 //! | | `{law: empirical, values: [1, 2, 10]}` | with `probabilities` where they differ |
 //!
+//! Laws and processes may be written as variants, too: `size: {erlang: {stages: 3, mean: 1}}`,
+//! `arrivals: {renewal: {interarrival: {lognormal: {mean: .25, scv: 4}}}}`.
+//!
 //! # Practice
 //! A YAML document is read by [`Workload::read`], or a workload is taken from an artifact by
 //! [`Record::check`]. Both run the same checks, and every fault found is reported. A [`Workload`]
@@ -37,44 +40,28 @@
 //!
 //! In place of `server: {capacity: …}`, a document may list the shapes of a [`Fleet`]:
 //! `servers: [{name: big, count: 40, capacity: {cpu: 96}}, …]`; [`Described::read`] takes either.
+//! [`Workload::to_yaml`] and [`Fleet::to_yaml`] write documents that read back equal.
 
+mod change;
 mod check;
-mod check_process;
-mod check_size;
-mod continuous;
-mod decimal;
+mod described;
 mod document;
-mod exact;
-mod fault;
 mod fleet;
 mod fleet_check;
 mod fleet_document;
 mod fleet_record;
-mod law;
-mod parameters;
-mod process;
-mod read_process;
 mod record;
-mod sheet;
-mod size;
-mod units;
 
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-
-use num_bigint::BigInt;
-use sha2::{Digest, Sha256};
-
-pub(crate) use continuous::{lognormal, weibull};
-pub use decimal::{Decimal, DecimalError};
-pub use fault::{Fault, Part, Place};
-pub use fleet::{Described, Fleet, Shape};
+pub use described::Described;
+pub use fleet::{Fleet, Shape};
 pub use fleet_record::{FleetRecord, RecordShape};
-pub use process::ArrivalProcess;
 pub use record::{Record, RecordResource, RecordType};
-pub use size::Size;
 
-pub(crate) use fault::nearest;
+use num_rational::BigRational;
+
+use crate::document::digest;
+use crate::law::{ArrivalProcess, Size};
+use crate::number::Decimal;
 
 /// A checked workload: K ≥ 1 job types on a server with R ≥ 1 resources.
 #[derive(Clone, Debug, PartialEq)]
@@ -194,6 +181,13 @@ impl JobType {
         self.arrival_rate() * self.mean_size()
     }
 
+    /// b = λ E\[S\] as a fraction, > 0; `None` where the law of sizes or of times between
+    /// arrivals has a mean that is no fraction (a bounded Pareto law).
+    #[must_use]
+    pub fn exact_load(&self) -> Option<BigRational> {
+        Some(self.arrivals.exact_rate()? * self.size.exact_mean()?)
+    }
+
     /// One line, from its beginning: see [`Workload::digest`].
     fn canonical(&self) -> String {
         let mut text = format!("\ntype {}:{}", self.name.len(), self.name);
@@ -205,23 +199,6 @@ impl JobType {
 }
 
 impl Workload {
-    /// Reads a document; `name` stands for the file in messages.
-    ///
-    /// # Errors
-    /// [`WorkloadError::Faults`] with every fault found.
-    pub fn parse(text: &str, name: &str) -> Result<Parsed, WorkloadError> {
-        document::parse(text, name)
-    }
-
-    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
-    ///
-    /// # Errors
-    /// [`WorkloadError::Io`] if the file cannot be read, [`WorkloadError::Faults`] with every
-    /// fault found in it.
-    pub fn read(path: &Path) -> Result<Parsed, WorkloadError> {
-        read_with(path, document::parse)
-    }
-
     /// Where the figures come from, if the document says so.
     #[must_use]
     pub fn source(&self) -> Option<&str> {
@@ -289,8 +266,8 @@ impl Workload {
     #[must_use]
     pub fn most_alone(&self, i: usize) -> u32 {
         let capacity: Vec<u64> = self.resources.iter().map(Resource::units).collect();
-        let most = units::most_alone(&capacity, &self.types[i].units);
-        u32::try_from(most).unwrap_or(u32::MAX)
+        let most = most_alone(&capacity, &self.types[i].units);
+        u32::try_from(most).expect("as many as are worth listing were checked to fit")
     }
 
     /// Whether all types arrive as Poisson processes.
@@ -299,86 +276,18 @@ impl Workload {
         self.types.iter().all(JobType::is_poisson)
     }
 
-    /// The same workload with every arrival rate multiplied by `factor` (in doubles): times
-    /// between arrivals divided by it, batches as much more frequent; of a modulated process the
-    /// rates in the states multiplied, while the environment stays as it is.
-    ///
-    /// # Errors
-    /// If `factor` is not positive and finite, or a rate or load leaves the range of doubles.
-    pub fn scaled(&self, factor: f64) -> Result<Self, WorkloadError> {
-        self.scaled_by_type(&vec![factor; self.types.len()])
-    }
-
-    /// The same with a factor for each type (K), as [`Workload::scaled`] applies it.
-    ///
-    /// # Errors
-    /// If a factor is missing, or not positive and finite, or a rate or load leaves the range of
-    /// doubles.
-    pub fn scaled_by_type(&self, factors: &[f64]) -> Result<Self, WorkloadError> {
-        let unusable = |factor: &&f64| !(**factor > 0.0 && factor.is_finite());
-        if let Some(factor) = factors.iter().find(unusable) {
-            let message = format!("the arrival rates cannot be multiplied by {factor}");
-            let fault = Fault::new(Place::Jobs, message, "choose a positive, finite factor");
-            return Err(WorkloadError::without_text(vec![fault]));
-        }
-        let mut draft = self.record().draft();
-        let mut faults = Vec::new();
-        for (i, job) in self.types.iter().enumerate() {
-            let rate = job.arrival_rate();
-            let factor = factors.get(i).copied().unwrap_or(f64::NAN);
-            draft.jobs[i].arrivals = job.arrivals.scaled(factor);
-            if draft.jobs[i].arrivals.is_none() {
-                let message =
-                    format!("arrival rate {rate} times {factor} is out of the range of numbers");
-                faults.push(Fault::new(
-                    Place::Rate(i),
-                    message,
-                    "choose a factor nearer to 1",
-                ));
-            }
-        }
-        if !faults.is_empty() {
-            return Err(WorkloadError::without_text(faults));
-        }
-        let checked = draft.check().map_err(WorkloadError::without_text)?;
-        Ok(Self {
-            unserved: self.unserved.clone(),
-            ..checked.workload
-        })
-    }
-
-    /// The same workload on a server with one more unit of resource j, and how much that is: the
-    /// greatest common divisor of the demands. `None` where nobody demands it, or where the sum is
-    /// no decimal of a double.
-    #[must_use]
-    pub fn with_one_more_unit(&self, j: usize) -> Option<(Self, f64)> {
-        let (i, job) = self
-            .types
-            .iter()
-            .enumerate()
-            .find(|(_, job)| job.units[j] > 0)?;
-        let unit = self.types[i].demand[j].exact() / BigInt::from(job.units[j]);
-        let more = Decimal::nearest(&unit)?;
-        let mut draft = self.record().draft();
-        draft.capacity[j].1 = Decimal::nearest(&(self.resources[j].capacity.exact() + &unit));
-        let checked = draft.check().ok()?;
-        // Rounding may have lost the unit that was added.
-        let gained = checked.workload.resources[j].units > self.resources[j].units;
-        gained.then_some((checked.workload, more.value()))
-    }
-
-    /// The workload as an artifact carries it.
-    #[must_use]
-    pub fn record(&self) -> Record {
-        Record::of(self)
-    }
-
     /// `sha256:` and 64 hexadecimal digits that identify the workload: its unit of time,
     /// resources and types in order with their exact numbers. Where the figures come from, the
     /// layout of the document and types that do not arrive do not enter.
     #[must_use]
     pub fn digest(&self) -> String {
         digest(&self.canonical())
+    }
+
+    /// The resources with their capacities.
+    fn capacities(&self) -> Vec<(String, Option<Decimal>)> {
+        let pair = |resource: &Resource| (resource.name.clone(), Some(resource.capacity));
+        self.resources.iter().map(pair).collect()
     }
 
     /// One line a field. Names go with their length in bytes: no name can imitate a field.
@@ -394,90 +303,16 @@ impl Workload {
     }
 }
 
-/// A workload just read, and what its author should know though it is no fault.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Parsed<W = Workload> {
-    /// The checked workload.
-    pub workload: W,
-    /// Warnings, each with its place in the document, ready for standard error.
-    pub warnings: Vec<String>,
-}
-
-/// Why there is no workload. Displayed, it is ready for standard error.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkloadError {
-    /// The file cannot be read.
-    #[error("error: cannot read the workload {}: {source}\n = help: check the path, and that the file may be read", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// The workload has faults.
-    #[error("{report}")]
-    Faults {
-        /// All faults as text, with the lines of the document that they stand in.
-        report: String,
-        /// The faults one by one.
-        faults: Vec<Fault>,
-    },
-}
-
-impl WorkloadError {
-    /// Faults of a workload that has no document to quote.
-    fn without_text(faults: Vec<Fault>) -> Self {
-        let lines: Vec<String> = faults
-            .iter()
-            .map(|f| {
-                format!(
-                    "error: {}\n --> {}\n = help: {}",
-                    f.message, f.place, f.help
-                )
-            })
-            .collect();
-        Self::Faults {
-            report: lines.join("\n\n"),
-            faults,
-        }
-    }
-}
-
-/// What identifies a text: `sha256:` and 64 hexadecimal digits.
-pub fn digest(text: &str) -> String {
-    let hash = Sha256::digest(text.as_bytes());
-    let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
-}
-
-/// Reads the document in a file.
-fn read_with<W>(
-    path: &Path,
-    parse: fn(&str, &str) -> Result<Parsed<W>, WorkloadError>,
-) -> Result<Parsed<W>, WorkloadError> {
-    let failed = |source| WorkloadError::Io {
-        path: path.to_owned(),
-        source,
-    };
-    let bytes = bytes_of(path).map_err(failed)?;
-    document::parse_bytes(&bytes, &path.display().to_string(), parse)
-}
-
-/// The bytes of a file, refused beyond 64 MiB: a device or a log given by mistake must not fill
-/// the memory.
-fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
-    const LARGEST: u64 = 64 << 20;
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?
-        .take(LARGEST + 1)
-        .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            "it is larger than 64 MiB",
-        ));
-    }
-    Ok(bytes)
+/// How many jobs with these demands fit on a server with these capacities, all in whole units:
+/// min_j ⌊capacity_j / demand_j⌋ over what is demanded; the largest integer if nothing is.
+fn most_alone(capacity: &[u64], demand: &[u64]) -> u64 {
+    let fit = |(capacity, demand): (&u64, &u64)| capacity.checked_div(*demand);
+    capacity
+        .iter()
+        .zip(demand)
+        .filter_map(fit)
+        .min()
+        .unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

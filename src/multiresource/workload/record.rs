@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check::{Draft, DraftJob};
-use super::decimal::Decimal;
-use super::fault::{Fault, Place, path};
-use super::{ArrivalProcess, Size, Workload};
+use super::{JobType, Workload};
+use crate::document::{Fault, Place, Step, place};
+use crate::law::{ArrivalProcess, Size};
+use crate::number::Decimal;
 
 /// A workload as it stands in an artifact: the checked values, the integers that decide what fits
 /// together, and the digest. Plain data, to be trusted only after [`Record::check`].
@@ -60,8 +61,16 @@ pub struct RecordType {
     pub size: Size,
 }
 
+impl Workload {
+    /// The workload as an artifact carries it.
+    #[must_use]
+    pub fn record(&self) -> Record {
+        Record::of(self)
+    }
+}
+
 impl Record {
-    pub(super) fn of(workload: &Workload) -> Self {
+    fn of(workload: &Workload) -> Self {
         let resources = workload.resources.iter().map(|resource| RecordResource {
             name: resource.name.clone(),
             capacity: resource.capacity,
@@ -92,19 +101,23 @@ impl Record {
     /// a document goes through, and compares units and digest with those found.
     ///
     /// # Errors
-    /// Every fault, each at its path within the record ([`Place::Record`]).
+    /// Every fault, each at its place within the record.
     pub fn check(&self) -> Result<Workload, Vec<Fault>> {
         let faults = self.faults_of_shape();
         if !faults.is_empty() {
             return Err(faults);
         }
-        let checked = self
-            .draft()
-            .check()
-            .map_err(|faults| self.located(faults))?;
+        let checked = self.draft().check(Vec::new());
+        let (derived, _) = checked.map_err(|faults| {
+            let names: Vec<&str> = self.resources.iter().map(|r| r.name.as_str()).collect();
+            faults
+                .into_iter()
+                .map(|fault| recorded(fault, &names))
+                .collect::<Vec<_>>()
+        })?;
         let workload = Workload {
             unserved: self.unserved.clone(),
-            ..checked.workload
+            ..derived
         };
         let faults = self.differences(&Self::of(&workload));
         if faults.is_empty() {
@@ -122,7 +135,7 @@ impl Record {
             for (field, length) in [("demand", job.demand.len()), ("units", job.units.len())] {
                 if length != self.resources.len() {
                     faults.push(fault(
-                        format!("types[{i}].{field}"),
+                        place!("types", i, field),
                         format!(
                             "{length} entries, expected one for each of the {} resources",
                             self.resources.len()
@@ -132,7 +145,7 @@ impl Record {
             }
             if job.arrival_rate == Decimal::ZERO {
                 faults.push(fault(
-                    format!("types[{i}].arrival_rate"),
+                    place!("types", i, "arrival_rate"),
                     format!(
                         "type `{}` has arrival rate 0, expected a number > 0",
                         job.name
@@ -144,7 +157,7 @@ impl Record {
             let twice = self.unserved[..i].contains(name);
             if twice || self.types.iter().any(|job| job.name == *name) {
                 faults.push(fault(
-                    format!("unserved[{i}]"),
+                    place!("unserved", i),
                     format!("type `{name}` stands twice"),
                 ));
             }
@@ -183,7 +196,7 @@ impl Record {
         for (j, (found, expected)) in self.resources.iter().zip(&derived.resources).enumerate() {
             if found.units != expected.units {
                 faults.push(fault(
-                    format!("resources[{j}].units"),
+                    place!("resources", j, "units"),
                     format!(
                         "{} units of `{}`, expected {}",
                         found.units, found.name, expected.units
@@ -195,7 +208,7 @@ impl Record {
             faults.extend(found.other_arrivals(i, expected));
             if found.units != expected.units {
                 faults.push(fault(
-                    format!("types[{i}].units"),
+                    place!("types", i, "units"),
                     format!(
                         "units {:?} of type `{}`, expected {:?}",
                         found.units, found.name, expected.units
@@ -205,54 +218,54 @@ impl Record {
         }
         if self.digest != derived.digest {
             faults.push(fault(
-                "digest".to_owned(),
+                place!("digest"),
                 format!("digest {}, expected {}", self.digest, derived.digest),
             ));
         }
         faults
     }
-
-    /// The same faults, with their paths in the record instead of those in a document.
-    fn located(&self, faults: Vec<Fault>) -> Vec<Fault> {
-        let resources: Vec<&str> = self.resources.iter().map(|r| r.name.as_str()).collect();
-        let located = faults.into_iter().map(|fault| Fault {
-            place: recorded(fault.place, &resources),
-            ..fault
-        });
-        located.collect()
-    }
 }
 
-/// The place in a record, with the resources in this order, of a place in a document.
-pub(super) fn recorded(place: Place, resources: &[&str]) -> Place {
+/// The same fault, at its place in a record with the resources in this order.
+pub(super) fn recorded(fault: Fault, resources: &[&str]) -> Fault {
     // Of two resources with one name the second is at fault.
-    let column = |resource: &str| resources.iter().rposition(|r| *r == resource).unwrap_or(0);
-    Place::Record(match place {
-        Place::Document | Place::Record(_) => return place,
-        Place::TimeUnit => "time_unit".to_owned(),
-        Place::Server => "resources".to_owned(),
-        Place::Servers => "shapes".to_owned(),
-        Place::Shape(h) => format!("shapes[{h}]"),
-        Place::ShapeCount(h) => format!("shapes[{h}].count"),
-        Place::ShapeCapacity(h, resource) => format!("shapes[{h}].capacity[{}]", column(&resource)),
-        Place::Jobs => "types".to_owned(),
-        Place::Capacity(resource) => format!("resources[{}].capacity", column(&resource)),
-        Place::Job(i) => format!("types[{i}]"),
-        Place::Demand(i, resource) => format!("types[{i}].demand[{}]", column(&resource)),
-        Place::Rate(i) => format!("types[{i}].arrival_rate"),
-        Place::Law(i, part) => format!("types[{i}].{part}"),
-        Place::Parameter(i, part, key, entry) => {
-            format!("types[{i}].{}", path(part, key, &entry))
+    let column = |name: &String| {
+        let found = resources.iter().rposition(|resource| resource == name);
+        found.expect("what is checked of a record names its resources alone")
+    };
+    let steps = fault.place.steps();
+    let is_server = steps.first() == Some(&Step::from("server"));
+    let place = match steps {
+        [_, _, Step::Key(resource)] if is_server => {
+            place!("resources", column(resource), "capacity")
         }
-    })
+        _ if is_server => place!("resources"),
+        [Step::Key(list), rest @ ..] => {
+            let list = match list.as_str() {
+                "jobs" => "types",
+                "servers" => "shapes",
+                other => other,
+            };
+            let of_resource = |n: usize| {
+                let key = n.checked_sub(1).map(|before| &rest[before]);
+                key.is_some_and(|key| [Step::from("demand"), Step::from("capacity")].contains(key))
+            };
+            let rest = rest.iter().enumerate().map(|(n, step)| match step {
+                Step::Key(resource) if of_resource(n) => Step::Index(column(resource)),
+                step => step.clone(),
+            });
+            [Step::from(list)].into_iter().chain(rest).collect()
+        }
+        _ => Place::DOCUMENT,
+    };
+    fault.at(place)
 }
 
 /// The mean rate as a decimal.
-fn rate(job: &super::JobType) -> Decimal {
+fn rate(job: &JobType) -> Decimal {
     match job.arrivals {
         ArrivalProcess::Poisson { rate } => rate,
-        // Checked to be finite.
-        _ => Decimal::new(job.arrival_rate).unwrap_or(Decimal::ZERO),
+        _ => Decimal::new(job.arrival_rate).expect("rates are checked to be finite"),
     }
 }
 
@@ -274,21 +287,21 @@ impl RecordType {
                 "arrival rate {found} of type `{}`, expected {expected}, that of its arrivals",
                 self.name
             );
-            return Some(fault(format!("types[{i}].arrival_rate"), message));
+            return Some(fault(place!("types", i, "arrival_rate"), message));
         }
         (self.arrivals != derived.arrivals).then(|| {
             let message = format!(
                 "Poisson arrivals of type `{}`, expected none: its arrival rate says as much",
                 self.name
             );
-            fault(format!("types[{i}].arrivals"), message)
+            fault(place!("types", i, "arrivals"), message)
         })
     }
 }
 
-pub(super) fn fault(path: String, message: String) -> Fault {
+pub(super) fn fault(place: Place, message: String) -> Fault {
     Fault::new(
-        Place::Record(path),
+        place,
         message,
         "an artifact is not edited by hand: synthesize it again from its workload",
     )

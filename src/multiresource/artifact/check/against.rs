@@ -1,10 +1,10 @@
 //! Whether an artifact was made for a given workload, and where they part.
 
 use super::{Finding, Report};
+use crate::law::ArrivalProcess;
 use crate::multiresource::artifact::Artifact;
-use crate::multiresource::workload::{
-    ArrivalProcess, Decimal, Fleet, Record, RecordType, Shape, Workload,
-};
+use crate::multiresource::workload::{Fleet, Record, RecordType, Shape, Workload};
+use crate::number::Decimal;
 
 /// Compares the workload that an artifact was made for with another one: nothing is found
 /// where their digests agree, so that comments, sources and types that do not arrive may

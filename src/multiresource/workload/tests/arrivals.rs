@@ -104,7 +104,7 @@ fn every_fault_of_arrivals_is_reported_where_it_stands() {
         "arrivals: {process: renewal, interarrival: {law: weibull, mean: -1, scv: 0}}",
     ]);
     let error = Workload::parse(&text, "t.yaml").unwrap_err();
-    let WorkloadError::Faults { report, faults } = error else {
+    let DocumentError::Faults { report, faults } = error else {
         panic!("not faults")
     };
     let places: Vec<String> = faults.iter().map(|fault| fault.place.to_string()).collect();

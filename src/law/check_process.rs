@@ -1,9 +1,9 @@
 //! The checks of an arrival process.
 
 use super::ArrivalProcess;
-use super::check_size::Faults;
-use super::decimal::Decimal;
-use super::fault::{Fault, Part, Place};
+use super::check_size::{Faults, Part};
+use crate::document::{Fault, place};
+use crate::number::Decimal;
 
 /// The most states of a modulating chain.
 const MOST_STATES: usize = 20;
@@ -15,20 +15,23 @@ const MOST_SIZES: usize = 100;
 const LARGEST_BATCH: u32 = 100_000;
 
 impl ArrivalProcess {
-    /// What is wrong with the parameters of the process of the type of this index and name.
-    pub(super) fn faults(&self, i: usize, name: &str, time_unit: &str) -> Vec<Fault> {
-        let mut faults = Faults::new(i, Part::Arrivals, name, time_unit);
+    /// What is wrong with the parameters, each at its place in the process. It is that of the
+    /// arrivals of `owner`: "type `web`".
+    pub(crate) fn faults(&self, owner: &str, time_unit: &str) -> Vec<Fault> {
+        let mut faults = Faults::new(Part::Arrivals, owner, time_unit);
         match self {
             Self::Poisson { rate } if *rate < Decimal::ZERO => faults.add(
-                Place::Rate(i),
-                format!("arrival rate of type `{name}` is {rate}, expected a number > 0"),
+                place!("rate"),
+                format!("arrival rate of {owner} is {rate}, expected a number > 0"),
                 format!(
                     "write its mean number of arrivals per {time_unit}, or 0 to leave the type out"
                 ),
             ),
             Self::Poisson { .. } => {}
             Self::Renewal { interarrival } => {
-                return interarrival.faults(i, Part::Interarrival, name, time_unit);
+                let found = interarrival.faults(Part::Interarrival, owner, time_unit);
+                let within = |fault: Fault| fault.within(&place!("interarrival"));
+                return found.into_iter().map(within).collect();
             }
             Self::MarkovModulated { rates, switching } => {
                 if faults.check_states(rates, time_unit) {
@@ -44,31 +47,18 @@ impl ArrivalProcess {
                 probabilities,
             } => {
                 if *rate <= Decimal::ZERO {
-                    let message = format!(
-                        "rate of batches of type `{name}` is {rate}, expected a number > 0"
-                    );
+                    let message =
+                        format!("rate of batches of {owner} is {rate}, expected a number > 0");
                     let help = format!(
                         "write the mean number of batches per {time_unit}; to leave the type out, write `arrival_rate: 0` instead"
                     );
-                    faults.add(faults.parameter("rate"), message, help);
+                    faults.add(place!("rate"), message, help);
                 }
                 faults.check_batches(sizes, probabilities.as_deref());
             }
         }
         faults.found
     }
-}
-
-/// A number of jobs in a batch that is not whole, or too small, or too large.
-pub(super) fn wrong_batch(i: usize, name: &str, n: usize, found: &dyn std::fmt::Display) -> Fault {
-    Fault::new(
-        Place::Parameter(i, Part::Arrivals, "sizes", vec![n]),
-        format!(
-            "sizes[{n}] of {} is {found}, expected a whole number from 1 to {LARGEST_BATCH}",
-            Part::Arrivals.of_type(name)
-        ),
-        "write how many jobs arrive together; with none of them there is no batch",
-    )
 }
 
 impl Faults<'_> {
@@ -79,10 +69,10 @@ impl Faults<'_> {
         let help = format!("write the mean number of arrivals per {time_unit} in that state");
         let sound = self.check_entries("rates", rates, |r| r >= 0.0, "a number ≥ 0", &help);
         if sound && rates.iter().all(|rate| *rate == Decimal::ZERO) {
-            let message = format!("rates of {} are all 0, so nothing arrives", self.owner());
+            let message = format!("rates of {} are all 0, so nothing arrives", self.whose());
             let help =
                 "give one state a rate > 0; to leave the type out, write `arrival_rate: 0` instead";
-            self.add(self.parameter("rates"), message, help);
+            self.add(place!("rates"), message, help);
         }
         true
     }
@@ -101,14 +91,13 @@ impl Faults<'_> {
     }
 
     fn check_row(&mut self, s: usize, row: &[Decimal], states: usize, time_unit: &str) {
-        let place = |i, entry| Place::Parameter(i, Part::Arrivals, "switching", entry);
         if row.len() != states {
             let message = format!(
                 "switching[{s}] of {} has length {}, expected {states}: a rate to each state",
-                self.owner(),
+                self.whose(),
                 row.len()
             );
-            self.add(place(self.i, vec![s]), message, "add or delete entries");
+            self.add(place!("switching", s), message, "add or delete entries");
             return;
         }
         for (t, rate) in row.iter().enumerate() {
@@ -119,12 +108,12 @@ impl Faults<'_> {
             };
             let message = format!(
                 "switching[{s}][{t}] of {} is {rate}, expected {expected}",
-                self.owner()
+                self.whose()
             );
             let help = format!(
                 "write the rate per {time_unit} from state {s} to state {t}, and 0 from a state to itself"
             );
-            self.add(place(self.i, vec![s, t]), message, help);
+            self.add(place!("switching", s, t), message, help);
         }
     }
 
@@ -136,11 +125,11 @@ impl Faults<'_> {
         if let Some((s, t)) = onward.or(back) {
             let message = format!(
                 "switching of {} never leads from state {s} to state {t}, and every state has to lead to every other",
-                self.owner()
+                self.whose()
             );
             let help =
                 "add the rate that is missing, or leave out the states that are left for good";
-            self.add(self.parameter("switching"), message, help);
+            self.add(place!("switching"), message, help);
         }
     }
 
@@ -148,13 +137,13 @@ impl Faults<'_> {
         if switches > MOST_SWITCHES * arrivals {
             let message = format!(
                 "switching of {} changes the state {:.0e} times an arrival, expected {MOST_SWITCHES:.0e} times at most",
-                self.owner(),
+                self.whose(),
                 switches / arrivals
             );
             let help = format!(
                 "write `arrival_rate: {arrivals:.6}`: so fast a modulation is Poisson at its mean rate"
             );
-            self.add(self.parameter("switching"), message, help);
+            self.add(place!("switching"), message, help);
         }
     }
 
@@ -164,7 +153,13 @@ impl Faults<'_> {
         }
         for (n, size) in sizes.iter().enumerate() {
             if !(1..=LARGEST_BATCH).contains(size) {
-                self.found.push(wrong_batch(self.i, self.name, n, size));
+                let message = format!(
+                    "sizes[{n}] of {} is {size}, expected a whole number from 1 to {LARGEST_BATCH}",
+                    self.whose()
+                );
+                let help =
+                    "write how many jobs arrive together; with none of them there is no batch";
+                self.add(place!("sizes", n), message, help);
             }
         }
         if let Some(probabilities) = probabilities {

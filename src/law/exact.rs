@@ -1,24 +1,16 @@
-//! Offered loads as fractions: decimals are exact, so what is only added, multiplied and divided
+//! Means and rates as fractions: decimals are exact, so what is only added, multiplied and divided
 //! from them is too.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
-use super::{ArrivalProcess, Decimal, JobType, Size};
-
-impl JobType {
-    /// b = λ E\[S\] as a fraction, > 0; `None` where the law of sizes or of times between
-    /// arrivals has a mean that is no fraction (a bounded Pareto law).
-    #[must_use]
-    pub fn exact_load(&self) -> Option<BigRational> {
-        Some(self.arrivals.exact_rate()? * self.size.exact_mean()?)
-    }
-}
+use super::{ArrivalProcess, Size};
+use crate::number::Decimal;
 
 impl Size {
-    /// E\[S\] as a fraction.
-    fn exact_mean(&self) -> Option<BigRational> {
+    /// E\[S\] as a fraction; `None` where it is none (a bounded Pareto law).
+    pub(crate) fn exact_mean(&self) -> Option<BigRational> {
         Some(match self {
             Self::Exponential { mean }
             | Self::Erlang { mean, .. }
@@ -50,8 +42,8 @@ impl Size {
 }
 
 impl ArrivalProcess {
-    /// λ as a fraction.
-    fn exact_rate(&self) -> Option<BigRational> {
+    /// λ as a fraction; `None` where it is none.
+    pub(crate) fn exact_rate(&self) -> Option<BigRational> {
         Some(match self {
             Self::Poisson { rate } => rate.exact(),
             Self::Renewal { interarrival } => interarrival.exact_mean()?.recip(),
@@ -122,75 +114,6 @@ fn stationary(switching: &[Vec<Decimal>]) -> Vec<BigRational> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::multiresource::workload::Workload;
-
-    fn load(arrivals: &str, size: &str) -> Option<BigRational> {
-        let text = format!(
-            "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 1}}}}\njobs:\n  - {{name: a, demand: {{cpu: 1}}, {arrivals}, {size}}}\n"
-        );
-        Workload::parse(&text, "one").unwrap().workload.types()[0].exact_load()
-    }
-
-    fn ratio(numerator: i64, denominator: i64) -> Option<BigRational> {
-        Some(BigRational::new(numerator.into(), denominator.into()))
-    }
-
-    /// By hand: .3·2 + .7·.5 = .95; .5 + .5·1 = 1; (1 + 2 + 7)/3; π = (2, 1)/3 gives 2/3 + 10/3;
-    /// 2 (.9·1 + .1·5); 1/.3.
-    #[test]
-    fn loads_by_hand() {
-        let (poisson, unit) = ("arrival_rate: .1", "mean_size: 1");
-        for (arrivals, size, expected) in [
-            (poisson, "mean_size: .3", ratio(3, 100)),
-            (
-                poisson,
-                "size: {law: hyperexponential, probabilities: [.3, .7], means: [2, .5]}",
-                ratio(95, 1000),
-            ),
-            (
-                poisson,
-                "size: {law: coxian, means: [.5, 1], onward: [.5]}",
-                ratio(1, 10),
-            ),
-            (
-                poisson,
-                "size: {law: empirical, values: [1, 2, 7]}",
-                ratio(1, 3),
-            ),
-            (
-                poisson,
-                "size: {law: lognormal, mean: .7, scv: 4}",
-                ratio(7, 100),
-            ),
-            (
-                poisson,
-                "size: {law: pareto, shape: 1.2, low: 1, high: 100}",
-                None,
-            ),
-            (
-                "arrivals: {process: markov-modulated, rates: [1, 10], switching: [[0, .1], [.2, 0]]}",
-                unit,
-                ratio(4, 1),
-            ),
-            (
-                "arrivals: {process: batches, rate: 2, sizes: [1, 5], probabilities: [.9, .1]}",
-                unit,
-                ratio(28, 10),
-            ),
-            (
-                "arrivals: {process: renewal, interarrival: {law: deterministic, mean: .3}}",
-                unit,
-                ratio(10, 3),
-            ),
-            (
-                "arrivals: {process: renewal, interarrival: {law: pareto, shape: 1.2, low: 1, high: 9}}",
-                unit,
-                None,
-            ),
-        ] {
-            assert_eq!(load(arrivals, size), expected, "{arrivals} {size}");
-        }
-    }
 
     /// π Q = 0 exactly, for a chain of four states without any symmetry.
     #[test]

@@ -4,13 +4,15 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
-use super::WorkloadError;
+use serde_yaml::Location;
+
+use super::DocumentError;
 use super::fault::Fault;
 
 /// Faults shown in full; a document of another nature altogether should not fill the screen.
 const SHOWN: usize = 25;
 
-/// A fault and the bytes of the document that it stands at, within one line.
+/// A fault and the bytes of the document that it stands at.
 pub(super) type Located = (Fault, Option<Range<usize>>);
 
 /// The text of a document and the name of its file.
@@ -21,7 +23,7 @@ pub(super) struct Sheet<'a> {
 
 impl Sheet<'_> {
     /// All faults in the order of the text.
-    pub(super) fn refuse(&self, mut located: Vec<Located>) -> WorkloadError {
+    pub(super) fn refuse(&self, mut located: Vec<Located>) -> DocumentError {
         located.sort_by_key(|(_, range)| range.as_ref().map_or(0, |range| range.start));
         let shown = located.iter().take(SHOWN);
         let mut blocks: Vec<String> = shown
@@ -31,7 +33,7 @@ impl Sheet<'_> {
             blocks.push(format!("error: and {} more faults", located.len() - SHOWN));
         }
         let faults = located.into_iter().map(|(fault, _)| fault).collect();
-        WorkloadError::Faults {
+        DocumentError::Faults {
             report: blocks.join("\n\n"),
             faults,
         }
@@ -43,7 +45,8 @@ impl Sheet<'_> {
     }
 
     fn render(&self, level: Level<'_>, fault: &Fault, range: Option<Range<usize>>) -> String {
-        let mark = AnnotationKind::Primary.span(range.unwrap_or(0..0));
+        let mark = range.and_then(|range| self.mark(range.start, range.len()));
+        let mark = AnnotationKind::Primary.span(mark.unwrap_or(0..0));
         let group = level
             .primary_title(fault.message.as_str())
             .element(Snippet::source(self.text).path(self.name).annotation(mark))
@@ -51,9 +54,20 @@ impl Sheet<'_> {
         Renderer::plain().render(&[group])
     }
 
+    /// The bytes at a location. The parser knows bytes for most of its places, else characters.
+    pub(super) fn range(&self, location: Location) -> Option<Range<usize>> {
+        let span = location.span();
+        let known = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
+        let (start, length) = match (known(span.byte_offset()), known(span.byte_len())) {
+            (Some(start), Some(length)) => (start, length),
+            _ => (self.byte_of(known(Some(span.offset()))?), 1),
+        };
+        Some(start..start + length)
+    }
+
     /// What is marked for `length` bytes from `start` on: one line at most, and one character at
     /// least (unless the line ends there), so that there is something to see.
-    pub(super) fn mark(&self, start: usize, length: usize) -> Option<Range<usize>> {
+    fn mark(&self, start: usize, length: usize) -> Option<Range<usize>> {
         let start = start.min(self.text.len());
         let line = self.text.get(start..)?.split(['\n', '\r']).next()?;
         let first = line.chars().next().map_or(0, char::len_utf8);
@@ -62,7 +76,7 @@ impl Sheet<'_> {
     }
 
     /// The byte at which a character, counted from 0, begins.
-    pub(super) fn byte_of(&self, character: usize) -> usize {
+    fn byte_of(&self, character: usize) -> usize {
         self.text
             .char_indices()
             .nth(character)
@@ -73,7 +87,7 @@ impl Sheet<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::multiresource::workload::Place;
+    use crate::document::Place;
 
     #[test]
     fn marks_stay_within_one_line_and_between_characters() {
@@ -100,7 +114,7 @@ mod tests {
             text: "a\n",
             name: "t",
         };
-        let fault = || (Fault::new(Place::Document, "m", "h"), Some(0..1));
+        let fault = || (Fault::new(Place::DOCUMENT, "m", "h"), Some(0..1));
         let error = sheet.refuse((0..30).map(|_| fault()).collect());
         assert_eq!(error.to_string().matches("error: m").count(), 25);
         assert!(error.to_string().ends_with("and 5 more faults"));

@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::continuous::{lognormal, pareto_mean, pareto_scv, weibull};
-use super::decimal::Decimal;
 use crate::ctmc::PhaseType;
+use crate::number::Decimal;
 
 /// The law of a type's job sizes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -230,7 +230,7 @@ impl Size {
     }
 
     /// The law of S/divisor; `None` where a number leaves the range of doubles.
-    pub(super) fn divided(&self, divisor: f64) -> Option<Self> {
+    pub(crate) fn divided(&self, divisor: f64) -> Option<Self> {
         let divided = |x: &Decimal| Decimal::new(x.value() / divisor);
         let all = |list: &[Decimal]| list.iter().map(divided).collect::<Option<Vec<_>>>();
         let mut law = self.clone();
@@ -251,7 +251,7 @@ impl Size {
 
     /// Law and parameters for the digest. The length of lists goes first: two laws that differ
     /// have different texts.
-    pub(super) fn canonical(&self) -> String {
+    pub(crate) fn canonical(&self) -> String {
         let (count, numbers): (Option<usize>, Vec<&Decimal>) = match self {
             Self::Exponential { mean } | Self::Deterministic { mean } => (None, vec![mean]),
             Self::Erlang { stages, mean } => (Some(*stages as usize), vec![mean]),
@@ -286,7 +286,7 @@ impl Size {
     }
 
     /// Whether what is computed from a law without faults is positive and finite in doubles.
-    pub(super) fn in_range(&self) -> bool {
+    pub(crate) fn in_range(&self) -> bool {
         let sound = |x: &f64| *x > 0.0 && x.is_finite();
         let stages = self
             .phases()

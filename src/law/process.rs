@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Size;
-use super::decimal::Decimal;
 use crate::ctmc::{generator, stationary};
+use crate::number::Decimal;
 
 /// How jobs of one type arrive, independently of all else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -122,7 +122,7 @@ impl ArrivalProcess {
     }
 
     /// Changes of a modulating chain's state \[1/time\]; 0 for all other processes.
-    pub(super) fn switching_frequency(&self) -> f64 {
+    pub(crate) fn switching_frequency(&self) -> f64 {
         let Self::MarkovModulated { switching, .. } = self else {
             return 0.0;
         };
@@ -143,7 +143,7 @@ impl ArrivalProcess {
         let (law, mean) = (self.stationary_law(), self.rate());
         let n = law.len();
         let q = generator(&chain(switching));
-        // Scaled by the fastest state, so that no entry of 1π drowns in Q or Q in it.
+        // Scaled by the fastest state, so that neither 1π nor Q is lost to rounding beside the other.
         let scale = (0..n).map(|s| -q[(s, s)]).fold(0.0, f64::max);
         let system = DMatrix::from_fn(n, n, |s, t| law[t] - q[(s, t)] / scale);
         let excess = DVector::from_fn(n, |s, _| (rates[s].value() - mean) / scale);
@@ -174,7 +174,7 @@ impl ArrivalProcess {
     /// The same process with `factor` times as many arrivals: times between arrivals divided,
     /// rates in the states multiplied (the environment does not change with the load), batches
     /// more frequent. `None` where a number leaves the range of doubles.
-    pub(super) fn scaled(&self, factor: f64) -> Option<Self> {
+    pub(crate) fn scaled(&self, factor: f64) -> Option<Self> {
         let scaled = |rate: &Decimal| {
             let product = Decimal::new(rate.value() * factor)?;
             // What was positive stays so.
@@ -194,7 +194,7 @@ impl ArrivalProcess {
     /// Process and parameters for the digest. The length of lists goes first: two processes that
     /// differ have different texts. Poisson arrivals keep the text that they had before there
     /// were others.
-    pub(super) fn canonical(&self) -> String {
+    pub(crate) fn canonical(&self) -> String {
         let joined = |numbers: &mut dyn Iterator<Item = &Decimal>| -> String {
             numbers.map(|x| format!(" {}", x.canonical())).collect()
         };
@@ -222,7 +222,7 @@ impl ArrivalProcess {
     }
 
     /// Whether what is computed from a process without faults is positive and finite in doubles.
-    pub(super) fn in_range(&self) -> bool {
+    pub(crate) fn in_range(&self) -> bool {
         let times = match self {
             Self::Renewal { interarrival } => interarrival.in_range(),
             _ => true,

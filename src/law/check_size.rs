@@ -4,8 +4,8 @@ use num_rational::BigRational;
 use num_traits::One;
 
 use super::Size;
-use super::decimal::Decimal;
-use super::fault::{Fault, Part, Place};
+use crate::document::{Fault, Place, place};
+use crate::number::Decimal;
 
 /// The most stages of an Erlang or a Coxian law.
 const MOST_STAGES: usize = 100;
@@ -18,20 +18,20 @@ const MOST_VALUES: usize = 10_000;
 const VARIATIONS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 
 impl Size {
-    /// What is wrong with the law's parameters, those of this part of the type of this index and
-    /// name.
-    pub(super) fn faults(&self, i: usize, part: Part, name: &str, time_unit: &str) -> Vec<Fault> {
-        let mut faults = Faults::new(i, part, name, time_unit);
+    /// What is wrong with the law's parameters, each at its place in the law. It is the law of
+    /// this part of `owner`: "type `web`".
+    pub(crate) fn faults(&self, part: Part, owner: &str, time_unit: &str) -> Vec<Fault> {
+        let mut faults = Faults::new(part, owner, time_unit);
         match self {
-            Self::Exponential { mean } => faults.check_mean(Place::Law(i, part), *mean),
+            Self::Exponential { mean } | Self::Deterministic { mean } => faults.check_mean(*mean),
             Self::Erlang { stages, mean } => {
                 if !(1..=MOST_STAGES).contains(&(*stages as usize)) {
-                    faults.found.push(wrong_stages(i, part, name, stages));
+                    faults.add_stages(*stages);
                 }
-                faults.check_mean(faults.parameter("mean"), *mean);
+                faults.check_mean(*mean);
             }
             Self::BalancedHyperexponential { mean, scv } => {
-                faults.check_mean(faults.parameter("mean"), *mean);
+                faults.check_mean(*mean);
                 faults.check_scv(*scv);
             }
             Self::Hyperexponential {
@@ -39,9 +39,8 @@ impl Size {
                 means,
             } => faults.check_branches(probabilities, means),
             Self::Coxian { means, onward } => faults.check_stages(means, onward),
-            Self::Deterministic { mean } => faults.check_mean(faults.parameter("mean"), *mean),
             Self::Lognormal { mean, scv } | Self::Weibull { mean, scv } => {
-                faults.check_mean(faults.parameter("mean"), *mean);
+                faults.check_mean(*mean);
                 faults.check_variation(*scv);
             }
             Self::Pareto { shape, low, high } => faults.check_pareto(*shape, *low, *high),
@@ -54,38 +53,41 @@ impl Size {
     }
 }
 
-/// Stages that are no whole number, or too few, or too many.
-pub(super) fn wrong_stages(
-    i: usize,
-    part: Part,
-    name: &str,
-    found: &dyn std::fmt::Display,
-) -> Fault {
-    Fault::new(
-        Place::Parameter(i, part, "stages", vec![]),
-        format!(
-            "stages of {} are {found}, expected a whole number from 1 to {MOST_STAGES}",
-            part.of_type(name)
-        ),
-        "k stages have the squared coefficient of variation 1/k; one is the exponential law",
-    )
+/// What a law is a law of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Sizes.
+    Size,
+    /// Arrivals.
+    Arrivals,
+    /// The times between arrivals, where these are a renewal process.
+    Interarrival,
 }
 
-/// Faults of one law of one type.
+impl Part {
+    /// What it is a law of, in the singular.
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Size => "size",
+            Self::Arrivals => "arrival",
+            Self::Interarrival => "interarrival time",
+        }
+    }
+}
+
+/// Faults of one law.
 pub(super) struct Faults<'a> {
-    pub i: usize,
     part: Part,
-    pub name: &'a str,
+    pub owner: &'a str,
     time_unit: &'a str,
     pub found: Vec<Fault>,
 }
 
 impl<'a> Faults<'a> {
-    pub(super) fn new(i: usize, part: Part, name: &'a str, time_unit: &'a str) -> Self {
+    pub(super) fn new(part: Part, owner: &'a str, time_unit: &'a str) -> Self {
         Faults {
-            i,
             part,
-            name,
+            owner,
             time_unit,
             found: Vec::new(),
         }
@@ -95,13 +97,12 @@ impl<'a> Faults<'a> {
         self.found.push(Fault::new(place, message, help));
     }
 
-    pub(super) fn parameter(&self, key: &'static str) -> Place {
-        Place::Parameter(self.i, self.part, key, vec![])
-    }
-
     /// Whose parameters they are.
-    pub(super) fn owner(&self) -> String {
-        self.part.of_type(self.name)
+    pub(super) fn whose(&self) -> String {
+        match self.part {
+            Part::Size => self.owner.to_owned(),
+            part => format!("the {}s of {}", part.noun(), self.owner),
+        }
     }
 
     /// What a time of this law is, for those who have to write it.
@@ -112,15 +113,25 @@ impl<'a> Faults<'a> {
         }
     }
 
-    fn check_mean(&mut self, place: Place, mean: Decimal) {
+    fn add_stages(&mut self, found: u32) {
+        let message = format!(
+            "stages of {} are {found}, expected a whole number from 1 to {MOST_STAGES}",
+            self.whose()
+        );
+        let help =
+            "k stages have the squared coefficient of variation 1/k; one is the exponential law";
+        self.add(place!("stages"), message, help);
+    }
+
+    fn check_mean(&mut self, mean: Decimal) {
         if mean <= Decimal::ZERO {
             let message = format!(
-                "mean {} of type `{}` is {mean}, expected a number > 0",
+                "mean {} of {} is {mean}, expected a number > 0",
                 self.part.noun(),
-                self.name
+                self.owner
             );
             let help = format!("write the mean {}, in {}", self.time(), self.time_unit);
-            self.add(place, message, help);
+            self.add(place!("mean"), message, help);
         }
     }
 
@@ -136,21 +147,21 @@ impl<'a> Faults<'a> {
         };
         let message = format!(
             "squared coefficient of variation of {} is {scv}, expected a number > 1",
-            self.owner()
+            self.whose()
         );
-        self.add(self.parameter("scv"), message, help);
+        self.add(place!("scv"), message, help);
     }
 
     fn check_variation(&mut self, scv: Decimal) {
         if !VARIATIONS.contains(&scv.value()) {
             let message = format!(
                 "squared coefficient of variation of {} is {scv}, expected a number from {:e} to {:e}",
-                self.owner(),
+                self.whose(),
                 VARIATIONS.start(),
                 VARIATIONS.end()
             );
             let help = "0 is `law: deterministic`; a heavier tail than all is `law: pareto`";
-            self.add(self.parameter("scv"), message, help);
+            self.add(place!("scv"), message, help);
         }
     }
 
@@ -164,19 +175,19 @@ impl<'a> Faults<'a> {
             if value <= Decimal::ZERO {
                 let message = format!(
                     "{key} of {} is {value}, expected a number > 0",
-                    self.owner()
+                    self.whose()
                 );
-                self.add(self.parameter(key), message, help);
+                self.add(place!(key), message, help);
             }
         }
         if high <= low || high <= Decimal::ZERO {
             let message = format!(
                 "high of {} is {high}, expected a number > low, which is {low}",
-                self.owner()
+                self.whose()
             );
             let help =
                 format!("write the greatest {time}; one and the same is `law: deterministic`");
-            self.add(self.parameter("high"), message, help);
+            self.add(place!("high"), message, help);
         }
     }
 
@@ -219,10 +230,10 @@ impl<'a> Faults<'a> {
             let near: f64 = probabilities.iter().map(|p| p.value()).sum();
             let message = format!(
                 "probabilities of {} sum to {near}, expected 1 exactly",
-                self.owner()
+                self.whose()
             );
             let help = "correct one of them: they are taken as the decimals written";
-            self.add(self.parameter("probabilities"), message, help);
+            self.add(place!("probabilities"), message, help);
         }
     }
 
@@ -238,9 +249,9 @@ impl<'a> Faults<'a> {
         if !right {
             let message = format!(
                 "{key} of {} has length {found}, expected {least} to {most}",
-                self.owner()
+                self.whose()
             );
-            self.add(self.parameter(key), message, "write one number for each");
+            self.add(place!(key), message, "write one number for each");
         }
         right
     }
@@ -256,9 +267,9 @@ impl<'a> Faults<'a> {
         if found != expected {
             let message = format!(
                 "{key} of {} has length {found}, expected {expected}: {why}",
-                self.owner()
+                self.whose()
             );
-            self.add(self.parameter(key), message, "add or delete entries");
+            self.add(place!(key), message, "add or delete entries");
         }
         found == expected
     }
@@ -279,13 +290,9 @@ impl<'a> Faults<'a> {
         {
             let message = format!(
                 "{key}[{n}] of {} is {entry}, expected {expected}",
-                self.owner()
+                self.whose()
             );
-            self.add(
-                Place::Parameter(self.i, self.part, key, vec![n]),
-                message,
-                help,
-            );
+            self.add(place!(key, n), message, help);
         }
         self.found.len() == before
     }

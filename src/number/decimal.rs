@@ -88,7 +88,7 @@ impl Decimal {
     }
 
     /// The decimal of the double nearest to a fraction; `None` beyond the range of doubles.
-    pub(super) fn nearest(fraction: &BigRational) -> Option<Self> {
+    pub(crate) fn nearest(fraction: &BigRational) -> Option<Self> {
         Self::new(fraction.to_f64()?)
     }
 
@@ -138,11 +138,13 @@ impl Decimal {
             digits,
             exponent,
         } = self.significand();
-        let magnitude: BigInt = digits.parse().unwrap_or_default();
+        // Zero has no digits.
+        let digits = format!("0{digits}");
+        let magnitude: BigInt = digits.parse().expect("a significand is made of digits");
         let numerator = if negative { -magnitude } else { magnitude };
         let power = pow(
             BigInt::from(10),
-            usize::try_from(exponent.unsigned_abs()).unwrap_or(0),
+            usize::try_from(exponent.unsigned_abs()).expect("a double has a small exponent"),
         );
         if exponent < 0 {
             BigRational::new(numerator, power)
@@ -158,8 +160,8 @@ impl Decimal {
     }
 
     fn significand(self) -> Significand {
-        // The shortest text of a finite double is always in decimal notation.
-        Significand::parse(&self.canonical()).unwrap_or_default()
+        let written = Significand::parse(&self.canonical());
+        written.expect("the shortest text of a finite double is in decimal notation")
     }
 }
 

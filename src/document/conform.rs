@@ -1,0 +1,396 @@
+//! A tree of values against the JSON schema of the type that it is read as.
+//!
+//! Of a schema is used what `schemars` derives of the types of documents: texts, numbers, whole
+//! numbers, lists, maps with these keys or with any, values that may be null, and tagged variants
+//! (`oneOf`, each with one constant property).
+
+use num_rational::BigRational;
+use num_traits::Zero;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+
+use super::fault::{Fault, Place};
+use super::names::suggest;
+use super::node::{Entry, Node, Value};
+use crate::number::Decimal;
+
+/// The value that a tree stands for, if there is one, and all faults: see
+/// [`Document::read`](super::Document::read).
+pub(super) fn read<T: DeserializeOwned + JsonSchema>(
+    root: &Node,
+    example: &str,
+) -> (Option<T>, Vec<Fault>) {
+    let schema = schemars::schema_for!(T).to_value();
+    let mut reader = Reader {
+        root: &schema,
+        example,
+        faults: Vec::new(),
+    };
+    let json = reader.value(root, &schema, &Place::DOCUMENT);
+    let value = json.map(|json| {
+        serde_json::from_str(&json).expect("what conforms to a type's schema is read as that type")
+    });
+    (value, reader.faults)
+}
+
+struct Reader<'a> {
+    /// The schema of the whole document, with the definitions.
+    root: &'a Json,
+    example: &'a str,
+    faults: Vec<Fault>,
+}
+
+impl<'a> Reader<'a> {
+    fn refuse(&mut self, place: &Place, message: impl Into<String>, help: impl Into<String>) {
+        self.faults.push(Fault::new(place.clone(), message, help));
+    }
+
+    /// The JSON of a value; `None` once its faults are reported, unless null may stand for it.
+    fn value(&mut self, node: &Node, schema: &'a Json, place: &Place) -> Option<String> {
+        let (schema, nullable) = self.resolved(schema);
+        let json = match (schema["oneOf"].as_array(), kind(schema)) {
+            (Some(variants), _) => self.variant(node, variants, place),
+            (None, "object") => self.map(node, schema, place),
+            (None, "array") => self.list(node, &schema["items"], place),
+            (None, kind) => self.single(node, place).and_then(|text| match kind {
+                "number" => self.number(text, place),
+                "integer" => self.whole(text, schema, place),
+                _ => Some(quoted(text)),
+            }),
+        };
+        json.or(nullable.then(|| "null".to_owned()))
+    }
+
+    /// A schema without references, and whether null may stand instead.
+    fn resolved(&self, schema: &'a Json) -> (&'a Json, bool) {
+        if let Some(name) = schema["$ref"].as_str() {
+            let found = self.root.pointer(name.trim_start_matches('#'));
+            return self.resolved(found.expect("schemars defines what it refers to"));
+        }
+        match schema["anyOf"].as_array() {
+            Some(either) => {
+                let other = either.iter().find(|schema| kind(schema) != "null");
+                (self.resolved(other.expect("not null alone")).0, true)
+            }
+            None => (schema, schema["type"].is_array()),
+        }
+    }
+
+    /// The text of a single value.
+    fn single<'n>(&mut self, node: &'n Node, place: &Place) -> Option<&'n str> {
+        let (message, help) = match &node.value {
+            Value::Text(text) => return Some(text),
+            Value::Null => (
+                "a value is missing here",
+                "write one after the colon; if the word null is meant as a name, put it in quotes",
+            ),
+            _ => (
+                "expected a single value here, not a list or a map",
+                self.example,
+            ),
+        };
+        self.refuse(place, message, help);
+        None
+    }
+
+    fn number(&mut self, text: &str, place: &Place) -> Option<String> {
+        Decimal::parse(text)
+            .map(Decimal::canonical)
+            .map_err(|error| self.refuse(place, format!("{place}: {error}"), error.help()))
+            .ok()
+    }
+
+    fn whole(&mut self, text: &str, schema: &Json, place: &Place) -> Option<String> {
+        let most = match schema["format"].as_str() {
+            Some("uint32") => u64::from(u32::MAX),
+            _ => u64::MAX,
+        };
+        let exact = Decimal::parse(text).ok().map(Decimal::exact);
+        let whole = exact.filter(|x| x.is_integer() && *x >= BigRational::zero());
+        let (expected, help) = match whole.map(|whole| u64::try_from(whole.to_integer())) {
+            Some(Ok(whole)) if whole <= most => return Some(whole.to_string()),
+            Some(_) => (format!("{most} at most"), "write a smaller number"),
+            None => (
+                "a whole number ≥ 0".to_owned(),
+                "write it without a fraction, a sign or a unit",
+            ),
+        };
+        self.refuse(
+            place,
+            format!("{place} is {text}, expected {expected}"),
+            help,
+        );
+        None
+    }
+
+    fn list(&mut self, node: &Node, items: &'a Json, place: &Place) -> Option<String> {
+        let Value::List(entries) = &node.value else {
+            let help = "write `- ` before each entry, or [a, b]; ".to_owned() + self.example;
+            self.refuse(place, expected(node, "a list"), help);
+            return None;
+        };
+        let form = self.resolved(items).0;
+        let singles = form["oneOf"].is_null() && !matches!(kind(form), "array" | "object");
+        let mut json = Some(Vec::new());
+        for (n, entry) in entries.iter().enumerate() {
+            push(&mut json, self.value(entry, items, &place.then(n)));
+            // Where one entry is of another form than expected, the others mostly are, too.
+            if json.is_none() && singles == matches!(entry.value, Value::List(_) | Value::Map(_)) {
+                break;
+            }
+        }
+        Some(format!("[{}]", json?.join(",")))
+    }
+
+    fn entries<'n>(&mut self, node: &'n Node, place: &Place) -> Option<&'n [Entry]> {
+        if let Value::Map(entries) = &node.value {
+            return Some(entries);
+        }
+        let help = "write `key: value`, or {key: value}; ".to_owned() + self.example;
+        self.refuse(place, expected(node, "a map"), help);
+        None
+    }
+
+    /// A map with the keys of a struct, or with any.
+    fn map(&mut self, node: &Node, schema: &'a Json, place: &Place) -> Option<String> {
+        let entries = self.entries(node, place)?;
+        if schema["properties"].is_object() {
+            return self.fields(entries, schema, place, None);
+        }
+        let mut json = Some(Vec::new());
+        for Entry { key, node, .. } in entries {
+            let value = self.value(node, &schema["additionalProperties"], &place.then(key));
+            push(&mut json, value.map(|value| field(key, &value)));
+        }
+        Some(format!("{{{}}}", json?.join(",")))
+    }
+
+    /// A map with these keys, of the variant that is named, if one is. A key that is not required
+    /// may stand before nothing.
+    fn fields(
+        &mut self,
+        entries: &[Entry],
+        schema: &'a Json,
+        place: &Place,
+        variant: Option<(&str, &str)>,
+    ) -> Option<String> {
+        let properties = schema["properties"].as_object();
+        let properties = properties.expect("the schema of a struct has properties");
+        let required: Vec<&str> = texts(&schema["required"]).collect();
+        let mut json = Some(Vec::new());
+        for Entry { key, node, .. } in entries {
+            let here = place.then(key);
+            let Some(schema) = properties.get(key) else {
+                let others = properties.keys().map(String::as_str);
+                let others = others.filter(|key| !required.contains(key));
+                let mut known: Vec<&str> = required.iter().copied().chain(others).collect();
+                let (of, kind) = match variant {
+                    Some((tag, name)) => {
+                        known.retain(|key| *key != tag);
+                        (format!(" of the {tag} `{name}`"), "its parameters")
+                    }
+                    None => (String::new(), "keys known here"),
+                };
+                let message = format!("unknown key `{key}`{of}");
+                let fault = Fault::new(here, message, suggest(key, kind, &known));
+                self.faults.push(fault.of_key());
+                continue;
+            };
+            if node.value == Value::Null && !required.contains(&key.as_str()) {
+                continue;
+            }
+            let value = self.value(node, schema, &here);
+            push(&mut json, value.map(|value| field(key, &value)));
+        }
+        let missing = |key: &&&str| entries.iter().all(|entry| entry.key != **key);
+        for key in required.iter().filter(missing) {
+            let (message, help) = match variant {
+                Some((tag, name)) => (
+                    format!("the {tag} `{name}` needs `{key}`"),
+                    format!(
+                        "write it like this: `{}`",
+                        pattern(tag, name, properties, &required)
+                    ),
+                ),
+                None => (
+                    format!("the key `{key}` is missing in this map"),
+                    format!("add it: {}", self.example),
+                ),
+            };
+            self.refuse(place, message, help);
+            json = None;
+        }
+        Some(format!("{{{}}}", json?.join(",")))
+    }
+
+    /// A map that names a variant after the tag that all variants have.
+    fn variant(&mut self, node: &Node, variants: &'a [Json], place: &Place) -> Option<String> {
+        let entries = self.entries(node, place)?;
+        let (tag, _) = constant(&variants[0]);
+        let names: Vec<&str> = variants.iter().map(|variant| constant(variant).1).collect();
+        let Some(found) = entries.iter().find(|entry| entry.key == tag) else {
+            let help = format!("add `{tag}: {}`", names[0]);
+            self.refuse(place, format!("{place} names no {tag}"), help);
+            return None;
+        };
+        let here = place.then(tag);
+        let name = self.single(&found.node, &here)?;
+        let Some(n) = names.iter().position(|known| *known == name) else {
+            let help = suggest(name, "known so far", &names);
+            self.refuse(&here, format!("unknown {tag} `{name}`"), help);
+            return None;
+        };
+        self.fields(entries, &variants[n], place, Some((tag, name)))
+    }
+}
+
+/// The type of a schema that is no reference, but null if it may be something else.
+fn kind(schema: &Json) -> &str {
+    match &schema["type"] {
+        Json::Array(_) => texts(&schema["type"]).find(|kind| *kind != "null"),
+        kind => kind.as_str(),
+    }
+    .unwrap_or_default()
+}
+
+/// The key and the name that tell a variant from the others.
+fn constant(variant: &Json) -> (&str, &str) {
+    let properties = variant["properties"].as_object();
+    let constants = properties.into_iter().flatten();
+    constants
+        .filter_map(|(key, schema)| Some((key.as_str(), schema["const"].as_str()?)))
+        .next()
+        .expect("every variant has its tag")
+}
+
+/// How a variant is written, in the order of its parameters.
+fn pattern(
+    tag: &str,
+    name: &str,
+    properties: &serde_json::Map<String, Json>,
+    required: &[&str],
+) -> String {
+    let parameters = required.iter().filter(|key| **key != tag);
+    let parameters = parameters.map(|key| match kind(&properties[*key]) {
+        "array" => format!(", {key}: […]"),
+        _ => format!(", {key}: …"),
+    });
+    format!("{{{tag}: {name}{}}}", parameters.collect::<String>())
+}
+
+/// All values so far with one more; none once one is missing.
+fn push(all: &mut Option<Vec<String>>, one: Option<String>) {
+    match (all.as_mut(), one) {
+        (Some(all), Some(one)) => all.push(one),
+        _ => *all = None,
+    }
+}
+
+/// A field of a JSON object.
+fn field(key: &str, value: &str) -> String {
+    format!("{}:{value}", quoted(key))
+}
+
+/// What was expected instead of a value of another kind.
+fn expected(node: &Node, what: &str) -> String {
+    match node.value {
+        Value::Null => format!("{what} is missing here"),
+        _ => format!("expected {what} here"),
+    }
+}
+
+fn texts(list: &Json) -> impl Iterator<Item = &str> {
+    list.as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Json::as_str)
+}
+
+fn quoted(text: &str) -> String {
+    Json::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use serde::Deserialize;
+
+    use crate::document::{Document, Pairs};
+    use crate::number::Decimal;
+
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct House {
+        owner: String,
+        rooms: Vec<Room>,
+        #[serde(default)]
+        taxes: Pairs,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+    enum Room {
+        Hall { area: Decimal, doors: u32 },
+        Garden { sides: Option<Vec<Decimal>> },
+    }
+
+    use super::*;
+
+    fn read(text: &str) -> (Option<House>, Vec<String>) {
+        let document = Document::parse(text, "t.yaml", "as you like").unwrap();
+        let (house, faults) = document.read();
+        (house, faults.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn a_document_is_the_value_that_its_type_derives() {
+        let (house, faults) = read(
+            "taxes: {water: 1e-3, air: 2}\nowner: 007\nrooms:\n- {doors: 2.0, kind: hall, area: .5}\n- kind: garden\n  sides:\n",
+        );
+        let decimal = |x| Decimal::new(x);
+        assert_eq!(faults, Vec::<String>::new());
+        let hall = Room::Hall {
+            area: decimal(0.5).unwrap(),
+            doors: 2,
+        };
+        let taxes = [("water", 1e-3), ("air", 2.0)];
+        let expected = House {
+            owner: "007".into(),
+            rooms: vec![hall, Room::Garden { sides: None }],
+            taxes: Pairs(taxes.map(|(name, x)| (name.into(), decimal(x))).into()),
+        };
+        assert_eq!(house, Some(expected));
+    }
+
+    #[test]
+    fn every_fault_is_found_and_null_stands_for_what_may_be_null() {
+        let (house, faults) =
+            read("owner: a\nrooms: [{kind: garden, sides: [x, 1]}]\ntaxes: {air: x}\n");
+        assert_eq!(faults.len(), 2, "{faults:?}");
+        let house = house.unwrap();
+        assert_eq!(house.rooms, [Room::Garden { sides: None }]);
+        assert_eq!(house.taxes, Pairs(vec![("air".into(), None)]));
+
+        let (house, faults) = read(
+            "ownr: a\nrooms:\n- {kind: hall, area: [1], doors: -1}\n- {kind: hut}\n- {kind: hall, dors: 1}\n- {area: 1}\n- 3\n",
+        );
+        assert_eq!(house, None);
+        let starts = [
+            "ownr: unknown key `ownr` (help: did you mean `owner`?)",
+            "rooms[0].area: expected a single value here",
+            "rooms[0].doors: rooms[0].doors is -1, expected a whole number ≥ 0",
+            "rooms[1].kind: unknown kind `hut` (help: known so far: `hall`, `garden`)",
+            "rooms[2].dors: unknown key `dors` of the kind `hall` (help: did you mean `doors`?)",
+            "rooms[2]: the kind `hall` needs `area` (help: write it like this: `{kind: hall, area: …, doors: …}`)",
+            "rooms[2]: the kind `hall` needs `doors`",
+            "rooms[3]: rooms[3] names no kind",
+            "rooms[4]: expected a map here",
+            "document: the key `owner` is missing in this map",
+        ];
+        assert_eq!(faults.len(), starts.len(), "{faults:#?}");
+        for (fault, start) in faults.iter().zip(starts) {
+            assert!(fault.starts_with(start), "{fault}");
+        }
+    }
+}

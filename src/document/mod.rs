@@ -1,0 +1,206 @@
+//! Documents in YAML: how they are read, how they are written, and what is said of their faults.
+//!
+//! A document becomes a tree of texts with their places (`node`). What a type's JSON schema says
+//! of it is checked there, so that every fault is found in one go, at its place (`conform`); then
+//! the type is read by what `serde` derives for JSON. Numbers go through
+//! [`Decimal::parse`](crate::number::Decimal::parse): none passes through a binary double before
+//! it is understood.
+
+mod conform;
+mod fault;
+mod names;
+mod node;
+mod pairs;
+mod sheet;
+mod syntax;
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+
+pub(crate) use fault::place;
+pub use fault::{Fault, Place, Step};
+pub(crate) use names::{nearest, suggest};
+pub(crate) use node::Node;
+pub(crate) use pairs::Pairs;
+use sheet::Sheet;
+
+/// A document that was read, not yet checked.
+pub(crate) struct Document<'a> {
+    sheet: Sheet<'a>,
+    /// How such a document reads, for those who have to write one.
+    example: &'static str,
+    pub root: Node,
+}
+
+/// What a document describes, and what its author should know though it is no fault.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parsed<W> {
+    /// The checked workload.
+    pub workload: W,
+    /// Warnings, each with its place in the document, ready for standard error.
+    pub warnings: Vec<String>,
+}
+
+impl<W> Parsed<W> {
+    /// The same with another face of the workload.
+    pub(crate) fn map<V>(self, face: impl FnOnce(W) -> V) -> Parsed<V> {
+        Parsed {
+            workload: face(self.workload),
+            warnings: self.warnings,
+        }
+    }
+}
+
+/// Why nothing was read. Displayed, it is ready for standard error.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentError {
+    /// The file cannot be read.
+    #[error("error: cannot read the workload {}: {source}\n = help: check the path, and that the file may be read", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// What was read has faults.
+    #[error("{report}")]
+    Faults {
+        /// All faults as text, with the lines of the document that they stand in.
+        report: String,
+        /// The faults one by one.
+        faults: Vec<Fault>,
+    },
+}
+
+impl DocumentError {
+    /// Faults of what has no document to quote.
+    pub(crate) fn without_text(faults: Vec<Fault>) -> Self {
+        let lines: Vec<String> = faults
+            .iter()
+            .map(|f| {
+                format!(
+                    "error: {}\n --> {}\n = help: {}",
+                    f.message, f.place, f.help
+                )
+            })
+            .collect();
+        Self::Faults {
+            report: lines.join("\n\n"),
+            faults,
+        }
+    }
+}
+
+impl<'a> Document<'a> {
+    /// Reads YAML; `name` stands for the file in messages.
+    pub fn parse(
+        text: &'a str,
+        name: &'a str,
+        example: &'static str,
+    ) -> Result<Self, DocumentError> {
+        let sheet = Sheet { text, name };
+        let root = syntax::read(&sheet, example)?;
+        Ok(Self {
+            sheet,
+            example,
+            root,
+        })
+    }
+
+    /// The document as a value of this type, and all faults that its form has. Where a value has
+    /// faults and the type's schema allows null instead of it, null it is, so that the rest can
+    /// be checked; there is no value where that cannot be.
+    pub fn read<T: DeserializeOwned + JsonSchema>(&self) -> (Option<T>, Vec<Fault>) {
+        conform::read(&self.root, self.example)
+    }
+
+    /// All these faults, in the order of the text.
+    pub fn refuse(&self, faults: Vec<Fault>) -> DocumentError {
+        let located = faults.into_iter().map(|fault| {
+            let range = self.root.locate(&fault);
+            (fault, range)
+        });
+        self.sheet.refuse(located.collect())
+    }
+
+    /// A checked workload with its warnings, or all faults of the document. `respelt` is the place
+    /// in the document of what is checked at another one.
+    pub fn conclude<W>(
+        &self,
+        checked: Result<(W, Vec<Fault>), Vec<Fault>>,
+        respelt: impl Fn(&Place) -> Option<Place>,
+    ) -> Result<Parsed<W>, DocumentError> {
+        let here = |fault: Fault| match respelt(&fault.place) {
+            Some(place) => fault.at(place),
+            None => fault,
+        };
+        let (workload, warnings) =
+            checked.map_err(|faults| self.refuse(faults.into_iter().map(here).collect()))?;
+        let warn = |fault: Fault| self.sheet.warn(&fault, self.root.locate(&fault));
+        Ok(Parsed {
+            workload,
+            warnings: warnings.into_iter().map(here).map(warn).collect(),
+        })
+    }
+}
+
+/// The YAML of a value.
+pub(crate) fn to_yaml(value: &impl Serialize) -> String {
+    serde_yaml::to_string(value).expect("a document is made of maps, lists, texts and numbers")
+}
+
+/// What identifies a text: `sha256:` and 64 hexadecimal digits.
+pub fn digest(text: &str) -> String {
+    let hash = Sha256::digest(text.as_bytes());
+    let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{hex}")
+}
+
+/// How a document is read from its text and the name of its file.
+type Parse<W> = fn(&str, &str) -> Result<Parsed<W>, DocumentError>;
+
+/// Reads the document in a file of UTF-8 text.
+pub(crate) fn read_file<W>(path: &Path, parse: Parse<W>) -> Result<Parsed<W>, DocumentError> {
+    let bytes = bytes_of(path).map_err(|source| DocumentError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    parse_bytes(&bytes, &path.display().to_string(), parse)
+}
+
+/// The bytes of a file, refused beyond 64 MiB: a device or a log given by mistake must not fill
+/// the memory.
+fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
+    const LARGEST: u64 = 64 << 20;
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?
+        .take(LARGEST + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            "it is larger than 64 MiB",
+        ));
+    }
+    Ok(bytes)
+}
+
+/// Reads bytes that ought to be UTF-8.
+fn parse_bytes<W>(bytes: &[u8], name: &str, parse: Parse<W>) -> Result<Parsed<W>, DocumentError> {
+    let error = match std::str::from_utf8(bytes) {
+        Ok(text) => return parse(text, name),
+        Err(error) => error,
+    };
+    // What stands before the first wrong byte is text, and locates it.
+    let text = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+    let sheet = Sheet { text: &text, name };
+    let byte = bytes[error.valid_up_to()];
+    let message = format!("byte 0x{byte:02x} here is not UTF-8 text");
+    let fault = Fault::new(Place::DOCUMENT, message, "save the file as UTF-8");
+    Err(sheet.refuse(vec![(fault, Some(text.len()..text.len()))]))
+}

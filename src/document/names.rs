@@ -1,0 +1,49 @@
+//! What to write instead of a name that is not known.
+
+/// "did you mean …" where one of the names known is near to the one found, else all of them.
+pub(crate) fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
+    const SHOWN: usize = 12;
+    if let Some(name) = nearest(found, known) {
+        return format!("did you mean `{name}`?");
+    }
+    let names: Vec<String> = known
+        .iter()
+        .take(SHOWN)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let more = match known.len() > SHOWN {
+        true => " and others",
+        false => "",
+    };
+    format!("{kind}: {}{more}", names.join(", "))
+}
+
+/// The one of the names known that is near to the one found, if any is: by Levenshtein's distance
+/// without regard to case.
+pub(crate) fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
+    let distance = |name: &str| strsim::levenshtein(&found.to_lowercase(), &name.to_lowercase());
+    let near = known
+        .iter()
+        .map(|name| (distance(name), *name))
+        .filter(|(distance, name)| *distance <= name.chars().count().div_ceil(3))
+        .min_by_key(|(distance, _)| *distance);
+    near.map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_name_is_suggested_and_a_far_one_lists_all() {
+        assert_eq!(
+            suggest("memroy", "resources", &["cpu", "memory"]),
+            "did you mean `memory`?"
+        );
+        assert_eq!(
+            suggest("gpu-memory", "resources", &["cpu", "disk"]),
+            "resources: `cpu`, `disk`"
+        );
+        assert_eq!(nearest("CPU", &["cpu"]), Some("cpu"));
+    }
+}

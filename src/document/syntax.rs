@@ -1,0 +1,90 @@
+//! YAML to a tree of values, and the parser's errors in the words of this program. Only this file
+//! and `node` know the parser.
+
+use serde_yaml::{Error, Spanned};
+
+use super::DocumentError;
+use super::fault::{Fault, Place};
+use super::node::{Node, Raw};
+use super::sheet::Sheet;
+
+/// The tree of a document's values.
+pub(super) fn read(sheet: &Sheet<'_>, example: &str) -> Result<Node, DocumentError> {
+    if is_blank(sheet.text) {
+        let fault = Fault::new(Place::DOCUMENT, "the document is empty", example);
+        return Err(sheet.refuse(vec![(fault, Some(0..0))]));
+    }
+    let options = serde_yaml::options! {
+        // Every alias that stands for one list of demands is legitimate; what they expand to is
+        // bounded instead.
+        budget: serde_yaml::budget! { enforce_alias_anchor_ratio: false },
+        alias_limits: serde_yaml::alias_limits! { max_total_replayed_events: 250_000 },
+        reject_unsupported_tags: true,
+        // Numbers are understood later, from their spelling.
+        non_finite_float_policy: serde_yaml::options::NonFiniteFloatPolicy::PassThrough,
+    };
+    serde_yaml::from_str_with_options::<Spanned<Raw>>(sheet.text, options)
+        .map(|raw| Raw::located(raw, sheet))
+        .map_err(|error| {
+            let range = error.location().and_then(|location| sheet.range(location));
+            let (message, help) = describe(error.without_snippet());
+            sheet.refuse(vec![(Fault::new(Place::DOCUMENT, message, help), range)])
+        })
+}
+
+/// Whether there is nothing but comments and the marks that begin and end a document.
+fn is_blank(text: &str) -> bool {
+    let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+    lines.all(|line| line.is_empty() || line.starts_with('#') || line == "---" || line == "...")
+}
+
+/// What is wrong, and what to do about it.
+fn describe(error: &Error) -> (String, &'static str) {
+    let told = |message: &str| message.to_owned();
+    match error {
+        Error::WithSnippet { error, .. } | Error::AliasError { error, .. } => describe(error),
+        Error::DuplicateMappingKey { key, .. } => (
+            format!(
+                "the key `{}` stands twice in one map",
+                key.as_deref().unwrap_or("?")
+            ),
+            "keep one of the two",
+        ),
+        Error::MultipleDocuments { .. } => (
+            told("a second YAML document begins here"),
+            "a file holds one workload: move the second to a file of its own",
+        ),
+        Error::Unexpected { .. } => (
+            told("expected a single value here, not a list or a map"),
+            "write a name before the colon",
+        ),
+        Error::NullIntoString { .. } => (
+            told("a name is missing here"),
+            "write one before the colon; if the word null is meant, put it in quotes",
+        ),
+        Error::UnsupportedTag { .. } | Error::TaggedScalarCannotDeserializeIntoString { .. } => {
+            (told("a YAML tag has no meaning here"), "delete the tag")
+        }
+        Error::UnknownAnchor { .. } => (
+            told("this alias names an anchor that does not exist"),
+            "mark the value first, `&name value`, then repeat it as `*name`",
+        ),
+        Error::Budget { .. }
+        | Error::AliasReplayLimitExceeded { .. }
+        | Error::AliasReplayStackDepthExceeded { .. } => (
+            told("the document expands beyond all measure: ") + &bare(error),
+            "write out the aliases that are meant, and leave out the rest",
+        ),
+        _ => (
+            told("this is not valid YAML: ") + &bare(error),
+            "correct the line marked, or the one before it; names with : or # need quotes",
+        ),
+    }
+}
+
+/// The parser's message without the position, which the rendering shows.
+fn bare(error: &Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ")
+        .map_or(text.clone(), |(message, _)| message.to_owned())
+}

@@ -1,0 +1,19 @@
+//! Laws of sizes and processes of arrivals: their values, moments and checks.
+//!
+//! Both are read from documents and from artifacts by what `serde` derives. A document may write
+//! a law as `{law: erlang, stages: 3, mean: 1}` or as `{erlang: {stages: 3, mean: 1}}`, and a
+//! process accordingly.
+
+mod check_process;
+mod check_size;
+mod continuous;
+mod exact;
+mod process;
+mod size;
+mod spelling;
+
+pub(crate) use check_size::Part;
+pub(crate) use continuous::{lognormal, weibull};
+pub use process::ArrivalProcess;
+pub use size::Size;
+pub(crate) use spelling::{respell_law, respell_process};

@@ -1,0 +1,29 @@
+//! The spellings of a law and of a process that only documents have, turned into those that are
+//! read.
+
+use crate::document::Node;
+
+/// `{erlang: {stages: 3, mean: 1}}` becomes `{law: erlang, stages: 3, mean: 1}`, and a
+/// hyperexponential law that is given by numbers the balanced one.
+pub(crate) fn respell_law(law: &mut Node) {
+    law.tag("law", |_| true);
+    let has = |key| law.get(key).is_some();
+    let by_numbers = has("mean") || has("scv");
+    let by_lists = has("probabilities") || has("means") || has("onward");
+    if by_numbers
+        && !by_lists
+        && let Some(name) = law.get_mut("law")
+        && name.text() == Some("hyperexponential")
+    {
+        name.set_text("balanced-hyperexponential");
+    }
+}
+
+/// `{renewal: {interarrival: …}}` becomes `{process: renewal, interarrival: …}`, and the law in it
+/// is respelt.
+pub(crate) fn respell_process(process: &mut Node) {
+    process.tag("process", |key| key != "interarrival");
+    if let Some(law) = process.get_mut("interarrival") {
+        respell_law(law);
+    }
+}

@@ -1,0 +1,78 @@
+//! The same workload with other rates, or with more of a resource.
+
+use num_bigint::BigInt;
+
+use super::Workload;
+use crate::document::{DocumentError, Fault, place};
+use crate::number::Decimal;
+
+impl Workload {
+    /// The same workload with every arrival rate multiplied by `factor` (in doubles): times
+    /// between arrivals divided by it, batches as much more frequent; of a modulated process the
+    /// rates in the states multiplied, while the environment stays as it is.
+    ///
+    /// # Errors
+    /// If `factor` is not positive and finite, or a rate or load leaves the range of doubles.
+    pub fn scaled(&self, factor: f64) -> Result<Self, DocumentError> {
+        self.scaled_by_type(&vec![factor; self.types.len()])
+    }
+
+    /// The same with a factor for each type (K), as [`Workload::scaled`] applies it.
+    ///
+    /// # Errors
+    /// If a factor is missing, or not positive and finite, or a rate or load leaves the range of
+    /// doubles.
+    pub fn scaled_by_type(&self, factors: &[f64]) -> Result<Self, DocumentError> {
+        let unusable = |factor: &&f64| !(**factor > 0.0 && factor.is_finite());
+        if let Some(factor) = factors.iter().find(unusable) {
+            let message = format!("the arrival rates cannot be multiplied by {factor}");
+            let fault = Fault::new(place!("jobs"), message, "choose a positive, finite factor");
+            return Err(DocumentError::without_text(vec![fault]));
+        }
+        let mut draft = self.record().draft();
+        let mut faults = Vec::new();
+        for (i, job) in self.types.iter().enumerate() {
+            let rate = job.arrival_rate();
+            let factor = factors.get(i).copied().unwrap_or(f64::NAN);
+            draft.jobs[i].arrivals = job.arrivals.scaled(factor);
+            if draft.jobs[i].arrivals.is_none() {
+                let message =
+                    format!("arrival rate {rate} times {factor} is out of the range of numbers");
+                faults.push(Fault::new(
+                    place!("jobs", i, "arrival_rate"),
+                    message,
+                    "choose a factor nearer to 1",
+                ));
+            }
+        }
+        if !faults.is_empty() {
+            return Err(DocumentError::without_text(faults));
+        }
+        let checked = draft.check(Vec::new());
+        let (scaled, _) = checked.map_err(DocumentError::without_text)?;
+        Ok(Self {
+            unserved: self.unserved.clone(),
+            ..scaled
+        })
+    }
+
+    /// The same workload on a server with one more unit of resource j, and how much that is: the
+    /// greatest common divisor of the demands. `None` where no type demands it, or where the sum is
+    /// no decimal of a double.
+    #[must_use]
+    pub fn with_one_more_unit(&self, j: usize) -> Option<(Self, f64)> {
+        let (i, job) = self
+            .types
+            .iter()
+            .enumerate()
+            .find(|(_, job)| job.units[j] > 0)?;
+        let unit = self.types[i].demand[j].exact() / BigInt::from(job.units[j]);
+        let more = Decimal::nearest(&unit)?;
+        let mut draft = self.record().draft();
+        draft.capacity[j].1 = Decimal::nearest(&(self.resources[j].capacity.exact() + &unit));
+        let (larger, _) = draft.check(Vec::new()).ok()?;
+        // Rounding may have lost the unit that was added.
+        let gained = larger.resources[j].units > self.resources[j].units;
+        gained.then_some((larger, more.value()))
+    }
+}

@@ -2,10 +2,10 @@
 //! and sizes, measurements in buckets of time, and from them means with intervals, instability, and
 //! comparisons of policies.
 //!
-//! An engine of a kind of workload implements [`Replication`]: it goes from event to event and tells
-//! its [`Recorder`] who came and who left. [`replicate`] runs several of them side by side until the
-//! mean response time is known well enough, and [`Replicated::run`] makes a [`Run`] of them. What a
-//! kind measures besides stands in extra columns of the [`Series`], and in fields of its own in the
+//! An engine of a kind of workload implements `Replication`: it goes from event to event and tells
+//! its `Recorder` which jobs came and left. `replicate` runs several of them side by side until the
+//! mean response time is known well enough, and `Replicated::run` makes a [`Run`] of them. What a
+//! kind measures besides stands in extra columns of the series, and in fields of its own in the
 //! run.
 
 mod arrivals;

@@ -7,7 +7,7 @@ mod servers;
 use super::ends::{Ends, Known, Memoryless};
 use super::engine::Engine;
 use super::laws;
-use super::measures::{self, Columns, Measures, Run, classes};
+use super::measures::{self, Columns, Run, classes};
 use crate::multiresource::artifact::{CheckedFleet, Family, Routing};
 use crate::multiresource::policy::{Policy, Router, Violation, online};
 use crate::multiresource::workload::Workload;
@@ -76,60 +76,41 @@ pub fn simulate_servers<P: Policy + Send>(
 ) -> Result<Run, Violation> {
     let exponential = arriving.types().iter().all(|t| t.size().is_exponential());
     let needs_sizes = (0..shapes.len()).any(|h| policy(h).needs_sizes());
-    let fleet = Simulated {
-        arriving,
-        shapes,
-        router,
-        settings,
-    };
     if exponential && !needs_sizes && !settings.common_sizes {
-        fleet.run(&policy, |_| Memoryless, progress)
+        let ends = |_: &Workload| Memoryless;
+        run(arriving, shapes, &policy, router, ends, settings, progress)
     } else {
-        fleet.run(&policy, Known::new, progress)
+        let ends = Known::new;
+        run(arriving, shapes, &policy, router, ends, settings, progress)
     }
 }
 
-struct Simulated<'a> {
-    arriving: &'a Workload,
-    shapes: &'a [Alike<'a>],
-    router: &'a Router,
-    settings: &'a Settings,
-}
-
-impl Simulated<'_> {
-    fn run<P: Policy + Send, E: Ends + Send>(
-        &self,
-        policy: &impl Fn(usize) -> P,
-        ends: impl Fn(&Workload) -> E,
-        progress: impl FnMut(Progress),
-    ) -> Result<Run, Violation> {
-        let Simulated {
-            arriving,
-            shapes,
-            router,
-            settings,
-        } = *self;
-        let numbering = Numbering::new(arriving, shapes);
-        let classes = classes(arriving);
-        let engine = |r: u32| {
-            let arrivals = laws::arrivals(arriving, Streams::new(settings.seed, r).arrivals);
-            let servers = |service: &mut _, routing| {
-                FleetServers::new(shapes, &numbering, router, policy, &ends, service, routing)
-            };
-            let columns = Columns::of(arriving);
-            Engine::new(&classes, columns, arrivals, servers, settings, r)
+fn run<P: Policy + Send, E: Ends + Send>(
+    arriving: &Workload,
+    shapes: &[Alike<'_>],
+    policy: &impl Fn(usize) -> P,
+    router: &Router,
+    ends: impl Fn(&Workload) -> E,
+    settings: &Settings,
+    progress: impl FnMut(Progress),
+) -> Result<Run, Violation> {
+    let numbering = Numbering::new(arriving, shapes);
+    let classes = classes(arriving);
+    let engine = |r: u32| {
+        let arrivals = laws::arrivals(arriving, Streams::new(settings.seed, r).arrivals);
+        let servers = |service: &mut _, routing| {
+            FleetServers::new(shapes, &numbering, router, policy, &ends, service, routing)
         };
-        let replicated = replicate(&classes, engine, settings, progress)?;
-        let run = measures::run(arriving, &replicated);
-        // Measured by what `arriving` has of each resource, and told of what all servers have.
-        let resources = arriving.resources().iter().zip(numbering.capacity());
-        let parts = resources.map(|(resource, all)| resource.capacity().value() / all);
-        let utilization = run.own.utilization.iter().zip(parts);
-        let utilization = utilization.map(|(used, part)| used * part).collect();
-        let own = Measures {
-            utilization,
-            ..run.own
-        };
-        Ok(Run { own, ..run })
+        let columns = Columns::of(arriving);
+        Engine::new(&classes, columns, arrivals, servers, settings, r)
+    };
+    let replicated = replicate(&classes, engine, settings, progress)?;
+    let mut run = measures::run(arriving, &replicated);
+    // Measured by what `arriving` has of each resource, and told of what all servers have.
+    let resources = arriving.resources().iter().zip(numbering.capacity());
+    let parts = resources.map(|(resource, all)| resource.capacity().value() / all);
+    for (used, part) in run.own.utilization.iter_mut().zip(parts) {
+        *used *= part;
     }
+    Ok(run)
 }

@@ -4,24 +4,16 @@ use super::*;
 use crate::simulation::Arrival;
 
 /// Jobs by arrival time, class and size.
-#[derive(Clone)]
-struct Script(std::vec::IntoIter<(f64, u32, f64)>);
-
-impl Script {
-    fn new(jobs: &[(f64, u32, f64)]) -> Self {
-        Script(jobs.to_vec().into_iter())
-    }
-}
+struct Script(Vec<(f64, u32, f64)>);
 
 impl ArrivalSource for Script {
     const RECORDED: bool = true;
 
     fn fill(&mut self, arrivals: &mut [Arrival], sizes: &mut [f64]) -> usize {
-        let mut count = 0;
-        for (time, class, size) in self.0.by_ref().take(arrivals.len()) {
-            arrivals[count] = Arrival { time, class };
-            sizes[count] = size;
-            count += 1;
+        let count = arrivals.len().min(self.0.len());
+        for (n, (time, class, size)) in self.0.drain(..count).enumerate() {
+            arrivals[n] = Arrival { time, class };
+            sizes[n] = size;
         }
         count
     }
@@ -44,7 +36,7 @@ fn responses(jobs: &[(f64, u32, f64)], policy: impl Policy + Clone + Send) -> Ve
         seen: Arc::clone(&seen),
     };
     let settings = one_run(1_000_000);
-    let source = |_| Script::new(jobs);
+    let source = |_| Script(jobs.to_vec());
     let run = simulate_arrivals(&workload(), source, witness, &settings, quiet).unwrap();
     assert_eq!(run.ending, Ending::ArrivalsEnded);
     assert_eq!(run.own.counters.arrivals, jobs.len() as u64);
@@ -122,7 +114,7 @@ fn a_run_ends_with_its_record() {
         fn react(&mut self, _: Event, _: &mut System) {}
     }
     let run = |policy: Idle, jobs: &[(f64, u32, f64)]| {
-        let source = |_| Script::new(jobs);
+        let source = |_| Script(jobs.to_vec());
         let settings = one_run(10_000);
         simulate_arrivals(&workload(), source, policy, &settings, quiet).unwrap()
     };

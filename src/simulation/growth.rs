@@ -1,25 +1,25 @@
 //! Whether the number of jobs in a system grows without end.
 
-use super::replication::{CROWDED, Replication};
+use super::replication::{CROWDED, Measured};
 use super::sample::{REST, WARM_UP, all_series, mean_number, memory};
 use super::{Class, total_arrival_rate};
 
 /// Whether the run should be given up: too many jobs, or clearly growing.
-pub(super) fn runs_away(classes: &[Class], engines: &[impl Replication]) -> bool {
-    let events: u64 = engines.iter().map(Replication::events).sum();
+pub(super) fn runs_away(classes: &[Class], engines: &[&dyn Measured]) -> bool {
+    let events: u64 = engines.iter().map(|e| e.events()).sum();
     engines.iter().any(|e| e.jobs() > CROWDED)
         || (events > 4_000_000 && grows(classes, engines, SURELY))
 }
 
 /// Whether the number in system grows, of all classes together or of one: a rule can starve a class
 /// that nobody would miss in the sum.
-pub(super) fn grows(classes: &[Class], engines: &[impl Replication], deviations: f64) -> bool {
+pub(super) fn grows(classes: &[Class], engines: &[&dyn Measured], deviations: f64) -> bool {
     number_grows(classes, engines, None, deviations)
         || (0..classes.len()).any(|i| class_grows(classes, engines, i))
 }
 
 /// Whether the number of class i in system grows.
-pub(super) fn class_grows(classes: &[Class], engines: &[impl Replication], i: usize) -> bool {
+pub(super) fn class_grows(classes: &[Class], engines: &[&dyn Measured], i: usize) -> bool {
     number_grows(classes, engines, Some(i), SURELY)
 }
 
@@ -38,12 +38,12 @@ const SURELY: f64 = 10.0;
 /// The mean of n replications has an n-th of that variance.
 fn number_grows(
     classes: &[Class],
-    engines: &[impl Replication],
+    engines: &[&dyn Measured],
     of_class: Option<usize>,
     deviations: f64,
 ) -> bool {
     // What grows while the first of the longest jobs last is the way to the steady state.
-    let length = engines.iter().map(Replication::now);
+    let length = engines.iter().map(|e| e.now());
     if length.fold(f64::INFINITY, f64::min) < (WARM_UP + REST) * memory(classes) {
         return false;
     }
@@ -77,7 +77,7 @@ const STEADY: f64 = 6.0;
 
 /// The standard deviation of the mean number in system after half of the run, were it a random
 /// walk.
-fn walk(classes: &[Class], engines: &[impl Replication], of_class: Option<usize>) -> f64 {
+fn walk(classes: &[Class], engines: &[&dyn Measured], of_class: Option<usize>) -> f64 {
     let share = of_class.map_or(1.0, |i| {
         classes[i].arrival_rate / total_arrival_rate(classes)
     });
@@ -85,6 +85,6 @@ fn walk(classes: &[Class], engines: &[impl Replication], of_class: Option<usize>
     let (scv, dispersion) = (greatest(|c| c.scv), greatest(|c| c.dispersion));
     let variance = f64::midpoint(dispersion, scv);
     let n = engines.len() as f64;
-    let events: u64 = engines.iter().map(Replication::events).sum();
+    let events: u64 = engines.iter().map(|e| e.events()).sum();
     (variance * share * events as f64 / 2.0).sqrt() / n
 }

@@ -4,7 +4,7 @@
 //!
 //! An engine of a kind of workload implements `Replication`: it goes from event to event and tells
 //! its `Recorder` which jobs came and left. `replicate` runs several of them side by side until the
-//! mean response time is known well enough, and `Replicated::run` makes a [`Run`] of them. What a
+//! mean response time is known well enough, and `Results::run` makes a [`Run`] of them. What a
 //! kind measures besides stands in extra columns of the series, and in fields of its own in the
 //! run.
 
@@ -40,7 +40,8 @@ pub(crate) use calendar::Calendar;
 pub(crate) use meter::{Meter, Moment};
 pub(crate) use random::{Alias, Stream, Streams};
 pub(crate) use recorder::Recorder;
-pub(crate) use replication::{BURST, CROWDED, Replicated, Replication, replicate};
+pub(crate) use replication::{BURST, CROWDED, Measured, Replication, replicate};
+pub(crate) use run::Results;
 pub(crate) use sample::Sample;
 pub(crate) use sizes::Sampler;
 pub(crate) use tournament::Tournament;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::{Class, Ending, Recorder, Watch, growth, sample};
+use super::{Class, Ending, Recorder, Results, Watch, growth, sample};
 
 /// When a run ends, and what it draws from.
 #[derive(Clone, Debug)]
@@ -54,19 +54,9 @@ pub struct Progress {
     pub precision: Option<f64>,
 }
 
-/// One of several independent runs of an engine.
-pub(crate) trait Replication: Send {
-    /// Why what was simulated means nothing: a decision that cannot be carried out, or an invariant
-    /// that does not hold.
-    type Violation: Clone;
-
-    /// Goes on to this many events, or until told to stop, until more than [`CROWDED`] jobs are in
-    /// the system, or until it [has ended](Replication::ended).
-    fn run(&mut self, events: u64, stopped: impl Fn() -> bool);
-
-    /// Checks what must hold; what did not so far.
-    fn audit(&mut self) -> Option<&Self::Violation>;
-
+/// What a replication has measured so far. Statistics see replications as this, so that they are
+/// compiled once and not for each engine.
+pub(crate) trait Measured {
     /// What was measured.
     fn recorder(&self) -> &Recorder;
 
@@ -81,6 +71,20 @@ pub(crate) trait Replication: Send {
 
     /// Those of class i.
     fn present(&self, i: usize) -> u64;
+}
+
+/// One of several independent runs of an engine.
+pub(crate) trait Replication: Measured + Send {
+    /// Why what was simulated means nothing: a decision that cannot be carried out, or an invariant
+    /// that does not hold.
+    type Violation: Clone;
+
+    /// Goes on to this many events, or until told to stop, until more than [`CROWDED`] jobs are in
+    /// the system, or until it [has ended](Replication::ended).
+    fn run(&mut self, events: u64, stopped: impl Fn() -> bool);
+
+    /// Checks what must hold; what did not so far.
+    fn audit(&mut self) -> Option<&Self::Violation>;
 
     /// Whether nothing comes any more: recorded arrivals have an end.
     fn ended(&self) -> bool {
@@ -105,6 +109,37 @@ pub(crate) struct Replicated<'a, R> {
     pub settings: &'a Settings,
     pub engines: Vec<R>,
     pub ending: Ending,
+}
+
+impl<R: Replication> Replicated<'_, R> {
+    /// What they measured, to be summarized.
+    pub fn results(&self) -> Results<'_> {
+        Results {
+            classes: self.classes,
+            settings: self.settings,
+            engines: seen(&self.engines),
+            ending: self.ending,
+        }
+    }
+}
+
+fn seen<R: Replication>(engines: &[R]) -> Vec<&dyn Measured> {
+    engines.iter().map(|e| e as &dyn Measured).collect()
+}
+
+/// What is seen of replications that are under way.
+struct Look {
+    precision: Option<f64>,
+    events: u64,
+    runs_away: bool,
+}
+
+fn look(classes: &[Class], engines: &[&dyn Measured]) -> Look {
+    Look {
+        precision: sample::precision(classes, engines),
+        events: engines.iter().map(|e| e.events()).sum(),
+        runs_away: growth::runs_away(classes, engines),
+    }
 }
 
 /// Runs independent replications side by side until there is a reason to end. `engine` makes the
@@ -135,11 +170,11 @@ pub(crate) fn replicate<'a, R: Replication>(
                 return Err(violation.clone());
             }
         }
-        let precision = sample::precision(classes, &engines);
+        let look = look(classes, &seen(&engines));
+        let (precision, events) = (look.precision, look.events);
         let precise = precision.is_some_and(|p| p <= settings.precision);
-        let events = engines.iter().map(Replication::events).sum();
         progress(Progress { events, precision });
-        if growth::runs_away(classes, &engines) {
+        if look.runs_away {
             break Ending::RunsAway;
         } else if precise && (was_precise || events >= settings.events) {
             break Ending::Precision;

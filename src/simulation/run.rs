@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Class;
 use super::growth;
 use super::quantiles::Histogram;
-use super::replication::{Replicated, Replication};
+use super::replication::{Measured, Settings};
 use super::sample::{self, Sample};
 use super::series::Columns;
 use super::statistics::Estimate;
@@ -121,7 +122,15 @@ pub struct Run<M = (), C = ()> {
     pub path: (Vec<f64>, f64),
 }
 
-impl<R: Replication> Replicated<'_, R> {
+/// Replications that ended, to be summarized.
+pub(crate) struct Results<'a> {
+    pub classes: &'a [Class],
+    pub settings: &'a Settings,
+    pub engines: Vec<&'a dyn Measured>,
+    pub ending: Ending,
+}
+
+impl Results<'_> {
     /// The results: `own` and `of_class` tell what the kind measures besides, of the sample after the
     /// warm-up where there is one (of class i: where it is long enough to tell of its jobs).
     pub fn run<M, C>(
@@ -158,8 +167,8 @@ impl<R: Replication> Replicated<'_, R> {
             seed: self.settings.seed,
             replications: of_replications(s.map(Sample::replications)),
             weighted_replications: of_replications(told.map(|s| s.weighted_replications(&weights))),
-            events: engines.iter().map(Replication::events).sum(),
-            simulated_time: engines.iter().map(Replication::now).sum(),
+            events: engines.iter().map(|e| e.events()).sum(),
+            simulated_time: engines.iter().map(|e| e.now()).sum(),
             warm_up: s.map_or(0.0, |s| s.warm_up),
             ending: self.ending,
             health,
@@ -214,7 +223,7 @@ fn finite(x: f64) -> Option<f64> {
 }
 
 /// Response times of class i in all replications.
-fn responses(engines: &[impl Replication], i: usize) -> Histogram {
+fn responses(engines: &[&dyn Measured], i: usize) -> Histogram {
     together(engines.iter().flat_map(|e| e.recorder().responses(i)))
 }
 
@@ -234,7 +243,7 @@ fn percentiles(responses: &Histogram) -> Option<[f64; 3]> {
 }
 
 /// What was seen of the watched thresholds.
-fn watched(engines: &[impl Replication], sample: Option<&Sample>) -> Vec<Watched> {
+fn watched(engines: &[&dyn Measured], sample: Option<&Sample>) -> Vec<Watched> {
     let first = engines.first().map(|e| &e.recorder().series.watchers);
     let watches = first.map_or(&[][..], |watchers| &watchers.watches);
     let seen = watches.iter().enumerate().map(|(w, &watch)| Watched {
@@ -255,7 +264,7 @@ fn above(sample: &Sample, w: usize, watched: &Watch) -> Option<Estimate> {
 }
 
 /// The mean number in system, in few enough intervals to draw them.
-fn path(engines: &[impl Replication]) -> (Vec<f64>, f64) {
+fn path(engines: &[&dyn Measured]) -> (Vec<f64>, f64) {
     let (number, length) = sample::mean_number(sample::all_series(engines), None);
     let size = number.len().div_ceil(256).max(1);
     let mean = |few: &[f64]| few.iter().sum::<f64>() / few.len() as f64;

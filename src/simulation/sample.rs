@@ -1,9 +1,9 @@
 //! What replications measured after their warm-up, in batches, and the estimates from it.
 
-use super::replication::Replication;
+use super::Class;
+use super::replication::Measured;
 use super::series::{Columns, Series};
 use super::statistics::{self, BATCHES, Estimate};
-use super::{Class, Recorder};
 
 /// Batches of all replications.
 pub(crate) struct Sample {
@@ -36,20 +36,17 @@ pub(super) fn memory(classes: &[Class]) -> f64 {
 }
 
 /// The series of all replications.
-pub(super) fn all_series<R: Replication>(
-    engines: &[R],
-) -> impl ExactSizeIterator<Item = &Series> + Clone {
-    engines
-        .iter()
-        .map(R::recorder)
-        .map(|r: &Recorder| &r.series)
+pub(super) fn all_series<'a>(
+    engines: &'a [&'a dyn Measured],
+) -> impl ExactSizeIterator<Item = &'a Series> + Clone {
+    engines.iter().map(|e| &e.recorder().series)
 }
 
 impl Sample {
     /// `None` when no warm-up is found, or too little is left after it: for batches, or beside the
     /// longest jobs. Those weigh most in the means, and the number of them in system, which grows
     /// for as long as they last, can drown in the noise of all others.
-    pub fn new(classes: &[Class], engines: &[impl Replication]) -> Option<Self> {
+    pub fn new(classes: &[Class], engines: &[&dyn Measured]) -> Option<Self> {
         let memory = memory(classes);
         let warm_up = warm_up(all_series(engines), WARM_UP * memory)?;
         let batches = BATCHES.div_ceil(engines.len());
@@ -185,7 +182,7 @@ impl Sample {
 }
 
 /// Relative half-width of the mean response time so far; `None` while nothing can be said.
-pub(super) fn precision(classes: &[Class], engines: &[impl Replication]) -> Option<f64> {
+pub(super) fn precision(classes: &[Class], engines: &[&dyn Measured]) -> Option<f64> {
     let sample = Sample::new(classes, engines)?;
     let all: Vec<usize> = (0..sample.columns.classes).collect();
     Some(sample.mean_response(&all)?.relative())

@@ -93,19 +93,7 @@ impl Queue {
     }
 }
 
-impl Replication for Queue {
-    type Violation = Infallible;
-
-    fn run(&mut self, events: u64, stopped: impl Fn() -> bool) {
-        while self.events < events && !stopped() {
-            self.step();
-        }
-    }
-
-    fn audit(&mut self) -> Option<&Infallible> {
-        None
-    }
-
+impl Measured for Queue {
     fn recorder(&self) -> &Recorder {
         &self.recorder
     }
@@ -124,6 +112,20 @@ impl Replication for Queue {
 
     fn present(&self, _: usize) -> u64 {
         self.jobs()
+    }
+}
+
+impl Replication for Queue {
+    type Violation = Infallible;
+
+    fn run(&mut self, events: u64, stopped: impl Fn() -> bool) {
+        while self.events < events && !stopped() {
+            self.step();
+        }
+    }
+
+    fn audit(&mut self) -> Option<&Infallible> {
+        None
     }
 }
 
@@ -150,7 +152,7 @@ fn run(rate: f64, settings: &Settings) -> Run<Own> {
             s.ratio(|row| row[c.extra(FOUND_EMPTY)], |row| row[c.completions(0)])
         }),
     };
-    replicated.run(own, |_, _| ())
+    replicated.results().run(own, |_, _| ())
 }
 
 /// M/M/1: E[T] = 1/(μ−λ), P(Q > x) = ρ^(x+1), and 1 − ρ of the jobs find the server empty.

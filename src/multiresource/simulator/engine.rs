@@ -1,7 +1,8 @@
 use super::measures::Columns;
 use crate::multiresource::policy::{Counters, Violation};
 use crate::simulation::{
-    Arrival, ArrivalSource, BURST, CROWDED, Class, Recorder, Replication, Settings, Stream, Streams,
+    Arrival, ArrivalSource, BURST, CROWDED, Class, Measured, Recorder, Replication, Settings,
+    Stream, Streams,
 };
 
 /// What jobs arrive at: one server, or all those of a fleet.
@@ -213,22 +214,7 @@ impl<S: Servers, A: ArrivalSource> Engine<S, A> {
     }
 }
 
-impl<S: Servers, A: ArrivalSource> Replication for Engine<S, A> {
-    type Violation = Violation;
-
-    fn run(&mut self, events: u64, stopped: impl Fn() -> bool) {
-        while self.events < events && self.servers.jobs() <= CROWDED && !self.ended && !stopped() {
-            let burst = events.min(self.events + BURST);
-            while self.events < burst && !(A::RECORDED && self.ended) {
-                self.step();
-            }
-        }
-    }
-
-    fn audit(&mut self) -> Option<&Violation> {
-        self.servers.audit()
-    }
-
+impl<S: Servers, A: ArrivalSource> Measured for Engine<S, A> {
     fn recorder(&self) -> &Recorder {
         &self.recorder
     }
@@ -247,6 +233,23 @@ impl<S: Servers, A: ArrivalSource> Replication for Engine<S, A> {
 
     fn present(&self, i: usize) -> u64 {
         self.servers.present(i)
+    }
+}
+
+impl<S: Servers, A: ArrivalSource> Replication for Engine<S, A> {
+    type Violation = Violation;
+
+    fn run(&mut self, events: u64, stopped: impl Fn() -> bool) {
+        while self.events < events && self.servers.jobs() <= CROWDED && !self.ended && !stopped() {
+            let burst = events.min(self.events + BURST);
+            while self.events < burst && !(A::RECORDED && self.ended) {
+                self.step();
+            }
+        }
+    }
+
+    fn audit(&mut self) -> Option<&Violation> {
+        self.servers.audit()
     }
 
     fn ended(&self) -> bool {

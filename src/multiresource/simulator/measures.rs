@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::engine::{Engine, Servers};
 use crate::multiresource::policy::Counters;
 use crate::multiresource::workload::Workload;
-use crate::simulation::{self, ArrivalSource, Class, Estimate, Replicated, Sample};
+use crate::simulation::{self, ArrivalSource, Class, Estimate, Results, Sample};
 
 /// Results of a run on servers with several resources.
 pub type Run = simulation::Run<Measures, Offered>;
@@ -81,13 +81,8 @@ impl Columns {
 }
 
 /// The results of replications on this workload.
-pub(super) fn run<S: Servers, A: ArrivalSource>(
-    workload: &Workload,
-    replicated: &Replicated<'_, Engine<S, A>>,
-) -> Run {
+pub(super) fn run(workload: &Workload, results: &Results<'_>, counters: Counters) -> Run {
     let own = Columns::of(workload);
-    let each = replicated.engines.iter().map(|e| e.servers().counters());
-    let counters = each.fold(Counters::default(), Counters::plus);
     let of_run = |sample: Option<&Sample>| Measures {
         utilization: sample.map_or(Vec::new(), |s| utilization(workload, s)),
         wastage: sample.map_or(Vec::new(), |s| wastage(workload, own, s)),
@@ -106,7 +101,13 @@ pub(super) fn run<S: Servers, A: ArrivalSource>(
             mean_offered: offered.filter(|offered| offered.mean > 0.0),
         }
     };
-    replicated.run(of_run, of_type)
+    results.run(of_run, of_type)
+}
+
+/// The counters of all engines together.
+pub(super) fn counters<S: Servers, A: ArrivalSource>(engines: &[Engine<S, A>]) -> Counters {
+    let each = engines.iter().map(|e| e.servers().counters());
+    each.fold(Counters::default(), Counters::plus)
 }
 
 /// Fraction of each resource in use.

@@ -92,7 +92,8 @@ fn run<P: Policy + Clone + Send, A: ArrivalSource, E: Ends + Send>(
         Engine::new(&classes, columns, arrivals(r), server, settings, r)
     };
     let replicated = replicate(&classes, engine, settings, progress)?;
-    Ok(measures::run(workload, &replicated))
+    let counters = measures::counters(&replicated.engines);
+    Ok(measures::run(workload, &replicated.results(), counters))
 }
 
 #[cfg(test)]

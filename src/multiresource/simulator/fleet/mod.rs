@@ -105,7 +105,8 @@ fn run<P: Policy + Send, E: Ends + Send>(
         Engine::new(&classes, columns, arrivals, servers, settings, r)
     };
     let replicated = replicate(&classes, engine, settings, progress)?;
-    let mut run = measures::run(arriving, &replicated);
+    let counters = measures::counters(&replicated.engines);
+    let mut run = measures::run(arriving, &replicated.results(), counters);
     // Measured by what `arriving` has of each resource, and told of what all servers have.
     let resources = arriving.resources().iter().zip(numbering.capacity());
     let parts = resources.map(|(resource, all)| resource.capacity().value() / all);

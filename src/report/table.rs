@@ -220,6 +220,6 @@ mod tests {
         let text = table.within(80);
         assert!(widest(&text) <= 80, "{text}");
         assert_eq!(text.matches("1234.5 ± 12.3").count(), 9, "{text}");
-        assert_eq!(text.matches("first-fit").count(), 2, "{text}");
+        assert_eq!(text.matches("first-fit").count(), 3, "{text}");
     }
 }

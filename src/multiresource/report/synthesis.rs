@@ -194,25 +194,32 @@ fn scarce(workload: &Workload, scarcity: &[f64]) -> String {
     )
 }
 
+/// The schedules of the loop: a column for each type, or where these are too many, in words.
 fn loop_table(workload: &Workload, policy: &MsrPolicy, width: usize) -> String {
-    let names = workload.types().iter().map(|t| t.name());
-    let header: Vec<&str> = ["loop"]
-        .into_iter()
-        .chain(names)
-        .chain(["fraction", ""])
-        .collect();
+    let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
+    let mut header = vec!["loop"];
+    header.extend(&names);
+    header.extend(["fraction", ""]);
     let last = header.len() - 1;
-    let mut table = Table::new(header).words(last);
+    let mut by_type = Table::new(header).words(last);
+    let mut in_words = Table::new(["loop", "fraction", "jobs"])
+        .words(2)
+        .wrapping(2);
     for (position, &s) in policy.order.iter().enumerate() {
-        let counts = policy.schedules[s].iter().map(u32::to_string);
-        let weight = policy.weights[s];
-        let row = [format!("{}", position + 1)]
-            .into_iter()
-            .chain(counts)
-            .chain([percent(weight), bar(weight)]);
-        table.row(row);
+        let (position, weight) = ((position + 1).to_string(), policy.weights[s]);
+        let schedule = &policy.schedules[s];
+        let mut row = vec![position.clone()];
+        row.extend(schedule.iter().map(u32::to_string));
+        row.extend([percent(weight), bar(weight)]);
+        by_type.row(row);
+        let running = names.iter().zip(schedule).filter(|(_, jobs)| **jobs > 0);
+        let running: Vec<String> = running.map(|(name, n)| format!("{n} {name}")).collect();
+        in_words.row([position, percent(weight), running.join(", ")]);
     }
-    table.within(width)
+    match by_type.width() <= width {
+        true => by_type.within(width),
+        false => in_words.within(width),
+    }
 }
 
 /// How the policy moves between its schedules.

@@ -8,12 +8,11 @@ use crate::multiresource::artifact::{
     self, Artifact, Family, Finding, Objective, Quantity, StaticQuickswapPolicy,
 };
 use crate::multiresource::optimum::{self, Step};
-use crate::multiresource::policy::StaticQuickswap;
+use crate::multiresource::policy::{StaticQuickswap, is_proved_stable, time_of_turns};
 use crate::multiresource::program::{self, Balancing};
 use crate::multiresource::schedule::{Fluid, Packing, Schedule, enumerate};
 use crate::multiresource::synthesis::{
     self, ChoiceError, ChoiceOptions, Chosen, Families, Options, Outcome, Overload, Synthesis,
-    is_proved_stable, time_of_turns,
 };
 use crate::multiresource::workload::{JobType, Workload};
 

@@ -11,7 +11,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::ctmc::{Edge, Environment, ModulatedQueue, rounds};
 use synth::multiresource::analysis::one_or_all::{MsfqQueue, Stream};
-use synth::multiresource::artifact::{Artifact, Preemption, check, check_fleet};
+use synth::multiresource::artifact::{Artifact, Preemption};
 use synth::multiresource::program::{self, Certificate, Limits, Mix, Solution};
 use synth::multiresource::synthesis::{
     FleetOutcome, Options, Outcome, synthesize, synthesize_fleet,
@@ -61,7 +61,7 @@ fn programs(c: &mut Criterion) {
             b.iter(|| made(black_box(&workload), &options));
         });
         group.bench_function(format!("check/{told}{name}"), |b| {
-            b.iter(|| check(black_box(&artifact)).unwrap())
+            b.iter(|| black_box(&artifact).check().unwrap())
         });
         group.finish();
     }
@@ -91,7 +91,7 @@ fn fleets(c: &mut Criterion) {
     group.sample_size(10);
     group.bench_function("synthesis/fleet", |b| b.iter(made));
     group.bench_function("check/fleet", |b| {
-        b.iter(|| check_fleet(black_box(&artifact)).unwrap());
+        b.iter(|| black_box(&artifact).check().unwrap());
     });
     group.finish();
 }

@@ -36,7 +36,7 @@ fn lognormal() -> Workload {
 
 fn msr(workload: &Workload, options: Options) -> Contender {
     match synthesize(workload, &options).unwrap() {
-        Outcome::Policy(made) => made.artifact.policy.into(),
+        Outcome::Policy(made) => made.server().policy.rule.clone().into(),
         _ => panic!("no policy"),
     }
 }

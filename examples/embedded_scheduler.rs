@@ -16,7 +16,7 @@ use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, Exp1, weighted::WeightedIndex};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use synth::ctmc::PhaseType;
-use synth::multiresource::artifact::{CheckedArtifact, MsrPolicy, Preemption};
+use synth::multiresource::artifact::{Checked, MsrPolicy, Preemption};
 use synth::multiresource::policy::{Action, Event, Msr, Policy as _, System, Violation};
 use synth::multiresource::synthesis::{Options, Outcome, synthesize};
 use synth::multiresource::workload::Workload;
@@ -162,12 +162,13 @@ fn size(law: &PhaseType, random: &mut Random) -> f64 {
 
 fn policy(path: Option<String>) -> Result<(MsrPolicy, Workload), Box<dyn Error>> {
     if let Some(path) = path {
-        let checked = CheckedArtifact::read(Path::new(&path))?;
-        let msr = checked.artifact().policy.msr().cloned();
+        let checked = Checked::read(Path::new(&path))?;
+        let server = checked.artifact().expect_one_server(&path)?;
+        let msr = server.policy.rule.msr().cloned();
         let policy = msr.ok_or(
             "this draws the schedules of the family msr; `policy::online` has the rule of any family",
         )?;
-        return Ok((policy, checked.workload().clone()));
+        return Ok((policy, checked.workload().envelope().clone()));
     }
     let workload = Workload::read(Path::new("models/section7.yaml"))?.workload;
     match synthesize(&workload, &Options::new(Preemption::None))? {

@@ -41,7 +41,7 @@ impl Curve {
             Rule::Synthesized(preemption) => *preemption,
         };
         match synthesize(workload, &Options::new(preemption))? {
-            Outcome::Policy(made) => Ok(made.artifact.policy.into()),
+            Outcome::Policy(made) => Ok(made.server().policy.rule.clone().into()),
             _ => Err("no policy can stabilize this workload".into()),
         }
     }

@@ -67,7 +67,7 @@
 //! let Outcome::Policy(made) = synthesize(&workload, &Options::new(Preemption::None))? else {
 //!     return Err("overloaded".into());
 //! };
-//! assert!(made.artifact.certificate.proven);
+//! assert!(made.server().certificate.proven);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -99,6 +99,7 @@
 //! - K. P. White: An effective truncation heuristic for bias reduction in simulation output.
 //!   Simulation 69(6), 1997.
 
+pub mod artifact;
 pub mod ctmc;
 pub mod document;
 pub mod law;

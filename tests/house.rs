@@ -11,11 +11,12 @@ use std::{
 };
 
 /// Each top-level module may import only what stands to its left, and itself; of rooms see [`ROOMS`].
-const ORDER: [&str; 9] = [
+const ORDER: [&str; 10] = [
     "number",
     "document",
     "ctmc",
     "law",
+    "artifact",
     "simulation",
     "report",
     "multiresource",

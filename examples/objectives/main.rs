@@ -6,7 +6,7 @@
 //! Prints the two tables of docs/objectives.md, in some minutes.
 use std::{error::Error, path::Path};
 
-use synth::multiresource::artifact::{Balance, Method, Preemption, Quantity};
+use synth::multiresource::artifact::{Balance, Method, Preemption, Quantity, Subject};
 use synth::multiresource::program::{self, Balancing, Limits};
 use synth::multiresource::synthesis::{Options, Outcome, Synthesis, synthesize};
 use synth::multiresource::workload::Workload;
@@ -85,11 +85,8 @@ impl Question {
 
 /// E\[T\] \[time\], if it is claimed exactly.
 fn mean_response(made: &Synthesis) -> Result<f64, Box<dyn Error>> {
-    let mut claims = made.artifact.claims.iter();
-    let exact = claims.find(|claim| {
-        let whole = claim.quantity == Quantity::MeanResponse && claim.job_type.is_none();
-        whole && claim.method == Method::ExactQbd
-    });
+    let claim = made.artifact.find(Quantity::MeanResponse, Subject::ALL);
+    let exact = claim.filter(|claim| claim.method == Method::ExactQbd);
     Ok(exact.ok_or("its chain is too large for exact means")?.value)
 }
 
@@ -124,7 +121,7 @@ fn row(
         value(&QUESTIONS[2])?,
         value(&QUESTIONS[3])?,
         mix.schedules.len(),
-        made.artifact.provenance.drains.unwrap_or(0),
+        made.server().making.drains.unwrap_or(0),
         mean_response(made)?
     ))
 }

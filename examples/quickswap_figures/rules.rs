@@ -80,7 +80,7 @@ fn adaptive_msr(workload: &Workload, of: Objective, budget: u64) -> Result<Optio
         return Err("no policy can stabilize this workload".into());
     };
     match choose(workload, &options, &choice, made, |_| ()) {
-        Ok(chosen) => Ok(Some(chosen.artifact.policy.into())),
+        Ok(chosen) => Ok(Some(chosen.server().policy.rule.clone().into())),
         Err(ChoiceError::NoneSettles(_)) => Ok(None),
         Err(error) => Err(error.into()),
     }

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use synth::multiresource::artifact::CheckedPolicy;
+use synth::multiresource::artifact::Checked;
 use synth::multiresource::{report, verbs};
 
 use super::{Common, NEGATIVE, Outcome, read_described, tell};
@@ -18,7 +18,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
-    let checked = CheckedPolicy::read(&arguments.policy)?;
+    let checked = Checked::read(&arguments.policy)?;
     if let Some(file) = &arguments.workload {
         let findings = verbs::against(&checked, &read_described(file, common)?)?;
         if !findings.is_empty() {

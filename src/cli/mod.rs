@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 use clap::{Args, Parser, Subcommand};
 use synth::document::{DocumentError, Parsed};
-use synth::multiresource::artifact::{self, ArtifactError};
+use synth::multiresource::artifact::{Artifact, ArtifactError};
 use synth::multiresource::report;
 use synth::multiresource::verbs::VerbError;
 use synth::multiresource::workload::{Described, Workload};
@@ -138,7 +138,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Some(Command::SweepAlpha(arguments)) => sweep::run(arguments, common),
         Some(Command::Optimum(arguments)) => optimum::run(arguments, common),
         Some(Command::Schema) => {
-            let schema = serde_json::to_string_pretty(&artifact::schema())?;
+            let schema = serde_json::to_string_pretty(&Artifact::schema())?;
             emit(None, &format!("{schema}\n"))?;
             Ok(ExitCode::SUCCESS)
         }

@@ -25,6 +25,7 @@ mod sizes;
 mod statistics;
 pub mod sweep;
 mod tournament;
+mod verdict;
 mod watch;
 
 pub use arrivals::{Arrival, ArrivalSource};
@@ -33,6 +34,7 @@ pub use comparison::{Pair, Ranked, Ranking, paired_difference, paired_ratio};
 pub use replication::{Progress, Settings};
 pub use run::{ClassResult, Ending, Health, Run};
 pub use statistics::{BATCHES, Estimate};
+pub use verdict::{Judgement, Verdict};
 pub use watch::{Threshold, Watch, Watched};
 
 pub(crate) use arrivals::{LawDriven, Process};
@@ -45,6 +47,7 @@ pub(crate) use run::Results;
 pub(crate) use sample::Sample;
 pub(crate) use sizes::Sampler;
 pub(crate) use tournament::Tournament;
+pub(crate) use verdict::{Found, Measuring, judge_all};
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use crate::common::{code, stderr, stdout, synth};
 use serde_json::{Value, json};
-use synth::multiresource::artifact::{Balance, CheckedArtifact, Preemption};
+use synth::multiresource::artifact::{Balance, Checked, Preemption};
 use synth::multiresource::program::Balancing;
 use synth::multiresource::synthesis::{Options, Outcome, synthesize};
 use synth::multiresource::workload::Workload;
@@ -31,7 +31,7 @@ fn made(aim: Balance) -> Value {
 }
 
 fn faults(document: &Value) -> Vec<String> {
-    match CheckedArtifact::parse(&document.to_string(), "test") {
+    match Checked::parse(&document.to_string(), "test") {
         Ok(_) => Vec::new(),
         Err(refused) => vec![refused.to_string()],
     }
@@ -44,11 +44,14 @@ fn the_artifact_proves_both_the_load_and_the_balance() {
     for aim in AIMS {
         let document = made(aim);
         assert_eq!(faults(&document), [""; 0], "{aim:?}");
-        let certificate = &document["certificate"];
+        let certificate = &document["evidence"]["servers"][0];
         assert!((certificate["load"].as_f64().unwrap() - 0.9).abs() < 1e-12);
         assert_eq!(certificate["balance"]["aim"], aim.name());
         assert_eq!(certificate["balance"]["proven"], true, "{certificate}");
-        assert_ne!(certificate["mix"]["weights"], document["policy"]["weights"]);
+        assert_ne!(
+            certificate["mix"]["weights"],
+            document["policy"]["servers"][0]["rule"]["msr"]["weights"]
+        );
     }
 }
 
@@ -57,7 +60,7 @@ fn the_artifact_proves_both_the_load_and_the_balance() {
 fn a_record_with_a_fault_is_refused() {
     for aim in AIMS {
         let valid = made(aim);
-        let record = &valid["certificate"]["balance"];
+        let record = &valid["evidence"]["servers"][0]["balance"];
         let times = |pointer: &str, factor: f64| {
             json!(record.pointer(pointer).unwrap().as_f64().unwrap() * factor)
         };
@@ -83,11 +86,15 @@ fn a_record_with_a_fault_is_refused() {
                 json!([0, 0, 0]),
                 "balance.resource_prices",
             ),
-            ("/aim", json!("least-effort"), "certificate.balance.aim"),
+            (
+                "/aim",
+                json!("least-effort"),
+                "evidence.servers[0].balance.aim",
+            ),
         ];
         for (pointer, value, place) in faulty {
             let mut document = valid.clone();
-            *document["certificate"]["balance"]
+            *document["evidence"]["servers"][0]["balance"]
                 .pointer_mut(pointer)
                 .unwrap() = value;
             let found = faults(&document).concat();
@@ -102,12 +109,15 @@ fn record_and_second_mix_go_together() {
     let valid = made(Balance::TotalResponse);
     for missing in ["mix", "balance"] {
         let mut document = valid.clone();
-        document["certificate"]
+        document["evidence"]["servers"][0]
             .as_object_mut()
             .unwrap()
             .remove(missing);
         let found = faults(&document).concat();
-        assert!(found.contains("certificate.mix"), "{missing}: {found}");
+        assert!(
+            found.contains("evidence.servers[0].mix"),
+            "{missing}: {found}"
+        );
     }
 }
 
@@ -126,7 +136,7 @@ fn the_summary_tells_what_the_mix_is_best_for() {
     assert_eq!(code(&told), 0, "{}", stderr(&told));
     let document: Value = serde_json::from_str(&stdout(&told)).unwrap();
     assert_eq!(
-        document["certificate"]["balance"]["weights"],
+        document["evidence"]["servers"][0]["balance"]["weights"],
         json!([0.45, 1.8, 2.0])
     );
     let lines = stderr(&told);

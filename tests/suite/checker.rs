@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::multiresource::artifact::{
-    Artifact, ArtifactError, CheckedArtifact, Family, Method, MsrPolicy, Preemption, Quantity,
-    RelaxedRecord, Route, check, check_against, parse,
+    Artifact, ArtifactError, CertificateRecord, Checked, Claim, Family, Method, MsrPolicy,
+    Preemption, Quantity, RelaxedRecord, Route, SizeLaw, check_against, parse, unmet,
 };
 use synth::multiresource::synthesis::{Options, Outcome, synthesize};
 use synth::multiresource::workload::{Described, Workload};
@@ -29,7 +29,7 @@ fn valid() -> Artifact {
 
 /// What is wrong with a text: path and message of each finding, whoever found it.
 fn faults(text: &str) -> Vec<(String, String)> {
-    match CheckedArtifact::parse(text, "test") {
+    match Checked::parse(text, "test") {
         Ok(_) => Vec::new(),
         Err(ArtifactError::Shape { place, message, .. }) => vec![(place, message)],
         Err(ArtifactError::Refused { findings, .. }) => {
@@ -85,10 +85,14 @@ fn every_policy_of_the_corpus_stands_in_its_table() {
 }
 
 fn msr(artifact: &mut Artifact) -> &mut MsrPolicy {
-    match &mut artifact.policy {
+    match &mut artifact.policy.servers[0].rule {
         Family::Msr(policy) => policy,
         other => panic!("{other:?}"),
     }
+}
+
+fn proof(artifact: &mut Artifact) -> &mut CertificateRecord {
+    &mut artifact.evidence.servers[0]
 }
 
 /// Several faults are told together.
@@ -97,19 +101,20 @@ fn all_faults_are_reported() {
     let mut artifact = valid();
     msr(&mut artifact).weights = vec![-1.0, 2.0];
     msr(&mut artifact).order = vec![1, 1];
-    artifact.certificate.prices[0] = f64::NAN;
+    proof(&mut artifact).prices[0] = f64::NAN;
     artifact.claims[2].unit = "h".into();
     artifact.claims[3].job_type = Some("x".into());
-    let paths: Vec<String> = check(&artifact)
+    let paths: Vec<String> = artifact
+        .check()
         .unwrap_err()
         .into_iter()
         .map(|f| f.path)
         .collect();
     let expected = [
-        "policy.weights[0]",
-        "policy.loop[1]",
-        "certificate.prices[0]",
-        "certificate.prices",
+        "policy.servers[0].rule.msr.weights[0]",
+        "policy.servers[0].rule.msr.loop[1]",
+        "evidence.servers[0].prices[0]",
+        "evidence.servers[0].prices",
         "claims[2].unit",
         "claims[3].type",
     ];
@@ -123,17 +128,17 @@ fn numbers_that_are_none_are_refused() {
         let changes: [fn(&mut Artifact, f64); 8] = [
             |a, x| msr(a).weights[0] = x,
             |a, x| msr(a).switching_rate = x,
-            |a, x| a.certificate.load = x,
-            |a, x| a.certificate.bound = x,
-            |a, x| a.certificate.gap = x,
-            |a, x| a.certificate.resource_prices[1] = x,
+            |a, x| proof(a).load = x,
+            |a, x| proof(a).bound = x,
+            |a, x| proof(a).gap = x,
+            |a, x| proof(a).resource_prices[1] = x,
             |a, x| a.claims[0].value = x,
             |a, x| a.claims[3].value = x,
         ];
         for (n, change) in changes.into_iter().enumerate() {
             let mut artifact = valid();
             change(&mut artifact, bad);
-            assert!(check(&artifact).is_err(), "{bad} in change {n}");
+            assert!(artifact.check().is_err(), "{bad} in change {n}");
         }
     }
 }
@@ -158,13 +163,13 @@ fn a_concurrent_route_that_is_too_large_is_said_where_a_claim_depends_on_it() {
     policy.weights = vec![0.5, 0.5];
     policy.order = vec![0, 1];
     policy.route = Route::ALL[1];
-    artifact.provenance.drains = Some(320);
-    artifact.certificate.exact = None;
-    let findings = check(&artifact).unwrap_err();
+    artifact.provenance.servers[0].drains = Some(320);
+    proof(&mut artifact).exact = None;
+    let findings = artifact.check().unwrap_err();
     assert_eq!(findings.len(), 1, "{findings:?}");
-    assert_eq!(findings[0].path, "policy.route");
+    assert_eq!(findings[0].path, "policy.servers[0].rule.msr.route");
     artifact.claims.truncate(1);
-    check(&artifact).unwrap();
+    artifact.check().unwrap();
 }
 
 #[test]
@@ -176,7 +181,7 @@ fn a_policy_for_another_workload_is_told_by_its_differences() {
         let other = Workload::parse(&text.replace(from, to), "other.yaml")
             .unwrap()
             .workload;
-        check_against(&artifact, &other)
+        check_against(&artifact.workload, &other.record())
             .into_iter()
             .map(|f| f.to_string())
             .collect()
@@ -186,7 +191,7 @@ fn a_policy_for_another_workload_is_told_by_its_differences() {
         (
             "cpu: 20",
             "cpu: 21",
-            "workload.resources[0].capacity: capacity of `cpu`: made for 20, but the workload has 21",
+            "workload.servers[0].capacity[0]: capacity of `cpu`: made for 20, but the workload has 21",
         ),
         (
             "network",
@@ -238,10 +243,10 @@ fn a_policy_for_another_workload_is_told_by_its_differences() {
 #[test]
 fn an_order_of_types_is_part_of_the_workload() {
     let mut artifact = valid();
-    let workload = check(&artifact).unwrap();
-    assert_eq!(check_against(&artifact, &workload), []);
+    let given = artifact.check().unwrap().fleet().record();
+    assert_eq!(check_against(&artifact.workload, &given), []);
     artifact.workload.types.swap(0, 1);
-    let found = check_against(&artifact, &workload);
+    let found = check_against(&artifact.workload, &given);
     assert_eq!(found[0].path, "workload.types");
     assert!(
         found[0].message.contains("type-2, type-1, type-3"),
@@ -259,37 +264,40 @@ fn exact_methods_are_refused_for_laws_that_are_not_followed() {
         - {name: c, demand: {cpu: 2}, arrival_rate: .1, mean_size: 1}\n";
     let workload = Workload::parse(text, "t.yaml").unwrap().workload;
     let artifact = synthesized(&workload, Preemption::Full, None, 1.0).unwrap();
-    check(&artifact).unwrap();
-    let mut forged = artifact.clone();
-    for claim in &mut forged.claims {
-        let approximate = !claim.method.is_exact();
-        if approximate && claim.quantity == Quantity::MeanNumber {
-            claim.method = Method::ExactQbd;
-        }
-    }
-    let findings = check(&forged).unwrap_err();
-    let expected = [
-        "ApproximationPoissonArrivals",
-        "ApproximationExponentialSizes",
-        "ApproximationMemoryless",
-    ];
-    let methods: Vec<&String> = findings
+    artifact.check().unwrap();
+    // The numbers are approximate for this workload, since it does not meet what they assume.
+    let is_approximate = |claim: &Claim| {
+        let kind = claim.job_type.as_deref();
+        unmet(&claim.holds_for, kind, &workload, artifact.preempts()).any()
+    };
+    let means = artifact
+        .claims
         .iter()
-        .filter(|f| f.path.ends_with(".method"))
-        .map(|f| &f.message)
+        .filter(|c| c.quantity == Quantity::MeanNumber);
+    let approximate: Vec<Option<&str>> = means
+        .filter(|c| is_approximate(c))
+        .map(|c| c.job_type.as_deref())
         .collect();
-    assert_eq!(methods.len(), 3, "{findings:#?}");
-    for (message, expected) in methods.iter().zip(expected) {
-        assert!(message.contains(expected), "{message}");
+    assert_eq!(approximate, [Some("a"), Some("b"), None]);
+    let forgeries: [fn(&mut Claim); 4] = [
+        |claim| claim.holds_for.arrivals = None,
+        |claim| claim.holds_for.sizes = None,
+        |claim| claim.holds_for.sizes = Some(SizeLaw::PhaseType),
+        |claim| claim.method = Method::ApproximationQueueLength,
+    ];
+    for (n, forgery) in forgeries.into_iter().enumerate() {
+        let mut forged = artifact.clone();
+        let mean = |c: &Claim| c.quantity == Quantity::MeanNumber && c.job_type.is_some();
+        forged
+            .claims
+            .iter_mut()
+            .filter(|c| mean(c))
+            .for_each(forgery);
+        let findings = forged.check().unwrap_err();
+        let places = ["holds_for", "holds_for", "holds_for", "value"];
+        let found = findings.iter().filter(|f| f.path.ends_with(places[n]));
+        assert_eq!(found.count(), 3, "{n}: {findings:#?}");
     }
-    // The other way about: what is exact may not be called approximate either.
-    let mut modest = artifact;
-    for claim in &mut modest.claims {
-        if claim.method == Method::ExactQbd {
-            claim.method = Method::ApproximationPoissonArrivals;
-        }
-    }
-    assert!(check(&modest).is_err());
 }
 
 /// A fresh artifact, if the workload can be stabilized, made with so much exact analysis.
@@ -314,7 +322,7 @@ fn synthesized(
 
 /// What the checker finds in a fresh artifact, which should be nothing.
 fn disagreements(artifact: &Artifact, what: &str) -> Vec<String> {
-    let findings = check(artifact).err().unwrap_or_default();
+    let findings = artifact.check().err().unwrap_or_default();
     findings.iter().map(|f| format!("{what}: {f}")).collect()
 }
 
@@ -379,9 +387,9 @@ fn random_workload(rng: &mut Xoshiro256PlusPlus) -> Workload {
 fn random_laws(rng: &mut Xoshiro256PlusPlus) -> Workload {
     let plain = random_workload(rng).record();
     let mut text = String::from("kind: multiresource\ntime_unit: s\nserver: {capacity: {");
-    let resources = plain.resources.iter();
+    let resources = plain.resources.iter().zip(&plain.servers[0].capacity);
     text += &resources
-        .map(|r| format!("{}: {}", r.name, r.capacity))
+        .map(|(r, capacity)| format!("{r}: {capacity}"))
         .collect::<Vec<_>>()
         .join(", ");
     text += "}}\njobs:\n";
@@ -486,20 +494,20 @@ fn bounds_by_tables_are_valid() {
             panic!("{class} {seed}");
         };
         let mut artifact = made.artifact;
-        assert!(artifact.certificate.proven, "{class} {seed}");
-        assert_eq!(check(&artifact).err(), None, "{class} {seed}");
-        let Some(relaxed) = artifact.certificate.relaxed.clone() else {
+        assert!(proof(&mut artifact).proven, "{class} {seed}");
+        assert_eq!(artifact.check().err(), None, "{class} {seed}");
+        let Some(relaxed) = proof(&mut artifact).relaxed.clone() else {
             continue;
         };
         by_table += 1;
         // A bound that is too good by 1e-6 is refused, table or not, and prices below 0 prove nothing.
-        artifact.certificate.bound *= 1.0 + 1e-6;
-        assert!(check(&artifact).is_err(), "{class} {seed}");
-        artifact.certificate.relaxed = Some(RelaxedRecord {
+        proof(&mut artifact).bound *= 1.0 + 1e-6;
+        assert!(artifact.check().is_err(), "{class} {seed}");
+        proof(&mut artifact).relaxed = Some(RelaxedRecord {
             prices: relaxed.prices.iter().map(|_| -1.0).collect(),
             ..relaxed
         });
-        assert!(check(&artifact).is_err(), "{class} {seed}");
+        assert!(artifact.check().is_err(), "{class} {seed}");
     }
     assert!(by_table >= 2, "{by_table}");
 }

@@ -4,9 +4,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use synth::multiresource::artifact::{
-    Admission, Balance, CheckedArtifact, Drain, Preemption, Route,
-};
+use synth::multiresource::artifact::{Admission, Balance, Checked, Drain, Preemption, Route};
 use synth::multiresource::program::Balancing;
 use synth::multiresource::synthesis::{Options, Outcome, synthesize};
 use synth::multiresource::workload::Workload;
@@ -49,18 +47,21 @@ fn is_harmless(mutant: &Mutant, idle: &[&str]) -> bool {
         // matter; of the tuning, and of what a change would do, only the sense is checked.
         || below(&["/provenance/tool", "/provenance/options", "/provenance/solver"])
         || below(&["/provenance/rounds", "/provenance/columns"])
-        || below(&["/provenance/tuning", "/provenance/what_if"])
+        || below(&["/provenance/servers/0/tuning", "/provenance/servers/0/what_if"])
         // The claims hold for a policy without these, and say so.
-        || below(&["/policy/backfill", "/policy/empty_slots"])
+        || below(&[
+            "/policy/servers/0/rule/msr/backfill",
+            "/policy/servers/0/rule/msr/empty_slots",
+        ])
         || below(idle)
         // Higher resource prices cover the values too; the knapsack is then searched, not bounded.
-        || (below(&["/certificate/resource_prices/", "/certificate/balance/resource_prices/"])
+        || (below(&["/evidence/servers/0/resource_prices/", "/evidence/servers/0/balance/resource_prices/"])
             && is(&["×1.001", "2^32 - 1", "2^64 - 1"]))
         // A gap of 1e-12 is a rounding error, and so is a thousandth of it.
-        || (["/certificate/gap", "/certificate/balance/gap"].contains(&pointer.as_str())
+        || (["/evidence/servers/0/gap", "/evidence/servers/0/balance/gap"].contains(&pointer.as_str())
             && is(&["×1.001", "0"]))
         // An artifact may claim less, and prove its load in doubles only.
-        || (pointer == "/certificate/exact" && is(&["removed", "null"]))
+        || (pointer == "/evidence/servers/0/exact" && is(&["removed", "null"]))
         || (a_claim && is(&["removed"]))
         || (pointer == "/claims" && is(&["empty"]))
 }
@@ -208,7 +209,7 @@ fn balanced(model: &str, preemption: Preemption, route: Route, aim: Option<Balan
 
 /// Mutants that pass though they should not.
 fn survivors(valid: &Value, idle: &[&str]) -> Vec<String> {
-    let passes = |document: &Value| CheckedArtifact::parse(&document.to_string(), "mutant").is_ok();
+    let passes = |document: &Value| Checked::parse(&document.to_string(), "mutant").is_ok();
     assert!(passes(valid));
     let survived = |m: &&Mutant| !is_harmless(m, idle) && passes(&m.document);
     let all = mutants(valid);
@@ -228,7 +229,7 @@ fn no_fault_in_a_policy_of_section_7_passes() {
     // Without a cost of preemption there are no routes.
     let cases: [(Preemption, &[&str]); 3] = [
         (Preemption::None, &[]),
-        (Preemption::Full, &["/policy/route"]),
+        (Preemption::Full, &["/policy/servers/0/rule/msr/route"]),
         (Preemption::Setup, &[]),
     ];
     for (preemption, idle) in cases {
@@ -244,7 +245,7 @@ fn no_fault_in_a_policy_with_three_schedules_passes() {
         admission: Admission::Eager,
     };
     // Here no route has room for anybody before its end.
-    let idle = ["/policy/route/admission"];
+    let idle = ["/policy/servers/0/rule/msr/route/admission"];
     let found = survivors(&artifact("four_types", Preemption::None, route), &idle);
     assert!(found.is_empty(), "{found:#?}");
 }
@@ -262,7 +263,7 @@ fn no_fault_in_a_balanced_policy_passes() {
         Balance::WorstResponse,
     ] {
         let document = balanced("section7", Preemption::Full, route, Some(aim));
-        let found = survivors(&document, &["/policy/route"]);
+        let found = survivors(&document, &["/policy/servers/0/rule/msr/route"]);
         assert!(found.is_empty(), "{aim:?}: {found:#?}");
     }
 }
@@ -272,10 +273,9 @@ fn no_fault_in_a_balanced_policy_passes() {
 #[test]
 fn no_fault_in_the_evidence_of_other_families_passes() {
     let idle = [
-        "/policy",
-        "/kind",
-        "/certificate/mix/schedules",
-        "/provenance/choice",
+        "/policy/servers/0/rule",
+        "/evidence/servers/0/mix/schedules",
+        "/provenance/servers/0/choice",
     ];
     for name in [
         "static-quickswap",
@@ -316,13 +316,16 @@ fn harmless_changes_pass() {
         ("/provenance/tool", json!("by hand")),
         ("/provenance/options", json!([])),
         ("/provenance/rounds", json!(0)),
-        ("/policy/backfill", json!("none")),
-        ("/policy/empty_slots", json!("phantom")),
-        ("/policy/route/drain", json!("concurrent")),
+        ("/policy/servers/0/rule/msr/backfill", json!("none")),
+        ("/policy/servers/0/rule/msr/empty_slots", json!("phantom")),
+        (
+            "/policy/servers/0/rule/msr/route/drain",
+            json!("concurrent"),
+        ),
         ("/claims", json!([])),
     ] {
         *document.pointer_mut(pointer).unwrap() = value;
-        let checked = CheckedArtifact::parse(&document.to_string(), pointer);
+        let checked = Checked::parse(&document.to_string(), pointer);
         assert!(checked.is_ok(), "{}", checked.unwrap_err());
     }
 }

@@ -49,9 +49,12 @@ fn the_artifact_goes_to_standard_output_and_the_summary_to_standard_error() {
     ]);
     let artifact: serde_json::Value = serde_json::from_str(&stdout(&made)).unwrap();
     assert_eq!(artifact["format"], "synth-policy");
-    assert_eq!(artifact["certificate"]["proven"], true);
-    assert!((artifact["certificate"]["load"].as_f64().unwrap() - 131.0 / 200.0).abs() < 1e-12);
-    assert_eq!(artifact["provenance"]["drains"], 9);
+    assert_eq!(artifact["evidence"]["servers"][0]["proven"], true);
+    assert!(
+        (artifact["evidence"]["servers"][0]["load"].as_f64().unwrap() - 131.0 / 200.0).abs()
+            < 1e-12
+    );
+    assert_eq!(artifact["provenance"]["servers"][0]["drains"], 9);
     insta::assert_snapshot!(stderr(&made));
     let quiet = synth(&[
         "--workload",
@@ -586,12 +589,15 @@ fn a_policy_is_made_anew_from_an_earlier_one() {
     }
     let text = std::fs::read_to_string(&later).unwrap();
     let artifact: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(artifact["policy"]["preemption"], "full");
+    assert_eq!(
+        artifact["policy"]["servers"][0]["rule"]["msr"]["preemption"],
+        "full"
+    );
     assert_eq!(code(&synth(&["check", &later])), 0);
     // The same load as from nothing.
     let alone = synth(&["--quiet", "--workload", &drifted, "--preemption", "full"]);
     let alone: serde_json::Value = serde_json::from_str(&stdout(&alone)).unwrap();
-    let load = |of: &serde_json::Value| of["certificate"]["load"].as_f64().unwrap();
+    let load = |of: &serde_json::Value| of["evidence"]["servers"][0]["load"].as_f64().unwrap();
     assert!((load(&alone) / load(&artifact) - 1.0).abs() < 1e-12);
     // Neither is lost: not the earlier one by the new one, and no workload for a policy.
     let lost = synth(&[&again[..], &["--output", &earlier]].concat());

@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicBool;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use synth::multiresource::artifact::{
-    AdaptiveQuickswapPolicy, Artifact, Backfill, CheckedArtifact, EmptySlots, Family, Objective,
+    AdaptiveQuickswapPolicy, Artifact, Backfill, Checked, EmptySlots, Family, Objective,
     Preemption, Route, StaticQuickswapPolicy,
 };
 use synth::multiresource::optimum::{self, optimum};
@@ -50,10 +50,12 @@ struct Interpreter {
 
 impl Interpreter {
     fn new(artifact: &Artifact) -> Self {
-        let workload = artifact.workload.check().unwrap();
-        let mut rule = synth::multiresource::policy::online(&artifact.policy, &workload);
-        let preemptible = artifact.policy.preempts();
-        let mut system = System::new(&workload, rule.clocks(), preemptible);
+        let fleet = artifact.workload.check().unwrap();
+        let workload = fleet.envelope();
+        let family = &artifact.policy.servers[0].rule;
+        let mut rule = synth::multiresource::policy::online(family, workload);
+        let preemptible = family.preempts();
+        let mut system = System::new(workload, rule.clocks(), preemptible);
         rule.begin(&mut system);
         Interpreter { system, rule }
     }
@@ -279,8 +281,8 @@ fn vectors_are_reproduced() {
         let vector: Vector =
             serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
         let text = vector.artifact.to_string();
-        let checked = CheckedArtifact::parse(&text, &name.to_string()).unwrap();
-        kinds.insert(checked.artifact().policy.name());
+        let checked = Checked::parse(&text, &name.to_string()).unwrap();
+        kinds.insert(checked.artifact().policy.servers[0].rule.name());
         let mut interpreter = Interpreter::new(checked.artifact());
         let mut starts = 0;
         for (n, step) in vector.steps.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use synth::multiresource::artifact::{
-    Artifact, ArtifactError, CheckedArtifact, Family, Preemption, Proven, check,
+    Artifact, ArtifactError, Checked, Family, Preemption, Proven,
 };
 use synth::multiresource::program::{self, Limits};
 use synth::multiresource::synthesis::{Options, Outcome, SynthesisError, synthesize};
@@ -79,24 +79,27 @@ fn policies_carry_their_fractions() {
         ("one_or_all", "123/160"),
     ] {
         let artifact = made(&model(name));
-        let exact = artifact.certificate.exact.clone().unwrap();
+        let exact = artifact.evidence.servers[0].exact.clone().unwrap();
         assert_eq!(
-            (exact.load.to_string().as_str(), artifact.certificate.gap),
+            (
+                exact.load.to_string().as_str(),
+                artifact.evidence.servers[0].gap
+            ),
             (load, 0.0)
         );
         assert!(exact.prices.is_some(), "{name}");
-        assert_eq!(check(&artifact).err(), None, "{name}");
+        assert_eq!(artifact.check().err(), None, "{name}");
         let text = artifact.to_json().unwrap();
-        let again = CheckedArtifact::parse(&text, name).unwrap();
-        assert_eq!(again.artifact().certificate, artifact.certificate);
+        let again = Checked::parse(&text, name).unwrap();
+        assert_eq!(again.artifact().evidence, artifact.evidence);
     }
     // A bounded Pareto law has no mean that is a fraction.
-    assert_eq!(made(&model("bursty")).certificate.exact, None);
+    assert_eq!(made(&model("bursty")).evidence.servers[0].exact, None);
 }
 
 /// Paths of what is wrong with a document.
 fn faults(document: &Value) -> Vec<String> {
-    match CheckedArtifact::parse(&document.to_string(), "test") {
+    match Checked::parse(&document.to_string(), "test") {
         Ok(_) => Vec::new(),
         Err(ArtifactError::Shape { place, .. }) => vec![place],
         Err(ArtifactError::Refused { findings, .. }) => {
@@ -112,26 +115,34 @@ fn a_lie_in_fractions_is_refused_where_it_stands() {
     let valid = serde_json::to_value(made(&model("section7"))).unwrap();
     assert_eq!(faults(&valid), [""; 0]);
     for (field, lie, path) in [
-        ("load", json!("8/10"), "certificate.exact.load"),
-        ("load", json!("0.9"), "certificate.exact.load"),
-        ("load", json!("9/11"), "certificate.exact.load"),
+        ("load", json!("8/10"), "evidence.servers[0].exact.load"),
+        ("load", json!("0.9"), "evidence.servers[0].exact.load"),
+        ("load", json!("9/11"), "evidence.servers[0].exact.load"),
         (
             "load",
             json!("900000000000001/1000000000000000"),
-            "certificate.exact.load",
+            "evidence.servers[0].exact.load",
         ),
-        ("load", json!(0.9), "certificate.exact.load"),
-        ("weights", json!(["1/2"]), "certificate.exact.weights"),
+        ("load", json!(0.9), "evidence.servers[0].exact.load"),
+        (
+            "weights",
+            json!(["1/2"]),
+            "evidence.servers[0].exact.weights",
+        ),
         (
             "weights",
             json!(["1/2", "1/3"]),
-            "certificate.exact.weights",
+            "evidence.servers[0].exact.weights",
         ),
-        ("weights", json!(["1", "0"]), "certificate.exact.weights[1]"),
+        (
+            "weights",
+            json!(["1", "0"]),
+            "evidence.servers[0].exact.weights[1]",
+        ),
         (
             "weights",
             json!(["-1/2", "3/2"]),
-            "certificate.exact.weights[0]",
+            "evidence.servers[0].exact.weights[0]",
         ),
         (
             "weights",
@@ -139,23 +150,27 @@ fn a_lie_in_fractions_is_refused_where_it_stands() {
                 "500000000000001/1000000000000000",
                 "499999999999999/1000000000000000"
             ]),
-            "certificate.exact.load",
+            "evidence.servers[0].exact.load",
         ),
-        ("prices", json!(["1/8", "3/8"]), "certificate.exact.prices"),
+        (
+            "prices",
+            json!(["1/8", "3/8"]),
+            "evidence.servers[0].exact.prices",
+        ),
         (
             "prices",
             json!(["1/8", "3/8", "1/4"]),
-            "certificate.exact.prices",
+            "evidence.servers[0].exact.prices",
         ),
         (
             "prices",
             json!(["3/8", "1/8", "1/2"]),
-            "certificate.exact.prices",
+            "evidence.servers[0].exact.prices",
         ),
         (
             "prices",
             json!(["1/3", "1/3", "1/3"]),
-            "certificate.exact.prices",
+            "evidence.servers[0].exact.prices",
         ),
         (
             "prices",
@@ -164,15 +179,19 @@ fn a_lie_in_fractions_is_refused_where_it_stands() {
                 "374999999999999/1000000000000000",
                 "1/2"
             ]),
-            "certificate.exact.prices",
+            "evidence.servers[0].exact.prices",
         ),
-        ("prices", json!(null), "certificate.exact"),
-        ("proven", json!("mix"), "certificate.exact"),
-        ("proven", json!("surely"), "certificate.exact.proven"),
-        ("surprise", json!(1), "certificate.exact.surprise"),
+        ("prices", json!(null), "evidence.servers[0].exact"),
+        ("proven", json!("mix"), "evidence.servers[0].exact"),
+        (
+            "proven",
+            json!("surely"),
+            "evidence.servers[0].exact.proven",
+        ),
+        ("surprise", json!(1), "evidence.servers[0].exact.surprise"),
     ] {
         let mut document = valid.clone();
-        document["certificate"]["exact"][field] = lie.clone();
+        document["evidence"]["servers"][0]["exact"][field] = lie.clone();
         let found = faults(&document);
         assert!(
             found.iter().any(|p| p == path),
@@ -184,15 +203,16 @@ fn a_lie_in_fractions_is_refused_where_it_stands() {
         ("bound", 0.899_999_999_999_999),
     ] {
         let mut document = valid.clone();
-        document["certificate"][field] = json!(lie);
+        document["evidence"]["servers"][0][field] = json!(lie);
         assert!(
-            faults(&document).contains(&format!("certificate.{field}")),
+            faults(&document).contains(&format!("evidence.servers[0].{field}")),
             "{field}"
         );
     }
     let mut document = valid.clone();
-    document["policy"]["weights"] = json!([0.500_000_000_000_001, 0.499_999_999_999_999]);
-    assert!(faults(&document).contains(&"policy.weights[0]".to_string()));
+    document["policy"]["servers"][0]["rule"]["msr"]["weights"] =
+        json!([0.500_000_000_000_001, 0.499_999_999_999_999]);
+    assert!(faults(&document).contains(&"policy.servers[0].rule.msr.weights[0]".to_string()));
 }
 
 /// A mix that is worse by a hair, with its own true load, called the optimum: doubles do not tell,
@@ -200,29 +220,30 @@ fn a_lie_in_fractions_is_refused_where_it_stands() {
 #[test]
 fn a_mix_that_is_worse_by_a_hair_is_not_the_optimum() {
     let mut artifact = made(&section7_at(".5"));
-    let Family::Msr(policy) = &mut artifact.policy else {
+    let Family::Msr(policy) = &mut artifact.policy.servers[0].rule else {
         panic!("{:?}", artifact.policy);
     };
     assert_eq!(policy.schedules, [[0, 0, 2], [1, 4, 0]]);
     policy.weights = vec![0.4999999999, 0.5000000001];
-    let exact = artifact.certificate.exact.as_mut().unwrap();
+    let proof = &mut artifact.evidence.servers[0];
+    let exact = proof.exact.as_mut().unwrap();
     let fraction = |text: &str| serde_json::from_value(json!(text)).unwrap();
     exact.weights = ["4999999999/10000000000", "5000000001/10000000000"]
         .map(fraction)
         .into();
     exact.load = fraction("2500000000/4999999999");
-    artifact.certificate.load = 2_500_000_000.0 / 4_999_999_999.0;
-    artifact.certificate.bound = artifact.certificate.load;
+    proof.load = 2_500_000_000.0 / 4_999_999_999.0;
+    proof.bound = proof.load;
     let faults = |artifact: &Artifact| -> Vec<String> {
-        let findings = check(artifact).err().unwrap_or_default();
+        let findings = artifact.check().err().unwrap_or_default();
         findings
             .into_iter()
             .map(|f| f.path)
-            .filter(|p| p.starts_with("certificate"))
+            .filter(|p| p.starts_with("evidence"))
             .collect()
     };
-    assert_eq!(faults(&artifact), ["certificate.exact.prices"]);
-    let exact = artifact.certificate.exact.as_mut().unwrap();
+    assert_eq!(faults(&artifact), ["evidence.servers[0].exact.prices"]);
+    let exact = artifact.evidence.servers[0].exact.as_mut().unwrap();
     (exact.proven, exact.prices) = (Proven::Mix, None);
     assert_eq!(faults(&artifact), [""; 0]);
 }

@@ -4,12 +4,12 @@ use crate::common::{code, stderr, stdout, synth};
 use serde_json::{Value, json};
 use synth::document::DocumentError;
 use synth::multiresource::artifact::{
-    ArtifactError, Backfill, CheckedFleet, EmptySlots, Family, FleetArtifact, Method, Preemption,
-    Quantity, Routing,
+    Artifact, ArtifactError, Backfill, Checked, EmptySlots, Family, Method, Preemption, Quantity,
+    Routing, SizeLaw, Subject, unmet,
 };
 use synth::multiresource::policy::Router;
 use synth::multiresource::program::{Limits, solve, solve_fleet, solve_fleet_by_enumeration};
-use synth::multiresource::simulator::{Run, Settings, Verdict, judge_fleet, simulate_fleet};
+use synth::multiresource::simulator::{Run, Settings, Verdict, judge, simulate_fleet};
 use synth::multiresource::synthesis::{
     FleetOutcome, Options, Outcome, synthesize, synthesize_fleet,
 };
@@ -50,7 +50,7 @@ fn load(fleet: &Fleet) -> f64 {
     solution.certificate.load
 }
 
-fn artifact(fleet: &Fleet, options: &Options) -> FleetArtifact {
+fn artifact(fleet: &Fleet, options: &Options) -> Artifact {
     match synthesize_fleet(fleet, options).unwrap() {
         FleetOutcome::Policy(made) => made.artifact,
         other => panic!("no policy: {other:?}"),
@@ -66,13 +66,13 @@ fn as_analysed() -> Options {
     }
 }
 
-fn checked(fleet: &Fleet, options: &Options) -> CheckedFleet {
-    CheckedFleet::check(artifact(fleet, options)).unwrap()
+fn checked(fleet: &Fleet, options: &Options) -> Checked {
+    Checked::check(artifact(fleet, options)).unwrap()
 }
 
-fn simulated(policy: &CheckedFleet, routing: Routing, events: u64) -> Run {
-    let shapes = &policy.artifact().policy.shapes;
-    let policies: Vec<Family> = shapes.iter().map(|s| s.policy.policy.clone()).collect();
+fn simulated(policy: &Checked, routing: Routing, events: u64) -> Run {
+    let servers = policy.artifact().policy.servers.iter();
+    let policies: Vec<Family> = servers.map(|server| server.rule.clone()).collect();
     let settings = Settings {
         events,
         precision: 1e-9,
@@ -126,11 +126,7 @@ fn a_fleet_of_one_has_the_means_of_the_server() {
     };
     let fleet = artifact(&fleet, &options);
     for found in fleet.claims.iter().filter(|c| c.quantity != Quantity::Load) {
-        let same = one
-            .artifact
-            .claims
-            .iter()
-            .find(|c| (c.quantity, &c.job_type) == (found.quantity, &found.job_type));
+        let same = one.artifact.find(found.quantity, found.subject());
         is_near(found.value, same.unwrap().value);
     }
     let number = fleet
@@ -154,7 +150,7 @@ fn shapes_that_are_alike_are_one() {
     let twice = mixed("  - {count: 10, capacity: {cpu: 3, gpu: 1}}\n");
     is_near(load(&read(&twice).unwrap()), load(&together) / 2.0);
     let made = artifact(&together, &as_analysed());
-    assert_eq!(made.policy.shapes[0].routing, [1.0; 3]);
+    assert_eq!(made.policy.servers[0].routing, [1.0; 3]);
 }
 
 /// By hand. Jobs of 2 cpus: a server of 3 holds one of them and one of 5 holds two, so that 2
@@ -208,10 +204,11 @@ fn a_shape_in_plenty_has_a_policy_too() {
     ))
     .unwrap();
     let made = artifact(&fleet, &as_analysed());
-    assert!(made.certificate.proven);
-    let loads = made.policy.shapes.iter().map(|s| s.policy.certificate.load);
-    loads.for_each(|own| assert!(own <= made.certificate.load * (1.0 + 1e-12)));
-    CheckedFleet::check(made).unwrap();
+    let all = made.evidence.fleet.as_ref().unwrap();
+    assert!(all.proven);
+    let loads = made.evidence.servers.iter().map(|own| own.load);
+    loads.for_each(|own| assert!(own <= all.load * (1.0 + 1e-12)));
+    Checked::check(made).unwrap();
 }
 
 #[test]
@@ -238,7 +235,7 @@ fn routing_at_random_has_the_fractions_of_the_policy() {
             let draw = (f64::from(n) + 0.5) / f64::from(draws);
             sent[router.route(i, &[0; 5], draw)] += 1;
         }
-        let shapes = &policy.artifact().policy.shapes;
+        let shapes = &policy.artifact().policy.servers;
         let each =
             [0, 0, 1, 1, 1].map(|h: usize| shapes[h].routing[i] / f64::from(shapes[h].count));
         for (sent, fraction) in sent.iter().zip(each) {
@@ -281,10 +278,7 @@ jobs:
 #[test]
 fn the_mean_of_erlangs_queues() {
     let made = artifact(&read(UNEQUAL).unwrap(), &as_analysed());
-    let claimed = |quantity| {
-        let mut claims = made.claims.iter();
-        claims.find(|c| c.quantity == quantity).unwrap().value
-    };
+    let claimed = |quantity| made.find(quantity, Subject::ALL).unwrap().value;
     is_near(claimed(Quantity::Load), 0.4);
     let expected = 2.0 * 0.4 / 0.6 + 1.2 + 0.48 / 3.4 * 0.4 / 0.6;
     is_near(claimed(Quantity::MeanNumber), expected);
@@ -300,24 +294,41 @@ fn the_fleets_means_are_as_exact_as_its_servers() {
         effort: 1e-12,
         ..as_analysed()
     };
+    let none = Options::new(Preemption::None);
+    let exponential = Some(SizeLaw::Exponential);
     let cases = [
-        (&text, as_analysed(), Method::ExactQbd),
-        (&staged, as_analysed(), Method::ExactQbd),
-        (
-            &staged,
-            Options::new(Preemption::None),
-            Method::ApproximationExponentialSizes,
-        ),
-        (&text, short, Method::ApproximationQueueLength),
+        (&text, as_analysed(), Method::ExactQbd, exponential, true),
+        (&staged, none, Method::ExactQbd, exponential, false),
+        (&text, short, Method::ApproximationQueueLength, None, true),
     ];
-    for (text, options, method) in cases {
+    for (text, options, method, sizes, is_met) in cases {
         let policy = checked(&read(text).unwrap(), &options);
-        let claims = &policy.artifact().claims;
-        assert_eq!(claims.len(), 9);
-        for claim in claims.iter().filter(|c| c.quantity != Quantity::Load) {
-            assert_eq!(claim.method, method);
-            assert_eq!(claim.holds_for.routing, Some(Routing::Probabilistic));
+        let (artifact, envelope) = (policy.artifact(), policy.workload().envelope());
+        let whole = artifact.claims.iter().filter(|c| c.server.is_none());
+        assert_eq!(whole.clone().count(), 9);
+        for claim in whole.filter(|c| c.quantity != Quantity::Load) {
+            assert_eq!((claim.method, claim.holds_for.sizes), (method, sizes));
+            assert_eq!(claim.holds_for.own.routing, Some(Routing::Probabilistic));
+            let kind = claim.job_type.as_deref();
+            let unmet = unmet(&claim.holds_for, kind, envelope, artifact.preempts());
+            assert_eq!(!unmet.any(), is_met, "{claim:?}");
         }
+    }
+    // With preemption the stages are followed: of each type, and of all where one has them.
+    let policy = checked(&read(&staged).unwrap(), &as_analysed());
+    let (artifact, envelope) = (policy.artifact(), policy.workload().envelope());
+    for (kind, sizes) in [
+        (Some("web"), Some(SizeLaw::PhaseType)),
+        (Some("wide"), exponential),
+        (None, Some(SizeLaw::PhaseType)),
+    ] {
+        let claim = artifact.find(Quantity::MeanNumber, Subject::of_type(kind));
+        let claim = claim.unwrap();
+        assert_eq!(
+            (claim.method, claim.holds_for.sizes),
+            (Method::ExactQbd, sizes)
+        );
+        assert!(!unmet(&claim.holds_for, kind, envelope, true).any());
     }
 }
 
@@ -393,7 +404,7 @@ fn exact_means_are_confirmed_under_probabilistic_routing() {
     for text in [exponential, staged] {
         let policy = checked(&read(&text).unwrap(), &as_analysed());
         let run = simulated(&policy, Routing::Probabilistic, 12_000_000);
-        let judged = judge_fleet(&policy, &run);
+        let judged = judge(policy.artifact(), policy.workload().envelope(), &run);
         let examined: Vec<_> = judged
             .iter()
             .filter(|j| j.verdict != Verdict::NotExamined)
@@ -403,7 +414,7 @@ fn exact_means_are_confirmed_under_probabilistic_routing() {
             assert_eq!(judgement.verdict, Verdict::Confirmed, "{judgement:?}");
         }
         // Conservation: what is in service is what comes, on all servers together.
-        for (kind, found) in policy.fleet().types().iter().zip(&run.types) {
+        for (kind, found) in policy.workload().fleet().types().iter().zip(&run.types) {
             let busy = found.mean_in_service.unwrap();
             assert!(busy.covers(kind.offered_load(), 0.999), "{busy:?}");
         }
@@ -442,7 +453,7 @@ fn the_same_seed_gives_the_same_run() {
 fn findings(valid: &Value, pointer: &str, change: impl FnOnce(&mut Value)) -> Vec<String> {
     let mut document = valid.clone();
     change(document.pointer_mut(pointer).unwrap());
-    match CheckedFleet::parse(&document.to_string(), "fleet.json") {
+    match Checked::parse(&document.to_string(), "fleet.json") {
         Ok(_) => Vec::new(),
         Err(ArtifactError::Refused { findings, .. }) => {
             findings.iter().map(ToString::to_string).collect()
@@ -456,7 +467,7 @@ fn valid() -> Value {
     let made = artifact(&fleet, &Options::new(Preemption::None));
     let text = made.to_json().unwrap();
     assert_eq!(
-        CheckedFleet::parse(&text, "fleet.json").unwrap().artifact(),
+        Checked::parse(&text, "fleet.json").unwrap().artifact(),
         &made,
         "what is written is what is read"
     );
@@ -468,7 +479,6 @@ fn faulty_policies_are_refused_at_their_place() {
     let valid = valid();
     let swap = |value: &mut Value| value.as_array_mut().unwrap().swap(0, 1);
     let drop_last = |value: &mut Value| drop(value.as_array_mut().unwrap().pop());
-    let nested = "/policy/shapes/1/policy";
     type Change<'a> = &'a dyn Fn(&mut Value);
     let cases: [(&str, Change<'_>, &str); 22] = [
         ("/version", &|v| *v = json!(2), "`version`: version 2"),
@@ -478,17 +488,17 @@ fn faulty_policies_are_refused_at_their_place() {
             "unknown variant `flotilla`",
         ),
         (
-            "/workload/shapes/0/count",
+            "/workload/servers/0/count",
             &|v| *v = json!(3),
             "workload.digest: digest",
         ),
         (
-            "/workload/shapes/0/count",
+            "/workload/servers/0/count",
             &|v| *v = json!(0),
-            "workload.shapes[0].count: count of shape `big` is 0",
+            "workload.servers[0].count: count of shape `big` is 0",
         ),
         (
-            "/workload/shapes/0/capacity/0",
+            "/workload/servers/0/capacity/0",
             &|v| *v = json!(2),
             "workload.digest: digest",
         ),
@@ -505,51 +515,55 @@ fn faulty_policies_are_refused_at_their_place() {
         (
             "/policy/shapes",
             &swap,
-            "policy.shapes[0].name: `gpu`, expected `big`",
+            "policy.servers[0].name: `gpu`, expected `big`",
         ),
         (
             "/policy/shapes",
             &drop_last,
-            "policy.shapes: 1 entries, expected 2",
+            "policy.servers: 1 entries, expected 2",
         ),
         (
-            "/policy/shapes/1/count",
+            "/policy/servers/1/count",
             &|v| *v = json!(2),
-            "policy.shapes[1].count: 2, expected 3",
+            "policy.servers[1].count: 2, expected 3",
         ),
         (
-            "/policy/shapes/0/routing",
+            "/policy/servers/0/routing",
             &drop_last,
-            "policy.shapes[0].routing: 2 entries",
+            "policy.servers[0].routing: 2 entries",
         ),
         (
-            "/policy/shapes/0/routing/0",
+            "/policy/servers/0/routing/0",
             &|v| *v = json!(1.5),
-            "policy.shapes[0].routing[0]: 1.5",
+            "policy.servers[0].routing[0]: 1.5",
         ),
         (
-            "/policy/shapes/0/routing/2",
+            "/policy/servers/0/routing/2",
             &|v| *v = json!(0.5),
-            "policy.shapes[0].routing[2]: 0.5, expected 0",
+            "policy.servers[0].routing[2]: 0.5, expected 0",
         ),
         (
-            "/policy/shapes/1/routing/2",
+            "/policy/servers/1/routing/2",
             &|v| *v = json!(0.5),
             "sum to 0.5 over the shapes",
         ),
-        ("/certificate/load", &|v| *v = json!(0.5), "certificate.gap"),
         (
-            "/certificate/shapes/0/worth",
+            "/evidence/fleet/load",
+            &|v| *v = json!(0.5),
+            "evidence.fleet.gap",
+        ),
+        (
+            "/evidence/fleet/servers/0/worth",
             &|v| *v = json!(v.as_f64().unwrap() * 0.9),
-            "certificate.shapes[0].worth",
+            "evidence.fleet.servers[0].worth",
         ),
         (
-            "/certificate/bound",
+            "/evidence/fleet/bound",
             &|v| *v = json!(v.as_f64().unwrap() * 1.1),
-            "certificate.bound",
+            "evidence.fleet.bound",
         ),
         (
-            "/certificate/prices",
+            "/evidence/fleet/prices",
             &|v| v.as_array_mut().unwrap().swap(0, 2),
             "a job of type",
         ),
@@ -564,14 +578,14 @@ fn faulty_policies_are_refused_at_their_place() {
             "claims[1]: unit",
         ),
         (
-            &format!("{nested}/kind"),
-            &|v| *v = json!("optimal"),
-            "policy.shapes[1].policy.kind",
+            "/policy/servers/1/rule",
+            &|v| *v = json!({"surprise": {}}),
+            "`policy.servers[1].rule.surprise`: unknown variant",
         ),
         (
-            &format!("{nested}/certificate/load"),
+            "/evidence/servers/1/load",
             &|v| *v = json!(0.1),
-            "policy.shapes[1].policy.certificate.load",
+            "evidence.servers[1].load",
         ),
     ];
     for (pointer, change, expected) in cases {
@@ -586,19 +600,18 @@ fn faulty_policies_are_refused_at_their_place() {
 #[test]
 fn routing_that_is_not_the_mixes_is_refused() {
     let mut document = valid();
-    let routing = |h: usize| format!("/policy/shapes/{h}/routing/0");
+    let routing = |h: usize| format!("/policy/servers/{h}/routing/0");
     for (h, by) in [(0, 0.01), (1, -0.01)] {
         let fraction = document.pointer_mut(&routing(h)).unwrap();
         *fraction = json!(fraction.as_f64().unwrap() - by);
     }
     let found = findings(&document, "", |_| ());
-    assert!(
-        found[0].starts_with("policy.shapes[0].policy.workload.digest"),
-        "{found:?}"
-    );
+    let told = |words: &str| found.iter().any(|finding| finding.starts_with(words));
+    assert!(told("policy.servers[0].routing[0]"), "{found:?}");
+    assert!(told("policy.servers[1].routing[0]"), "{found:?}");
 }
 
-/// Every number outside of the servers' own policies, one by one a thousandth larger.
+/// Every number, one by one a thousandth larger.
 #[test]
 fn every_number_matters() {
     let valid = valid();
@@ -607,10 +620,9 @@ fn every_number_matters() {
     let mut passed = Vec::new();
     for pointer in pointers {
         let harmless = pointer.starts_with("/provenance")
-            || (pointer.starts_with("/policy") && pointer.contains("/policy/shapes/") && pointer.matches("/policy").count() > 1)
             // Higher prices cover the values too, and a gap of a rounding error may be another one.
             || pointer.contains("/resource_prices/")
-            || pointer == "/certificate/gap";
+            || pointer.ends_with("/gap");
         let larger = |v: &mut Value| {
             *v = match v.as_u64() {
                 Some(n) => json!(n + 1),
@@ -736,8 +748,7 @@ fn a_type_of_rate_0_is_left_out() {
 fn a_record_goes_through_json_and_back_to_the_same_fleet() {
     for fleet in [model(), read(&mixed(TWO_SHAPES)).unwrap()] {
         let json = serde_json::to_string(&fleet.record()).unwrap();
-        let back: synth::multiresource::workload::FleetRecord =
-            serde_json::from_str(&json).unwrap();
+        let back: synth::multiresource::workload::Record = serde_json::from_str(&json).unwrap();
         assert_eq!(back.check().unwrap(), fleet);
     }
 }
@@ -769,7 +780,7 @@ fn a_fleet_from_the_command_line() {
     std::fs::write(&other, text.replace("count: 40", "count: 41")).unwrap();
     let refused = synth(&["check", file, "--workload", other.to_str().unwrap()]);
     assert_eq!(code(&refused), 1);
-    assert!(stderr(&refused).contains("workload.shapes[0].count: count of `big`: made for 40"));
+    assert!(stderr(&refused).contains("workload.servers[0].count: count of `big`: made for 40"));
 
     let run = [
         "simulate",

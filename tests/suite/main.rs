@@ -15,4 +15,5 @@ mod fleet;
 #[path = "../../benches/instances/mod.rs"]
 mod instances;
 mod reference;
+mod same_numbers;
 mod schema;

@@ -21,7 +21,7 @@ fn json_file(path: &str) -> Value {
 fn validator() -> jsonschema::Validator {
     // The stored one is the same: see the first test, which may be writing it just now.
     jsonschema::validator_for(
-        &serde_json::to_value(synth::multiresource::artifact::schema()).unwrap(),
+        &serde_json::to_value(synth::multiresource::artifact::Artifact::schema()).unwrap(),
     )
     .unwrap()
 }
@@ -36,7 +36,8 @@ fn complaints(document: &Value) -> Vec<String> {
 #[test]
 fn schema_is_that_of_the_types() {
     let path = here("schema/synth-policy.v1.json");
-    let mut text = serde_json::to_string_pretty(&synth::multiresource::artifact::schema()).unwrap();
+    let mut text =
+        serde_json::to_string_pretty(&synth::multiresource::artifact::Artifact::schema()).unwrap();
     text.push('\n');
     if std::env::var_os("SYNTH_UPDATE_SCHEMA").is_some() {
         std::fs::write(&path, &text).unwrap();
@@ -95,16 +96,19 @@ fn schema_refuses_an_unknown_field_of_a_fleet() {
     let objects = [
         "",
         "/workload",
-        "/workload/shapes/0",
+        "/workload/servers/0",
         "/workload/types/0",
         "/policy",
-        "/policy/shapes/0",
-        "/policy/shapes/0/policy",
-        "/policy/shapes/0/policy/policy",
+        "/policy/servers/0",
+        "/policy/servers/0/rule",
+        "/policy/servers/0/rule/msr",
         "/claims/1/holds_for",
-        "/certificate",
-        "/certificate/shapes/0",
+        "/evidence",
+        "/evidence/servers/0",
+        "/evidence/fleet",
+        "/evidence/fleet/servers/0",
         "/provenance",
+        "/provenance/servers/0",
     ];
     refuses_surprises(&valid, &objects);
 }
@@ -116,15 +120,15 @@ fn schema_refuses_an_unknown_field() {
     let objects = [
         "",
         "/workload",
-        "/workload/resources/0",
+        "/workload/servers/0",
         "/workload/types/0",
         "/workload/types/0/size",
         "/policy",
-        "/policy/route",
+        "/policy/servers/0/rule/msr/route",
         "/claims/0",
         "/claims/1/holds_for",
-        "/certificate",
-        "/provenance",
+        "/evidence/servers/0",
+        "/provenance/servers/0",
     ];
     refuses_surprises(&valid, &objects);
 }
@@ -146,12 +150,12 @@ fn refuses_surprises(valid: &Value, objects: &[&str]) {
 fn schema_refuses_a_missing_field_and_a_negative_count() {
     let valid = json_file("tests/corpus/policies/valid.json");
     let mut document = valid.clone();
-    document["policy"]
+    document["policy"]["servers"][0]["rule"]["msr"]
         .as_object_mut()
         .unwrap()
         .remove("weights");
     assert!(!complaints(&document).is_empty());
     let mut document = valid;
-    document["policy"]["schedules"][0][0] = json!(-1);
+    document["policy"]["servers"][0]["rule"]["msr"]["schedules"][0][0] = json!(-1);
     assert!(!complaints(&document).is_empty());
 }

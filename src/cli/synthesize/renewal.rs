@@ -20,19 +20,21 @@ impl Earlier {
             source,
         })?;
         let artifact = artifact::parse(&text, &name)?;
+        artifact.expect_one_server(&name)?;
         Ok(Earlier { artifact })
     }
 
     /// Fills in options that were not given from this policy: preemption and family; and where the
     /// preemption is the same, an MSR policy's setup rate, route, backfilling and empty slots.
     pub fn complete(&self, mut typed: Arguments) -> Arguments {
-        let msr = self.artifact.policy.msr();
+        let rule = &self.artifact.the_server().policy.rule;
+        let msr = rule.msr();
         let preemption = msr.map_or(artifact::Preemption::None, |policy| policy.preemption);
         let preemption = Preemption::from(preemption);
         if *typed.preemption.get_or_insert(preemption) != preemption {
             return typed;
         }
-        let family = *typed.family.get_or_insert(match self.artifact.policy {
+        let family = *typed.family.get_or_insert(match rule {
             Made::Msr(_) => Family::Msr,
             Made::StaticQuickswap(_) | Made::AdaptiveQuickswap(_) => Family::Quickswap,
             Made::AdaptiveMsr(_) => Family::AdaptiveMsr,

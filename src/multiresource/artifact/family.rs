@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use super::{MsrPolicy, TablePolicy};
 
 /// All that the online rule needs beside the workload, in one shape a family.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(tag = "kind", content = "policy", rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Family {
     /// A Markovian Service Rate policy: a clock moves it between working schedules.
     Msr(MsrPolicy),
@@ -22,7 +22,13 @@ pub enum Family {
 impl Family {
     /// The name that artifacts and comparisons have for it.
     pub fn name(&self) -> &'static str {
-        self.kind().into()
+        match self {
+            Family::Msr(_) => "msr",
+            Family::StaticQuickswap(_) => "static-quickswap",
+            Family::AdaptiveQuickswap(_) => "adaptive-quickswap",
+            Family::AdaptiveMsr(_) => "adaptive-msr",
+            Family::Optimal(_) => "optimal",
+        }
     }
 
     /// Whether it may stop running jobs.
@@ -36,42 +42,6 @@ impl Family {
         match self {
             Family::Msr(policy) => Some(policy),
             _ => None,
-        }
-    }
-
-    pub(super) fn kind(&self) -> Kind {
-        match self {
-            Family::Msr(_) => Kind::Msr,
-            Family::StaticQuickswap(_) => Kind::StaticQuickswap,
-            Family::AdaptiveQuickswap(_) => Kind::AdaptiveQuickswap,
-            Family::AdaptiveMsr(_) => Kind::AdaptiveMsr,
-            Family::Optimal(_) => Kind::Optimal,
-        }
-    }
-}
-
-/// The families by name, as documents have them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Kind {
-    Msr,
-    StaticQuickswap,
-    AdaptiveQuickswap,
-    AdaptiveMsr,
-    Optimal,
-    /// Of several servers; no family.
-    Fleet,
-}
-
-impl From<Kind> for &'static str {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Msr => "msr",
-            Kind::StaticQuickswap => "static-quickswap",
-            Kind::AdaptiveQuickswap => "adaptive-quickswap",
-            Kind::AdaptiveMsr => "adaptive-msr",
-            Kind::Optimal => "optimal",
-            Kind::Fleet => "fleet",
         }
     }
 }

@@ -1,5 +1,5 @@
-use crate::multiresource::artifact::{CheckedFleet, Routing, ShapePolicy};
-use crate::multiresource::workload::Fleet;
+use crate::multiresource::artifact::{Checked, Routing, Server};
+use crate::multiresource::workload::Workload;
 
 /// To which server of a fleet a job goes as it arrives. Servers are counted shape by shape, in the
 /// workload's order.
@@ -53,16 +53,19 @@ pub struct ShapeShare {
 
 impl Router {
     /// The rule for a policy that has been checked.
-    pub fn new(policy: &CheckedFleet, rule: Routing) -> Self {
-        let (fleet, shapes) = (policy.fleet(), &policy.artifact().policy.shapes);
-        let types = 0..fleet.types().len();
-        let share = |shape: &ShapePolicy| ShapeShare {
-            count: shape.count as usize,
-            fractions: shape.routing.clone(),
-            serves: types.clone().map(|i| serves(fleet, shape, i)).collect(),
+    pub fn new(policy: &Checked, rule: Routing) -> Self {
+        let site = policy.workload();
+        let types = site.fleet().types();
+        let share = |(server, sent): (Server<'_>, &Workload)| ShapeShare {
+            count: server.policy.count as usize,
+            fractions: server.policy.routing.clone(),
+            serves: types
+                .iter()
+                .map(|t| serves(&server, sent, t.name()))
+                .collect(),
         };
-        let shares: Vec<ShapeShare> = shapes.iter().map(share).collect();
-        Router::of_shapes(&shares, rule)
+        let shares = policy.artifact().servers().zip(site.servers()).map(share);
+        Router::of_shapes(&shares.collect::<Vec<_>>(), rule)
     }
 
     /// The rule for servers of these shapes, of which each type is sent to one at least.
@@ -144,19 +147,12 @@ impl Router {
     }
 }
 
-/// `(π_h W_h)_i`: how many of the fleet's type i a server of this shape serves on average, by its
-/// policy's mix of schedules or, where it has none, by that of its certificate; 1 without either,
+/// `(π_h W_h)_i`: how many jobs of this type a server serves on average, of all that is sent there, by
+/// its policy's mix of schedules or, where it has none, by that of its certificate; 1 without either,
 /// and where the mix does not serve it, so that the shortest queue is joined.
-fn serves(fleet: &Fleet, shape: &ShapePolicy, i: usize) -> f64 {
-    let name = fleet.types()[i].name();
-    let types = &shape.policy.workload.types;
-    let certified = shape.policy.certificate.mix.as_ref();
-    let mix = match shape.policy.policy.msr() {
-        Some(policy) => Some((&policy.schedules, &policy.weights)),
-        None => certified.map(|mix| (&mix.schedules, &mix.weights)),
-    };
-    let place = types.iter().position(|job_type| job_type.name == name);
-    let served = place.zip(mix).map(|(k, (schedules, weights))| {
+fn serves(server: &Server<'_>, sent: &Workload, name: &str) -> f64 {
+    let place = sent.types().iter().position(|kind| kind.name() == name);
+    let served = place.zip(server.mix()).map(|(k, (schedules, weights))| {
         let pairs = schedules.iter().zip(weights);
         pairs.map(|(u, p)| p * f64::from(u[k])).sum()
     });

@@ -6,7 +6,7 @@ use crate::multiresource::workload::Workload;
 
 /// What the policy's mix is best for, if it is not the load, with its proof.
 pub(super) fn balance(workload: &Workload, made: &Made) -> String {
-    let certificate = &made.artifact.certificate;
+    let certificate = made.artifact.the_server().certificate;
     let Some(found) = &certificate.balance else {
         return String::new();
     };

@@ -18,7 +18,7 @@ pub(super) fn choice(
         Some(analysed) => synthesis::analysed(workload, made, analysed, width) + "\n",
         None => synthesis::heading(workload, made, None) + "\n",
     };
-    if let Some(record) = &chosen.artifact.provenance.choice {
+    if let Some(record) = &chosen.server().making.choice {
         text += &compared(workload, record, width);
         text += &verdict(record);
     }

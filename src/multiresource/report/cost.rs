@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{Table, claim, number, percent};
 use crate::multiresource::analysis::{AnalysisError, PaperBounds};
 use crate::multiresource::artifact::{
-    Artifact, Backfill, EmptySlots, Method, Preemption, Quantity, WhatIf,
+    Artifact, Backfill, Claim, EmptySlots, Method, Preemption, Quantity, WhatIf, unmet,
 };
 use crate::multiresource::synthesis::Synthesis;
 use crate::multiresource::workload::{JobType, Workload};
@@ -86,7 +86,7 @@ pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
         }
         return text;
     };
-    let how = told(mean.method, made.policy.preemption);
+    let how = told(workload, mean, made.policy.preemption);
     let _ = write!(text, "E[T] = {} {unit} over all jobs", number(mean.value));
     if let Some(weighted) = claim(artifact, Quantity::WeightedResponse, None) {
         let _ = write!(text, ", weighted by load {} {unit}", number(weighted.value));
@@ -109,19 +109,23 @@ pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
 }
 
 /// What was computed, and what to do where it was computed for simpler laws.
-fn told(method: Method, preemption: Preemption) -> String {
-    let taken = match method {
-        Method::ApproximationQueueLength => return "approximately (bounds are exact)".into(),
-        Method::ApproximationExponentialSizes => "as if sizes were exponential",
-        Method::ApproximationPoissonArrivals => "as if arrivals were Poisson",
-        Method::ApproximationMemoryless => "as if arrivals were Poisson and sizes exponential",
-        _ => return "exactly".into(),
+fn told(workload: &Workload, mean: &Claim, preemption: Preemption) -> String {
+    if mean.method == Method::ApproximationQueueLength {
+        return "approximately (bounds are exact)".into();
+    }
+    let preempts = preemption != Preemption::None;
+    let unmet = unmet(&mean.holds_for, None, workload, preempts);
+    let Some(taken) = unmet.words() else {
+        return "exactly".into();
     };
-    let sizes = method != Method::ApproximationPoissonArrivals;
     // Only a chain that waits for completions depends on the law of sizes.
-    match sizes && preemption == Preemption::None {
-        true => format!("{taken}; with these sizes even its stability is not proved: simulate it"),
-        false => format!("{taken} (loads and stability are exact; simulate it for the means)"),
+    match unmet.sizes && !preempts {
+        true => {
+            format!("as if {taken}; with these sizes even its stability is not proved: simulate it")
+        }
+        false => {
+            format!("as if {taken} (loads and stability are exact; simulate it for the means)")
+        }
     }
 }
 
@@ -135,12 +139,12 @@ fn more(why: &AnalysisError) -> &'static str {
 
 /// What a change would do.
 pub(super) fn what_if(workload: &Workload, made: &Synthesis, width: usize) -> String {
-    let provenance = &made.artifact.provenance;
-    let Some(answers) = &provenance.what_if else {
+    let server = made.server();
+    let Some(answers) = &server.making.what_if else {
         return String::new();
     };
     let unit = workload.time_unit();
-    let load = made.artifact.certificate.load;
+    let load = server.certificate.load;
     let mean = claim(&made.artifact, Quantity::MeanResponse, None).map(|c| c.value);
     let changes = |response: Option<f64>| match (response, mean) {
         (Some(response), Some(mean)) => {
@@ -238,7 +242,15 @@ pub fn explain(
     ]);
     for (kind, paper) in workload.types().iter().zip(bounds) {
         let exact = claim(artifact, Quantity::MeanNumber, Some(kind.name()));
-        let exact = exact.filter(|c| c.method == Method::ExactQbd);
+        let exact = exact.filter(|claim| {
+            let unmet = unmet(
+                &claim.holds_for,
+                Some(kind.name()),
+                workload,
+                artifact.preempts(),
+            );
+            claim.method == Method::ExactQbd && !unmet.any()
+        });
         table.row([
             kind.name().into(),
             percent(paper.load),
@@ -255,7 +267,7 @@ pub fn explain(
         "mean number of jobs as the MSR paper has it (theorem 8 with the law after the completion,\n§6.4 clamped to it), beside the exact value:\n\n{}\n",
         table.within(width)
     );
-    if let Some(tuning) = &artifact.provenance.tuning {
+    if let Some(tuning) = &artifact.the_server().making.tuning {
         for tried in &tuning.routes {
             let _ = writeln!(
                 text,

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::synthesis::prices;
-use super::{Table, load, number, percent};
-use crate::multiresource::artifact::{Claim, FleetArtifact, Method, Quantity};
+use super::{Table, claim, load, number, percent};
+use crate::multiresource::artifact::{Artifact, Method, Quantity, unmet};
 use crate::multiresource::program::{LOAD_MARGIN, PROOF_GAP};
 use crate::multiresource::verbs::{FleetMade, FleetRefusal};
 use crate::multiresource::workload::Fleet;
@@ -20,18 +20,19 @@ pub fn fleet(fleet: &Fleet, made: &FleetMade, width: usize) -> String {
     text
 }
 
-fn heading(fleet: &Fleet, artifact: &FleetArtifact, demand: &[f64]) -> String {
-    let certificate = &artifact.certificate;
-    let proof = match certificate.proven {
+fn heading(fleet: &Fleet, artifact: &Artifact, demand: &[f64]) -> String {
+    let (own, all) = (&artifact.evidence.servers[0], &artifact.evidence.fleet);
+    let (rho, gap, proven) = match all {
+        Some(all) => (all.load, all.gap, all.proven),
+        None => (own.load, own.gap, own.proven),
+    };
+    let proof = match proven {
         true => format!("proven best, relative gap below {PROOF_GAP:.0e}"),
-        false => format!(
-            "NOT PROVEN best: gap {:.2e}; a --time-limit above 60 searches longer",
-            certificate.gap
-        ),
+        false => format!("NOT PROVEN best: gap {gap:.2e}; a --time-limit above 60 searches longer"),
     };
     format!(
         "load ρ = {}  ({proof})\n{} servers of {} shapes (demand: {})\n",
-        load(certificate.load),
+        load(rho),
         fleet.servers(),
         fleet.shapes().len(),
         shares(fleet, demand)
@@ -67,7 +68,7 @@ fn shape_table(fleet: &Fleet, made: &FleetMade, width: usize) -> String {
             shape.name().to_owned(),
             shape.count().to_string(),
             percent(*worth),
-            number(one.artifact.certificate.load),
+            number(one.server().certificate.load),
             workload.types().len().to_string(),
             one.policy.schedules.len().to_string(),
             rate,
@@ -77,14 +78,14 @@ fn shape_table(fleet: &Fleet, made: &FleetMade, width: usize) -> String {
 }
 
 /// Where jobs are sent.
-fn routing_table(fleet: &Fleet, artifact: &FleetArtifact, width: usize) -> String {
+fn routing_table(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
     let names = fleet
         .shapes()
         .iter()
         .map(|shape| format!("to {}", shape.name()));
     let mut table = Table::new(std::iter::once("type".to_owned()).chain(names));
     for (i, kind) in fleet.types().iter().enumerate() {
-        let fractions = artifact.policy.shapes.iter().zip(fleet.shapes());
+        let fractions = artifact.policy.servers.iter().zip(fleet.shapes());
         let fraction = fractions.map(|(sent, shape)| match shape.types().contains(&i) {
             true => percent(sent.routing[i]),
             false => "does not fit".into(),
@@ -92,15 +93,6 @@ fn routing_table(fleet: &Fleet, artifact: &FleetArtifact, width: usize) -> Strin
         table.row(std::iter::once(kind.name().to_owned()).chain(fraction));
     }
     table.within(width)
-}
-
-fn claim<'a>(
-    artifact: &'a FleetArtifact,
-    quantity: Quantity,
-    kind: Option<&str>,
-) -> Option<&'a Claim> {
-    let mut claims = artifact.claims.iter();
-    claims.find(|c| c.quantity == quantity && c.job_type.as_deref() == kind)
 }
 
 fn cost_table(fleet: &Fleet, made: &FleetMade, width: usize) -> String {
@@ -137,14 +129,17 @@ fn cost_table(fleet: &Fleet, made: &FleetMade, width: usize) -> String {
     table.within(width)
 }
 
-fn conditions(fleet: &Fleet, artifact: &FleetArtifact) -> String {
+fn conditions(fleet: &Fleet, artifact: &Artifact) -> String {
     let Some(mean) = claim(artifact, Quantity::MeanResponse, None) else {
         return "no mean is claimed: of some shape the exact analysis is out of reach; allow more with --effort".into();
     };
     let how = match mean.method {
-        Method::ExactQbd => "exactly",
-        Method::ApproximationExponentialSizes => "as if sizes were exponential",
-        _ => "approximately",
+        Method::ExactQbd => {
+            let unmet = unmet(&mean.holds_for, None, fleet.envelope(), artifact.preempts());
+            let taken = unmet.words();
+            taken.map_or("exactly".into(), |taken| format!("as if {taken}"))
+        }
+        _ => "approximately".into(),
     };
     format!(
         "E[T] = {} {} over all jobs, {how}, with each job sent at random by the table above, and without the backfilling and the release of empty slots with which servers run: `synth simulate` measures those, and with `--routing least-loaded` the gain of sending jobs to the server with the least load",

@@ -30,13 +30,12 @@ pub use crate::report::{
     WIDTH, comparison_csv, comparison_page, comparison_table, estimate, number,
 };
 
-use crate::multiresource::artifact::{Artifact, Claim, Quantity};
+use crate::multiresource::artifact::{Artifact, Claim, Quantity, Subject};
 use crate::report::{Table, bar, below, decimals, percent, within};
 
 /// The claim of a quantity, of one type or of the whole policy.
 fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> Option<&'a Claim> {
-    let mut claims = artifact.claims.iter();
-    claims.find(|c| c.quantity == quantity && c.job_type.as_deref() == kind)
+    artifact.find(quantity, Subject::of_type(kind))
 }
 
 /// A load with the digits that a decision near 1 needs.

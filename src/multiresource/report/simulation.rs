@@ -1,7 +1,8 @@
 use std::fmt::Write as _;
 
 use super::{Table, decimals, estimate, number, percent};
-use crate::multiresource::artifact::{Claim, Quantity};
+use crate::artifact::Quantity as _;
+use crate::multiresource::artifact::Claim;
 use crate::multiresource::simulator::{Ending, Health, Judgement, Run, Verdict};
 use crate::multiresource::verbs::{Simulated, Unjudged};
 use crate::multiresource::workload::Workload;
@@ -194,9 +195,7 @@ fn none_examined(verdicts: &[Judgement]) -> String {
 }
 
 fn name(claim: &Claim) -> String {
-    let quantity = serde_json::to_value(claim.quantity).ok();
-    let quantity = quantity.as_ref().and_then(|q| q.as_str());
-    let name = quantity.unwrap_or_default().replace('_', " ");
+    let name = claim.quantity.row().label;
     let at = claim.at.map_or(String::new(), |at| format!(" {at}"));
     match claim.unit.as_str() {
         "1" => format!("{name}{at}"),
@@ -205,10 +204,7 @@ fn name(claim: &Claim) -> String {
 }
 
 fn is_percentile(claim: &Claim) -> bool {
-    matches!(
-        claim.quantity,
-        Quantity::ResponseP50 | Quantity::ResponseP95 | Quantity::ResponseP99
-    )
+    claim.quantity.row().measure.percentile().is_some()
 }
 
 /// The claimed number, to the digits of what was measured where the two can be compared.

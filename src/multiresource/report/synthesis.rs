@@ -6,10 +6,12 @@ use super::balance::balance;
 use super::choice::choice;
 use super::cost::{conditions, cost_table, what_if};
 use super::{Table, bar, claim, load, number, percent};
-use crate::multiresource::artifact::{Method, MsrPolicy, Objective, Preemption, Proven, Quantity};
+use crate::multiresource::artifact::{
+    Method, MsrPolicy, Objective, Preemption, Proven, Quantity, unmet,
+};
 use crate::multiresource::program::{Exact, LOAD_MARGIN, PROOF_GAP};
 use crate::multiresource::schedule::Fluid;
-use crate::multiresource::synthesis::{RouteOption, Synthesis};
+use crate::multiresource::synthesis::{RouteOption, Synthesis, queue_assumptions};
 use crate::multiresource::verbs::{How, Made, Refusal, Schedules};
 use crate::multiresource::workload::{JobType, Workload};
 
@@ -42,7 +44,7 @@ pub(super) fn analysed(
 /// The load with its proof, exactly where there are fractions (which may be too long for the
 /// artifact), and the number of schedules.
 pub(super) fn heading(workload: &Workload, made: &Made, exact: Option<&Exact>) -> String {
-    let certificate = &made.artifact.certificate;
+    let certificate = made.artifact.the_server().certificate;
     let written = certificate.exact.as_ref();
     let exactly =
         exact.is_some_and(Exact::is_proven) || written.is_some_and(|e| e.proven == Proven::Optimum);
@@ -245,7 +247,7 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
             percent(working)
         );
     }
-    let drains = made.artifact.provenance.drains.unwrap_or_default();
+    let drains = made.server().making.drains.unwrap_or_default();
     let way = match policy.preemption {
         Preemption::Full => "preemption at each switch".into(),
         Preemption::None => format!(
@@ -267,7 +269,7 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
                 objective(made),
                 number(other.value),
                 number(other.rate),
-                told(other.method),
+                told(workload, made, other.method),
                 other.phases
             ),
         };
@@ -277,7 +279,7 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
 
 /// What was tuned for.
 fn objective(made: &Synthesis) -> &'static str {
-    let tuning = made.artifact.provenance.tuning.as_ref();
+    let tuning = made.server().making.tuning.as_ref();
     match tuning.map(|t| t.objective) {
         Some(Objective::Weighted) => "weighted E[T]",
         _ => "E[T]",
@@ -285,12 +287,13 @@ fn objective(made: &Synthesis) -> &'static str {
 }
 
 /// The assumption behind a number that is not exact.
-fn told(method: Method) -> &'static str {
-    match method {
-        Method::ApproximationQueueLength => ", approximately",
-        Method::ApproximationExponentialSizes => ", if sizes were exponential",
-        Method::ApproximationPoissonArrivals => ", if arrivals were Poisson",
-        Method::ApproximationMemoryless => ", if arrivals were Poisson and sizes exponential",
-        _ => "",
+fn told(workload: &Workload, made: &Synthesis, method: Method) -> String {
+    if method == Method::ApproximationQueueLength {
+        return ", approximately".into();
     }
+    let preemption = made.policy.preemption;
+    let assumed = queue_assumptions(preemption, workload.types());
+    let unmet = unmet(&assumed, None, workload, preemption != Preemption::None);
+    let taken = unmet.words();
+    taken.map_or(String::new(), |taken| format!(", if {taken}"))
 }

@@ -1,17 +1,17 @@
-use crate::multiresource::artifact::{CheckedArtifact, CheckedFleet, CheckedPolicy, Method};
+use crate::multiresource::artifact::{Checked, Method};
 
 /// That a policy passed the checker, and what was derived anew.
-pub fn valid(checked: &CheckedPolicy) -> String {
-    match checked {
-        CheckedPolicy::Server(checked) => server(checked),
-        CheckedPolicy::Fleet(checked) => fleet(checked),
+pub fn valid(checked: &Checked) -> String {
+    match checked.workload().one_server() {
+        Some(_) => server(checked),
+        None => fleet(checked),
     }
 }
 
-fn server(checked: &CheckedArtifact) -> String {
+fn server(checked: &Checked) -> String {
     let claims = &checked.artifact().claims;
     let simulated = claims.iter().filter(|c| c.method == Method::Simulated);
-    let types = checked.workload().types().len();
+    let types = checked.workload().fleet().types().len();
     match simulated.count() {
         0 => format!(
             "valid: {} claims about {types} types derived anew, and the certificate",
@@ -23,15 +23,15 @@ fn server(checked: &CheckedArtifact) -> String {
     }
 }
 
-fn fleet(checked: &CheckedFleet) -> String {
-    let (artifact, fleet) = (checked.artifact(), checked.fleet());
-    let shapes = &artifact.policy.shapes;
-    let of_servers: usize = shapes.iter().map(|s| s.policy.claims.len()).sum();
+fn fleet(checked: &Checked) -> String {
+    let (artifact, fleet) = (checked.artifact(), checked.workload().fleet());
+    let claims = &artifact.claims;
+    let of_servers = claims.iter().filter(|c| c.server.is_some()).count();
     format!(
         "valid: {} claims about {} types on {} servers of {} shapes derived anew, {of_servers} claims about one server of each shape, and all certificates",
-        artifact.claims.len(),
+        claims.len() - of_servers,
         fleet.types().len(),
         fleet.servers(),
-        shapes.len()
+        fleet.shapes().len()
     )
 }

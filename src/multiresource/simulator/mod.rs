@@ -9,21 +9,21 @@ mod contender;
 mod ends;
 mod engine;
 mod fleet;
+mod judge;
 mod laws;
 mod measures;
 mod rules;
 mod server;
-mod verdict;
 
 pub use contender::{Contender, Failure, NameError};
 pub use fleet::{Alike, simulate_fleet, simulate_servers};
+pub use judge::{Judgement, judge, watches};
 pub use measures::{Measures, Offered, Run, TypeResult, classes};
 pub use rules::{Parameter, Rule};
-pub use verdict::{Judgement, Verdict, judge, judge_fleet, watches};
 
 pub use crate::simulation::{
-    Ending, Estimate, Health, Pair, Progress, Ranked, Ranking, Settings, Threshold, Watch, Watched,
-    paired_difference, paired_ratio,
+    Ending, Estimate, Health, Pair, Progress, Ranked, Ranking, Settings, Threshold, Verdict, Watch,
+    Watched, paired_difference, paired_ratio,
 };
 
 use crate::multiresource::policy::{Policy, Violation};

@@ -1,10 +1,11 @@
 //! What is known of a policy, each number with its method and the conditions it holds under.
 
-use super::{Options, SynthesisError, all_exponential, exact_method, queue_method};
+use super::{Options, SynthesisError, all_exponential, queue_assumptions};
+use crate::artifact::{SizeLaw, Subject};
 use crate::ctmc::Survival;
 use crate::multiresource::analysis::{AnalysisError, TypeLaw, TypeQueue};
 use crate::multiresource::artifact::{
-    Backfill, Claim, Conditions, EmptySlots, Method, MsrPolicy, Preemption, Quantity, SizeLaw,
+    Claim, Conditions, HoldsFor, Method, MsrPolicy, PERCENTILES, Preemption, Quantity,
 };
 use crate::multiresource::modulation::Modulation;
 use crate::multiresource::program::Solution;
@@ -14,7 +15,7 @@ use crate::multiresource::workload::{JobType, Workload};
 const LAWS: f64 = 1e10;
 
 /// Operations that go into the percentiles of one type at effort 1.
-const PERCENTILES: f64 = 5e8;
+const SURVIVAL: f64 = 5e8;
 
 /// A number of jobs is claimed that is exceeded at most this fraction of the time.
 const RARE: f64 = 0.01;
@@ -35,14 +36,9 @@ pub(super) fn claims(
         all: Vec::new(),
     };
     if solution.certificate.proven() {
-        claims.all.push(Claim {
-            holds_for: Conditions::default(),
-            ..claims.of_policy(
-                Quantity::Load,
-                solution.certificate.load,
-                Method::ExactProgram,
-            )
-        });
+        let load = solution.certificate.load;
+        let method = Method::ExactProgram;
+        claims.push(Quantity::Load, None, load, method, &HoldsFor::default());
     }
     claims.chain();
     let out_of_reach = match claims.exact_queues() {
@@ -65,93 +61,65 @@ struct Claims<'a> {
 }
 
 impl Claims<'_> {
-    /// The method of what follows from the modulating chain alone, which waits for completions
-    /// without preemption, and for arrivals never: empty slots keep their clocks.
-    fn of_chain(&self, method: Method) -> Method {
-        let drains = self.policy.preemption == Preemption::None;
-        match drains && !all_exponential(self.workload) {
-            true => Method::ApproximationExponentialSizes,
-            false => method,
-        }
+    fn claim(
+        &self,
+        quantity: Quantity,
+        job_type: Option<usize>,
+        value: f64,
+        method: Method,
+        holds_for: &HoldsFor,
+    ) -> Claim {
+        let name = job_type.map(|i| self.workload.types()[i].name());
+        let value = (value, self.workload.time_unit());
+        let subject = Subject::of_type(name);
+        Claim::new(quantity, subject, value, method, holds_for.clone())
     }
 
-    /// The method of what follows from the queue of a type.
-    fn of_queue(&self, kind: &JobType, method: Method) -> Method {
-        let types = std::slice::from_ref(kind);
-        match queue_method(self.workload, self.policy.preemption, types) {
-            Method::ExactQbd => method,
-            approximate => approximate,
-        }
-    }
-
-    fn of_policy(&self, quantity: Quantity, value: f64, method: Method) -> Claim {
-        // Only where routes are made of completions does the chain depend on sizes.
-        let drains = self.policy.preemption == Preemption::None;
-        let exponential = drains && method.is_exact();
-        Claim {
-            quantity,
-            job_type: None,
-            at: None,
-            value,
-            half_width: None,
-            unit: quantity.unit(self.workload.time_unit()),
-            method,
-            holds_for: Conditions {
-                empty_slots: Some(EmptySlots::Phantom),
-                backfill: Some(Backfill::None),
-                sizes: exponential.then_some(SizeLaw::Exponential),
-                routing: None,
-            },
-        }
-    }
-
-    fn of_type(&self, i: usize, quantity: Quantity, value: f64, method: Method) -> Claim {
-        Claim {
-            job_type: Some(self.workload.types()[i].name().into()),
-            ..self.of_policy(quantity, value, method)
-        }
-    }
-
-    fn push(&mut self, quantity: Quantity, value: f64, method: Method) {
-        let claim = self.of_policy(quantity, value, method);
+    fn push(
+        &mut self,
+        quantity: Quantity,
+        job_type: Option<usize>,
+        value: f64,
+        method: Method,
+        holds_for: &HoldsFor,
+    ) {
+        let claim = self.claim(quantity, job_type, value, method, holds_for);
         self.all.push(claim);
     }
 
-    /// What the modulating chain and its law say.
+    /// What the modulating chain and its law say. It waits for completions without preemption, and
+    /// never for arrivals: empty slots keep their clocks.
     fn chain(&mut self) {
-        let law = self.of_chain(Method::ExactStationaryLaw);
-        self.push(Quantity::WorkingTime, self.modulation.working_time(), law);
+        let drains = self.policy.preemption == Preemption::None;
+        let holds_for = &HoldsFor {
+            sizes: drains.then_some(SizeLaw::Exponential),
+            arrivals: None,
+            own: Conditions::analysed(),
+        };
+        let law = Method::ExactStationaryLaw;
+        let working = self.modulation.working_time();
+        self.push(Quantity::WorkingTime, None, working, law, holds_for);
         let frequency = self.modulation.switching_frequency();
-        self.push(Quantity::SwitchingFrequency, frequency, law);
+        self.push(
+            Quantity::SwitchingFrequency,
+            None,
+            frequency,
+            law,
+            holds_for,
+        );
         let largest = self.modulation.largest_stable_rate(self.workload);
         if largest.is_finite() {
-            let method = self.of_chain(Method::ExactRenewalReward);
-            self.push(Quantity::LargestStableSwitchingRate, largest, method);
+            let (quantity, method) = (
+                Quantity::LargestStableSwitchingRate,
+                Method::ExactRenewalReward,
+            );
+            self.push(quantity, None, largest, method, holds_for);
         }
         let loads = self.modulation.loads(self.workload);
         for (i, load) in loads.into_iter().enumerate() {
             let slots = self.modulation.mean_schedule()[i];
-            let claim = self.of_type(i, Quantity::MeanSchedule, slots, law);
-            self.all.push(claim);
-            let claim = self.of_type(i, Quantity::Load, load, law);
-            self.all.push(claim);
-        }
-    }
-
-    /// What depends on the queue holds for the law of sizes that was analysed.
-    fn for_sizes(&self, claim: Claim, exponential: bool) -> Claim {
-        let law = match exponential {
-            true => SizeLaw::Exponential,
-            false => SizeLaw::PhaseType,
-        };
-        // An approximation is one whatever the law.
-        let known = claim.method.is_exact() || claim.method == Method::BoundRelativeCompletions;
-        Claim {
-            holds_for: Conditions {
-                sizes: known.then_some(law),
-                ..claim.holds_for
-            },
-            ..claim
+            self.push(Quantity::MeanSchedule, Some(i), slots, law, holds_for);
+            self.push(Quantity::Load, Some(i), load, law, holds_for);
         }
     }
 
@@ -172,7 +140,7 @@ impl Claims<'_> {
         for (i, share) in shares.iter().enumerate() {
             let queue = self.type_queue(i);
             let kind = &self.workload.types()[i];
-            let method = self.of_queue(kind, Method::ExactQbd);
+            let holds_for = &self.assumptions(std::slice::from_ref(kind));
             let law = queue.law(each)?;
             let number = match &law {
                 Some(law) => law.mean_number,
@@ -180,25 +148,24 @@ impl Claims<'_> {
             };
             let response = number / kind.arrival_rate();
             (total, weighted) = (total + number, weighted + share * response);
-            let mut of_type = vec![
-                self.of_type(i, Quantity::MeanNumber, number, method),
-                self.of_type(i, Quantity::MeanResponse, response, method),
-            ];
-            if let Some(law) = &law {
-                of_type.extend(self.distribution(i, &queue, law, method));
+            for (quantity, value) in [
+                (Quantity::MeanNumber, number),
+                (Quantity::MeanResponse, response),
+            ] {
+                claims.push(self.claim(quantity, Some(i), value, Method::ExactQbd, holds_for));
             }
-            let exponential = kind.size().is_exponential();
-            claims.extend(of_type.into_iter().map(|c| self.for_sizes(c, exponential)));
+            if let Some(law) = &law {
+                claims.extend(self.distribution(i, &queue, law, holds_for));
+            }
         }
         let response = total / self.workload.total_arrival_rate();
-        let method = exact_method(self.workload, self.policy.preemption);
+        let holds_for = &self.assumptions(self.workload.types());
         for (quantity, value) in [
             (Quantity::MeanNumber, total),
             (Quantity::MeanResponse, response),
             (Quantity::WeightedResponse, weighted),
         ] {
-            let claim = self.of_policy(quantity, value, method);
-            claims.push(self.for_sizes(claim, all_exponential(self.workload)));
+            claims.push(self.claim(quantity, None, value, Method::ExactQbd, holds_for));
         }
         self.all.extend(claims);
         Ok(())
@@ -210,24 +177,27 @@ impl Claims<'_> {
         i: usize,
         queue: &TypeQueue<'_>,
         law: &TypeLaw,
-        method: Method,
+        holds_for: &HoldsFor,
     ) -> Vec<Claim> {
+        let claim =
+            |quantity, value| self.claim(quantity, Some(i), value, Method::ExactQbd, holds_for);
         let mut claims = Vec::new();
         if let Some((at, above)) = law.rarely_above(RARE) {
             claims.push(Claim {
                 at: Some(at),
-                ..self.of_type(i, Quantity::NumberAbove, above, method)
+                ..claim(Quantity::NumberAbove, above)
             });
         }
-        let budget = self.options.effort * PERCENTILES;
+        let budget = self.options.effort * SURVIVAL;
         let survival: Option<Survival> = queue.survival(law, budget);
-        for (quantity, p) in [
-            (Quantity::ResponseP50, 0.5),
-            (Quantity::ResponseP95, 0.95),
-            (Quantity::ResponseP99, 0.99),
-        ] {
+        let quantities = [
+            Quantity::ResponseP50,
+            Quantity::ResponseP95,
+            Quantity::ResponseP99,
+        ];
+        for (quantity, p) in quantities.into_iter().zip(PERCENTILES) {
             let time = survival.as_ref().map(|s| s.percentile(p));
-            claims.extend(time.map(|time| self.of_type(i, quantity, time, method)));
+            claims.extend(time.map(|time| claim(quantity, time)));
         }
         claims
     }
@@ -240,32 +210,45 @@ impl Claims<'_> {
             return;
         }
         let mut total = 0.0;
+        let approximate = &HoldsFor {
+            own: Conditions::analysed(),
+            ..HoldsFor::default()
+        };
+        let approximation = Method::ApproximationQueueLength;
         for (i, kind) in self.workload.types().iter().enumerate() {
             let bounds = self.type_queue(i).bounds();
-            let mean = Method::ApproximationQueueLength;
-            let bound = self.of_queue(kind, Method::BoundRelativeCompletions);
+            let bounded = &self.assumptions(std::slice::from_ref(kind));
             total += bounds.approximation;
-            for (quantity, value, method) in [
-                (Quantity::MeanNumber, bounds.approximation, mean),
-                // Those that serve are there, too.
-                (
-                    Quantity::MeanNumberAtLeast,
-                    bounds.lower.max(kind.offered_load()),
-                    bound,
-                ),
-                (Quantity::MeanNumberAtMost, bounds.upper, bound),
-            ] {
-                let claim = self.for_sizes(self.of_type(i, quantity, value, method), true);
-                self.all.push(claim);
-            }
+            // Those that serve are there, too.
+            let least = bounds.lower.max(kind.offered_load());
+            let bound = Method::BoundRelativeCompletions;
+            let (mean, at_least, at_most) = (
+                Quantity::MeanNumber,
+                Quantity::MeanNumberAtLeast,
+                Quantity::MeanNumberAtMost,
+            );
+            self.push(
+                mean,
+                Some(i),
+                bounds.approximation,
+                approximation,
+                approximate,
+            );
+            self.push(at_least, Some(i), least, bound, bounded);
+            self.push(at_most, Some(i), bounds.upper, bound, bounded);
         }
         let response = total / self.workload.total_arrival_rate();
-        let claim = self.of_policy(
+        self.push(
             Quantity::MeanResponse,
+            None,
             response,
-            Method::ApproximationQueueLength,
+            approximation,
+            approximate,
         );
-        let claim = self.for_sizes(claim, true);
-        self.all.push(claim);
+    }
+
+    /// What is assumed where the queues of these types are analysed.
+    fn assumptions(&self, types: &[JobType]) -> HoldsFor {
+        queue_assumptions(self.policy.preemption, types)
     }
 }

@@ -3,10 +3,10 @@
 use super::balance::{self, Solved};
 use super::exact::Settled;
 use super::{Options, Synthesis, SynthesisError, check_options, of_solution};
+use crate::artifact::{ArrivalLaw, SizeLaw, Subject, find};
 use crate::multiresource::artifact::{
-    Artifact, Backfill, Claim, Conditions, EmptySlots, FleetArtifact, FleetCertificateRecord,
-    FleetKind, FleetPolicy, FleetProvenance, Format, Method, Quantity, Routing, ShapePolicy,
-    ShapeWorth, SizeLaw, VERSION,
+    Artifact, Claim, Conditions, Evidence, FleetCertificateRecord, HoldsFor, Method, Policy,
+    Provenance, Quantity, Routing, ServerPolicy, ShapeWorth,
 };
 use crate::multiresource::program::{
     self, Certificate, FleetCertificate, FleetSolution, LOAD_MARGIN, Mix, Solution,
@@ -31,7 +31,7 @@ pub enum FleetOutcome {
 #[derive(Debug)]
 pub struct FleetSynthesis {
     /// The product.
-    pub artifact: FleetArtifact,
+    pub artifact: Artifact,
     /// The program's solution.
     pub solution: FleetSolution,
     /// For each shape (H) one of its servers, with what is sent there.
@@ -66,22 +66,8 @@ pub fn synthesize_fleet(fleet: &Fleet, options: &Options) -> Result<FleetOutcome
     }
     let solution = settled(fleet, solution, options)?;
     let certificate = certificate_record(&solution.certificate);
-    let (policies, shapes) = servers(fleet, &solution, options)?;
-    let artifact = FleetArtifact {
-        format: Format::SynthPolicy,
-        version: VERSION,
-        kind: FleetKind::Fleet,
-        workload: fleet.record(),
-        claims: claims(fleet, &certificate, &policies),
-        policy: FleetPolicy { shapes: policies },
-        certificate,
-        provenance: FleetProvenance {
-            tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
-            solver: "HiGHS simplex".into(),
-            rounds: solution.rounds,
-            columns: solution.columns,
-        },
-    };
+    let shapes = servers(fleet, &solution, options)?;
+    let artifact = together(fleet, certificate, &solution, &shapes);
     Ok(FleetOutcome::Policy(Box::new(FleetSynthesis {
         artifact,
         solution,
@@ -137,27 +123,71 @@ fn narrowed(schedule: &[u32], sent: &[bool]) -> Vec<u32> {
     kept.map(|(count, _)| *count).collect()
 }
 
-/// The policy of one server of each shape; and how it came about, beside what is sent there.
-#[expect(clippy::type_complexity, reason = "two lists of the same length")]
+/// For each shape what is sent to one of its servers, and the policy of that.
 fn servers(
     fleet: &Fleet,
     solution: &FleetSolution,
     options: &Options,
-) -> Result<(Vec<ShapePolicy>, Vec<(Workload, Synthesis)>), SynthesisError> {
-    let (mut policies, mut shapes) = (Vec::new(), Vec::new());
-    for (h, routing) in solution.routing(fleet).into_iter().enumerate() {
+) -> Result<Vec<(Workload, Synthesis)>, SynthesisError> {
+    let routing = solution.routing(fleet).into_iter().enumerate();
+    let of_shape = |(h, routing): (usize, Vec<f64>)| {
         let workload = fleet.routed(h, &routing)?;
         let own = of_shape(fleet, h, &routing, &workload, solution, options)?;
         let (made, _) = of_solution(&workload, options, Solved::plain(own))?;
-        policies.push(ShapePolicy {
-            name: fleet.shapes()[h].name().into(),
-            count: fleet.shapes()[h].count(),
+        Ok((workload, made))
+    };
+    routing.map(of_shape).collect()
+}
+
+/// The artifact of the fleet, from those of one server of each shape.
+fn together(
+    fleet: &Fleet,
+    certificate: FleetCertificateRecord,
+    solution: &FleetSolution,
+    shapes: &[(Workload, Synthesis)],
+) -> Artifact {
+    let (mut policies, mut proofs, mut makings, mut own) = (vec![], vec![], vec![], vec![]);
+    let routing = solution.routing(fleet).into_iter();
+    let pairs = shapes.iter().map(|(_, made)| made).zip(fleet.shapes());
+    for ((made, shape), routing) in pairs.zip(routing) {
+        let server = made.server();
+        policies.push(ServerPolicy {
+            name: shape.name().into(),
+            count: shape.count(),
             routing,
-            policy: made.artifact.clone(),
+            rule: server.policy.rule.clone(),
         });
-        shapes.push((workload, made));
+        proofs.push(server.certificate.clone());
+        makings.push(server.making.clone());
+        // Of the whole, where there is one server.
+        let name = (!fleet.is_one_server()).then(|| shape.name().to_owned());
+        own.extend(made.artifact.claims.iter().map(|claim| Claim {
+            server: name.clone(),
+            ..claim.clone()
+        }));
     }
-    Ok((policies, shapes))
+    let options = shapes
+        .first()
+        .map(|(_, made)| &made.artifact.provenance.options);
+    let provenance = Provenance {
+        tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
+        options: options.cloned().unwrap_or_default(),
+        solver: "HiGHS simplex".into(),
+        rounds: solution.rounds,
+        columns: solution.columns,
+        servers: makings,
+    };
+    let whole = match fleet.is_one_server() {
+        true => Vec::new(),
+        false => claims(fleet, &certificate, &policies, &own),
+    };
+    let evidence = Evidence {
+        servers: proofs,
+        fleet: (!fleet.is_one_server()).then_some(certificate),
+    };
+    let claims = whole.into_iter().chain(own).collect();
+    let policy = Policy { servers: policies };
+    Artifact::new(fleet.record(), policy, claims, evidence, provenance)
 }
 
 /// The fleet's certificate, with what a server of each shape is worth.
@@ -170,7 +200,7 @@ fn certificate_record(certificate: &FleetCertificate) -> FleetCertificateRecord 
     FleetCertificateRecord {
         load: certificate.load,
         prices: certificate.prices.clone(),
-        shapes: shapes.collect(),
+        servers: shapes.collect(),
         bound: certificate.bound,
         gap: certificate.gap(),
         proven: certificate.proven(),
@@ -224,38 +254,28 @@ fn of_shape(
 fn claims(
     fleet: &Fleet,
     certificate: &FleetCertificateRecord,
-    policies: &[ShapePolicy],
+    policies: &[ServerPolicy],
+    own: &[Claim],
 ) -> Vec<Claim> {
-    let claim = |quantity: Quantity, value| Claim {
-        quantity,
-        job_type: None,
-        at: None,
-        value,
-        half_width: None,
-        unit: quantity.unit(fleet.time_unit()),
-        method: Method::ExactProgram,
-        holds_for: Conditions::default(),
+    let claim = |quantity: Quantity, job_type: Option<&str>, value: f64, mean: &Mean| {
+        let (subject, value) = (Subject::of_type(job_type), (value, fleet.time_unit()));
+        Claim::new(quantity, subject, value, mean.method, mean.holds_for())
     };
     let mut claims = Vec::new();
     if certificate.proven {
-        claims.push(claim(Quantity::Load, certificate.load));
+        let (load, method) = ((certificate.load, fleet.time_unit()), Method::ExactProgram);
+        let (all, none) = (Subject::ALL, HoldsFor::default());
+        claims.push(Claim::new(Quantity::Load, all, load, method, none));
     }
-    let means: Option<Vec<Mean>> = (0..fleet.types().len())
-        .map(|i| Mean::of_type(fleet, i, policies))
-        .collect();
-    let Some(means) = means else { return claims };
+    let types = fleet.types().iter().enumerate();
+    let means = types.map(|(i, kind)| Mean::of_type((i, kind.name()), policies, own));
+    let Some(means) = means.collect::<Option<Vec<Mean>>>() else {
+        return claims;
+    };
     let mut both = |job_type: Option<&str>, mean: &Mean, rate: f64| {
-        for (quantity, value) in [
-            (Quantity::MeanNumber, mean.number),
-            (Quantity::MeanResponse, mean.number / rate),
-        ] {
-            claims.push(Claim {
-                job_type: job_type.map(Into::into),
-                method: mean.method,
-                holds_for: mean.conditions(),
-                ..claim(quantity, value)
-            });
-        }
+        let response = mean.number / rate;
+        claims.push(claim(Quantity::MeanNumber, job_type, mean.number, mean));
+        claims.push(claim(Quantity::MeanResponse, job_type, response, mean));
     };
     for (kind, mean) in fleet.types().iter().zip(&means) {
         both(Some(kind.name()), mean, kind.arrival_rate());
@@ -276,13 +296,13 @@ struct Mean {
 
 impl Mean {
     /// `Σ_h n_h E[Q^h_i]`; none where some server's is not known.
-    fn of_type(fleet: &Fleet, i: usize, policies: &[ShapePolicy]) -> Option<Self> {
-        let name = fleet.types()[i].name();
+    fn of_type((i, name): (usize, &str), policies: &[ServerPolicy], own: &[Claim]) -> Option<Self> {
         let serving = policies.iter().filter(|p| p.routing[i] > 0.0);
-        let of_shape = |shape: &ShapePolicy| {
-            let claim = mean_number(&shape.policy, name)?;
+        let of_shape = |server: &ServerPolicy| {
+            let subject = Subject::of_type(name).on(Some(&server.name));
+            let claim = find(own, Quantity::MeanNumber, subject)?;
             Some(Mean {
-                number: f64::from(shape.count) * claim.value,
+                number: f64::from(server.count) * claim.value,
                 method: claim.method,
                 sizes: claim.holds_for.sizes.unwrap_or(SizeLaw::Exponential),
             })
@@ -293,15 +313,14 @@ impl Mean {
 
     /// The sum, by the least exact of the methods.
     fn together(parts: &[Mean]) -> Self {
-        let least_exact = parts.iter().map(|m| m.method).max_by_key(|m| match m {
-            Method::ExactQbd => 0,
-            Method::ApproximationExponentialSizes => 1,
-            _ => 2,
-        });
+        let is_exact = parts.iter().all(|m| m.method == Method::ExactQbd);
         let of_phases = parts.iter().any(|m| m.sizes == SizeLaw::PhaseType);
         Mean {
             number: parts.iter().map(|m| m.number).sum(),
-            method: least_exact.unwrap_or(Method::ExactQbd),
+            method: match is_exact {
+                true => Method::ExactQbd,
+                false => Method::ApproximationQueueLength,
+            },
             sizes: match of_phases {
                 true => SizeLaw::PhaseType,
                 false => SizeLaw::Exponential,
@@ -309,19 +328,15 @@ impl Mean {
         }
     }
 
-    fn conditions(&self) -> Conditions {
-        Conditions {
-            empty_slots: Some(EmptySlots::Phantom),
-            backfill: Some(Backfill::None),
-            sizes: self.method.is_exact().then_some(self.sizes),
-            routing: Some(Routing::Probabilistic),
+    fn holds_for(&self) -> HoldsFor {
+        let is_exact = self.method == Method::ExactQbd;
+        HoldsFor {
+            sizes: is_exact.then_some(self.sizes),
+            arrivals: is_exact.then_some(ArrivalLaw::Poisson),
+            own: Conditions {
+                routing: Some(Routing::Probabilistic),
+                ..Conditions::analysed()
+            },
         }
     }
-}
-
-/// What a server's policy says of the mean number of a type.
-fn mean_number<'a>(policy: &'a Artifact, name: &str) -> Option<&'a Claim> {
-    let of_type = |c: &&Claim| c.job_type.as_deref() == Some(name);
-    let mut claims = policy.claims.iter().filter(of_type);
-    claims.find(|c| c.quantity == Quantity::MeanNumber)
 }

@@ -19,8 +19,9 @@ pub use tuning::{Outlook, RouteOption};
 use crate::document::DocumentError;
 use crate::multiresource::analysis::{AnalysisError, PaperBounds};
 use crate::multiresource::artifact::{
-    Artifact, Backfill, CurvePoint, EmptySlots, Family, Format, Method, MsrPolicy, Objective,
-    Preemption, Provenance, Route, RouteTried, Tuning, VERSION,
+    ArrivalLaw, Artifact, Backfill, CertificateRecord, Claim, Conditions, CurvePoint, EmptySlots,
+    Evidence, Family, HoldsFor, Making, MsrPolicy, Objective, Policy, Preemption, Provenance,
+    Route, RouteTried, Server, ServerPolicy, SizeLaw, Tuning,
 };
 use crate::multiresource::modulation::{self, Modulation, ModulationError};
 use crate::multiresource::program::{
@@ -117,6 +118,13 @@ pub struct Synthesis {
     pub out_of_reach: Option<AnalysisError>,
 }
 
+impl Synthesis {
+    /// What the artifact says of the server.
+    pub fn server(&self) -> Server<'_> {
+        self.artifact.the_server()
+    }
+}
+
 /// A workload at or beyond capacity.
 #[derive(Debug)]
 pub struct Overload {
@@ -192,7 +200,7 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
     let solved = Solved::new(workload, options, settled)?;
     let (mut made, modulation) = of_solution(workload, options, solved)?;
     let what_if = what_if::what_if(workload, options, &made.policy, &modulation, &made.solution)?;
-    made.artifact.provenance.what_if = Some(what_if);
+    made.artifact.provenance.servers[0].what_if = Some(what_if);
     Ok(Outcome::Policy(Box::new(made)))
 }
 
@@ -215,18 +223,15 @@ fn of_solution(
     }
     let (claims, out_of_reach) =
         claims::claims(workload, options, &policy, &modulation, &solution)?;
-    let artifact = Artifact {
-        format: Format::SynthPolicy,
-        version: VERSION,
-        workload: workload.record(),
-        claims,
-        certificate: record,
-        provenance: Provenance {
-            tuning: tuning_record(options, &policy, &routes),
-            ..provenance(options, &policy, &solution, &modulation)
-        },
-        policy: Family::Msr(policy.clone()),
+    let making = Making {
+        drains: Some(modulation::drains(&policy.schedules, &policy.order)),
+        phases: Some(modulation.phases.len()),
+        tuning: tuning_record(options, &policy, &routes),
+        ..Making::default()
     };
+    let provenance = provenance(options, &policy, &solution, making);
+    let rule = Family::Msr(policy.clone());
+    let artifact = of_one_server(workload, rule, claims, record, provenance);
     let made = Synthesis {
         artifact,
         policy,
@@ -237,6 +242,31 @@ fn of_solution(
         out_of_reach,
     };
     Ok((made, modulation))
+}
+
+/// The artifact of one server.
+fn of_one_server(
+    workload: &Workload,
+    rule: Family,
+    claims: Vec<Claim>,
+    certificate: CertificateRecord,
+    provenance: Provenance,
+) -> Artifact {
+    let record = workload.record();
+    let servers = record.servers.iter().map(|server| ServerPolicy {
+        name: server.name.clone(),
+        count: server.count,
+        routing: vec![1.0; workload.types().len()],
+        rule: rule.clone(),
+    });
+    let policy = Policy {
+        servers: servers.collect(),
+    };
+    let evidence = Evidence {
+        servers: vec![certificate],
+        fleet: None,
+    };
+    Artifact::new(record, policy, claims, evidence, provenance)
 }
 
 /// Loop, route and switching rate for a solved program.
@@ -263,24 +293,23 @@ pub fn paper_bounds(
     Ok((0..workload.types().len()).map(of_type).collect())
 }
 
-/// The method of means over all types that the analysis calls exact.
-fn exact_method(workload: &Workload, preemption: Preemption) -> Method {
-    queue_method(workload, preemption, workload.types())
-}
-
-/// The method of what the analysis calls exact of the queues of these types. It follows sizes of
-/// phase type; but without preemption, where a type's service depends on the completions of the others,
-/// only exponential ones. Arrivals are Poisson, or analysed as if they were.
-fn queue_method(workload: &Workload, preemption: Preemption, types: &[JobType]) -> Method {
-    let sizes = match preemption {
-        Preemption::None => all_exponential(workload),
-        Preemption::Full | Preemption::Setup => types.iter().all(|t| t.size().phases().is_some()),
+/// What is assumed where the queues of these types are analysed. The analysis follows sizes of phase
+/// type; but without preemption, where a type's service depends on the completions of the others, it takes
+/// all sizes as exponential. Arrivals are taken as Poisson.
+pub fn queue_assumptions(preemption: Preemption, types: &[JobType]) -> HoldsFor {
+    let staged = |kind: &JobType| {
+        let size = kind.size();
+        !size.is_exponential() && size.phases().is_some()
     };
-    match (sizes, types.iter().all(JobType::is_poisson)) {
-        (true, true) => Method::ExactQbd,
-        (false, true) => Method::ApproximationExponentialSizes,
-        (true, false) => Method::ApproximationPoissonArrivals,
-        (false, false) => Method::ApproximationMemoryless,
+    HoldsFor {
+        sizes: Some(
+            match preemption != Preemption::None && types.iter().any(staged) {
+                true => SizeLaw::PhaseType,
+                false => SizeLaw::Exponential,
+            },
+        ),
+        arrivals: Some(ArrivalLaw::Poisson),
+        own: Conditions::analysed(),
     }
 }
 
@@ -375,7 +404,7 @@ fn provenance(
     options: &Options,
     policy: &MsrPolicy,
     solution: &Solution,
-    modulation: &Modulation,
+    making: Making,
 ) -> Provenance {
     let found = |given: bool| if given { "given" } else { "found" };
     Provenance {
@@ -396,11 +425,7 @@ fn provenance(
         solver: "HiGHS simplex in column generation".into(),
         rounds: solution.rounds,
         columns: solution.columns,
-        drains: Some(modulation::drains(&policy.schedules, &policy.order)),
-        phases: Some(modulation.phases.len()),
-        choice: None,
-        tuning: None,
-        what_if: None,
+        servers: vec![making],
     }
 }
 

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use super::*;
-use crate::multiresource::artifact::{Claim, Quantity};
+use crate::multiresource::artifact::{Claim, Method, Quantity, Subject, Unmet, unmet};
 
 fn model(name: &str) -> Workload {
     let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
@@ -20,10 +20,19 @@ fn made(workload: &Workload, options: &Options) -> Synthesis {
     }
 }
 
-fn claim(made: &Synthesis, quantity: Quantity, job_type: Option<&str>) -> Option<Claim> {
-    let mut claims = made.artifact.claims.iter();
-    let found = claims.find(|c| c.quantity == quantity && c.job_type.as_deref() == job_type);
+fn claim(made: &Synthesis, quantity: Quantity, kind: Option<&str>) -> Option<Claim> {
+    let found = made.artifact.find(quantity, Subject::of_type(kind));
     found.cloned()
+}
+
+/// What a claim assumes and the workload does not meet.
+fn unmet_by(made: &Synthesis, workload: &Workload, claim: &Claim) -> Unmet {
+    let kind = claim.job_type.as_deref();
+    unmet(&claim.holds_for, kind, workload, made.artifact.preempts())
+}
+
+fn unmet_of(sizes: bool, arrivals: bool) -> Unmet {
+    Unmet { sizes, arrivals }
 }
 
 /// Best switching rates and mean numbers there, from an independent computation (six digits).
@@ -71,7 +80,7 @@ fn best_switching_rates_of_section_seven() {
 fn the_best_route_is_taken() {
     let made = made(&section7(0.9), &Options::new(Preemption::None));
     assert_eq!(made.policy.route.to_string(), "sequential-eager");
-    let tuning = made.artifact.provenance.tuning.clone().unwrap();
+    let tuning = made.server().making.tuning.clone().unwrap();
     assert_eq!(tuning.routes.len(), 4);
     let least = tuning
         .curve
@@ -113,7 +122,7 @@ fn the_weighted_objective_is_tuned_for() {
 fn answers_to_what_if() {
     let workload = section7(0.8);
     let policy = made(&workload, &Options::new(Preemption::None));
-    let answers = policy.artifact.provenance.what_if.clone().unwrap();
+    let answers = policy.server().making.what_if.clone().unwrap();
     let rate = policy.policy.switching_rate;
     let fixed = |rate| Options {
         route: Some(policy.policy.route),
@@ -158,7 +167,7 @@ fn answers_to_what_if() {
             ..Options::new(Preemption::None)
         },
     );
-    assert!((cpu.load / anew.artifact.certificate.load - 1.0).abs() < 1e-9);
+    assert!((cpu.load / anew.server().certificate.load - 1.0).abs() < 1e-9);
     let best = claim(&anew, Quantity::MeanResponse, None).unwrap().value;
     assert!((cpu.mean_response.unwrap() / best.min(now) - 1.0).abs() < 1e-3);
 
@@ -178,7 +187,7 @@ fn answers_to_what_if() {
 fn doubling_the_switching_rate_of_a_preemptive_policy() {
     let workload = section7(0.9);
     let once = made(&workload, &Options::new(Preemption::Full));
-    let answers = once.artifact.provenance.what_if.clone().unwrap();
+    let answers = once.server().making.what_if.clone().unwrap();
     let options = Options {
         switching_rate: Some(2.0 * once.policy.switching_rate),
         ..Options::new(Preemption::Full)
@@ -228,7 +237,8 @@ fn claims_for_sizes_with_stages() {
     );
     let none = made(&workload, &Options::new(Preemption::None));
     let number = claim(&none, Quantity::MeanNumber, Some("type-2")).unwrap();
-    assert_eq!(number.method, Method::ApproximationExponentialSizes);
+    assert_eq!(number.method, Method::ExactQbd);
+    assert_eq!(unmet_by(&none, &workload, &number), unmet_of(true, false));
 }
 
 /// What the analysis does not follow is said to be approximate, for the types that it is true of
@@ -236,10 +246,12 @@ fn claims_for_sizes_with_stages() {
 /// and the checker derives the same.
 #[test]
 fn claims_for_laws_that_are_not_followed() {
-    use Method::{
-        ApproximationExponentialSizes as Sizes, ApproximationMemoryless as Both,
-        ApproximationPoissonArrivals as Arrivals, ExactQbd, ExactStationaryLaw,
-    };
+    let [met, sizes, arrivals, both] = [
+        unmet_of(false, false),
+        unmet_of(true, false),
+        unmet_of(false, true),
+        unmet_of(true, true),
+    ];
     let workload = parsed(
         "6",
         &[
@@ -250,17 +262,9 @@ fn claims_for_laws_that_are_not_followed() {
         ],
     );
     for (preemption, queues, chain) in [
-        (
-            Preemption::Full,
-            [ExactQbd, Sizes, Arrivals, Both],
-            ExactStationaryLaw,
-        ),
-        (
-            Preemption::Setup,
-            [ExactQbd, Sizes, Arrivals, Both],
-            ExactStationaryLaw,
-        ),
-        (Preemption::None, [Sizes, Sizes, Both, Both], Sizes),
+        (Preemption::Full, [met, sizes, arrivals, both], met),
+        (Preemption::Setup, [met, sizes, arrivals, both], met),
+        (Preemption::None, [sizes, sizes, both, both], sizes),
     ] {
         let options = Options {
             setup_rate: (preemption == Preemption::Setup).then_some(10.0),
@@ -268,23 +272,35 @@ fn claims_for_laws_that_are_not_followed() {
             ..Options::new(preemption)
         };
         let made = made(&workload, &options);
-        let method = |quantity, job_type| claim(&made, quantity, job_type).unwrap().method;
-        for (job_type, queue) in workload.types().iter().zip(queues) {
+        let found = |quantity, kind| {
+            let claim = claim(&made, quantity, kind).unwrap();
+            (claim.method, unmet_by(&made, &workload, &claim))
+        };
+        for (kind, queue) in workload.types().iter().zip(queues) {
             for quantity in [Quantity::MeanNumber, Quantity::MeanResponse] {
+                let expected = (Method::ExactQbd, queue);
                 assert_eq!(
-                    method(quantity, Some(job_type.name())),
-                    queue,
+                    found(quantity, Some(kind.name())),
+                    expected,
                     "{preemption:?}"
                 );
             }
-            assert_eq!(method(Quantity::Load, Some(job_type.name())), chain);
+            let expected = (Method::ExactStationaryLaw, chain);
+            assert_eq!(found(Quantity::Load, Some(kind.name())), expected);
         }
-        assert_eq!(method(Quantity::MeanResponse, None), Both);
-        assert_eq!(method(Quantity::Load, None), Method::ExactProgram);
-        let tuning = made.artifact.provenance.tuning.as_ref().unwrap();
-        assert!(tuning.routes.iter().any(|tried| tried.method == Both));
-        assert!(tuning.routes.iter().all(|tried| tried.method != ExactQbd));
-        crate::multiresource::artifact::check(&made.artifact).unwrap();
+        assert_eq!(
+            found(Quantity::MeanResponse, None),
+            (Method::ExactQbd, both)
+        );
+        assert_eq!(found(Quantity::Load, None), (Method::ExactProgram, met));
+        let tuning = made.server().making.tuning.as_ref().unwrap();
+        assert!(
+            tuning
+                .routes
+                .iter()
+                .any(|tried| tried.method == Method::ExactQbd)
+        );
+        made.artifact.check().unwrap();
     }
 }
 
@@ -303,20 +319,16 @@ fn bounds_for_other_arrivals_are_called_approximate() {
         ..Options::new(Preemption::None)
     };
     let made = made(&batches, &options);
-    for (job_type, expected) in [
-        ("a", Method::ApproximationPoissonArrivals),
-        ("b", Method::BoundRelativeCompletions),
-    ] {
+    for (kind, expected) in [("a", unmet_of(false, true)), ("b", unmet_of(false, false))] {
         for quantity in [Quantity::MeanNumberAtLeast, Quantity::MeanNumberAtMost] {
-            assert_eq!(
-                claim(&made, quantity, Some(job_type)).unwrap().method,
-                expected
-            );
+            let bound = claim(&made, quantity, Some(kind)).unwrap();
+            assert_eq!(bound.method, Method::BoundRelativeCompletions);
+            assert_eq!(unmet_by(&made, &batches, &bound), expected);
         }
-        let load = claim(&made, Quantity::Load, Some(job_type)).unwrap();
+        let load = claim(&made, Quantity::Load, Some(kind)).unwrap();
         assert_eq!(load.method, Method::ExactStationaryLaw);
     }
-    crate::multiresource::artifact::check(&made.artifact).unwrap();
+    made.artifact.check().unwrap();
 }
 
 #[test]
@@ -361,7 +373,7 @@ fn where_switching_never_pays_means_keep_their_digits() {
             setup_rate: Some(setup_rate),
             ..Options::new(Preemption::Setup)
         };
-        crate::multiresource::artifact::check(&made(&workload, &options).artifact).unwrap();
+        made(&workload, &options).artifact.check().unwrap();
     }
     let mean = |rate| {
         let options = Options {
@@ -371,7 +383,7 @@ fn where_switching_never_pays_means_keep_their_digits() {
             ..Options::new(Preemption::Setup)
         };
         let made = made(&workload, &options);
-        crate::multiresource::artifact::check(&made.artifact).unwrap();
+        made.artifact.check().unwrap();
         claim(&made, Quantity::MeanNumber, None).unwrap().value
     };
     // It goes to its limit linearly in α.
@@ -406,7 +418,7 @@ fn far_apart_scales_of_time_check() {
                 effort: 0.01,
                 ..Options::new(preemption)
             };
-            crate::multiresource::artifact::check(&made(&workload, &options).artifact).unwrap();
+            made(&workload, &options).artifact.check().unwrap();
         }
     }
     for rate in [3e5, 1e9, 1e12] {
@@ -414,7 +426,7 @@ fn far_apart_scales_of_time_check() {
             switching_rate: Some(rate),
             ..Options::new(Preemption::Full)
         };
-        crate::multiresource::artifact::check(&made(&section7(0.9), &options).artifact).unwrap();
+        made(&section7(0.9), &options).artifact.check().unwrap();
     }
 }
 

@@ -215,11 +215,6 @@ impl<'a> RateSearch<'a> {
         }
     }
 
-    /// The method that exact means of this policy have.
-    fn exact_method(&self) -> Method {
-        super::exact_method(self.workload, self.options.preemption)
-    }
-
     /// The switching rate where no search is needed: given, or without cost.
     fn settled_rate(&self) -> Option<f64> {
         let brisk = || super::SWITCHES_A_SIZE / mean_size(self.workload);
@@ -322,7 +317,7 @@ impl<'a> RateSearch<'a> {
         ) {
             Ok(cost) => {
                 outlook.value = self.value(&cost);
-                outlook.method = self.exact_method();
+                outlook.method = Method::ExactQbd;
                 outlook.curve = vec![(outlook.rate, outlook.value)];
                 Ok(())
             }
@@ -348,7 +343,7 @@ impl<'a> RateSearch<'a> {
         }
         curve.sort_by(|a, b| a.0.total_cmp(&b.0));
         curve.dedup_by(|a, b| a.0 == b.0);
-        outlook.method = self.exact_method();
+        outlook.method = Method::ExactQbd;
         (outlook.rate, outlook.value, outlook.curve) = (rate, value, curve);
         Ok(())
     }

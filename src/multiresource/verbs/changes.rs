@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 
-use crate::multiresource::artifact::{Artifact, Quantity, Route};
+use crate::multiresource::artifact::{Artifact, Quantity, Route, Server, Subject};
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::workload::{Record, RecordType};
 
@@ -52,17 +52,17 @@ pub fn changes(old: &Artifact, new: &Artifact) -> Vec<Change> {
     if changes.is_empty() {
         changes.push(Change::SameWorkload);
     }
-    changes.push(Change::Load(old.certificate.load, new.certificate.load));
-    changes.extend(mixes(old, new));
-    if let (Some(old), Some(new)) = (old.policy.msr(), new.policy.msr()) {
+    let (was, is) = (old.the_server(), new.the_server());
+    changes.push(Change::Load(was.certificate.load, is.certificate.load));
+    changes.extend(mixes(named(old, &was), named(new, &is)));
+    if let (Some(old), Some(new)) = (was.policy.rule.msr(), is.policy.rule.msr()) {
         changes.push(Change::Switching(
             (old.switching_rate, old.route),
             (new.switching_rate, new.route),
         ));
     }
     let mean = |of: &Artifact| {
-        let mut claims = of.claims.iter();
-        let mean = claims.find(|c| c.quantity == Quantity::MeanResponse && c.job_type.is_none());
+        let mean = of.find(Quantity::MeanResponse, Subject::ALL);
         mean.map(|c| (c.value, c.unit.clone()))
     };
     if let (Some(old), Some(new)) = (mean(old), mean(new)) {
@@ -84,15 +84,16 @@ fn workloads(old: &Record, new: &Record) -> Vec<Change> {
     };
     changes.push(Change::NewTypes(missing(old, new)));
     changes.push(Change::TypesGone(missing(new, old)));
-    for resource in &new.resources {
-        let before = old.resources.iter().find(|r| r.name == resource.name);
-        let name = resource.name.clone();
-        match before.map(|before| before.capacity.value()) {
+    let capacities = |of: &Record| {
+        let capacity = of.servers[0].capacity.iter().map(|c| c.value());
+        of.resources.iter().cloned().zip(capacity).collect_vec()
+    };
+    let before = capacities(old);
+    for (name, now) in capacities(new) {
+        match before.iter().find(|(resource, _)| *resource == name) {
             None => changes.push(Change::NewResource(name)),
-            Some(before) => {
-                let now = resource.capacity.value();
-                changes.extend((before != now).then_some(Change::Capacity(name, before, now)));
-            }
+            Some((_, before)) if *before == now => {}
+            Some((_, before)) => changes.push(Change::Capacity(name, *before, now)),
         }
     }
     let pairs = new.types.iter().filter_map(|now| {
@@ -108,7 +109,7 @@ fn workloads(old: &Record, new: &Record) -> Vec<Change> {
     changes.push(Change::MeanSizes(differing(|t| t.size.mean())));
     let needs = |of: &Record, kind: &RecordType| {
         let amounts = of.resources.iter().zip(&kind.demand);
-        let named = amounts.map(|(resource, demand)| (resource.name.clone(), *demand));
+        let named = amounts.map(|(resource, demand)| (resource.clone(), *demand));
         let needed = named.filter(|(_, demand)| demand.value() > 0.0);
         needed.sorted_by(|a, b| a.0.cmp(&b.0)).collect_vec()
     };
@@ -127,9 +128,8 @@ fn workloads(old: &Record, new: &Record) -> Vec<Change> {
 }
 
 /// The schedules that both have, by names of types, and how much of the time is spent otherwise.
-fn mixes(old: &Artifact, new: &Artifact) -> Option<Change> {
-    let before = named(old)?;
-    let now = named(new)?;
+fn mixes(before: Option<Mix>, now: Option<Mix>) -> Option<Change> {
+    let (before, now) = (before?, now?);
     let weight = |of: &[(Named, f64)], schedule: &Named| -> f64 {
         let same = of.iter().filter(|(u, _)| u == schedule);
         same.map(|(_, weight)| weight).sum()
@@ -148,9 +148,12 @@ fn mixes(old: &Artifact, new: &Artifact) -> Option<Change> {
 /// A schedule by names of types, those that run only.
 type Named = Vec<(String, u32)>;
 
+/// Schedules with their weights.
+type Mix = Vec<(Named, f64)>;
+
 /// The mix with its schedules by names of types.
-fn named(artifact: &Artifact) -> Option<Vec<(Named, f64)>> {
-    let (schedules, weights) = artifact.mix()?;
+fn named(artifact: &Artifact, server: &Server<'_>) -> Option<Mix> {
+    let (schedules, weights) = server.mix()?;
     let types = &artifact.workload.types;
     let of = |u: &Schedule| {
         let counts = types.iter().zip(u).filter(|(_, count)| **count > 0);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{VerbError, refuse};
 use crate::document::digest;
-use crate::multiresource::artifact::{Artifact, CheckedArtifact};
+use crate::multiresource::artifact::{Artifact, Checked};
 use crate::multiresource::simulator::{Contender, NameError};
 use crate::multiresource::workload::{Record, Workload};
 use crate::simulation::sweep::Entrant;
@@ -42,9 +42,10 @@ pub fn enter(name: &str, workload: &Workload) -> Result<Entered, VerbError> {
         path: name.into(),
         source,
     })?;
-    let checked = CheckedArtifact::parse(&text, name)?;
+    let checked = Checked::parse(&text, name)?;
+    let server = checked.artifact().expect_one_server(name)?;
     let fits = same_types(checked.artifact(), workload);
-    let policy = checked.artifact().policy.clone();
+    let policy = server.policy.rule.clone();
     Ok(entered(Some(digest(&text)), fits.map(|()| policy.into())))
 }
 
@@ -63,14 +64,13 @@ pub(super) fn same_types(artifact: &Artifact, workload: &Workload) -> Result<(),
         let types = r.types.iter();
         types.map(|t| (t.name.clone(), t.units.clone())).collect()
     };
-    let capacity = |r: &Record| -> Vec<u64> { r.resources.iter().map(|r| r.units).collect() };
     if own.time_unit != other.time_unit {
         return Err(format!(
             "the policy's rates are per {}, the workload's per {}; write the workload in the policy's time unit",
             own.time_unit, other.time_unit
         ));
     }
-    if demands(own) == demands(&other) && capacity(own) == capacity(&other) {
+    if demands(own) == demands(&other) && own.servers[0].units == other.servers[0].units {
         return Ok(());
     }
     Err("the policy was made for other job types or another server; synthesize one for this workload".into())

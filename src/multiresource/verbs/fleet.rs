@@ -1,7 +1,6 @@
 //! A policy for a fleet, checked.
 
 use super::VerbError;
-use crate::multiresource::artifact::CheckedFleet;
 use crate::multiresource::synthesis::{self, FleetOutcome, FleetOverload, FleetSynthesis, Options};
 use crate::multiresource::workload::Fleet;
 
@@ -47,8 +46,8 @@ pub struct FleetRefusal {
 pub fn synthesize_fleet(fleet: &Fleet, options: &Options) -> Result<FleetAnswer, VerbError> {
     let demand = demand(fleet);
     let (overload, decided) = match synthesis::synthesize_fleet(fleet, options)? {
-        FleetOutcome::Policy(synthesis) => {
-            CheckedFleet::check(synthesis.artifact.clone()).map_err(VerbError::Unchecked)?;
+        FleetOutcome::Policy(mut synthesis) => {
+            synthesis.artifact = super::synthesize::checked(synthesis.artifact)?;
             return Ok(FleetAnswer::Policy(Box::new(FleetMade {
                 demand,
                 served: synthesis.solution.served(fleet),
@@ -79,8 +78,10 @@ fn demand(fleet: &Fleet) -> Vec<f64> {
 }
 
 fn worth(fleet: &Fleet, made: &FleetSynthesis) -> Vec<f64> {
-    let certificate = &made.artifact.certificate;
-    let shapes = fleet.shapes().iter().zip(&certificate.shapes);
+    let Some(certificate) = &made.artifact.evidence.fleet else {
+        return vec![1.0];
+    };
+    let shapes = fleet.shapes().iter().zip(&certificate.servers);
     shapes
         .map(|(shape, at)| f64::from(shape.count()) * at.worth * certificate.bound)
         .collect()

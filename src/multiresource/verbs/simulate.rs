@@ -5,12 +5,10 @@ use std::path::Path;
 use super::enter::{exists, same_types};
 use super::{VerbError, marked, refuse};
 use crate::multiresource::artifact::{
-    Artifact, Backfill, CheckedArtifact, CheckedFleet, CheckedPolicy, Claim, EmptySlots, Family,
-    MsrPolicy, Routing,
+    Artifact, Backfill, Checked, Claim, EmptySlots, Family, MsrPolicy, Routing,
 };
 use crate::multiresource::simulator::{
-    Contender, Failure, Judgement, Run, Settings, Verdict, judge, judge_fleet, simulate_fleet,
-    watches,
+    Contender, Failure, Judgement, Run, Settings, Verdict, judge, simulate_fleet, watches,
 };
 use crate::multiresource::workload::Workload;
 use crate::simulation::{Ending, Health, Progress};
@@ -88,12 +86,15 @@ pub fn simulate(
         Ok(rule) => rule,
         Err(unnamed) => {
             exists(policy, &unnamed)?;
-            return match CheckedPolicy::read(Path::new(policy))? {
-                CheckedPolicy::Server(checked) => asked.server(&checked, workload, &mut progress),
-                CheckedPolicy::Fleet(_) if workload.is_some() => refuse(
+            let checked = Checked::read(Path::new(policy))?;
+            return match checked.artifact().one_server() {
+                Some(server) => {
+                    asked.server(&checked, &server.policy.rule, workload, &mut progress)
+                }
+                None if workload.is_some() => refuse(
                     "the policy of a fleet is simulated on the fleet that it was made for: leave --workload out",
                 ),
-                CheckedPolicy::Fleet(checked) => asked.fleet(&checked, &mut progress),
+                None => asked.fleet(&checked, &mut progress),
             };
         }
     };
@@ -129,7 +130,8 @@ type Hears<'a> = &'a mut dyn FnMut(&str, Progress);
 impl Asked<'_> {
     fn server(
         &self,
-        checked: &CheckedArtifact,
+        checked: &Checked,
+        rule: &Family,
         given: Option<Workload>,
         progress: Hears<'_>,
     ) -> Result<Simulated, VerbError> {
@@ -137,9 +139,9 @@ impl Asked<'_> {
             return refuse(NO_FLEET);
         }
         let artifact = checked.artifact();
-        let workload = given.unwrap_or_else(|| checked.workload().clone());
+        let workload = given.unwrap_or_else(|| checked.workload().envelope().clone());
         same_types(artifact, &workload).map_err(VerbError::Request)?;
-        let policy = self.overriding(&artifact.policy)?;
+        let policy = self.overriding(rule)?;
         let analysed = as_analysed(artifact, &policy);
         let watching = Settings {
             watch: watches(artifact, &workload),
@@ -175,15 +177,14 @@ impl Asked<'_> {
         })
     }
 
-    fn fleet(&self, checked: &CheckedFleet, progress: Hears<'_>) -> Result<Simulated, VerbError> {
-        let workload = checked.fleet().envelope().clone();
-        let shapes = &checked.artifact().policy.shapes;
-        let policies = shapes.iter().map(|s| self.overriding(&s.policy.policy));
+    fn fleet(&self, checked: &Checked, progress: Hears<'_>) -> Result<Simulated, VerbError> {
+        let artifact = checked.artifact();
+        let workload = checked.workload().envelope().clone();
+        let servers = artifact.policy.servers.iter();
+        let policies = servers.map(|server| self.overriding(&server.rule));
         let policies = policies.collect::<Result<Vec<Family>, VerbError>>()?;
-        let pairs = shapes.iter().zip(&policies);
-        let analysed: Vec<Family> = pairs
-            .map(|(shape, policy)| as_analysed(&shape.policy, policy))
-            .collect();
+        let analysed = policies.iter().map(|policy| as_analysed(artifact, policy));
+        let analysed: Vec<Family> = analysed.collect();
         let routing = self.ways.routing.unwrap_or(Routing::Probabilistic);
         let mut simulate = |policies: &[Family], routing: Routing, what: &str| {
             let hears = |reached| progress(what, reached);
@@ -194,7 +195,7 @@ impl Asked<'_> {
         let run = simulate(&policies, routing, AS_ASKED)?;
         if routing == Routing::Probabilistic && analysed == policies {
             return Ok(Simulated {
-                verdicts: judge_fleet(checked, &run),
+                verdicts: judge(artifact, &workload, &run),
                 ..Simulated::unjudged(workload, run, None)
             });
         }
@@ -204,7 +205,7 @@ impl Asked<'_> {
         }
         let again = simulate(&analysed, Routing::Probabilistic, AS_ANALYSED)?;
         Ok(Simulated {
-            verdicts: judge_fleet(checked, &again),
+            verdicts: judge(artifact, &workload, &again),
             as_analysed: Some(again),
             ..Simulated::unjudged(workload, run, None)
         })
@@ -234,7 +235,10 @@ impl Asked<'_> {
 
 /// The policy under the conditions that its claims hold for.
 fn as_analysed(artifact: &Artifact, policy: &Family) -> Family {
-    let conditions = |c: &Claim| Some((c.holds_for.backfill?, c.holds_for.empty_slots?));
+    let conditions = |c: &Claim| {
+        let own = &c.holds_for.own;
+        Some((own.backfill?, own.empty_slots?))
+    };
     match (policy, artifact.claims.iter().find_map(conditions)) {
         (Family::Msr(policy), Some((backfill, empty_slots))) => Family::Msr(MsrPolicy {
             backfill,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Doing, VerbError, refuse};
 use crate::multiresource::artifact::{
-    self, Artifact, Family, Finding, Objective, Quantity, StaticQuickswapPolicy,
+    Artifact, Family, Finding, Objective, Quantity, StaticQuickswapPolicy,
 };
 use crate::multiresource::optimum::{self, Step};
 use crate::multiresource::policy::{StaticQuickswap, is_proved_stable, time_of_turns};
@@ -159,7 +159,7 @@ pub fn synthesize(
         Err(ChoiceError::Interrupted) => return Ok(Answer::Interrupted),
         chosen => chosen?,
     };
-    let stability = stability(workload, &chosen.artifact.policy);
+    let stability = stability(workload, &chosen.server().policy.rule);
     let artifact = chosen.artifact.clone();
     made_by(workload, artifact, How::Chosen(Box::new(chosen), stability))
 }
@@ -178,12 +178,12 @@ fn made_by(workload: &Workload, artifact: Artifact, how: How) -> Result<Answer, 
 /// The artifact, without claims on tails that the second derivation puts elsewhere: far out in the
 /// tail of a long loop the digits of one of the two are gone, and what is not agreed upon is not
 /// claimed.
-fn checked(artifact: Artifact) -> Result<Artifact, VerbError> {
-    let Err(findings) = artifact::check(&artifact) else {
+pub(super) fn checked(artifact: Artifact) -> Result<Artifact, VerbError> {
+    let Err(findings) = artifact.check() else {
         return Ok(artifact);
     };
     let confirmed = without_tails(artifact, &findings);
-    artifact::check(&confirmed).map_err(VerbError::Unchecked)?;
+    confirmed.check().map_err(VerbError::Unchecked)?;
     Ok(confirmed)
 }
 
@@ -258,8 +258,8 @@ impl Schedules {
 }
 
 fn least_load_attains(workload: &Workload, artifact: &Artifact) -> Option<f64> {
-    let found = artifact.certificate.balance.as_ref()?;
-    let mix = artifact.certificate.mix.as_ref()?;
+    let certificate = artifact.the_server().certificate;
+    let (found, mix) = (certificate.balance.as_ref()?, certificate.mix.as_ref()?);
     let balancing = Balancing {
         aim: found.aim,
         weights: found.weights.clone(),
@@ -348,6 +348,6 @@ pub fn known(earlier: &Artifact, workload: &Workload) -> Vec<Schedule> {
             .map(|place| count(place).unwrap_or(0))
             .collect()
     };
-    let (schedules, _) = earlier.mix().unwrap_or_default();
+    let (schedules, _) = earlier.the_server().mix().unwrap_or_default();
     schedules.iter().map(now).collect()
 }

@@ -3,6 +3,7 @@
 use num_bigint::BigInt;
 
 use super::Workload;
+use super::check::Draft;
 use crate::document::{DocumentError, Fault, place};
 use crate::number::Decimal;
 
@@ -29,7 +30,7 @@ impl Workload {
             let fault = Fault::new(place!("jobs"), message, "choose a positive, finite factor");
             return Err(DocumentError::without_text(vec![fault]));
         }
-        let mut draft = self.record().draft();
+        let mut draft = Draft::of(self);
         let mut faults = Vec::new();
         for (i, job) in self.types.iter().enumerate() {
             let rate = job.arrival_rate();
@@ -68,7 +69,7 @@ impl Workload {
             .find(|(_, job)| job.units[j] > 0)?;
         let unit = self.types[i].demand[j].exact() / BigInt::from(job.units[j]);
         let more = Decimal::nearest(&unit)?;
-        let mut draft = self.record().draft();
+        let mut draft = Draft::of(self);
         draft.capacity[j].1 = Decimal::nearest(&(self.resources[j].capacity.exact() + &unit));
         let (larger, _) = draft.check(Vec::new()).ok()?;
         // Rounding may have lost the unit that was added.

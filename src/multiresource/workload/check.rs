@@ -36,6 +36,28 @@ pub(super) struct DraftJob {
 pub(super) type Checked<W> = (W, Vec<Fault>);
 
 impl Draft {
+    /// The values of a checked workload, to be changed and checked again.
+    pub(super) fn of(workload: &Workload) -> Self {
+        let named = |amounts: &[Decimal]| {
+            let pairs = workload.resources.iter().zip(amounts);
+            let pairs = pairs.map(|(resource, amount)| (resource.name.clone(), Some(*amount)));
+            pairs.collect()
+        };
+        let capacity: Vec<Decimal> = workload.resources.iter().map(|r| r.capacity).collect();
+        let jobs = workload.types.iter().map(|job| DraftJob {
+            name: job.name.clone(),
+            demand: named(&job.demand),
+            arrivals: Some(job.arrivals.clone()),
+            size: Some(job.size.clone()),
+        });
+        Draft {
+            source: workload.source.clone(),
+            time_unit: workload.time_unit.clone(),
+            capacity: named(&capacity),
+            jobs: jobs.collect(),
+        }
+    }
+
     /// The workload, or all faults: those found so far and its own.
     pub(super) fn check(self, mut faults: Vec<Fault>) -> Result<Checked<Workload>, Vec<Fault>> {
         faults.extend(self.faults());

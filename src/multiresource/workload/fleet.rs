@@ -7,7 +7,7 @@ use crate::law::ArrivalProcess;
 use crate::number::Decimal;
 
 /// A checked fleet: K ≥ 1 job types on servers of H ≥ 1 shapes. Each type arrives, as a Poisson
-/// process, and fits on a server of one shape at least; on a server of each shape some type fits.
+/// process where there are several servers, and fits on a server of one shape at least; on a server of each shape some type fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fleet {
     pub(super) envelope: Workload,
@@ -22,6 +22,13 @@ pub struct Shape {
     pub(super) capacity: Vec<Decimal>,
     pub(super) server: Workload,
     pub(super) types: Vec<usize>,
+}
+
+/// One server is a fleet of one, named `server`.
+impl From<Workload> for Fleet {
+    fn from(server: Workload) -> Self {
+        Fleet::of_one("server", server)
+    }
 }
 
 impl Shape {
@@ -58,6 +65,27 @@ impl Shape {
 }
 
 impl Fleet {
+    /// One server of this name.
+    pub(super) fn of_one(name: &str, server: Workload) -> Self {
+        let shape = Shape {
+            name: name.to_owned(),
+            count: 1,
+            capacity: server.resources().iter().map(Resource::capacity).collect(),
+            types: (0..server.types().len()).collect(),
+            server: server.clone(),
+        };
+        Fleet {
+            envelope: server,
+            shapes: vec![shape],
+        }
+    }
+
+    /// Whether there is one server. Its arrivals may be of any process.
+    #[must_use]
+    pub fn is_one_server(&self) -> bool {
+        matches!(&self.shapes[..], [shape] if shape.count == 1)
+    }
+
     /// The shapes in the document's order.
     #[must_use]
     pub fn shapes(&self) -> &[Shape] {
@@ -113,7 +141,10 @@ impl Fleet {
     /// If h is not the index of a shape, or `routing` is shorter than the types.
     pub fn routed(&self, h: usize, routing: &[f64]) -> Result<Workload, DocumentError> {
         let shape = &self.shapes[h];
-        let mut draft: Draft = shape.server.record().draft();
+        if self.is_one_server() && routing.iter().all(|fraction| *fraction == 1.0) {
+            return Ok(shape.server.clone());
+        }
+        let mut draft = Draft::of(&shape.server);
         for (job, &i) in draft.jobs.iter_mut().zip(&shape.types) {
             let rate = self.types()[i].arrival_rate() * routing[i] / f64::from(shape.count);
             let rate = Decimal::new(rate);
@@ -130,9 +161,13 @@ impl Fleet {
     }
 
     /// `sha256:` and 64 hexadecimal digits that identify the fleet: its unit of time, resources,
-    /// shapes and types in order with their exact numbers, and nothing else.
+    /// shapes and types in order with their exact numbers, and nothing else. Of one server it is that
+    /// of its workload, whatever the server's name.
     #[must_use]
     pub fn digest(&self) -> String {
+        if self.is_one_server() {
+            return self.envelope.digest();
+        }
         let named = |label: &str, name: &str| format!("{label} {}:{name}", name.len());
         let resources = self.envelope.resources().iter().map(Resource::name);
         let mut text = named("synth fleet 1\ntime_unit", self.time_unit());

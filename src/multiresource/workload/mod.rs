@@ -49,13 +49,11 @@ mod document;
 mod fleet;
 mod fleet_check;
 mod fleet_document;
-mod fleet_record;
 mod record;
 
 pub use described::Described;
 pub use fleet::{Fleet, Shape};
-pub use fleet_record::{FleetRecord, RecordShape};
-pub use record::{Record, RecordResource, RecordType};
+pub use record::{Record, RecordServer, RecordType};
 
 use num_rational::BigRational;
 

@@ -1,10 +1,13 @@
-//! The workload as an artifact carries it.
+//! The workload as an artifact carries it: a fleet, or one server, which is a fleet of one.
 
+use num_bigint::BigInt;
+use num_traits::ToPrimitive;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check::{Draft, DraftJob};
-use super::{JobType, Workload};
+use super::fleet_check::{DraftShape, FleetDraft};
+use super::{Fleet, JobType, Shape, Workload};
 use crate::document::{Fault, Place, Step, place};
 use crate::law::{ArrivalProcess, Size};
 use crate::number::Decimal;
@@ -19,27 +22,31 @@ pub struct Record {
     pub source: Option<String>,
     /// The one unit of time of all rates and sizes.
     pub time_unit: String,
-    /// The R ≥ 1 resources of the server.
-    pub resources: Vec<RecordResource>,
-    /// The K ≥ 1 job types that arrive; schedules count jobs in this order.
+    /// Names of the R ≥ 1 resources that some server has.
+    pub resources: Vec<String>,
+    /// The H ≥ 1 shapes of servers.
+    pub servers: Vec<RecordServer>,
+    /// The K ≥ 1 job types that arrive; schedules and routing count jobs in this order.
     pub types: Vec<RecordType>,
     /// Names of the types that are not served because their arrival rate is 0.
     pub unserved: Vec<String>,
-    /// `sha256:` and 64 hexadecimal digits over time unit, resources and types.
+    /// `sha256:` and 64 hexadecimal digits over time unit, resources, servers and types.
     pub digest: String,
 }
 
-/// One resource of the server.
+/// One shape of servers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct RecordResource {
-    /// Its name, unique among the resources.
+pub struct RecordServer {
+    /// Its name, unique among the shapes.
     pub name: String,
-    /// Capacity, > 0.
-    pub capacity: Decimal,
+    /// How many servers have it, 1 to 100 000.
+    pub count: u32,
+    /// Capacity of one of them for each of the R resources, ≥ 0, not all 0.
+    pub capacity: Vec<Decimal>,
     /// Capacity in whole units: multiples, rounded down, of the greatest common divisor of the
     /// types' demands. 0 if no type demands the resource.
-    pub units: u64,
+    pub units: Vec<u64>,
 }
 
 /// One type of job.
@@ -62,7 +69,15 @@ pub struct RecordType {
 }
 
 impl Workload {
-    /// The workload as an artifact carries it.
+    /// The workload as an artifact carries it: a fleet of one server.
+    #[must_use]
+    pub fn record(&self) -> Record {
+        Record::of(&Fleet::from(self.clone()))
+    }
+}
+
+impl Fleet {
+    /// The fleet as an artifact carries it.
     #[must_use]
     pub fn record(&self) -> Record {
         Record::of(self)
@@ -70,79 +85,106 @@ impl Workload {
 }
 
 impl Record {
-    fn of(workload: &Workload) -> Self {
-        let resources = workload.resources.iter().map(|resource| RecordResource {
-            name: resource.name.clone(),
-            capacity: resource.capacity,
-            units: resource.units,
+    fn of(fleet: &Fleet) -> Self {
+        let envelope = fleet.envelope();
+        let servers = fleet.shapes().iter().map(|shape| RecordServer {
+            name: shape.name.clone(),
+            count: shape.count,
+            capacity: shape.capacity.clone(),
+            units: units(envelope, shape),
         });
-        let types = workload.types.iter().map(|job| RecordType {
-            name: job.name.clone(),
-            demand: job.demand.clone(),
-            units: job.units.clone(),
-            arrival_rate: rate(job),
-            arrivals: match job.arrivals {
-                ArrivalProcess::Poisson { .. } => None,
-                _ => Some(job.arrivals.clone()),
-            },
-            size: job.size.clone(),
-        });
+        let resources = envelope.resources.iter();
         Self {
-            source: workload.source.clone(),
-            time_unit: workload.time_unit.clone(),
-            resources: resources.collect(),
-            types: types.collect(),
-            unserved: workload.unserved.clone(),
-            digest: workload.digest(),
+            source: envelope.source.clone(),
+            time_unit: envelope.time_unit.clone(),
+            resources: resources.map(|r| r.name.clone()).collect(),
+            servers: servers.collect(),
+            types: envelope.types.iter().map(RecordType::of).collect(),
+            unserved: envelope.unserved.clone(),
+            digest: fleet.digest(),
         }
     }
 
-    /// Derives the workload anew from capacities, demands, rates and sizes, with the checks that
-    /// a document goes through, and compares units and digest with those found.
+    /// Whether it is of one server.
+    #[must_use]
+    pub fn is_of_one_server(&self) -> bool {
+        matches!(&self.servers[..], [server] if server.count == 1)
+    }
+
+    /// Derives the fleet anew from capacities, demands, rates and sizes, with the checks that a
+    /// document goes through, and compares units and digest with those found.
     ///
     /// # Errors
     /// Every fault, each at its place within the record.
-    pub fn check(&self) -> Result<Workload, Vec<Fault>> {
-        let faults = self.faults_of_shape();
+    pub fn check(&self) -> Result<Fleet, Vec<Fault>> {
+        let mut faults = self.faults_of_servers();
+        faults.extend(self.faults_of_types());
         if !faults.is_empty() {
             return Err(faults);
         }
-        let checked = self.draft().check(Vec::new());
-        let (derived, _) = checked.map_err(|faults| {
-            let names: Vec<&str> = self.resources.iter().map(|r| r.name.as_str()).collect();
-            faults
-                .into_iter()
-                .map(|fault| recorded(fault, &names))
-                .collect::<Vec<_>>()
-        })?;
-        let workload = Workload {
-            unserved: self.unserved.clone(),
-            ..derived
+        let fleet = match &self.servers[..] {
+            [server] if server.count == 1 => {
+                let draft = self.draft(server.draft(&self.resources).capacity);
+                let checked = draft.check(Vec::new());
+                checked.map(|(workload, _)| Fleet::of_one(&server.name, workload))
+            }
+            servers => {
+                let shapes = servers.iter().map(|server| server.draft(&self.resources));
+                let jobs = self.draft(Vec::new());
+                let shapes = shapes.collect();
+                let checked = FleetDraft { jobs, shapes }.check(Vec::new());
+                checked.map(|(fleet, _)| fleet)
+            }
         };
-        let faults = self.differences(&Self::of(&workload));
-        if faults.is_empty() {
-            Ok(workload)
-        } else {
-            Err(faults)
+        let located = |fault| recorded(fault, &self.resources);
+        let mut fleet =
+            fleet.map_err(|faults| faults.into_iter().map(located).collect::<Vec<_>>())?;
+        fleet.envelope.unserved.clone_from(&self.unserved);
+        if fleet.is_one_server() {
+            fleet.shapes[0].server = fleet.envelope.clone();
         }
+        let faults = self.differences(&Self::of(&fleet));
+        match faults.is_empty() {
+            true => Ok(fleet),
+            false => Err(faults),
+        }
+    }
+
+    /// What a document cannot say but a record can: a resource that no server has, or one twice.
+    fn faults_of_servers(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        let count = self.resources.len();
+        for (h, server) in self.servers.iter().enumerate() {
+            let lengths = [
+                ("capacity", server.capacity.len()),
+                ("units", server.units.len()),
+            ];
+            faults.extend(wrong_lengths(("servers", h), lengths, count));
+        }
+        for (j, name) in self.resources.iter().enumerate() {
+            let twice = self.resources[..j].contains(name);
+            let has = |server: &RecordServer| {
+                let capacity = server.capacity.get(j);
+                capacity.is_some_and(|c| *c != Decimal::ZERO)
+            };
+            if twice || !self.servers.iter().any(has) {
+                faults.push(fault(
+                    place!("resources", j),
+                    format!("`{name}`, expected a resource of its own that some server has"),
+                ));
+            }
+        }
+        faults
     }
 
     /// What a document cannot say but a record can: vectors of a wrong length, a rate of 0, a
     /// type both served and not.
-    pub(super) fn faults_of_shape(&self) -> Vec<Fault> {
+    fn faults_of_types(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
+        let count = self.resources.len();
         for (i, job) in self.types.iter().enumerate() {
-            for (field, length) in [("demand", job.demand.len()), ("units", job.units.len())] {
-                if length != self.resources.len() {
-                    faults.push(fault(
-                        place!("types", i, field),
-                        format!(
-                            "{length} entries, expected one for each of the {} resources",
-                            self.resources.len()
-                        ),
-                    ));
-                }
-            }
+            let lengths = [("demand", job.demand.len()), ("units", job.units.len())];
+            faults.extend(wrong_lengths(("types", i), lengths, count));
             if job.arrival_rate == Decimal::ZERO {
                 faults.push(fault(
                     place!("types", i, "arrival_rate"),
@@ -165,55 +207,36 @@ impl Record {
         faults
     }
 
-    /// The plain values, to be checked again.
-    pub(super) fn draft(&self) -> Draft {
+    /// The plain values on a server of this capacity, to be checked again.
+    pub(super) fn draft(&self, capacity: Vec<(String, Option<Decimal>)>) -> Draft {
         let jobs = self.types.iter().map(|job| DraftJob {
             name: job.name.clone(),
-            demand: self
-                .resources
-                .iter()
-                .zip(&job.demand)
-                .map(|(resource, demand)| (resource.name.clone(), Some(*demand)))
-                .collect(),
+            demand: named(&self.resources, &job.demand),
             arrivals: Some(job.process()),
             size: Some(job.size.clone()),
         });
         Draft {
             source: self.source.clone(),
             time_unit: self.time_unit.clone(),
-            capacity: self
-                .resources
-                .iter()
-                .map(|r| (r.name.clone(), Some(r.capacity)))
-                .collect(),
+            capacity,
             jobs: jobs.collect(),
         }
     }
 
     /// Units and digest that are not those of `derived`.
-    pub(super) fn differences(&self, derived: &Self) -> Vec<Fault> {
+    fn differences(&self, derived: &Self) -> Vec<Fault> {
         let mut faults = Vec::new();
-        for (j, (found, expected)) in self.resources.iter().zip(&derived.resources).enumerate() {
+        for (h, (found, expected)) in self.servers.iter().zip(&derived.servers).enumerate() {
             if found.units != expected.units {
-                faults.push(fault(
-                    place!("resources", j, "units"),
-                    format!(
-                        "{} units of `{}`, expected {}",
-                        found.units, found.name, expected.units
-                    ),
-                ));
+                let (at, name) = (place!("servers", h, "units"), &found.name);
+                faults.push(other_units(at, name, &found.units, &expected.units));
             }
         }
         for (i, (found, expected)) in self.types.iter().zip(&derived.types).enumerate() {
             faults.extend(found.other_arrivals(i, expected));
             if found.units != expected.units {
-                faults.push(fault(
-                    place!("types", i, "units"),
-                    format!(
-                        "units {:?} of type `{}`, expected {:?}",
-                        found.units, found.name, expected.units
-                    ),
-                ));
+                let (at, name) = (place!("types", i, "units"), &found.name);
+                faults.push(other_units(at, name, &found.units, &expected.units));
             }
         }
         if self.digest != derived.digest {
@@ -227,7 +250,7 @@ impl Record {
 }
 
 /// The same fault, at its place in a record with the resources in this order.
-pub(super) fn recorded(fault: Fault, resources: &[&str]) -> Fault {
+fn recorded(fault: Fault, resources: &[String]) -> Fault {
     // Of two resources with one name the second is at fault.
     let column = |name: &String| {
         let found = resources.iter().rposition(|resource| resource == name);
@@ -237,15 +260,11 @@ pub(super) fn recorded(fault: Fault, resources: &[&str]) -> Fault {
     let is_server = steps.first() == Some(&Step::from("server"));
     let place = match steps {
         [_, _, Step::Key(resource)] if is_server => {
-            place!("resources", column(resource), "capacity")
+            place!("servers", 0, "capacity", column(resource))
         }
-        _ if is_server => place!("resources"),
+        _ if is_server => place!("servers"),
         [Step::Key(list), rest @ ..] => {
-            let list = match list.as_str() {
-                "jobs" => "types",
-                "servers" => "shapes",
-                other => other,
-            };
+            let list = if list == "jobs" { "types" } else { list };
             let of_resource = |n: usize| {
                 let key = n.checked_sub(1).map(|before| &rest[before]);
                 key.is_some_and(|key| [Step::from("demand"), Step::from("capacity")].contains(key))
@@ -269,7 +288,74 @@ fn rate(job: &JobType) -> Decimal {
     }
 }
 
+/// Amounts of the resources by name.
+fn named(resources: &[String], amounts: &[Decimal]) -> Vec<(String, Option<Decimal>)> {
+    let pairs = resources.iter().zip(amounts);
+    pairs
+        .map(|(name, amount)| (name.clone(), Some(*amount)))
+        .collect()
+}
+
+/// Lists of an entry of this list that have no entry for each resource.
+fn wrong_lengths(
+    (list, entry): (&str, usize),
+    lengths: [(&str, usize); 2],
+    resources: usize,
+) -> Vec<Fault> {
+    let wrong = lengths.into_iter().filter(|(_, found)| *found != resources);
+    let told = wrong.map(|(field, found)| {
+        let expected = format!("one for each of the {resources} resources");
+        fault(
+            place!(list, entry, field),
+            format!("{found} entries, expected {expected}"),
+        )
+    });
+    told.collect()
+}
+
+fn other_units(at: Place, name: &str, found: &[u64], expected: &[u64]) -> Fault {
+    let message = format!("units {found:?} of `{name}`, expected {expected:?}");
+    fault(at, message)
+}
+
+/// Capacity of one server of the shape in the units in which the types' demands are counted.
+fn units(envelope: &Workload, shape: &Shape) -> Vec<u64> {
+    let of = |(j, capacity): (usize, &Decimal)| {
+        let demanding = envelope.types.iter().find(|job| job.units[j] > 0);
+        demanding.map_or(0, |job| {
+            let units = capacity.exact() * BigInt::from(job.units[j]) / job.demand[j].exact();
+            let most = "no more than the envelope has, which is below 2^53";
+            units.to_integer().to_u64().expect(most)
+        })
+    };
+    shape.capacity.iter().enumerate().map(of).collect()
+}
+
+impl RecordServer {
+    fn draft(&self, resources: &[String]) -> DraftShape {
+        DraftShape {
+            name: self.name.clone(),
+            count: Some(self.count),
+            capacity: named(resources, &self.capacity),
+        }
+    }
+}
+
 impl RecordType {
+    fn of(job: &JobType) -> Self {
+        RecordType {
+            name: job.name.clone(),
+            demand: job.demand.clone(),
+            units: job.units.clone(),
+            arrival_rate: rate(job),
+            arrivals: match job.arrivals {
+                ArrivalProcess::Poisson { .. } => None,
+                _ => Some(job.arrivals.clone()),
+            },
+            size: job.size.clone(),
+        }
+    }
+
     fn process(&self) -> ArrivalProcess {
         let rate = self.arrival_rate;
         let given = self.arrivals.clone();
@@ -299,7 +385,7 @@ impl RecordType {
     }
 }
 
-pub(super) fn fault(place: Place, message: String) -> Fault {
+fn fault(place: Place, message: String) -> Fault {
     Fault::new(
         place,
         message,
@@ -335,7 +421,7 @@ mod tests {
         let workload = Workload::parse(TEXT, "t.yaml").unwrap().workload;
         let json = serde_json::to_string(&workload.record()).unwrap();
         let back: Record = serde_json::from_str(&json).unwrap();
-        assert_eq!(back.check().unwrap(), workload);
+        assert_eq!(back.check().unwrap(), Fleet::from(workload.clone()));
         assert_eq!(workload.unserved(), ["c"]);
     }
 
@@ -357,14 +443,14 @@ mod tests {
 
     #[test]
     fn forged_integers_are_refused() {
-        let fault = fault_after(|r| r.resources[0].units = 4);
+        let fault = fault_after(|r| r.servers[0].units[0] = 4);
         assert!(
-            fault.starts_with("resources[0].units: 4 units of `cpu`, expected 3"),
+            fault.starts_with("servers[0].units: units [4, 5] of `server`, expected [3, 5]"),
             "{fault}"
         );
         let fault = fault_after(|r| r.types[1].units[0] = 1);
         assert!(
-            fault.starts_with("types[1].units: units [1, 1] of type `b`, expected [2, 1]"),
+            fault.starts_with("types[1].units: units [1, 1] of `b`, expected [2, 1]"),
             "{fault}"
         );
     }
@@ -382,7 +468,7 @@ mod tests {
             },
             |r| r.types[1].name = "B".to_owned(),
             |r| r.time_unit = "h".to_owned(),
-            |r| r.resources[1].capacity = Decimal::parse("5.5").unwrap(),
+            |r| r.servers[0].capacity[1] = Decimal::parse("5.5").unwrap(),
             |r| r.digest = r.digest.replace("sha256:", ""),
         ] {
             let fault = fault_after(change);

@@ -2,9 +2,9 @@
 //! the prices.
 
 use super::certificate::Priced;
-use super::shape::{length, nonnegative, positive};
-use super::{Report, is_close, mean_schedule};
-use crate::multiresource::artifact::{Artifact, Balance, BalanceRecord};
+use super::{OneServer, mean_schedule};
+use crate::artifact::{Findings, is_close, length, nonnegative, positive};
+use crate::multiresource::artifact::{Balance, BalanceRecord};
 use crate::multiresource::workload::Workload;
 
 /// Relative rounding allowed in value and bound.
@@ -16,32 +16,28 @@ const PROOF_GAP: f64 = 1e-6;
 const PATH: &str = "certificate.balance";
 
 /// Signs and shapes first: what is derived from them must have numbers to go by.
-pub(super) fn check(
-    artifact: &Artifact,
-    found: &BalanceRecord,
-    workload: &Workload,
-    report: &mut Report,
-) {
-    shape(found, workload, report);
-    if !report.is_clear(PATH) {
+pub(super) fn check(server: &OneServer<'_>, found: &BalanceRecord, findings: &mut Findings) {
+    let workload = server.workload;
+    shape(found, workload, findings);
+    if !findings.is_clear(PATH) {
         return;
     }
-    gap(found, report);
-    bound(found, workload, report);
-    let Some(policy) = artifact.policy.msr() else {
-        return report.add(PATH, "expected none, since the policy is no mix");
+    gap(found, findings);
+    bound(found, workload, findings);
+    let Some(policy) = server.rule.msr() else {
+        return findings.add(PATH, "expected none, since the policy is no mix");
     };
-    if report.is_clear("policy.schedules") && report.is_clear("policy.weights") {
+    if findings.is_clear("policy.schedules") && findings.is_clear("policy.weights") {
         let served = mean_schedule(&policy.schedules, &policy.weights);
         let value = value(found, workload, &served);
         if !is_close(found.value, value, ROUNDING) {
             let message = format!("{}, expected {value}", found.value);
-            report.add(format!("{PATH}.value"), message);
+            findings.add(format!("{PATH}.value"), message);
         }
     }
 }
 
-fn shape(found: &BalanceRecord, workload: &Workload, report: &mut Report) {
+fn shape(found: &BalanceRecord, workload: &Workload, findings: &mut Findings) {
     let (types, resources) = (workload.types().len(), workload.resources().len());
     let fields = [
         ("weights", &found.weights, types, "job type"),
@@ -55,17 +51,17 @@ fn shape(found: &BalanceRecord, workload: &Workload, report: &mut Report) {
     ];
     for (field, numbers, count, each) in fields {
         let path = format!("{PATH}.{field}");
-        length(&path, numbers.len(), count, each, report);
+        length(&path, numbers.len(), count, each, findings);
         for (n, number) in numbers.iter().enumerate() {
             match field {
-                "weights" => positive(format!("{path}[{n}]"), *number, report),
-                _ => nonnegative(format!("{path}[{n}]"), *number, report),
+                "weights" => positive(format!("{path}[{n}]"), *number, findings),
+                _ => nonnegative(format!("{path}[{n}]"), *number, findings),
             }
         }
     }
-    positive(format!("{PATH}.value"), found.value, report);
-    positive(format!("{PATH}.bound"), found.bound, report);
-    nonnegative(format!("{PATH}.gap"), found.gap, report);
+    positive(format!("{PATH}.value"), found.value, findings);
+    positive(format!("{PATH}.bound"), found.bound, findings);
+    nonnegative(format!("{PATH}.gap"), found.gap, findings);
 }
 
 /// From the jobs of each type that the mix serves on average, x (K).
@@ -84,14 +80,14 @@ fn value(found: &BalanceRecord, workload: &Workload, served: &[f64]) -> f64 {
 }
 
 /// That no schedule is worth more at these prices than the bound leaves.
-fn bound(found: &BalanceRecord, workload: &Workload, report: &mut Report) {
+fn bound(found: &BalanceRecord, workload: &Workload, findings: &mut Findings) {
     let loads = workload.types().iter().map(|kind| kind.offered_load());
     let works: Vec<f64> = found.prices.iter().zip(loads).map(|(v, b)| v * b).collect();
     let total: f64 = works.iter().sum();
     let scaled = (total - 1.0).abs() <= ROUNDING;
     if !scaled {
         let message = format!("the offered load is worth {total} at these prices, expected 1");
-        return report.add(format!("{PATH}.prices"), message);
+        return findings.add(format!("{PATH}.prices"), message);
     }
     let at = Priced {
         values: &found.prices,
@@ -101,7 +97,7 @@ fn bound(found: &BalanceRecord, workload: &Workload, report: &mut Report) {
         prices_path: &format!("{PATH}.resource_prices"),
         bound_path: &format!("{PATH}.bound"),
     };
-    at.check(found.bound, workload, report);
+    at.check(found.bound, workload, findings);
 }
 
 /// What a schedule may be worth at most if nothing is to improve on the bound; `works` (K) is
@@ -132,7 +128,7 @@ fn allowed(found: &BalanceRecord, works: &[f64]) -> f64 {
 
 /// The larger of value and bound over the smaller, less 1; and whether that is a proof. The bound
 /// lies on its side of the value.
-fn gap(found: &BalanceRecord, report: &mut Report) {
+fn gap(found: &BalanceRecord, findings: &mut Findings) {
     let ratio = match found.aim {
         Balance::Headroom => found.bound / found.value,
         Balance::TotalResponse | Balance::WorstResponse => found.value / found.bound,
@@ -140,15 +136,15 @@ fn gap(found: &BalanceRecord, report: &mut Report) {
     let gap = ratio.max(1.0 / ratio) - 1.0;
     if ratio < 1.0 - ROUNDING {
         let message = format!("{}, better than what no mix improves on", found.value);
-        report.add(format!("{PATH}.value"), message);
+        findings.add(format!("{PATH}.value"), message);
     } else if !((found.gap - gap).abs() <= 1e-12 || is_close(found.gap, gap, 1e-6)) {
-        report.add(
+        findings.add(
             format!("{PATH}.gap"),
             format!("{}, expected {gap}", found.gap),
         );
     } else if found.proven != (found.gap <= PROOF_GAP) {
         let (found, gap) = (found.proven, found.gap);
         let message = format!("{found}, expected {} at gap {gap}", !found);
-        report.add(format!("{PATH}.proven"), message);
+        findings.add(format!("{PATH}.proven"), message);
     }
 }

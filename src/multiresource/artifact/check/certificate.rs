@@ -2,8 +2,9 @@
 
 use super::knapsack::{self, Verdict};
 use super::table;
-use super::{Report, is_close, mean_schedule, mix};
-use crate::multiresource::artifact::{Artifact, CertificateRecord, RelaxedRecord};
+use super::{OneServer, mean_schedule, mix};
+use crate::artifact::{Findings, is_close};
+use crate::multiresource::artifact::{CertificateRecord, RelaxedRecord};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
 
@@ -23,23 +24,24 @@ const ROOMS: u64 = 200_000;
 const NODES: u64 = 50_000_000;
 
 /// `load = max_i b_i / (πW)_i`, and below 1.
-pub(super) fn load(artifact: &Artifact, workload: &Workload, report: &mut Report) {
+pub(super) fn load(server: &OneServer<'_>, findings: &mut Findings) {
     let path = "certificate.load";
-    let found = artifact.certificate.load;
-    let Some(mix) = mix(artifact) else { return };
+    let found = server.certificate.load;
+    let Some(mix) = mix(server) else { return };
     let served = mean_schedule(mix.schedules, mix.weights);
-    let loads = workload
+    let loads = server
+        .workload
         .types()
         .iter()
         .zip(served)
         .map(|(kind, u)| kind.offered_load() / u);
     let load = loads.fold(0.0, f64::max);
-    if report.is_clear(path) && !is_close(found, load, ROUNDING) {
-        report.add(path, format!("{found}, expected {load}"));
+    if findings.is_clear(path) && !is_close(found, load, ROUNDING) {
+        findings.add(path, format!("{found}, expected {load}"));
     }
     let stabilizes = load < 1.0;
     if !stabilizes {
-        report.add(
+        findings.add(
             path,
             format!("the schedules and weights have load {load}, expected < 1"),
         );
@@ -47,7 +49,7 @@ pub(super) fn load(artifact: &Artifact, workload: &Workload, report: &mut Report
 }
 
 /// That no schedule is worth more than `1/bound` at the prices `y_i/b_i`.
-pub(super) fn bound(found: &CertificateRecord, workload: &Workload, report: &mut Report) {
+pub(super) fn bound(found: &CertificateRecord, workload: &Workload, findings: &mut Findings) {
     let types = workload.types().iter().zip(&found.prices);
     let values: Vec<f64> = types.map(|(kind, y)| y / kind.offered_load()).collect();
     let at = Priced {
@@ -58,7 +60,7 @@ pub(super) fn bound(found: &CertificateRecord, workload: &Workload, report: &mut
         prices_path: "certificate.resource_prices",
         bound_path: "certificate.bound",
     };
-    at.check(found.bound, workload, report);
+    at.check(found.bound, workload, findings);
 }
 
 /// What a server is said to be worth at prices, and where that stands.
@@ -78,7 +80,7 @@ pub(super) struct Priced<'a> {
 impl Priced<'_> {
     /// That the resource prices cover the values, and that no schedule of this server is worth
     /// more, which stands as the number `found`.
-    pub(super) fn check(&self, found: f64, server: &Workload, report: &mut Report) {
+    pub(super) fn check(&self, found: f64, server: &Workload, findings: &mut Findings) {
         let packing = Packing::new(server);
         let types = server.types();
         let cost = |units: &[u64]| -> f64 {
@@ -88,7 +90,7 @@ impl Priced<'_> {
         let costs: Vec<f64> = (0..types.len()).map(|i| cost(packing.demand(i))).collect();
         let relaxed = cost(packing.capacity());
         if !relaxed.is_finite() {
-            report.add(
+            findings.add(
                 self.prices_path,
                 "the server's price is out of the range of numbers",
             );
@@ -101,7 +103,7 @@ impl Priced<'_> {
                 let message = format!(
                     "a job of type `{name}` costs {cost} at these prices, expected at least its value {value}"
                 );
-                report.add(self.prices_path, message);
+                findings.add(self.prices_path, message);
             }
         }
         let worth = (1.0 + ROUNDING) * self.worth;
@@ -113,7 +115,7 @@ impl Priced<'_> {
             return;
         }
         // Without integrality already: the knapsack is worth at most P·w.
-        if report.is_clear(self.prices_path) && relaxed > worth {
+        if findings.is_clear(self.prices_path) && relaxed > worth {
             let search = |table: Option<&table::Filled>, nodes| {
                 let guide = table.map(|table| |room: &[u64]| table.bound(room));
                 let guide = guide
@@ -129,11 +131,11 @@ impl Priced<'_> {
                 let table = table.or_else(|| table::fill(&packing, &own, self.values));
                 verdict = search(table.as_ref(), NODES);
             }
-            self.judge(&verdict, found, report);
+            self.judge(&verdict, found, findings);
         }
     }
 
-    fn judge(&self, verdict: &Verdict<f64>, found: f64, report: &mut Report) {
+    fn judge(&self, verdict: &Verdict<f64>, found: f64, findings: &mut Findings) {
         let message = match verdict {
             Verdict::Bounded => return,
             Verdict::Beaten(schedule, value) => format!(
@@ -142,7 +144,7 @@ impl Priced<'_> {
             ),
             Verdict::Undecided => format!("{found}: could not be verified within {NODES} nodes"),
         };
-        report.add(self.bound_path, message);
+        findings.add(self.bound_path, message);
     }
 }
 
@@ -166,13 +168,13 @@ fn own_relaxation(packing: &Packing, prices: &[f64]) -> RelaxedRecord {
 }
 
 /// `gap = load/bound − 1`, not below 0; and `proven` says whether it is a proof.
-pub(super) fn gap(load: f64, bound: f64, found: (f64, bool), report: &mut Report) {
+pub(super) fn gap(path: &str, load: f64, bound: f64, found: (f64, bool), findings: &mut Findings) {
     let (stated, proven) = found;
     let gap = (load / bound - 1.0).max(0.0);
     if !((stated - gap).abs() <= 1e-12 || is_close(stated, gap, 1e-6)) {
-        report.add("certificate.gap", format!("{stated}, expected {gap}"));
+        findings.add(format!("{path}.gap"), format!("{stated}, expected {gap}"));
     } else if proven != (stated <= PROOF_GAP) {
         let message = format!("{proven}, expected {} at gap {stated}", !proven);
-        report.add("certificate.proven", message);
+        findings.add(format!("{path}.proven"), message);
     }
 }

@@ -2,66 +2,63 @@
 
 use std::collections::HashMap;
 
+use super::OneServer;
 use super::queues::Queues;
 use super::round::Round;
-use super::{Report, is_close};
-use crate::multiresource::artifact::{
-    Artifact, Backfill, Claim, Conditions, EmptySlots, Method, MsrPolicy, Quantity, SizeLaw,
-};
-use crate::multiresource::workload::{JobType, Workload};
+use crate::artifact::{ArrivalLaw, Findings, Known, Quantity as _, SizeLaw, is_close};
+use crate::multiresource::artifact::{Claim, Conditions, HoldsFor, Method, MsrPolicy, Quantity};
+use crate::multiresource::workload::JobType;
 
 /// Relative difference allowed between a claim and its second derivation.
 const AGREEMENT: f64 = 1e-7;
 
 /// Checks all claims; their values only where a round could be derived.
-pub(super) fn check(
-    artifact: &Artifact,
-    workload: &Workload,
-    round: Option<&Round>,
-    report: &mut Report,
-) {
+pub(super) fn check(server: &OneServer<'_>, round: Option<&Round>, findings: &mut Findings) {
     // What is wrong already is not worth solving queues for.
-    let sound = round.filter(|_| report.findings.is_empty());
-    let queues = sound.and_then(|round| Queues::new(artifact, workload, round));
-    let mut known = HashMap::new();
-    for (n, claim) in artifact.claims.iter().enumerate() {
+    let sound = round.filter(|_| findings.is_empty());
+    let queues = sound.and_then(|round| Queues::new(server, round));
+    let types: Vec<&str> = server.workload.types().iter().map(|t| t.name()).collect();
+    let known = Known {
+        servers: server.shapes,
+        types: &types,
+        ..Known::default()
+    };
+    let mut before = HashMap::new();
+    for (n, claim) in &server.claims {
         let path = format!("claims[{n}]");
-        if let Some(first) = known.insert((claim.quantity, claim.job_type.as_deref()), n) {
-            report.add(path, format!("claims again what claims[{first}] claims"));
+        if let Some(first) = before.insert((claim.quantity, claim.subject()), n) {
+            findings.add(path, format!("claims again what claims[{first}] claims"));
             continue;
         }
-        let checked = Checked {
-            artifact,
-            workload,
-            claim,
-            path,
-        };
-        if let Some(subject) = checked.subject(report) {
-            checked.labels(report);
-            checked.value(subject, round, queues.as_ref(), report);
+        if claim.has_subject(&path, &known, findings) {
+            let name = claim.job_type.as_deref();
+            let subject = types.iter().position(|kind| name == Some(kind));
+            let checked = Checked {
+                server,
+                claim,
+                path,
+            };
+            checked.labels(findings);
+            checked.value(subject, round, queues.as_ref(), findings);
         }
     }
 }
 
 /// Says that the routes are too many to be followed, if a claim depends on them.
-pub(super) fn underived(artifact: &Artifact, policy: &MsrPolicy, report: &mut Report) {
-    if let Some(n) = artifact
-        .claims
-        .iter()
-        .position(|c| c.method != Method::ExactProgram)
-    {
+pub(super) fn underived(server: &OneServer<'_>, policy: &MsrPolicy, findings: &mut Findings) {
+    let mut claims = server.claims.iter();
+    if let Some((n, _)) = claims.find(|(_, c)| c.method != Method::ExactProgram) {
         let message = format!(
             "{}: more stages than can be followed, and claims[{n}] depends on them; expected a route with fewer",
             policy.route
         );
-        report.add("policy.route", message);
+        findings.add("policy.route", message);
     }
 }
 
 /// One claim with all that it may be compared with.
 struct Checked<'a> {
-    artifact: &'a Artifact,
-    workload: &'a Workload,
+    server: &'a OneServer<'a>,
     claim: &'a Claim,
     path: String,
 }
@@ -71,74 +68,28 @@ impl Checked<'_> {
         format!("{}.{name}", self.path)
     }
 
-    /// The type that the claim is about, if its quantity is one of types; `None` with a
-    /// finding where that is wrong.
-    fn subject(&self, report: &mut Report) -> Option<Option<usize>> {
-        let path = self.field("type");
-        let quantity = self.claim.quantity;
-        let of_types = matches!(
-            quantity,
-            Quantity::MeanSchedule
-                | Quantity::MeanNumberAtLeast
-                | Quantity::MeanNumberAtMost
-                | Quantity::NumberAbove
-                | Quantity::ResponseP50
-                | Quantity::ResponseP95
-                | Quantity::ResponseP99
-        );
-        let of_both = matches!(
-            quantity,
-            Quantity::Load | Quantity::MeanNumber | Quantity::MeanResponse
-        );
-        match self.claim.job_type.as_deref() {
-            None if of_types => {
-                report.add(path, "absent, expected the name of a job type");
-                None
-            }
-            Some(name) if of_types || of_both => {
-                let index = self
-                    .workload
-                    .types()
-                    .iter()
-                    .position(|kind| kind.name() == name);
-                if index.is_none() {
-                    report.add(path, format!("`{name}`, expected the name of a job type"));
-                }
-                index.map(Some)
-            }
-            Some(name) => {
-                report.add(
-                    path,
-                    format!("`{name}`, expected none: the quantity is one of the whole policy"),
-                );
-                None
-            }
-            None => Some(None),
-        }
-    }
-
     /// Unit, method and conditions.
-    fn labels(&self, report: &mut Report) {
+    fn labels(&self, findings: &mut Findings) {
         let claim = self.claim;
-        let unit = self.unit();
+        let unit = claim.quantity.unit(self.server.workload.time_unit());
         if claim.unit != unit {
-            report.add(
+            findings.add(
                 self.field("unit"),
                 format!("`{}`, expected `{unit}`", claim.unit),
             );
         }
         if let Some(half_width) = claim.half_width {
             let message = format!("{half_width}, expected none: it is not simulated");
-            report.add(self.field("half_width"), message);
+            findings.add(self.field("half_width"), message);
         }
         let method = self.method();
         if claim.method != method {
-            report.add(
+            findings.add(
                 self.field("method"),
                 format!("{:?}, expected {method:?}", claim.method),
             );
-        } else if method == Method::ExactProgram && !self.artifact.certificate.proven {
-            report.add(
+        } else if method == Method::ExactProgram && !self.server.certificate.proven {
+            findings.add(
                 self.field("method"),
                 "exact, expected no such claim: the certificate is not proven",
             );
@@ -146,53 +97,29 @@ impl Checked<'_> {
         let conditions = self.conditions();
         if claim.holds_for != conditions {
             let message = format!("{}, expected {}", told(&claim.holds_for), told(&conditions));
-            report.add(self.field("holds_for"), message);
+            findings.add(self.field("holds_for"), message);
         }
-    }
-
-    fn unit(&self) -> String {
-        self.claim.quantity.unit(self.workload.time_unit())
-    }
-
-    /// Whether all types, or the one that the claim is about, have exponential sizes.
-    fn is_exponential(&self) -> bool {
-        self.about().all(|kind| kind.size().is_exponential())
     }
 
     /// The types that the claim is about: the one named, or all.
     fn about(&self) -> impl Iterator<Item = &JobType> {
         let name = self.claim.job_type.as_deref();
-        let types = self.workload.types().iter();
+        let types = self.server.workload.types().iter();
         types.filter(move |kind| name.is_none_or(|name| name == kind.name()))
     }
 
-    /// Whether the sizes of the types that the claim is about are not what was analysed. Where the
-    /// chain waits for completions, it takes all sizes as exponential; where it does not, queues
-    /// follow the stages of sizes, if they have any.
-    fn sizes_are_replaced(&self) -> bool {
-        match self.drains() {
-            true => self.chain_is_replaced(),
-            false => self.about().any(|kind| kind.size().phases().is_none()),
-        }
-    }
-
-    /// Without preemption the chain is analysed as if sizes were exponential.
-    fn chain_is_replaced(&self) -> bool {
-        let mut types = self.workload.types().iter();
-        self.drains() && types.any(|kind| !kind.size().is_exponential())
-    }
-
+    /// Whether the routes wait for completions.
     fn drains(&self) -> bool {
-        !self.artifact.policy.preempts()
+        !self.server.rule.preempts()
     }
 
     fn method(&self) -> Method {
-        let method = match self.claim.quantity {
-            Quantity::Load if self.claim.job_type.is_none() => return Method::ExactProgram,
+        match self.claim.quantity {
+            Quantity::Load if self.claim.job_type.is_none() => Method::ExactProgram,
             Quantity::MeanNumber | Quantity::MeanResponse
                 if self.claim.method == Method::ApproximationQueueLength =>
             {
-                return Method::ApproximationQueueLength;
+                Method::ApproximationQueueLength
             }
             Quantity::LargestStableSwitchingRate => Method::ExactRenewalReward,
             Quantity::Load
@@ -209,42 +136,40 @@ impl Checked<'_> {
             | Quantity::ResponseP50
             | Quantity::ResponseP95
             | Quantity::ResponseP99 => Method::ExactQbd,
-        };
-        let of_queue = matches!(method, Method::ExactQbd | Method::BoundRelativeCompletions);
-        match of_queue {
-            true => self.of_queue(method),
-            false if self.chain_is_replaced() => Method::ApproximationExponentialSizes,
-            false => method,
-        }
-    }
-
-    /// Of a queue: exact, or a bound, for the sizes and the arrivals that were analysed.
-    fn of_queue(&self, method: Method) -> Method {
-        let poisson = self.about().all(JobType::is_poisson);
-        match (self.sizes_are_replaced(), poisson) {
-            (false, true) => method,
-            (true, true) => Method::ApproximationExponentialSizes,
-            (false, false) => Method::ApproximationPoissonArrivals,
-            (true, false) => Method::ApproximationMemoryless,
         }
     }
 
     /// The program's load holds for every policy; the rest for the chain that is analysed. It
     /// looks at sizes only where its routes wait for completions, and the queues always do.
-    fn conditions(&self) -> Conditions {
-        let sizes = match self.method() {
-            Method::ExactProgram => return Conditions::default(),
-            Method::ExactQbd | Method::BoundRelativeCompletions => match self.is_exponential() {
-                true => Some(SizeLaw::Exponential),
-                false => Some(SizeLaw::PhaseType),
-            },
-            method => (self.drains() && method.is_exact()).then_some(SizeLaw::Exponential),
+    fn conditions(&self) -> HoldsFor {
+        let exponential = Some(SizeLaw::Exponential);
+        let (sizes, arrivals) = match self.method() {
+            Method::ExactProgram => return HoldsFor::default(),
+            Method::ExactQbd => (Some(self.law_followed()), Some(ArrivalLaw::Poisson)),
+            Method::BoundRelativeCompletions => (exponential, Some(ArrivalLaw::Poisson)),
+            Method::ExactStationaryLaw | Method::ExactRenewalReward => {
+                (exponential.filter(|_| self.drains()), None)
+            }
+            Method::ApproximationQueueLength | Method::Simulated => (None, None),
         };
-        Conditions {
-            empty_slots: Some(EmptySlots::Phantom),
-            backfill: Some(Backfill::None),
+        HoldsFor {
             sizes,
-            routing: None,
+            arrivals,
+            own: Conditions::analysed(),
+        }
+    }
+
+    /// The law of sizes with which queues are solved. Where the chain waits for completions, it takes
+    /// all sizes as exponential; where it does not, queues follow the stages of sizes, if they have
+    /// any.
+    fn law_followed(&self) -> SizeLaw {
+        let staged = |kind: &JobType| {
+            let size = kind.size();
+            !size.is_exponential() && size.phases().is_some()
+        };
+        match !self.drains() && self.about().any(staged) {
+            true => SizeLaw::PhaseType,
+            false => SizeLaw::Exponential,
         }
     }
 
@@ -253,17 +178,17 @@ impl Checked<'_> {
         subject: Option<usize>,
         round: Option<&Round>,
         queues: Option<&Queues<'_>>,
-        report: &mut Report,
+        findings: &mut Findings,
     ) {
         let path = self.field("value");
         let found = self.claim.value;
         if !found.is_finite() {
-            report.add(path, format!("{found}, expected a finite number"));
+            findings.add(path, format!("{found}, expected a finite number"));
             return;
         }
         if self.claim.at.is_some() != (self.claim.quantity == Quantity::NumberAbove) {
             let expected = "a number of jobs with `number_above`, and with no other quantity";
-            report.add(
+            findings.add(
                 self.field("at"),
                 format!("{:?}, expected {expected}", self.claim.at),
             );
@@ -271,7 +196,7 @@ impl Checked<'_> {
         }
         let Some(round) = round else { return };
         if self.claim.quantity == Quantity::LargestStableSwitchingRate {
-            self.largest_rate(round, report);
+            self.largest_rate(round, findings);
             return;
         }
         if queues.is_none() && self.is_of_queues() {
@@ -279,7 +204,7 @@ impl Checked<'_> {
         }
         let Some(expected) = self.expected(subject, round, queues) else {
             let message = "cannot be derived anew: its chain is too large, or has no such number";
-            report.add(path, format!("{found} {message}"));
+            findings.add(path, format!("{found} {message}"));
             return;
         };
         let (found, expected) = match self.percentile() {
@@ -297,7 +222,7 @@ impl Checked<'_> {
                 ),
                 None => expected.to_string(),
             };
-            report.add(path, format!("{found}, expected {told}"));
+            findings.add(path, format!("{found}, expected {told}"));
         }
     }
 
@@ -313,17 +238,12 @@ impl Checked<'_> {
     }
 
     fn percentile(&self) -> Option<f64> {
-        match self.claim.quantity {
-            Quantity::ResponseP50 => Some(0.5),
-            Quantity::ResponseP95 => Some(0.95),
-            Quantity::ResponseP99 => Some(0.99),
-            _ => None,
-        }
+        self.claim.quantity.row().measure.percentile()
     }
 
     /// Next to a load of 1 rounding of the rates alone moves what depends on the queue.
     fn agreement(&self, round: &Round) -> f64 {
-        let loads = round.loads(self.workload);
+        let loads = round.loads(self.server.workload);
         let least_spare = loads
             .into_iter()
             .fold(1.0, |spare, load| f64::min(spare, 1.0 - load));
@@ -346,26 +266,30 @@ impl Checked<'_> {
         queues: Option<&Queues<'_>>,
     ) -> Option<f64> {
         let claim = self.claim;
-        let rate = |i: usize| self.workload.types()[i].arrival_rate();
+        let rate = |i: usize| self.server.workload.types()[i].arrival_rate();
         let mean = |i: usize| match claim.method {
             Method::ApproximationQueueLength => Some(queues?.bound(i, Quantity::MeanNumber)),
             _ => queues?.mean_number(i),
         };
         let all = || match claim.method {
-            Method::ApproximationQueueLength => (0..self.workload.types().len()).map(mean).sum(),
+            Method::ApproximationQueueLength => {
+                (0..self.server.workload.types().len()).map(mean).sum()
+            }
             _ => queues?.total(),
         };
         match (claim.quantity, subject) {
             (Quantity::MeanSchedule, Some(i)) => Some(round.mean_schedule()[i]),
-            (Quantity::Load, Some(i)) => Some(round.loads(self.workload)[i]),
+            (Quantity::Load, Some(i)) => Some(round.loads(self.server.workload)[i]),
             // Compared with the mix itself elsewhere: see `certificate::load`.
-            (Quantity::Load, None) => Some(self.artifact.certificate.load),
+            (Quantity::Load, None) => Some(self.server.certificate.load),
             (Quantity::WorkingTime, _) => Some(round.working_time()),
             (Quantity::SwitchingFrequency, _) => Some(round.switching_frequency()),
             (Quantity::MeanNumber, Some(i)) => mean(i),
             (Quantity::MeanNumber, None) => all(),
             (Quantity::MeanResponse, Some(i)) => Some(mean(i)? / rate(i)),
-            (Quantity::MeanResponse, None) => Some(all()? / self.workload.total_arrival_rate()),
+            (Quantity::MeanResponse, None) => {
+                Some(all()? / self.server.workload.total_arrival_rate())
+            }
             (Quantity::WeightedResponse, _) => queues?.weighted_response(),
             (Quantity::MeanNumberAtLeast | Quantity::MeanNumberAtMost, Some(i)) => {
                 Some(queues?.bound(i, claim.quantity))
@@ -374,29 +298,39 @@ impl Checked<'_> {
             (Quantity::ResponseP50 | Quantity::ResponseP95 | Quantity::ResponseP99, Some(i)) => {
                 queues?.within(i, claim.value)
             }
-            _ => None,
+            (Quantity::LargestStableSwitchingRate, _)
+            | (
+                Quantity::MeanSchedule
+                | Quantity::MeanNumberAtLeast
+                | Quantity::MeanNumberAtMost
+                | Quantity::NumberAbove
+                | Quantity::ResponseP50
+                | Quantity::ResponseP95
+                | Quantity::ResponseP99,
+                None,
+            ) => None,
         }
     }
 
     /// Compared as periods, since a route that costs nearly nothing has a rate of nearly
     /// infinity, whose digits say nothing.
-    fn largest_rate(&self, round: &Round, report: &mut Report) {
+    fn largest_rate(&self, round: &Round, findings: &mut Findings) {
         /// Rounding errors of one operation that may have added up.
         const OPERATIONS: f64 = 1e3;
         let found = self.claim.value;
-        let (period, error) = round.least_stable_period(self.workload);
+        let (period, error) = round.least_stable_period(self.server.workload);
         let allowed = AGREEMENT * period + OPERATIONS * error;
         if !(found > 0.0 && (1.0 / found - period).abs() <= allowed) {
             let expected = match 1.0 / period {
                 f64::INFINITY => "none: every rate is stable".into(),
                 rate => rate.to_string(),
             };
-            report.add(self.field("value"), format!("{found}, expected {expected}"));
+            findings.add(self.field("value"), format!("{found}, expected {expected}"));
         }
     }
 }
 
-/// Conditions as they stand in the artifact.
-fn told(conditions: &Conditions) -> String {
+/// Conditions as they stand in the server.
+fn told(conditions: &HoldsFor) -> String {
     serde_json::to_string(conditions).unwrap_or_default()
 }

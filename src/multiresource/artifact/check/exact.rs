@@ -6,9 +6,9 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
+use super::Mixed;
 use super::knapsack::{self, Verdict};
-use super::shape::length;
-use super::{Mixed, Report};
+use crate::artifact::{Findings, length};
 use crate::multiresource::artifact::{
     CertificateRecord, ExactRecord, Fraction, MOST_DIGITS, Proven,
 };
@@ -24,44 +24,50 @@ const LONG: u64 = 512;
 const SERVER: f64 = (1_u64 << 60) as f64;
 
 /// Lengths, signs and sums.
-pub(super) fn shape(found: &ExactRecord, schedules: usize, types: usize, report: &mut Report) {
+pub(super) fn shape(found: &ExactRecord, schedules: usize, types: usize, findings: &mut Findings) {
     let path = "certificate.exact";
     let digits = found.digits();
     if digits > MOST_DIGITS {
-        report.add(
+        findings.add(
             path,
             format!("{digits} digits, expected at most {MOST_DIGITS}"),
         );
         return;
     }
     let weights = format!("{path}.weights");
-    length(&weights, found.weights.len(), schedules, "schedule", report);
+    length(
+        &weights,
+        found.weights.len(),
+        schedules,
+        "schedule",
+        findings,
+    );
     for (s, weight) in found.weights.iter().enumerate() {
         if weight.exact().is_zero() {
-            report.add(format!("{weights}[{s}]"), "0, expected a fraction > 0");
+            findings.add(format!("{weights}[{s}]"), "0, expected a fraction > 0");
         }
     }
-    sums_to_one(&weights, &found.weights, report);
+    sums_to_one(&weights, &found.weights, findings);
     match (found.proven, &found.prices) {
         (Proven::Optimum, Some(prices)) => {
             let path = format!("{path}.prices");
-            length(&path, prices.len(), types, "job type", report);
-            sums_to_one(&path, prices, report);
+            length(&path, prices.len(), types, "job type", findings);
+            sums_to_one(&path, prices, findings);
         }
         (Proven::Mix, None) => {}
         (Proven::Optimum, None) => {
-            report.add(path, "no prices, expected those that prove the optimum")
+            findings.add(path, "no prices, expected those that prove the optimum")
         }
         (Proven::Mix, Some(_)) => {
-            report.add(path, "expected no prices where the optimum is not proven")
+            findings.add(path, "expected no prices where the optimum is not proven")
         }
     }
 }
 
-fn sums_to_one(path: &str, shares: &[Fraction], report: &mut Report) {
+fn sums_to_one(path: &str, shares: &[Fraction], findings: &mut Findings) {
     let sum: BigRational = shares.iter().map(Fraction::exact).sum();
     if !sum.is_one() {
-        report.add(path, "they do not sum to 1 exactly");
+        findings.add(path, "they do not sum to 1 exactly");
     }
 }
 
@@ -71,30 +77,30 @@ pub(super) fn check(
     found: &ExactRecord,
     mix: Mixed<'_>,
     workload: &Workload,
-    report: &mut Report,
+    findings: &mut Findings,
 ) {
     let offered: Option<Vec<BigRational>> =
         workload.types().iter().map(|t| t.exact_load()).collect();
     let Some(offered) = offered else {
-        report.add(
+        findings.add(
             "certificate.exact",
             "expected none: an offered load of the workload is no fraction",
         );
         return;
     };
-    load(certificate, found, mix, &offered, report);
+    load(certificate, found, mix, &offered, findings);
     if let Some(prices) = &found.prices {
-        let exact = report.is_clear("certificate.exact");
+        let exact = findings.is_clear("certificate.exact");
         if certificate.bound != found.load.nearest() {
             let message = format!(
                 "{}, expected {}, the exact one",
                 certificate.bound,
                 found.load.nearest()
             );
-            report.add("certificate.bound", message);
+            findings.add("certificate.bound", message);
         }
         if exact {
-            bound(certificate, found, prices, &offered, workload, report);
+            bound(certificate, found, prices, &offered, workload, findings);
         }
     }
 }
@@ -105,7 +111,7 @@ fn load(
     found: &ExactRecord,
     mix: Mixed<'_>,
     offered: &[BigRational],
-    report: &mut Report,
+    findings: &mut Findings,
 ) {
     let path = "certificate.exact.load";
     let served = |i: usize| -> BigRational {
@@ -115,16 +121,16 @@ fn load(
     let covered = |(i, b): (usize, &BigRational)| (b.clone(), served(i));
     let pairs: Vec<_> = offered.iter().enumerate().map(covered).collect();
     if pairs.iter().any(|(_, served)| served.is_zero()) {
-        return report.add(path, "a type is served by no schedule");
+        return findings.add(path, "a type is served by no schedule");
     }
     let load = pairs.into_iter().map(|(b, served)| b / served).max();
     if load.as_ref() != Some(found.load.exact()) {
-        report.add(
+        findings.add(
             path,
             format!("{}, which is not the load of these weights", found.load),
         );
     } else if *found.load.exact() >= BigRational::one() {
-        report.add(path, format!("{}, expected < 1", found.load));
+        findings.add(path, format!("{}, expected < 1", found.load));
     }
     if certificate.load != found.load.nearest() {
         let message = format!(
@@ -132,12 +138,12 @@ fn load(
             certificate.load,
             found.load.nearest()
         );
-        report.add("certificate.load", message);
+        findings.add("certificate.load", message);
     }
     for (s, (weight, exact)) in mix.weights.iter().zip(&found.weights).enumerate() {
         if *weight != exact.nearest() {
             let message = format!("{weight}, expected {}, the exact one", exact.nearest());
-            report.add(format!("{}.weights[{s}]", mix.path), message);
+            findings.add(format!("{}.weights[{s}]", mix.path), message);
         }
     }
 }
@@ -149,7 +155,7 @@ fn bound(
     prices: &[Fraction],
     offered: &[BigRational],
     workload: &Workload,
-    report: &mut Report,
+    findings: &mut Findings,
 ) {
     let worth = |(y, b): (&Fraction, &BigRational)| y.exact() / b * found.load.exact();
     let worths: Vec<BigRational> = prices.iter().zip(offered).map(worth).collect();
@@ -173,7 +179,7 @@ fn bound(
         }
         Verdict::Undecided => format!("could not be verified within {nodes} nodes"),
     };
-    report.add("certificate.exact.prices", message);
+    findings.add("certificate.exact.prices", message);
 }
 
 /// Whether every value is at most the type's share of resource j, where all of the resource is

@@ -1,6 +1,7 @@
 //! The rules that look at queues: what they are made of must fit the workload.
 
-use super::{Report, shape};
+use super::shape;
+use crate::artifact::{Findings, length, nonnegative, permutation};
 use crate::multiresource::artifact::{
     AdaptiveMsrPolicy, Family, StaticQuickswapPolicy, Switching, TablePolicy,
 };
@@ -10,33 +11,33 @@ use crate::multiresource::workload::Workload;
 /// How far from 1 the dearest working schedule may be worth.
 const ROUNDING: f64 = 1e-9;
 
-pub(super) fn check(family: &Family, workload: &Workload, report: &mut Report) {
+pub(super) fn check(family: &Family, workload: &Workload, findings: &mut Findings) {
     match family {
         Family::Msr(_) | Family::AdaptiveQuickswap(_) => {}
-        Family::StaticQuickswap(policy) => static_quickswap(policy, workload, report),
-        Family::AdaptiveMsr(policy) => adaptive_msr(policy, workload, report),
-        Family::Optimal(policy) => table(policy, workload, report),
+        Family::StaticQuickswap(policy) => static_quickswap(policy, workload, findings),
+        Family::AdaptiveMsr(policy) => adaptive_msr(policy, workload, findings),
+        Family::Optimal(policy) => table(policy, workload, findings),
     }
 }
 
 /// Each type has its turn, and thresholds are below the number of jobs that fit: no more are in
 /// service, and a turn that ends with jobs waiting would not end.
-fn static_quickswap(policy: &StaticQuickswapPolicy, workload: &Workload, report: &mut Report) {
+fn static_quickswap(policy: &StaticQuickswapPolicy, workload: &Workload, findings: &mut Findings) {
     let types = workload.types();
-    shape::permutation(
+    permutation(
         "policy.cycle",
         &policy.cycle,
         types.len(),
         "job type",
-        report,
+        findings,
     );
     let path = "policy.thresholds";
-    shape::length(
+    length(
         path,
         policy.thresholds.len(),
         types.len(),
         "job type",
-        report,
+        findings,
     );
     let packing = Packing::new(workload);
     for (i, (kind, threshold)) in types.iter().zip(&policy.thresholds).enumerate() {
@@ -46,60 +47,60 @@ fn static_quickswap(policy: &StaticQuickswapPolicy, workload: &Workload, report:
                 "{threshold}, expected less than {most}: so many jobs of type `{}` fit",
                 kind.name()
             );
-            report.add(format!("{path}[{i}]"), message);
+            findings.add(format!("{path}[{i}]"), message);
         }
     }
 }
 
 /// Working schedules that fit and serve all types, prices at which none is worth more than 1.
-fn adaptive_msr(policy: &AdaptiveMsrPolicy, workload: &Workload, report: &mut Report) {
+fn adaptive_msr(policy: &AdaptiveMsrPolicy, workload: &Workload, findings: &mut Findings) {
     let types = workload.types();
     let path = "policy.schedules";
-    shape::schedules(path, &policy.schedules, types.len(), report);
-    shape::length(
+    shape::schedules(path, &policy.schedules, types.len(), findings);
+    length(
         "policy.prices",
         policy.prices.len(),
         types.len(),
         "job type",
-        report,
+        findings,
     );
     for (i, price) in policy.prices.iter().enumerate() {
-        shape::nonnegative(format!("policy.prices[{i}]"), *price, report);
+        nonnegative(format!("policy.prices[{i}]"), *price, findings);
     }
-    if report.is_clear("policy") {
-        shape::fits(path, &policy.schedules, workload, report);
-        shape::all_served(path, &policy.schedules, workload, report);
+    if findings.is_clear("policy") {
+        shape::fits(path, &policy.schedules, workload, findings);
+        shape::all_served(path, &policy.schedules, workload, findings);
         let mut dearest: f64 = 0.0;
         for (s, schedule) in policy.schedules.iter().enumerate() {
             let worth = schedule.iter().zip(&policy.prices);
             let worth: f64 = worth.map(|(u, p)| f64::from(*u) * p).sum();
             if worth > 1.0 + ROUNDING {
                 let message = format!("worth {worth} at the prices, expected at most 1");
-                report.add(format!("{path}[{s}]"), message);
+                findings.add(format!("{path}[{s}]"), message);
             }
             dearest = dearest.max(worth);
         }
         if dearest < 1.0 - ROUNDING {
             let message =
                 format!("no schedule is worth more than {dearest}, expected 1 of the dearest");
-            report.add("policy.prices", message);
+            findings.add("policy.prices", message);
         }
     }
-    switching(policy.switching, report);
+    switching(policy.switching, findings);
 }
 
-fn switching(switching: Switching, report: &mut Report) {
+fn switching(switching: Switching, findings: &mut Findings) {
     let Switching {
         waste,
         margin,
         floor,
         patience,
     } = switching;
-    shape::nonnegative("policy.switching.margin", margin, report);
-    shape::nonnegative("policy.switching.floor", floor, report);
-    shape::nonnegative("policy.switching.patience", patience, report);
+    nonnegative("policy.switching.margin", margin, findings);
+    nonnegative("policy.switching.floor", floor, findings);
+    nonnegative("policy.switching.patience", patience, findings);
     if !(0.0..=1.0).contains(&waste) {
-        report.add(
+        findings.add(
             "policy.switching.waste",
             format!("{waste}, expected from 0 to 1"),
         );
@@ -110,30 +111,30 @@ fn switching(switching: Switching, report: &mut Report) {
 const LARGEST_TABLE: u64 = 1 << 28;
 
 /// All schedules that can be reached, and at each state a job that waits and fits.
-fn table(policy: &TablePolicy, workload: &Workload, report: &mut Report) {
+fn table(policy: &TablePolicy, workload: &Workload, findings: &mut Findings) {
     let types = workload.types().len();
     let path = "policy.schedules";
-    shape::schedules(path, &policy.schedules, types, report);
-    shape::length(
+    shape::schedules(path, &policy.schedules, types, findings);
+    length(
         "policy.limits",
         policy.limits.len(),
         types,
         "job type",
-        report,
+        findings,
     );
     let (tables, schedules) = (policy.decisions.len(), policy.schedules.len());
-    shape::length("policy.decisions", tables, schedules, "schedule", report);
-    if !report.is_clear("policy") {
+    length("policy.decisions", tables, schedules, "schedule", findings);
+    if !findings.is_clear("policy") {
         return;
     }
-    shape::fits(path, &policy.schedules, workload, report);
+    shape::fits(path, &policy.schedules, workload, findings);
     if policy.schedules[0].iter().any(|slots| *slots > 0) {
-        report.add(format!("{path}[0]"), "expected the empty schedule");
+        findings.add(format!("{path}[0]"), "expected the empty schedule");
     }
     let sides = policy.limits.iter().map(|limit| *limit as u64 + 1);
     let states = sides.fold(1, u64::saturating_mul);
     if states.saturating_mul(schedules as u64) > LARGEST_TABLE {
-        return report.add("policy.limits", "a table too large to be run");
+        return findings.add("policy.limits", "a table too large to be run");
     }
     let near = Neighbours::new(policy.schedules.clone());
     for (s, runs) in policy.decisions.iter().enumerate() {
@@ -141,10 +142,10 @@ fn table(policy: &TablePolicy, workload: &Workload, report: &mut Report) {
         if let Some(i) = running.clone().find(|i| near.fewer[s][*i].is_none()) {
             let name = workload.types()[i].name();
             let message = format!("a job of `{name}` can end, and what is left stands nowhere");
-            report.add(format!("{path}[{s}]"), message);
+            findings.add(format!("{path}[{s}]"), message);
         }
         if let Err(message) = decisions(policy, &near.more[s], states, runs) {
-            report.add(format!("policy.decisions[{s}]"), message);
+            findings.add(format!("policy.decisions[{s}]"), message);
         }
     }
 }

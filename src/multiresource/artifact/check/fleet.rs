@@ -1,195 +1,184 @@
-//! The policy of a fleet: its servers' policies one by one, where jobs are sent, the proof over
-//! all shapes, and what is claimed of all servers together.
+//! What is said of all servers together: how many there are of each shape, where jobs are sent, the
+//! proof over all shapes, and what is claimed of the whole.
 
 use std::collections::HashMap;
 
 use super::certificate::{self, Priced};
-use super::shape::{length, nonnegative, positive, relaxation, sum};
-use super::{Finding, Report, check, is_close, mean_schedule};
+use super::shape::relaxation;
+use super::simulated::{self, Simulated};
+use super::{mean_schedule, of_server};
+use crate::artifact::{
+    ArrivalLaw, Findings, SizeLaw, Subject, find, is_close, length, nonnegative, positive,
+    sums_to_one,
+};
 use crate::multiresource::artifact::{
-    Artifact, Backfill, Claim, Conditions, EmptySlots, FleetArtifact, Method, Quantity, Routing,
-    ShapePolicy, SizeLaw, VERSION,
+    Artifact, Claim, Conditions, FleetCertificateRecord, HoldsFor, Method, Quantity, Routing,
+    Server,
 };
 use crate::multiresource::workload::{Fleet, Workload};
 
 /// Relative rounding allowed in routing, load, worth and means.
 const ROUNDING: f64 = 1e-9;
 
-/// Checks everything that the policy of a fleet says, from itself alone: the fleet, and for each
-/// shape what arrives at one of its servers.
-///
-/// # Errors
-/// A list of all that is wrong.
-pub fn check_fleet(artifact: &FleetArtifact) -> Result<(Fleet, Vec<Workload>), Vec<Finding>> {
-    let mut report = Report::default();
-    if artifact.version != VERSION {
-        report.add(
-            "version",
-            format!("{}, expected {VERSION}", artifact.version),
-        );
-    }
-    let fleet = artifact.workload.check();
-    for fault in fleet.as_ref().err().into_iter().flatten() {
-        report.add(format!("workload.{}", fault.place), fault.message.clone());
-    }
-    let Ok(fleet) = fleet else {
-        return Err(report.findings);
-    };
-    shapes(artifact, &fleet, &mut report);
-    certificate_shape(artifact, &fleet, &mut report);
-    let mut workloads = Vec::new();
-    if report.is_clear("policy") {
-        workloads = servers(artifact, &fleet, &mut report);
-    }
-    if report.is_clear("certificate") {
-        bound(artifact, &fleet, &mut report);
-    }
-    if report.findings.is_empty() {
-        // From here on there is sense in what the servers' policies say.
-        let served = served(artifact, &fleet);
-        load(artifact, &fleet, &served, &mut report);
-        routing(artifact, &fleet, &served, &mut report);
-        claims(artifact, &fleet, &mut report);
-    }
-    match report.findings.is_empty() {
-        true => Ok((fleet, workloads)),
-        false => Err(report.findings),
-    }
-}
-
-/// The shapes of the workload, and fractions of each type that sum to 1.
-fn shapes(artifact: &FleetArtifact, fleet: &Fleet, report: &mut Report) {
-    let found = &artifact.policy.shapes;
+/// One entry for each shape of the workload, and fractions of each type that sum to 1.
+pub(super) fn structure(artifact: &Artifact, fleet: &Fleet, findings: &mut Findings) {
+    let found = &artifact.policy.servers;
     let (count, types) = (fleet.shapes().len(), fleet.types());
-    length("policy.shapes", found.len(), count, "shape", report);
+    for (path, found) in [
+        ("policy.servers", found.len()),
+        ("evidence.servers", artifact.evidence.servers.len()),
+        ("provenance.servers", artifact.provenance.servers.len()),
+    ] {
+        length(path, found, count, "shape of servers", findings);
+    }
     for (h, (found, shape)) in found.iter().zip(fleet.shapes()).enumerate() {
-        let here = |field: &str| format!("policy.shapes[{h}].{field}");
+        let here = |field: &str| format!("policy.servers[{h}].{field}");
         if found.name != shape.name() {
             let message = format!("`{}`, expected `{}`", found.name, shape.name());
-            report.add(here("name"), message);
+            findings.add(here("name"), message);
         }
         if found.count != shape.count() {
             let message = format!("{}, expected {}", found.count, shape.count());
-            report.add(here("count"), message);
+            findings.add(here("count"), message);
         }
+        let routing = here("routing");
         length(
-            &here("routing"),
+            &routing,
             found.routing.len(),
             types.len(),
             "job type",
-            report,
+            findings,
         );
         for (i, fraction) in found.routing.iter().enumerate() {
             let path = here(&format!("routing[{i}]"));
             if !(0.0..=1.0).contains(fraction) {
-                report.add(path, format!("{fraction}, expected a fraction from 0 to 1"));
+                findings.add(path, format!("{fraction}, expected a fraction from 0 to 1"));
+            } else if fleet.is_one_server() && *fraction != 1.0 {
+                findings.add(path, format!("{fraction}, expected 1: there is one server"));
             } else if *fraction > 0.0 && !shape.types().contains(&i) {
                 let name = types.get(i).map_or("", |kind| kind.name());
                 let message = format!("{fraction}, expected 0: type `{name}` does not fit there");
-                report.add(path, message);
+                findings.add(path, message);
             }
         }
     }
-    if report.is_clear("policy") {
+    if findings.is_clear("policy") {
         for (i, kind) in types.iter().enumerate() {
-            let sum: f64 = found.iter().map(|shape| shape.routing[i]).sum();
+            let sum: f64 = found.iter().map(|server| server.routing[i]).sum();
             let is_one = (sum - 1.0).abs() <= ROUNDING;
             if !is_one {
                 let name = kind.name();
                 let message = format!(
                     "the fractions of type `{name}` (routing[{i}]) sum to {sum} over the shapes, expected 1"
                 );
-                report.add("policy.shapes", message);
+                findings.add("policy.servers", message);
             }
         }
     }
 }
 
-fn certificate_shape(artifact: &FleetArtifact, fleet: &Fleet, report: &mut Report) {
-    let found = &artifact.certificate;
+/// Lengths and signs of the fleet's certificate, which is there where there are several servers.
+pub(super) fn certificate_shape(artifact: &Artifact, fleet: &Fleet, findings: &mut Findings) {
+    let path = "evidence.fleet";
+    let found = match (&artifact.evidence.fleet, fleet.is_one_server()) {
+        (Some(found), false) => found,
+        (None, true) => return,
+        (None, false) => return findings.add(path, "absent, expected the proof over all shapes"),
+        (Some(_), true) => return findings.add(path, "expected none: there is one server"),
+    };
+    let prices = format!("{path}.prices");
     let types = fleet.types().len();
-    length(
-        "certificate.prices",
-        found.prices.len(),
-        types,
-        "job type",
-        report,
-    );
+    length(&prices, found.prices.len(), types, "job type", findings);
     for (i, price) in found.prices.iter().enumerate() {
-        nonnegative(format!("certificate.prices[{i}]"), *price, report);
+        nonnegative(format!("{prices}[{i}]"), *price, findings);
     }
-    sum("certificate.prices", &found.prices, report);
-    positive("certificate.load", found.load, report);
-    positive("certificate.bound", found.bound, report);
-    nonnegative("certificate.gap", found.gap, report);
-    let count = fleet.shapes().len();
-    length(
-        "certificate.shapes",
-        found.shapes.len(),
-        count,
-        "shape",
-        report,
-    );
-    for (h, (found, shape)) in found.shapes.iter().zip(fleet.shapes()).enumerate() {
-        let path = format!("certificate.shapes[{h}].resource_prices");
+    sums_to_one(&prices, &found.prices, findings);
+    positive(format!("{path}.load"), found.load, findings);
+    positive(format!("{path}.bound"), found.bound, findings);
+    nonnegative(format!("{path}.gap"), found.gap, findings);
+    let (servers, count) = (format!("{path}.servers"), fleet.shapes().len());
+    length(&servers, found.servers.len(), count, "shape", findings);
+    for (h, (found, shape)) in found.servers.iter().zip(fleet.shapes()).enumerate() {
+        let prices = format!("{servers}[{h}].resource_prices");
         let resources = shape.server().resources().len();
+        let each = "resource of the shape";
         length(
-            &path,
+            &prices,
             found.resource_prices.len(),
             resources,
-            "resource of the shape",
-            report,
+            each,
+            findings,
         );
         for (j, price) in found.resource_prices.iter().enumerate() {
-            nonnegative(format!("{path}[{j}]"), *price, report);
+            nonnegative(format!("{prices}[{j}]"), *price, findings);
         }
         if let Some(relaxed) = &found.relaxed {
-            let path = format!("certificate.shapes[{h}].relaxed");
-            relaxation(&path, relaxed, resources, report);
+            let path = format!("{servers}[{h}].relaxed");
+            relaxation(&path, relaxed, resources, findings);
         }
-        nonnegative(
-            format!("certificate.shapes[{h}].worth"),
-            found.worth,
-            report,
-        );
+        nonnegative(format!("{servers}[{h}].worth"), found.worth, findings);
     }
 }
 
-/// Each server's policy is valid, and made for what is sent there; these are returned.
-fn servers(artifact: &FleetArtifact, fleet: &Fleet, report: &mut Report) -> Vec<Workload> {
-    let mut workloads = Vec::new();
-    for (h, shape) in artifact.policy.shapes.iter().enumerate() {
-        let path = format!("policy.shapes[{h}].policy");
-        match check(&shape.policy) {
-            Ok(workload) => workloads.push(workload),
-            Err(findings) => {
-                for finding in findings {
-                    report.add(format!("{path}.{}", finding.path), finding.message);
-                }
-                continue;
-            }
-        }
-        let found = &shape.policy.workload.digest;
-        match fleet.routed(h, &shape.routing).map(|sent| sent.digest()) {
-            Ok(expected) if expected == *found => {}
-            Ok(expected) => report.add(
-                format!("{path}.workload.digest"),
-                format!("{found}, expected {expected}: that of what is sent to one such server"),
-            ),
-            Err(_) => report.add(
-                format!("policy.shapes[{h}].routing"),
-                "nothing that could be simulated is sent there, expected some type",
-            ),
+/// For each shape, what is sent to one of its servers.
+pub(super) fn sent(
+    artifact: &Artifact,
+    fleet: &Fleet,
+    findings: &mut Findings,
+) -> Option<Vec<Workload>> {
+    let routed = artifact.policy.servers.iter().enumerate();
+    let routed = routed.map(|(h, server)| fleet.routed(h, &server.routing).map_err(|_| h));
+    let sent: Result<Vec<Workload>, usize> = routed.collect();
+    if let Err(h) = &sent {
+        let message = "nothing that could be simulated is sent there, expected some type";
+        findings.add(format!("policy.servers[{h}].routing"), message);
+    }
+    sent.ok()
+}
+
+/// The proof over all shapes, where jobs are sent, and what is claimed of the whole.
+pub(super) fn check(
+    artifact: &Artifact,
+    fleet: &Fleet,
+    sent: &[Workload],
+    names: &[&str],
+    findings: &mut Findings,
+) {
+    let Some(proof) = &artifact.evidence.fleet else {
+        return;
+    };
+    if findings.is_clear("evidence.fleet") {
+        bound(proof, fleet, findings);
+    }
+    unknown_servers(artifact, names, findings);
+    if findings.is_clear("policy")
+        && let Some(served) = served(artifact, fleet, sent)
+    {
+        routing(artifact, fleet, &served, findings);
+        if findings.is_clear("evidence") {
+            load(proof, fleet, &served, findings);
         }
     }
-    workloads
+    if findings.is_empty() {
+        // From here on there is sense in what is claimed of the servers.
+        claims(artifact, proof, fleet, findings);
+    }
+}
+
+/// Claims about servers that are none.
+fn unknown_servers(artifact: &Artifact, names: &[&str], findings: &mut Findings) {
+    for (n, claim) in artifact.claims.iter().enumerate() {
+        if let Some(name) = claim.server.as_deref().filter(|name| !names.contains(name)) {
+            let message = format!("`{name}`, expected the name of a shape of servers");
+            findings.add(format!("claims[{n}].server"), message);
+        }
+    }
 }
 
 /// No server is worth more than is said, and the bound is one over what all are worth.
-fn bound(artifact: &FleetArtifact, fleet: &Fleet, report: &mut Report) {
-    let found = &artifact.certificate;
+fn bound(found: &FleetCertificateRecord, fleet: &Fleet, findings: &mut Findings) {
     let mut worth = 0.0;
-    for (h, (own, shape)) in found.shapes.iter().zip(fleet.shapes()).enumerate() {
+    for (h, (own, shape)) in found.servers.iter().zip(fleet.shapes()).enumerate() {
         let value = |&i: &usize| found.prices[i] / fleet.types()[i].offered_load();
         let values: Vec<f64> = shape.types().iter().map(value).collect();
         let at = Priced {
@@ -197,39 +186,52 @@ fn bound(artifact: &FleetArtifact, fleet: &Fleet, report: &mut Report) {
             values: &values,
             resource_prices: &own.resource_prices,
             worth: own.worth,
-            prices_path: &format!("certificate.shapes[{h}].resource_prices"),
-            bound_path: &format!("certificate.shapes[{h}].worth"),
+            prices_path: &format!("evidence.fleet.servers[{h}].resource_prices"),
+            bound_path: &format!("evidence.fleet.servers[{h}].worth"),
         };
-        at.check(own.worth, shape.server(), report);
+        at.check(own.worth, shape.server(), findings);
         worth += f64::from(shape.count()) * own.worth;
     }
     if !is_close(found.bound, 1.0 / worth, ROUNDING) {
         let message = format!("{}, expected {}", found.bound, 1.0 / worth);
-        report.add("certificate.bound", message);
+        findings.add("evidence.fleet.bound", message);
     }
-    certificate::gap(found.load, found.bound, (found.gap, found.proven), report);
+    let stated = (found.gap, found.proven);
+    certificate::gap("evidence.fleet", found.load, found.bound, stated, findings);
 }
 
-/// `n_h (π_h W_h)_i` (H × K): what the servers of each shape serve on average, at most.
-fn served(artifact: &FleetArtifact, fleet: &Fleet) -> Vec<Vec<f64>> {
-    let of_shape = |shape: &ShapePolicy| {
-        let mean = shape.policy.policy.msr().map_or(Vec::new(), |policy| {
-            mean_schedule(&policy.schedules, &policy.weights)
-        });
-        let names = shape.policy.workload.types.iter().map(|t| t.name.as_str());
+/// `n_h (π_h W_h)_i` (H × K): what the servers of each shape serve on average, at most; `None` where
+/// schedules have the wrong length.
+fn served(artifact: &Artifact, fleet: &Fleet, sent: &[Workload]) -> Option<Vec<Vec<f64>>> {
+    let of_shape = |(server, workload): (Server<'_>, &Workload)| {
+        let (schedules, weights) = match (&server.certificate.mix, server.policy.rule.msr()) {
+            (Some(mix), _) => (&mix.schedules, &mix.weights),
+            (None, Some(policy)) => (&policy.schedules, &policy.weights),
+            (None, None) => return None,
+        };
+        let types = workload.types().len();
+        if schedules.iter().any(|schedule| schedule.len() != types) {
+            return None;
+        }
+        let mean = mean_schedule(schedules, weights);
+        let names = workload.types().iter().map(|kind| kind.name());
         let by_name: HashMap<&str, f64> = names.zip(mean).collect();
         let of_type = |name: &str| by_name.get(name).copied().unwrap_or(0.0);
         let types = fleet.types().iter();
-        types
-            .map(|kind| f64::from(shape.count) * of_type(kind.name()))
-            .collect()
+        let all = types.map(|kind| f64::from(server.policy.count) * of_type(kind.name()));
+        Some(all.collect())
     };
-    artifact.policy.shapes.iter().map(of_shape).collect()
+    artifact.servers().zip(sent).map(of_shape).collect()
 }
 
 /// `load = max_i b_i / Σ_h n_h (π_h W_h)_i`, and below 1.
-fn load(artifact: &FleetArtifact, fleet: &Fleet, served: &[Vec<f64>], report: &mut Report) {
-    let found = artifact.certificate.load;
+fn load(
+    proof: &FleetCertificateRecord,
+    fleet: &Fleet,
+    served: &[Vec<f64>],
+    findings: &mut Findings,
+) {
+    let found = proof.load;
     let total = |i: usize| -> f64 { served.iter().map(|row| row[i]).sum() };
     let types = fleet.types().iter().enumerate();
     let load = types
@@ -238,19 +240,19 @@ fn load(artifact: &FleetArtifact, fleet: &Fleet, served: &[Vec<f64>], report: &m
     let (is_load, stabilizes) = (is_close(found, load, ROUNDING), load < 1.0);
     if !(is_load && stabilizes) {
         let message = format!("{found}, expected {load}, and that below 1");
-        report.add("certificate.load", message);
+        findings.add("evidence.fleet.load", message);
     }
 }
 
 /// Each type is sent to the shapes in proportion to what they serve of it.
-fn routing(artifact: &FleetArtifact, fleet: &Fleet, served: &[Vec<f64>], report: &mut Report) {
+fn routing(artifact: &Artifact, fleet: &Fleet, served: &[Vec<f64>], findings: &mut Findings) {
     for (i, kind) in fleet.types().iter().enumerate() {
         let total: f64 = served.iter().map(|row| row[i]).sum();
-        for (h, shape) in artifact.policy.shapes.iter().enumerate() {
-            let (found, expected) = (shape.routing[i], served[h][i] / total);
+        for (h, server) in artifact.policy.servers.iter().enumerate() {
+            let (found, expected) = (server.routing[i], served[h][i] / total);
             if !is_close(found, expected, ROUNDING) {
-                report.add(
-                    format!("policy.shapes[{h}].routing[{i}]"),
+                findings.add(
+                    format!("policy.servers[{h}].routing[{i}]"),
                     format!(
                         "{found} of type `{}`, expected {expected}, its part of what the mixes serve",
                         kind.name()
@@ -261,21 +263,41 @@ fn routing(artifact: &FleetArtifact, fleet: &Fleet, served: &[Vec<f64>], report:
     }
 }
 
-/// Every claim is one that follows, once, with its value, unit, method and conditions.
-fn claims(artifact: &FleetArtifact, fleet: &Fleet, report: &mut Report) {
-    let expected = expected_claims(artifact, fleet);
-    let is_about = |a: &Claim, b: &Claim| (a.quantity, &a.job_type) == (b.quantity, &b.job_type);
-    for (n, found) in artifact.claims.iter().enumerate() {
+/// Claims about all servers follow from the certificate and from the claims about one server of each
+/// shape; where one was simulated, they are judged as simulated ones.
+fn claims(
+    artifact: &Artifact,
+    proof: &FleetCertificateRecord,
+    fleet: &Fleet,
+    findings: &mut Findings,
+) {
+    let mut whole = of_server(artifact, None);
+    whole.retain(|(_, claim)| claim.server.is_none());
+    if whole
+        .iter()
+        .any(|(_, claim)| claim.method == Method::Simulated)
+    {
+        let simulated = Simulated {
+            claims: &whole,
+            shape: None,
+            workload: fleet.envelope(),
+            load: proof.load,
+            proven: proof.proven,
+            of_fleet: true,
+        };
+        return simulated::check(&simulated, findings);
+    }
+    let expected = expected_claims(artifact, proof, fleet);
+    for (place, (n, found)) in whole.iter().enumerate() {
         let here = |field: &str| format!("claims[{n}]{field}");
-        if let Some(first) = artifact.claims[..n].iter().position(|c| is_about(c, found)) {
-            report.add(
-                here(""),
-                format!("claims again what claims[{first}] claims"),
-            );
+        let is_it = |c: &Claim| c.quantity == found.quantity && c.subject() == found.subject();
+        if let Some((first, _)) = whole[..place].iter().find(|(_, c)| is_it(c)) {
+            let message = format!("claims again what claims[{first}] claims");
+            findings.add(here(""), message);
             continue;
         }
-        let Some(right) = expected.iter().find(|c| is_about(c, found)) else {
-            report.add(
+        let Some(right) = find(&expected, found.quantity, found.subject()) else {
+            findings.add(
                 here(""),
                 "nothing of that kind follows from the certificate or from the servers' claims",
             );
@@ -283,114 +305,101 @@ fn claims(artifact: &FleetArtifact, fleet: &Fleet, report: &mut Report) {
         };
         if !is_close(found.value, right.value, ROUNDING) {
             let message = format!("{}, expected {}", found.value, right.value);
-            report.add(here(".value"), message);
+            findings.add(here(".value"), message);
         }
         let labels = Claim {
             value: right.value,
-            ..found.clone()
+            ..(*found).clone()
         };
         if labels != *right {
-            let message = format!(
-                "unit `{}`, method {:?}, {:?}; expected unit `{}`, method {:?}, {:?}, and no more",
-                found.unit,
-                found.method,
-                found.holds_for,
-                right.unit,
-                right.method,
-                right.holds_for
-            );
-            report.add(here(""), message);
+            let told = |c: &Claim| {
+                let (unit, method) = (&c.unit, c.method);
+                format!("unit `{unit}`, method {method:?}, {:?}", c.holds_for)
+            };
+            let message = format!("{}; expected {}, and no more", told(found), told(right));
+            findings.add(here(""), message);
         }
     }
 }
 
 /// All that follows: the load if it is proven, and of each type and of all what the servers' exact
 /// or approximate means add up to.
-fn expected_claims(artifact: &FleetArtifact, fleet: &Fleet) -> Vec<Claim> {
-    let unit = |quantity: Quantity| quantity.unit(fleet.time_unit());
+fn expected_claims(
+    artifact: &Artifact,
+    proof: &FleetCertificateRecord,
+    fleet: &Fleet,
+) -> Vec<Claim> {
+    let time = fleet.time_unit();
     let mut all = Vec::new();
-    if artifact.certificate.proven {
-        all.push(Claim {
-            quantity: Quantity::Load,
-            job_type: None,
-            at: None,
-            value: artifact.certificate.load,
-            half_width: None,
-            unit: unit(Quantity::Load),
-            method: Method::ExactProgram,
-            holds_for: Conditions::default(),
-        });
+    if proof.proven {
+        let (load, none) = ((proof.load, time), HoldsFor::default());
+        let (method, of_all) = (Method::ExactProgram, Subject::ALL);
+        all.push(Claim::new(Quantity::Load, of_all, load, method, none));
     }
-    let of_server = |policy: &'_ Artifact, name: &str| -> Option<Claim> {
-        let about = |c: &&Claim| c.job_type.as_deref() == Some(name);
-        let mut claims = policy.claims.iter().filter(about);
-        claims.find(|c| c.quantity == Quantity::MeanNumber).cloned()
-    };
-    let (mut together, mut parts_of_all) = (0.0, Vec::new());
+    let (mut together, mut parts_of_all, mut means) = (0.0, Vec::new(), Vec::new());
     for (i, kind) in fleet.types().iter().enumerate() {
+        let name = Some(kind.name());
         let (mut number, mut parts) = (0.0, Vec::new());
-        for shape in artifact.policy.shapes.iter().filter(|s| s.routing[i] > 0.0) {
+        for server in artifact
+            .policy
+            .servers
+            .iter()
+            .filter(|s| s.routing[i] > 0.0)
+        {
+            let subject = Subject::of_type(name).on(Some(&server.name));
+            let part = artifact.find(Quantity::MeanNumber, subject);
             // Of all types or of none: the sum over all is no more than its parts.
-            let Some(part) = of_server(&shape.policy, kind.name()) else {
-                all.retain(|c| c.quantity == Quantity::Load);
+            let Some(part) = part.filter(|part| part.method != Method::Simulated) else {
                 return all;
             };
-            number += f64::from(shape.count) * part.value;
+            number += f64::from(server.count) * part.value;
             parts.push(part);
         }
-        let name = Some(kind.name().to_owned());
-        all.extend(queue_claims(
+        means.extend(queue_claims(
             name,
-            number,
-            kind.arrival_rate(),
+            (number, kind.arrival_rate()),
+            time,
             &parts,
-            &unit,
         ));
         together += number;
         parts_of_all.extend(parts);
     }
     let rate = fleet.envelope().total_arrival_rate();
-    all.extend(queue_claims(None, together, rate, &parts_of_all, &unit));
+    means.extend(queue_claims(None, (together, rate), time, &parts_of_all));
+    all.extend(means);
     all
 }
 
 /// The mean number, and by Little's law the mean response time, with the weakest of the methods by
 /// which the parts were found.
 fn queue_claims(
-    job_type: Option<String>,
-    number: f64,
-    rate: f64,
-    parts: &[Claim],
-    unit: &impl Fn(Quantity) -> String,
+    job_type: Option<&str>,
+    (number, rate): (f64, f64),
+    time: &str,
+    parts: &[&Claim],
 ) -> [Claim; 2] {
-    let has = |method: Method| parts.iter().any(|c| c.method == method);
-    let known = [
-        Method::ApproximationQueueLength,
-        Method::ApproximationExponentialSizes,
-    ];
-    let method = known
-        .into_iter()
-        .find(|m| has(*m))
-        .unwrap_or(Method::ExactQbd);
-    let of_phases = |c: &Claim| c.holds_for.sizes == Some(SizeLaw::PhaseType);
+    let approximate = |c: &&Claim| c.method == Method::ApproximationQueueLength;
+    let of_phases = |c: &&Claim| c.holds_for.sizes == Some(SizeLaw::PhaseType);
+    let exact = !parts.iter().any(approximate);
+    let method = match exact {
+        true => Method::ExactQbd,
+        false => Method::ApproximationQueueLength,
+    };
     let law = match parts.iter().any(of_phases) {
         true => SizeLaw::PhaseType,
         false => SizeLaw::Exponential,
     };
-    let claim = |quantity: Quantity, value: f64| Claim {
-        quantity,
-        job_type: job_type.clone(),
-        at: None,
-        value,
-        half_width: None,
-        unit: unit(quantity),
-        method,
-        holds_for: Conditions {
-            empty_slots: Some(EmptySlots::Phantom),
-            backfill: Some(Backfill::None),
-            sizes: (method == Method::ExactQbd).then_some(law),
+    let holds_for = HoldsFor {
+        sizes: exact.then_some(law),
+        arrivals: exact.then_some(ArrivalLaw::Poisson),
+        own: Conditions {
             routing: Some(Routing::Probabilistic),
+            ..Conditions::analysed()
         },
+    };
+    let claim = |quantity: Quantity, value: f64| {
+        let subject = Subject::of_type(job_type);
+        Claim::new(quantity, subject, (value, time), method, holds_for.clone())
     };
     [
         claim(Quantity::MeanNumber, number),

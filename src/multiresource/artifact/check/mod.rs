@@ -11,9 +11,11 @@
 //! ([`round`]). What is left is arithmetic.
 //!
 //! # Practice
-//! A check that needs another one's field to be sound is left out where that field is not: a
-//! loop that is no permutation is reported, and not also the claims made from it. Whatever
-//! the artifact holds, the checker ends, and does not panic: its searches count their steps.
+//! One server of each shape is checked with what is sent to it; then, where there are several
+//! servers, what is said of all together ([`fleet`]). A check that needs another one's field to be
+//! sound is left out where that field is not: a loop that is no permutation is reported, and not
+//! also the claims made from it. Whatever the artifact holds, the checker ends, and does not panic:
+//! its searches count their steps.
 
 mod against;
 mod balance;
@@ -30,165 +32,180 @@ mod shape;
 mod simulated;
 mod table;
 
-pub use against::{check_against, check_fleet_against};
-pub use fleet::check_fleet;
+pub use against::check_against;
 
-use super::{Artifact, Family, MsrPolicy, VERSION};
-use crate::multiresource::workload::Workload;
+use super::{Artifact, CertificateRecord, Claim, Family, Making, MsrPolicy, Quantity, Site};
+use crate::artifact::{Findings, Subject, find};
+use crate::multiresource::workload::{Fleet, Workload};
 use round::Round;
-
-/// One thing that is wrong with an artifact.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
-    /// JSON path of the field.
-    pub path: String,
-    /// What is wrong with it: the value found, and what was expected.
-    pub message: String,
-}
-
-impl std::fmt::Display for Finding {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.path, self.message)
-    }
-}
-
-/// What has been found so far.
-#[derive(Debug, Default)]
-struct Report {
-    findings: Vec<Finding>,
-}
-
-impl Report {
-    fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
-        self.findings.push(Finding {
-            path: path.into(),
-            message: message.into(),
-        });
-    }
-
-    /// Whether nothing has been found below this path.
-    fn is_clear(&self, path: &str) -> bool {
-        !self.findings.iter().any(|f| f.path.starts_with(path))
-    }
-}
 
 /// Checks everything that an artifact says, from itself alone.
 ///
 /// Where a concurrent route has more stages than can be listed, what is claimed from it is
 /// refused; without such a claim the artifact may pass, its stability unexamined.
-///
-/// # Errors
-/// A list of all that is wrong.
-pub fn check(artifact: &Artifact) -> Result<Workload, Vec<Finding>> {
-    let mut report = Report::default();
-    if artifact.version != VERSION {
-        report.add(
-            "version",
-            format!("{}, expected {VERSION}", artifact.version),
-        );
+pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Site> {
+    let fleet = workload(artifact, findings)?;
+    fleet::structure(artifact, &fleet, findings);
+    fleet::certificate_shape(artifact, &fleet, findings);
+    let counts = ["policy", "provenance", "evidence.servers"];
+    if !counts.iter().all(|path| findings.is_clear(path)) {
+        return None;
     }
-    let workload = workload(artifact, &mut report);
-    shape::check(artifact, &mut report);
-    if let Some(workload) = &workload {
-        evidence(artifact, workload, &mut report);
+    let servers = fleet::sent(artifact, &fleet, findings)?;
+    let known: Vec<&str> = artifact.workload.servers.iter().map(|s| &*s.name).collect();
+    let names = (!fleet.is_one_server()).then_some(&known[..]);
+    for (h, (workload, said)) in servers.iter().zip(artifact.servers()).enumerate() {
+        let server = OneServer {
+            place: h,
+            shapes: names.unwrap_or_default(),
+            rule: &said.policy.rule,
+            certificate: said.certificate,
+            making: said.making,
+            claims: of_server(artifact, names.map(|names| names[h])),
+            workload,
+        };
+        let mut part = Findings::default();
+        server.check(&mut part);
+        findings.take(part, |path| server.absolute(path));
     }
-    match workload {
-        Some(workload) if report.findings.is_empty() => Ok(workload),
-        _ => Err(report.findings),
+    if let Some(names) = names {
+        fleet::check(artifact, &fleet, &servers, names, findings);
     }
+    Some(Site { fleet, servers })
 }
 
-fn workload(artifact: &Artifact, report: &mut Report) -> Option<Workload> {
+fn workload(artifact: &Artifact, findings: &mut Findings) -> Option<Fleet> {
     let checked = artifact.workload.check();
     for fault in checked.as_ref().err().into_iter().flatten() {
-        report.add(format!("workload.{}", fault.place), fault.message.clone());
+        findings.add(format!("workload.{}", fault.place), fault.message.clone());
     }
     checked.ok()
 }
 
-/// What takes a sound workload: that schedules fit, the certificate, the rule, claims.
-fn evidence(artifact: &Artifact, workload: &Workload, report: &mut Report) {
-    for mix in mixes(artifact) {
-        shape::packing(mix, workload, report);
-    }
-    if report.is_clear("certificate") {
-        certificate::bound(&artifact.certificate, workload, report);
-        let found = &artifact.certificate;
-        certificate::gap(found.load, found.bound, (found.gap, found.proven), report);
-    }
-    if report.is_clear("policy") && report.is_clear("certificate.mix") {
-        certificate::load(artifact, workload, report);
-    }
-    if let Some(found) = &artifact.certificate.balance {
-        balance::check(artifact, found, workload, report);
-    }
-    if let (Some(found), Some(mix)) = (&artifact.certificate.exact, mix(artifact))
-        && report.is_clear("certificate")
-        && report.is_clear("policy")
-    {
-        exact::check(&artifact.certificate, found, mix, workload, report);
-    }
-    match &artifact.policy {
-        Family::Msr(policy) => round_and_claims(artifact, policy, workload, report),
-        _ => {
-            families::check(&artifact.policy, workload, report);
-            making::check(artifact, workload, report);
-            simulated::check(artifact, workload, report);
-        }
-    }
+/// The claims about one server of this shape, or about all servers, with their places. Of one server
+/// only, they are all.
+fn of_server<'a>(artifact: &'a Artifact, name: Option<&str>) -> Vec<(usize, &'a Claim)> {
+    let claims = artifact.claims.iter().enumerate();
+    let about = |claim: &Claim| name.is_none() || claim.server.as_deref() == name;
+    claims.filter(|(_, claim)| about(claim)).collect()
 }
 
-/// What follows from the round of a loop.
-fn round_and_claims(
-    artifact: &Artifact,
-    policy: &MsrPolicy,
-    workload: &Workload,
-    report: &mut Report,
-) {
-    let mut round = None;
-    if report.is_clear("policy") {
-        drains(artifact, policy, report);
-        round = Round::of(workload, policy);
-        match &round {
-            Some(round) => stability(artifact, workload, round, report),
-            None => claims::underived(artifact, policy, report),
-        }
-    }
-    // Before claims, whose queues are not solved where something is wrong already.
-    making::check(artifact, workload, report);
-    claims::check(artifact, workload, round.as_ref(), report);
+/// One server of a shape, with what arrives there. What is found has a path that starts with
+/// `policy` (the rule), `certificate` (its proof), `provenance` (how the rule was made) or `claims`.
+struct OneServer<'a> {
+    /// The place of its shape.
+    place: usize,
+    /// The names of all shapes, if there are several servers.
+    shapes: &'a [&'a str],
+    rule: &'a Family,
+    certificate: &'a CertificateRecord,
+    making: &'a Making,
+    /// What is claimed of it, each with its place among all claims.
+    claims: Vec<(usize, &'a Claim)>,
+    workload: &'a Workload,
 }
 
-/// Every type must get more service than it brings work, routes included.
-fn stability(artifact: &Artifact, workload: &Workload, round: &Round, report: &mut Report) {
-    for (kind, load) in workload.types().iter().zip(round.loads(workload)) {
-        // A load that is not a number is not stable either.
-        let stable = load < 1.0;
-        if !stable {
-            let name = kind.name();
-            let message =
-                format!("the policy is unstable: type `{name}` has load {load}, expected < 1");
-            report.add("policy.switching_rate", message);
+impl OneServer<'_> {
+    /// The claim about a type, or about all.
+    fn find(&self, quantity: Quantity, job_type: Option<&str>) -> Option<&Claim> {
+        let subject = Subject::of_type(job_type).on(self.shapes.get(self.place).copied());
+        find(
+            self.claims.iter().map(|(_, claim)| *claim),
+            quantity,
+            subject,
+        )
+    }
+
+    /// A path in the whole document.
+    fn absolute(&self, path: &str) -> String {
+        let (h, rule) = (self.place, self.rule.name());
+        let parts = [
+            ("policy", format!("policy.servers[{h}].rule.{rule}")),
+            ("certificate", format!("evidence.servers[{h}]")),
+            ("provenance", format!("provenance.servers[{h}]")),
+        ];
+        let inside = |(head, place): &(&str, String)| {
+            let rest = path.strip_prefix(head)?;
+            Some(format!("{place}{rest}"))
+        };
+        parts.iter().find_map(inside).unwrap_or_else(|| path.into())
+    }
+
+    fn check(&self, findings: &mut Findings) {
+        shape::check(self, findings);
+        for mix in mixes(self) {
+            shape::packing(mix, self.workload, findings);
+        }
+        if findings.is_clear("certificate") {
+            certificate::bound(self.certificate, self.workload, findings);
+            let found = self.certificate;
+            let stated = (found.gap, found.proven);
+            certificate::gap("certificate", found.load, found.bound, stated, findings);
+        }
+        if findings.is_clear("policy") && findings.is_clear("certificate.mix") {
+            certificate::load(self, findings);
+        }
+        if let Some(found) = &self.certificate.balance {
+            balance::check(self, found, findings);
+        }
+        if let (Some(found), Some(mix)) = (&self.certificate.exact, mix(self))
+            && findings.is_clear("certificate")
+            && findings.is_clear("policy")
+        {
+            exact::check(self.certificate, found, mix, self.workload, findings);
+        }
+        match self.rule {
+            Family::Msr(policy) => self.round_and_claims(policy, findings),
+            _ => {
+                families::check(self.rule, self.workload, findings);
+                making::check(self, findings);
+                simulated::of_server(self, findings);
+            }
         }
     }
-    let working = artifact.policy.msr().map_or(0, |p| p.schedules.len());
-    counted(
-        "phases",
-        artifact.provenance.phases,
-        round.stages + working,
-        report,
-    );
+
+    /// What follows from the round of a loop.
+    fn round_and_claims(&self, policy: &MsrPolicy, findings: &mut Findings) {
+        let mut round = None;
+        if findings.is_clear("policy") {
+            counted("drains", self.making.drains, drains(policy), findings);
+            round = Round::of(self.workload, policy);
+            match &round {
+                Some(round) => self.stability(policy, round, findings),
+                None => claims::underived(self, policy, findings),
+            }
+        }
+        // Before claims, whose queues are not solved where something is wrong already.
+        making::check(self, findings);
+        claims::check(self, round.as_ref(), findings);
+    }
+
+    /// Every type must get more service than it brings work, routes included.
+    fn stability(&self, policy: &MsrPolicy, round: &Round, findings: &mut Findings) {
+        let types = self.workload.types().iter();
+        for (kind, load) in types.zip(round.loads(self.workload)) {
+            // A load that is not a number is not stable either.
+            let stable = load < 1.0;
+            if !stable {
+                let name = kind.name();
+                let message =
+                    format!("the policy is unstable: type `{name}` has load {load}, expected < 1");
+                findings.add("policy.switching_rate", message);
+            }
+        }
+        let phases = round.stages + policy.schedules.len();
+        counted("phases", self.making.phases, phases, findings);
+    }
 }
 
 /// The slots that one round has to empty: `Σ_legs Σ_i (u_i − v_i)⁺`.
-fn drains(artifact: &Artifact, policy: &MsrPolicy, report: &mut Report) {
+fn drains(policy: &MsrPolicy) -> u64 {
     let excess = |(u, v): (&u32, &u32)| u64::from(u.saturating_sub(*v));
     let leg = |n: usize| -> u64 {
         let next = policy.schedule((n + 1) % policy.order.len());
         policy.schedule(n).iter().zip(next).map(excess).sum()
     };
-    let drains: u64 = (0..policy.order.len()).map(leg).sum();
-    counted("drains", artifact.provenance.drains, drains, report);
+    (0..policy.order.len()).map(leg).sum()
 }
 
 /// What the provenance counts of a loop.
@@ -196,21 +213,15 @@ fn counted<T: PartialEq + std::fmt::Display>(
     field: &str,
     found: Option<T>,
     expected: T,
-    report: &mut Report,
+    findings: &mut Findings,
 ) {
     if found.as_ref() != Some(&expected) {
         let found = found.map_or("absent".into(), |found| found.to_string());
-        report.add(
+        findings.add(
             format!("provenance.{field}"),
             format!("{found}, expected {expected}"),
         );
     }
-}
-
-/// Whether a number is what was expected up to a relative error; never where one of them is
-/// not finite.
-fn is_close(found: f64, expected: f64, relative: f64) -> bool {
-    expected.is_finite() && (found - expected).abs() <= relative * expected.abs()
 }
 
 /// Schedules with the fraction of time of each, and where they stand.
@@ -222,18 +233,18 @@ struct Mixed<'a> {
 }
 
 /// The mix of the certificate: that of the policy where it is one and no other is given.
-fn mix(artifact: &Artifact) -> Option<Mixed<'_>> {
-    mixes(artifact).last()
+fn mix<'a>(server: &OneServer<'a>) -> Option<Mixed<'a>> {
+    mixes(server).last()
 }
 
 /// The mixes that there are: that of the policy, then that of the certificate.
-fn mixes(artifact: &Artifact) -> impl Iterator<Item = Mixed<'_>> {
-    let policy = artifact.policy.msr().map(|policy| Mixed {
+fn mixes<'a>(server: &OneServer<'a>) -> impl Iterator<Item = Mixed<'a>> {
+    let policy = server.rule.msr().map(|policy| Mixed {
         path: "policy",
         schedules: &policy.schedules,
         weights: &policy.weights,
     });
-    let proven = artifact.certificate.mix.as_ref().map(|mix| Mixed {
+    let proven = server.certificate.mix.as_ref().map(|mix| Mixed {
         path: "certificate.mix",
         schedules: &mix.schedules,
         weights: &mix.weights,

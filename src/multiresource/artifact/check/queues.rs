@@ -5,12 +5,13 @@ use std::cell::OnceCell;
 
 use statrs::function::gamma::{gamma_ur, ln_gamma};
 
+use super::OneServer;
 use super::round::Round;
 use crate::ctmc::{
     Environment, MEMORY, ModulatedQueue, PhaseType, RelativeCompletions, Stationary, Survival,
     matrix_work, rounds, staged_phases, staged_qbd,
 };
-use crate::multiresource::artifact::{Artifact, Quantity};
+use crate::multiresource::artifact::{Family, Quantity};
 use crate::multiresource::workload::Workload;
 
 /// Work (roughly in nanoseconds) that one type is worth without asking for a cheaper way.
@@ -21,7 +22,7 @@ const STEPS: f64 = 1e10;
 
 /// What is derived of all types, each when it is first asked for.
 pub(super) struct Queues<'a> {
-    artifact: &'a Artifact,
+    rule: &'a Family,
     workload: &'a Workload,
     round: &'a Round,
     environment: Environment,
@@ -44,17 +45,13 @@ enum Law {
 }
 
 impl<'a> Queues<'a> {
-    pub(super) fn new(
-        artifact: &'a Artifact,
-        workload: &'a Workload,
-        round: &'a Round,
-    ) -> Option<Self> {
-        let types = workload.types().len();
+    pub(super) fn new(server: &OneServer<'a>, round: &'a Round) -> Option<Self> {
+        let types = server.workload.types().len();
         Some(Queues {
             environment: round.environment()?,
             solved: (0..types).map(|_| OnceCell::new()).collect(),
-            artifact,
-            workload,
+            rule: server.rule,
+            workload: server.workload,
             round,
         })
     }
@@ -63,7 +60,7 @@ impl<'a> Queues<'a> {
     /// nor where there are none.
     fn stages(&self, i: usize) -> Option<PhaseType> {
         let size = self.workload.types()[i].size();
-        let followed = self.artifact.policy.preempts();
+        let followed = self.rule.preempts();
         (followed && !size.is_exponential()).then(|| size.phases())?
     }
 

@@ -4,32 +4,77 @@
 
 use std::collections::HashSet;
 
-use super::Report;
-use crate::multiresource::artifact::{Artifact, Claim, Conditions, Method, Quantity};
+use super::OneServer;
+use crate::artifact::{Findings, Known, Quantity as _, Side, Subject, find};
+use crate::multiresource::artifact::{Claim, HoldsFor, Measure, Method, Quantity};
 use crate::multiresource::workload::Workload;
 
-pub(super) fn check(artifact: &Artifact, workload: &Workload, report: &mut Report) {
-    let mut known = HashSet::new();
-    for (n, claim) in artifact.claims.iter().enumerate() {
+/// Simulated claims, and what they are about.
+pub(super) struct Simulated<'a> {
+    /// The claims, each with its place among all.
+    pub claims: &'a [(usize, &'a Claim)],
+    /// The shape of which one server is meant, if it is not the whole policy.
+    pub shape: Option<&'a str>,
+    pub workload: &'a Workload,
+    /// The load in the certificate, and whether that is proven.
+    pub load: f64,
+    pub proven: bool,
+    /// Whether jobs were sent to several servers, in a way that has to be said.
+    pub of_fleet: bool,
+}
+
+/// The claims about one server.
+pub(super) fn of_server(server: &OneServer<'_>, findings: &mut Findings) {
+    let simulated = Simulated {
+        claims: &server.claims,
+        shape: server.shapes.get(server.place).copied(),
+        workload: server.workload,
+        load: server.certificate.load,
+        proven: server.certificate.proven,
+        of_fleet: false,
+    };
+    check(&simulated, findings);
+    chosen(server, findings);
+}
+
+pub(super) fn check(server: &Simulated<'_>, findings: &mut Findings) {
+    let types: Vec<&str> = server.workload.types().iter().map(|t| t.name()).collect();
+    let known = Known {
+        types: &types,
+        servers: server.shape.as_slice(),
+        ..Known::default()
+    };
+    let mut before = HashSet::new();
+    for (n, claim) in server.claims {
         let path = format!("claims[{n}]");
-        if !known.insert((claim.quantity, claim.job_type.as_deref())) {
-            report.add(path, "claims what another one claims");
+        if !before.insert((claim.quantity, claim.subject())) {
+            findings.add(path, "claims what another one claims");
             continue;
         }
-        let unit = claim.quantity.unit(workload.time_unit());
+        if !claim.has_subject(&path, &known, findings) {
+            continue;
+        }
+        let unit = claim.quantity.unit(server.workload.time_unit());
         if claim.unit != unit {
-            report.add(
+            findings.add(
                 format!("{path}.unit"),
                 format!("`{}`, expected `{unit}`", claim.unit),
             );
         }
-        if claim.holds_for != Conditions::default() || claim.at.is_some() {
-            report.add(&path, "expected no conditions, and no number of jobs");
+        let mut holds_for = HoldsFor::default();
+        if server.of_fleet && claim.method == Method::Simulated {
+            holds_for.own.routing = claim.holds_for.own.routing;
+            if holds_for.own.routing.is_none() {
+                findings.add(&path, "expected how jobs were sent, in `holds_for.routing`");
+            }
+        }
+        if claim.holds_for != holds_for || claim.at.is_some() {
+            findings.add(&path, "expected no conditions, and no number of jobs");
         }
         match claim.method {
-            Method::ExactProgram => load(artifact, claim, &path, report),
-            Method::Simulated => simulated(claim, workload, &path, report),
-            other => report.add(
+            Method::ExactProgram => load(server, claim, &path, findings),
+            Method::Simulated => simulated(claim, server.workload, &path, findings),
+            other => findings.add(
                 format!("{path}.method"),
                 format!(
                     "{}, expected exact-program or simulated",
@@ -38,85 +83,78 @@ pub(super) fn check(artifact: &Artifact, workload: &Workload, report: &mut Repor
             ),
         }
     }
-    chosen(artifact, report);
-    littles_law(artifact, workload, report);
-    sums(artifact, workload, report);
+    littles_law(server, findings);
+    sums(server, findings);
 }
 
-fn load(artifact: &Artifact, claim: &Claim, path: &str, report: &mut Report) {
+fn load(server: &Simulated<'_>, claim: &Claim, path: &str, findings: &mut Findings) {
     if claim.quantity != Quantity::Load || claim.job_type.is_some() || claim.half_width.is_some() {
-        report.add(
+        findings.add(
             path,
             "expected the load of the whole workload, and no interval",
         );
-    } else if !artifact.certificate.proven {
+    } else if !server.proven {
         let message = "exact, expected no such claim: the certificate is not proven";
-        report.add(format!("{path}.method"), message);
-    } else if claim.value != artifact.certificate.load {
-        let message = format!("{}, expected {}", claim.value, artifact.certificate.load);
-        report.add(format!("{path}.value"), message);
+        findings.add(format!("{path}.method"), message);
+    } else if claim.value != server.load {
+        let message = format!("{}, expected {}", claim.value, server.load);
+        findings.add(format!("{path}.value"), message);
     }
 }
 
 /// A mean with its interval; no job leaves before it is served.
-fn simulated(claim: &Claim, workload: &Workload, path: &str, report: &mut Report) {
+fn simulated(claim: &Claim, workload: &Workload, path: &str, findings: &mut Findings) {
     let types = workload.types();
-    let kind = match claim.job_type.as_deref() {
-        None => None,
-        Some(name) => match types.iter().find(|t| t.name() == name) {
-            Some(kind) => Some(kind),
-            None => {
-                let message = format!("`{name}`, expected the name of a job type");
-                return report.add(format!("{path}.type"), message);
-            }
-        },
-    };
+    let name = claim.job_type.as_deref();
+    let kind = types.iter().find(|kind| name == Some(kind.name()));
     let work: f64 = types.iter().map(|t| t.offered_load()).sum();
     let shares = || workload.load_shares().into_iter().zip(types);
-    let least = match (claim.quantity, kind) {
-        (Quantity::MeanResponse, Some(kind)) => kind.mean_size(),
-        (Quantity::MeanResponse, None) => work / workload.total_arrival_rate(),
-        (Quantity::MeanNumber, Some(kind)) => kind.offered_load(),
-        (Quantity::MeanNumber, None) => work,
-        (Quantity::WeightedResponse, None) => shares().map(|(w, t)| w * t.mean_size()).sum(),
-        (other, _) => {
-            let other = serde_name(&other);
+    let least = match (claim.quantity.row().measure, kind) {
+        (Measure::Response, Some(kind)) => kind.mean_size(),
+        (Measure::Response, None) => work / workload.total_arrival_rate(),
+        (Measure::Number(Side::Equal), Some(kind)) => kind.offered_load(),
+        (Measure::Number(Side::Equal), None) => work,
+        (Measure::WeightedResponse, _) => shares().map(|(w, t)| w * t.mean_size()).sum(),
+        _ => {
+            let other = serde_name(&claim.quantity);
             let message = format!("{other}, expected a mean number or a mean response time");
-            return report.add(format!("{path}.quantity"), message);
+            return findings.add(format!("{path}.quantity"), message);
         }
     };
     let half_width = claim.half_width.unwrap_or(f64::NAN);
     let sound = claim.value.is_finite() && (0.0..=claim.value).contains(&half_width);
     if !sound {
-        report.add(
+        findings.add(
             path,
             "expected a finite value with the half-width of its interval, and not more than it",
         );
     } else if claim.value + 2.0 * half_width < least {
-        report.add(
+        findings.add(
             format!("{path}.value"),
             format!("{}, expected at least {least}", claim.value),
         );
     }
 }
 
-fn claimed<'a>(
-    artifact: &'a Artifact,
-    quantity: Quantity,
-    kind: Option<&str>,
-) -> Option<&'a Claim> {
-    let mut claims = artifact.claims.iter();
-    claims.find(|c| c.quantity == quantity && c.job_type.as_deref() == kind)
+impl Simulated<'_> {
+    fn find(&self, quantity: Quantity, job_type: Option<&str>) -> Option<&Claim> {
+        let subject = Subject::of_type(job_type).on(self.shape);
+        find(
+            self.claims.iter().map(|(_, claim)| *claim),
+            quantity,
+            subject,
+        )
+    }
 }
 
 /// The value that the policy was chosen by is the one claimed.
-fn chosen(artifact: &Artifact, report: &mut Report) {
-    let Some(choice) = &artifact.provenance.choice else {
+fn chosen(server: &OneServer<'_>, findings: &mut Findings) {
+    let Some(choice) = &server.making.choice else {
         return;
     };
     let quantity = choice.objective.quantity();
     let taken = choice.candidates.first().and_then(|c| c.value);
-    if let (Some(taken), Some(claim)) = (taken, claimed(artifact, quantity, None))
+    if let (Some(taken), Some(claim)) = (taken, server.find(quantity, None))
         && (taken.mean != claim.value || Some(taken.half_width) != claim.half_width)
     {
         let told = |mean: f64, half_width: f64| format!("{mean} ± {half_width}");
@@ -125,25 +163,24 @@ fn chosen(artifact: &Artifact, report: &mut Report) {
             told(taken.mean, taken.half_width),
             told(claim.value, claim.half_width.unwrap_or(f64::NAN))
         );
-        report.add("provenance.choice.candidates[0].value", message);
+        findings.add("provenance.choice.candidates[0].value", message);
     }
 }
 
 /// What is claimed of all types is the sum over them: `E[N] = Σ E[N_i]`, `Σ w_i E[T_i]`, within the
 /// intervals.
-fn sums(artifact: &Artifact, workload: &Workload, report: &mut Report) {
+fn sums(server: &Simulated<'_>, findings: &mut Findings) {
+    let workload = server.workload;
     let shares = workload.load_shares();
     let ones = vec![1.0; shares.len()];
     for (of_all, of_types, weights) in [
         (Quantity::MeanNumber, Quantity::MeanNumber, ones),
         (Quantity::WeightedResponse, Quantity::MeanResponse, shares),
     ] {
-        let (Some(all), names) = (claimed(artifact, of_all, None), workload.types()) else {
+        let (Some(all), names) = (server.find(of_all, None), workload.types()) else {
             continue;
         };
-        let parts = names
-            .iter()
-            .map(|t| claimed(artifact, of_types, Some(t.name())));
+        let parts = names.iter().map(|t| server.find(of_types, Some(t.name())));
         let Some(parts) = parts.collect::<Option<Vec<&Claim>>>() else {
             continue;
         };
@@ -157,7 +194,7 @@ fn sums(artifact: &Artifact, workload: &Workload, report: &mut Report) {
                 serde_name(&of_all),
                 all.value
             );
-            report.add("claims", message);
+            findings.add("claims", message);
         }
     }
 }
@@ -173,13 +210,14 @@ fn serde_name(value: &impl serde::Serialize) -> String {
 const SLACK: f64 = 1e-3;
 
 /// `E[N_i] = λ_i E[T_i]`, within both intervals.
-fn littles_law(artifact: &Artifact, workload: &Workload, report: &mut Report) {
+fn littles_law(server: &Simulated<'_>, findings: &mut Findings) {
+    let workload = server.workload;
     let all = (None, workload.total_arrival_rate());
     let types = workload.types().iter();
     let each = types.map(|t| (Some(t.name()), t.arrival_rate()));
     for (name, rate) in std::iter::once(all).chain(each) {
-        let number = claimed(artifact, Quantity::MeanNumber, name);
-        let response = claimed(artifact, Quantity::MeanResponse, name);
+        let number = server.find(Quantity::MeanNumber, name);
+        let response = server.find(Quantity::MeanResponse, name);
         if let (Some(number), Some(response)) = (number, response) {
             let spread =
                 number.half_width.unwrap_or(0.0) + rate * response.half_width.unwrap_or(0.0);
@@ -190,7 +228,7 @@ fn littles_law(artifact: &Artifact, workload: &Workload, report: &mut Report) {
                     "the mean number {} of {of} is not the arrival rate times the mean response time {}",
                     number.value, response.value
                 );
-                report.add("claims", message);
+                findings.add("claims", message);
             }
         }
     }

@@ -8,7 +8,7 @@ use super::ends::{Ends, Known, Memoryless};
 use super::engine::Engine;
 use super::laws;
 use super::measures::{self, Columns, Run, classes};
-use crate::multiresource::artifact::{CheckedFleet, Family, Routing};
+use crate::multiresource::artifact::{Checked, Family, Routing};
 use crate::multiresource::policy::{Policy, Router, Violation, online};
 use crate::multiresource::workload::Workload;
 use crate::simulation::{Progress, Settings, Streams, replicate};
@@ -31,14 +31,15 @@ pub struct Alike<'a> {
 /// # Errors
 /// When a policy makes a decision that no server could carry out.
 pub fn simulate_fleet(
-    checked: &CheckedFleet,
+    checked: &Checked,
     policies: &[Family],
     routing: Routing,
     settings: &Settings,
     progress: impl FnMut(Progress),
 ) -> Result<Run, Violation> {
-    let fleet = checked.fleet();
-    let pairs = fleet.shapes().iter().zip(checked.servers());
+    let site = checked.workload();
+    let fleet = site.fleet();
+    let pairs = fleet.shapes().iter().zip(site.servers());
     let shapes: Vec<Alike<'_>> = pairs
         .map(|(shape, workload)| Alike {
             workload,

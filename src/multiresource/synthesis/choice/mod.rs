@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::{MsfqOutlook, Options, Outcome, Synthesis, SynthesisError, synthesize};
 use crate::multiresource::artifact::{
-    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Artifact, Family, Objective, Switching,
+    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Artifact, Family, Objective, Server, Switching,
 };
 use crate::multiresource::policy::{KnobRange, StaticQuickswap, is_proved_stable, time_of_turns};
 use crate::multiresource::schedule::worth;
@@ -68,6 +68,13 @@ pub struct Chosen {
     pub made: Option<Box<Synthesis>>,
     /// What was not considered, and why.
     pub skipped: Vec<String>,
+}
+
+impl Chosen {
+    /// What the artifact says of the server.
+    pub fn server(&self) -> Server<'_> {
+        self.artifact.the_server()
+    }
 }
 
 /// Why there is no choice.
@@ -148,7 +155,7 @@ pub fn choose(
     let record = record::choice(&course, choice, &standing);
     let made = remade(workload, options, made, &policy)?;
     let artifact = record::artifact(&made, &policy, &run, record, workload);
-    let msr = artifact.policy.msr().is_some();
+    let msr = policy.msr().is_some();
     Ok(Chosen {
         artifact,
         run: Some(run),
@@ -195,7 +202,7 @@ fn fallback(
     made: Box<Synthesis>,
     mut skipped: Vec<String>,
 ) -> Option<Chosen> {
-    let proved = is_proved_stable(&made.artifact.policy, workload);
+    let proved = is_proved_stable(&made.server().policy.rule, workload);
     (choice.families == Families::All && proved).then(|| {
         skipped.push(format!(
             "all but msr: within {:e} events none was seen to settle, and of this one stability is proved; more with --budget",

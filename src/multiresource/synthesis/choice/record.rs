@@ -4,8 +4,8 @@ use super::course::{Course, REPLICATIONS, slowdown_ratio};
 use super::finals::{Entrant, Standing};
 use super::{ChoiceOptions, Synthesis};
 use crate::multiresource::artifact::{
-    Artifact, Candidate, Choice, Claim, Conditions, Family, Interval, Method, Mix, Provenance,
-    Quantity,
+    Artifact, Candidate, Choice, Claim, Family, HoldsFor, Interval, Making, Method, Mix, Quantity,
+    Subject,
 };
 use crate::multiresource::policy::knobs;
 use crate::multiresource::simulator::{Estimate, Run};
@@ -66,45 +66,31 @@ pub(super) fn artifact(
     choice: Choice,
     workload: &Workload,
 ) -> Artifact {
-    let synthesized = made.artifact.clone();
-    let mut options = synthesized.provenance.options.clone();
-    options.extend([
+    let mut artifact = made.artifact.clone();
+    artifact.provenance.options.extend([
         format!("seed: {}", choice.seed),
         format!("budget: {:e}", choice.budget as f64),
     ]);
-    let provenance = Provenance {
-        options,
-        choice: Some(choice),
-        ..synthesized.provenance
-    };
+    let making = &mut artifact.provenance.servers[0];
     if policy.msr().is_some() {
-        return Artifact {
-            provenance,
-            ..synthesized
-        };
+        making.choice = Some(choice);
+        return artifact;
     }
-    let mut certificate = synthesized.certificate;
+    *making = Making {
+        choice: Some(choice),
+        ..Making::default()
+    };
+    artifact.policy.servers[0].rule = policy.clone();
+    let certificate = &mut artifact.evidence.servers[0];
     certificate.balance = None;
     certificate.mix.get_or_insert_with(|| Mix {
         schedules: made.policy.schedules.clone(),
         weights: made.policy.weights.clone(),
     });
-    let load = |c: &Claim| c.method == Method::ExactProgram;
-    let mut claims: Vec<Claim> = synthesized.claims.into_iter().filter(load).collect();
+    let claims = &mut artifact.claims;
+    claims.retain(|claim| claim.method == Method::ExactProgram);
     claims.extend(simulated(run, workload));
-    Artifact {
-        policy: policy.clone(),
-        claims,
-        certificate,
-        provenance: Provenance {
-            drains: None,
-            phases: None,
-            tuning: None,
-            what_if: None,
-            ..provenance
-        },
-        ..synthesized
-    }
+    artifact
 }
 
 /// What a run measured, as claims.
@@ -112,15 +98,13 @@ pub(super) fn simulated(run: &Run, workload: &Workload) -> Vec<Claim> {
     let claim = |quantity: Quantity, job_type: Option<&str>, measured: Option<Estimate>| {
         // What is too rare to be measured is not claimed.
         let told = measured.filter(|e| e.mean > 0.0 && e.half_width < e.mean);
-        told.map(|measured| Claim {
-            quantity,
-            job_type: job_type.map(Into::into),
-            at: None,
-            value: measured.mean,
-            half_width: Some(measured.half_width),
-            unit: quantity.unit(workload.time_unit()),
-            method: Method::Simulated,
-            holds_for: Conditions::default(),
+        told.map(|measured| {
+            let (subject, time) = (Subject::of_type(job_type), workload.time_unit());
+            let (value, method) = ((measured.mean, time), Method::Simulated);
+            Claim {
+                half_width: Some(measured.half_width),
+                ..Claim::new(quantity, subject, value, method, HoldsFor::default())
+            }
         })
     };
     let mut claims = vec![

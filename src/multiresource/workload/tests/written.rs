@@ -131,14 +131,11 @@ fn random(seed: u64) -> Workload {
         [None, Some("a\n b: 'c'\n\n- \"d\" # e\n".to_owned())][draw(2) as usize].clone();
     record.time_unit = NAMES[draw(12) as usize].to_owned();
     record.unserved = vec!["on".to_owned()];
-    record.resources = resources
-        .iter()
-        .map(|name| RecordResource {
-            name: (*name).to_owned(),
-            capacity: decimal(1e3 + draw(1000) as f64 / 8.0),
-            units: 0,
-        })
-        .collect();
+    record.resources = resources.map(str::to_owned).to_vec();
+    let capacity = resources.map(|name| {
+        let capacity = decimal(1e3 + draw(1000) as f64 / 8.0);
+        (name.to_owned(), Some(capacity))
+    });
     let template = record.types[0].clone();
     record.types = NAMES
         .iter()
@@ -155,7 +152,7 @@ fn random(seed: u64) -> Workload {
         })
         .collect();
     record.types[0].demand[2] = Decimal::ZERO;
-    let checked = record.draft().check(Vec::new());
+    let checked = record.draft(capacity.to_vec()).check(Vec::new());
     let (workload, _) = checked.unwrap_or_else(|faults| panic!("{faults:#?}"));
     Workload {
         unserved: record.unserved,

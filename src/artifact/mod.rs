@@ -1,0 +1,185 @@
+//! The waist: a policy as versioned JSON, with claims that a checker derives anew. It knows no kind
+//! of workload.
+//!
+//! What makes a policy stands on one side of this document; what runs it (the online rules, the
+//! simulator, a production scheduler) stands on the other, and does not see how it was made. Every
+//! kind of workload has the same envelope, [`Artifact`], and brings what is in it, [`Content`].
+//! Reading is strict: unknown fields are refused, and a change of shape changes [`VERSION`].
+
+mod claim;
+mod error;
+mod finding;
+mod layout;
+mod quantity;
+mod read;
+
+pub use claim::{
+    ArrivalLaw, Claim, HoldsFor, Known, Laws, Method, SizeLaw, Standing, Subject, Unmet, find,
+};
+pub use error::ArtifactError;
+pub use finding::{
+    Finding, Findings, is_close, length, nonnegative, permutation, positive, sums_to_one,
+};
+pub(crate) use quantity::quantities;
+pub use quantity::{Of, Quantity, Row, Side, Unit};
+pub use read::{Checked, heading, parse};
+
+use std::borrow::Cow;
+use std::fmt::Debug;
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The version of the document that this code writes and reads.
+pub const VERSION: u32 = 1;
+
+/// What is written to a document and read back.
+pub trait Part: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {}
+
+impl<T: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema> Part for T {}
+
+/// What the artifact of one kind of workload holds. It is implemented by a marker type, one a kind.
+pub trait Content: Copy + Debug + PartialEq + 'static {
+    /// The name of the kind, as documents have it.
+    const NAME: &'static str;
+    /// The workload that the policy was made for, with all its numbers.
+    type Workload: Part;
+    /// All that the online rules need beside the workload.
+    type Policy: Part;
+    /// What is claimed of a policy.
+    type Quantity: Quantity;
+    /// What proves the policy, or a bound on all policies.
+    type Evidence: Part;
+    /// How the policy was made.
+    type Provenance: Part;
+    /// The workload as the checker derived it anew: what a simulator runs the policy on.
+    type Checked: Clone + Debug;
+
+    /// Derives all that the artifact says anew, from itself alone, and reports everything that is
+    /// wrong; `None` where there is no sound workload.
+    fn check(artifact: &Artifact<Self>, findings: &mut Findings) -> Option<Self::Checked>;
+}
+
+/// A policy artifact as it is written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, bound = "")]
+#[schemars(rename = "Artifact", bound = "")]
+pub struct Artifact<K: Content> {
+    /// Always `synth-policy`.
+    pub format: Format,
+    /// The version of this shape.
+    pub version: u32,
+    /// The kind of workload, which decides the shape of all that follows.
+    pub kind: Kind<K>,
+    /// What the policy was made for, resolved.
+    pub workload: K::Workload,
+    /// All that the online rules need.
+    pub policy: K::Policy,
+    /// Numbers about the policy, each with its method and conditions.
+    pub claims: Vec<Claim<K::Quantity>>,
+    /// The proofs.
+    pub evidence: K::Evidence,
+    /// How it was made.
+    pub provenance: K::Provenance,
+}
+
+impl<K: Content> Artifact<K> {
+    /// An artifact of this version.
+    pub fn new(
+        workload: K::Workload,
+        policy: K::Policy,
+        claims: Vec<Claim<K::Quantity>>,
+        evidence: K::Evidence,
+        provenance: K::Provenance,
+    ) -> Self {
+        Artifact {
+            format: Format::SynthPolicy,
+            version: VERSION,
+            kind: Kind(PhantomData),
+            workload,
+            policy,
+            claims,
+            evidence,
+            provenance,
+        }
+    }
+
+    /// The claim about this quantity of this subject, if there is one.
+    pub fn find(&self, quantity: K::Quantity, subject: Subject<'_>) -> Option<&Claim<K::Quantity>> {
+        find(&self.claims, quantity, subject)
+    }
+
+    /// Checks everything that the artifact says, from itself alone.
+    ///
+    /// # Errors
+    /// A list of all that is wrong.
+    pub fn check(&self) -> Result<K::Checked, Vec<Finding>> {
+        let mut findings = Findings::default();
+        if self.version != VERSION {
+            let message = format!("{}, expected {VERSION}", self.version);
+            findings.add("version", message);
+        }
+        let checked = K::check(self, &mut findings);
+        match checked {
+            Some(checked) if findings.is_empty() => Ok(checked),
+            _ => Err(findings.into_list()),
+        }
+    }
+
+    /// The document as it is written to a file: indented, arrays of numbers on one line.
+    ///
+    /// # Errors
+    /// When a number is not finite, which JSON cannot hold.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        Ok(layout::flat_arrays(&serde_json::to_string_pretty(self)?) + "\n")
+    }
+
+    /// The JSON Schema of the artifact, generated from its types.
+    pub fn schema() -> Schema {
+        schemars::schema_for!(Artifact<K>)
+    }
+}
+
+/// The document's format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Format {
+    /// A policy made by synth.
+    #[serde(rename = "synth-policy")]
+    SynthPolicy,
+}
+
+/// The kind of workload: always [`Content::NAME`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Kind<K>(PhantomData<K>);
+
+impl<K: Content> Serialize for Kind<K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(K::NAME)
+    }
+}
+
+impl<'de, K: Content> Deserialize<'de> for Kind<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = <Cow<'_, str>>::deserialize(deserializer)?;
+        match name == K::NAME {
+            true => Ok(Kind(PhantomData)),
+            false => Err(D::Error::unknown_variant(&name, &[K::NAME])),
+        }
+    }
+}
+
+impl<K: Content> JsonSchema for Kind<K> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        K::NAME.into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "const": K::NAME })
+    }
+}

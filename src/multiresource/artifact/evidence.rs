@@ -1,0 +1,98 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{BalanceRecord, ExactRecord};
+
+/// The proofs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    /// For each shape, that the mix of schedules of one of its servers is best for what is sent there.
+    pub servers: Vec<CertificateRecord>,
+    /// That the mixes are best together; where there is more than one server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<FleetCertificateRecord>,
+}
+
+/// The two-sided evidence for the load; see [`crate::multiresource::program`] for the mathematics.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CertificateRecord {
+    /// `max_i ρ_i` of the mix: the load from above.
+    pub load: f64,
+    /// Prices y_i of the types, nonnegative, of sum 1.
+    pub prices: Vec<f64>,
+    /// Prices of one integer unit of each resource; `Σ_j D_ij w_j ≥ y_i/b_i` for every type.
+    pub resource_prices: Vec<f64>,
+    /// No policy has a load below this: `1 / max_u Σ_i (y_i/b_i) u_i`.
+    pub bound: f64,
+    /// Where the bound needs no search: which resources are kept whole, and prices of the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relaxed: Option<RelaxedRecord>,
+    /// Relative gap `load/bound − 1`.
+    pub gap: f64,
+    /// Whether the gap is at most 1e-9.
+    pub proven: bool,
+    /// The same in fractions, where there are any and they are not too long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact: Option<ExactRecord>,
+    /// The mix of schedules that has this load; absent where it is the policy's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mix: Option<Mix>,
+    /// What the policy's mix was chosen for, where it is not the load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub balance: Option<BalanceRecord>,
+}
+
+/// A relaxed knapsack, `max_u Σ_i (y_i/b_i − w·D_i) u_i + w·P` over all u that fit in the resources
+/// that are kept whole: no schedule is worth more.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RelaxedRecord {
+    /// Resources that are kept whole, by index.
+    pub whole: Vec<usize>,
+    /// Prices w of one integer unit of each resource (R), nonnegative; those kept whole have none.
+    pub prices: Vec<f64>,
+}
+
+/// Schedules with the fraction of time of each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Mix {
+    /// The schedules (N × K): jobs of each type, in the workload's type order.
+    pub schedules: Vec<Vec<u32>>,
+    /// Positive, of sum 1.
+    pub weights: Vec<f64>,
+}
+
+/// The two-sided evidence for the load of a fleet; see [`crate::multiresource::program`] for the mathematics.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FleetCertificateRecord {
+    /// `max_i ρ_i` of the mixes: the load from above.
+    pub load: f64,
+    /// Prices y_i of the types, nonnegative, of sum 1.
+    pub prices: Vec<f64>,
+    /// For each shape, what a server is worth at these prices.
+    pub servers: Vec<ShapeWorth>,
+    /// No policy has a load below this: `1 / Σ_h n_h worth_h`.
+    pub bound: f64,
+    /// Relative gap `load/bound − 1`.
+    pub gap: f64,
+    /// Whether the gap is at most 1e-9.
+    pub proven: bool,
+}
+
+/// What a server of one shape is worth at the certificate's prices.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShapeWorth {
+    /// Prices of one unit of each resource that the shape has: `Σ_j D_ij w_j ≥ y_i/b_i` for every
+    /// type that fits, in units of the greatest common divisor of the demands of these types.
+    pub resource_prices: Vec<f64>,
+    /// No schedule on such a server is worth more: `max_u Σ_i (y_i/b_i) u_i`.
+    pub worth: f64,
+    /// Where that needs no search: which resources are kept whole, and prices of the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relaxed: Option<RelaxedRecord>,
+}

@@ -1,0 +1,160 @@
+//! What a run says of an artifact's claims.
+
+use super::{Run, TypeResult};
+use crate::artifact::{Quantity as _, Side, Unmet};
+use crate::multiresource::artifact::{Artifact, Claim, Measure, MsrPolicy, Quantity, unmet};
+use crate::multiresource::workload::Workload;
+use crate::simulation::{self, Estimate, Found, Health, Measuring, Threshold, Watch, judge_all};
+
+/// A claim beside what was measured.
+pub type Judgement = simulation::Judgement<Quantity>;
+
+/// The thresholds that a run has to watch to examine all claims of an artifact.
+pub fn watches(artifact: &Artifact, workload: &Workload) -> Vec<Watch> {
+    let claims = artifact.claims.iter();
+    claims.filter_map(|c| watch(c, workload)).collect()
+}
+
+/// Judges all claims about the whole policy by a run under the conditions that they hold for, which
+/// has watched the [`watches`] of the artifact. The workload has the types of the run: of a fleet it is
+/// the envelope.
+pub fn judge(artifact: &Artifact, workload: &Workload, run: &Run) -> Vec<Judgement> {
+    let server = artifact.one_server();
+    let judge = Judge {
+        preempts: artifact.preempts(),
+        msr: server.and_then(|server| server.policy.rule.msr()),
+        workload,
+        run,
+    };
+    let whole = artifact.claims.iter().filter(|c| c.server.is_none());
+    judge_all(whole, run.health == Health::Unstable, &judge)
+}
+
+struct Judge<'a> {
+    /// Whether running jobs are stopped.
+    preempts: bool,
+    /// The one policy that ran, if it has a loop.
+    msr: Option<&'a MsrPolicy>,
+    workload: &'a Workload,
+    run: &'a Run,
+}
+
+impl Measuring<Quantity> for Judge<'_> {
+    fn unexamined(&self, claim: &Claim) -> Option<&'static str> {
+        let watched = || {
+            let watch = watch(claim, self.workload);
+            watch.is_some_and(|watch| self.run.watched.iter().any(|w| w.watch == watch))
+        };
+        match claim.quantity.row().measure {
+            Measure::Nothing(why) => Some(why),
+            Measure::Load if claim.job_type.is_none() => Some("it is proved for all policies"),
+            Measure::WorkingTime if claim.value >= 1.0 => Some("all of the time is no estimate"),
+            Measure::NumberAbove | Measure::Percentile(_) if !watched() => {
+                Some("the run did not watch it")
+            }
+            _ => None,
+        }
+    }
+
+    fn unmet(&self, claim: &Claim) -> Unmet {
+        let job_type = claim.job_type.as_deref();
+        unmet(&claim.holds_for, job_type, self.workload, self.preempts)
+    }
+
+    fn found(&self, claim: &Claim) -> Option<Found> {
+        let run = self.run;
+        let of_type = self.of_type(claim);
+        let mean = |measured: Option<Estimate>| Some(Found::mean(measured?, claim.value));
+        let queue = |measured: Option<Estimate>, side: Side| {
+            let found = Found::of_queue(measured?, claim.value, claim.half_width, side);
+            Some(self.settled(claim, found))
+        };
+        match claim.quantity.row().measure {
+            Measure::Offered => mean(of_type?.1.own.mean_offered),
+            Measure::Load => mean(self.load(claim)),
+            Measure::Switches => mean(run.own.switching_frequency),
+            Measure::WorkingTime => mean(self.working_time()),
+            Measure::Number(side) => {
+                let number = of_type.map_or(run.mean_number, |(_, found)| found.mean_number);
+                queue(number, side)
+            }
+            Measure::Response => {
+                let response = of_type.map_or(run.mean_response, |(_, found)| found.mean_response);
+                queue(response, Side::Equal)
+            }
+            Measure::WeightedResponse => queue(run.weighted_response, Side::Equal),
+            Measure::NumberAbove => {
+                let (p, mean) = (claim.value, of_type?.1.mean_number?);
+                let found = Found::above(self.above(claim)?, p, &mean);
+                Some(self.settled(claim, found))
+            }
+            Measure::Percentile(place) => {
+                let found = of_type?.1;
+                let p = 1.0 - claim.quantity.row().measure.percentile()?;
+                let above = Found::above(self.above(claim)?, p, &found.mean_response?);
+                Some(self.settled(claim, above.as_percentile(found.percentiles?[place])))
+            }
+            Measure::Nothing(_) => None,
+        }
+    }
+}
+
+impl Judge<'_> {
+    /// The type that a claim is about, and what was measured of it.
+    fn of_type(&self, claim: &Claim) -> Option<(usize, &TypeResult)> {
+        let i = position(claim, self.workload)?;
+        Some((i, &self.run.types[i]))
+    }
+
+    /// `ρ_i = b_i / E[u_i]`: to first order the relative error is the same.
+    fn load(&self, claim: &Claim) -> Option<Estimate> {
+        let (i, found) = self.of_type(claim)?;
+        found.own.mean_offered.map(|u| {
+            let load = self.workload.types()[i].offered_load() / u.mean;
+            u.times(load / u.mean)
+        })
+    }
+
+    /// Every switch ends a stay on a working schedule, of mean 1/α.
+    fn working_time(&self) -> Option<Estimate> {
+        let policy = self.msr.filter(|p| p.order.len() > 1)?;
+        let period = 1.0 / policy.switching_rate;
+        self.run.own.switching_frequency.map(|f| f.times(period))
+    }
+
+    /// The fraction of time, or of jobs, above the threshold that the claim is about.
+    fn above(&self, claim: &Claim) -> Option<Estimate> {
+        let watch = watch(claim, self.workload)?;
+        let watched = self.run.watched.iter().find(|w| w.watch == watch)?;
+        watched.above
+    }
+
+    /// What was found, if the run is long enough beside the memory of the claim's queue.
+    fn settled(&self, claim: &Claim, found: Found) -> Found {
+        let run = self.run;
+        let (number, jobs) = match self.of_type(claim) {
+            Some((_, found)) => (found.mean_number, found.completions),
+            None => (run.mean_number, u64::MAX),
+        };
+        let warm_up = run.warm_up * run.replications.len() as f64 / run.simulated_time;
+        found.settled(number, jobs, warm_up)
+    }
+}
+
+fn position(claim: &Claim, workload: &Workload) -> Option<usize> {
+    let name = claim.job_type.as_deref()?;
+    workload.types().iter().position(|t| t.name() == name)
+}
+
+/// What has to be watched for a claim, if anything.
+fn watch(claim: &Claim, workload: &Workload) -> Option<Watch> {
+    let threshold = match claim.quantity.row().measure {
+        Measure::NumberAbove => Threshold::Number(claim.at?),
+        Measure::Percentile(_) => Threshold::Response(claim.value),
+        _ => return None,
+    };
+    Some(Watch {
+        job_type: position(claim, workload)?,
+        threshold,
+    })
+}

@@ -1,0 +1,251 @@
+//! What a run says of claims, whatever they are about.
+
+use serde::Serialize;
+
+use super::{BATCHES, Estimate};
+use crate::artifact::{Claim, Method as _, Quantity, Side, Standing, Unmet};
+
+/// What a run says of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Not refuted, and the 95 % interval is narrower than ±5 %; for a fraction p of time or jobs
+    /// above a threshold, narrower than ±5 % of the threshold would move it if the tail were
+    /// exponential, which is `±5 % p ln(1/p)`. A bound: the whole 95 % interval keeps to it.
+    Confirmed,
+    /// The claim lies outside an interval so wide that a right artifact has one chance in a
+    /// thousand to see any of its claims refuted; or the run is unstable. A bound: that whole
+    /// interval breaks it.
+    Refuted,
+    /// Neither: the interval is too wide to say more; or the run so short beside the queue's
+    /// memory that its intervals cannot be trusted, which they can where they are narrower than
+    /// ±10 % (a fraction above a threshold: as narrow as confirms a claim of p or of what was
+    /// measured) after a warm-up of at most a tenth of the run, with ten jobs of the type a batch.
+    NotEnoughEvidence,
+    /// The claim is an approximation, as it says or since it assumes what the workload does not
+    /// meet, so there is nothing to refute.
+    Approximate,
+    /// A run of this policy cannot tell; [`Judgement::unexamined`] says why.
+    NotExamined,
+}
+
+/// A claim beside what was measured.
+#[derive(Clone, Debug, Serialize)]
+#[serde(bound = "")]
+pub struct Judgement<Q: Quantity> {
+    /// The claim.
+    pub claim: Claim<Q>,
+    /// What the run measured: of a percentile, the fraction of the jobs whose response time is not
+    /// longer than it; of all else, the quantity itself.
+    pub measured: Option<Estimate>,
+    /// How far an approximation is off, relatively to what was measured.
+    pub off: Option<f64>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why the claim was not examined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unexamined: Option<&'static str>,
+}
+
+/// The chance that a right artifact has any claim refuted.
+const FALSE_ALARM: f64 = 1e-3;
+
+/// Relative half-width of a 95 % interval that confirms.
+const NARROW: f64 = 0.05;
+
+/// Relative half-width of a 95 % interval from which on it is not trusted: the run is then too
+/// short beside the queue's memory for batches to be independent, and too short by chance where
+/// it looks long enough. (Found by runs against exact means: of the 95 % intervals of runs
+/// within both limits 95 % cover, of those beyond as few as a quarter.)
+const WIDE: f64 = 0.1;
+
+/// A longer warm-up, as a fraction of each replication, was chosen for what it leaves. (Of the
+/// 95 % intervals of such runs some 85 % cover.)
+const LONGEST_WARM_UP: f64 = 0.1;
+
+/// Half a 95 % interval over its standard error, where there are many replications; with fewer a
+/// claim's standard error is taken for more than it is, and less is refuted.
+const NORMAL: f64 = 1.96;
+
+/// Ten jobs a batch: with fewer of a type, batch means say nothing about their own spread.
+const FEWEST_JOBS: u64 = 10 * BATCHES as u64;
+
+/// How a run of one kind of workload measures what is claimed.
+pub(crate) trait Measuring<Q: Quantity> {
+    /// Why a claim cannot be examined; `None` where it can.
+    fn unexamined(&self, claim: &Claim<Q>) -> Option<&'static str>;
+
+    /// What the claim assumes and the workload does not meet.
+    fn unmet(&self, claim: &Claim<Q>) -> Unmet;
+
+    /// What was measured for it, if that could be.
+    fn found(&self, claim: &Claim<Q>) -> Option<Found>;
+}
+
+/// Judges claims by a run under the conditions that they hold for.
+pub(crate) fn judge_all<'a, Q: Quantity>(
+    claims: impl Iterator<Item = &'a Claim<Q>> + Clone,
+    is_unstable: bool,
+    run: &impl Measuring<Q>,
+) -> Vec<Judgement<Q>> {
+    let approximate =
+        |c: &Claim<Q>| c.method.standing() == Standing::Approximation || run.unmet(c).any();
+    let tested = |c: &&Claim<Q>| run.unexamined(c).is_none() && !approximate(c);
+    let count = claims.clone().filter(tested).count();
+    let confidence = 1.0 - FALSE_ALARM / count.max(1) as f64;
+    let judged = |claim: &Claim<Q>| {
+        let unexamined = run.unexamined(claim);
+        let found = unexamined.map_or_else(|| run.found(claim), |_| None);
+        let verdict = match &found {
+            _ if unexamined.is_some() => Verdict::NotExamined,
+            _ if approximate(claim) => Verdict::Approximate,
+            _ if is_unstable => Verdict::Refuted,
+            Some(found) => found.verdict(confidence),
+            None => Verdict::NotEnoughEvidence,
+        };
+        let off = || relative_error(claim.value, found.as_ref()?.of_claimed);
+        Judgement {
+            claim: claim.clone(),
+            measured: found.as_ref().map(|f| f.measured),
+            off: (verdict == Verdict::Approximate).then(off).flatten(),
+            verdict,
+            unexamined,
+        }
+    };
+    claims.map(judged).collect()
+}
+
+/// What was measured for a claim, and what it has to be if the claim is right.
+pub(crate) struct Found {
+    /// What is shown.
+    measured: Estimate,
+    /// What is tested, with the spread that it has if the claim is right.
+    tested: Estimate,
+    /// What `tested` is to be.
+    expected: f64,
+    /// On which side of it the claim lies.
+    side: Side,
+    /// A half-width that confirms.
+    narrow: f64,
+    /// Whether the interval says anything.
+    trusted: bool,
+    /// The quantity that the claim gives a number for, as it was measured.
+    of_claimed: f64,
+}
+
+impl Found {
+    /// A mean that does not depend on the memory of a queue.
+    pub fn mean(measured: Estimate, claimed: f64) -> Self {
+        Found {
+            measured,
+            tested: measured,
+            expected: claimed,
+            side: Side::Equal,
+            narrow: NARROW * measured.mean.abs(),
+            trusted: measured.half_width <= WIDE * measured.mean.abs(),
+            of_claimed: measured.mean,
+        }
+    }
+
+    /// A mean of a queue, claimed on this side with this half-width.
+    pub fn of_queue(measured: Estimate, claimed: f64, half_width: Option<f64>, side: Side) -> Self {
+        let own = half_width.unwrap_or(0.0) / NORMAL;
+        let spread = error_of_queue(&measured, claimed).hypot(own);
+        Found {
+            tested: Estimate::with_error(measured.mean, spread, measured.freedom),
+            side,
+            ..Found::mean(measured, claimed)
+        }
+    }
+
+    /// The fraction of time, or of jobs, `above` a threshold, claimed to be p, of a queue with this
+    /// mean.
+    pub fn above(above: Estimate, p: f64, mean: &Estimate) -> Self {
+        let error = error_of_fraction(&above, p, mean);
+        let tested = Estimate::with_error(above.mean, error, above.freedom);
+        // Grows until 1/e; what was seen instead may be much more than p.
+        let narrow = |p: f64| NARROW * p * (1.0 / p).ln();
+        let widest = narrow(p).max(narrow(above.mean.min((-1.0_f64).exp())));
+        Found {
+            measured: above,
+            tested,
+            expected: p,
+            side: Side::Equal,
+            narrow: narrow(p),
+            trusted: tested.half_width <= widest,
+            of_claimed: above.mean,
+        }
+    }
+
+    /// The same shown as the fraction below, for a claimed percentile that was measured to be this.
+    pub fn as_percentile(self, measured: f64) -> Self {
+        Found {
+            measured: Estimate {
+                mean: 1.0 - self.measured.mean,
+                ..self.measured
+            },
+            of_claimed: measured,
+            ..self
+        }
+    }
+
+    /// Of a run that is long enough beside the memory of the claim's queue, whose mean number was
+    /// measured from so many jobs; else nothing is said. The warm-up is a fraction of the run.
+    pub fn settled(self, number: Option<Estimate>, jobs: u64, warm_up: f64) -> Self {
+        let long = number.is_some_and(|n| n.relative() <= WIDE)
+            && warm_up <= LONGEST_WARM_UP
+            && jobs >= FEWEST_JOBS;
+        Found {
+            trusted: self.trusted && long,
+            ..self
+        }
+    }
+
+    fn verdict(&self, confidence: f64) -> Verdict {
+        if !self.trusted {
+            return Verdict::NotEnoughEvidence;
+        }
+        let refuted = !self.tested.covers(self.expected, confidence);
+        let away = !self.tested.covers(self.expected, 0.95);
+        let right = match self.side {
+            Side::AtLeast => Some(self.tested.mean > self.expected),
+            Side::AtMost => Some(self.tested.mean < self.expected),
+            Side::Equal => None,
+        };
+        match right {
+            Some(false) | None if refuted => Verdict::Refuted,
+            Some(true) if away => Verdict::Confirmed,
+            None if self.tested.half_width <= self.narrow => Verdict::Confirmed,
+            _ => Verdict::NotEnoughEvidence,
+        }
+    }
+}
+
+/// The standard error of a queue's measured mean if the truth were `mean`. A run that by chance
+/// saw few long excursions measures both too small a mean and too small a spread; in heavy traffic
+/// the spread goes with the square of the mean. At most twice what was measured, so that what is
+/// far off is refuted.
+fn error_of_queue(measured: &Estimate, mean: f64) -> f64 {
+    let ratio = (mean / measured.mean).powi(2);
+    measured.standard_error * ratio.clamp(1.0, 2.0)
+}
+
+/// The standard error of a measured fraction if the truth were p. When by chance too little was
+/// seen of what is rare, its measured spread is too small as well; the run is worth n independent
+/// observations, of variance p(1−p)/n. Where nothing was seen, n is what the run is worth for the
+/// mean, as if that had a coefficient of variation of 1.
+fn error_of_fraction(measured: &Estimate, p: f64, mean: &Estimate) -> f64 {
+    let seen = measured.mean * (1.0 - measured.mean);
+    let worth = match measured.standard_error > 0.0 && seen > 0.0 {
+        true => measured.standard_error.powi(2) / seen,
+        false => (mean.standard_error / mean.mean).powi(2),
+    };
+    let implied = (worth * (p * (1.0 - p)).max(0.0)).sqrt();
+    implied.max(measured.standard_error)
+}
+
+/// How far a claimed number is off; none where nothing was measured, or zero.
+fn relative_error(claimed: f64, measured: f64) -> Option<f64> {
+    let off = claimed / measured - 1.0;
+    off.is_finite().then_some(off)
+}

@@ -1,0 +1,71 @@
+//! The policies of the models say the numbers that they said when these were recorded, in
+//! `tests/reference/claims.json`: for each model and each way to make its policy, the value of every
+//! claim.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::common::{code, stderr, stdout, synth};
+
+/// What was claimed of a model's policy.
+#[derive(Deserialize)]
+struct Recorded {
+    model: String,
+    /// What was typed besides.
+    options: Vec<String>,
+    /// How long that took, about.
+    seconds: f64,
+    /// Quantity, server, type, number of jobs, value.
+    claims: Vec<(String, Option<String>, Option<String>, Option<u64>, f64)>,
+}
+
+/// What takes longer than this is left out.
+const LONGEST: f64 = 1.0;
+
+/// Functions of other machines may round otherwise, and searches end a little elsewhere.
+const ROUNDING: f64 = 1e-9;
+
+#[test]
+fn the_models_policies_say_the_same_numbers_as_ever() {
+    let text = include_str!("../reference/claims.json");
+    let all: Vec<Recorded> = serde_json::from_str(text).unwrap();
+    let mut other = Vec::new();
+    for recorded in all.iter().filter(|recorded| recorded.seconds <= LONGEST) {
+        let model = format!("models/{}.yaml", recorded.model);
+        let mut typed = vec!["--quiet", "--workload", &model];
+        typed.extend(recorded.options.iter().map(String::as_str));
+        let made = synth(&typed);
+        assert_eq!(code(&made), 0, "{typed:?}: {}", stderr(&made));
+        let artifact: Value = serde_json::from_str(&stdout(&made)).unwrap();
+        let found = artifact["claims"].as_array().unwrap().iter();
+        let mut found: BTreeMap<_, _> = found.map(|c| (about(c), c["value"].as_f64())).collect();
+        for (quantity, server, kind, at, value) in &recorded.claims {
+            let about = (quantity.clone(), server.clone(), kind.clone(), *at);
+            let now = found.remove(&about).flatten();
+            if now.is_none_or(|now| (now - value).abs() > ROUNDING * value.abs()) {
+                let typed = recorded.options.join(" ");
+                other.push(format!(
+                    "{} {typed}: {about:?} {value}, now {now:?}",
+                    recorded.model
+                ));
+            }
+        }
+        other.extend(
+            found
+                .keys()
+                .map(|new| format!("{}: {new:?} is new", recorded.model)),
+        );
+    }
+    assert!(other.is_empty(), "{other:#?}");
+}
+
+type About = (String, Option<String>, Option<String>, Option<u64>);
+
+/// What a claim is about.
+fn about(claim: &Value) -> About {
+    let name = |key: &str| claim[key].as_str().map(str::to_owned);
+    let quantity = name("quantity").unwrap();
+    (quantity, name("server"), name("type"), claim["at"].as_u64())
+}

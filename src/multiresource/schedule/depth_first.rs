@@ -1,6 +1,6 @@
 use std::ops::{Add, Mul, Sub};
 
-use super::{Packing, Schedule};
+use super::Packing;
 
 /// A depth-first walk over the schedules of one server, for branch and bound.
 ///
@@ -68,6 +68,7 @@ where
     }
 
     /// The count settled last.
+    #[cfg(feature = "synthesis")]
     pub fn last(&self) -> Option<u32> {
         self.taken.last().map(|taken| taken.count)
     }
@@ -104,7 +105,8 @@ where
     }
 
     /// What is taken, by type.
-    pub fn schedule(&self) -> Schedule {
+    #[cfg(feature = "synthesis")]
+    pub fn schedule(&self) -> super::Schedule {
         let mut schedule = vec![0; self.packing.types()];
         self.write(&mut schedule);
         schedule

@@ -13,6 +13,7 @@ mod knapsack;
 mod maximal;
 mod neighbours;
 
+#[cfg(feature = "synthesis")]
 pub(crate) use depth_first::{DepthFirst, Item};
 pub use enumeration::{Enumeration, enumerate};
 pub use knapsack::Knapsack;
@@ -170,6 +171,7 @@ pub(crate) fn largest(utilization: &[f64]) -> usize {
         .expect("a server has a resource")
 }
 
+#[cfg(feature = "synthesis")]
 /// `Σ_i v_i u_i`: what a schedule is worth at these values of running jobs.
 pub(crate) fn worth(schedule: &[u32], values: &[f64]) -> f64 {
     let jobs = schedule.iter().zip(values);

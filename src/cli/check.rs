@@ -2,10 +2,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use synth::multiresource::artifact::Checked;
-use synth::multiresource::{report, verbs};
+use synth::artifact::Checked;
+use synth::kind::Kind;
 
-use super::{Common, NEGATIVE, Outcome, read_described, tell};
+use super::{Common, NEGATIVE, Outcome, read_workload, tell};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -17,10 +17,10 @@ pub struct Arguments {
     workload: Option<PathBuf>,
 }
 
-pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
-    let checked = Checked::read(&arguments.policy)?;
+pub fn run<K: Kind>(arguments: &Arguments, common: &Common) -> Outcome {
+    let checked = Checked::<K>::read(&arguments.policy)?;
     if let Some(file) = &arguments.workload {
-        let findings = verbs::against(&checked, &read_described(file, common)?)?;
+        let findings = K::against(&checked, &read_workload::<K>(file, common)?)?;
         if !findings.is_empty() {
             anstream::eprintln!(
                 "{} was not made for {}:",
@@ -33,6 +33,6 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
             return Ok(ExitCode::from(NEGATIVE));
         }
     }
-    tell(common, &report::valid(&checked));
+    tell(common, &K::valid(&checked));
     Ok(ExitCode::SUCCESS)
 }

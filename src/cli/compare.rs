@@ -4,22 +4,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use synth::multiresource::report;
-use synth::multiresource::simulator::Settings;
-use synth::multiresource::verbs::{self, Compared, Comparing, Underway};
-use synth::multiresource::workload::Workload;
-use synth::simulation::sweep::{Journal, Outcome as CellOutcome};
+use synth::kind::{Caller, Kind};
+use synth::report;
+use synth::simulation::Settings;
+use synth::simulation::sweep::{Comparing, Comparison, Journal, Outcome as CellOutcome, Swept};
+use synth::typed::{Budget, load};
 
+use super::listener::Listener;
 use super::output::{apart, emit, is_stdout, writable};
-use super::progress::{Bar, spinner};
-use super::simulate::Budget;
-use super::{
-    Common, INTERRUPTED, NEGATIVE, Outcome, fraction, interrupt, read_workload, tell, width,
-};
+use super::{Common, INTERRUPTED, NEGATIVE, Outcome, interrupt, read_workload, tell, width};
 
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
-pub struct Arguments {
+pub struct Arguments<K: Kind> {
     /// The workload; its arrival rates are scaled to each load
     #[arg(long, value_name = "FILE")]
     workload: PathBuf,
@@ -35,11 +32,8 @@ pub struct Arguments {
     #[command(flatten)]
     budget: Budget,
 
-    /// Show how far each policy is above the least mean response time that any policy without
-    /// preemption can have (`synth optimum`), where that can be computed: up to three types, and two
-    /// minutes per load
-    #[arg(long)]
-    optimum: bool,
+    #[command(flatten)]
+    extras: K::Extras,
 
     /// Also write all results as JSON to this file (`-`: to standard output, in place of the
     /// table). While it is being made, finished parts are kept in FILE.partial
@@ -75,60 +69,39 @@ face the same arrivals and sizes, so that ratios are known more precisely than m
 /// Events per cell, by default.
 const EVENTS: u64 = 20_000_000;
 
-/// A load below 1.
-pub fn load(text: &str) -> Result<f64, String> {
-    match fraction(text)? {
-        load if load < 1.0 => Ok(load),
-        _ => Err(format!(
-            "`{text}`: at a load of 1 and more no policy is stable; give a load below 1, such as 0.9 or 90%"
-        )),
-    }
-}
-
-pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
+pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     arguments.check()?;
-    let workload = read_workload(&arguments.workload, common)?;
+    let workload = read_workload::<K>(&arguments.workload, common)?;
     let interrupt = interrupt::Later::new();
     let settings = Settings {
         interrupt: interrupt.flag(),
         common_sizes: true,
         ..arguments.budget.settings(EVENTS)
     };
+    let journal = arguments.journal_at();
     let asked = Comparing {
-        workload: &workload,
         file: &arguments.workload.display().to_string(),
         policies: &arguments.policies,
         loads: &arguments.loads,
         settings: &settings,
-        optimum: arguments.optimum,
-        journal: arguments
-            .journal_at()
-            .map(|output| (output.as_path(), arguments.resume)),
+        journal: journal.map(|output| (output.as_path(), arguments.resume)),
     };
-    let program = spinner(common, "solving the program");
-    let (mut bar, mut dynamic) = (Bar::new(common), None);
-    let swept = verbs::compare(&asked, |underway| {
-        interrupt.listen();
-        program.end();
-        match underway {
-            Underway::Cell(stage) => bar.stage(&stage, &settings),
-            Underway::Optimum(load, step) => {
-                bar.end();
-                let what = "solving the dynamic program";
-                let line = dynamic.get_or_insert_with(|| spinner(common, what));
-                let step = step.map_or_else(|| what.into(), |step| report::optimum_step(&step));
-                line.set_message(format!("ρ = {load}: {step}"));
-            }
-        }
-    })?;
-    drop((program, bar, dynamic));
+    let mut listener = Listener::new(common, &interrupt, Some(&settings));
+    let mut caller = Caller {
+        width: width(),
+        interrupt: interrupt.flag(),
+        hears: &mut |word| listener.hear(word),
+    };
+    let swept = K::compare(&workload, &asked, &arguments.extras, &mut caller);
+    drop(listener);
+    let swept = swept?;
     arguments.publish(&workload, &swept.comparison, common)?;
-    conclude(swept, common)
+    conclude::<K>(swept, common)
 }
 
 /// The exit code. The journal is removed once all results are written.
-fn conclude(swept: Compared, common: &Common) -> Outcome {
-    let Compared {
+fn conclude<K: Kind>(swept: Swept<K::Measures, K::OfClass>, common: &Common) -> Outcome {
+    let Swept {
         comparison,
         journal,
     } = swept;
@@ -149,7 +122,7 @@ fn conclude(swept: Compared, common: &Common) -> Outcome {
     }
 }
 
-impl Arguments {
+impl<K: Kind> Arguments<K> {
     /// Finds mistakes in the arguments before anything runs.
     fn check(&self) -> Result<(), Box<dyn Error>> {
         let mut seen = HashSet::new();
@@ -197,11 +170,11 @@ impl Arguments {
     /// output. Files are written in any case.
     fn publish(
         &self,
-        workload: &Workload,
-        comparison: &verbs::Comparison,
+        workload: &K::Described,
+        comparison: &Comparison<K::Measures, K::OfClass>,
         common: &Common,
     ) -> Result<(), Box<dyn Error>> {
-        let besides = report::besides(workload);
+        let besides = K::besides(workload);
         if let Some(path) = &self.output {
             emit(
                 Some(path),

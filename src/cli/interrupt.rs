@@ -1,20 +1,9 @@
 //! Ctrl-C: the first one ends a run with the results so far; the second one ends the program at once.
 
-use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 
 use super::INTERRUPTED;
-
-/// From now on Ctrl-C sets the flag; once it is set, Ctrl-C ends the program.
-///
-/// # Errors
-/// When the system does not let signals be handled.
-pub fn flag() -> Result<Arc<AtomicBool>, Box<dyn Error>> {
-    let flag = Arc::default();
-    listen(&flag)?;
-    Ok(flag)
-}
 
 fn listen(flag: &Arc<AtomicBool>) -> Result<(), String> {
     let set = Arc::clone(flag);

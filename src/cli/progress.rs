@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use synth::multiresource::report::{number, optimum_step};
-use synth::multiresource::simulator::{Progress, Settings};
-use synth::multiresource::verbs::Doing;
+use synth::report::number;
 use synth::simulation::sweep::Stage;
+use synth::simulation::{Progress, Settings};
 
 use super::Common;
 
@@ -20,24 +19,6 @@ impl Spinner {
     /// Says what is under way.
     pub fn set_message(&self, message: String) {
         self.0.set_message(message);
-    }
-
-    /// Says what a verb is doing.
-    pub fn doing(&self, doing: &Doing) {
-        self.set_message(match doing {
-            Doing::Program => "solving the program".into(),
-            Doing::Dynamic(None) => "solving the dynamic program".into(),
-            Doing::Dynamic(Some(step)) => optimum_step(step),
-            Doing::Candidates(None) => "simulating candidates".into(),
-            Doing::Candidates(Some(stage)) => {
-                format!(
-                    "{} ({:.0} % of the budget)",
-                    stage.what,
-                    100.0 * stage.spent
-                )
-            }
-            Doing::Simulating(name) => format!("simulating {name}"),
-        });
     }
 
     /// Removes the line before it is dropped.

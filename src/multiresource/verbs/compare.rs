@@ -1,6 +1,5 @@
 //! Policies over loads, on the same arrivals and sizes.
 
-use std::path::Path;
 use std::time::Duration;
 
 use super::{Entered, VerbError, enter, refuse};
@@ -10,27 +9,9 @@ use crate::multiresource::program::{self, Limits};
 use crate::multiresource::simulator::{Measures, Offered, Run, Settings};
 use crate::multiresource::workload::Workload;
 use crate::simulation::Progress;
-use crate::simulation::sweep::{self, Budgets, Cells, Header, OptimumAt, Stage, Subject, Swept};
-
-/// What is compared.
-#[derive(Clone, Copy, Debug)]
-pub struct Comparing<'a> {
-    /// What arrives; its rates are scaled to each load.
-    pub workload: &'a Workload,
-    /// The workload's file, as it was named.
-    pub file: &'a str,
-    /// Policies, by name or file, each once.
-    pub policies: &'a [String],
-    /// Loads ρ in (0, 1), each once.
-    pub loads: &'a [f64],
-    /// When a cell ends; two replications at least, and sizes in common.
-    pub settings: &'a Settings,
-    /// Whether to compute what no policy without preemption can beat.
-    pub optimum: bool,
-    /// The results' file, beside which finished cells are kept, and whether to go on with those that
-    /// are there.
-    pub journal: Option<(&'a Path, bool)>,
-}
+use crate::simulation::sweep::{
+    self, Budgets, Cells, Comparing, Header, OptimumAt, Stage, Subject, Swept,
+};
 
 /// Policies over loads on a server.
 pub type Comparison = sweep::Comparison<Measures, Offered>;
@@ -50,19 +31,20 @@ pub enum Underway<'a> {
 /// Time for the optimum at one load.
 const OPTIMUM: Duration = Duration::from_secs(120);
 
-/// Compares policies at each load.
+/// Compares policies at each load; with `optimum`, also with what no policy without preemption can
+/// beat.
 ///
 /// # Errors
 /// When a policy does not exist or is refused, none can run on the workload, a load cannot be
 /// reached, the journal not be read or written.
 pub fn compare(
+    workload: &Workload,
     asked: &Comparing<'_>,
+    optimum: bool,
     mut progress: impl FnMut(Underway<'_>),
 ) -> Result<Compared, VerbError> {
-    let Comparing {
-        workload, settings, ..
-    } = *asked;
-    let entered = asked.entered()?;
+    let settings = asked.settings;
+    let entered = entered(workload, asked.policies)?;
     let solution = program::solve(workload, &Limits::default())?;
     let own = solution.certificate.load;
     let cells = ServerCells {
@@ -71,11 +53,11 @@ pub fn compare(
         entered: &entered,
         settings,
     };
-    let header = asked.header(own, &entered);
+    let header = header(workload, asked, own, &entered);
     let (output, resume) = asked.journal.map_or((None, false), |(o, r)| (Some(o), r));
     let hears = |stage: Stage<'_>| progress(Underway::Cell(stage));
     let mut swept = sweep::sweep(header, &cells, output, resume, &settings.interrupt, hears)?;
-    if asked.optimum {
+    if optimum {
         let optima = asked.loads.iter().map(|&load| {
             let scaled = cells.scene(load)?;
             progress(Underway::Optimum(load, None));
@@ -165,43 +147,41 @@ impl Cells for ServerCells<'_> {
     }
 }
 
-impl Comparing<'_> {
-    fn entered(&self) -> Result<Vec<Entered>, VerbError> {
-        let entered = self.policies.iter().map(|name| enter(name, self.workload));
-        let entered = entered.collect::<Result<Vec<Entered>, VerbError>>()?;
-        let misfits = entered.iter().filter_map(|e| e.contender.as_ref().err());
-        let misfits: Vec<&str> = misfits.map(String::as_str).collect();
-        match misfits.len() == entered.len() {
-            true => refuse(format!(
-                "no policy can run on this workload: {}",
-                misfits.join("; ")
-            )),
-            false => Ok(entered),
-        }
+fn entered(workload: &Workload, policies: &[String]) -> Result<Vec<Entered>, VerbError> {
+    let entered = policies.iter().map(|name| enter(name, workload));
+    let entered = entered.collect::<Result<Vec<Entered>, VerbError>>()?;
+    let misfits = entered.iter().filter_map(|e| e.contender.as_ref().err());
+    let misfits: Vec<&str> = misfits.map(String::as_str).collect();
+    match misfits.len() == entered.len() {
+        true => refuse(format!(
+            "no policy can run on this workload: {}",
+            misfits.join("; ")
+        )),
+        false => Ok(entered),
     }
+}
 
-    fn header(&self, load: f64, entered: &[Entered]) -> Header {
-        let (workload, settings) = (self.workload, self.settings);
-        Header {
-            format: Header::FORMAT.into(),
-            version: Header::VERSION,
-            tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
-            workload: Subject {
-                file: self.file.into(),
-                source: workload.source().map(Into::into),
-                digest: workload.digest(),
-                time_unit: workload.time_unit().into(),
-                load,
-            },
-            settings: Budgets {
-                seed: settings.seed,
-                replications: settings.replications,
-                precision: settings.precision,
-                events: settings.events,
-                time_seconds: settings.time.map(|t| t.as_secs_f64()),
-            },
-            policies: entered.iter().map(|e| e.entrant.clone()).collect(),
-            loads: self.loads.to_vec(),
-        }
+fn header(workload: &Workload, asked: &Comparing<'_>, load: f64, entered: &[Entered]) -> Header {
+    let settings = asked.settings;
+    Header {
+        format: Header::FORMAT.into(),
+        version: Header::VERSION,
+        tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
+        workload: Subject {
+            file: asked.file.into(),
+            source: workload.source().map(Into::into),
+            digest: workload.digest(),
+            time_unit: workload.time_unit().into(),
+            load,
+        },
+        settings: Budgets {
+            seed: settings.seed,
+            replications: settings.replications,
+            precision: settings.precision,
+            events: settings.events,
+            time_seconds: settings.time.map(|t| t.as_secs_f64()),
+        },
+        policies: entered.iter().map(|e| e.entrant.clone()).collect(),
+        loads: asked.loads.to_vec(),
     }
 }

@@ -12,7 +12,7 @@ mod synthesize;
 
 pub use changes::{Change, changes};
 pub use check::against;
-pub use compare::{Compared, Comparing, Comparison, Underway, compare};
+pub use compare::{Compared, Comparison, Underway, compare};
 pub use enter::{Entered, enter};
 pub use fleet::{FleetAnswer, FleetMade, FleetRefusal, synthesize_fleet};
 pub use optimum::{Asking, Distance, Least, LeastReport, least};

@@ -11,7 +11,7 @@ pub use document::{
     AtLoad, Budgets, Cell, Comparison, Entrant, Header, OptimumAt, Outcome, Subject,
 };
 pub use journal::{Journal, JournalError};
-pub use plan::{Cells, Stage, Swept, sweep};
+pub use plan::{Cells, Comparing, Stage, Swept, sweep};
 
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Cell, Comparison, Header, Journal, JournalError, Outcome};
-use crate::simulation::{Ending, Progress, Run};
+use crate::simulation::{Ending, Progress, Run, Settings};
 
 /// How a kind of workload runs the cells of a comparison.
 pub trait Cells {
@@ -36,6 +36,22 @@ pub trait Cells {
         policy: usize,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Run<Self::Measures, Self::OfClass>, String>;
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparing<'a> {
+    /// The workload's file, as it was named.
+    pub file: &'a str,
+    /// Policies, by name or file, each once.
+    pub policies: &'a [String],
+    /// Loads ρ in (0, 1), each once.
+    pub loads: &'a [f64],
+    /// When a cell ends; two replications at least, and sizes in common.
+    pub settings: &'a Settings,
+    /// The file of the results, beside which finished cells are kept, and whether to continue with
+    /// those that are there.
+    pub journal: Option<(&'a Path, bool)>,
 }
 
 /// How far a comparison is.

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use synth::multiresource::artifact::{self, Artifact, ArtifactError, Family as Made};
-
-use super::{Arguments, Family, Preemption};
+use super::names::{Family, Preemption};
+use super::synthesize::Wishes;
+use crate::multiresource::artifact::{self, Artifact, ArtifactError, Family as Made};
 
 /// The earlier policy. It is not checked: the program only starts from its schedules, and ignores
 /// those that do not fit.
@@ -26,7 +26,7 @@ impl Earlier {
 
     /// Fills in options that were not given from this policy: preemption and family; and where the
     /// preemption is the same, an MSR policy's setup rate, route, backfilling and empty slots.
-    pub fn complete(&self, mut typed: Arguments) -> Arguments {
+    pub fn complete(&self, mut typed: Wishes) -> Wishes {
         let rule = &self.artifact.the_server().policy.rule;
         let msr = rule.msr();
         let preemption = msr.map_or(artifact::Preemption::None, |policy| policy.preemption);

@@ -1,7 +1,8 @@
 //! Values that have names on the command line.
 
 use clap::ValueEnum;
-use synth::multiresource::artifact;
+
+use crate::multiresource::artifact;
 
 /// The family, as typed.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

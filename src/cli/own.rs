@@ -1,0 +1,40 @@
+//! Verbs that one kind of workload has and the others do not.
+
+use std::process::ExitCode;
+
+use synth::kind::{Caller, Kind};
+
+use super::listener::Listener;
+use super::output::{apart, emit, is_stdout};
+use super::{Common, INTERRUPTED, NEGATIVE, Outcome, interrupt, tell, width};
+
+pub fn run<K: Kind>(verb: &K::Verb, common: &Common) -> Outcome {
+    let (read, written) = K::files_of(verb);
+    apart(&read, &written)?;
+    let interrupt = interrupt::Later::new();
+    let mut listener = Listener::new(common, &interrupt, None);
+    let mut caller = Caller {
+        width: width(),
+        interrupt: interrupt.flag(),
+        hears: &mut |word| listener.hear(word),
+    };
+    let answered = K::run(verb, &mut caller);
+    drop(listener);
+    let answered = answered?;
+    for note in &answered.notes {
+        anstream::eprintln!("{note}");
+    }
+    let mut documents = answered.documents.iter();
+    match documents.any(|(file, _)| is_stdout(file)) {
+        true => tell(common, &answered.table),
+        false => emit(None, &answered.table)?,
+    }
+    for (file, text) in &answered.documents {
+        emit(Some(file), text)?;
+    }
+    Ok(match (interrupt.is_set(), answered.negative) {
+        (true, _) => ExitCode::from(INTERRUPTED),
+        (false, true) => ExitCode::from(NEGATIVE),
+        (false, false) => ExitCode::SUCCESS,
+    })
+}

@@ -1,0 +1,197 @@
+//! What a kind of workload is: the one interface between the rooms and whoever asks them.
+//!
+//! A kind brings what stands in its policies ([`Content`]) and its verbs: read a document, synthesize
+//! a policy, check it, show it, simulate it, compare it with others. Each verb returns values: nothing
+//! is printed here, and what goes on is told to a callback. Which kinds there are stands in
+//! [`crate::kinds`].
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::artifact::{Artifact, Checked, Content, Finding};
+use crate::document::Parsed;
+use crate::report::Besides;
+use crate::simulation::sweep::{Comparing, Stage, Swept};
+use crate::simulation::{Progress, Run, Settings};
+
+/// What a verb returns, or why it has no answer, ready for standard error.
+pub type Given<T> = Result<T, Box<dyn Error>>;
+
+/// A kind of workload. It is implemented by the marker type that is its [`Content`].
+pub trait Kind: Content {
+    /// A checked workload.
+    type Described;
+    /// What is typed beside the workload to make a policy.
+    type Wishes: Args;
+    /// What is typed to run a policy in other ways than its own.
+    type Ways: Args;
+    /// What is typed to compare policies, beside what is typed for every kind.
+    type Extras: Args;
+    /// Verbs that no other kind has.
+    type Verb: Subcommand;
+    /// What its runs measure beside what all runs do.
+    type Measures: Clone + Serialize + DeserializeOwned;
+    /// What its runs measure of each class of jobs beside what all runs do.
+    type OfClass: Clone + Serialize + DeserializeOwned;
+    /// What a run says of one claim.
+    type Judgement: Serialize;
+
+    /// Examples for the end of the help: a command a line, and what it does below it.
+    const EXAMPLES: &'static str;
+
+    /// Reads the document in a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, and with every fault found in it.
+    fn read(file: &Path) -> Given<Parsed<Self::Described>>;
+
+    /// Files that the wishes name, and that are read.
+    fn files(wishes: &Self::Wishes) -> Vec<&Path>;
+
+    /// Makes a policy that the checker has found valid.
+    ///
+    /// # Errors
+    /// When what is wished does not go together, or not with the workload.
+    fn synthesize(
+        workload: &Self::Described,
+        wishes: &Self::Wishes,
+        caller: &mut Caller<'_>,
+    ) -> Given<Answer<Self>>;
+
+    /// Where the workload that a policy was made for and this one differ.
+    ///
+    /// # Errors
+    /// When the two cannot be compared at all.
+    fn against(policy: &Checked<Self>, workload: &Self::Described) -> Given<Vec<Finding>>;
+
+    /// What the checker has derived anew of a policy that it found valid, in a sentence.
+    fn valid(policy: &Checked<Self>) -> String;
+
+    /// What a policy is for, what it does, and what it promises, for somebody who has never seen it;
+    /// at most `width` characters wide.
+    fn show(policy: &Checked<Self>, width: usize) -> String;
+
+    /// Simulates a policy, a file or the name of a rule, and judges its claims.
+    ///
+    /// # Errors
+    /// When there is no such policy, it is refused, or it cannot run on the workload.
+    fn simulate(
+        policy: &str,
+        workload: Option<Self::Described>,
+        ways: &Self::Ways,
+        settings: &Settings,
+        caller: &mut Caller<'_>,
+    ) -> Given<Simulated<Self>>;
+
+    /// Compares policies over loads.
+    ///
+    /// # Errors
+    /// When a policy does not exist or is refused, a load cannot be reached, or the journal not be
+    /// read or written.
+    fn compare(
+        workload: &Self::Described,
+        asked: &Comparing<'_>,
+        extras: &Self::Extras,
+        caller: &mut Caller<'_>,
+    ) -> Given<Swept<Self::Measures, Self::OfClass>>;
+
+    /// What the reports of a comparison tell beside response times.
+    fn besides(workload: &Self::Described) -> Besides<'_, Self::Measures, Self::OfClass>;
+
+    /// The rules that can be simulated and compared by name; at most `width` characters wide.
+    fn rules(width: usize) -> String;
+
+    /// Files that a verb of the kind's own reads, and those that it writes.
+    fn files_of(verb: &Self::Verb) -> (Vec<&Path>, Vec<&Path>);
+
+    /// Does a verb of the kind's own.
+    ///
+    /// # Errors
+    /// As the verb has it.
+    fn run(verb: &Self::Verb, caller: &mut Caller<'_>) -> Given<Answered>;
+}
+
+/// Whoever asks: how wide lines may be, who hears what goes on, and whether an end is wanted.
+pub struct Caller<'a> {
+    /// The most characters of a line.
+    pub width: usize,
+    /// Once it is set, a verb ends with what it has.
+    pub interrupt: Arc<AtomicBool>,
+    /// Who hears what goes on.
+    pub hears: &'a mut dyn FnMut(Word<'_>),
+}
+
+impl Caller<'_> {
+    /// Tells what goes on.
+    pub fn hear(&mut self, word: Word<'_>) {
+        (self.hears)(word);
+    }
+
+    /// Whether an end is wanted.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+}
+
+/// What a verb tells while it works.
+#[derive(Clone, Copy, Debug)]
+pub enum Word<'a> {
+    /// What is done now; it replaces what was told before.
+    Doing(&'a str),
+    /// A part of the answer, as soon as it is known.
+    Known(&'a str),
+    /// From now on an interruption leaves something to tell; before it, it ends everything.
+    Interruptible,
+    /// How far a simulation is.
+    Simulating(&'a str, Progress),
+    /// How far a comparison is.
+    Comparing(Stage<'a>),
+}
+
+/// What comes of a synthesis. All of these are answers; none is an error.
+pub enum Answer<K: Content> {
+    /// A valid policy, and what a person should know of it.
+    Policy(Box<Artifact<K>>, String),
+    /// There is none, or none was found.
+    Refused {
+        /// Why.
+        why: String,
+        /// Whether it is known that there is none.
+        decided: bool,
+    },
+    /// An end was wanted before there was a policy.
+    Interrupted,
+}
+
+/// What comes of a simulation.
+pub struct Simulated<K: Kind> {
+    /// The run.
+    pub run: Run<K::Measures, K::OfClass>,
+    /// What it says of the policy's claims.
+    pub verdicts: Vec<K::Judgement>,
+    /// Whether a claim is refuted.
+    pub refuted: bool,
+    /// What a person should know beside the numbers.
+    pub notes: Vec<String>,
+    /// The numbers.
+    pub table: String,
+}
+
+/// What comes of a verb of a kind's own.
+#[derive(Debug, Default)]
+pub struct Answered {
+    /// For people; goes to standard output where no document does.
+    pub table: String,
+    /// For programs: each with its file, `-` for standard output.
+    pub documents: Vec<(PathBuf, String)>,
+    /// What a person should know besides, on standard error.
+    pub notes: Vec<String>,
+    /// Whether the answer is a negative one.
+    pub negative: bool,
+}

@@ -1,0 +1,35 @@
+//! The kinds of workload that there are. A new kind is a room of its own and its line here.
+
+use crate::artifact::Content;
+use crate::kind::Kind;
+
+/// What is done with a kind, whichever it is.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit<K: Kind>(self) -> Self::Output;
+}
+
+macro_rules! kinds {
+    ($($kind:ty),+ $(,)?) => {
+        /// The names of all kinds, as documents have them.
+        pub const NAMES: &[&str] = &[$(<$kind as Content>::NAME),+];
+
+        /// Does something with the kind of this name, the first where none has it: its messages say what
+        /// is wrong with the name.
+        pub fn visit<V: Visitor>(name: Option<&str>, visitor: V) -> V::Output {
+            let known = name.filter(|name| NAMES.contains(name));
+            let name = known.unwrap_or(NAMES[0]);
+            $(
+                if name == <$kind as Content>::NAME {
+                    return visitor.visit::<$kind>();
+                }
+            )+
+            unreachable!("every name is that of a kind")
+        }
+    };
+}
+
+kinds!(crate::multiresource::Multiresource);

@@ -1,0 +1,244 @@
+//! Multiresource jobs as a kind of workload: what is typed → verbs → what is told.
+
+mod fleet;
+mod names;
+mod optimum;
+mod renewal;
+mod sweep;
+mod synthesize;
+
+use std::error::Error;
+use std::path::Path;
+
+use clap::{Args, Subcommand};
+
+use crate::artifact::Finding;
+use crate::document::Parsed;
+use crate::kind::{Answer, Answered, Caller, Given, Kind, Simulated, Word};
+use crate::multiresource::artifact::{Checked, Multiresource};
+use crate::multiresource::report;
+use crate::multiresource::simulator::{Judgement, Measures, Offered};
+use crate::multiresource::verbs::{self, Doing, Underway, VerbError};
+use crate::multiresource::workload::{Described, Workload};
+use crate::report::Besides;
+use crate::simulation::Settings;
+use crate::simulation::sweep::{Comparing, Swept};
+use names::{Backfill, EmptySlots, Routing};
+pub use synthesize::Wishes;
+
+/// What is typed to run a policy in other ways than its own.
+#[derive(Args)]
+pub struct Ways {
+    /// Run with this backfilling instead of the policy's own
+    #[arg(long, value_enum)]
+    backfill: Option<Backfill>,
+
+    /// Treat empty draining slots like this instead of the policy's own way
+    #[arg(long, value_enum)]
+    empty_slots: Option<EmptySlots>,
+
+    /// How jobs are sent to the servers of a fleet [default: as its claims assume]
+    #[arg(long, value_enum)]
+    routing: Option<Routing>,
+}
+
+/// What is typed to compare policies.
+#[derive(Args)]
+pub struct Extras {
+    /// Show how far each policy is above the least mean response time that any policy without
+    /// preemption can have (`synth optimum`), where that can be computed: up to three types, and two
+    /// minutes per load
+    #[arg(long)]
+    optimum: bool,
+}
+
+/// Verbs that other kinds do not have.
+#[derive(Subcommand)]
+pub enum Verb {
+    /// Evaluate the cost over the switching rate, for each route: CSV, and a picture
+    SweepAlpha(sweep::Arguments),
+    /// The best that any policy without preemption can do, for small systems
+    Optimum(optimum::Arguments),
+}
+
+impl Kind for Multiresource {
+    type Described = Described;
+    type Wishes = Wishes;
+    type Ways = Ways;
+    type Extras = Extras;
+    type Verb = Verb;
+    type Measures = Measures;
+    type OfClass = Offered;
+    type Judgement = Judgement;
+
+    const EXAMPLES: &'static str = EXAMPLES;
+
+    fn read(file: &Path) -> Given<Parsed<Described>> {
+        Ok(Described::read(file)?)
+    }
+
+    fn files(wishes: &Wishes) -> Vec<&Path> {
+        wishes.files()
+    }
+
+    fn synthesize(
+        workload: &Described,
+        wishes: &Wishes,
+        caller: &mut Caller<'_>,
+    ) -> Given<Answer<Self>> {
+        synthesize::synthesize(workload, wishes, caller)
+    }
+
+    fn against(policy: &Checked, workload: &Described) -> Given<Vec<Finding>> {
+        verbs::against(policy, workload).map_err(boxed)
+    }
+
+    fn valid(policy: &Checked) -> String {
+        report::valid(policy)
+    }
+
+    fn show(policy: &Checked, width: usize) -> String {
+        report::show(policy, width)
+    }
+
+    fn simulate(
+        policy: &str,
+        workload: Option<Described>,
+        ways: &Ways,
+        settings: &Settings,
+        caller: &mut Caller<'_>,
+    ) -> Given<Simulated<Self>> {
+        let ways = verbs::Ways {
+            backfill: ways.backfill.map(Into::into),
+            empty_slots: ways.empty_slots.map(Into::into),
+            routing: ways.routing.map(Into::into),
+        };
+        let workload = workload.map(one_server).transpose()?;
+        let hears = |what: &str, reached| caller.hear(Word::Simulating(what, reached));
+        let simulated = verbs::simulate(policy, workload, &ways, settings, hears).map_err(boxed)?;
+        let (run, verdicts) = (&simulated.run, &simulated.verdicts);
+        Ok(Simulated {
+            table: report::simulation(&simulated.workload, run, verdicts, caller.width),
+            notes: report::notes(&simulated),
+            refuted: simulated.is_refuted(),
+            run: simulated.run,
+            verdicts: simulated.verdicts,
+        })
+    }
+
+    fn compare(
+        workload: &Described,
+        asked: &Comparing<'_>,
+        extras: &Extras,
+        caller: &mut Caller<'_>,
+    ) -> Given<Swept<Measures, Offered>> {
+        let Described::Server(workload) = workload else {
+            return Err(NO_FLEET.into());
+        };
+        caller.hear(Word::Doing("solving the program"));
+        let compared = verbs::compare(workload, asked, extras.optimum, |underway| {
+            caller.hear(Word::Interruptible);
+            match underway {
+                Underway::Cell(stage) => caller.hear(Word::Comparing(stage)),
+                Underway::Optimum(load, step) => {
+                    let step = step.map_or(DYNAMIC.into(), |step| report::optimum_step(&step));
+                    caller.hear(Word::Doing(&format!("ρ = {load}: {step}")));
+                }
+            }
+        });
+        compared.map_err(boxed)
+    }
+
+    fn besides(workload: &Described) -> Besides<'_, Measures, Offered> {
+        report::besides(match workload {
+            Described::Server(workload) => workload,
+            Described::Fleet(fleet) => fleet.envelope(),
+        })
+    }
+
+    fn rules(width: usize) -> String {
+        report::rules(width)
+    }
+
+    fn files_of(verb: &Verb) -> (Vec<&Path>, Vec<&Path>) {
+        match verb {
+            Verb::SweepAlpha(arguments) => arguments.files(),
+            Verb::Optimum(arguments) => arguments.files(),
+        }
+    }
+
+    fn run(verb: &Verb, caller: &mut Caller<'_>) -> Given<Answered> {
+        match verb {
+            Verb::SweepAlpha(arguments) => arguments.run(caller),
+            Verb::Optimum(arguments) => arguments.run(caller),
+        }
+    }
+}
+
+const NO_FLEET: &str = "this is for one server, and the workload is a fleet: give a workload of one server";
+
+const DYNAMIC: &str = "solving the dynamic program";
+
+fn one_server(workload: Described) -> Result<Workload, &'static str> {
+    match workload {
+        Described::Server(workload) => Ok(workload),
+        Described::Fleet(_) => Err(NO_FLEET),
+    }
+}
+
+/// Reads the workload of one server; warnings are told.
+fn server_of(file: &Path, caller: &mut Caller<'_>) -> Given<Workload> {
+    let parsed = Workload::read(file)?;
+    let warnings = parsed.warnings.iter();
+    warnings.for_each(|warning| caller.hear(Word::Known(warning)));
+    Ok(parsed.workload)
+}
+
+/// An error as whoever asked knows it: that a policy is refused is the artifact's own.
+fn boxed(error: VerbError) -> Box<dyn Error> {
+    match error {
+        VerbError::Artifact(refused) => refused.into(),
+        other => other.into(),
+    }
+}
+
+/// What a verb is doing, in words.
+fn doing(step: &Doing) -> String {
+    match step {
+        Doing::Program => "solving the program".into(),
+        Doing::Dynamic(None) => DYNAMIC.into(),
+        Doing::Dynamic(Some(step)) => report::optimum_step(step),
+        Doing::Candidates(None) => "simulating candidates".into(),
+        Doing::Candidates(Some(stage)) => {
+            format!("{} ({:.0} % of the budget)", stage.what, 100.0 * stage.spent)
+        }
+        Doing::Simulating(name) => format!("simulating {name}"),
+    }
+}
+
+const EXAMPLES: &str = "\
+  synth --workload models/vms.yaml --preemption none
+      the best of all families for jobs that cannot be preempted, to standard output
+  synth --workload models/one_or_all.yaml --preemption none --family quickswap --explain
+      one family, tuned; with the exact means of MSFQ by its threshold
+  synth --workload models/vms.yaml --preemption none --family msr --output p.json
+      a policy with exact claims and proved stability, and what a change would do
+  synth --workload models/section7.yaml --preemption setup --setup-rate 10 --output p.json
+      preemption at the price of a setup of mean 1/10 of the time unit
+  synth --workload models/fleet.yaml --preemption none --output p.json
+      a fleet of several server shapes: where jobs are sent, and a policy for each shape
+  synth show p.json
+      what a policy file says, in words
+  synth check p.json
+      derive every number of the policy again
+  synth simulate --policy p.json --precision 1%
+      run it, with confidence intervals, and judge its claims
+  synth compare --workload models/section7.yaml --policies first-fit,fcfs,p.json --loads 0.5,0.7,0.9
+      mean response times beside those of rules in use today, and which policy is surely faster
+  synth compare --workload models/section7.yaml --policies first-fit,p.json --output c.json --html c.html
+      the same as a page with pictures; finished parts are kept, and --resume continues them
+  synth optimum --workload models/section7.yaml --load .8 --policies first-fit,adaptive-quickswap
+      the least mean response time that any policy without preemption can have, and how near policies are
+  synth sweep-alpha --workload models/section7.yaml --preemption none --plot curves.svg
+      mean response time over the switching rate, as CSV and as a picture
+";

@@ -1,0 +1,95 @@
+//! The cost over the switching rate.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::names::Preemption;
+use super::server_of;
+use crate::kind::{Answered, Caller, Given, Word};
+use crate::multiresource::artifact::Route;
+use crate::multiresource::report;
+use crate::multiresource::synthesis::{self, Options};
+use crate::typed::{count, positive};
+
+/// What is typed.
+#[derive(Args)]
+pub struct Arguments {
+    /// The workload
+    #[arg(long, value_name = "FILE")]
+    workload: PathBuf,
+
+    /// What may happen to a running job when the schedule changes
+    #[arg(long, value_enum)]
+    preemption: Preemption,
+
+    /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`
+    #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
+    setup_rate: Option<f64>,
+
+    /// One route only
+    #[arg(long)]
+    route: Option<Route>,
+
+    /// How much work may go into exact analysis, as for a synthesis
+    #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
+    effort: f64,
+
+    /// Switching rates for each route, on a logarithmic scale around the best
+    #[arg(long, value_name = "N", default_value = "40", value_parser = count)]
+    points: u64,
+
+    /// Where the table goes, as CSV; standard output if not given
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Also draw the curves, as SVG
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+impl Arguments {
+    /// Files that are read, and those that are written.
+    pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
+        let results = [&self.output, &self.plot].into_iter().flatten();
+        let written = results.map(PathBuf::as_path).collect();
+        (vec![&self.workload], written)
+    }
+
+    /// Evaluates the switching rates of each route.
+    pub fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+        if self.points > 10_000 {
+            return Err(format!(
+                "{} points are more than a curve needs: give at most 10000",
+                self.points
+            )
+            .into());
+        }
+        let workload = server_of(&self.workload, caller)?;
+        let options = Options {
+            setup_rate: self.setup_rate,
+            route: self.route,
+            effort: self.effort,
+            ..Options::new(self.preemption.into())
+        };
+        caller.hear(Word::Doing("evaluating switching rates"));
+        let swept = synthesis::sweep(&workload, &options, self.points as usize)?;
+        if swept.is_empty() {
+            return Err(
+                "there is nothing to sweep: one schedule serves all types, and is never left"
+                    .into(),
+            );
+        }
+        let csv = report::sweep_csv(&workload, &swept);
+        let mut answered = Answered::default();
+        if let Some(file) = &self.plot {
+            let plot = report::sweep_plot(&workload, &swept)?;
+            answered.documents.push((file.clone(), plot));
+        }
+        match &self.output {
+            Some(file) => answered.documents.push((file.clone(), csv)),
+            None => answered.table = csv,
+        }
+        Ok(answered)
+    }
+}

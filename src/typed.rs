@@ -1,0 +1,121 @@
+//! What is typed in the same way for every kind of workload.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::simulation::Settings;
+
+/// When a simulation ends.
+#[derive(Args, Clone, Debug)]
+pub struct Budget {
+    /// Seed of the random streams: the same seed gives the same numbers
+    #[arg(long, default_value = "1")]
+    seed: u64,
+
+    /// Stop when the 95 % interval of the mean response time is this narrow, relatively
+    #[arg(long, default_value = "1%", value_parser = fraction)]
+    precision: f64,
+
+    /// Stop after so many events (arrivals, completions, clocks) [default: 2e8; 2e7 a policy and
+    /// load where policies are compared]
+    #[arg(long, value_parser = count)]
+    events: Option<u64>,
+
+    /// Independent replications; they run in parallel on the available cores
+    #[arg(long, default_value = "8", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    replications: u32,
+
+    /// Stop after so many seconds; the numbers then depend on the machine
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    time: Option<f64>,
+}
+
+impl Budget {
+    /// Independent replications.
+    pub fn replications(&self) -> u32 {
+        self.replications
+    }
+
+    /// Settings of the simulator, with this default for the number of events.
+    pub fn settings(&self, events: u64) -> Settings {
+        Settings {
+            seed: self.seed,
+            replications: self.replications,
+            precision: self.precision,
+            events: self.events.unwrap_or(events),
+            time: self.time.map(seconds),
+            ..Settings::default()
+        }
+    }
+}
+
+/// A time that was typed in seconds; more than 30 years are as good as none.
+pub fn seconds(typed: f64) -> Duration {
+    Duration::from_secs_f64(typed.min(1e9))
+}
+
+/// A positive number, or a percentage of 1: `0.01` or `1%`.
+///
+/// # Errors
+/// What is expected.
+pub fn fraction(text: &str) -> Result<f64, String> {
+    let (digits, scale) = text
+        .strip_suffix('%')
+        .map_or((text, 1.0), |t| (t.trim(), 0.01));
+    match digits.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value * scale),
+        _ => Err(format!(
+            "`{text}` is not a positive number such as 0.01 or 1%"
+        )),
+    }
+}
+
+/// A load below 1.
+///
+/// # Errors
+/// What is expected.
+pub fn load(text: &str) -> Result<f64, String> {
+    match fraction(text)? {
+        load if load < 1.0 => Ok(load),
+        _ => Err(format!(
+            "`{text}`: at a load of 1 and more no policy is stable; give a load below 1, such as 0.9 or 90%"
+        )),
+    }
+}
+
+/// A positive finite number.
+///
+/// # Errors
+/// What is expected.
+pub fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err(format!("`{text}` is not a positive number")),
+    }
+}
+
+/// A number of at least 1.
+///
+/// # Errors
+/// What is expected.
+pub fn at_least_one(text: &str) -> Result<f64, String> {
+    match positive(text)? {
+        ratio if ratio >= 1.0 => Ok(ratio),
+        _ => Err(format!("`{text}`: the larger over the smaller is 1 at least")),
+    }
+}
+
+/// A whole number, `2e8` and `1_000_000` too.
+///
+/// # Errors
+/// What is expected.
+pub fn count(text: &str) -> Result<u64, String> {
+    let plain = text.replace('_', "");
+    let value = plain.parse::<f64>().unwrap_or(f64::NAN);
+    if (1.0..=1e15).contains(&value) && value.fract() == 0.0 {
+        Ok(value as u64)
+    } else {
+        Err(format!("`{text}` is not a whole number from 1 to 1e15"))
+    }
+}

@@ -195,3 +195,6 @@ pub struct Answered {
     /// Whether the answer is a negative one.
     pub negative: bool,
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,9 +34,11 @@ use crate::simulation::sweep::JournalError;
 
 /// What goes on.
 #[derive(Clone, Debug)]
-pub enum Doing {
+pub enum Doing<'a> {
     /// The program and the exact analysis.
     Program,
+    /// The MSR policy is analysed: what is exact is known before anything is simulated.
+    Analysed(&'a Made),
     /// The dynamic program; no step at its beginning.
     Dynamic(Option<Step>),
     /// Candidates are simulated; no stage at the beginning.

@@ -81,7 +81,7 @@ pub struct Asking<'a> {
 pub fn least(
     workload: &Workload,
     asking: &Asking<'_>,
-    mut progress: impl FnMut(Doing),
+    mut progress: impl FnMut(Doing<'_>),
 ) -> Result<Least, VerbError> {
     let Asking {
         objective,

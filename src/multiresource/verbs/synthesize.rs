@@ -127,7 +127,7 @@ pub struct Refusal {
 pub fn synthesize(
     workload: &Workload,
     request: &Request,
-    mut progress: impl FnMut(Doing),
+    mut progress: impl FnMut(Doing<'_>),
 ) -> Result<Answer, VerbError> {
     let options = &request.options;
     progress(Doing::Program);

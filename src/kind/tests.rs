@@ -1,0 +1,269 @@
+//! A kind of its own: jobs of mean size 1 at one server, first come, first served. It stands on
+//! nothing but what knows no kind, and has all verbs.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use clap::{Args, Subcommand};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::*;
+use crate::artifact::{
+    self, Claim, Findings, HoldsFor, Method, Standing, Subject, is_close, quantities,
+};
+use crate::report::{Shares, WIDTH, comparison_table, number};
+use crate::simulation::sweep::{Budgets, Cells, Entrant, Header, JournalError, sweep};
+use crate::simulation::tests::{Own, run};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Toy;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Queue {
+    kind: String,
+    arrival_rate: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+enum Closed {
+    Form,
+}
+
+impl Method for Closed {
+    fn standing(self) -> Standing {
+        Standing::Exact
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+struct Always {}
+
+quantities! {
+    /// What is claimed of it.
+    enum Told: Closed, Always, ();
+
+    /// E\[T\].
+    Response: "mean_response", "mean response", Time, [All], ();
+}
+
+impl Content for Toy {
+    const NAME: &'static str = "toy";
+    type Workload = Queue;
+    type Policy = Nothing;
+    type Quantity = Told;
+    type Evidence = Nothing;
+    type Provenance = Nothing;
+    type Checked = Queue;
+
+    fn check(artifact: &Artifact<Self>, findings: &mut Findings) -> Option<Queue> {
+        let claim = artifact.find(Told::Response, Subject::ALL)?;
+        // E[T] = E[N]/λ, with E[N] = Σ n ρ^n (1 − ρ): not by the formula that made it.
+        let rho = artifact.workload.arrival_rate;
+        let terms = (1..10_000).map(|n| f64::from(n) * rho.powi(n) * (1.0 - rho));
+        let expected = terms.sum::<f64>() / rho;
+        if !is_close(claim.value, expected, 1e-9) {
+            findings.add("claims[0].value", format!("{}, expected {expected}", claim.value));
+        }
+        Some(artifact.workload.clone())
+    }
+}
+
+#[derive(Args)]
+struct None_ {}
+
+#[derive(Subcommand)]
+enum NoVerb {}
+
+impl Kind for Toy {
+    type Described = Queue;
+    type Wishes = None_;
+    type Ways = None_;
+    type Extras = None_;
+    type Verb = NoVerb;
+    type Measures = Own;
+    type OfClass = ();
+    type Judgement = bool;
+
+    const EXAMPLES: &'static str = "";
+
+    fn read(file: &Path) -> Given<Parsed<Queue>> {
+        let workload: Queue = serde_yaml::from_str(&std::fs::read_to_string(file)?)?;
+        let warnings = Vec::new();
+        Ok(Parsed { workload, warnings })
+    }
+
+    fn files(_: &None_) -> Vec<&Path> {
+        Vec::new()
+    }
+
+    fn synthesize(queue: &Queue, _: &None_, caller: &mut Caller<'_>) -> Given<Answer<Self>> {
+        caller.hear(Word::Doing("a division"));
+        let rho = queue.arrival_rate;
+        if rho >= 1.0 {
+            let why = format!("load {rho}");
+            return Ok(Answer::Refused { why, decided: true });
+        }
+        let value = 1.0 / (1.0 - rho);
+        let holds_for = HoldsFor::default();
+        let claim = Claim::new(Told::Response, Subject::ALL, (value, "s"), Closed::Form, holds_for);
+        let nothing = || Nothing {};
+        let made = Artifact::new(queue.clone(), nothing(), vec![claim], nothing(), nothing());
+        Ok(Answer::Policy(Box::new(made), number(value)))
+    }
+
+    fn against(policy: &Checked<Self>, queue: &Queue) -> Given<Vec<Finding>> {
+        assert_eq!(policy.workload(), queue);
+        Ok(Vec::new())
+    }
+
+    fn valid(_: &Checked<Self>) -> String {
+        "valid".into()
+    }
+
+    fn show(policy: &Checked<Self>, _: usize) -> String {
+        number(policy.artifact().claims[0].value)
+    }
+
+    fn simulate(
+        policy: &str,
+        _: Option<Queue>,
+        _: &None_,
+        settings: &Settings,
+        _: &mut Caller<'_>,
+    ) -> Given<Simulated<Self>> {
+        let checked = Checked::<Toy>::parse(policy, "policy")?;
+        let run = run(checked.workload().arrival_rate, settings);
+        let claimed = checked.artifact().claims[0].value;
+        let refuted = run.mean_response.is_some_and(|e| !e.covers(claimed, 0.999));
+        Ok(Simulated {
+            run,
+            verdicts: vec![!refuted],
+            refuted,
+            notes: Vec::new(),
+            table: String::new(),
+        })
+    }
+
+    fn compare(
+        queue: &Queue,
+        asked: &Comparing<'_>,
+        _: &None_,
+        _: &mut Caller<'_>,
+    ) -> Given<Swept<Own, ()>> {
+        let settings = asked.settings;
+        let header = Header {
+            format: Header::FORMAT.into(),
+            version: Header::VERSION,
+            tool: "toy".into(),
+            workload: sweep::Subject {
+                file: asked.file.into(),
+                source: None,
+                digest: String::new(),
+                time_unit: "s".into(),
+                load: queue.arrival_rate,
+            },
+            settings: Budgets {
+                seed: settings.seed,
+                replications: settings.replications,
+                precision: settings.precision,
+                events: settings.events,
+                time_seconds: None,
+            },
+            policies: asked.policies.iter().cloned().map(|name| Entrant { name, digest: None }).collect(),
+            loads: asked.loads.to_vec(),
+        };
+        Ok(sweep::sweep(header, &At(settings), None, false, &settings.interrupt, |_| ())?)
+    }
+
+    fn besides(_: &Queue) -> Besides<'_, Own, ()> {
+        Besides {
+            about: "one queue".into(),
+            parts: Vec::new(),
+            section: ("", ""),
+            shares: &[] as &[Shares<Own, ()>],
+            counts: &[],
+            frequencies: &[],
+        }
+    }
+
+    fn rules(_: usize) -> String {
+        "fcfs".into()
+    }
+
+    fn files_of(verb: &NoVerb) -> (Vec<&Path>, Vec<&Path>) {
+        match *verb {}
+    }
+
+    fn run(verb: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {
+        match *verb {}
+    }
+}
+
+struct At<'a>(&'a Settings);
+
+impl Cells for At<'_> {
+    type Scene = f64;
+    type Measures = Own;
+    type OfClass = ();
+    type Error = JournalError;
+
+    fn scene(&self, load: f64) -> Result<f64, JournalError> {
+        Ok(load)
+    }
+
+    fn run(
+        &self,
+        load: &f64,
+        _: usize,
+        _: &mut dyn FnMut(Progress),
+    ) -> Result<Run<Own>, String> {
+        Ok(run(*load, self.0))
+    }
+}
+
+/// Read, synthesize, check, show, simulate, compare; and a lie is refused.
+#[test]
+fn a_kind_of_its_own_has_all_verbs() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&file, "kind: toy\narrival_rate: 0.5\n").unwrap();
+    let queue = Toy::read(file.path()).unwrap().workload;
+    let mut hears = |_: Word<'_>| ();
+    let mut caller = Caller {
+        width: WIDTH,
+        interrupt: Arc::default(),
+        hears: &mut hears,
+    };
+    let Answer::Policy(made, _) = Toy::synthesize(&queue, &None_ {}, &mut caller).unwrap() else {
+        unreachable!("the queue is stable")
+    };
+    let text = made.to_json().unwrap();
+    let checked = Checked::<Toy>::parse(&text, "policy").unwrap();
+    assert_eq!(Toy::show(&checked, WIDTH), "2.000");
+    assert!(Checked::<Toy>::parse(&text.replace("2.0", "1.9"), "lie").is_err());
+    assert!(artifact::parse::<Toy>(&text.replace("toy", "multiresource"), "other").is_err());
+
+    let settings = Settings {
+        precision: 0.05,
+        events: 1_000_000,
+        ..Settings::default()
+    };
+    let simulated = Toy::simulate(&text, None, &None_ {}, &settings, &mut caller).unwrap();
+    assert!(!simulated.refuted);
+    let policies = ["fcfs".to_string()];
+    let asked = Comparing {
+        file: "queue.yaml",
+        policies: &policies,
+        loads: &[0.3, 0.6],
+        settings: &settings,
+        journal: None,
+    };
+    let swept = Toy::compare(&queue, &asked, &None_ {}, &mut caller).unwrap();
+    let table = comparison_table(&swept.comparison, WIDTH);
+    assert!(table.contains("fcfs"), "{table}");
+}

@@ -1,0 +1,199 @@
+//! What a policy file says, for somebody who has never seen it.
+
+use std::fmt::Write as _;
+
+use super::{Table, bar, load, number, percent, within};
+use crate::artifact::{Method as _, Quantity as _, Standing};
+use crate::multiresource::artifact::{
+    Artifact, Checked, Choice, Claim, Family, Interval, MsrPolicy, Preemption, Quantity, Server,
+    ServerPolicy, Steadiness, unmet,
+};
+use crate::multiresource::workload::Workload;
+
+/// Schedules that are drawn; of the others it is said how many there are.
+const DRAWN: usize = 12;
+
+/// What the policy is for, its schedules as bars, when it switches, what it promises and how sure that
+/// is, and what it was compared with.
+pub fn show(checked: &Checked, width: usize) -> String {
+    let (artifact, site) = (checked.artifact(), checked.workload());
+    let mut text = purpose(artifact);
+    for (server, workload) in artifact.servers().zip(site.servers()) {
+        let _ = write!(text, "\n{}", of_server(artifact, server, workload, width));
+    }
+    let _ = write!(text, "\n{}", promises(artifact, checked, width));
+    for server in artifact.servers() {
+        if let Some(choice) = &server.making.choice {
+            let _ = write!(text, "\n{}", compared(choice, &artifact.workload.time_unit, width));
+        }
+    }
+    text + "\n`synth check` derives its numbers anew, `synth simulate` tries to refute what it promises.\n"
+}
+
+/// What it is for.
+fn purpose(artifact: &Artifact) -> String {
+    let workload = &artifact.workload;
+    let servers: u32 = workload.servers.iter().map(|s| s.count).sum();
+    let whole = match servers {
+        1 => "one server".to_string(),
+        many => format!("{many} servers of {} shapes", workload.servers.len()),
+    };
+    let mut text = format!(
+        "A scheduling policy for {} types of jobs on {whole}, made by {}.\n",
+        workload.types.len(),
+        artifact.provenance.tool
+    );
+    if let Some(source) = &workload.source {
+        let _ = writeln!(text, "Workload: {source}");
+    }
+    let proof = match &artifact.evidence.fleet {
+        Some(fleet) => (fleet.load, fleet.proven),
+        None => artifact
+            .servers()
+            .next()
+            .map_or((f64::NAN, false), |s| (s.certificate.load, s.certificate.proven)),
+    };
+    let best = match proof.1 {
+        true => "no policy can have less, which is proved",
+        false => "whether another policy can have less is not proved",
+    };
+    let _ = writeln!(text, "Load ρ = {}: {best}.", load(proof.0));
+    text
+}
+
+/// What one server does.
+fn of_server(artifact: &Artifact, server: Server<'_>, workload: &Workload, width: usize) -> String {
+    let mut text = String::new();
+    if artifact.one_server().is_none() {
+        let ServerPolicy { name, count, .. } = server.policy;
+        let _ = writeln!(text, "Each of the {count} servers of shape {name}:");
+    }
+    let _ = writeln!(text, "{}", words(&server.policy.rule, workload));
+    if let Some((schedules, weights)) = server.mix() {
+        let names = workload.types().iter().map(|t| t.name());
+        let header = names.chain(["of the time", ""]);
+        let mut table = Table::new(header).words(workload.types().len() + 1);
+        for (schedule, weight) in schedules.iter().zip(weights).take(DRAWN) {
+            let counts = schedule.iter().map(u32::to_string);
+            table.row(counts.chain([percent(*weight), bar(*weight)]));
+        }
+        let _ = writeln!(text, "\n{}", table.within(width));
+        if schedules.len() > DRAWN {
+            let _ = writeln!(text, "… and {} more schedules", schedules.len() - DRAWN);
+        }
+    }
+    text
+}
+
+/// When it switches.
+fn words(rule: &Family, workload: &Workload) -> String {
+    let unit = workload.time_unit();
+    match rule {
+        Family::Msr(policy) => msr(policy, unit),
+        Family::StaticQuickswap(policy) => {
+            let names = policy.cycle.iter().map(|i| workload.types()[*i].name());
+            let names: Vec<&str> = names.collect();
+            format!(
+                "Static Quickswap, without preemption: the types have their turns in the order {}.\nA turn ends when no more jobs of the type are left than its threshold, all in service, and\nanother type waits.",
+                names.join(", ")
+            )
+        }
+        Family::AdaptiveQuickswap(_) => "Adaptive Quickswap, without preemption: the largest jobs first, until others wait in vain.".into(),
+        Family::AdaptiveMsr(policy) => {
+            let s = policy.switching;
+            format!(
+                "Adaptive MSR, without preemption: it works on one schedule of the mix below at a time. It leaves\nit for the schedule that weighs most by queue lengths when the present one uses no more than\n{} of what it could (waste), or when the other weighs more than {} times as much plus {} jobs\n(margin, floor) and can start a job at once. While jobs of the schedule wait for room, others\nstart only if what would stay idle weighs less than {} jobs (patience).",
+                percent(s.waste),
+                number(1.0 + s.margin),
+                number(s.floor),
+                number(s.patience)
+            )
+        }
+        Family::Optimal(_) => "The optimum of a dynamic program: a table says for each number of waiting and running jobs what\nto start.".into(),
+    }
+}
+
+fn msr(policy: &MsrPolicy, unit: &str) -> String {
+    let way = match policy.preemption {
+        Preemption::None => "jobs run to their end, and those that the next schedule has no place for are waited for",
+        Preemption::Setup => "jobs are preempted, and their room is held for a setup time",
+        Preemption::Full => "jobs are preempted at no cost",
+    };
+    match policy.order.len() {
+        1 => "MSR: one schedule serves all types, and is never left.".into(),
+        count => format!(
+            "MSR: it works on {count} schedules in turn. A clock ends each after an exponential time, {} /{unit}\nswitches in all; {way}.",
+            number(policy.switching_rate)
+        ),
+    }
+}
+
+/// What it promises, and how sure that is.
+fn promises(artifact: &Artifact, checked: &Checked, width: usize) -> String {
+    let told = [
+        Quantity::MeanResponse,
+        Quantity::WeightedResponse,
+        Quantity::MeanNumber,
+        Quantity::ResponseP95,
+    ];
+    let envelope = checked.workload().envelope();
+    let mut table = Table::new(["promise", "of", "value", "how sure"]).words(0).words(1).wrapping(3);
+    let shown = artifact.claims.iter().filter(|c| c.server.is_none());
+    for claim in shown.filter(|c| told.contains(&c.quantity)) {
+        let row = claim.quantity.row();
+        let value = match claim.half_width {
+            Some(half_width) => within(claim.value, half_width),
+            None => number(claim.value),
+        };
+        table.row([
+            format!("{} [{}]", row.label, claim.unit),
+            claim.job_type.clone().unwrap_or("all".into()),
+            value,
+            how_sure(claim, envelope, artifact.preempts()),
+        ]);
+    }
+    format!("It promises\n{}\n", table.within(width))
+}
+
+fn how_sure(claim: &Claim, workload: &Workload, preempts: bool) -> String {
+    let job_type = claim.job_type.as_deref();
+    let unmet = unmet(&claim.holds_for, job_type, workload, preempts);
+    let own = &claim.holds_for.own;
+    let mut words = match claim.method.standing() {
+        Standing::Exact => "exact".to_string(),
+        Standing::Simulated => "simulated, 95 % interval".into(),
+        Standing::Bound => "a bound".into(),
+        Standing::Approximation => "an approximation".into(),
+    };
+    if let Some(as_if) = unmet.words() {
+        let _ = write!(words, ", if {as_if}");
+    }
+    if own.backfill.is_some() {
+        words += ", without the backfilling with which it runs";
+    }
+    words
+}
+
+/// What it was compared with.
+fn compared(choice: &Choice, unit: &str, width: usize) -> String {
+    let value = format!("E[T] [{unit}]");
+    let mut table = Table::new(["It was compared with", &value, "times"]).words(0);
+    for candidate in &choice.candidates {
+        let interval = |i: Option<_>| i.map_or("–".into(), |i: Interval| within(i.mean, i.half_width));
+        table.row([
+            candidate.name.clone(),
+            match candidate.outcome {
+                Steadiness::Steady => interval(candidate.value),
+                Steadiness::Unsettled => "unsettled".into(),
+                Steadiness::Unstable => "unstable".into(),
+            },
+            interval(candidate.ratio),
+        ]);
+    }
+    format!(
+        "{}\nin {:.2e} simulated events, seed {}\n",
+        table.within(width),
+        choice.events as f64,
+        choice.seed
+    )
+}

@@ -102,9 +102,15 @@
 pub mod artifact;
 pub mod ctmc;
 pub mod document;
+#[cfg(feature = "cli")]
+pub mod kind;
+#[cfg(feature = "cli")]
+pub mod kinds;
 pub mod law;
 pub mod multiresource;
 pub mod number;
 #[cfg(feature = "cli")]
 pub mod report;
 pub mod simulation;
+#[cfg(feature = "cli")]
+pub mod typed;

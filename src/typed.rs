@@ -102,7 +102,9 @@ pub fn positive(text: &str) -> Result<f64, String> {
 pub fn at_least_one(text: &str) -> Result<f64, String> {
     match positive(text)? {
         ratio if ratio >= 1.0 => Ok(ratio),
-        _ => Err(format!("`{text}`: the larger over the smaller is 1 at least")),
+        _ => Err(format!(
+            "`{text}`: the larger over the smaller is 1 at least"
+        )),
     }
 }
 

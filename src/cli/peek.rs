@@ -28,7 +28,9 @@ fn named_in(file: &Path) -> Option<String> {
     let text = String::from_utf8_lossy(&bytes);
     let line = |line: &str| {
         let line = line.strip_prefix("  ").unwrap_or(line);
-        let value = line.strip_prefix("kind:").or(line.strip_prefix("\"kind\":"))?;
+        let value = line
+            .strip_prefix("kind:")
+            .or(line.strip_prefix("\"kind\":"))?;
         let value = value.split('#').next()?.trim().trim_end_matches(',');
         Some(value.trim_matches(['"', '\'']).to_string())
     };

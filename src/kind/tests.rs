@@ -13,7 +13,7 @@ use crate::artifact::{
     self, Claim, Findings, HoldsFor, Method, Standing, Subject, is_close, quantities,
 };
 use crate::report::{Shares, WIDTH, comparison_table, number};
-use crate::simulation::sweep::{Budgets, Cells, Entrant, Header, JournalError, sweep};
+use crate::simulation::sweep::{self, Budgets, Cells, Entrant, Header, JournalError};
 use crate::simulation::tests::{Own, run};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,7 +31,7 @@ struct Queue {
 struct Nothing {}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-enum Closed {
+pub enum Closed {
     Form,
 }
 
@@ -42,11 +42,11 @@ impl Method for Closed {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-struct Always {}
+pub struct Always {}
 
 quantities! {
     /// What is claimed of it.
-    enum Told: Closed, Always, ();
+    pub enum Told: Closed, Always, ();
 
     /// E\[T\].
     Response: "mean_response", "mean response", Time, [All], ();
@@ -68,7 +68,10 @@ impl Content for Toy {
         let terms = (1..10_000).map(|n| f64::from(n) * rho.powi(n) * (1.0 - rho));
         let expected = terms.sum::<f64>() / rho;
         if !is_close(claim.value, expected, 1e-9) {
-            findings.add("claims[0].value", format!("{}, expected {expected}", claim.value));
+            findings.add(
+                "claims[0].value",
+                format!("{}, expected {expected}", claim.value),
+            );
         }
         Some(artifact.workload.clone())
     }
@@ -111,7 +114,13 @@ impl Kind for Toy {
         }
         let value = 1.0 / (1.0 - rho);
         let holds_for = HoldsFor::default();
-        let claim = Claim::new(Told::Response, Subject::ALL, (value, "s"), Closed::Form, holds_for);
+        let claim = Claim::new(
+            Told::Response,
+            Subject::ALL,
+            (value, "s"),
+            Closed::Form,
+            holds_for,
+        );
         let nothing = || Nothing {};
         let made = Artifact::new(queue.clone(), nothing(), vec![claim], nothing(), nothing());
         Ok(Answer::Policy(Box::new(made), number(value)))
@@ -175,10 +184,22 @@ impl Kind for Toy {
                 events: settings.events,
                 time_seconds: None,
             },
-            policies: asked.policies.iter().cloned().map(|name| Entrant { name, digest: None }).collect(),
+            policies: asked
+                .policies
+                .iter()
+                .cloned()
+                .map(|name| Entrant { name, digest: None })
+                .collect(),
             loads: asked.loads.to_vec(),
         };
-        Ok(sweep::sweep(header, &At(settings), None, false, &settings.interrupt, |_| ())?)
+        Ok(sweep::sweep(
+            header,
+            &At(settings),
+            None,
+            false,
+            &settings.interrupt,
+            |_| (),
+        )?)
     }
 
     fn besides(_: &Queue) -> Besides<'_, Own, ()> {
@@ -217,12 +238,7 @@ impl Cells for At<'_> {
         Ok(load)
     }
 
-    fn run(
-        &self,
-        load: &f64,
-        _: usize,
-        _: &mut dyn FnMut(Progress),
-    ) -> Result<Run<Own>, String> {
+    fn run(&self, load: &f64, _: usize, _: &mut dyn FnMut(Progress)) -> Result<Run<Own>, String> {
         Ok(run(*load, self.0))
     }
 }

@@ -8,6 +8,8 @@
 #[cfg(feature = "synthesis")]
 pub mod analysis;
 pub mod artifact;
+#[cfg(feature = "cli")]
+pub mod command;
 #[cfg(feature = "synthesis")]
 pub mod modulation;
 #[cfg(feature = "synthesis")]
@@ -24,3 +26,5 @@ pub mod synthesis;
 #[cfg(feature = "synthesis")]
 pub mod verbs;
 pub mod workload;
+
+pub use artifact::Multiresource;

@@ -50,4 +50,4 @@ pub(crate) use tournament::Tournament;
 pub(crate) use verdict::{Found, Measuring, judge_all};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

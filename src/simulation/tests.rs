@@ -129,12 +129,14 @@ impl Replication for Queue {
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct Own {
-    found_empty: Option<Estimate>,
+/// What it measures besides.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Own {
+    pub found_empty: Option<Estimate>,
 }
 
-fn run(rate: f64, settings: &Settings) -> Run<Own> {
+/// A run of M/M/1 at this arrival rate, with sizes of mean 1.
+pub(crate) fn run(rate: f64, settings: &Settings) -> Run<Own> {
     let class = Class {
         name: "a".into(),
         arrival_rate: rate,

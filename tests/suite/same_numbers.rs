@@ -9,6 +9,9 @@ use serde_json::Value;
 
 use crate::common::{code, stderr, stdout, synth};
 
+/// Quantity, shape of servers, type, number of jobs, value.
+type Told = (String, Option<String>, Option<String>, Option<u64>, f64);
+
 /// What was claimed of a model's policy.
 #[derive(Deserialize)]
 struct Recorded {
@@ -18,7 +21,7 @@ struct Recorded {
     /// How long that took, about.
     seconds: f64,
     /// Quantity, server, type, number of jobs, value.
-    claims: Vec<(String, Option<String>, Option<String>, Option<u64>, f64)>,
+    claims: Vec<Told>,
 }
 
 /// What takes longer than this is left out.

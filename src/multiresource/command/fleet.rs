@@ -1,8 +1,8 @@
 //! The policy of a fleet.
 
+use super::boxed;
 use super::names::{Balance, Family};
 use super::synthesize::Wishes;
-use super::boxed;
 use crate::kind::{Answer, Caller, Given, Word};
 use crate::multiresource::artifact::Multiresource;
 use crate::multiresource::report;
@@ -41,10 +41,7 @@ fn only_msr(wishes: &Wishes) -> Result<(), String> {
     let typed = [
         ("--cycle", wishes.cycle.is_some()),
         ("--thresholds", wishes.thresholds.is_some()),
-        (
-            "--max-slowdown-ratio",
-            wishes.max_slowdown_ratio.is_some(),
-        ),
+        ("--max-slowdown-ratio", wishes.max_slowdown_ratio.is_some()),
         ("--explain", wishes.explain),
         ("--balance", wishes.balance != Balance::Load),
         ("--weights", wishes.weights.is_some()),

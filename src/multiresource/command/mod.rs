@@ -175,7 +175,8 @@ impl Kind for Multiresource {
     }
 }
 
-const NO_FLEET: &str = "this is for one server, and the workload is a fleet: give a workload of one server";
+const NO_FLEET: &str =
+    "this is for one server, and the workload is a fleet: give a workload of one server";
 
 const DYNAMIC: &str = "solving the dynamic program";
 
@@ -203,14 +204,18 @@ fn boxed(error: VerbError) -> Box<dyn Error> {
 }
 
 /// What a verb is doing, in words.
-fn doing(step: &Doing) -> String {
+fn doing(step: &Doing<'_>) -> String {
     match step {
         Doing::Program => "solving the program".into(),
         Doing::Dynamic(None) => DYNAMIC.into(),
         Doing::Dynamic(Some(step)) => report::optimum_step(step),
-        Doing::Candidates(None) => "simulating candidates".into(),
+        Doing::Analysed(..) | Doing::Candidates(None) => "simulating candidates".into(),
         Doing::Candidates(Some(stage)) => {
-            format!("{} ({:.0} % of the budget)", stage.what, 100.0 * stage.spent)
+            format!(
+                "{} ({:.0} % of the budget)",
+                stage.what,
+                100.0 * stage.spent
+            )
         }
         Doing::Simulating(name) => format!("simulating {name}"),
     }

@@ -78,7 +78,7 @@ impl Arguments {
             },
             settings: &settings,
         };
-        let hears = |step: Doing| {
+        let hears = |step: Doing<'_>| {
             if !matches!(step, Doing::Program) {
                 caller.hear(Word::Interruptible);
             }
@@ -91,7 +91,9 @@ impl Arguments {
         Ok(Answered {
             table: report::optimum(&least, asking.objective, caller.width) + "\n",
             documents: output.map(|file| (file, document.clone())).collect(),
-            notes: failures.map(|(name, why)| format!("{name}: {why}")).collect(),
+            notes: failures
+                .map(|(name, why)| format!("{name}: {why}"))
+                .collect(),
             negative: !least.failures.is_empty(),
         })
     }

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::names::{Backfill, Balance, EmptySlots, Family, Objective, Preemption, weight};
-use super::{boxed, hears, renewal::Earlier};
+use super::renewal::Earlier;
+use super::{boxed, doing};
 use crate::kind::{Answer, Caller, Given, Word};
 use crate::multiresource::artifact::{self, Multiresource, Route};
 use crate::multiresource::program::{Balancing, Limits};
 use crate::multiresource::report;
 use crate::multiresource::synthesis::{self, Families, MsfqOutlook, Options};
-use crate::multiresource::verbs::{self, How, Made, Request, VerbError, Wanted};
+use crate::multiresource::verbs::{self, Doing, How, Made, Request, VerbError, Wanted};
 use crate::multiresource::workload::{Described, Workload};
 use crate::typed::{at_least_one, count, positive, seconds};
 
@@ -113,7 +114,9 @@ impl Wishes {
     /// What is asked of an MSR policy.
     pub(super) fn options(&self) -> Result<Options, String> {
         let nodes = Limits::default().nodes;
-        let preemption = self.preemption.ok_or("give --preemption none, full or setup")?;
+        let preemption = self
+            .preemption
+            .ok_or("give --preemption none, full or setup")?;
         Ok(Options {
             setup_rate: self.setup_rate,
             switching_rate: self.switching_rate,
@@ -217,7 +220,6 @@ impl Wishes {
     }
 }
 
-
 /// Makes a policy.
 pub fn synthesize(
     workload: &Described,
@@ -258,7 +260,17 @@ fn server(
         max_slowdown_ratio: wishes.max_slowdown_ratio,
         interrupt: caller.interrupt.clone(),
     };
-    let made = match verbs::synthesize(workload, &request, hears(workload, caller)).map_err(boxed)? {
+    let hears = |step: Doing<'_>| {
+        if !matches!(step, Doing::Program) {
+            caller.hear(Word::Interruptible);
+        }
+        if let Doing::Analysed(made, schedules) = step {
+            let told = report::at_once(workload, made, schedules, caller.width);
+            caller.hear(Word::Known(&told));
+        }
+        caller.hear(Word::Doing(&doing(&step)));
+    };
+    let made = match verbs::synthesize(workload, &request, hears).map_err(boxed)? {
         verbs::Answer::Policy(made) => made,
         verbs::Answer::Refused(refusal) => {
             return Ok(Answer::Refused {
@@ -280,12 +292,7 @@ fn server(
 }
 
 /// The quantities of the paper that the family is from.
-fn explained(
-    workload: &Workload,
-    made: &Made,
-    options: &Options,
-    width: usize,
-) -> Given<String> {
+fn explained(workload: &Workload, made: &Made, options: &Options, width: usize) -> Given<String> {
     Ok(match &made.how {
         How::Analysed(analysed) => {
             let bounds = synthesis::paper_bounds(workload, &analysed.policy)?;

@@ -3,21 +3,17 @@ use std::fmt::Write as _;
 use super::{Table, estimate, number, synthesis, within};
 use crate::multiresource::artifact::{Candidate, Choice, Interval, Objective, Steadiness};
 use crate::multiresource::synthesis::{Chosen, MsfqOutlook};
-use crate::multiresource::verbs::{Made, Stability};
+use crate::multiresource::verbs::Stability;
 use crate::multiresource::workload::Workload;
 
 /// The summary of a policy that was chosen by simulation.
 pub(super) fn choice(
     workload: &Workload,
-    made: &Made,
     chosen: &Chosen,
     stability: Stability,
     width: usize,
 ) -> String {
-    let mut text = match &chosen.made {
-        Some(analysed) => synthesis::analysed(workload, made, analysed, width) + "\n",
-        None => synthesis::heading(workload, made, None) + "\n",
-    };
+    let mut text = String::new();
     if let Some(record) = &chosen.server().making.choice {
         text += &compared(workload, record, width);
         text += &verdict(record);
@@ -26,9 +22,11 @@ pub(super) fn choice(
         let _ = writeln!(text, "not considered: {why}");
     }
     let _ = writeln!(text, "{}", told(stability));
-    if chosen.made.is_none() {
-        let _ = write!(text, "\n{}", by_type(workload, chosen, width));
-    }
+    let of_policy = match &chosen.made {
+        Some(analysed) => synthesis::of_loop(workload, analysed, width),
+        None => format!("\n{}", by_type(workload, chosen, width)),
+    };
+    text += &of_policy;
     text
 }
 

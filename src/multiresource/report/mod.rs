@@ -9,6 +9,7 @@ mod cost;
 mod fleet;
 mod optimum;
 mod rules;
+mod show;
 mod simulation;
 mod sweep;
 mod synthesis;
@@ -21,9 +22,10 @@ pub use cost::explain;
 pub use fleet::{fleet, fleet_refusal};
 pub use optimum::{optimum, optimum_step};
 pub use rules::rules;
+pub use show::show;
 pub use simulation::{notes, simulation};
 pub use sweep::{sweep_csv, sweep_plot};
-pub use synthesis::{made, refusal};
+pub use synthesis::{at_once, made, refusal};
 pub use validity::valid;
 
 pub use crate::report::{

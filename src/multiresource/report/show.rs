@@ -24,7 +24,11 @@ pub fn show(checked: &Checked, width: usize) -> String {
     let _ = write!(text, "\n{}", promises(artifact, checked, width));
     for server in artifact.servers() {
         if let Some(choice) = &server.making.choice {
-            let _ = write!(text, "\n{}", compared(choice, &artifact.workload.time_unit, width));
+            let _ = write!(
+                text,
+                "\n{}",
+                compared(choice, &artifact.workload.time_unit, width)
+            );
         }
     }
     text + "\n`synth check` derives its numbers anew, `synth simulate` tries to refute what it promises.\n"
@@ -48,10 +52,9 @@ fn purpose(artifact: &Artifact) -> String {
     }
     let proof = match &artifact.evidence.fleet {
         Some(fleet) => (fleet.load, fleet.proven),
-        None => artifact
-            .servers()
-            .next()
-            .map_or((f64::NAN, false), |s| (s.certificate.load, s.certificate.proven)),
+        None => artifact.servers().next().map_or((f64::NAN, false), |s| {
+            (s.certificate.load, s.certificate.proven)
+        }),
     };
     let best = match proof.1 {
         true => "no policy can have less, which is proved",
@@ -115,7 +118,9 @@ fn words(rule: &Family, workload: &Workload) -> String {
 
 fn msr(policy: &MsrPolicy, unit: &str) -> String {
     let way = match policy.preemption {
-        Preemption::None => "jobs run to their end, and those that the next schedule has no place for are waited for",
+        Preemption::None => {
+            "jobs run to their end, and those that the next schedule has no place for are waited for"
+        }
         Preemption::Setup => "jobs are preempted, and their room is held for a setup time",
         Preemption::Full => "jobs are preempted at no cost",
     };
@@ -137,7 +142,10 @@ fn promises(artifact: &Artifact, checked: &Checked, width: usize) -> String {
         Quantity::ResponseP95,
     ];
     let envelope = checked.workload().envelope();
-    let mut table = Table::new(["promise", "of", "value", "how sure"]).words(0).words(1).wrapping(3);
+    let mut table = Table::new(["promise", "of", "value", "how sure"])
+        .words(0)
+        .words(1)
+        .wrapping(3);
     let shown = artifact.claims.iter().filter(|c| c.server.is_none());
     for claim in shown.filter(|c| told.contains(&c.quantity)) {
         let row = claim.quantity.row();
@@ -179,7 +187,8 @@ fn compared(choice: &Choice, unit: &str, width: usize) -> String {
     let value = format!("E[T] [{unit}]");
     let mut table = Table::new(["It was compared with", &value, "times"]).words(0);
     for candidate in &choice.candidates {
-        let interval = |i: Option<_>| i.map_or("–".into(), |i: Interval| within(i.mean, i.half_width));
+        let interval =
+            |i: Option<_>| i.map_or("–".into(), |i: Interval| within(i.mean, i.half_width));
         table.row([
             candidate.name.clone(),
             match candidate.outcome {

@@ -7,7 +7,7 @@ use super::choice::choice;
 use super::cost::{conditions, cost_table, what_if};
 use super::{Table, bar, claim, load, number, percent};
 use crate::multiresource::artifact::{
-    Method, MsrPolicy, Objective, Preemption, Proven, Quantity, unmet,
+    CertificateRecord, Method, MsrPolicy, Objective, Preemption, Proven, Quantity, unmet,
 };
 use crate::multiresource::program::{Exact, LOAD_MARGIN, PROOF_GAP};
 use crate::multiresource::schedule::Fluid;
@@ -19,32 +19,54 @@ use crate::multiresource::workload::{JobType, Workload};
 pub fn made(workload: &Workload, made: &Made, width: usize) -> String {
     match &made.how {
         How::Analysed(synthesis) => analysed(workload, made, synthesis, width),
-        How::Chosen(chosen, stability) => choice(workload, made, chosen, *stability, width),
+        How::Chosen(chosen, stability) => choice(workload, chosen, *stability, width),
     }
 }
 
-/// The summary of a policy whose costs were analysed.
-pub(super) fn analysed(
+/// What is known before anything is simulated: the load, and what the MSR policy costs.
+pub fn at_once(
     workload: &Workload,
-    made: &Made,
     synthesis: &Synthesis,
+    schedules: Schedules,
     width: usize,
 ) -> String {
-    let mut text = heading(workload, made, synthesis.exact.as_ref());
+    let certificate = synthesis.artifact.the_server().certificate;
+    let exact = synthesis.exact.as_ref();
+    let mut text = heading(workload, certificate, &synthesis.fluid, schedules, exact);
+    text += &of_loop(workload, synthesis, width);
+    text + "This is the policy of the family msr. Now the families are tuned and compared by simulation.\n"
+}
+
+/// The summary of a policy whose costs were analysed.
+fn analysed(workload: &Workload, made: &Made, synthesis: &Synthesis, width: usize) -> String {
+    let certificate = made.artifact.the_server().certificate;
+    let exact = synthesis.exact.as_ref();
+    let mut text = heading(workload, certificate, &made.fluid, made.schedules, exact);
     text += &balance(workload, made);
-    let loops = loop_table(workload, &synthesis.policy, width);
-    let _ = writeln!(text, "\n{loops}\n");
-    let _ = writeln!(text, "{}", movement(workload, synthesis));
-    let _ = writeln!(text, "\n{}", cost_table(workload, synthesis, width));
-    let _ = writeln!(text, "{}", conditions(workload, synthesis));
-    let _ = write!(text, "{}", what_if(workload, synthesis, width));
-    text
+    text += &of_loop(workload, synthesis, width);
+    text + &what_if(workload, synthesis, width)
+}
+
+/// Its loop, how it moves, and what it costs.
+pub(super) fn of_loop(workload: &Workload, synthesis: &Synthesis, width: usize) -> String {
+    format!(
+        "\n{}\n\n{}\n\n{}\n{}\n",
+        loop_table(workload, &synthesis.policy, width),
+        movement(workload, synthesis),
+        cost_table(workload, synthesis, width),
+        conditions(workload, synthesis)
+    )
 }
 
 /// The load with its proof, exactly where there are fractions (which may be too long for the
 /// artifact), and the number of schedules.
-pub(super) fn heading(workload: &Workload, made: &Made, exact: Option<&Exact>) -> String {
-    let certificate = made.artifact.the_server().certificate;
+fn heading(
+    workload: &Workload,
+    certificate: &CertificateRecord,
+    fluid: &Fluid,
+    schedules: Schedules,
+    exact: Option<&Exact>,
+) -> String {
     let written = certificate.exact.as_ref();
     let exactly =
         exact.is_some_and(Exact::is_proven) || written.is_some_and(|e| e.proven == Proven::Optimum);
@@ -60,8 +82,8 @@ pub(super) fn heading(workload: &Workload, made: &Made, exact: Option<&Exact>) -
         "load ρ = {}{}  ({proof})\n{}\n{}\n",
         written.map_or(String::new(), |e| fraction(e.load.exact())),
         load(certificate.load),
-        bottleneck(workload, &made.fluid),
-        schedulable_set(made.schedules)
+        bottleneck(workload, fluid),
+        schedulable_set(schedules)
     )
 }
 

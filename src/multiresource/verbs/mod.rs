@@ -28,7 +28,7 @@ use crate::multiresource::artifact::{ArtifactError, Finding};
 use crate::multiresource::optimum::{OptimumError, Step};
 use crate::multiresource::program::ProgramError;
 use crate::multiresource::simulator::{Failure, Run, Settings};
-use crate::multiresource::synthesis::{ChoiceError, Stage, SynthesisError};
+use crate::multiresource::synthesis::{ChoiceError, Stage, Synthesis, SynthesisError};
 use crate::simulation::Ending;
 use crate::simulation::sweep::JournalError;
 
@@ -38,7 +38,7 @@ pub enum Doing<'a> {
     /// The program and the exact analysis.
     Program,
     /// The MSR policy is analysed: what is exact is known before anything is simulated.
-    Analysed(&'a Made),
+    Analysed(&'a Synthesis, Schedules),
     /// The dynamic program; no step at its beginning.
     Dynamic(Option<Step>),
     /// Candidates are simulated; no stage at the beginning.

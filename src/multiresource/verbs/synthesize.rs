@@ -136,8 +136,11 @@ pub fn synthesize(
         Outcome::Overloaded(overload) => return Ok(refusal(workload, overload, true)),
         Outcome::Undecided(overload) => return Ok(refusal(workload, overload, false)),
     };
+    if request.wanted == Wanted::Msr {
+        return made_by(workload, made.artifact.clone(), How::Analysed(made));
+    }
+    progress(Doing::Analysed(&made, Schedules::of(workload)));
     let families = match &request.wanted {
-        Wanted::Msr => return made_by(workload, made.artifact.clone(), How::Analysed(made)),
         Wanted::Optimal => {
             progress(Doing::Dynamic(None));
             let mut hears = |step| progress(Doing::Dynamic(Some(step)));
@@ -145,6 +148,7 @@ pub fn synthesize(
             Families::Given(Box::new(table))
         }
         Wanted::Simulated(families) => families.clone(),
+        Wanted::Msr => Families::All,
     };
     let choice = ChoiceOptions {
         families,

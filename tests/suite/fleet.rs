@@ -513,12 +513,12 @@ fn faulty_policies_are_refused_at_their_place() {
             "workload.digest: digest",
         ),
         (
-            "/policy/shapes",
+            "/policy/servers",
             &swap,
             "policy.servers[0].name: `gpu`, expected `big`",
         ),
         (
-            "/policy/shapes",
+            "/policy/servers",
             &drop_last,
             "policy.servers: 1 entries, expected 2",
         ),

@@ -178,7 +178,7 @@ impl Found {
     }
 
     /// The same shown as the fraction below, for a claimed percentile that was measured to be this.
-    pub fn of_percentile(self, measured: f64) -> Self {
+    pub fn for_percentile(self, measured: f64) -> Self {
         Found {
             measured: Estimate {
                 mean: 1.0 - self.measured.mean,

@@ -9,9 +9,6 @@ use serde_json::Value;
 
 use crate::common::{code, stderr, stdout, synth};
 
-/// Quantity, shape of servers, type, number of jobs, value.
-type Told = (String, Option<String>, Option<String>, Option<u64>, f64);
-
 /// What was claimed of a model's policy.
 #[derive(Deserialize)]
 struct Recorded {
@@ -20,9 +17,11 @@ struct Recorded {
     options: Vec<String>,
     /// How long that took, about.
     seconds: f64,
-    /// Quantity, server, type, number of jobs, value.
-    claims: Vec<Told>,
+    claims: Vec<Row>,
 }
+
+/// Quantity, server, type, number of jobs, value.
+type Row = (String, Option<String>, Option<String>, Option<u64>, f64);
 
 /// What takes longer than this is left out.
 const LONGEST: f64 = 1.0;

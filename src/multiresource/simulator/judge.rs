@@ -92,7 +92,7 @@ impl Measuring<Quantity> for Judge<'_> {
                 let found = of_type?.1;
                 let p = 1.0 - claim.quantity.row().measure.percentile()?;
                 let above = Found::above(self.above(claim)?, p, &found.mean_response?);
-                Some(self.settled(claim, above.of_percentile(found.percentiles?[place])))
+                Some(self.settled(claim, above.for_percentile(found.percentiles?[place])))
             }
             Measure::Nothing(_) => None,
         }

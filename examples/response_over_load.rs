@@ -8,9 +8,9 @@
 //! prints the points.
 //!
 //! # Points
-//! Each has a 95 % interval of at most 1 %, or as many events as allowed. A run that is too short for a
-//! mean is made again with more events: where switching costs nothing, at low load, nMSR switches a
-//! thousand times a second, and nearly all events are switches. A point without a steady state
+//! Each has a 95 % interval of at most 1 %, or as many events as allowed. A run that is too short is
+//! made again with more events: where switching costs nothing, at low load, nMSR switches a thousand
+//! times a second, and nearly all events are switches. A point without a steady state
 //! is left out, and only that one; the legend says where.
 //!
 //! # The bound
@@ -27,7 +27,7 @@ use std::{error::Error, path::Path, time::Duration};
 use plotters::prelude::*;
 use synth::multiresource::artifact::{Objective, Preemption};
 use synth::multiresource::optimum::{Limits, optimum};
-use synth::multiresource::simulator::{Contender, Estimate, Health, Run, Settings};
+use synth::multiresource::simulator::{Contender, Ending, Estimate, Health, Run, Settings};
 use synth::multiresource::synthesis::{
     ChoiceOptions, Families, Options, Outcome, choose, synthesize,
 };
@@ -37,8 +37,9 @@ const LOADS: [f64; 16] = [
     0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.825, 0.85, 0.875, 0.9, 0.925, 0.95,
 ];
 
-/// Events of a run [at first, at most].
-const EVENTS: [u64; 2] = [100_000_000, 800_000_000];
+/// Events of a run \[at first, of one that has a mean, of one that has none\]; four times as many from
+/// one to the next.
+const EVENTS: [u64; 3] = [20_000_000, 80_000_000, 320_000_000];
 
 const BOUND_COLOR: RGBColor = RGBColor(110, 110, 110);
 
@@ -109,9 +110,9 @@ fn at(workload: &Workload, load: f64) -> Result<Workload, Box<dyn Error>> {
     Ok(workload.scaled(load / 0.9)?)
 }
 
-/// A run that is long enough to have a mean, if the policy has a steady state.
+/// A run that is long enough to have a precise mean, if the policy has a steady state.
 fn run(contender: &Contender, workload: &Workload) -> Result<Run, Box<dyn Error>> {
-    let [mut events, most] = EVENTS;
+    let [mut events, precise, most] = EVENTS;
     loop {
         let settings = Settings {
             events,
@@ -119,10 +120,15 @@ fn run(contender: &Contender, workload: &Workload) -> Result<Run, Box<dyn Error>
             ..Settings::default()
         };
         let run = contender.simulate(workload, &settings, |_| ())?;
-        if run.health != Health::Unsettled || events >= most {
+        let enough = match run.health {
+            Health::Settled => run.ending == Ending::Precision || events >= precise,
+            Health::Unsettled => events >= most,
+            Health::Unstable => true,
+        };
+        if enough {
             return Ok(run);
         }
-        events = (2 * events).min(most);
+        events *= 4;
     }
 }
 

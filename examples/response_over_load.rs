@@ -24,7 +24,10 @@
 use std::sync::atomic::AtomicBool;
 use std::{error::Error, path::Path, time::Duration};
 
+use plotters::coord::combinators::{LogCoord, WithKeyPoints};
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
+use plotters::style::TextStyle;
 use synth::multiresource::artifact::{Objective, Preemption};
 use synth::multiresource::optimum::{Limits, optimum};
 use synth::multiresource::simulator::{Contender, Ending, Estimate, Health, Run, Settings};
@@ -60,8 +63,17 @@ struct Curve {
     rule: Rule,
 }
 
-/// A mean at each load; where there is none, whether that is because there is no steady state.
-type Points = Vec<(f64, Result<Estimate, Health>)>;
+/// A mean at each load; none without a steady state.
+type Points = Vec<(f64, Option<Estimate>)>;
+
+/// A load, the bound there, and whether the dynamic program ended with the optimum known to .5 %.
+type Bound = (f64, f64, bool);
+
+/// Whether an interval is narrow enough to be drawn: a queue that fills for as long as the run lasts may
+/// still look settled.
+fn is_telling(mean: &Estimate) -> bool {
+    mean.half_width < 0.2 * mean.mean
+}
 
 impl Rule {
     fn contender(&self, workload: &Workload) -> Result<Contender, Box<dyn Error>> {
@@ -94,10 +106,10 @@ impl Curve {
         for load in LOADS {
             let scaled = at(workload, load)?;
             let run = run(&self.rule.contender(&scaled)?, &scaled)?;
-            let point = run.mean_response.ok_or(run.health);
+            let point = run.mean_response.filter(is_telling);
             match &point {
-                Ok(e) => println!("{} {load} {:.3} ± {:.3}", self.label, e.mean, e.half_width),
-                Err(health) => println!("{} {load} {health:?}", self.label),
+                Some(e) => println!("{} {load} {:.3} ± {:.3}", self.label, e.mean, e.half_width),
+                None => println!("{} {load} {:?}", self.label, run.health),
             }
             points.push((load, point));
         }
@@ -132,8 +144,8 @@ fn run(contender: &Contender, workload: &Workload) -> Result<Run, Box<dyn Error>
     }
 }
 
-/// The bound at each load, and whether the dynamic program ended with the optimum known to .5 %.
-fn bound(workload: &Workload) -> Result<Vec<(f64, f64, bool)>, Box<dyn Error>> {
+/// The bound at each load.
+fn bounds(workload: &Workload) -> Result<Vec<Bound>, Box<dyn Error>> {
     let limits = Limits {
         states: 1_000_000,
         sweeps: 6_000,
@@ -157,20 +169,16 @@ fn bound(workload: &Workload) -> Result<Vec<(f64, f64, bool)>, Box<dyn Error>> {
 
 /// The curve's line in the legend, with the loads where it has no point.
 fn legend(curve: &Curve, points: &Points) -> String {
-    let drawn = points.iter().rposition(|(_, point)| point.is_ok());
+    let drawn = points.iter().rposition(|(_, point)| point.is_some());
     let (first, rest) = points.split_at(drawn.map_or(0, |last| last + 1));
-    let gaps = first.iter().filter(|(_, point)| point.is_err());
+    let gaps = first.iter().filter(|(_, point)| point.is_none());
     let gaps: Vec<String> = gaps.map(|(load, _)| number(*load)).collect();
     let mut missing = Vec::new();
     if !gaps.is_empty() {
         missing.push(format!("no mean at ρ = {}", gaps.join(", ")));
     }
-    if let Some((load, Err(health))) = rest.first() {
-        let why = match health {
-            Health::Unstable => "no steady state seen",
-            _ => "not settled",
-        };
-        missing.push(format!("{why} from ρ = {} on", number(*load)));
+    if let Some((load, _)) = rest.first() {
+        missing.push(format!("no steady state from ρ = {} on", number(*load)));
     }
     match missing.is_empty() {
         true => curve.label.into(),
@@ -182,20 +190,21 @@ fn number(x: f64) -> String {
     x.to_string().trim_start_matches('0').into()
 }
 
-fn draw(
-    path: &Path,
-    curves: &[(Curve, Points)],
-    bounds: &[(f64, f64, bool)],
-) -> Result<(), Box<dyn Error>> {
-    let font = |size: u32| {
-        ("sans-serif", size)
-            .into_font()
-            .color(&RGBColor(40, 40, 40))
-    };
-    let lowest = 0.9;
+type Chart<'a> =
+    ChartContext<'a, SVGBackend<'a>, Cartesian2d<RangedCoordf64, WithKeyPoints<LogCoord<f64>>>>;
+
+/// The bottom of the picture \[s\].
+const LOWEST: f64 = 0.9;
+
+fn font(size: u32) -> TextStyle<'static> {
+    let font = ("sans-serif", size).into_font();
+    font.color(&RGBColor(40, 40, 40))
+}
+
+fn draw(path: &Path, curves: &[(Curve, Points)], bounds: &[Bound]) -> Result<(), Box<dyn Error>> {
     let root = SVGBackend::new(path, (800, 520)).into_drawing_area();
     root.fill(&WHITE)?;
-    let times = (lowest..60.0_f64).log_scale();
+    let times = (LOWEST..60.0_f64).log_scale();
     let times = times.with_key_points(vec![1.0, 2.0, 5.0, 10.0, 20.0, 50.0]);
     let mut chart = ChartBuilder::on(&root)
         .margin(18)
@@ -203,7 +212,7 @@ fn draw(
         .y_label_area_size(62)
         .build_cartesian_2d(0.05..1.0_f64, times)?;
     let ends = [bounds.last(), bounds.first()].into_iter().flatten();
-    let corners = ends.map(|&(load, ..)| (load, lowest));
+    let corners = ends.map(|&(load, ..)| (load, LOWEST));
     let line = bounds.iter().map(|&(load, value, _)| (load, value));
     let below: Vec<(f64, f64)> = line.chain(corners).collect();
     chart.draw_series([Polygon::new(below, RGBColor(238, 238, 238))])?;
@@ -218,24 +227,45 @@ fn draw(
         .label_style(font(15))
         .axis_desc_style(font(16))
         .draw()?;
-    for (curve, points) in curves.iter().rev() {
-        let color = curve.color;
-        let width = if let Rule::Chosen = curve.rule { 4 } else { 2 };
-        // A missing point breaks the line.
-        for segment in points.split(|(_, point)| point.is_err()) {
-            let means = segment
-                .iter()
-                .filter_map(|(load, point)| Some((*load, point.as_ref().ok()?.mean)));
-            chart.draw_series(LineSeries::new(means, color.stroke_width(width)))?;
-        }
-        let settled = points
-            .iter()
-            .filter_map(|(load, point)| Some((*load, point.as_ref().ok()?)));
-        chart.draw_series(settled.map(|(load, e)| {
-            let (low, high) = (e.mean - e.half_width, e.mean + e.half_width);
-            ErrorBar::new_vertical(load, low, e.mean, high, color.filled(), 7)
-        }))?;
+    for (curve, points) in curves {
+        draw_curve(&mut chart, curve, points)?;
     }
+    draw_bound(&mut chart, bounds)?;
+    name_curves(&mut chart, curves, bounds)?;
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperLeft)
+        .background_style(WHITE)
+        .margin(16)
+        .legend_area_size(32)
+        .label_font(font(16))
+        .draw()?;
+    root.present()?;
+    Ok(())
+}
+
+/// A missing point breaks the line.
+fn draw_curve(chart: &mut Chart<'_>, curve: &Curve, points: &Points) -> Result<(), Box<dyn Error>> {
+    let color = curve.color;
+    let width = if let Rule::Chosen = curve.rule { 4 } else { 2 };
+    for segment in points.split(|(_, point)| point.is_none()) {
+        let means = segment
+            .iter()
+            .filter_map(|(load, point)| Some((*load, point.as_ref()?.mean)));
+        chart.draw_series(LineSeries::new(means, color.stroke_width(width)))?;
+    }
+    let settled = points
+        .iter()
+        .filter_map(|(load, point)| Some((*load, point.as_ref()?)));
+    chart.draw_series(settled.map(|(load, e)| {
+        let (low, high) = (e.mean - e.half_width, e.mean + e.half_width);
+        ErrorBar::new_vertical(load, low, e.mean, high, color.filled(), 7)
+    }))?;
+    Ok(())
+}
+
+/// Solid where the dynamic program is solved, dashed beyond.
+fn draw_bound(chart: &mut Chart<'_>, bounds: &[Bound]) -> Result<(), Box<dyn Error>> {
     let solved = bounds.iter().take_while(|(_, _, solved)| *solved).count();
     let points: Vec<(f64, f64)> = bounds
         .iter()
@@ -249,15 +279,23 @@ fn draw(
         .iter()
         .map(|&at| Circle::new(at, 2, BOUND_COLOR.filled()));
     chart.draw_series(dots)?;
-    // The legend in the order of the list, each line without points of its own.
-    let bound_label = match bounds.get(solved) {
+    Ok(())
+}
+
+/// The legend: what is on top first.
+fn name_curves(
+    chart: &mut Chart<'_>,
+    curves: &[(Curve, Points)],
+    bounds: &[Bound],
+) -> Result<(), Box<dyn Error>> {
+    let bound_label = match bounds.iter().find(|(_, _, solved)| !solved) {
         Some((load, ..)) => format!(
-            "no policy without preemption is below (loose from ρ = {} on)",
+            "no policy without preemption is below (dashed from ρ = {} on: loose)",
             number(*load)
         ),
         None => "no policy without preemption is below".into(),
     };
-    let entries = curves.iter().map(|(curve, points)| {
+    let entries = curves.iter().rev().map(|(curve, points)| {
         let width = if let Rule::Chosen = curve.rule { 4 } else { 3 };
         (legend(curve, points), curve.color, width)
     });
@@ -266,15 +304,6 @@ fn draw(
         let nothing = LineSeries::new(std::iter::empty(), color);
         chart.draw_series(nothing)?.label(label).legend(key);
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
-        .background_style(WHITE)
-        .margin(16)
-        .legend_area_size(32)
-        .label_font(font(16))
-        .draw()?;
-    root.present()?;
     Ok(())
 }
 
@@ -295,10 +324,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             RGBColor(170, 80, 160),
             Rule::Named(Contender::EasyBackfill(1.0)),
         ),
-        curve("nMSR, synthesized", RGBColor(0, 138, 100), Rule::Msr),
+        curve("nMSR (--family msr)", RGBColor(0, 138, 100), Rule::Msr),
         curve("what synth chooses", RGBColor(0, 114, 178), Rule::Chosen),
     ];
-    let bounds = bound(&workload)?;
+    let bounds = bounds(&workload)?;
     let mut drawn = Vec::new();
     for curve in curves {
         let points = curve.points(&workload)?;

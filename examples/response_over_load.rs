@@ -4,7 +4,7 @@
 //!
 //!     cargo run --release --example response_over_load [PICTURE.svg]
 //!
-//! Writes docs/response_over_load.svg where no file is named, in some five minutes of one core, and
+//! Writes docs/response_over_load.svg where no file is named, in some eight minutes of one core, and
 //! prints the points.
 //!
 //! # Points

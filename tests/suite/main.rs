@@ -9,6 +9,7 @@ mod cli;
 mod common;
 mod compare;
 mod conformance;
+mod docs;
 mod exact;
 mod families;
 mod fleet;

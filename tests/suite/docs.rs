@@ -1,0 +1,251 @@
+//! README.md and docs/: their commands run and print what the documents show, their workloads are
+//! read, their links lead somewhere, and the first picture has all its curves.
+//!
+//! A command is a line of a ```` ```console ```` block that begins with `$ `; what is printed follows it. The
+//! commands of one document run in order in one folder, in which `models/` is. Those of
+//! cargo, of `scripts/` and of Python are skipped. Of what a command prints, a document may leave
+//! lines out, and the end of a line (`…` stands for it); all others must appear, in this order. Lines with `±`
+//! are not compared. A command ends with code 0, or with the code in its comment, `# exit code 1`.
+//!
+//! Commands that simulate run on fewer events than the document's, and only their code and the heads
+//! of their tables are compared.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+
+use synth::multiresource::workload::Workload;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// README.md and docs/*.md, with their texts.
+fn documents() -> Vec<(PathBuf, String)> {
+    let docs = fs::read_dir(root().join("docs")).unwrap();
+    let docs = docs.map(|entry| entry.unwrap().path());
+    let mut paths: Vec<PathBuf> = docs
+        .filter(|path| path.extension().is_some_and(|e| e == "md"))
+        .chain([root().join("README.md")])
+        .collect();
+    paths.sort();
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).unwrap();
+        (path, text)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// The fenced blocks of a language.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut inside: Option<(bool, String)> = None;
+    for line in text.lines() {
+        match (&mut inside, line.strip_prefix("```")) {
+            (None, Some(info)) => inside = Some((info.trim() == language, String::new())),
+            (None, None) => {}
+            (Some((wanted, block)), Some(_)) => {
+                if *wanted {
+                    blocks.push(std::mem::take(block));
+                }
+                inside = None;
+            }
+            (Some((_, block)), None) => {
+                block.push_str(line);
+                block.push('\n');
+            }
+        }
+    }
+    assert!(inside.is_none(), "a fenced block is not closed");
+    blocks
+}
+
+/// A command with what the document shows of its output.
+struct Step {
+    command: String,
+    code: i32,
+    shown: Vec<String>,
+}
+
+fn steps(text: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for block in blocks(text, "console") {
+        assert!(block.starts_with("$ "), "begin with a command:\n{block}");
+        for line in block.lines() {
+            let Some(typed) = line.strip_prefix("$ ") else {
+                steps.last_mut().unwrap().shown.push(line.to_owned());
+                continue;
+            };
+            let (command, code) = match typed.split_once("# exit code ") {
+                Some((command, code)) => (command, code.trim().parse().unwrap()),
+                None => (typed, 0),
+            };
+            steps.push(Step {
+                command: command.trim().to_owned(),
+                code,
+                shown: Vec::new(),
+            });
+        }
+    }
+    steps.retain(|step| {
+        let skipped = ["cargo ", "scripts/", "python3 "];
+        !skipped.iter().any(|start| step.command.starts_with(start))
+    });
+    steps
+}
+
+/// What a command that simulates is to be given besides, for tests; none where nothing is simulated.
+fn fewer_events(command: &str) -> Option<&'static str> {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let has = |pair: [&str; 2]| words.windows(2).any(|w| w == pair);
+    match words[..] {
+        ["synth", "simulate", ..] => Some("--events 2e6"),
+        ["synth", "compare", ..] => Some("--events 1e6"),
+        ["synth", "optimum", ..] => Some("--events 2e5"),
+        ["synth", "--workload" | "--quiet", ..]
+            if has(["--preemption", "none"])
+                && !has(["--family", "msr"])
+                && !has(["--workload", "models/fleet.yaml"]) =>
+        {
+            Some("--budget 2e7")
+        }
+        _ => None,
+    }
+}
+
+fn is_rule(line: &str) -> bool {
+    line.starts_with('─')
+}
+
+/// The lines that must appear in what is printed.
+fn compared(step: &Step, simulated: bool) -> Vec<String> {
+    let next = step.shown.iter().skip(1).map(|line| is_rule(line));
+    let is_head = next.chain([false]);
+    let lines = step.shown.iter().zip(is_head);
+    lines
+        .filter(|(line, is_head)| *is_head || !simulated && !is_rule(line))
+        .map(|(line, _)| words(line))
+        .filter(|line| !line.is_empty() && line != "…" && !line.contains('±'))
+        .collect()
+}
+
+/// Whether a document may show a line like this.
+fn shows(shown: &str, printed: &str) -> bool {
+    match shown.split_once('…') {
+        Some((start, _)) => printed.starts_with(start.trim_end()),
+        None => printed == shown,
+    }
+}
+
+/// Columns are as wide as their widest number, and a document may have left that row out.
+fn words(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn run(document: &Path, text: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let link = |from: &Path, to: &str| {
+        std::os::unix::fs::symlink(from, folder.path().join(to)).unwrap();
+    };
+    link(&root().join("models"), "models");
+    fs::create_dir(folder.path().join("bin")).unwrap();
+    link(Path::new(env!("CARGO_BIN_EXE_synth")), "bin/synth");
+    let path = format!(
+        "{}:{}",
+        folder.path().join("bin").display(),
+        std::env::var("PATH").unwrap()
+    );
+    for step in steps(text) {
+        let fewer = fewer_events(&step.command);
+        let typed = format!("{} {}", step.command, fewer.unwrap_or_default());
+        let output = Command::new("sh")
+            .args(["-c", &format!("exec 2>&1; {typed}")])
+            .current_dir(folder.path())
+            .env("PATH", &path)
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let place = format!("{}: $ {typed}", document.display());
+        assert_eq!(
+            output.status.code(),
+            Some(step.code),
+            "{place}\nprinted:\n{printed}"
+        );
+        let mut lines = printed.lines().map(words);
+        for shown in compared(&step, fewer.is_some()) {
+            assert!(
+                lines.any(|line| shows(&shown, &line)),
+                "{place}\ndoes not print, or not in this order:\n{shown}\nbut:\n{printed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn commands_print_what_the_documents_show() {
+    let documents = documents();
+    thread::scope(|scope| {
+        for (path, text) in &documents {
+            scope.spawn(move || run(path, text));
+        }
+    });
+    let commands: usize = documents.iter().map(|(_, text)| steps(text).len()).sum();
+    assert!(commands > 15, "{commands} commands");
+}
+
+#[test]
+fn workloads_in_documents_are_read() {
+    let documents = documents();
+    let blocks = documents.iter().flat_map(|(_, text)| blocks(text, "yaml"));
+    let whole: Vec<String> = blocks.filter(|b| b.starts_with("kind:")).collect();
+    assert!(whole.len() >= 3, "{} workloads", whole.len());
+    for text in whole {
+        if let Err(error) = Workload::parse(&text, "a document") {
+            panic!("{error}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for (path, text) in documents() {
+        let links = text.split("](").skip(1).filter_map(|s| s.split_once(')'));
+        for (link, _) in links {
+            let file = link.split('#').next().unwrap();
+            if file.is_empty() || file.starts_with("http") {
+                continue;
+            }
+            let target = path.parent().unwrap().join(file);
+            assert!(target.exists(), "{}: ({link})", path.display());
+        }
+    }
+}
+
+/// Of the first picture's 16 loads, so many have points at least.
+const POINTS: usize = 12;
+
+#[test]
+fn first_picture_has_all_curves() {
+    let picture = fs::read_to_string(root().join("docs/response_over_load.svg")).unwrap();
+    let curves = [
+        ("what synth chooses", "#0072B2", POINTS),
+        ("nMSR", "#008A64", POINTS),
+        ("First-Fit", "#D55E00", POINTS),
+        ("EASY backfilling", "#AA50A0", POINTS),
+        ("no policy without preemption", "#6E6E6E", 16),
+    ];
+    for (label, color, least) in curves {
+        let fill = format!("fill=\"{color}\"");
+        let circles = picture.lines().filter(|line| line.starts_with("<circle"));
+        let points = circles.filter(|line| line.contains(&fill)).count();
+        assert!(points >= least, "{label}: {points} points");
+        let stroke = format!("stroke=\"{color}\"");
+        let lines = picture.lines().filter(|line| line.starts_with("<polyline"));
+        assert!(lines.clone().any(|line| line.contains(&stroke)), "{label}");
+        assert!(
+            picture.lines().any(|line| line.starts_with(label)),
+            "the legend names {label}"
+        );
+    }
+}

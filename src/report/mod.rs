@@ -8,4 +8,4 @@ mod table;
 
 pub use comparison::{Besides, Shares, comparison_csv, comparison_page, comparison_table};
 pub use number::{bar, below, decimals, estimate, number, percent, within};
-pub use table::{Table, WIDTH};
+pub use table::{Table, WIDTH, wrap};

@@ -99,21 +99,28 @@ impl Table {
         let Some((first, rest)) = columns.split_first() else {
             return String::new();
         };
-        let mut blocks: Vec<Vec<&Column>> = Vec::new();
+        let mut blocks: Vec<Vec<usize>> = Vec::new();
         let mut taken = usize::MAX;
-        for column in rest {
+        for (n, column) in rest.iter().enumerate() {
             let width = column.width() + PADDING;
             if taken.saturating_add(width) > most {
-                blocks.push(vec![first]);
+                blocks.push(vec![0]);
                 taken = first.width() + PADDING;
             }
             taken += width;
-            blocks.last_mut().expect("a block was begun").push(column);
+            blocks.last_mut().expect("a block was begun").push(n + 1);
         }
         if blocks.is_empty() {
-            blocks.push(vec![first]);
+            blocks.push(vec![0]);
         }
-        let shown = blocks.iter().map(|block| self.shown(block));
+        // A block of its own may have room for what was wrapped to fit beside all others.
+        let shown = blocks.iter().map(|block| {
+            let part = Table {
+                columns: block.iter().map(|n| self.columns[*n].clone()).collect(),
+                rows: self.rows,
+            };
+            part.shown(&part.wrapped(most))
+        });
         shown.collect::<Vec<_>>().join("\n\n")
     }
 
@@ -143,7 +150,7 @@ impl Table {
         narrowed.collect()
     }
 
-    fn shown(&self, columns: &[&Column]) -> String {
+    fn shown(&self, columns: &[Column]) -> String {
         let mut table = comfy_table::Table::new();
         table.load_style(STYLE);
         table.set_content_arrangement(ContentArrangement::Disabled);
@@ -166,8 +173,9 @@ fn width(cell: &str) -> usize {
     lines.max().unwrap_or(0)
 }
 
-/// The text in lines of at most so many characters; a longer word has a line of its own.
-fn wrap(text: &str, most: usize) -> String {
+/// The text in lines of at most so many characters, between its words; a longer word has a line of its
+/// own.
+pub fn wrap(text: &str, most: usize) -> String {
     let (mut wrapped, mut length) = (String::new(), 0);
     for word in text.split(' ') {
         let more = word.chars().count();

@@ -81,14 +81,14 @@ pub struct AdaptiveMsrPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Switching {
-    /// φ, in \[0, 1\].
+    /// The schedule is left when it uses no more than this part of what it could: in \[0, 1\].
     pub waste: f64,
-    /// δ ≥ 0; 0 to 2 are best as far as is known.
+    /// And when another one weighs more than 1 + this times as much plus the floor: ≥ 0; 0 to 2 are best as far as is known.
     pub margin: f64,
-    /// θ ≥ 0 \[jobs\]; best between a third of the most jobs of a schedule, at low load, and twice
+    /// See the margin: ≥ 0 \[jobs\]; best between a third of the most jobs of a schedule, at low load, and twice
     /// as many. From some thousands on no schedule is left by weight.
     pub floor: f64,
-    /// τ ≥ 0 \[jobs\]: at 0 all room is held for the schedule's jobs, and without end none; best about
+    /// Room may stay idle for jobs that wait up to this weight: ≥ 0 \[jobs\]. At 0 all room is held for the schedule's jobs, and without end none; best about
     /// 1 at low load and less than a third near 1, and 0 where jobs that hold a whole server wait for
     /// many small ones.
     pub patience: f64,

@@ -10,15 +10,15 @@ use crate::multiresource::workload::Workload;
 /// working schedule has 1, a schedule u *uses* `Σ p_i min(u_i, Q_i)` and *weighs* `Σ p_i min(u_i,
 /// Q_i) Q_i`: what it would serve, each job as urgent as its queue is long. The present schedule is
 /// left for the heaviest of
-/// - those that use more, when it uses no more than φ: it has become wasteful;
-/// - those that weigh more than 1 + δ times as much plus θ, and of which a job can start at once, so
+/// - those that use more, when it uses no more than `waste`: it has become wasteful;
+/// - those that weigh more than 1 + `margin` times as much plus `floor`, and of which a job can start at once, so
 ///   that switching does not waste capacity on drains.
 ///
 /// Its jobs start as soon as they fit. While one of them waits for room, other jobs start only if what
-/// would stay idle, by price, times the weight of the schedule is less than τ; otherwise the room left
-/// is backfilled in order of arrival. On a one-or-all system φ is the threshold ℓ/k of
-/// Quickswap, and δ and θ end the heavy jobs' turn before there are none, as the optimum does; on
-/// section 7 of the MSR paper τ is where the optimum begins to hold room. O(N K) a decision for N
+/// would stay idle, by price, times the weight of the schedule is less than `patience`; otherwise the room left
+/// is backfilled in order of arrival. On a one-or-all system `waste` is the threshold ℓ/k of
+/// Quickswap, and `margin` and `floor` end the heavy jobs' turn before there are none, as the optimum does; on
+/// section 7 of the MSR paper `patience` is where the optimum begins to hold room. O(N K) a decision for N
 /// schedules, at most K of them. Ours; it has no proof of stability.
 #[derive(Clone, Debug)]
 pub struct AdaptiveMsr {
@@ -174,7 +174,7 @@ impl FamilyRule for AdaptiveMsrPolicy {
     fn knobs(&self, _: &Workload) -> Option<String> {
         let s = self.switching;
         Some(format!(
-            "φ = {}, δ = {}, θ = {}, τ = {}",
+            "waste {}, margin {}, floor {}, patience {}",
             s.waste, s.margin, s.floor, s.patience
         ))
     }

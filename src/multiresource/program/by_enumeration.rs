@@ -31,7 +31,13 @@ pub fn solve_by_enumeration(
         return Ok(None);
     }
     let all = [all.schedules];
-    let (weights, _) = optimum(&Problem::new(workload), &all)?;
+    let problem = Problem::new(workload);
+    // Not scaled: nothing of what the other way does to its rows.
+    let problem = Problem {
+        scaled: problem.offered.clone(),
+        ..problem
+    };
+    let (weights, _) = optimum(&problem, &all)?;
     Ok(Some(Mix::new(&all[0], &weights[0])))
 }
 

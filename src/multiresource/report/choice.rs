@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use super::{Table, estimate, number, synthesis, within};
+use super::{Table, estimate, number, synthesis, within, wrap};
 use crate::multiresource::artifact::{Candidate, Choice, Interval, Objective, Steadiness};
 use crate::multiresource::synthesis::{Chosen, MsfqOutlook};
 use crate::multiresource::verbs::Stability;
@@ -16,7 +16,7 @@ pub(super) fn choice(
     let mut text = String::new();
     if let Some(record) = &chosen.server().making.choice {
         text += &compared(workload, record, width);
-        text += &verdict(record);
+        text += &wrap(&verdict(record), width);
     }
     for why in &chosen.skipped {
         let _ = writeln!(text, "not considered: {why}");

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Table, bar, load, number, percent, within};
+use super::{Table, bar, load, number, percent, within, wrap};
 use crate::artifact::{Method as _, Quantity as _, Standing};
 use crate::multiresource::artifact::{
     Artifact, Checked, Choice, Claim, Family, Interval, MsrPolicy, Preemption, Quantity, Server,
@@ -71,14 +71,17 @@ fn of_server(artifact: &Artifact, server: Server<'_>, workload: &Workload, width
         let ServerPolicy { name, count, .. } = server.policy;
         let _ = writeln!(text, "Each of the {count} servers of shape {name}:");
     }
-    let _ = writeln!(text, "{}", words(&server.policy.rule, workload));
+    let told = words(&server.policy.rule, workload);
+    let _ = writeln!(text, "{}", wrap(&told, width));
     if let Some((schedules, weights)) = server.mix() {
         let names = workload.types().iter().map(|t| t.name());
-        let header = names.chain(["of the time", ""]);
-        let mut table = Table::new(header).words(workload.types().len() + 1);
-        for (schedule, weight) in schedules.iter().zip(weights).take(DRAWN) {
+        let header = ["schedule"].into_iter().chain(names);
+        let header = header.chain(["of the time", ""]);
+        let mut table = Table::new(header).words(workload.types().len() + 2);
+        for (n, (schedule, weight)) in schedules.iter().zip(weights).take(DRAWN).enumerate() {
             let counts = schedule.iter().map(u32::to_string);
-            table.row(counts.chain([percent(*weight), bar(*weight)]));
+            let cells = [(n + 1).to_string()].into_iter().chain(counts);
+            table.row(cells.chain([percent(*weight), bar(*weight)]));
         }
         let _ = writeln!(text, "\n{}", table.within(width));
         if schedules.len() > DRAWN {
@@ -97,7 +100,7 @@ fn words(rule: &Family, workload: &Workload) -> String {
             let names = policy.cycle.iter().map(|i| workload.types()[*i].name());
             let names: Vec<&str> = names.collect();
             format!(
-                "Static Quickswap, without preemption: the types have their turns in the order {}.\nA turn ends when no more jobs of the type are left than its threshold, all in service, and\nanother type waits.",
+                "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold, all in service, and another type waits.",
                 names.join(", ")
             )
         }
@@ -105,14 +108,14 @@ fn words(rule: &Family, workload: &Workload) -> String {
         Family::AdaptiveMsr(policy) => {
             let s = policy.switching;
             format!(
-                "Adaptive MSR, without preemption: it works on one schedule of the mix below at a time. It leaves\nit for the schedule that weighs most by queue lengths when the present one uses no more than\n{} of what it could (waste), or when the other weighs more than {} times as much plus {} jobs\n(margin, floor) and can start a job at once. While jobs of the schedule wait for room, others\nstart only if what would stay idle weighs less than {} jobs (patience).",
+                "Adaptive MSR, without preemption: it works on one schedule of the mix below at a time. It leaves it for the schedule that weighs most by queue lengths when the present one uses no more than {} of what it could (waste), or when the other weighs more than {} times as much plus {} jobs (margin, floor) and can start a job at once. While jobs of the schedule wait for room, others start only if what would stay idle weighs less than {} jobs (patience).",
                 percent(s.waste),
                 number(1.0 + s.margin),
                 number(s.floor),
                 number(s.patience)
             )
         }
-        Family::Optimal(_) => "The optimum of a dynamic program: a table says for each number of waiting and running jobs what\nto start.".into(),
+        Family::Optimal(_) => "The optimum of a dynamic program: a table says for each number of waiting and running jobs what to start.".into(),
     }
 }
 
@@ -127,7 +130,7 @@ fn msr(policy: &MsrPolicy, unit: &str) -> String {
     match policy.order.len() {
         1 => "MSR: one schedule serves all types, and is never left.".into(),
         count => format!(
-            "MSR: it works on {count} schedules in turn. A clock ends each after an exponential time, {} /{unit}\nswitches in all; {way}.",
+            "MSR: it works on {count} schedules in turn. A clock ends each after an exponential time, {} /{unit} switches in all; {way}.",
             number(policy.switching_rate)
         ),
     }
@@ -143,8 +146,8 @@ fn promises(artifact: &Artifact, checked: &Checked, width: usize) -> String {
     ];
     let envelope = checked.workload().envelope();
     let mut table = Table::new(["promise", "of", "value", "how sure"])
-        .words(0)
         .words(1)
+        .words(3)
         .wrapping(3);
     let shown = artifact.claims.iter().filter(|c| c.server.is_none());
     for claim in shown.filter(|c| told.contains(&c.quantity)) {

@@ -65,7 +65,7 @@ fn most_servers_first_on_one_or_all() {
     near(run.mean_response, 67.8704, 0.0, "most-servers-first");
 }
 
-/// Adaptive MSR for these schedules, prices and knobs φ, δ, θ, τ.
+/// Adaptive MSR for these schedules, prices and knobs waste, margin, floor, patience.
 fn adaptive(schedules: [&[u32]; 2], prices: &[f64], knobs: [f64; 4]) -> Contender {
     let [waste, margin, floor, patience] = knobs;
     Contender::from(Family::AdaptiveMsr(AdaptiveMsrPolicy {

@@ -176,6 +176,11 @@ fn width(cell: &str) -> usize {
 /// The text in lines of at most so many characters, between its words; a longer word has a line of its
 /// own.
 pub fn wrap(text: &str, most: usize) -> String {
+    let lines = text.split('\n').map(|line| wrap_line(line, most));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn wrap_line(text: &str, most: usize) -> String {
     let (mut wrapped, mut length) = (String::new(), 0);
     for word in text.split(' ') {
         let more = word.chars().count();

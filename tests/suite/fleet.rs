@@ -580,7 +580,7 @@ fn faulty_policies_are_refused_at_their_place() {
         (
             "/policy/servers/1/rule",
             &|v| *v = json!({"surprise": {}}),
-            "`policy.servers[1].rule.surprise`: unknown variant",
+            "`policy.servers[1].rule`: unknown variant",
         ),
         (
             "/evidence/servers/1/load",

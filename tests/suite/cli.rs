@@ -606,3 +606,56 @@ fn a_policy_is_made_anew_from_an_earlier_one() {
     assert_eq!(code(&swapped), 2, "{}", stderr(&swapped));
     assert!(!stderr(&swapped).contains("panicked"));
 }
+
+/// Somebody who got a policy from a colleague is told what it is for, what it does, what it promises and
+/// how sure that is.
+#[test]
+fn a_policy_is_shown_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = in_folder(&folder, "p.json");
+    let file = file.to_str().unwrap();
+    let shown_of = |typed: &[&str]| {
+        let typed = [typed, &["--quiet", "--output", file]].concat();
+        let made = synth(&typed);
+        assert_eq!(code(&made), 0, "{}", stderr(&made));
+        let shown = synth(&["show", file]);
+        assert_eq!(code(&shown), 0, "{}", stderr(&shown));
+        stdout(&shown)
+    };
+    let none = ["--workload", "models/section7.yaml", "--preemption", "none"];
+    let exact = shown_of(&[&none[..], &["--family", "msr"]].concat());
+    for words in [
+        "3 types of jobs on one server",
+        "Load ρ = 0.9: no policy can have less, which is proved.",
+        "it works on 2 schedules in turn",
+        "50.0 %   ██████████",
+        "exact, without the backfilling with which it runs",
+    ] {
+        assert!(exact.contains(words), "{words}: {exact}");
+    }
+    let chosen = shown_of(&[&none[..], &["--budget", "2e7"]].concat());
+    for words in [
+        "It was compared with",
+        "first-fit",
+        "simulated, 95 % interval",
+    ] {
+        assert!(chosen.contains(words), "{words}: {chosen}");
+    }
+    let fleet = ["--workload", "models/fleet.yaml", "--preemption", "none"];
+    let fleet = shown_of(&[&fleet[..], &["--family", "msr", "--effort", ".01"]].concat());
+    assert!(
+        fleet.contains("Each of the 40 servers of shape big:"),
+        "{fleet}"
+    );
+    let widest = |text: &str| text.lines().map(|line| line.chars().count()).max();
+    for text in [exact, chosen, fleet] {
+        assert!(widest(&text) <= Some(100), "{text}");
+    }
+    let refused = synth(&["show", "models/vms.yaml"]);
+    assert_eq!(code(&refused), 2);
+    assert!(
+        stderr(&refused).contains("not a synth policy"),
+        "{}",
+        stderr(&refused)
+    );
+}

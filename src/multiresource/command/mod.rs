@@ -175,8 +175,7 @@ impl Kind for Multiresource {
     }
 }
 
-const NO_FLEET: &str =
-    "this is for one server, and the workload is a fleet: give a workload of one server";
+const NO_FLEET: &str = "this is a fleet of several servers, and here one server is wanted: give the workload of one server";
 
 const DYNAMIC: &str = "solving the dynamic program";
 

@@ -20,7 +20,7 @@
 //!
 //! A *fleet* has n_h servers of shape h, and one program: `Σ_h n_h Σ_s π_hs u_hsi ≥ t b_i`. Each type is
 //! sent at random to the shapes in proportion to what their mixes serve of it, so that every server
-//! is a problem of this kind ([`multiresource::program::FleetSolution`]).
+//! is a problem of this kind (`multiresource::program::FleetSolution`).
 //!
 //! # Notation
 //!
@@ -41,14 +41,18 @@
 //!
 //! The time unit is the document's own, named in it.
 //!
-//! # The stages, in order
+//! # Where things live
 //!
-//! [`workload`](multiresource::workload) → [`schedule`](multiresource::schedule) → [`program`](multiresource::program) → [`modulation`](multiresource::modulation) (on [`ctmc`]) → [`analysis`](multiresource::analysis) → [`synthesis`](multiresource::synthesis) →
-//! [`artifact`](multiresource::artifact) → [`policy`](multiresource::policy) → [`simulator`](multiresource::simulator) → [`verbs`](multiresource::verbs) → [`report`](multiresource::report); and beside it [`optimum`](multiresource::optimum), what no policy
-//! can beat. What simulates and knows no kind of workload is [`simulation`]; what renders, [`report`].
+//! A *kind* of workload is a room: [`multiresource`] has all that jobs with fixed demands for several
+//! resources need, from the document to the report. What knows no kind stands beside it: [`number`],
+//! [`document`], [`law`], [`ctmc`], [`simulation`], and [`artifact`], the envelope of a policy file with
+//! its claims. Features add `report`, `typed`, and `kind`, the interface that every room implements.
 //!
-//! The artifact is the waist: what makes policies stands before it, what runs them after it,
-//! and neither sees the other. Imports run one way; `tests/house.rs` holds that.
+//! The stages of a room, in order: workload → schedule → program → modulation → analysis →
+//! synthesis → artifact → policy → simulator → verbs → report; and beside them the optimum, what no
+//! policy can beat. The artifact is the waist: what makes policies stands before it, what runs them
+//! after it, and neither sees the other. Imports run one way, and rooms never import each other;
+//! `tests/house.rs` holds that.
 //!
 //! ```
 //! use synth::multiresource::artifact::Preemption;

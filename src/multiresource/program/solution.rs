@@ -15,7 +15,7 @@ pub const LOAD_MARGIN: f64 = 1e-11;
 /// Relative distance at which both sides of the certificate are taken as met.
 pub(super) const MET: f64 = 1e-11;
 
-/// Limits on the work of [`solve`].
+/// Limits on the work of [`solve`](super::solve).
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Wall-clock limit of the column generation; past it the answer is "not proven".

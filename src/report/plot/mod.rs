@@ -2,7 +2,7 @@
 //! of points, and courses over time.
 //!
 //! Everything is drawn in few colours that a style sheet can find by their hex code and replace,
-//! for dark ground or for print; see [`INK`], [`GRID`], [`marks`].
+//! for dark ground or for print; see `INK`, `GRID`, `marks`.
 
 mod axis;
 mod marks;
@@ -18,7 +18,7 @@ const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
 /// Colour of the lines behind.
 const GRID: RGBColor = RGBColor(0xe0, 0xe0, 0xe0);
 
-/// Width of a picture, in units of which a letter is [`LETTER`] high.
+/// Width of a picture, in units of which a letter is `LETTER` high.
 pub const WIDTH: u32 = 480;
 /// A telephone shows the 480 units of a picture on about 360 pixels. The library writes 17 as 13.7
 /// units, 10.2 pixels there.

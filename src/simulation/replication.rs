@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::{Class, Ending, Recorder, Results, Watch, growth, sample};
+use super::measured::Measured;
+use super::{Class, Ending, Results, Watch, growth, sample};
 
 /// When a run ends, and what it draws from.
 #[derive(Clone, Debug)]
@@ -54,33 +55,14 @@ pub struct Progress {
     pub precision: Option<f64>,
 }
 
-/// What a replication has measured so far. Statistics see replications as this, so that they are
-/// compiled once and not for each engine.
-pub(crate) trait Measured {
-    /// What was measured.
-    fn recorder(&self) -> &Recorder;
-
-    /// Events so far: arrivals, completions and clocks.
-    fn events(&self) -> u64;
-
-    /// The time of the last of them.
-    fn now(&self) -> f64;
-
-    /// Jobs in the system.
-    fn jobs(&self) -> u64;
-
-    /// Those of class i.
-    fn present(&self, i: usize) -> u64;
-}
-
 /// One of several independent runs of an engine.
 pub(crate) trait Replication: Measured + Send {
     /// Why what was simulated means nothing: a decision that cannot be carried out, or an invariant
     /// that does not hold.
     type Violation: Clone;
 
-    /// Goes on to this many events, or until told to stop, until more than [`CROWDED`] jobs are in
-    /// the system, or until it [has ended](Replication::ended).
+    /// Goes on to this many events, or until told to stop, until more than [`CROWDED`](super::CROWDED) jobs are
+    /// in the system, or until it [has ended](Replication::ended).
     fn run(&mut self, events: u64, stopped: impl Fn() -> bool);
 
     /// Checks what must hold; what did not so far.
@@ -91,9 +73,6 @@ pub(crate) trait Replication: Measured + Send {
         false
     }
 }
-
-/// More jobs than this in the system end a run.
-pub(crate) const CROWDED: u64 = 10_000_000;
 
 /// Events between two looks at whether to stop.
 pub(crate) const BURST: u64 = 1 << 14;

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Class;
 use super::growth;
+use super::measured::Measured;
 use super::quantiles::Histogram;
-use super::replication::{Measured, Settings};
+use super::replication::Settings;
 use super::sample::{self, Sample};
 use super::series::Columns;
 use super::statistics::Estimate;

@@ -1,7 +1,7 @@
 //! What replications measured after their warm-up, in batches, and the estimates from it.
 
 use super::Class;
-use super::replication::Measured;
+use super::measured::Measured;
 use super::series::{Columns, Series};
 use super::statistics::{self, BATCHES, Estimate};
 

@@ -256,3 +256,9 @@ impl<S: Servers, A: ArrivalSource> Replication for Engine<S, A> {
         self.ended
     }
 }
+
+/// The counters of all engines together.
+pub(super) fn counters<S: Servers, A: ArrivalSource>(engines: &[Engine<S, A>]) -> Counters {
+    let each = engines.iter().map(|e| e.servers().counters());
+    each.fold(Counters::default(), Counters::plus)
+}

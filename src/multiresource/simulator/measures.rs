@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::engine::{Engine, Servers};
 use crate::multiresource::policy::Counters;
 use crate::multiresource::workload::Workload;
-use crate::simulation::{self, ArrivalSource, Class, Estimate, Results, Sample};
+use crate::simulation::{self, Class, Estimate, Results, Sample};
 
 /// Results of a run on servers with several resources.
 pub type Run = simulation::Run<Measures, Offered>;
@@ -102,12 +101,6 @@ pub(super) fn run(workload: &Workload, results: &Results<'_>, counters: Counters
         }
     };
     results.run(of_run, of_type)
-}
-
-/// The counters of all engines together.
-pub(super) fn counters<S: Servers, A: ArrivalSource>(engines: &[Engine<S, A>]) -> Counters {
-    let each = engines.iter().map(|e| e.servers().counters());
-    each.fold(Counters::default(), Counters::plus)
 }
 
 /// Fraction of each resource in use.

@@ -30,7 +30,7 @@ use crate::multiresource::policy::{Policy, Violation};
 use crate::multiresource::workload::Workload;
 use crate::simulation::{ArrivalSource, Streams, replicate};
 use ends::{Ends, Known, Memoryless};
-use engine::Engine;
+use engine::{Engine, counters};
 use measures::Columns;
 use server::Server;
 
@@ -92,7 +92,7 @@ fn run<P: Policy + Clone + Send, A: ArrivalSource, E: Ends + Send>(
         Engine::new(&classes, columns, arrivals(r), server, settings, r)
     };
     let replicated = replicate(&classes, engine, settings, progress)?;
-    let counters = measures::counters(&replicated.engines);
+    let counters = counters(&replicated.engines);
     Ok(measures::run(workload, &replicated.results(), counters))
 }
 

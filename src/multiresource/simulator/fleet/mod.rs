@@ -5,7 +5,7 @@ mod numbering;
 mod servers;
 
 use super::ends::{Ends, Known, Memoryless};
-use super::engine::Engine;
+use super::engine::{Engine, counters};
 use super::laws;
 use super::measures::{self, Columns, Run, classes};
 use crate::multiresource::artifact::{Checked, Family, Routing};
@@ -106,7 +106,7 @@ fn run<P: Policy + Send, E: Ends + Send>(
         Engine::new(&classes, columns, arrivals, servers, settings, r)
     };
     let replicated = replicate(&classes, engine, settings, progress)?;
-    let counters = measures::counters(&replicated.engines);
+    let counters = counters(&replicated.engines);
     let mut run = measures::run(arriving, &replicated.results(), counters);
     // Measured by what `arriving` has of each resource, and told of what all servers have.
     let resources = arriving.resources().iter().zip(numbering.capacity());

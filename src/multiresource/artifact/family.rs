@@ -2,35 +2,72 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{MsrPolicy, TablePolicy};
+use crate::artifact::Findings;
+use crate::multiresource::workload::Workload;
 
-/// All that the online rule needs beside the workload, in one shape a family.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Family {
+/// Makes the enum of the families from their table, a row a family: its shape in documents, and its
+/// name there. `each_family` evaluates an expression with the policy, whatever its family.
+macro_rules! families {
+    (($d:tt) $($(#[$doc:meta])* $Variant:ident($Policy:ty): $name:literal;)+) => {
+        /// All that the online rule needs beside the workload, in one shape a family.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        pub enum Family {
+            $(
+                $(#[$doc])*
+                #[serde(rename = $name)]
+                $Variant($Policy),
+            )+
+        }
+
+        $(
+            impl From<$Policy> for Family {
+                fn from(policy: $Policy) -> Self {
+                    Family::$Variant(policy)
+                }
+            }
+        )+
+
+        impl Family {
+            /// The name that artifacts and comparisons have for it.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Family::$Variant(_) => $name,)+
+                }
+            }
+        }
+
+        macro_rules! each_family {
+            ($d family:expr, $d policy:ident => $d value:expr) => {
+                match $d family {
+                    $($crate::multiresource::artifact::Family::$Variant($d policy) => $d value,)+
+                }
+            };
+        }
+        pub(crate) use each_family;
+    };
+}
+
+families! {
+    ($)
     /// A Markovian Service Rate policy: a clock moves it between working schedules.
-    Msr(MsrPolicy),
+    Msr(MsrPolicy): "msr";
     /// Static Quickswap: the types in turn.
-    StaticQuickswap(StaticQuickswapPolicy),
+    StaticQuickswap(StaticQuickswapPolicy): "static-quickswap";
     /// Adaptive Quickswap: the largest jobs first, until others wait in vain.
-    AdaptiveQuickswap(AdaptiveQuickswapPolicy),
+    AdaptiveQuickswap(AdaptiveQuickswapPolicy): "adaptive-quickswap";
     /// Adaptive MSR: working schedules left and chosen by queue lengths.
-    AdaptiveMsr(AdaptiveMsrPolicy),
+    AdaptiveMsr(AdaptiveMsrPolicy): "adaptive-msr";
     /// The optimum of a dynamic program, as a table.
-    Optimal(TablePolicy),
+    Optimal(TablePolicy): "optimal";
+}
+
+/// What must hold of a policy beside its shape.
+pub(super) trait Sound {
+    /// Reports what does not fit this workload.
+    fn check(&self, _workload: &Workload, _findings: &mut Findings) {}
 }
 
 impl Family {
-    /// The name that artifacts and comparisons have for it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Family::Msr(_) => "msr",
-            Family::StaticQuickswap(_) => "static-quickswap",
-            Family::AdaptiveQuickswap(_) => "adaptive-quickswap",
-            Family::AdaptiveMsr(_) => "adaptive-msr",
-            Family::Optimal(_) => "optimal",
-        }
-    }
-
     /// Whether it may stop running jobs.
     pub fn preempts(&self) -> bool {
         self.msr()
@@ -83,30 +120,14 @@ pub struct AdaptiveMsrPolicy {
 pub struct Switching {
     /// The schedule is left when it uses no more than this part of what it could: in \[0, 1\].
     pub waste: f64,
-    /// And when another one weighs more than 1 + this times as much plus the floor: ≥ 0; 0 to 2 are best as far as is known.
+    /// And when another one weighs more than 1 + this times as much plus the floor: ≥ 0; 0 to 2 are
+    /// best as far as is known.
     pub margin: f64,
-    /// See the margin: ≥ 0 \[jobs\]; best between a third of the most jobs of a schedule, at low load, and twice
-    /// as many. From some thousands on no schedule is left by weight.
+    /// See the margin: ≥ 0 \[jobs\]; best between a third of the most jobs of a schedule, at low load,
+    /// and twice as many. From some thousands on no schedule is left by weight.
     pub floor: f64,
-    /// Room may stay idle for jobs that wait up to this weight: ≥ 0 \[jobs\]. At 0 all room is held for the schedule's jobs, and without end none; best about
-    /// 1 at low load and less than a third near 1, and 0 where jobs that hold a whole server wait for
-    /// many small ones.
+    /// Room may stay idle for jobs that wait up to this weight: ≥ 0 \[jobs\]. At 0 all room is held for
+    /// the schedule's jobs, and without end none; best about 1 at low load and less than a third near
+    /// 1, and 0 where jobs that hold a whole server wait for many small ones.
     pub patience: f64,
-}
-
-macro_rules! into_family {
-    ($($variant:ident($policy:ty),)*) => {$(
-        impl From<$policy> for Family {
-            fn from(policy: $policy) -> Self {
-                Family::$variant(policy)
-            }
-        }
-    )*};
-}
-into_family! {
-    Msr(MsrPolicy),
-    StaticQuickswap(StaticQuickswapPolicy),
-    AdaptiveQuickswap(AdaptiveQuickswapPolicy),
-    AdaptiveMsr(AdaptiveMsrPolicy),
-    Optimal(TablePolicy),
 }

@@ -28,6 +28,7 @@ pub use evidence::{
     CertificateRecord, Evidence, FleetCertificateRecord, Mix, RelaxedRecord, ShapeWorth,
 };
 pub use exact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
+pub(crate) use family::each_family;
 pub use family::{
     AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Family, StaticQuickswapPolicy, Switching,
 };

@@ -150,6 +150,20 @@ impl FamilyRule for AdaptiveMsrPolicy {
         AdaptiveMsr::new(self)
     }
 
+    fn words(&self, _: &Workload) -> String {
+        let Switching {
+            waste,
+            margin,
+            floor,
+            patience,
+        } = self.switching;
+        format!(
+            "Adaptive MSR, without preemption: it works on one schedule of the mix below at a time. It leaves it for the schedule that weighs most by queue lengths when the present one uses no more than {:.0} % of what it could (waste), or when the other weighs more than {} times as much plus {floor} jobs (margin, floor) and can start a job at once. While jobs of the schedule wait for room, others start only if what would stay idle weighs less than {patience} jobs (patience).",
+            100.0 * waste,
+            1.0 + margin
+        )
+    }
+
     fn axes(&self, _: &KnobRange<'_>) -> usize {
         4
     }

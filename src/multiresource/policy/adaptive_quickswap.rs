@@ -34,6 +34,11 @@ impl FamilyRule for AdaptiveQuickswapPolicy {
     fn rule(&self, workload: &Workload) -> AdaptiveQuickswap {
         AdaptiveQuickswap::new(workload)
     }
+
+    fn words(&self, _: &Workload) -> String {
+        "Adaptive Quickswap, without preemption: the largest jobs first, until others wait in vain."
+            .into()
+    }
 }
 
 impl Policy for AdaptiveQuickswap {

@@ -1,8 +1,8 @@
 //! The families of policies that synth makes: what each can do beyond its shape in the artifact. A
-//! new family implements [`FamilyRule`] beside its rule, and has its line in `each_family`.
+//! new family implements [`FamilyRule`] beside its rule, and has its row in the table of families.
 
 use super::Policy;
-use crate::multiresource::artifact::Family;
+use crate::multiresource::artifact::{Family, each_family};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
 
@@ -29,25 +29,14 @@ pub trait FamilyRule: Clone {
         None
     }
 
+    /// What it does, in words for somebody who has never seen it.
+    fn words(&self, workload: &Workload) -> String;
+
     /// The knobs in words.
     fn knobs(&self, _workload: &Workload) -> Option<String> {
         None
     }
 }
-
-/// Evaluates an expression with the policy of an artifact, whatever its family.
-macro_rules! each_family {
-    ($family:expr, $policy:ident => $value:expr) => {
-        match $family {
-            Family::Msr($policy) => $value,
-            Family::StaticQuickswap($policy) => $value,
-            Family::AdaptiveQuickswap($policy) => $value,
-            Family::AdaptiveMsr($policy) => $value,
-            Family::Optimal($policy) => $value,
-        }
-    };
-}
-pub(crate) use each_family;
 
 /// The rule of an artifact, whatever its family, for programs that embed it.
 pub fn online(policy: &Family, workload: &Workload) -> Box<dyn Policy + Send> {
@@ -67,6 +56,11 @@ pub fn axes(policy: &Family, range: &KnobRange<'_>) -> usize {
 /// See [`FamilyRule::stepped`].
 pub fn stepped(policy: &Family, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
     each_family!(policy, policy => policy.stepped(axis, up, range).map(Family::from))
+}
+
+/// See [`FamilyRule::words`].
+pub fn words(policy: &Family, workload: &Workload) -> String {
+    each_family!(policy, policy => policy.words(workload))
 }
 
 /// See [`FamilyRule::knobs`].

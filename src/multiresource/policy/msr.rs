@@ -328,6 +328,24 @@ impl FamilyRule for MsrPolicy {
         Msr::new(self, workload)
     }
 
+    fn words(&self, workload: &Workload) -> String {
+        let way = match self.preemption {
+            Preemption::None => {
+                "jobs run to their end, and those that the next schedule has no place for are waited for"
+            }
+            Preemption::Setup => "jobs are preempted, and their room is held for a setup time",
+            Preemption::Full => "jobs are preempted at no cost",
+        };
+        match self.order.len() {
+            1 => "MSR: one schedule serves all types, and is never left.".into(),
+            count => format!(
+                "MSR: it works on {count} schedules in turn. A clock ends each after an exponential time, {:.3e} /{} switches in all; {way}.",
+                self.switching_rate,
+                workload.time_unit()
+            ),
+        }
+    }
+
     /// By the loads ρ_i < 1, with exponential sizes.
     fn is_proved_stable(&self, workload: &Workload) -> bool {
         workload.types().iter().all(|t| t.size().is_exponential())

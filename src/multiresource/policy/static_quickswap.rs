@@ -82,6 +82,15 @@ impl FamilyRule for StaticQuickswapPolicy {
         StaticQuickswap::new(self)
     }
 
+    fn words(&self, workload: &Workload) -> String {
+        let names = self.cycle.iter().map(|i| workload.types()[*i].name());
+        let names: Vec<&str> = names.collect();
+        format!(
+            "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold, all in service, and another type waits.",
+            names.join(", ")
+        )
+    }
+
     fn is_proved_stable(&self, workload: &Workload) -> bool {
         !self.overlap && time_of_turns(workload) < 1.0
     }

@@ -101,6 +101,10 @@ impl FamilyRule for TablePolicy {
     fn rule(&self, _: &Workload) -> Tabled {
         Tabled::read(self)
     }
+
+    fn words(&self, _: &Workload) -> String {
+        "The optimum of a dynamic program, without preemption: a table says for each number of waiting and running jobs what to start.".into()
+    }
 }
 
 impl Policy for Tabled {

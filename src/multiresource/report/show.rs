@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use super::{Table, bar, load, number, percent, within, wrap};
 use crate::artifact::{Method as _, Quantity as _, Standing};
 use crate::multiresource::artifact::{
-    Artifact, Checked, Choice, Claim, Family, Interval, MsrPolicy, Preemption, Quantity, Server,
-    ServerPolicy, Steadiness, unmet,
+    Artifact, Checked, Choice, Claim, Interval, Quantity, Server, ServerPolicy, Steadiness, unmet,
 };
+use crate::multiresource::policy::words;
 use crate::multiresource::workload::Workload;
 
 /// Schedules that are drawn; of the others it is said how many there are.
@@ -91,51 +91,6 @@ fn of_server(artifact: &Artifact, server: Server<'_>, workload: &Workload, width
     text
 }
 
-/// When it switches.
-fn words(rule: &Family, workload: &Workload) -> String {
-    let unit = workload.time_unit();
-    match rule {
-        Family::Msr(policy) => msr(policy, unit),
-        Family::StaticQuickswap(policy) => {
-            let names = policy.cycle.iter().map(|i| workload.types()[*i].name());
-            let names: Vec<&str> = names.collect();
-            format!(
-                "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold, all in service, and another type waits.",
-                names.join(", ")
-            )
-        }
-        Family::AdaptiveQuickswap(_) => "Adaptive Quickswap, without preemption: the largest jobs first, until others wait in vain.".into(),
-        Family::AdaptiveMsr(policy) => {
-            let s = policy.switching;
-            format!(
-                "Adaptive MSR, without preemption: it works on one schedule of the mix below at a time. It leaves it for the schedule that weighs most by queue lengths when the present one uses no more than {} of what it could (waste), or when the other weighs more than {} times as much plus {} jobs (margin, floor) and can start a job at once. While jobs of the schedule wait for room, others start only if what would stay idle weighs less than {} jobs (patience).",
-                percent(s.waste),
-                number(1.0 + s.margin),
-                number(s.floor),
-                number(s.patience)
-            )
-        }
-        Family::Optimal(_) => "The optimum of a dynamic program: a table says for each number of waiting and running jobs what to start.".into(),
-    }
-}
-
-fn msr(policy: &MsrPolicy, unit: &str) -> String {
-    let way = match policy.preemption {
-        Preemption::None => {
-            "jobs run to their end, and those that the next schedule has no place for are waited for"
-        }
-        Preemption::Setup => "jobs are preempted, and their room is held for a setup time",
-        Preemption::Full => "jobs are preempted at no cost",
-    };
-    match policy.order.len() {
-        1 => "MSR: one schedule serves all types, and is never left.".into(),
-        count => format!(
-            "MSR: it works on {count} schedules in turn. A clock ends each after an exponential time, {} /{unit} switches in all; {way}.",
-            number(policy.switching_rate)
-        ),
-    }
-}
-
 /// What it promises, and how sure that is.
 fn promises(artifact: &Artifact, checked: &Checked, width: usize) -> String {
     let told = [
@@ -160,15 +115,15 @@ fn promises(artifact: &Artifact, checked: &Checked, width: usize) -> String {
             format!("{} [{}]", row.label, claim.unit),
             claim.job_type.clone().unwrap_or("all".into()),
             value,
-            how_sure(claim, envelope, artifact.preempts()),
+            how_sure(claim, envelope, artifact),
         ]);
     }
     format!("It promises\n{}\n", table.within(width))
 }
 
-fn how_sure(claim: &Claim, workload: &Workload, preempts: bool) -> String {
+fn how_sure(claim: &Claim, workload: &Workload, artifact: &Artifact) -> String {
     let job_type = claim.job_type.as_deref();
-    let unmet = unmet(&claim.holds_for, job_type, workload, preempts);
+    let unmet = unmet(&claim.holds_for, job_type, workload, artifact.preempts());
     let own = &claim.holds_for.own;
     let mut words = match claim.method.standing() {
         Standing::Exact => "exact".to_string(),
@@ -179,7 +134,9 @@ fn how_sure(claim: &Claim, workload: &Workload, preempts: bool) -> String {
     if let Some(as_if) = unmet.words() {
         let _ = write!(words, ", if {as_if}");
     }
-    if own.backfill.is_some() {
+    let rules = artifact.policy.servers.iter().filter_map(|s| s.rule.msr());
+    let assumed = own.backfill;
+    if assumed.is_some_and(|assumed| rules.into_iter().any(|rule| rule.backfill != assumed)) {
         words += ", without the backfilling with which it runs";
     }
     words

@@ -4,12 +4,12 @@
 use super::rules::{Parameter, RULES, Rule};
 use super::{Run, simulate};
 use crate::document::nearest;
-use crate::multiresource::artifact::Family;
+use crate::multiresource::artifact::{Family, each_family};
 use crate::multiresource::policy::{
     AdaptiveQuickswap, BalancedSplitting, BestFit, ConservativeBackfill, DivisorFilling,
     EasyBackfill, FamilyRule, Fcfs, FirstFit, LeastServersFirst, MaxWeight, MostServersFirst, Msfq,
     Policy, RandomizedTimers, ServerFilling, ServerFillingSrpt, StaticQuickswap, Timers,
-    Unsuitable, Violation, each_family,
+    Unsuitable, Violation,
 };
 use crate::multiresource::workload::Workload;
 use crate::simulation::{Progress, Settings};

@@ -2,8 +2,10 @@
 
 use super::shape;
 use crate::artifact::{Findings, length, nonnegative, permutation};
+use crate::multiresource::artifact::family::{Sound, each_family};
 use crate::multiresource::artifact::{
-    AdaptiveMsrPolicy, Family, StaticQuickswapPolicy, Switching, TablePolicy,
+    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Family, MsrPolicy, StaticQuickswapPolicy,
+    Switching, TablePolicy,
 };
 use crate::multiresource::schedule::{Neighbours, Packing};
 use crate::multiresource::workload::Workload;
@@ -12,11 +14,30 @@ use crate::multiresource::workload::Workload;
 const ROUNDING: f64 = 1e-9;
 
 pub(super) fn check(family: &Family, workload: &Workload, findings: &mut Findings) {
-    match family {
-        Family::Msr(_) | Family::AdaptiveQuickswap(_) => {}
-        Family::StaticQuickswap(policy) => static_quickswap(policy, workload, findings),
-        Family::AdaptiveMsr(policy) => adaptive_msr(policy, workload, findings),
-        Family::Optimal(policy) => table(policy, workload, findings),
+    each_family!(family, policy => policy.check(workload, findings));
+}
+
+/// All that is said of it is checked with its loop and its chain.
+impl Sound for MsrPolicy {}
+
+/// It has nothing to set.
+impl Sound for AdaptiveQuickswapPolicy {}
+
+impl Sound for StaticQuickswapPolicy {
+    fn check(&self, workload: &Workload, findings: &mut Findings) {
+        static_quickswap(self, workload, findings);
+    }
+}
+
+impl Sound for AdaptiveMsrPolicy {
+    fn check(&self, workload: &Workload, findings: &mut Findings) {
+        adaptive_msr(self, workload, findings);
+    }
+}
+
+impl Sound for TablePolicy {
+    fn check(&self, workload: &Workload, findings: &mut Findings) {
+        table(self, workload, findings);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a kind of workload is: the one interface between the rooms and whoever asks them.
+//! What a kind of workload is: the one interface between the rooms and their callers.
 //!
 //! A kind brings what stands in its policies ([`Content`]) and its verbs: read a document, synthesize
 //! a policy, check it, show it, simulate it, compare it with others. Each verb returns values: nothing
@@ -73,7 +73,7 @@ pub trait Kind: Content {
     /// What the checker has derived anew of a policy that it found valid, in a sentence.
     fn valid(policy: &Checked<Self>) -> String;
 
-    /// What a policy is for, what it does, and what it promises, for somebody who has never seen it;
+    /// What a policy is for, what it does, and what it promises, for a reader who has never seen it;
     /// at most `width` characters wide.
     fn show(policy: &Checked<Self>, width: usize) -> String;
 
@@ -117,7 +117,7 @@ pub trait Kind: Content {
     fn run(verb: &Self::Verb, caller: &mut Caller<'_>) -> Given<Answered>;
 }
 
-/// Whoever asks: how wide lines may be, who hears what goes on, and whether an end is wanted.
+/// The caller: how wide lines may be, who hears what goes on, and whether an end is wanted.
 pub struct Caller<'a> {
     /// The most characters of a line.
     pub width: usize,

@@ -192,7 +192,7 @@ pub enum Standing {
     Simulated,
     /// Not more, or not less, than the quantity.
     Bound,
-    /// Near the quantity; nobody says how near.
+    /// Near the quantity, with no bound on the error.
     Approximation,
 }
 

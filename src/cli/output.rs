@@ -72,7 +72,7 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let part = path.with_file_name(name);
     let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
     if written.is_err() {
-        // The unfinished file is of no use; that it cannot be removed matters to nobody.
+        // The unfinished file is of no use, and harmless where it cannot be removed.
         let _ = std::fs::remove_file(&part);
     }
     written

@@ -11,8 +11,8 @@ pub(super) fn runs_away(classes: &[Class], engines: &[&dyn Measured]) -> bool {
         || (events > 4_000_000 && grows(classes, engines, SURELY))
 }
 
-/// Whether the number in system grows, of all classes together or of one: a rule can starve a class
-/// that nobody would miss in the sum.
+/// Whether the number in system grows, of all classes together or of one: a class that
+/// starves may be too small to be seen in the sum.
 pub(super) fn grows(classes: &[Class], engines: &[&dyn Measured], deviations: f64) -> bool {
     number_grows(classes, engines, None, deviations)
         || (0..classes.len()).any(|i| class_grows(classes, engines, i))

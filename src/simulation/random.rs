@@ -69,7 +69,7 @@ impl Stream {
 
 /// One of several by their probabilities, in constant time: Walker's alias method, its table made
 /// as in M. D. Vose, IEEE Transactions on Software Engineering 17(9), 1991. `rand_distr` has one that
-/// takes two draws and a branch that nobody can foresee: with it First-Fit is simulated a tenth slower.
+/// takes two draws and a branch that cannot be predicted: with it First-Fit is simulated a tenth slower.
 pub(crate) struct Alias {
     /// By cell: the part of it that is its own, in 2^-64, and who has the rest.
     cells: Vec<(u64, u32)>,
@@ -107,7 +107,7 @@ impl Alias {
         let point = u128::from(stream.0.next_u64()) * self.cells.len() as u128;
         let (cell, place) = ((point >> 64) as usize, point as u64);
         let (own, other) = self.cells[cell];
-        // Which it is nobody can guess: a branch would be mispredicted most of the time.
+        // Which it is cannot be predicted: a branch would be wrong half of the time.
         std::hint::select_unpredictable(place < own, cell, other as usize)
     }
 }

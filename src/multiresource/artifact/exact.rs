@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Digits of all fractions of a certificate together. A mix of 200 schedules has weights of some
-/// hundred digits each: nobody reads them, and they would be most of the file.
+/// hundred digits each: longer ones are not read, and would be most of the file.
 pub const MOST_DIGITS: usize = 20_000;
 
 /// The certificate in fractions.

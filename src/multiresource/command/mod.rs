@@ -194,7 +194,7 @@ fn server_of(file: &Path, caller: &mut Caller<'_>) -> Given<Workload> {
     Ok(parsed.workload)
 }
 
-/// An error as whoever asked knows it: that a policy is refused is the artifact's own.
+/// The error for the caller. A refused policy is an error of the artifact, whatever the verb.
 fn boxed(error: VerbError) -> Box<dyn Error> {
     match error {
         VerbError::Artifact(refused) => refused.into(),

@@ -1,4 +1,4 @@
-//! What is typed to make a policy → what is asked of the library → what is told of the answer.
+//! What is typed to make a policy → the request to the library → the answer in words.
 
 use std::path::{Path, PathBuf};
 
@@ -111,7 +111,7 @@ impl Wishes {
         self.from.iter().map(PathBuf::as_path).collect()
     }
 
-    /// What is asked of an MSR policy.
+    /// The options of an MSR policy.
     pub(super) fn options(&self) -> Result<Options, String> {
         let nodes = Limits::default().nodes;
         let preemption = self

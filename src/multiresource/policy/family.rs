@@ -29,7 +29,7 @@ pub trait FamilyRule: Clone {
         None
     }
 
-    /// What it does, in words for somebody who has never seen it.
+    /// What it does, in words, for a reader who has never seen it.
     fn words(&self, workload: &Workload) -> String;
 
     /// The knobs in words.

@@ -14,7 +14,7 @@ pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
         parts,
         section: (
             "Resources",
-            "Every stable policy gets the same work done, and so uses as much; they differ in what stands idle while somebody waits.",
+            "Every stable policy gets the same work done, and so uses as much; they differ in what stands idle while a job waits.",
         ),
         shares: &[
             Shares {

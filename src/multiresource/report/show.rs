@@ -1,4 +1,4 @@
-//! What a policy file says, for somebody who has never seen it.
+//! What a policy file says, for a reader who has never seen it.
 
 use std::fmt::Write as _;
 

@@ -207,7 +207,7 @@ impl Contender {
         Ok(done.map_err(|why| self.unsuitable(why, workload))??)
     }
 
-    /// The rule, for whoever runs several of them: on the servers of a fleet.
+    /// The rule behind one interface: for the servers of a fleet.
     ///
     /// # Errors
     /// Where the rule cannot serve the workload.

@@ -223,7 +223,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::new(
         "adaptive-quickswap",
         |_| Contender::AdaptiveQuickswap,
-        "most servers first, until a type waits in vain: then nobody enters before the largest job",
+        "most servers first, until a type waits in vain: then no job enters before the largest one",
     ),
     Rule::new(
         "balanced-splitting",

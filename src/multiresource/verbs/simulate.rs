@@ -13,7 +13,7 @@ use crate::multiresource::simulator::{
 use crate::multiresource::workload::Workload;
 use crate::simulation::{Ending, Health, Progress};
 
-/// What a policy file leaves open to whoever runs it, where it is not run as it is written.
+/// Other ways of running a policy than those that its file says.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ways {
     /// What happens with room that the schedule leaves.

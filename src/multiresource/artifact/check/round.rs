@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(round.stages, 2 + (2 * 5 - 1));
     }
 
-    /// By hand: with setups at rate 10 nobody serves beyond the target, here 0; sequentially
+    /// By hand: with setups at rate 10 nothing is served beyond the target, here 0; sequentially
     /// type 2 serves with four slots while type 1 is in setup.
     #[test]
     fn slots_in_setup_serve_nobody() {

@@ -83,7 +83,7 @@ fn rates(policy: &MsrPolicy, findings: &mut Findings) {
     let usable = |rate: f64| rate > 0.0 && rate.is_finite();
     let count = policy.schedules.len() as f64;
     let leaving = |weight: &f64| policy.switching_rate / (count * weight);
-    // A rate beyond the range of numbers would make timers of 0 or of eternity.
+    // A rate beyond the range of numbers would make zero or infinite timers.
     if findings.is_clear("policy") && !policy.weights.iter().map(leaving).all(usable) {
         findings.add(
             path,

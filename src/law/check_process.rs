@@ -10,7 +10,7 @@ const MOST_STATES: usize = 20;
 /// The most changes of state an arrival, on average: each takes time to simulate, and no job sees it.
 const MOST_SWITCHES: f64 = 1e4;
 /// The most numbers of jobs that batches may have.
-const MOST_SIZES: usize = 100;
+pub(super) const MOST_SIZES: usize = 100;
 /// The most jobs in a batch.
 const LARGEST_BATCH: u32 = 100_000;
 

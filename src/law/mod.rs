@@ -11,9 +11,11 @@ mod exact;
 mod process;
 mod size;
 mod spelling;
+mod thinning;
 
 pub(crate) use check_size::Part;
 pub(crate) use continuous::{lognormal, weibull};
 pub use process::ArrivalProcess;
 pub use size::Size;
 pub(crate) use spelling::{respell_law, respell_process};
+pub(crate) use thinning::Unsplit;

@@ -18,7 +18,7 @@ use synth::multiresource::workload::{Described, Fleet, Workload};
 const MODEL: &str = "models/fleet.yaml";
 
 /// Jobs of three kinds on servers of these shapes; the last needs a GPU.
-fn mixed(servers: &str) -> String {
+pub(crate) fn mixed(servers: &str) -> String {
     format!(
         "kind: multiresource\ntime_unit: s\nservers:\n{servers}jobs:
   - {{name: web, demand: {{cpu: 1}}, arrival_rate: 3, mean_size: 1}}
@@ -27,10 +27,10 @@ fn mixed(servers: &str) -> String {
     )
 }
 
-const TWO_SHAPES: &str = "  - {name: big, count: 2, capacity: {cpu: 4}}
+pub(crate) const TWO_SHAPES: &str = "  - {name: big, count: 2, capacity: {cpu: 4}}
   - {name: gpu, count: 3, capacity: {cpu: 3, gpu: 1}}\n";
 
-fn read(text: &str) -> Result<Fleet, DocumentError> {
+pub(crate) fn read(text: &str) -> Result<Fleet, DocumentError> {
     match Described::parse(text, "fleet.yaml")?.workload {
         Described::Fleet(fleet) => Ok(fleet),
         Described::Server(_) => panic!("not a fleet: {text}"),
@@ -58,7 +58,7 @@ fn artifact(fleet: &Fleet, options: &Options) -> Artifact {
 }
 
 /// With full preemption, run as it is analysed.
-fn as_analysed() -> Options {
+pub(crate) fn as_analysed() -> Options {
     Options {
         backfill: Backfill::None,
         empty_slots: EmptySlots::Phantom,
@@ -66,11 +66,11 @@ fn as_analysed() -> Options {
     }
 }
 
-fn checked(fleet: &Fleet, options: &Options) -> Checked {
+pub(crate) fn checked(fleet: &Fleet, options: &Options) -> Checked {
     Checked::check(artifact(fleet, options)).unwrap()
 }
 
-fn simulated(policy: &Checked, routing: Routing, events: u64) -> Run {
+pub(crate) fn simulated(policy: &Checked, routing: Routing, events: u64) -> Run {
     let servers = policy.artifact().policy.servers.iter();
     let policies: Vec<Family> = servers.map(|server| server.rule.clone()).collect();
     let settings = Settings {
@@ -82,7 +82,7 @@ fn simulated(policy: &Checked, routing: Routing, events: u64) -> Run {
     simulate_fleet(policy, &policies, routing, &settings, |_| ()).unwrap()
 }
 
-fn is_near(found: f64, expected: f64) {
+pub(crate) fn is_near(found: f64, expected: f64) {
     assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
 }
 
@@ -450,7 +450,11 @@ fn the_same_seed_gives_the_same_run() {
 // The checker.
 
 /// Everything that is wrong with a policy, after a change of its JSON.
-fn findings(valid: &Value, pointer: &str, change: impl FnOnce(&mut Value)) -> Vec<String> {
+pub(crate) fn findings(
+    valid: &Value,
+    pointer: &str,
+    change: impl FnOnce(&mut Value),
+) -> Vec<String> {
     let mut document = valid.clone();
     change(document.pointer_mut(pointer).unwrap());
     match Checked::parse(&document.to_string(), "fleet.json") {
@@ -706,9 +710,9 @@ fn faulty_documents_are_refused_with_their_place() {
         ),
         (
             "arrival_rate: 3",
-            "arrivals: {process: batches, rate: 1, sizes: [3]}",
+            "arrivals: {process: renewal, interarrival: {law: erlang, stages: 3, mean: .3}}",
             "jobs[0].arrivals",
-            "have to be Poisson so far",
+            "the type fits on 5 servers, over which it would be split",
         ),
     ];
     for (found, replaced, place, message) in cases {
@@ -825,17 +829,10 @@ fn what_takes_one_server_refuses_a_fleet() {
             "{said}"
         );
     }
-    let family = [
-        "--workload",
-        MODEL,
-        "--preemption",
-        "none",
-        "--family",
-        "auto",
-    ];
-    let output = synth(&family);
+    let turns = ["--workload", MODEL, "--preemption", "none", "--cycle", "g8"];
+    let output = synth(&turns);
     assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("leave --family out"));
+    assert!(stderr(&output).contains("--cycle goes with one server"));
     let valid = "tests/corpus/policies/valid.json";
     let output = synth(&["simulate", "--policy", valid, "--routing", "probabilistic"]);
     assert_eq!(code(&output), 2);

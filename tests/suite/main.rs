@@ -13,6 +13,7 @@ mod docs;
 mod exact;
 mod families;
 mod fleet;
+mod fleet_families;
 #[path = "../../benches/instances/mod.rs"]
 mod instances;
 mod reference;

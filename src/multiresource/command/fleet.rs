@@ -1,12 +1,12 @@
 //! The policy of a fleet.
 
-use super::boxed;
-use super::names::{Balance, Family};
+use super::names::Balance;
 use super::synthesize::Wishes;
+use super::{boxed, doing};
 use crate::kind::{Answer, Caller, Given, Word};
 use crate::multiresource::artifact::Multiresource;
 use crate::multiresource::report;
-use crate::multiresource::verbs::{self, FleetAnswer};
+use crate::multiresource::verbs::{self, Doing, FleetAnswer};
 use crate::multiresource::workload::Fleet;
 
 /// Makes a policy for all servers.
@@ -15,9 +15,16 @@ pub fn synthesize(
     wishes: &Wishes,
     caller: &mut Caller<'_>,
 ) -> Given<Answer<Multiresource>> {
-    only_msr(wishes)?;
-    caller.hear(Word::Doing("solving the program of the fleet"));
-    let answer = verbs::synthesize_fleet(fleet, &wishes.options()?).map_err(boxed)?;
+    goes_with_fleets(wishes)?;
+    let request = wishes.request(fleet.envelope(), caller)?;
+    let hears = |step: Doing<'_>| match step {
+        Doing::Program => caller.hear(Word::Doing("solving the program of the fleet")),
+        step => {
+            caller.hear(Word::Interruptible);
+            caller.hear(Word::Doing(&doing(&step)));
+        }
+    };
+    let answer = verbs::synthesize_fleet(fleet, &request, hears).map_err(boxed)?;
     Ok(match answer {
         FleetAnswer::Policy(made) => {
             let told = report::fleet(fleet, &made, caller.width);
@@ -27,17 +34,12 @@ pub fn synthesize(
             why: report::fleet_refusal(fleet, &refusal, caller.width),
             decided: refusal.decided,
         },
+        FleetAnswer::Interrupted => Answer::Interrupted,
     })
 }
 
-/// Refuses options of other families than msr, which the servers of a fleet do not run.
-fn only_msr(wishes: &Wishes) -> Result<(), String> {
-    if !matches!(wishes.family, None | Some(Family::Msr)) {
-        return Err(
-            "the servers of a fleet run policies of the family msr only, so far: leave --family out"
-                .into(),
-        );
-    }
+/// Refuses options that are about types or schedules of one server.
+fn goes_with_fleets(wishes: &Wishes) -> Result<(), String> {
     let typed = [
         ("--cycle", wishes.cycle.is_some()),
         ("--thresholds", wishes.thresholds.is_some()),

@@ -187,6 +187,21 @@ impl Wishes {
         }
     }
 
+    /// All that is asked for; of a fleet the workload is its envelope.
+    pub(super) fn request(&self, workload: &Workload, caller: &Caller<'_>) -> Given<Request> {
+        let mut options = self.options()?;
+        let wanted = self.wanted(workload)?;
+        options.balance = self.balancing(workload)?;
+        Ok(Request {
+            options,
+            wanted,
+            budget: self.budget,
+            seed: self.seed,
+            max_slowdown_ratio: self.max_slowdown_ratio,
+            interrupt: caller.interrupt.clone(),
+        })
+    }
+
     /// What the mix is best for, if it is not the load, weighted as typed.
     fn balancing(&self, workload: &Workload) -> Result<Option<Balancing>, String> {
         match (self.balance.aim(), &self.weights) {
@@ -246,20 +261,10 @@ fn server(
     earlier: Option<&Earlier>,
     caller: &mut Caller<'_>,
 ) -> Given<Answer<Multiresource>> {
-    let mut options = wishes.options()?;
-    let wanted = wishes.wanted(workload)?;
-    options.balance = wishes.balancing(workload)?;
+    let mut request = wishes.request(workload, caller)?;
     if let Some(earlier) = earlier {
-        options.known = verbs::known(&earlier.artifact, workload);
+        request.options.known = verbs::known(&earlier.artifact, workload);
     }
-    let request = Request {
-        options,
-        wanted,
-        budget: wishes.budget,
-        seed: wishes.seed,
-        max_slowdown_ratio: wishes.max_slowdown_ratio,
-        interrupt: caller.interrupt.clone(),
-    };
     let hears = |step: Doing<'_>| {
         if !matches!(step, Doing::Program) {
             caller.hear(Word::Interruptible);

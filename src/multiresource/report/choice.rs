@@ -77,7 +77,7 @@ fn compared(workload: &Workload, record: &Choice, width: usize) -> String {
 }
 
 /// Which policy is best, and by how much.
-fn verdict(record: &Choice) -> String {
+pub(super) fn verdict(record: &Choice) -> String {
     let [taken, others @ ..] = record.candidates.as_slice() else {
         return String::new();
     };

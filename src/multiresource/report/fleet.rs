@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::synthesis::prices;
-use super::{Table, claim, load, number, percent};
-use crate::multiresource::artifact::{Artifact, Method, Quantity, unmet};
+use super::{Table, choice, claim, load, number, percent, within, wrap};
+use crate::multiresource::artifact::{Artifact, Claim, Method, Quantity, Subject, unmet};
 use crate::multiresource::program::{LOAD_MARGIN, PROOF_GAP};
 use crate::multiresource::verbs::{FleetMade, FleetRefusal};
 use crate::multiresource::workload::Fleet;
@@ -14,9 +14,16 @@ pub fn fleet(fleet: &Fleet, made: &FleetMade, width: usize) -> String {
     let artifact = &made.synthesis.artifact;
     let mut text = heading(fleet, artifact, &made.demand);
     let _ = writeln!(text, "\n{}", shape_table(fleet, made, width));
+    for server in artifact.servers() {
+        if let Some(choice) = &server.making.choice {
+            let verdict = choice::verdict(choice);
+            let told = format!("{}: {verdict}", server.policy.name);
+            let _ = write!(text, "\n{}", wrap(&told, width));
+        }
+    }
     let _ = writeln!(text, "\n{}", routing_table(fleet, artifact, width));
     let _ = writeln!(text, "\n{}", cost_table(fleet, made, width));
-    let _ = write!(text, "{}", conditions(fleet, artifact));
+    let _ = write!(text, "{}", wrap(&conditions(fleet, artifact), width));
     text
 }
 
@@ -48,7 +55,9 @@ fn shares(fleet: &Fleet, demand: &[f64]) -> String {
 }
 
 fn shape_table(fleet: &Fleet, made: &FleetMade, width: usize) -> String {
-    let unit = format!("α [1/{}]", fleet.time_unit());
+    let time = fleet.time_unit();
+    let (unit, mean) = (format!("α [1/{time}]"), format!("E[T] [{time}]"));
+    let artifact = &made.synthesis.artifact;
     let mut table = Table::new([
         "shape",
         "servers",
@@ -56,22 +65,27 @@ fn shape_table(fleet: &Fleet, made: &FleetMade, width: usize) -> String {
         "load",
         "types",
         "schedules",
+        "policy",
         &unit,
+        &mean,
     ]);
     let servers = made.synthesis.shapes.iter().zip(&made.worth);
     for (shape, ((workload, one), worth)) in fleet.shapes().iter().zip(servers) {
-        let rate = match one.policy.order.len() {
-            1 => "–".into(),
-            _ => number(one.policy.switching_rate),
-        };
+        let server = one.the_server();
+        let (rule, schedules) = (&server.policy.rule, server.mix().map(|mix| mix.0.len()));
+        let rate = rule.msr().filter(|policy| policy.order.len() > 1);
+        let name = Some(shape.name()).filter(|_| !fleet.is_one_server());
+        let response = artifact.find(Quantity::MeanResponse, Subject::ALL.on(name));
         table.row([
             shape.name().to_owned(),
             shape.count().to_string(),
             percent(*worth),
-            number(one.server().certificate.load),
+            number(server.certificate.load),
             workload.types().len().to_string(),
-            one.policy.schedules.len().to_string(),
-            rate,
+            schedules.map_or("–".into(), |schedules| schedules.to_string()),
+            rule.name().to_owned(),
+            rate.map_or("–".into(), |policy| number(policy.switching_rate)),
+            response.map_or("–".into(), told),
         ]);
     }
     table.within(width)
@@ -109,7 +123,7 @@ fn cost_table(fleet: &Fleet, made: &FleetMade, width: usize) -> String {
     ]);
     let of = |quantity, kind| {
         let found = claim(&made.synthesis.artifact, quantity, kind);
-        found.map_or("–".into(), |c| number(c.value))
+        found.map_or("–".into(), told)
     };
     for (kind, &served) in fleet.types().iter().zip(&made.served) {
         let name = Some(kind.name());
@@ -129,21 +143,39 @@ fn cost_table(fleet: &Fleet, made: &FleetMade, width: usize) -> String {
     table.within(width)
 }
 
+/// A value, with its interval where it was simulated.
+fn told(claim: &Claim) -> String {
+    match claim.half_width {
+        Some(half_width) => within(claim.value, half_width),
+        None => number(claim.value),
+    }
+}
+
+/// What the mean over all jobs assumes.
 fn conditions(fleet: &Fleet, artifact: &Artifact) -> String {
     let Some(mean) = claim(artifact, Quantity::MeanResponse, None) else {
         return "no mean is claimed: of some shape the exact analysis is out of reach; allow more with --effort".into();
     };
-    let how = match mean.method {
-        Method::ExactQbd => {
-            let unmet = unmet(&mean.holds_for, None, fleet.envelope(), artifact.preempts());
-            let taken = unmet.words();
-            taken.map_or("exactly".into(), |taken| format!("as if {taken}"))
+    let own = &mean.holds_for.own;
+    let unlike = match own.backfill {
+        Some(_) => {
+            ", and without the backfilling and the release of empty slots with which servers of the family msr run"
         }
+        None => "",
+    };
+    let unmet = unmet(&mean.holds_for, None, fleet.envelope(), artifact.preempts());
+    let how = match (mean.method, unmet.words()) {
+        (Method::Simulated, None) => "by simulation of one server of each shape".into(),
+        (Method::Simulated, Some(taken)) => format!(
+            "by simulation of one server of each shape, and of family msr by analysis as if {taken}"
+        ),
+        (Method::ExactQbd, None) => "exactly".into(),
+        (Method::ExactQbd, Some(taken)) => format!("as if {taken}"),
         _ => "approximately".into(),
     };
     format!(
-        "E[T] = {} {} over all jobs, {how}, with each job sent at random by the table above, and without the backfilling and the release of empty slots with which servers run: `synth simulate` measures those, and with `--routing least-loaded` the gain of sending jobs to the server with the least load",
-        number(mean.value),
+        "E[T] = {} {} over all jobs, {how}, with each job sent at random by the table above{unlike}: `synth simulate` runs all servers as they are, and with `--routing least-loaded` shows the gain of sending jobs to the server with the least load",
+        told(mean),
         fleet.time_unit()
     )
 }

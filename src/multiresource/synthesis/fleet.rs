@@ -34,8 +34,22 @@ pub struct FleetSynthesis {
     pub artifact: Artifact,
     /// The program's solution.
     pub solution: FleetSolution,
-    /// For each shape (H) one of its servers, with what is sent there.
-    pub shapes: Vec<(Workload, Synthesis)>,
+    /// For each shape (H) what is sent to one of its servers, and the policy of that.
+    pub shapes: Vec<(Workload, Artifact)>,
+}
+
+/// One server of a shape, which stands for all of them.
+#[derive(Clone, Copy, Debug)]
+pub struct OneOf<'a> {
+    /// The name of the shape.
+    pub shape: &'a str,
+    /// The place of the shape in the fleet.
+    pub place: usize,
+    /// What is sent to the server.
+    pub workload: &'a Workload,
+    /// The part of all work that is worth spending on it, of sum 1 over the shapes: half of it in
+    /// equal parts, half by the jobs that run on the shape's servers on average.
+    pub part: f64,
 }
 
 /// A fleet at or beyond capacity.
@@ -51,8 +65,21 @@ pub struct FleetOverload {
 /// When options contradict each other or the given switching rate is unstable; when the solver
 /// fails.
 pub fn synthesize_fleet(fleet: &Fleet, options: &Options) -> Result<FleetOutcome, SynthesisError> {
+    choose_fleet(fleet, options, |_, made| Ok(made.artifact))
+}
+
+/// The same, with for each shape the policy that `choose` makes of the MSR policy of one server: of
+/// the same schedules, each for the same fraction of time in its certificate.
+///
+/// # Errors
+/// As [`synthesize_fleet`]; and those of `choose`.
+pub fn choose_fleet<E: From<SynthesisError>>(
+    fleet: &Fleet,
+    options: &Options,
+    choose: impl FnMut(OneOf<'_>, Box<Synthesis>) -> Result<Artifact, E>,
+) -> Result<FleetOutcome, E> {
     check_options(fleet.envelope(), options)?;
-    let solution = program::solve_fleet(fleet, &options.limits)?;
+    let solution = program::solve_fleet(fleet, &options.limits).map_err(SynthesisError::from)?;
     let certificate = &solution.certificate;
     if certificate.load >= 1.0 - LOAD_MARGIN {
         let decided = certificate.bound >= 1.0 - 2.0 * LOAD_MARGIN;
@@ -66,8 +93,13 @@ pub fn synthesize_fleet(fleet: &Fleet, options: &Options) -> Result<FleetOutcome
     }
     let solution = settled(fleet, solution, options)?;
     let certificate = certificate_record(&solution.certificate);
-    let shapes = servers(fleet, &solution, options)?;
-    let artifact = together(fleet, certificate, &solution, &shapes);
+    let made = servers(fleet, &solution, options)?;
+    let told = made
+        .first()
+        .map(|(_, made)| &made.artifact.provenance.options);
+    let told = told.cloned().unwrap_or_default();
+    let shapes = chosen(fleet, made, choose)?;
+    let artifact = together(fleet, certificate, &solution, &shapes, told);
     Ok(FleetOutcome::Policy(Box::new(FleetSynthesis {
         artifact,
         solution,
@@ -139,18 +171,48 @@ fn servers(
     routing.map(of_shape).collect()
 }
 
+/// For each shape what is sent to one of its servers, and the policy that is chosen for that.
+fn chosen<E>(
+    fleet: &Fleet,
+    made: Vec<(Workload, Synthesis)>,
+    mut choose: impl FnMut(OneOf<'_>, Box<Synthesis>) -> Result<Artifact, E>,
+) -> Result<Vec<(Workload, Artifact)>, E> {
+    let shapes = fleet.shapes();
+    let running = |(workload, count): (&Workload, u32)| -> f64 {
+        let types = workload.types().iter();
+        f64::from(count) * types.map(|kind| kind.offered_load()).sum::<f64>()
+    };
+    let counts = shapes.iter().map(|shape| shape.count());
+    let weights = made.iter().map(|(workload, _)| workload).zip(counts);
+    let weights: Vec<f64> = weights.map(running).collect();
+    let (all, equal) = (weights.iter().sum::<f64>(), 1.0 / shapes.len() as f64);
+    let each = made.into_iter().zip(shapes).zip(&weights).enumerate();
+    let each = each.map(|(place, (((workload, made), shape), weight))| {
+        let server = OneOf {
+            shape: shape.name(),
+            place,
+            workload: &workload,
+            part: (equal + weight / all) / 2.0,
+        };
+        let artifact = choose(server, Box::new(made))?;
+        Ok((workload, artifact))
+    });
+    each.collect()
+}
+
 /// The artifact of the fleet, from those of one server of each shape.
 fn together(
     fleet: &Fleet,
     certificate: FleetCertificateRecord,
     solution: &FleetSolution,
-    shapes: &[(Workload, Synthesis)],
+    shapes: &[(Workload, Artifact)],
+    options: Vec<String>,
 ) -> Artifact {
     let (mut policies, mut proofs, mut makings, mut own) = (vec![], vec![], vec![], vec![]);
     let routing = solution.routing(fleet).into_iter();
-    let pairs = shapes.iter().map(|(_, made)| made).zip(fleet.shapes());
-    for ((made, shape), routing) in pairs.zip(routing) {
-        let server = made.server();
+    let pairs = shapes.iter().map(|(_, one)| one).zip(fleet.shapes());
+    for ((one, shape), routing) in pairs.zip(routing) {
+        let server = one.the_server();
         policies.push(ServerPolicy {
             name: shape.name().into(),
             count: shape.count(),
@@ -161,17 +223,14 @@ fn together(
         makings.push(server.making.clone());
         // Of the whole, where there is one server.
         let name = (!fleet.is_one_server()).then(|| shape.name().to_owned());
-        own.extend(made.artifact.claims.iter().map(|claim| Claim {
+        own.extend(one.claims.iter().map(|claim| Claim {
             server: name.clone(),
             ..claim.clone()
         }));
     }
-    let options = shapes
-        .first()
-        .map(|(_, made)| &made.artifact.provenance.options);
     let provenance = Provenance {
         tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
-        options: options.cloned().unwrap_or_default(),
+        options,
         solver: "HiGHS simplex".into(),
         rounds: solution.rounds,
         columns: solution.columns,
@@ -250,38 +309,37 @@ fn of_shape(
     })
 }
 
-/// The load where it is proven; means of each type that is known on all servers, and of all.
+/// The load where it is proven; means of each type that is known on all its servers, and of all.
 fn claims(
     fleet: &Fleet,
     certificate: &FleetCertificateRecord,
     policies: &[ServerPolicy],
     own: &[Claim],
 ) -> Vec<Claim> {
-    let claim = |quantity: Quantity, job_type: Option<&str>, value: f64, mean: &Mean| {
-        let (subject, value) = (Subject::of_type(job_type), (value, fleet.time_unit()));
-        Claim::new(quantity, subject, value, mean.method, mean.holds_for())
-    };
     let mut claims = Vec::new();
     if certificate.proven {
         let (load, method) = ((certificate.load, fleet.time_unit()), Method::ExactProgram);
         let (all, none) = (Subject::ALL, HoldsFor::default());
         claims.push(Claim::new(Quantity::Load, all, load, method, none));
     }
-    let types = fleet.types().iter().enumerate();
-    let means = types.map(|(i, kind)| Mean::of_type((i, kind.name()), policies, own));
-    let Some(means) = means.collect::<Option<Vec<Mean>>>() else {
-        return claims;
+    let mut both = |job_type: Option<&str>, mean: Mean, rate: f64| {
+        for (quantity, per) in [(Quantity::MeanNumber, 1.0), (Quantity::MeanResponse, rate)] {
+            let (subject, unit) = (Subject::of_type(job_type), fleet.time_unit());
+            let value = (mean.number / per, unit);
+            claims.push(Claim {
+                half_width: mean.half_width().map(|width| width / per),
+                ..Claim::new(quantity, subject, value, mean.method, mean.holds_for())
+            });
+        }
     };
-    let mut both = |job_type: Option<&str>, mean: &Mean, rate: f64| {
-        let response = mean.number / rate;
-        claims.push(claim(Quantity::MeanNumber, job_type, mean.number, mean));
-        claims.push(claim(Quantity::MeanResponse, job_type, response, mean));
-    };
-    for (kind, mean) in fleet.types().iter().zip(&means) {
-        both(Some(kind.name()), mean, kind.arrival_rate());
+    for (i, kind) in fleet.types().iter().enumerate() {
+        if let Some(mean) = Mean::of_type((i, kind.name()), policies, own) {
+            both(Some(kind.name()), mean, kind.arrival_rate());
+        }
     }
-    let rate = fleet.envelope().total_arrival_rate();
-    both(None, &Mean::together(&means), rate);
+    if let Some(mean) = Mean::of_all(fleet, policies, own) {
+        both(None, mean, fleet.envelope().total_arrival_rate());
+    }
     claims
 }
 
@@ -289,53 +347,89 @@ fn claims(
 #[derive(Clone, Copy)]
 struct Mean {
     number: f64,
+    /// The square of the half width of its interval.
+    square: f64,
     method: Method,
-    /// The law of sizes that it is exact for.
-    sizes: SizeLaw,
+    /// The law of sizes that is assumed where servers are analysed; none where all are simulated.
+    sizes: Option<SizeLaw>,
 }
 
 impl Mean {
+    /// `n_h E[Q^h_i]`, or of all types on the servers of a shape; none where it is not known.
+    /// The servers of a shape share one estimate, so that its error counts n_h times.
+    fn of_shape(server: &ServerPolicy, job_type: Option<&str>, own: &[Claim]) -> Option<Self> {
+        let subject = Subject::of_type(job_type).on(Some(&server.name));
+        let claim = find(own, Quantity::MeanNumber, subject)?;
+        let count = f64::from(server.count);
+        let analysed = claim.method != Method::Simulated;
+        let sizes = claim.holds_for.sizes.unwrap_or(SizeLaw::Exponential);
+        Some(Mean {
+            number: count * claim.value,
+            square: (count * claim.half_width.unwrap_or(0.0)).powi(2),
+            method: claim.method,
+            sizes: analysed.then_some(sizes),
+        })
+    }
+
     /// `Σ_h n_h E[Q^h_i]`; none where some server's is not known.
     fn of_type((i, name): (usize, &str), policies: &[ServerPolicy], own: &[Claim]) -> Option<Self> {
         let serving = policies.iter().filter(|p| p.routing[i] > 0.0);
-        let of_shape = |server: &ServerPolicy| {
-            let subject = Subject::of_type(name).on(Some(&server.name));
-            let claim = find(own, Quantity::MeanNumber, subject)?;
-            Some(Mean {
-                number: f64::from(server.count) * claim.value,
-                method: claim.method,
-                sizes: claim.holds_for.sizes.unwrap_or(SizeLaw::Exponential),
-            })
-        };
-        let parts: Option<Vec<Mean>> = serving.map(of_shape).collect();
-        Some(Mean::together(&parts?))
+        let parts = serving.map(|server| Mean::of_shape(server, Some(name), own));
+        Some(Mean::together(&parts.collect::<Option<Vec<_>>>()?))
     }
 
-    /// The sum, by the least exact of the methods.
+    /// Over all types: of servers that are analysed, the sum over their types; of those that are
+    /// simulated what was measured of all, since the errors of types in one run are not independent.
+    fn of_all(fleet: &Fleet, policies: &[ServerPolicy], own: &[Claim]) -> Option<Self> {
+        let (analysed, simulated): (Vec<&ServerPolicy>, Vec<&ServerPolicy>) =
+            policies.iter().partition(|p| p.rule.msr().is_some());
+        let mut parts = Vec::new();
+        for (i, kind) in fleet.types().iter().enumerate() {
+            let serving = analysed.iter().filter(|p| p.routing[i] > 0.0);
+            let each = serving.map(|server| Mean::of_shape(server, Some(kind.name()), own));
+            let each = each.collect::<Option<Vec<Mean>>>()?;
+            if !each.is_empty() {
+                parts.push(Mean::together(&each));
+            }
+        }
+        for server in simulated {
+            parts.push(Mean::of_shape(server, None, own)?);
+        }
+        Some(Mean::together(&parts))
+    }
+
+    /// The sum, by the least exact of the methods; the errors of its parts are independent.
     fn together(parts: &[Mean]) -> Self {
-        let is_exact = parts.iter().all(|m| m.method == Method::ExactQbd);
-        let of_phases = parts.iter().any(|m| m.sizes == SizeLaw::PhaseType);
+        let by = |method: Method| parts.iter().any(|m| m.method == method);
+        let assumed = |law: SizeLaw| parts.iter().any(|m| m.sizes == Some(law));
         Mean {
             number: parts.iter().map(|m| m.number).sum(),
-            method: match is_exact {
-                true => Method::ExactQbd,
-                false => Method::ApproximationQueueLength,
-            },
-            sizes: match of_phases {
-                true => SizeLaw::PhaseType,
-                false => SizeLaw::Exponential,
-            },
+            square: parts.iter().map(|m| m.square).sum(),
+            method: [Method::ApproximationQueueLength, Method::Simulated]
+                .into_iter()
+                .find(|method| by(*method))
+                .unwrap_or(Method::ExactQbd),
+            sizes: [SizeLaw::PhaseType, SizeLaw::Exponential]
+                .into_iter()
+                .find(|law| assumed(*law)),
         }
     }
 
+    /// Of the 95 % interval, where it is an estimate.
+    fn half_width(&self) -> Option<f64> {
+        (self.method == Method::Simulated).then(|| self.square.sqrt())
+    }
+
     fn holds_for(&self) -> HoldsFor {
-        let is_exact = self.method == Method::ExactQbd;
+        let told = self.method != Method::ApproximationQueueLength;
+        let sizes = self.sizes.filter(|_| told);
+        let analysed = self.sizes.map(|_| Conditions::analysed());
         HoldsFor {
-            sizes: is_exact.then_some(self.sizes),
-            arrivals: is_exact.then_some(ArrivalLaw::Poisson),
+            sizes,
+            arrivals: sizes.map(|_| ArrivalLaw::Poisson),
             own: Conditions {
                 routing: Some(Routing::Probabilistic),
-                ..Conditions::analysed()
+                ..analysed.unwrap_or_default()
             },
         }
     }

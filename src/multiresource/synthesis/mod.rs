@@ -10,8 +10,10 @@ mod sweep;
 mod tuning;
 mod what_if;
 
-pub use choice::{ChoiceError, ChoiceOptions, Chosen, Families, Stage, choose};
-pub use fleet::{FleetOutcome, FleetOverload, FleetSynthesis, synthesize_fleet};
+pub use choice::{ChoiceError, ChoiceOptions, Chosen, Families, Stage, choose, told};
+pub use fleet::{
+    FleetOutcome, FleetOverload, FleetSynthesis, OneOf, choose_fleet, synthesize_fleet,
+};
 pub use msfq::{MsfqOutlook, MsfqRow};
 pub use sweep::{SweepPoint, sweep};
 pub use tuning::{Outlook, RouteOption};
@@ -202,6 +204,28 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
     let what_if = what_if::what_if(workload, options, &made.policy, &modulation, &made.solution)?;
     made.artifact.provenance.servers[0].what_if = Some(what_if);
     Ok(Outcome::Policy(Box::new(made)))
+}
+
+/// The policy with other options than those of its schedules.
+fn again(
+    workload: &Workload,
+    options: &Options,
+    made: Synthesis,
+) -> Result<Synthesis, SynthesisError> {
+    let server = made.server();
+    let (record, asked) = (server.certificate.clone(), server.making.what_if.is_some());
+    let solved = Solved {
+        solution: made.solution,
+        exact: made.exact,
+        record,
+    };
+    let (mut made, modulation) = of_solution(workload, options, solved)?;
+    if asked {
+        let what_if =
+            what_if::what_if(workload, options, &made.policy, &modulation, &made.solution)?;
+        made.artifact.provenance.servers[0].what_if = Some(what_if);
+    }
+    Ok(made)
 }
 
 /// The policy for a solved program of load below 1, and its chain; without the what-if answers.

@@ -1,7 +1,10 @@
 //! A policy for a fleet, checked.
 
-use super::VerbError;
-use crate::multiresource::synthesis::{self, FleetOutcome, FleetOverload, FleetSynthesis, Options};
+use super::synthesize::{Request, Wanted, checked, prices, taken};
+use super::{Doing, VerbError, refuse};
+use crate::multiresource::synthesis::{
+    self, ChoiceError, FleetOutcome, FleetOverload, FleetSynthesis, OneOf, Stage, Synthesis,
+};
 use crate::multiresource::workload::Fleet;
 
 /// What came of it.
@@ -11,6 +14,8 @@ pub enum FleetAnswer {
     Policy(Box<FleetMade>),
     /// There is none, or none was found.
     Refused(FleetRefusal),
+    /// It was told to end before a policy was chosen.
+    Interrupted,
 }
 
 /// A fleet's policy, and what is told of it.
@@ -39,15 +44,49 @@ pub struct FleetRefusal {
     pub prices: Vec<f64>,
 }
 
-/// Synthesizes a policy for each shape of a fleet, and has every number of it derived anew.
+/// Makes a policy for each shape of a fleet as for one server with what is sent there, and has every
+/// number of it derived anew. The budget of events is shared among the shapes; each has a seed of its
+/// own, so that their estimates are independent. `progress` hears what goes on.
 ///
 /// # Errors
-/// As [`synthesis::synthesize_fleet`]; and when the checker finds fault with the policy.
-pub fn synthesize_fleet(fleet: &Fleet, options: &Options) -> Result<FleetAnswer, VerbError> {
+/// As [`super::synthesize`]; and when no policy of some shape is seen to settle.
+pub fn synthesize_fleet(
+    fleet: &Fleet,
+    request: &Request,
+    mut progress: impl FnMut(Doing<'_>),
+) -> Result<FleetAnswer, VerbError> {
+    progress(Doing::Program);
+    let mut done = 0.0;
+    let choose = |server: OneOf<'_>, made: Box<Synthesis>| {
+        let mut hears = |doing: Doing<'_>| match doing {
+            Doing::Candidates(Some(stage)) => progress(Doing::Candidates(Some(Stage {
+                what: format!("{}: {}", server.shape, stage.what),
+                spent: done + server.part * stage.spent,
+            }))),
+            doing => progress(doing),
+        };
+        let how = taken(server.workload, &request.of(&server), made, &mut hears);
+        done += server.part;
+        match how {
+            Ok(how) => Ok(how.artifact().clone()),
+            Err(VerbError::Choice(error @ ChoiceError::NoneSettles(_))) => {
+                refuse(format!("shape `{}`: {error}", server.shape))
+            }
+            Err(error) => Err(error),
+        }
+    };
+    let outcome = match synthesis::choose_fleet(fleet, &request.options, choose) {
+        Err(VerbError::Choice(ChoiceError::Interrupted)) => return Ok(FleetAnswer::Interrupted),
+        outcome => outcome?,
+    };
     let demand = demand(fleet);
-    let (overload, decided) = match synthesis::synthesize_fleet(fleet, options)? {
+    let (overload, decided) = match outcome {
         FleetOutcome::Policy(mut synthesis) => {
-            synthesis.artifact = super::synthesize::checked(synthesis.artifact)?;
+            if request.wanted != Wanted::Msr {
+                let told = synthesis::told(request.seed, request.budget);
+                synthesis.artifact.provenance.options.extend(told);
+            }
+            synthesis.artifact = checked(synthesis.artifact)?;
             return Ok(FleetAnswer::Policy(Box::new(FleetMade {
                 demand,
                 served: synthesis.solution.served(fleet),
@@ -61,9 +100,21 @@ pub fn synthesize_fleet(fleet: &Fleet, options: &Options) -> Result<FleetAnswer,
     Ok(FleetAnswer::Refused(FleetRefusal {
         decided,
         demand,
-        prices: super::synthesize::prices(fleet.types(), &overload.certificate.prices),
+        prices: prices(fleet.types(), &overload.certificate.prices),
         overload,
     }))
+}
+
+impl Request {
+    /// What is asked for one server of a shape: its part of the budget, and a seed of its own; a
+    /// choice takes two.
+    fn of(&self, server: &OneOf<'_>) -> Self {
+        Request {
+            budget: (server.part * self.budget as f64) as u64,
+            seed: self.seed.wrapping_add(2 * server.place as u64),
+            ..self.clone()
+        }
+    }
 }
 
 fn demand(fleet: &Fleet) -> Vec<f64> {

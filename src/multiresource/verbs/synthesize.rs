@@ -80,6 +80,16 @@ pub enum How {
     Chosen(Box<Chosen>, Stability),
 }
 
+impl How {
+    /// The policy of one server, unchecked.
+    pub fn artifact(&self) -> &Artifact {
+        match self {
+            How::Analysed(made) => &made.artifact,
+            How::Chosen(chosen, _) => &chosen.artifact,
+        }
+    }
+}
+
 /// What is known of a policy's stability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stability {
@@ -136,11 +146,34 @@ pub fn synthesize(
         Outcome::Overloaded(overload) => return Ok(refusal(workload, overload, true)),
         Outcome::Undecided(overload) => return Ok(refusal(workload, overload, false)),
     };
-    if request.wanted == Wanted::Msr {
-        return made_by(workload, made.artifact.clone(), How::Analysed(made));
+    if request.wanted != Wanted::Msr {
+        progress(Doing::Analysed(&made, Schedules::of(workload)));
     }
-    progress(Doing::Analysed(&made, Schedules::of(workload)));
+    let how = match taken(workload, request, made, &mut progress) {
+        Err(VerbError::Choice(ChoiceError::Interrupted)) => return Ok(Answer::Interrupted),
+        how => how?,
+    };
+    let artifact = checked(how.artifact().clone())?;
+    Ok(Answer::Policy(Box::new(Made {
+        how,
+        fluid: Fluid::new(workload),
+        schedules: Schedules::of(workload),
+        least_load_attains: least_load_attains(workload, &artifact),
+        artifact,
+    })))
+}
+
+/// The policy of one server, of the families that are wanted: its MSR policy, or what is chosen by
+/// simulation.
+pub(super) fn taken(
+    workload: &Workload,
+    request: &Request,
+    made: Box<Synthesis>,
+    progress: &mut dyn FnMut(Doing<'_>),
+) -> Result<How, VerbError> {
+    let options = &request.options;
     let families = match &request.wanted {
+        Wanted::Msr => return Ok(How::Analysed(made)),
         Wanted::Optimal => {
             progress(Doing::Dynamic(None));
             let mut hears = |step| progress(Doing::Dynamic(Some(step)));
@@ -148,7 +181,6 @@ pub fn synthesize(
             Families::Given(Box::new(table))
         }
         Wanted::Simulated(families) => families.clone(),
-        Wanted::Msr => Families::All,
     };
     let choice = ChoiceOptions {
         families,
@@ -159,24 +191,9 @@ pub fn synthesize(
     };
     progress(Doing::Candidates(None));
     let hears = |stage| progress(Doing::Candidates(Some(stage)));
-    let chosen = match synthesis::choose(workload, options, &choice, made, hears) {
-        Err(ChoiceError::Interrupted) => return Ok(Answer::Interrupted),
-        chosen => chosen?,
-    };
+    let chosen = synthesis::choose(workload, options, &choice, made, hears)?;
     let stability = stability(workload, &chosen.server().policy.rule);
-    let artifact = chosen.artifact.clone();
-    made_by(workload, artifact, How::Chosen(Box::new(chosen), stability))
-}
-
-fn made_by(workload: &Workload, artifact: Artifact, how: How) -> Result<Answer, VerbError> {
-    let artifact = checked(artifact)?;
-    Ok(Answer::Policy(Box::new(Made {
-        how,
-        fluid: Fluid::new(workload),
-        schedules: Schedules::of(workload),
-        least_load_attains: least_load_attains(workload, &artifact),
-        artifact,
-    })))
+    Ok(How::Chosen(Box::new(chosen), stability))
 }
 
 /// The artifact, without claims on tails that the second derivation puts elsewhere: far out in the

@@ -3,11 +3,12 @@
 use super::check::Draft;
 use super::{JobType, Resource, Workload};
 use crate::document::{DocumentError, Fault, digest, place};
-use crate::law::ArrivalProcess;
+use crate::law::Unsplit;
 use crate::number::Decimal;
 
-/// A checked fleet: K ≥ 1 job types on servers of H ≥ 1 shapes. Each type arrives, as a Poisson
-/// process where there are several servers, and fits on a server of one shape at least; on a server of each shape some type fits.
+/// A checked fleet: K ≥ 1 job types on servers of H ≥ 1 shapes. Each type arrives, and
+/// fits on a server of one shape at least; on a server of each shape some type fits. A type whose
+/// arrivals renew, and are not Poisson, fits on one server only: they cannot be split.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fleet {
     pub(super) envelope: Workload,
@@ -80,7 +81,7 @@ impl Fleet {
         }
     }
 
-    /// Whether there is one server. Its arrivals may be of any process.
+    /// Whether there is one server.
     #[must_use]
     pub fn is_one_server(&self) -> bool {
         matches!(&self.shapes[..], [shape] if shape.count == 1)
@@ -131,11 +132,13 @@ impl Fleet {
 
     /// What arrives at one server of shape h, if of each type i the fraction `routing[i]` (K, in
     /// \[0, 1\]) is sent to servers of this shape, to each of them alike and independently of all
-    /// else: Poisson processes split so are Poisson, of rate λ_i r_ih / n_h (Kingman, Poisson
-    /// Processes, 1993, section 5.1). Types that are not sent there count as not served.
+    /// else: the process of type i, in which each arrival is kept with probability r_ih / n_h. It
+    /// is exact for Poisson arrivals, modulated ones and batches. Types that are not sent there
+    /// count as not served.
     ///
     /// # Errors
-    /// When nothing is sent there, or a rate is out of the range of numbers.
+    /// When nothing is sent there, a rate is out of the range of numbers, or what is sent has no
+    /// law that is known.
     ///
     /// # Panics
     /// If h is not the index of a shape, or `routing` is shorter than the types.
@@ -146,14 +149,13 @@ impl Fleet {
         }
         let mut draft = Draft::of(&shape.server);
         for (job, &i) in draft.jobs.iter_mut().zip(&shape.types) {
-            let rate = self.types()[i].arrival_rate() * routing[i] / f64::from(shape.count);
-            let rate = Decimal::new(rate);
-            job.arrivals = rate.map(|rate| ArrivalProcess::Poisson { rate });
-            if job.arrivals.is_none() {
-                let message = format!("no rate of type `{}` can be sent to it", job.name);
-                let help = "send a fraction of it, from 0 to 1";
-                let fault = Fault::new(place!("servers", h), message, help);
-                return Err(DocumentError::without_text(vec![fault]));
+            let arrivals = self.types()[i].arrivals();
+            match arrivals.split(routing[i], shape.count) {
+                Ok(part) => job.arrivals = Some(part),
+                Err(why) => {
+                    let fault = unsplit(h, &job.name, why);
+                    return Err(DocumentError::without_text(vec![fault]));
+                }
             }
         }
         let checked = draft.check(Vec::new());
@@ -181,4 +183,27 @@ impl Fleet {
         text.extend(self.types().iter().map(JobType::canonical));
         digest(&text)
     }
+}
+
+/// Why a part of a type's arrivals cannot be sent to the servers of shape h.
+fn unsplit(h: usize, name: &str, why: Unsplit) -> Fault {
+    let (message, help) = match why {
+        Unsplit::Range => (
+            format!("no rate of type `{name}` can be sent to it"),
+            "send a fraction of it, from 0 to 1",
+        ),
+        Unsplit::Renewal => (
+            format!(
+                "a part of the arrivals of type `{name}`, which renew, would be sent to it, and it renews no more"
+            ),
+            "send all of it to one server, or describe its arrivals by another process",
+        ),
+        Unsplit::Sizes => (
+            format!(
+                "the batches of type `{name}` that are sent to it have more than 100 numbers of jobs"
+            ),
+            "describe its arrivals by smaller batches, at a higher rate",
+        ),
+    };
+    Fault::new(place!("servers", h), message, help)
 }

@@ -3,6 +3,7 @@
 use super::check::{Checked, Draft, DraftJob, WITHOUT_FAULTS, repeated, unusable};
 use super::fleet::{Fleet, Shape};
 use crate::document::{Fault, Step, place, suggest};
+use crate::law::ArrivalProcess;
 use crate::number::Decimal;
 
 /// More servers of one shape than this are better modelled as a fluid than one by one.
@@ -54,11 +55,13 @@ impl FleetDraft {
         self.check_shapes(&mut faults);
         for i in 0..self.jobs.jobs.len() {
             self.check_known(i, &mut faults);
-            self.check_arrivals(i, &mut faults);
         }
         // Who fits where is told once it is known what the shapes have.
         if faults.is_empty() {
-            (0..self.jobs.jobs.len()).for_each(|i| self.check_fit(i, &mut faults));
+            (0..self.jobs.jobs.len()).for_each(|i| {
+                self.check_fit(i, &mut faults);
+                self.check_split(i, &mut faults);
+            });
             (0..self.shapes.len()).for_each(|h| self.check_use(h, &mut faults));
         }
         faults
@@ -116,20 +119,30 @@ impl FleetDraft {
         }
     }
 
-    /// Only Poisson arrivals stay what they are when they are split at random.
-    fn check_arrivals(&self, i: usize, faults: &mut Vec<Fault>) {
+    /// Arrivals that renew, and are split at random, renew no more, and have no law that is known.
+    fn check_split(&self, i: usize, faults: &mut Vec<Fault>) {
         let job = &self.jobs.jobs[i];
-        let Some(process) = job.arrivals.as_ref().filter(|a| !a.is_poisson()) else {
+        let renews = |a: &&ArrivalProcess| matches!(a, ArrivalProcess::Renewal { .. });
+        let renewal = job.arrivals.as_ref().filter(renews);
+        let Some(process) = renewal.filter(|process| !process.is_poisson()) else {
             return;
         };
+        let holds = |shape: &&DraftShape| shape.shortfalls(job).is_empty();
+        let holding = self.shapes.iter().filter(holds);
+        let servers: u64 = holding.filter_map(|shape| shape.count).map(u64::from).sum();
+        if servers <= 1 {
+            return;
+        }
+        let rate = process.rate();
         faults.push(Fault::new(
             place!("jobs", i, "arrivals"),
             format!(
-                "the arrivals of type `{}` are {}, and those of a fleet have to be Poisson so far",
-                job.name,
-                process.process()
+                "the arrivals of type `{}` are a renewal process, and its parts are none: the type fits on {servers} servers, over which it would be split at random",
+                job.name
             ),
-            format!("write `arrival_rate: {}`, its mean rate", process.rate()),
+            format!(
+                "write `arrival_rate: {rate}`, or a markov-modulated process or batches of this mean rate: their parts are known; or have one server only on which it fits"
+            ),
         ));
     }
 

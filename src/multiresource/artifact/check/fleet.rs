@@ -5,7 +5,6 @@ use std::collections::HashMap;
 
 use super::certificate::{self, Priced};
 use super::shape::relaxation;
-use super::simulated::{self, Simulated};
 use super::{mean_schedule, of_server};
 use crate::artifact::{
     ArrivalLaw, Findings, SizeLaw, Subject, find, is_close, length, nonnegative, positive,
@@ -13,7 +12,7 @@ use crate::artifact::{
 };
 use crate::multiresource::artifact::{
     Artifact, Claim, Conditions, FleetCertificateRecord, HoldsFor, Method, Quantity, Routing,
-    Server,
+    Server, ServerPolicy,
 };
 use crate::multiresource::workload::{Fleet, Workload};
 
@@ -264,7 +263,7 @@ fn routing(artifact: &Artifact, fleet: &Fleet, served: &[Vec<f64>], findings: &m
 }
 
 /// Claims about all servers follow from the certificate and from the claims about one server of each
-/// shape; where one was simulated, they are judged as simulated ones.
+/// shape.
 fn claims(
     artifact: &Artifact,
     proof: &FleetCertificateRecord,
@@ -273,20 +272,6 @@ fn claims(
 ) {
     let mut whole = of_server(artifact, None);
     whole.retain(|(_, claim)| claim.server.is_none());
-    if whole
-        .iter()
-        .any(|(_, claim)| claim.method == Method::Simulated)
-    {
-        let simulated = Simulated {
-            claims: &whole,
-            shape: None,
-            workload: fleet.envelope(),
-            load: proof.load,
-            proven: proof.proven,
-            of_fleet: true,
-        };
-        return simulated::check(&simulated, findings);
-    }
     let expected = expected_claims(artifact, proof, fleet);
     for (place, (n, found)) in whole.iter().enumerate() {
         let here = |field: &str| format!("claims[{n}]{field}");
@@ -307,8 +292,18 @@ fn claims(
             let message = format!("{}, expected {}", found.value, right.value);
             findings.add(here(".value"), message);
         }
+        let as_wide = match (found.half_width, right.half_width) {
+            (Some(found), Some(right)) => is_close(found, right, ROUNDING),
+            (found, right) => found == right,
+        };
+        if !as_wide {
+            let told = |width: Option<f64>| width.map_or("none".into(), |w| w.to_string());
+            let (found, right) = (told(found.half_width), told(right.half_width));
+            findings.add(here(".half_width"), format!("{found}, expected {right}"));
+        }
         let labels = Claim {
             value: right.value,
+            half_width: right.half_width,
             ..(*found).clone()
         };
         if labels != *right {
@@ -322,8 +317,8 @@ fn claims(
     }
 }
 
-/// All that follows: the load if it is proven, and of each type and of all what the servers' exact
-/// or approximate means add up to.
+/// All that follows: the load if it is proven, and of each type and of all what the servers' means
+/// add up to, where all of them are claimed.
 fn expected_claims(
     artifact: &Artifact,
     proof: &FleetCertificateRecord,
@@ -336,73 +331,89 @@ fn expected_claims(
         let (method, of_all) = (Method::ExactProgram, Subject::ALL);
         all.push(Claim::new(Quantity::Load, of_all, load, method, none));
     }
-    let (mut together, mut parts_of_all, mut means) = (0.0, Vec::new(), Vec::new());
-    for (i, kind) in fleet.types().iter().enumerate() {
+    let part = |server: &ServerPolicy, job_type: Option<&str>| {
+        let subject = Subject::of_type(job_type).on(Some(&server.name));
+        let claim = artifact.find(Quantity::MeanNumber, subject)?;
+        Some((f64::from(server.count), claim.clone()))
+    };
+    let types = || fleet.types().iter().enumerate();
+    let sent = |i: usize| move |server: &&ServerPolicy| server.routing[i] > 0.0;
+    let servers = || artifact.policy.servers.iter();
+    for (i, kind) in types() {
         let name = Some(kind.name());
-        let (mut number, mut parts) = (0.0, Vec::new());
-        for server in artifact
-            .policy
-            .servers
-            .iter()
-            .filter(|s| s.routing[i] > 0.0)
-        {
-            let subject = Subject::of_type(name).on(Some(&server.name));
-            let part = artifact.find(Quantity::MeanNumber, subject);
-            // Of all types or of none: the sum over all is no more than its parts.
-            let Some(part) = part.filter(|part| part.method != Method::Simulated) else {
-                return all;
-            };
-            number += f64::from(server.count) * part.value;
-            parts.push(part);
+        let parts = servers().filter(sent(i)).map(|server| part(server, name));
+        if let Some(parts) = parts.collect::<Option<Vec<_>>>() {
+            all.extend(queue_claims(name, kind.arrival_rate(), time, &parts));
         }
-        means.extend(queue_claims(
-            name,
-            (number, kind.arrival_rate()),
-            time,
-            &parts,
-        ));
-        together += number;
-        parts_of_all.extend(parts);
     }
-    let rate = fleet.envelope().total_arrival_rate();
-    means.extend(queue_claims(None, (together, rate), time, &parts_of_all));
-    all.extend(means);
+    // A loop is analysed type by type; where one run measured all types, their sum has an interval
+    // of its own.
+    let of_all = |server: &ServerPolicy| -> Vec<Option<(f64, Claim)>> {
+        let each = || types().filter(|(i, _)| sent(*i)(&server));
+        match server.rule.msr() {
+            Some(_) => each().map(|(_, t)| part(server, Some(t.name()))).collect(),
+            None => vec![part(server, None)],
+        }
+    };
+    let parts: Option<Vec<(f64, Claim)>> = servers().flat_map(of_all).collect();
+    if let Some(parts) = parts {
+        let rate = fleet.envelope().total_arrival_rate();
+        all.extend(queue_claims(None, rate, time, &parts));
+    }
     all
 }
 
-/// The mean number, and by Little's law the mean response time, with the weakest of the methods by
-/// which the parts were found.
+/// The mean number from those of single servers, each with how many there are of them, and by
+/// Little's law the mean response time: with the weakest of the methods by which the parts were found.
+/// Shapes are simulated independently, so that the squares of their half widths add up.
 fn queue_claims(
     job_type: Option<&str>,
-    (number, rate): (f64, f64),
+    rate: f64,
     time: &str,
-    parts: &[&Claim],
+    parts: &[(f64, Claim)],
 ) -> [Claim; 2] {
-    let approximate = |c: &&Claim| c.method == Method::ApproximationQueueLength;
-    let of_phases = |c: &&Claim| c.holds_for.sizes == Some(SizeLaw::PhaseType);
-    let exact = !parts.iter().any(approximate);
-    let method = match exact {
-        true => Method::ExactQbd,
-        false => Method::ApproximationQueueLength,
+    let any = |is: &dyn Fn(&Claim) -> bool| parts.iter().any(|(_, claim)| is(claim));
+    let approximate = any(&|c| c.method == Method::ApproximationQueueLength);
+    let simulated = any(&|c| c.method == Method::Simulated);
+    let analysed = any(&|c| c.method != Method::Simulated);
+    let of_phases = any(&|c| c.holds_for.sizes == Some(SizeLaw::PhaseType));
+    let method = match (approximate, simulated) {
+        (true, _) => Method::ApproximationQueueLength,
+        (false, true) => Method::Simulated,
+        (false, false) => Method::ExactQbd,
     };
-    let law = match parts.iter().any(of_phases) {
+    let law = match of_phases {
         true => SizeLaw::PhaseType,
         false => SizeLaw::Exponential,
+    };
+    let exact = analysed && !approximate;
+    let conditions = match analysed {
+        true => Conditions::analysed(),
+        false => Conditions::default(),
     };
     let holds_for = HoldsFor {
         sizes: exact.then_some(law),
         arrivals: exact.then_some(ArrivalLaw::Poisson),
         own: Conditions {
             routing: Some(Routing::Probabilistic),
-            ..Conditions::analysed()
+            ..conditions
         },
     };
-    let claim = |quantity: Quantity, value: f64| {
+    let number: f64 = parts.iter().map(|(count, claim)| count * claim.value).sum();
+    let widths = parts
+        .iter()
+        .map(|(count, claim)| count * claim.half_width.unwrap_or(0.0));
+    let width = widths.map(|width| width * width).sum::<f64>().sqrt();
+    let claim = |quantity: Quantity, per: f64| {
         let subject = Subject::of_type(job_type);
-        Claim::new(quantity, subject, (value, time), method, holds_for.clone())
+        let value = (number / per, time);
+        Claim {
+            half_width: (method == Method::Simulated).then_some(width / per),
+            ..Claim::new(quantity, subject, value, method, holds_for.clone())
+        }
     };
     [
-        claim(Quantity::MeanNumber, number),
-        claim(Quantity::MeanResponse, number / rate),
+        claim(Quantity::MeanNumber, 1.0),
+        claim(Quantity::MeanResponse, rate),
     ]
 }

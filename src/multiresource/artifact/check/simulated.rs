@@ -10,17 +10,15 @@ use crate::multiresource::artifact::{Claim, HoldsFor, Measure, Method, Quantity}
 use crate::multiresource::workload::Workload;
 
 /// Simulated claims, and what they are about.
-pub(super) struct Simulated<'a> {
+struct Simulated<'a> {
     /// The claims, each with its place among all.
-    pub claims: &'a [(usize, &'a Claim)],
+    claims: &'a [(usize, &'a Claim)],
     /// The shape of which one server is meant, if it is not the whole policy.
-    pub shape: Option<&'a str>,
-    pub workload: &'a Workload,
+    shape: Option<&'a str>,
+    workload: &'a Workload,
     /// The load in the certificate, and whether that is proven.
-    pub load: f64,
-    pub proven: bool,
-    /// Whether jobs were sent to several servers, in a way that has to be said.
-    pub of_fleet: bool,
+    load: f64,
+    proven: bool,
 }
 
 /// The claims about one server.
@@ -31,13 +29,12 @@ pub(super) fn of_server(server: &OneServer<'_>, findings: &mut Findings) {
         workload: server.workload,
         load: server.certificate.load,
         proven: server.certificate.proven,
-        of_fleet: false,
     };
     check(&simulated, findings);
     chosen(server, findings);
 }
 
-pub(super) fn check(server: &Simulated<'_>, findings: &mut Findings) {
+fn check(server: &Simulated<'_>, findings: &mut Findings) {
     let types: Vec<&str> = server.workload.types().iter().map(|t| t.name()).collect();
     let known = Known {
         types: &types,
@@ -61,14 +58,7 @@ pub(super) fn check(server: &Simulated<'_>, findings: &mut Findings) {
                 format!("`{}`, expected `{unit}`", claim.unit),
             );
         }
-        let mut holds_for = HoldsFor::default();
-        if server.of_fleet && claim.method == Method::Simulated {
-            holds_for.own.routing = claim.holds_for.own.routing;
-            if holds_for.own.routing.is_none() {
-                findings.add(&path, "expected how jobs were sent, in `holds_for.routing`");
-            }
-        }
-        if claim.holds_for != holds_for || claim.at.is_some() {
+        if claim.holds_for != HoldsFor::default() || claim.at.is_some() {
             findings.add(&path, "expected no conditions, and no number of jobs");
         }
         match claim.method {

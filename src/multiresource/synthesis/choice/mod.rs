@@ -18,7 +18,7 @@ mod search;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::{MsfqOutlook, Options, Outcome, Synthesis, SynthesisError, synthesize};
+use super::{MsfqOutlook, Options, Synthesis, SynthesisError, again};
 use crate::multiresource::artifact::{
     AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Artifact, Family, Objective, Server, Switching,
 };
@@ -28,6 +28,7 @@ use crate::multiresource::simulator::{Contender, Failure, Run};
 use crate::multiresource::workload::Workload;
 use course::Course;
 use finals::Entrant;
+pub use record::told;
 
 /// Families that a choice is made among.
 #[derive(Clone, Debug, PartialEq)]
@@ -217,7 +218,7 @@ fn fallback(
     })
 }
 
-/// The synthesis with the switching rate that was chosen.
+/// The synthesis with the switching rate that was chosen, of the same schedules.
 fn remade(
     workload: &Workload,
     options: &Options,
@@ -231,10 +232,7 @@ fn remade(
                 route: Some(msr.route),
                 ..options.clone()
             };
-            match synthesize(workload, &options)? {
-                Outcome::Policy(again) => Ok(again),
-                _ => Ok(made),
-            }
+            Ok(Box::new(again(workload, &options, *made)?))
         }
         _ => Ok(made),
     }

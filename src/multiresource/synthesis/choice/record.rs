@@ -57,6 +57,14 @@ fn candidate(course: &Course<'_>, entrant: &Entrant, ratio: Option<Estimate>) ->
     }
 }
 
+/// The options of a choice, for the provenance.
+pub fn told(seed: u64, budget: u64) -> [String; 2] {
+    [
+        format!("seed: {seed}"),
+        format!("budget: {:e}", budget as f64),
+    ]
+}
+
 /// The artifact of a policy: as it was synthesized, if it is a Markovian Service Rate policy; else
 /// with the program's proof of the load, and what was simulated.
 pub(super) fn artifact(
@@ -67,10 +75,8 @@ pub(super) fn artifact(
     workload: &Workload,
 ) -> Artifact {
     let mut artifact = made.artifact.clone();
-    artifact.provenance.options.extend([
-        format!("seed: {}", choice.seed),
-        format!("budget: {:e}", choice.budget as f64),
-    ]);
+    let told = told(choice.seed, choice.budget);
+    artifact.provenance.options.extend(told);
     let making = &mut artifact.provenance.servers[0];
     if policy.msr().is_some() {
         making.choice = Some(choice);

@@ -1,7 +1,7 @@
 //! The policy of a fleet.
 
 use super::names::Balance;
-use super::synthesize::Wishes;
+use super::wishes::Wishes;
 use super::{boxed, doing};
 use crate::kind::{Answer, Caller, Given, Word};
 use crate::multiresource::artifact::Multiresource;

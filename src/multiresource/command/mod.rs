@@ -6,6 +6,7 @@ mod optimum;
 mod renewal;
 mod sweep;
 mod synthesize;
+mod wishes;
 
 use std::error::Error;
 use std::path::Path;
@@ -24,7 +25,7 @@ use crate::report::Besides;
 use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Swept};
 use names::{Backfill, EmptySlots, Routing};
-pub use synthesize::Wishes;
+pub use wishes::Wishes;
 
 /// What is typed to run a policy in other ways than its own.
 #[derive(Args)]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::names::{Family, Preemption};
-use super::synthesize::Wishes;
+use super::wishes::Wishes;
 use crate::multiresource::artifact::{self, Artifact, ArtifactError, Family as Made};
 
 /// The earlier policy. It is not checked: the program only starts from its schedules, and ignores

@@ -1,0 +1,233 @@
+//! What is typed to make a policy.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::names::{Backfill, Balance, EmptySlots, Family, Objective, Preemption, weight};
+use crate::kind::{Caller, Given};
+use crate::multiresource::artifact::{self, Route};
+use crate::multiresource::program::{Balancing, Limits};
+use crate::multiresource::synthesis::{Families, Options};
+use crate::multiresource::verbs::{self, Request, VerbError, Wanted};
+use crate::multiresource::workload::Workload;
+use crate::typed::{at_least_one, count, positive, seconds};
+
+/// Seconds for the proof, by default.
+const TIME_LIMIT: f64 = 60.0;
+
+/// What is typed beside the workload to make a policy.
+#[derive(Args, Clone)]
+pub struct Wishes {
+    /// An earlier policy: start from its schedules, and print what changed. Options that are not given
+    /// are taken from it: preemption, family, route
+    #[arg(long, value_name = "FILE")]
+    pub(super) from: Option<PathBuf>,
+
+    /// What may happen to a running job when the schedule changes
+    #[arg(long, value_enum, required_unless_present = "from")]
+    pub(super) preemption: Option<Preemption>,
+
+    /// Family of policies [default: without preemption the best of all, chosen by simulation; else
+    /// msr]
+    #[arg(long, value_enum)]
+    pub(super) family: Option<Family>,
+
+    /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`
+    #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
+    pub(super) setup_rate: Option<f64>,
+
+    /// α, switches per time unit of the preemptive loop; tuned if not given
+    #[arg(long, value_name = "α", value_parser = positive, allow_negative_numbers = true)]
+    switching_rate: Option<f64>,
+
+    /// The way between schedules: sequential-eager, concurrent-eager, concurrent-late or
+    /// sequential-late; tuned if not given
+    #[arg(long)]
+    pub(super) route: Option<Route>,
+
+    /// What happens with room that the schedule leaves, under msr [default: first-fit]
+    #[arg(long, value_enum)]
+    pub(super) backfill: Option<Backfill>,
+
+    /// What happens with draining slots that hold no job, under msr [default: release]
+    #[arg(long, value_enum)]
+    pub(super) empty_slots: Option<EmptySlots>,
+
+    /// What is minimized
+    #[arg(long, value_enum, default_value = "mean")]
+    objective: Objective,
+
+    /// What the mix of schedules is best for, under msr
+    #[arg(long, value_enum, default_value = "load")]
+    pub(super) balance: Balance,
+
+    /// Weights of types for --balance; a type that is not named has the default weight of that aim
+    #[arg(long, value_name = "NAME=W,NAME=W,…", value_delimiter = ',', value_parser = weight)]
+    pub(super) weights: Option<Vec<(String, f64)>>,
+
+    /// The largest E[T]/E[S] of a type over the smallest that a policy may have, where it is chosen
+    /// by simulation
+    #[arg(long, value_name = "RATIO", value_parser = at_least_one)]
+    pub(super) max_slowdown_ratio: Option<f64>,
+
+    /// Events (arrivals, completions, clocks) that may be simulated to tune and to choose: 1e8 take
+    /// some five seconds
+    #[arg(long, value_name = "EVENTS", default_value = "4e8", value_parser = count)]
+    budget: u64,
+
+    /// Seed of the simulations: the same seed gives the same policy
+    #[arg(long, default_value = "1")]
+    seed: u64,
+
+    /// Static Quickswap with this order of turns, by names of types, in place of one that is tuned
+    #[arg(long, value_name = "TYPE,TYPE,…", value_delimiter = ',')]
+    pub(super) cycle: Option<Vec<String>>,
+
+    /// Static Quickswap with these thresholds ℓ, in the order of the types in the workload
+    #[arg(long, value_name = "ℓ,ℓ,…", value_delimiter = ',')]
+    pub(super) thresholds: Option<Vec<u32>>,
+
+    /// How much work may go into exact analysis: 1 is about ten seconds; the time is
+    /// proportional
+    #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
+    effort: f64,
+
+    /// Print the MSR paper's bounds and approximation beside the exact means
+    #[arg(long)]
+    pub(super) explain: bool,
+
+    /// Seconds for the proof that the mix is best; after that the answer says "not proven"
+    #[arg(long, value_name = "SECONDS", default_value_t = TIME_LIMIT, value_parser = positive)]
+    time_limit: f64,
+}
+
+impl Wishes {
+    /// An earlier policy that is read.
+    pub fn files(&self) -> Vec<&Path> {
+        self.from.iter().map(PathBuf::as_path).collect()
+    }
+
+    /// The options of an MSR policy.
+    pub(super) fn options(&self) -> Result<Options, String> {
+        let nodes = Limits::default().nodes;
+        let preemption = self
+            .preemption
+            .ok_or("give --preemption none, full or setup")?;
+        Ok(Options {
+            setup_rate: self.setup_rate,
+            switching_rate: self.switching_rate,
+            route: self.route,
+            backfill: self.backfill.unwrap_or(Backfill::FirstFit).into(),
+            empty_slots: self.empty_slots.unwrap_or(EmptySlots::Release).into(),
+            objective: self.objective.into(),
+            effort: self.effort,
+            limits: Limits {
+                time: seconds(self.time_limit),
+                // More time allows more nodes.
+                nodes: (nodes as f64 * (self.time_limit / TIME_LIMIT).max(1.0)) as u64,
+                ..Limits::default()
+            },
+            ..Options::new(preemption.into())
+        })
+    }
+
+    /// The family: as given, or as the other options imply.
+    fn family(&self) -> Result<Family, String> {
+        match self.asked_family()? {
+            Family::Msr if self.max_slowdown_ratio.is_some() => Err(
+                "--max-slowdown-ratio goes with families that are chosen by simulation, and msr is not"
+                    .into(),
+            ),
+            family => Ok(family),
+        }
+    }
+
+    fn asked_family(&self) -> Result<Family, String> {
+        let for_msr = [
+            ("--route", self.route.is_some()),
+            ("--switching-rate", self.switching_rate.is_some()),
+            ("--setup-rate", self.setup_rate.is_some()),
+            ("--balance", self.balance != Balance::Load),
+            ("--explain", self.explain),
+        ];
+        let typed = for_msr
+            .iter()
+            .find(|(_, typed)| *typed)
+            .map(|(name, _)| *name);
+        let turns = self.cycle.is_some() || self.thresholds.is_some();
+        let drains = self.preemption == Some(Preemption::None);
+        match self.family {
+            _ if turns && !drains => {
+                Err("--cycle and --thresholds go with --preemption none".into())
+            }
+            None if turns => Ok(Family::Quickswap),
+            None if drains && typed.is_none() => Ok(Family::Auto),
+            None | Some(Family::Auto) if !drains => Ok(Family::Msr),
+            None => Ok(Family::Msr),
+            Some(Family::Msr) if turns => {
+                Err("--cycle and --thresholds go with --family quickswap".into())
+            }
+            Some(Family::Msr) => Ok(Family::Msr),
+            Some(_) if !drains => Err(
+                "of the families only msr preempts: the others go with --preemption none".into(),
+            ),
+            Some(family) => match typed.filter(|name| *name != "--explain") {
+                Some(name) => Err(format!(
+                    "{name} goes with --family msr: leave it out, or that"
+                )),
+                None if turns && family != Family::Quickswap => {
+                    Err("--cycle and --thresholds go with --family quickswap".into())
+                }
+                None => Ok(family),
+            },
+        }
+    }
+
+    /// All that is asked for; of a fleet the workload is its envelope.
+    pub(super) fn request(&self, workload: &Workload, caller: &Caller<'_>) -> Given<Request> {
+        let mut options = self.options()?;
+        let wanted = self.wanted(workload)?;
+        options.balance = self.balancing(workload)?;
+        Ok(Request {
+            options,
+            wanted,
+            budget: self.budget,
+            seed: self.seed,
+            max_slowdown_ratio: self.max_slowdown_ratio,
+            interrupt: caller.interrupt.clone(),
+        })
+    }
+
+    /// What the mix is best for, if it is not the load, weighted as typed.
+    fn balancing(&self, workload: &Workload) -> Result<Option<Balancing>, String> {
+        match (self.balance.aim(), &self.weights) {
+            (None, Some(_)) => Err(
+                "--weights goes with --balance headroom, total-response or worst-response: the load has none"
+                    .into(),
+            ),
+            (None, None) => Ok(None),
+            (Some(aim), weights) => Balancing::new(workload, aim, weights.as_deref().unwrap_or(&[]))
+                .map(Some)
+                .map_err(|why| format!("--weights: {why}")),
+        }
+    }
+
+    /// Among which families the policy is chosen.
+    fn wanted(&self, workload: &Workload) -> Result<Wanted, VerbError> {
+        let family = self.family().map_err(VerbError::Request)?;
+        let (cycle, thresholds) = (self.cycle.as_deref(), self.thresholds.as_deref());
+        if cycle.is_some() || thresholds.is_some() {
+            let policy = verbs::turns(workload, cycle, thresholds)?;
+            let given = Box::new(artifact::Family::StaticQuickswap(policy));
+            return Ok(Wanted::Simulated(Families::Given(given)));
+        }
+        Ok(match family {
+            Family::Msr => Wanted::Msr,
+            Family::Optimal => Wanted::Optimal,
+            Family::Quickswap => Wanted::Simulated(Families::Quickswap),
+            Family::AdaptiveMsr => Wanted::Simulated(Families::AdaptiveMsr),
+            Family::Auto => Wanted::Simulated(Families::All),
+        })
+    }
+}

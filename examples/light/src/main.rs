@@ -6,7 +6,7 @@
 //! Exit code 0: no claim is refuted; 1: the simulation refutes one; 2: the file cannot be used.
 use std::{error::Error, path::Path, process::ExitCode};
 
-use synth::multiresource::artifact::CheckedArtifact;
+use synth::multiresource::artifact::Checked;
 use synth::multiresource::policy::{Action, Event, System, online};
 use synth::multiresource::simulator::{Contender, Settings, Verdict, judge, watches};
 
@@ -29,15 +29,17 @@ fn main() -> ExitCode {
 
 /// Whether no claim of the policy is refuted.
 fn run(path: &str) -> Result<bool, Box<dyn Error>> {
-    let checked = CheckedArtifact::read(Path::new(path))?;
+    let checked = Checked::read(Path::new(path))?;
+    checked.artifact().expect_one_server(path)?;
     first_decisions(&checked);
     simulate(&checked)
 }
 
 /// One job of each type arrives, a tenth of a time unit apart: what the rule starts and stops.
-fn first_decisions(checked: &CheckedArtifact) {
-    let (policy, workload) = (&checked.artifact().policy, checked.workload());
-    let mut rule = online(policy, workload);
+fn first_decisions(checked: &Checked) {
+    let rule = &checked.artifact().the_server().policy.rule;
+    let workload = checked.workload().envelope();
+    let mut rule = online(rule, workload);
     let mut system = System::new(workload, rule.clocks(), rule.preempts());
     rule.begin(&mut system);
     for (i, kind) in workload.types().iter().enumerate() {
@@ -56,14 +58,14 @@ fn first_decisions(checked: &CheckedArtifact) {
 }
 
 /// Prints the mean response time and the claims that the run refutes; whether there are none.
-fn simulate(checked: &CheckedArtifact) -> Result<bool, Box<dyn Error>> {
-    let (artifact, workload) = (checked.artifact(), checked.workload());
+fn simulate(checked: &Checked) -> Result<bool, Box<dyn Error>> {
+    let (artifact, workload) = (checked.artifact(), checked.workload().envelope());
     let settings = Settings {
         events: EVENTS,
         watch: watches(artifact, workload),
         ..Settings::default()
     };
-    let contender = Contender::from(artifact.policy.clone());
+    let contender = Contender::from(artifact.the_server().policy.rule.clone());
     let run = contender.simulate(workload, &settings, |_| ())?;
     let mean = run
         .mean_response

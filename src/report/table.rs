@@ -8,6 +8,9 @@ pub const WIDTH: usize = 100;
 /// Words in a cell are not broken into lines shorter than this.
 const NARROWEST: usize = 16;
 
+/// Columns of words, from the first on, that name a row: a table that goes on below repeats them.
+const KEYS: usize = 2;
+
 /// Spaces around the content of a column, and what separates it from the next one.
 const PADDING: usize = 3;
 
@@ -96,22 +99,25 @@ impl Table {
     pub fn within(&self, most: usize) -> String {
         let most = most + 1; // nothing is separated after the last column
         let columns = self.wrapped(most);
-        let Some((first, rest)) = columns.split_first() else {
+        if columns.is_empty() {
             return String::new();
-        };
-        let mut blocks: Vec<Vec<usize>> = Vec::new();
-        let mut taken = usize::MAX;
-        for (n, column) in rest.iter().enumerate() {
+        }
+        let keys = columns
+            .iter()
+            .take_while(|column| column.words && !column.wraps);
+        let keys = keys.count().clamp(1, KEYS);
+        let of_keys: usize = columns[..keys].iter().map(|c| c.width() + PADDING).sum();
+        let mut blocks: Vec<Vec<usize>> = vec![(0..keys).collect()];
+        let mut taken = of_keys;
+        for (n, column) in columns.iter().enumerate().skip(keys) {
             let width = column.width() + PADDING;
-            if taken.saturating_add(width) > most {
-                blocks.push(vec![0]);
-                taken = first.width() + PADDING;
+            let block = blocks.last_mut().expect("a block was begun");
+            if taken + width > most && block.len() > keys {
+                blocks.push((0..keys).collect());
+                taken = of_keys;
             }
             taken += width;
-            blocks.last_mut().expect("a block was begun").push(n + 1);
-        }
-        if blocks.is_empty() {
-            blocks.push(vec![0]);
+            blocks.last_mut().expect("a block was begun").push(n);
         }
         // A block of its own may have room for what was wrapped to fit beside all others.
         let shown = blocks.iter().map(|block| {

@@ -336,11 +336,15 @@ impl FamilyRule for MsrPolicy {
             Preemption::Setup => "jobs are preempted, and their room is held for a setup time",
             Preemption::Full => "jobs are preempted at no cost",
         };
+        let left = match self.backfill {
+            Backfill::None => "",
+            Backfill::FirstFit => "; room that is left is offered to other waiting jobs",
+        };
         match self.order.len() {
-            1 => "MSR: one schedule serves all types, and is never left.".into(),
+            1 => format!("MSR: one schedule serves all types, and is never left{left}."),
             count => format!(
-                "MSR: it works on {count} schedules in turn. A clock ends each after an exponential time, {:.3e} /{} switches in all; {way}.",
-                self.switching_rate,
+                "MSR: it works on {count} schedules in turn. A clock ends each after an exponential time, on average after {:.4} {} of work; {way}{left}.",
+                1.0 / self.switching_rate,
                 workload.time_unit()
             ),
         }

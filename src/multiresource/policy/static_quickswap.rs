@@ -83,11 +83,18 @@ impl FamilyRule for StaticQuickswapPolicy {
     }
 
     fn words(&self, workload: &Workload) -> String {
-        let names = self.cycle.iter().map(|i| workload.types()[*i].name());
-        let names: Vec<&str> = names.collect();
+        let turn = |i: &usize| {
+            let name = workload.types()[*i].name();
+            format!("{name} ({})", self.thresholds[*i])
+        };
+        let turns: Vec<String> = self.cycle.iter().map(turn).collect();
+        let next = match self.overlap {
+            true => "as soon as it fits, while the last one drains",
+            false => "when the last one has drained",
+        };
         format!(
-            "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold, all in service, and another type waits.",
-            names.join(", ")
+            "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold (in brackets), all in service, and another type waits; the next type starts {next}.",
+            turns.join(", ")
         )
     }
 

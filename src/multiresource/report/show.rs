@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use super::{Table, bar, load, number, percent, within, wrap};
 use crate::artifact::{Method as _, Quantity as _, Standing};
 use crate::multiresource::artifact::{
-    Artifact, Checked, Choice, Claim, Interval, Quantity, Server, ServerPolicy, Steadiness, unmet,
+    Artifact, Checked, Choice, Claim, Family, Interval, Objective, Quantity, Server, ServerPolicy,
+    Steadiness, unmet,
 };
 use crate::multiresource::policy::words;
 use crate::multiresource::workload::Workload;
@@ -74,14 +75,21 @@ fn of_server(artifact: &Artifact, server: Server<'_>, workload: &Workload, width
     let told = words(&server.policy.rule, workload);
     let _ = writeln!(text, "{}", wrap(&told, width));
     if let Some((schedules, weights)) = server.mix() {
+        let rule = &server.policy.rule;
+        let order: Vec<usize> = rule
+            .msr()
+            .map_or((0..schedules.len()).collect(), |msr| msr.order.clone());
+        if !matches!(rule, Family::Msr(_) | Family::AdaptiveMsr(_)) {
+            text += "It does not follow this mix, which proves the load:\n";
+        }
         let names = workload.types().iter().map(|t| t.name());
         let header = ["schedule"].into_iter().chain(names);
-        let header = header.chain(["of the time", ""]);
+        let header = header.chain(["share", ""]);
         let mut table = Table::new(header).words(workload.types().len() + 2);
-        for (n, (schedule, weight)) in schedules.iter().zip(weights).take(DRAWN).enumerate() {
-            let counts = schedule.iter().map(u32::to_string);
+        for (n, &s) in order.iter().take(DRAWN).enumerate() {
+            let counts = schedules[s].iter().map(u32::to_string);
             let cells = [(n + 1).to_string()].into_iter().chain(counts);
-            table.row(cells.chain([percent(*weight), bar(*weight)]));
+            table.row(cells.chain([percent(weights[s]), bar(weights[s])]));
         }
         let _ = writeln!(text, "\n{}", table.within(width));
         if schedules.len() > DRAWN {
@@ -135,16 +143,30 @@ fn how_sure(claim: &Claim, workload: &Workload, artifact: &Artifact) -> String {
         let _ = write!(words, ", if {as_if}");
     }
     let rules = artifact.policy.servers.iter().filter_map(|s| s.rule.msr());
-    let assumed = own.backfill;
-    if assumed.is_some_and(|assumed| rules.into_iter().any(|rule| rule.backfill != assumed)) {
-        words += ", without the backfilling with which it runs";
-    }
+    let rules: Vec<_> = rules.collect();
+    let backfills = own
+        .backfill
+        .is_some_and(|a| rules.iter().any(|rule| rule.backfill != a));
+    let releases = own
+        .empty_slots
+        .is_some_and(|a| rules.iter().any(|rule| rule.empty_slots != a));
+    let without = match (backfills, releases) {
+        (true, true) => "backfilling and the release of empty slots",
+        (true, false) => "backfilling",
+        (false, true) => "release of empty slots",
+        (false, false) => return words,
+    };
+    let _ = write!(words, ", without the {without} with which it runs");
     words
 }
 
 /// What it was compared with.
 fn compared(choice: &Choice, unit: &str, width: usize) -> String {
-    let value = format!("E[T] [{unit}]");
+    let what = match choice.objective {
+        Objective::Mean => "E[T]",
+        Objective::Weighted => "weighted E[T]",
+    };
+    let value = format!("{what} [{unit}]");
     let mut table = Table::new(["It was compared with", &value, "times"]).words(0);
     for candidate in &choice.candidates {
         let interval =

@@ -309,7 +309,9 @@ fn claims(
         if labels != *right {
             let told = |c: &Claim| {
                 let (unit, method) = (&c.unit, c.method);
-                format!("unit `{unit}`, method {method:?}, {:?}", c.holds_for)
+                let method = serde_json::to_string(&method).unwrap_or_default();
+                let assumes = serde_json::to_string(&c.holds_for).unwrap_or_default();
+                format!("unit `{unit}`, method {method}, holds for {assumes}")
             };
             let message = format!("{}; expected {}, and no more", told(found), told(right));
             findings.add(here(""), message);

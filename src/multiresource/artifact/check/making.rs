@@ -3,7 +3,7 @@
 use super::OneServer;
 use crate::artifact::{Findings, is_close};
 use crate::multiresource::artifact::{
-    ALIKE, Candidate, Choice, Interval, Method, MsrPolicy, Preemption, Quantity, RouteTried,
+    CLOSE, Candidate, Choice, Interval, Method, MsrPolicy, Preemption, Quantity, RouteTried,
     Steadiness, Tuning, WhatIf,
 };
 
@@ -61,8 +61,8 @@ fn chosen(server: &OneServer<'_>, choice: &Choice, findings: &mut Findings) {
             );
         }
     }
-    // On the same arrivals and sizes; what differs by less than .1 % is taken as good.
-    let is_less = |c: &Candidate| c.ratio.is_some_and(|r| r.mean + r.half_width < 1.0 - ALIKE);
+    // On the same arrivals and sizes; what differs by less than 1 % is taken as good.
+    let is_less = |c: &Candidate| c.ratio.is_some_and(|r| r.mean + r.half_width < 1.0 - CLOSE);
     let better = |c: &Candidate| choice.decided && is_less(c) && within(choice, c);
     if let Some(n) = choice.candidates.iter().position(better) {
         findings.add(

@@ -629,7 +629,8 @@ fn a_policy_is_shown_in_words() {
         "Load ρ = 0.9: no policy can have less, which is proved.",
         "it works on 2 schedules in turn",
         "50.0 %   ██████████",
-        "exact, without the backfilling with which it runs",
+        "exact, as analysed",
+        "without the backfilling and the release of empty slots with which it runs",
     ] {
         assert!(exact.contains(words), "{words}: {exact}");
     }

@@ -30,15 +30,28 @@ pub fn solve_by_enumeration(
     if !all.complete {
         return Ok(None);
     }
-    let all = [all.schedules];
-    let problem = Problem::new(workload);
-    // Not scaled: nothing of what the other way does to its rows.
-    let problem = Problem {
-        scaled: problem.offered.clone(),
-        ..problem
-    };
-    let (weights, _) = optimum(&problem, &all)?;
-    Ok(Some(Mix::new(&all[0], &weights[0])))
+    let mut variables = ProblemVariables::new();
+    let t = variables.add(variable().min(0.0));
+    let weights = variables.add_vector(variable().min(0.0), all.schedules.len());
+    let mut program = variables.maximise(t).using(good_lp::highs);
+    program.set_verbose(false);
+    let mut program = program
+        .set_threads(1)
+        .set_option("primal_feasibility_tolerance", 1e-10);
+    for (i, job_type) in workload.types().iter().enumerate() {
+        let terms = weights.iter().zip(&all.schedules).filter(|(_, u)| u[i] > 0);
+        let served: Expression = terms
+            .map(|(w, u)| f64::from(u[i]) / job_type.offered_load() * *w)
+            .sum();
+        program = program.with(constraint!(served - t >= 0.0));
+    }
+    let total: Expression = weights.iter().copied().sum();
+    program = program.with(constraint!(total <= 1.0));
+    let solution = program
+        .solve()
+        .map_err(|e| ProgramError::Solver(e.to_string()))?;
+    let raw: Vec<f64> = weights.iter().map(|w| solution.value(*w)).collect();
+    Ok(Some(Mix::new(&all.schedules, &raw)))
 }
 
 /// Lists the maximal schedules of each shape, then solves the program of the fleet over all of them.

@@ -126,7 +126,14 @@ fn promises(artifact: &Artifact, checked: &Checked, width: usize) -> String {
             how_sure(claim, envelope, artifact),
         ]);
     }
-    format!("It promises\n{}\n", table.within(width))
+    let mut text = format!("It promises\n{}\n", table.within(width));
+    if let Some(what) = artifact.claims.iter().find_map(|c| without(artifact, c)) {
+        let told = format!(
+            "as analysed: without {what} with which it runs; `synth simulate` measures those"
+        );
+        let _ = writeln!(text, "{}", wrap(&told, width));
+    }
+    text
 }
 
 fn how_sure(claim: &Claim, workload: &Workload, artifact: &Artifact) -> String {
@@ -142,22 +149,28 @@ fn how_sure(claim: &Claim, workload: &Workload, artifact: &Artifact) -> String {
     if let Some(as_if) = unmet.words() {
         let _ = write!(words, ", if {as_if}");
     }
-    let rules = artifact.policy.servers.iter().filter_map(|s| s.rule.msr());
-    let rules: Vec<_> = rules.collect();
+    if own.backfill.is_some() && without(artifact, claim).is_some() {
+        words += ", as analysed";
+    }
+    words
+}
+
+/// What the policy runs with, and a claim is without.
+fn without(artifact: &Artifact, claim: &Claim) -> Option<&'static str> {
+    let own = &claim.holds_for.own;
+    let servers = || artifact.policy.servers.iter().filter_map(|s| s.rule.msr());
     let backfills = own
         .backfill
-        .is_some_and(|a| rules.iter().any(|rule| rule.backfill != a));
+        .is_some_and(|a| servers().any(|rule| rule.backfill != a));
     let releases = own
         .empty_slots
-        .is_some_and(|a| rules.iter().any(|rule| rule.empty_slots != a));
-    let without = match (backfills, releases) {
-        (true, true) => "backfilling and the release of empty slots",
-        (true, false) => "backfilling",
-        (false, true) => "release of empty slots",
-        (false, false) => return words,
-    };
-    let _ = write!(words, ", without the {without} with which it runs");
-    words
+        .is_some_and(|a| servers().any(|rule| rule.empty_slots != a));
+    match (backfills, releases) {
+        (true, true) => Some("the backfilling and the release of empty slots"),
+        (true, false) => Some("the backfilling"),
+        (false, true) => Some("the release of empty slots"),
+        (false, false) => None,
+    }
 }
 
 /// What it was compared with.

@@ -309,8 +309,8 @@ fn claims(
         if labels != *right {
             let told = |c: &Claim| {
                 let (unit, method) = (&c.unit, c.method);
-                let method = serde_json::to_string(&method).unwrap_or_default();
-                let assumes = serde_json::to_string(&c.holds_for).unwrap_or_default();
+                let method = serde_json::to_string(&method).expect("a name can be written");
+                let assumes = serde_json::to_string(&c.holds_for).expect("names can be written");
                 format!("unit `{unit}`, method {method}, holds for {assumes}")
             };
             let message = format!("{}; expected {}, and no more", told(found), told(right));

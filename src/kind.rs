@@ -8,7 +8,7 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -131,11 +131,6 @@ impl Caller<'_> {
     /// Tells what goes on.
     pub fn hear(&mut self, word: Word<'_>) {
         (self.hears)(word);
-    }
-
-    /// Whether an end is wanted.
-    pub fn is_interrupted(&self) -> bool {
-        self.interrupt.load(Ordering::Relaxed)
     }
 }
 

@@ -139,7 +139,6 @@ fn promises(artifact: &Artifact, checked: &Checked, width: usize) -> String {
 fn how_sure(claim: &Claim, workload: &Workload, artifact: &Artifact) -> String {
     let job_type = claim.job_type.as_deref();
     let unmet = unmet(&claim.holds_for, job_type, workload, artifact.preempts());
-    let own = &claim.holds_for.own;
     let mut words = match claim.method.standing() {
         Standing::Exact => "exact".to_string(),
         Standing::Simulated => "simulated, 95 % interval".into(),
@@ -149,7 +148,7 @@ fn how_sure(claim: &Claim, workload: &Workload, artifact: &Artifact) -> String {
     if let Some(as_if) = unmet.words() {
         let _ = write!(words, ", if {as_if}");
     }
-    if own.backfill.is_some() && without(artifact, claim).is_some() {
+    if without(artifact, claim).is_some() {
         words += ", as analysed";
     }
     words

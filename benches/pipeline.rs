@@ -138,10 +138,10 @@ fn queues(c: &mut Criterion) {
         let queue = ModulatedQueue::new(&environment, 1.0, 1.0, servers, serves);
         let queue = queue.with_arrival_rate(0.9 * queue.capacity());
         group.bench_function(format!("qbd-twice/{states}"), |b| {
-            b.iter(|| black_box(&queue).qbd().solve_twice().unwrap().mean());
+            b.iter(|| black_box(&queue).qbd().solve().unwrap().mean());
         });
         group.bench_function(format!("rounds/{states}"), |b| {
-            b.iter(|| rounds::law(black_box(&queue), 100_000_000).unwrap().mean);
+            b.iter(|| rounds::law(black_box(&queue)).unwrap().mean);
         });
     }
     group.finish();
@@ -192,7 +192,7 @@ fn full_basis(types: usize) -> (Workload, Solution) {
             load: LOAD,
             prices: vec![1.0 / types as f64; types],
             resource_prices: vec![1.0 / f64::from(capacity)],
-            relaxed: None,
+            tree: None,
             bound: LOAD,
         },
         face: Vec::new(),

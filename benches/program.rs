@@ -1,5 +1,5 @@
 //! `cargo bench --bench program`: the program over random workloads of three classes and up to 200
-//! types, from the checked workload to the proof, without the choice among optima; then that choice,
+//! types, and of three hard ones of up to 100, from the checked workload to the proof, without the choice among optima; then that choice,
 //! with the completions that a non-preemptive round waits for before and after it; then the program
 //! again from the schedules found, after every rate has changed by 5 %, up or down. Times are
 //! medians of repeated solves of each of three seeds; the machine's peak memory is at the end, where
@@ -39,8 +39,10 @@ fn main() {
         "after",
         "again [ms]",
     ]);
-    for class in instances::CLASSES {
-        for types in [10, 50, 100, 200] {
+    let plain = instances::CLASSES.map(|class| (class, &[10, 50, 100, 200][..]));
+    let hard = instances::HARD.map(|class| (class, &[10, 50, 100][..]));
+    for (class, sizes) in plain.into_iter().chain(hard) {
+        for &types in sizes {
             let measured: Vec<Measured> = SEEDS.map(|seed| measure(class, types, seed)).collect();
             table.add_row(row(class, types, &measured));
         }

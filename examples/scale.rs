@@ -14,15 +14,12 @@ use synth::multiresource::workload::Workload;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let classes = [instances::CLASSES, instances::HARD].concat();
     let [class, types, seed] = arguments.as_slice() else {
-        return Err(format!(
-            "give a class of {:?}, a number of types and a seed",
-            instances::CLASSES
-        )
-        .into());
+        return Err(format!("give a class of {classes:?}, a number of types and a seed").into());
     };
-    if !instances::CLASSES.contains(&class.as_str()) {
-        return Err(format!("`{class}`: the classes are {:?}", instances::CLASSES).into());
+    if !classes.contains(&class.as_str()) {
+        return Err(format!("`{class}`: the classes are {classes:?}").into());
     }
     let document = instances::document(class, types.parse()?, seed.parse()?);
     let workload = Workload::parse(&document, "instance")?.workload;

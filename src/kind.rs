@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::artifact::{Artifact, Checked, Content, Finding};
+use crate::artifact::{Artifact, Changes, Checked, Content, Finding};
 use crate::document::Parsed;
 use crate::report::Besides;
 use crate::simulation::sweep::{Comparing, Stage, Swept};
@@ -70,8 +70,9 @@ pub trait Kind: Content {
     /// When the two cannot be compared at all.
     fn against(policy: &Checked<Self>, workload: &Self::Described) -> Given<Vec<Finding>>;
 
-    /// What the checker has derived anew of a policy that it found valid, in a sentence.
-    fn valid(policy: &Checked<Self>) -> String;
+    /// What the checker has derived anew of a policy that it found valid, what it judged for sense
+    /// only, and what it took on trust; at most `width` characters wide.
+    fn valid(policy: &Checked<Self>, width: usize) -> String;
 
     /// What a policy is for, what it does, and what it promises, for a reader who has never seen it;
     /// at most `width` characters wide.
@@ -117,10 +118,13 @@ pub trait Kind: Content {
     fn run(verb: &Self::Verb, caller: &mut Caller<'_>) -> Given<Answered>;
 }
 
-/// The caller: how wide lines may be, who hears what goes on, and whether an end is wanted.
+/// The caller: how wide lines may be, which policy files are taken, who hears what goes on, and
+/// whether an end is wanted.
 pub struct Caller<'a> {
     /// The most characters of a line.
     pub width: usize,
+    /// What becomes of a policy file that was changed after it was written.
+    pub changes: Changes,
     /// Once it is set, a verb ends with what it has.
     pub interrupt: Arc<AtomicBool>,
     /// Who hears what goes on.
@@ -151,8 +155,15 @@ pub enum Word<'a> {
 
 /// What comes of a synthesis. All of these are answers; none is an error.
 pub enum Answer<K: Content> {
-    /// A valid policy, and what a person should know of it.
-    Policy(Box<Artifact<K>>, String),
+    /// A valid policy.
+    Policy {
+        /// The policy.
+        artifact: Box<Artifact<K>>,
+        /// What a person should know of it.
+        summary: String,
+        /// What was asked for, and it does not have.
+        missed: Option<String>,
+    },
     /// There is none, or none was found.
     Refused {
         /// Why.

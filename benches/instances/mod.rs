@@ -5,6 +5,14 @@
 //! - `cloud`: instance shapes of 1 to 48 vCPUs on 96, with 2, 4 or 8 GB a vCPU on 384, network in
 //!   proportion, and 5 to 59 units of disk bandwidth a vCPU on 3600.
 //! - `small`: demands of .004 to .1 of each of two resources, in four digits.
+//!
+//! And of three classes where bounds by one system of prices are bad, or good schedules rare:
+//!
+//! - `hosts`: shapes of 1 to 64 vCPUs on 126, of seven families that take 2 to 28.5 GB a vCPU of
+//!   1008 GB, local disk with its transfers or none, and network: some fill a host, and leave what they
+//!   do not use.
+//! - `mixed`: half of the types take .003 to .05 of each of three resources, the others .1 to .7.
+//! - `coprime`: odd demands of .003 to .4 of a million units of three resources.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -12,12 +20,18 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// The classes.
 pub const CLASSES: [&str; 3] = ["large", "cloud", "small"];
 
-/// The workload of a class (one of [`CLASSES`]) with so many types, as a YAML document.
+/// The classes that take more than a search with one system of prices.
+pub const HARD: [&str; 3] = ["hosts", "mixed", "coprime"];
+
+/// The workload of a class (one of [`CLASSES`] or [`HARD`]) with so many types, as a YAML document.
 pub fn document(class: &str, types: usize, seed: u64) -> String {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed * 1000 + types as u64);
     let capacity: &[f64] = match class {
         "large" => &[20.0, 15.0, 50.0],
         "cloud" => &[96.0, 384.0, 25.0, 3600.0],
+        "hosts" => &[126.0, 1008.0, 3800.0, 80000.0, 50.0],
+        "mixed" => &[1.0, 1.0, 1.0],
+        "coprime" => &[1e6, 1e6, 1e6],
         _ => &[1.0, 1.0],
     };
     let demands: Vec<Vec<f64>> = (0..types).map(|_| demand(class, &mut random)).collect();
@@ -61,14 +75,46 @@ fn demand(class: &str, random: &mut impl Rng) -> Vec<f64> {
                 (cpus * disk).min(3600.0),
             ]
         }
+        "hosts" => host(random),
+        "mixed" => {
+            let (least, most): (f64, f64) = [(0.003, 0.05), (0.1, 0.7)][random.random_range(0..2)];
+            let of = |part: f64| (1e4 * least * (most / least).powf(part)).round() / 1e4;
+            (0..3).map(|_| of(random.random())).collect()
+        }
+        "coprime" => {
+            let of = |part: f64| 2.0 * (1.5e3 * 133_f64.powf(part)).round() + 1.0;
+            (0..3).map(|_| of(random.random())).collect()
+        }
         _ => (0..2)
             .map(|_| f64::from(random.random_range(40..1000)) / 10_000.0)
             .collect(),
     }
 }
 
+/// Memory, disk, input and output, and network a vCPU, by family.
+const FAMILIES: [[f64; 4]; 7] = [
+    [2.0, 0.0, 0.0, 0.5],
+    [4.0, 19.0, 500.0, 0.5],
+    [8.0, 0.0, 0.0, 0.4],
+    [8.0, 37.5, 600.0, 0.25],
+    [10.0, 75.0, 1500.0, 0.25],
+    [12.0, 0.0, 0.0, 0.2],
+    [28.5, 14.0, 800.0, 0.31],
+];
+
+fn host(random: &mut impl Rng) -> Vec<f64> {
+    loop {
+        let cpus = [1.0, 2.0, 4.0, 8.0, 16.0, 20.0, 32.0, 48.0, 64.0][random.random_range(0..9)];
+        let family = FAMILIES[random.random_range(0..FAMILIES.len())];
+        let [memory, disk, transfers, network] = family.map(|a| (a * cpus * 100.0).round() / 100.0);
+        if memory <= 1008.0 && disk <= 3800.0 {
+            return vec![cpus, memory, disk, transfers, network];
+        }
+    }
+}
+
 fn amounts(values: &[f64]) -> String {
-    let named = values.iter().zip(["a", "b", "c", "d"]);
+    let named = values.iter().zip(["a", "b", "c", "d", "e"]);
     let written: Vec<String> = named
         .map(|(value, name)| format!("{name}: {value}"))
         .collect();

@@ -1,3 +1,7 @@
+use serde::Serialize;
+
+use super::{Examined, Grounds};
+
 /// One thing that is wrong with an artifact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
@@ -13,10 +17,11 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// What has been found so far.
+/// What has been found so far: what is wrong; and of what is not, on which grounds it stands.
 #[derive(Debug, Default)]
 pub struct Findings {
     list: Vec<Finding>,
+    examined: Vec<Examined>,
 }
 
 impl Findings {
@@ -28,29 +33,57 @@ impl Findings {
         });
     }
 
-    /// Whether nothing has been found at all.
+    /// Notes on which grounds something stands.
+    pub fn stands(&mut self, path: impl Into<String>, grounds: Grounds) {
+        let path = path.into();
+        self.examined.push(Examined { path, grounds });
+    }
+
+    /// Whether nothing wrong has been found at all.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Whether nothing has been found below this path.
+    /// Whether nothing wrong has been found below this path.
     pub fn is_clear(&self, path: &str) -> bool {
         !self.list.iter().any(|f| f.path.starts_with(path))
     }
 
-    /// Adds findings of a part of the document, at their paths in the whole.
+    /// Adds what was found of a part of the document, at its paths in the whole.
     pub fn take(&mut self, part: Findings, path: impl Fn(&str) -> String) {
         let moved = part.list.into_iter().map(|finding| Finding {
             path: path(&finding.path),
             ..finding
         });
         self.list.extend(moved);
+        let moved = part.examined.into_iter().map(|noted| Examined {
+            path: path(&noted.path),
+            ..noted
+        });
+        self.examined.extend(moved);
     }
 
-    /// All findings, in the order in which they were found.
+    /// On which grounds this stands, as far as it was noted.
+    pub fn grounds(&self, path: &str) -> Option<Grounds> {
+        let noted = self.examined.iter().find(|noted| noted.path == path);
+        noted.map(|noted| noted.grounds)
+    }
+
+    /// All that is wrong, in the order in which it was found.
     pub fn into_list(self) -> Vec<Finding> {
         self.list
     }
+
+    /// The same, and on which grounds the rest stands.
+    pub fn into_lists(self) -> (Vec<Finding>, Vec<Examined>) {
+        (self.list, self.examined)
+    }
+}
+
+/// As documents have it, a name without its quotation marks.
+pub fn written(value: &impl Serialize) -> String {
+    let json = serde_json::to_string(value).unwrap_or_default();
+    json.trim_matches('"').into()
 }
 
 /// How far shares may be from their sum 1.

@@ -9,20 +9,24 @@
 mod claim;
 mod error;
 mod finding;
+mod grounds;
 mod layout;
 mod quantity;
 mod read;
+mod seal;
 
 pub use claim::{
     ArrivalLaw, Claim, HoldsFor, Known, Laws, Method, SizeLaw, Standing, Subject, Unmet, find,
 };
 pub use error::ArtifactError;
 pub use finding::{
-    Finding, Findings, is_close, length, nonnegative, permutation, positive, sums_to_one,
+    Finding, Findings, is_close, length, nonnegative, permutation, positive, sums_to_one, written,
 };
+pub use grounds::{Examined, Grounds};
 pub(crate) use quantity::quantities;
 pub use quantity::{Of, Quantity, Row, Side, Unit};
 pub use read::{Checked, heading, parse};
+pub use seal::Changes;
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -57,8 +61,9 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
     /// The workload as the checker derived it anew: what a simulator runs the policy on.
     type Checked: Clone + Debug;
 
-    /// Derives all that the artifact says anew, from itself alone, and reports everything that is
-    /// wrong; `None` where there is no sound workload.
+    /// Derives what the artifact says anew, from itself alone, as far as that can be done; reports
+    /// everything that is wrong, and notes on which grounds the rest stands (a claim of which nothing
+    /// is noted stands on trust). `None` where there is no sound workload.
     fn check(artifact: &Artifact<Self>, findings: &mut Findings) -> Option<Self::Checked>;
 }
 
@@ -83,6 +88,11 @@ pub struct Artifact<K: Content> {
     pub evidence: K::Evidence,
     /// How it was made.
     pub provenance: K::Provenance,
+    /// `sha256:` and 64 hexadecimal digits of all else that the document says: see
+    /// [`Artifact::sealed`]. Every document that is written has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(required)]
+    pub digest: Option<String>,
 }
 
 impl<K: Content> Artifact<K> {
@@ -103,6 +113,7 @@ impl<K: Content> Artifact<K> {
             claims,
             evidence,
             provenance,
+            digest: None,
         }
     }
 
@@ -111,29 +122,36 @@ impl<K: Content> Artifact<K> {
         find(&self.claims, quantity, subject)
     }
 
-    /// Checks everything that the artifact says, from itself alone.
+    /// Checks what the artifact says, from itself alone; not whether a document was changed after it
+    /// was written ([`Artifact::intact`]).
     ///
     /// # Errors
     /// A list of all that is wrong.
     pub fn check(&self) -> Result<K::Checked, Vec<Finding>> {
+        Ok(self.examined()?.0)
+    }
+
+    /// The same, with the grounds on which what it says stands.
+    fn examined(&self) -> Result<(K::Checked, Vec<Examined>), Vec<Finding>> {
         let mut findings = Findings::default();
         if self.version != VERSION {
             let message = format!("{}, expected {VERSION}", self.version);
             findings.add("version", message);
         }
         let checked = K::check(self, &mut findings);
-        match checked {
-            Some(checked) if findings.is_empty() => Ok(checked),
-            _ => Err(findings.into_list()),
+        match (checked, findings.into_lists()) {
+            (Some(checked), (wrong, examined)) if wrong.is_empty() => Ok((checked, examined)),
+            (_, (wrong, _)) => Err(wrong),
         }
     }
 
-    /// The document as it is written to a file: indented, arrays of numbers on one line.
+    /// The document as it is written to a file: sealed, indented, arrays of numbers on one line.
     ///
     /// # Errors
     /// When a number is not finite, which JSON cannot hold.
     pub fn to_json(&self) -> serde_json::Result<String> {
-        Ok(layout::flat_arrays(&serde_json::to_string_pretty(self)?) + "\n")
+        let sealed = self.clone().sealed();
+        Ok(layout::flat_arrays(&serde_json::to_string_pretty(&sealed)?) + "\n")
     }
 
     /// The JSON Schema of the artifact, generated from its types.

@@ -1,8 +1,12 @@
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{Artifact, ArtifactError, Content, Finding, Format, VERSION};
+use super::{
+    Artifact, ArtifactError, Changes, Content, Examined, Finding, Format, Grounds, VERSION,
+};
+use crate::document::fault_of_json;
 
 /// What decides the shape of the rest of a document.
 #[derive(Clone, Debug, Deserialize)]
@@ -38,7 +42,7 @@ pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
 pub fn parse<K: Content>(text: &str, name: &str) -> Result<Artifact<K>, ArtifactError> {
     let kind = heading(text, name)?.kind;
     if kind != K::NAME {
-        let message = format!("unknown variant `{kind}`, expected `{}`", K::NAME);
+        let message = format!("`{kind}` is not known here, expected `{}`", K::NAME);
         return Err(shape_error(name, ("kind".into(), message)));
     }
     strict(text).map_err(|e| shape_error(name, e))
@@ -48,8 +52,8 @@ pub fn parse<K: Content>(text: &str, name: &str) -> Result<Artifact<K>, Artifact
 fn strict<'t, D: Deserialize<'t>>(text: &'t str) -> Result<D, (String, String)> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let document = serde_path_to_error::deserialize(&mut reader)
-        .map_err(|e| (e.path().to_string(), e.inner().to_string()))?;
-    let ended = reader.end().map_err(|e| (".".into(), e.to_string()));
+        .map_err(|e| (e.path().to_string(), fault_of_json(e.inner())))?;
+    let ended = reader.end().map_err(|e| (".".into(), fault_of_json(&e)));
     ended.map(|()| document)
 }
 
@@ -67,39 +71,91 @@ fn shape_error(name: &str, (place, message): (String, String)) -> ArtifactError 
 pub struct Checked<K: Content> {
     artifact: Artifact<K>,
     workload: K::Checked,
+    /// One a claim.
+    claims: Vec<Grounds>,
+    /// All that is no claim.
+    rest: Vec<Examined>,
+    changed: bool,
 }
 
 impl<K: Content> Checked<K> {
-    /// Reads, parses and checks a policy file.
+    /// Reads, parses and checks a policy file that nobody has changed.
     ///
     /// # Errors
-    /// When it cannot be read, has another shape, or does not check; each says which.
+    /// When it cannot be read, has another shape, was changed after it was written, or does not check;
+    /// each says which.
     pub fn read(path: &Path) -> Result<Self, ArtifactError> {
+        Self::read_with(path, Changes::Refused)
+    }
+
+    /// The same; one that was changed may be accepted.
+    ///
+    /// # Errors
+    /// As [`Checked::read`].
+    pub fn read_with(path: &Path, changes: Changes) -> Result<Self, ArtifactError> {
         let name = path.display().to_string();
         match std::fs::read_to_string(path) {
-            Ok(text) => Self::parse(&text, &name),
+            Ok(text) => Self::parse_with(&text, &name, changes),
             Err(source) => Err(ArtifactError::Io { path: name, source }),
         }
     }
 
-    /// Parses and checks a policy; `name` is what errors call it.
+    /// Parses and checks a policy that nobody has changed; `name` is what errors call it.
     ///
     /// # Errors
-    /// When the text has another shape or does not check.
+    /// When the text has another shape, was changed after it was written, or does not check.
     pub fn parse(text: &str, name: &str) -> Result<Self, ArtifactError> {
-        Self::check(parse(text, name)?).map_err(|findings| ArtifactError::Refused {
+        Self::parse_with(text, name, Changes::Refused)
+    }
+
+    /// The same; one that was changed may be accepted.
+    ///
+    /// # Errors
+    /// As [`Checked::parse`].
+    pub fn parse_with(text: &str, name: &str, changes: Changes) -> Result<Self, ArtifactError> {
+        let artifact: Artifact<K> = parse(text, name)?;
+        let changed = artifact.intact().err();
+        let mut findings: Vec<Finding> = match changes {
+            Changes::Refused => changed.iter().cloned().collect(),
+            Changes::Accepted => Vec::new(),
+        };
+        let found = match Self::check(artifact) {
+            Ok(checked) if findings.is_empty() => {
+                return Ok(Checked {
+                    changed: changed.is_some(),
+                    ..checked
+                });
+            }
+            found => found.err(),
+        };
+        findings.extend(found.into_iter().flatten());
+        Err(ArtifactError::Refused {
             path: name.into(),
             findings,
         })
     }
 
-    /// Checks a policy.
+    /// Checks a policy that is no document: that it is as it was written is not asked.
     ///
     /// # Errors
     /// A list of all that is wrong.
     pub fn check(artifact: Artifact<K>) -> Result<Self, Vec<Finding>> {
-        let workload = artifact.check()?;
-        Ok(Checked { artifact, workload })
+        let (workload, mut rest) = artifact.examined()?;
+        let noted = rest
+            .iter()
+            .map(|noted| (noted.path.as_str(), noted.grounds));
+        let noted: HashMap<&str, Grounds> = noted.collect();
+        let of_claim = |n: usize| noted.get(&*format!("claims[{n}]")).copied();
+        let places = 0..artifact.claims.len();
+        let claims = places.map(|n| of_claim(n).unwrap_or(UNDERIVED)).collect();
+        rest.retain(|noted| !noted.path.starts_with("claims["));
+        Ok(Checked {
+            artifact,
+            workload,
+            claims,
+            rest,
+            changed: false,
+        })
     }
 
     /// The document.
@@ -111,4 +167,22 @@ impl<K: Content> Checked<K> {
     pub fn workload(&self) -> &K::Checked {
         &self.workload
     }
+
+    /// On which grounds each claim stands, in the order of the claims.
+    pub fn grounds(&self) -> &[Grounds] {
+        &self.claims
+    }
+
+    /// On which grounds all else stands that was looked at or knowingly left out.
+    pub fn beside_claims(&self) -> &[Examined] {
+        &self.rest
+    }
+
+    /// Whether the document was changed after it was written, which was accepted.
+    pub fn is_changed(&self) -> bool {
+        self.changed
+    }
 }
+
+/// Of a claim of which the checker noted nothing.
+const UNDERIVED: Grounds = Grounds::Trusted("nothing derives it anew");

@@ -5,7 +5,7 @@ use clap::Args;
 use synth::artifact::Checked;
 use synth::kind::Kind;
 
-use super::{Common, NEGATIVE, Outcome, read_workload, tell};
+use super::{Common, NEGATIVE, Outcome, read_workload, tell, width};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -18,7 +18,7 @@ pub struct Arguments {
 }
 
 pub fn run<K: Kind>(arguments: &Arguments, common: &Common) -> Outcome {
-    let checked = Checked::<K>::read(&arguments.policy)?;
+    let checked = Checked::<K>::read_with(&arguments.policy, common.changes())?;
     if let Some(file) = &arguments.workload {
         let findings = K::against(&checked, &read_workload::<K>(file, common)?)?;
         if !findings.is_empty() {
@@ -33,6 +33,6 @@ pub fn run<K: Kind>(arguments: &Arguments, common: &Common) -> Outcome {
             return Ok(ExitCode::from(NEGATIVE));
         }
     }
-    tell(common, &K::valid(&checked));
+    tell(common, &K::valid(&checked, width()));
     Ok(ExitCode::SUCCESS)
 }

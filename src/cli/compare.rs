@@ -82,6 +82,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let asked = Comparing {
         file: &arguments.workload.display().to_string(),
         policies: &arguments.policies,
+        changes: common.changes(),
         loads: &arguments.loads,
         settings: &settings,
         journal: journal.map(|output| (output.as_path(), arguments.resume)),
@@ -89,6 +90,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let mut listener = Listener::new(common, &interrupt, Some(&settings));
     let mut caller = Caller {
         width: width(),
+        changes: common.changes(),
         interrupt: interrupt.flag(),
         hears: &mut |word| listener.hear(word),
     };

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use clap::{Args, Parser, Subcommand};
-use synth::artifact::{Artifact, ArtifactError};
+use synth::artifact::{Artifact, ArtifactError, Changes};
 use synth::kind::Kind;
 use synth::kinds::{self, Visitor};
 use synth::report::WIDTH;
@@ -68,11 +68,26 @@ struct Common {
     /// Print results only: no summary of a synthesis, no warnings, no progress
     #[arg(long, short, global = true)]
     quiet: bool,
+
+    /// Take policy files that were changed after they were written as they are; without it they are
+    /// refused
+    #[arg(long, global = true)]
+    accept_changes: bool,
+}
+
+impl Common {
+    /// What becomes of a policy file that was changed after it was written.
+    fn changes(&self) -> Changes {
+        match self.accept_changes {
+            true => Changes::Accepted,
+            false => Changes::Refused,
+        }
+    }
 }
 
 #[derive(Subcommand)]
 enum Command<K: Kind> {
-    /// Check a policy: every number in it is derived again
+    /// Check a policy: derive again what can be, and say what cannot
     Check(check::Arguments),
     /// Show what a policy says: what it is for, what it does, and what it promises
     Show(show::Arguments),
@@ -103,7 +118,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  done
   1  a sound negative answer: no policy can stabilize the workload, the policy is refused,
-     a claim is refuted, a policy of a comparison cannot be run
+     a claim is refuted, a policy of a comparison cannot be run, a wish is missed
   2  usage, input or I/O
   130  interrupted by Ctrl-C: the results so far are printed and marked";
 
@@ -139,7 +154,7 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
     match &arguments.command {
         None => synthesize::run(&arguments.synthesize, common),
         Some(Command::Check(arguments)) => check::run::<K>(arguments, common),
-        Some(Command::Show(arguments)) => show::run::<K>(arguments),
+        Some(Command::Show(arguments)) => show::run::<K>(arguments, common),
         Some(Command::Simulate(arguments)) => simulate::run(arguments, common),
         Some(Command::Compare(arguments)) => compare::run(arguments, common),
         Some(Command::Rules) => printed(&format!("{}\n", K::rules(width()))),

@@ -15,6 +15,7 @@ pub fn run<K: Kind>(verb: &K::Verb, common: &Common) -> Outcome {
     let mut listener = Listener::new(common, &interrupt, None);
     let mut caller = Caller {
         width: width(),
+        changes: common.changes(),
         interrupt: interrupt.flag(),
         hears: &mut |word| listener.hear(word),
     };

@@ -4,7 +4,7 @@ use clap::Args;
 use synth::artifact::Checked;
 use synth::kind::Kind;
 
-use super::{Outcome, printed, width};
+use super::{Common, Outcome, printed, width};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -12,7 +12,7 @@ pub struct Arguments {
     policy: PathBuf,
 }
 
-pub fn run<K: Kind>(arguments: &Arguments) -> Outcome {
-    let checked = Checked::<K>::read(&arguments.policy)?;
+pub fn run<K: Kind>(arguments: &Arguments, common: &Common) -> Outcome {
+    let checked = Checked::<K>::read_with(&arguments.policy, common.changes())?;
     printed(&format!("{}\n", K::show(&checked, width())))
 }

@@ -60,6 +60,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let mut listener = Listener::new(common, &interrupt, Some(&settings));
     let mut caller = Caller {
         width: width(),
+        changes: common.changes(),
         interrupt: interrupt.flag(),
         hears: &mut |word| listener.hear(word),
     };

@@ -37,16 +37,26 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let mut listener = Listener::new(common, &interrupt, None);
     let mut caller = Caller {
         width: width(),
+        changes: common.changes(),
         interrupt: interrupt.flag(),
         hears: &mut |word| listener.hear(word),
     };
     let answer = K::synthesize(&workload, &arguments.wishes, &mut caller);
     drop(listener);
     match answer? {
-        Answer::Policy(artifact, summary) => {
+        Answer::Policy {
+            artifact,
+            summary,
+            missed,
+        } => {
             emit(arguments.output.as_ref(), &artifact.to_json()?)?;
             tell(common, &summary);
-            Ok(ExitCode::SUCCESS)
+            let Some(missed) = missed else {
+                return Ok(ExitCode::SUCCESS);
+            };
+            // A negative answer, which is printed with --quiet, too.
+            anstream::eprintln!("{missed}");
+            Ok(ExitCode::from(NEGATIVE))
         }
         // A negative answer is the result: it is printed with --quiet, too.
         Answer::Refused { why, decided } => {

@@ -3,6 +3,7 @@
 
 mod bisection;
 mod chain;
+pub mod cycle;
 mod modulated;
 mod qbd;
 mod relative;

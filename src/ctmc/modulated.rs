@@ -249,13 +249,20 @@ impl<'a> ModulatedQueue<'a> {
     }
 }
 
-/// The most numbers that a solver keeps in memory: 8 bytes each, 800 MB.
-pub const MEMORY: f64 = 1e8;
+/// The most numbers that a solver keeps in memory: 8 bytes each, 320 MB.
+pub const MEMORY: f64 = 4e7;
 
-/// The work of a reduction with this many phases and this many levels in the boundary.
+/// The work of a reduction with this many phases and this many levels in the boundary; infinite where
+/// memory does not suffice.
 pub fn matrix_work(phases: f64, boundary: f64) -> f64 {
-    match (boundary + 12.0) * phases * phases <= MEMORY {
-        true => (3.5 + 0.15 * boundary) * phases.powi(3) + 1e3 * phases + 2e4,
+    match matrix_numbers(phases, boundary) <= MEMORY {
+        true => (3.5 + 0.15 * boundary) * phases.powi(3) + 1e3 * (boundary + phases) + 2e4,
         false => f64::INFINITY,
     }
+}
+
+/// Numbers that are kept: a matrix and the rates (three numbers each, at most some ten a phase) of
+/// each level of the boundary, and what a reduction and the powers of R take.
+fn matrix_numbers(phases: f64, boundary: f64) -> f64 {
+    (boundary + 44.0) * phases * phases + 30.0 * boundary * phases
 }

@@ -20,9 +20,12 @@
 //! y A = (x − π_b) D − x U,      y (D − U) 1 = (x − π_b) D 1
 //! ```
 //!
+//! These equations are differences of flows, which cancel where phases change much more slowly than
+//! jobs arrive. Then the sums themselves are taken, by doubling: `Σ_{k<2m} R^k` is
+//! `(I + R^m) Σ_{k<m} R^k`, and again nothing is subtracted.
+//!
 //! # Practice
-//! Every solve checks the residual of G; [`Qbd::solve_twice`] also checks that both algorithms
-//! agree. An iteration that does not converge is an error.
+//! Every solve checks the residual of G. An iteration that does not converge is an error.
 
 use nalgebra::{DMatrix, DVector, RowDVector};
 
@@ -82,22 +85,24 @@ pub enum QbdError {
     /// The mean that was computed is impossible.
     #[error("cancellation left no digit of the mean: {0}")]
     NoDigit(f64),
-    /// The two algorithms disagree.
-    #[error("cyclic and logarithmic reduction differ by {0:e}")]
-    Disagreement(f64),
+    /// Rounding errors add up over the levels.
+    #[error(
+        "the queue becomes so long at times that rounding leaves a relative error of {0:.1e} in its mean"
+    )]
+    Deep(f64),
 }
 
 /// Residual allowed, relative to the largest rate.
 const RESIDUAL: f64 = 1e-13;
 
-/// Largest difference of an entry of G (a probability) between the two algorithms.
-const AGREEMENT: f64 = 1e-11;
-
-/// Above this much cancellation the levels are summed one by one.
+/// Above this much cancellation the levels are added up.
 const CANCELLED: f64 = 1e5;
 
-/// The most operations of such a sum.
-const SUMMED: usize = 2_000_000;
+/// So many times the mean number of levels beyond the boundary matter.
+const DEEP: f64 = 40.0;
+
+/// Laws of levels are kept below this, so that none overflows.
+const HUGE: f64 = 1e150;
 
 /// Both reductions double the number of levels in each iteration: 2^100 is beyond any queue.
 const ITERATIONS: usize = 100;
@@ -119,28 +124,6 @@ impl Rates {
         }
     }
 
-    /// First passage one level down, by logarithmic reduction.
-    fn logarithmic_reduction(&self) -> Result<DMatrix<f64>, QbdError> {
-        let stay = sojourns(
-            &self.local,
-            &(self.up.column_sum() + self.down.column_sum()),
-        );
-        let (mut rise, mut fall) = (&stay * &self.up, &stay * &self.down);
-        let (mut passage, mut risen) = (fall.clone(), rise.clone());
-        for _ in 0..ITERATIONS {
-            let turns = &rise * &fall + &fall * &rise;
-            let (twice_up, twice_down) = (&rise * &rise, &fall * &fall);
-            let stay = sojourns(&turns, &(twice_up.column_sum() + twice_down.column_sum()));
-            (rise, fall) = (&stay * twice_up, stay * twice_down);
-            passage += &risen * &fall;
-            risen *= &rise;
-            if risen.amax() <= f64::EPSILON / 16.0 {
-                return Ok(passage);
-            }
-        }
-        Err(not_converged("logarithmic reduction"))
-    }
-
     /// First passage one level down, by cyclic reduction.
     fn cyclic_reduction(&self) -> Result<DMatrix<f64>, QbdError> {
         let (mut up, mut local, mut down) =
@@ -149,14 +132,15 @@ impl Rates {
         for _ in 0..ITERATIONS {
             let stay = sojourns(&local, &(up.column_sum() + down.column_sum()));
             let (rise, fall) = (&stay * &up, stay * &down);
+            // The probability to leave upwards: rates of different phases may be of different orders.
+            if rise.amax() <= f64::EPSILON / 16.0 {
+                let exits = self.down.column_sum() + up.column_sum();
+                return Ok(sojourns(&first, &exits) * &self.down);
+            }
             let turn_above = &up * &fall;
             local += &turn_above + &down * &rise;
             first += turn_above;
             (up, down) = (&up * rise, &down * fall);
-            if is_negligible(&up, &local, &down) {
-                let exits = self.down.column_sum() + up.column_sum();
-                return Ok(sojourns(&first, &exits) * &self.down);
-            }
         }
         Err(not_converged("cyclic reduction"))
     }
@@ -182,15 +166,6 @@ impl Rates {
     }
 }
 
-/// Whether every phase goes up with a probability below a rounding error. Rates of different
-/// phases may be of different orders.
-fn is_negligible(up: &DMatrix<f64>, local: &DMatrix<f64>, down: &DMatrix<f64>) -> bool {
-    let others = local.column_sum() - local.diagonal() + down.column_sum();
-    let up = up.column_sum();
-    let mut pairs = up.iter().zip(others.iter());
-    pairs.all(|(up, others)| *up <= f64::EPSILON / 16.0 * others)
-}
-
 fn not_converged(algorithm: &'static str) -> QbdError {
     QbdError::NotConverged {
         algorithm,
@@ -199,33 +174,11 @@ fn not_converged(algorithm: &'static str) -> QbdError {
 }
 
 impl Qbd {
-    /// Solves by cyclic reduction alone, the cheaper one.
+    /// Solves for the law, G by cyclic reduction.
     ///
     /// # Errors
     /// When the process is unstable, or the matrix found does not solve the equation.
     pub fn solve(&self) -> Result<Stationary, QbdError> {
-        self.law(|rates| rates.cyclic_reduction())
-    }
-
-    /// Solves by both reductions, which must agree.
-    ///
-    /// # Errors
-    /// As [`Qbd::solve`], and when they differ by more than 1e-11.
-    pub fn solve_twice(&self) -> Result<Stationary, QbdError> {
-        self.law(|rates| {
-            let (g, other) = (rates.logarithmic_reduction()?, rates.cyclic_reduction()?);
-            let difference = (&g - other).amax();
-            match difference <= AGREEMENT {
-                true => Ok(g),
-                false => Err(QbdError::Disagreement(difference)),
-            }
-        })
-    }
-
-    fn law(
-        &self,
-        passage: impl Fn(&Rates) -> Result<DMatrix<f64>, QbdError>,
-    ) -> Result<Stationary, QbdError> {
         let rates = Rates::new(&self.repeating);
         let phases = Excursions::new(&(&rates.up + &rates.local + &rates.down));
         let outward = rates.down.column_sum() - rates.up.column_sum();
@@ -235,7 +188,7 @@ impl Qbd {
         if drift.is_nan() || drift <= 16.0 * f64::EPSILON * turnover {
             return Err(QbdError::Unstable(-drift));
         }
-        let g = passage(&rates)?;
+        let g = rates.cyclic_reduction()?;
         rates.check_residual(&g)?;
         let above = sojourns(&(&rates.local + &rates.up * &g), &rates.down.column_sum());
         let mut levels = self.boundary_law(&g);
@@ -251,6 +204,7 @@ impl Qbd {
             outward,
             drift,
             mean: 0.0,
+            error: 0.0,
         };
         law.normalize(&entry);
         Ok(law)
@@ -277,6 +231,7 @@ impl Qbd {
                 entry[t] += above[s] * rate;
             }
             laws.push(entry * stay);
+            rescale(&mut laws);
         }
         laws.reverse();
         laws
@@ -292,6 +247,18 @@ impl Qbd {
             add_product(&mut rates, &level.down, &back);
         }
         rates
+    }
+}
+
+/// Scales the laws of levels, the last of which is new, where that one is huge: where jobs are few
+/// and servers many, each level has many times the probability of the one above it. What is far
+/// above fades to 0.
+fn rescale(laws: &mut [RowDVector<f64>]) {
+    let most = laws.last().map_or(0.0, |law| law.amax());
+    if most > HUGE {
+        let faded = |law: &&mut RowDVector<f64>| law.amax() > 0.0;
+        let alive = laws.iter_mut().rev().take_while(faded);
+        alive.for_each(|law| *law /= most);
     }
 }
 
@@ -332,6 +299,7 @@ pub struct Stationary {
     outward: DVector<f64>,
     drift: f64,
     mean: f64,
+    error: f64,
 }
 
 impl Stationary {
@@ -351,32 +319,34 @@ impl Stationary {
         let below: f64 = self.levels[..b].iter().map(|level| level.sum()).sum();
         let moments = |(q, level): (usize, &RowDVector<f64>)| q as f64 * level.sum();
         let low: f64 = self.levels[..b].iter().enumerate().map(moments).sum();
-        let mut total = below + sum.sum();
-        let mut moment = low + b as f64 * sum.sum() + beyond.sum();
-        // Where phases change much more slowly than jobs arrive, the Poisson equations suffer from
-        // cancellation; there are few levels then, and their plain sum does not. Where there are
-        // too many, the first result stands.
+        let (mut mass, mut levels) = (sum.sum(), beyond.sum());
         if lost.max(lost_beyond) > CANCELLED {
-            (total, moment) = self.summed().unwrap_or((total, moment));
+            (mass, levels) = self.summed(&self.levels[b]);
         }
-        self.mean = moment / total;
+        let total = below + mass;
+        self.mean = (low + b as f64 * mass + levels) / total;
+        // From one level to the next a law has a relative rounding error.
+        self.error = DEEP * f64::EPSILON * levels / mass.max(f64::MIN_POSITIVE);
         self.levels.iter_mut().for_each(|level| *level /= total);
     }
 
-    /// Total and first moment of the levels, added up; `None` where they are too many.
-    fn summed(&self) -> Option<(f64, f64)> {
-        let (mut total, mut moment, mut largest) = (0.0, 0.0, 0.0);
-        let n = self.rates.up.nrows();
-        for (q, level) in self.levels().enumerate().take(SUMMED / (n * n)) {
-            let mass = level.sum();
-            total += mass;
-            moment += q as f64 * mass;
-            largest = f64::max(largest, mass);
-            if q > self.levels.len() && mass < 1e-18 * largest {
-                return Some((total, moment));
+    /// `Σ_k x R^k 1` and `Σ_k k x R^k 1` for a row x ≥ 0, by doubling.
+    fn summed(&self, first: &RowDVector<f64>) -> (f64, f64) {
+        let (mut sum, mut moment) = (first.clone(), RowDVector::zeros(first.len()));
+        let (mut power, mut levels) = (self.decay.clone(), 1.0);
+        for _ in 0..ITERATIONS {
+            let further = &sum * &power;
+            let gain = &moment * &power + levels * &further;
+            let negligible = gain.sum() <= f64::EPSILON / 16.0 * moment.sum();
+            sum += further;
+            moment += gain;
+            if negligible {
+                break;
             }
+            power = &power * &power;
+            levels *= 2.0;
         }
-        None
+        (sum.sum(), moment.sum())
     }
 
     /// The row x with `x A = right` and `x (D − U) 1 = flow`.
@@ -392,16 +362,25 @@ impl Stationary {
         (self.phases.sojourns_of(terms) * self.outward.abs())[0] / flow.abs()
     }
 
-    /// `Σ_{m ≥ q} π_m` for a level q ≥ b with law `level`, `entry` the flow into it from below.
-    fn sum_from(&self, level: &RowDVector<f64>, entry: &RowDVector<f64>) -> RowDVector<f64> {
+    /// The probability of a level q ≥ b and of all above it: q has the law `level`, and `entry` is the
+    /// flow into it from below.
+    fn mass_from(&self, level: &RowDVector<f64>, entry: &RowDVector<f64>) -> f64 {
         let fall = level * &self.rates.down;
         let flow = fall.sum();
-        self.with_flow(&(fall - entry), flow)
+        match self.cancellation(&(&fall + entry), flow) <= CANCELLED {
+            true => self.with_flow(&(fall - entry), flow).sum(),
+            false => self.summed(level).0,
+        }
     }
 
     /// The mean level.
     pub fn mean(&self) -> f64 {
         self.mean
+    }
+
+    /// What the mean may be wrong by, relatively, since rounding errors add up over the levels.
+    pub fn error(&self) -> f64 {
+        self.error
     }
 
     /// The law of the levels 0, 1, …: a row with an entry for each phase. O(n²) a level.
@@ -416,21 +395,58 @@ impl Stationary {
         self.levels[..b].iter().cloned().chain(repeating)
     }
 
-    /// `P(level > q)`: among the levels that repeat from the first one above q, not from a
-    /// difference. O(q n²).
+    /// `P(level > q)`, from probabilities that are added up. O(q n²).
     pub fn above(&self, q: usize) -> f64 {
-        let mut levels = self.levels().skip(q);
-        match (levels.next(), levels.next()) {
-            (Some(level), Some(next)) if q + 1 >= self.levels.len() => {
-                self.sum_from(&next, &(level * &self.rates.up)).sum()
+        let b = self.levels.len() - 1;
+        let mut levels = self.levels().skip(q.max(b));
+        let (level, next) = (levels.next(), levels.next());
+        let pair = level.zip(next);
+        let far = pair.map_or(0.0, |(level, next)| {
+            self.mass_from(&next, &(level * &self.rates.up))
+        });
+        let near = self.levels.iter().skip(q + 1).rev();
+        near.fold(far, |above, level| above + level.sum())
+    }
+
+    /// The least q with `P(level > q) ≤ p`, and that probability.
+    pub fn rarely_above(&self, p: f64) -> (u64, f64) {
+        let mut q = self.levels.len() - 1;
+        let mut above = self.above(q);
+        if above > p {
+            return self.far_above(p);
+        }
+        while q > 0 {
+            let more = above + self.levels[q].sum();
+            if more > p {
+                break;
             }
-            _ => {
-                1.0 - self.levels[..=q]
-                    .iter()
-                    .map(|level| level.sum())
-                    .sum::<f64>()
+            (above, q) = (more, q - 1);
+        }
+        (q as u64, above)
+    }
+
+    /// The same where q is above level b: the levels are halved by powers of R.
+    fn far_above(&self, p: f64) -> (u64, f64) {
+        let beyond = |level: &RowDVector<f64>| {
+            let next = level * &self.decay;
+            self.mass_from(&next, &(level * &self.rates.up))
+        };
+        let first = &self.levels[self.levels.len() - 1];
+        let mut powers = vec![self.decay.clone()];
+        while beyond(&(first * &powers[powers.len() - 1])) > p && powers.len() < 60 {
+            let power = &powers[powers.len() - 1];
+            powers.push(power * power);
+        }
+        // The last level that is exceeded more often than p.
+        let (mut level, mut q) = (first.clone(), self.levels.len() as u64 - 1);
+        for (k, power) in powers.iter().enumerate().rev() {
+            let further = &level * power;
+            if beyond(&further) > p {
+                (level, q) = (further, q + (1 << k));
             }
         }
+        level *= &self.decay;
+        (q + 1, beyond(&level))
     }
 }
 
@@ -462,7 +478,7 @@ mod tests {
     fn mm1_has_its_closed_form() {
         for spare in [0.5, 0.1, 1e-3, 1e-6, 1e-8] {
             let load = 1.0 - spare;
-            let law = mmk(1, load).solve_twice().unwrap();
+            let law = mmk(1, load).solve().unwrap();
             // 1 − ρ exactly, ρ being the double that was given.
             let mean = load / (1.0 - load);
             assert!((law.mean() / mean - 1.0).abs() < 100.0 * f64::EPSILON / 2.0 / spare);
@@ -489,7 +505,7 @@ mod tests {
             let rho = lambda / k as f64;
             let waits = blocking / (1.0 - rho * (1.0 - blocking));
             let mean = lambda + waits * rho / (1.0 - rho);
-            let law = mmk(k, lambda).solve_twice().unwrap();
+            let law = mmk(k, lambda).solve().unwrap();
             assert!((law.mean() / mean - 1.0).abs() < 1e-13, "{k}");
         }
     }

@@ -74,12 +74,4 @@ impl RelativeCompletions {
     pub fn primary_term(&self) -> f64 {
         (self.load + self.mean_ahead) / (1.0 - self.load)
     }
-
-    /// The mean number of jobs, from the flow of unused service (n, \[1/time\]) by the state just
-    /// after, and that flow weighted with the jobs present.
-    pub fn mean_number(&self, unused: &[f64], unused_jobs: f64) -> f64 {
-        let total: f64 = unused.iter().sum();
-        let ahead: f64 = unused.iter().zip(&self.ahead).map(|(m, a)| m * a).sum();
-        self.primary_term() + (unused_jobs - ahead) / total
-    }
 }

@@ -18,10 +18,15 @@ pub struct Survival {
     rate: f64,
     /// s_0 = 1, s_1, …
     after: Vec<f64>,
+    /// Operations that it took.
+    work: f64,
 }
 
 /// Positions are left out where the probability of them and of all behind is below this.
 const NEGLIGIBLE: f64 = 1e-14;
+
+/// So many times the budget is not begun with; positions are left out on the way.
+const HOPELESS: f64 = 4.0;
 
 /// Drops the last positions, as long as their probability is below `mass` together.
 fn shorten(law: &mut [Vec<f64>], mass: f64) {
@@ -44,10 +49,20 @@ const LEAST: f64 = 0.0099;
 impl Survival {
     /// Follows arrivals to a queue with this law (`law[s][q]`) until fewer than 1 % are left; `None`
     /// if that takes more than `budget` operations.
-    pub fn new(queue: &ModulatedQueue<'_>, law: &[Vec<f64>], budget: f64) -> Option<Self> {
+    pub fn new(queue: &ModulatedQueue<'_>, law: Vec<Vec<f64>>, budget: f64) -> Option<Self> {
         let walk = Walk::new(queue);
-        let mut now: Vec<Vec<f64>> = law.to_vec();
+        let mut now = law;
         shorten(&mut now, NEGLIGIBLE);
+        // Most of the mean stay is over before 1 % are left.
+        let jobs = |of_state: &Vec<f64>| -> f64 {
+            let numbered = of_state.iter().enumerate();
+            numbered.map(|(q, p)| q as f64 * p).sum()
+        };
+        let stay = now.iter().map(jobs).sum::<f64>() / queue.arrival_rate();
+        let jumps = (walk.rate * stay).max(1.0);
+        if (now[0].len() * walk.work) as f64 * jumps > HOPELESS * budget {
+            return None;
+        }
         let mut next = now.clone();
         let mut left: f64 = now.iter().flatten().sum();
         let (mut after, mut spent) = (Vec::new(), 0.0);
@@ -74,7 +89,13 @@ impl Survival {
         Some(Survival {
             rate: walk.rate,
             after,
+            work: spent,
         })
+    }
+
+    /// The operations that it took to follow the arrivals.
+    pub fn work(&self) -> f64 {
+        self.work
     }
 
     /// `P(T > t)`, for probabilities from 1 % to 1.

@@ -1,36 +1,48 @@
 //! The law of a modulated queue by rounds of its environment: a second way beside the QBD, and the
 //! faster one where the environment has many states.
 //!
+//! # Theory
 //! A *round* is the time between two visits of state 0. In each state on the way the number of jobs
-//! is a birth-and-death process that runs for an exponential time: one tridiagonal solve. A round
-//! costs O(edges × levels), and the law of the number of jobs in state 0 is the fixed point of a
-//! round. It is found by GMRES (Saad, Schultz, SIAM Journal on Scientific and
-//! Statistical Computing 7, 1986), preconditioned by the birth-and-death process with the round's
-//! mean drift and its exact rate of decay.
+//! is a birth-and-death process that runs for an exponential time: one tridiagonal solve without a
+//! subtraction. A round costs O(edges × levels). From a law a of the number of jobs where a round
+//! starts it gives the times `v_s(q)` spent in state s with q jobs, and with them how many jobs pass
+//! from each level to the next one, net:
 //!
-//! Levels end where what is above has a probability below 1e-16: it falls like `z^{−q}`, where
-//! z > 1 is the root of the round's generating function of net arrivals, as in Cramér and Lundberg.
+//! ```text
+//! D_q(a) = Σ_s [λ v_s(q) − μ min(q + 1, c_s) v_s(q + 1)]
+//! ```
+//!
+//! The law is the one with `D(a) = 0`: in balance nothing is moved across any level. The same says
+//! that a round reproduces a; but the change of a from round to round is a difference of differences
+//! of these flows, and rounding hides it where a round is short, or where the law falls slowly. The
+//! flows have a relative error each, and what that does to the law is known: see `Smoother::error`.
+//!
+//! # Practice
+//! `D(a) = 0` is solved by GMRES (Saad, Schultz, SIAM Journal on Scientific and Statistical Computing
+//! 7, 1986), preconditioned by the birth-and-death process with the round's mean drift and its exact
+//! rate of decay, and again for what is left, until that is rounding alone. Levels end where what is
+//! above has a probability below 1e-17: it falls like `z^{−q}`, where z > 1 is the root of the
+//! round's generating function of net arrivals, as in Cramér and Lundberg.
 
 use nalgebra::{DMatrix, DVector};
 
 use super::bisection::bisected;
 use super::modulated::{Edge, MEMORY, ModulatedQueue};
-use super::relative::RelativeCompletions;
 
 /// The probability of the levels left out is exp(−TAIL).
-const TAIL: f64 = 38.0;
+const TAIL: f64 = 40.0;
 
-/// Residual of the fixed point, in total variation.
-const RESIDUAL: f64 = 1e-14;
+/// GMRES steps; with its preconditioner it needs 5 to 30.
+const STEPS: usize = 60;
 
-/// GMRES steps; with its preconditioner it needs 10 to 40.
-const STEPS: usize = 120;
+/// GMRES reduces what is left by this factor each time.
+const REDUCTION: f64 = 1e-8;
 
-/// The least mean change of the number of jobs in a round.
-const LEAST_CHANGE: f64 = 1e-4;
+/// Solves at most.
+const PASSES: usize = 8;
 
-/// The least mean number of jobs: the law is accurate in absolute terms, so less has too few digits.
-const RARE: f64 = 1e-5;
+/// The largest relative error of a mean that is given.
+const MEAN_ERROR: f64 = 1e-8;
 
 /// Why there is no law.
 #[derive(Debug, thiserror::Error, PartialEq)]
@@ -42,24 +54,16 @@ pub enum RoundsError {
     #[error("the queue is not stable: its load is {0}")]
     Unstable(f64),
     /// More numbers than allowed.
-    #[error("{levels} levels of {states} states are more than the {limit} numbers allowed")]
+    #[error("{levels} levels of {states} states are more than memory allows")]
     TooLarge {
         /// Levels that are needed.
         levels: f64,
         /// States of the environment.
         states: usize,
-        /// Numbers allowed.
-        limit: usize,
     },
-    /// The iteration did not reach its residual.
-    #[error("the law of a round did not converge: residual {0:e}")]
-    NotConverged(f64),
-    /// So little happens in a round that its fixed point is lost in rounding.
-    #[error("a round changes the queue by {0:e} jobs, too little for this solver")]
-    ShortRound(f64),
-    /// So few jobs that rounding errors of the law hide them.
-    #[error("the mean number of jobs, about {0:e}, is too small for this solver")]
-    TooRare(f64),
+    /// The law has too few digits.
+    #[error("going round leaves a relative error of {0:e} in the mean")]
+    NoDigit(f64),
 }
 
 /// The law of the number of jobs and the state.
@@ -68,6 +72,30 @@ pub struct RoundLaw {
     pub mean: f64,
     /// `law[s][q]`: probability of state s with q jobs.
     pub law: Vec<Vec<f64>>,
+    /// By q: what `P(more than q jobs)` may be wrong by.
+    above_error: Vec<f64>,
+}
+
+impl RoundLaw {
+    /// The least q with `P(more than q jobs) ≤ p`, that probability, and what it may be wrong by.
+    pub fn rarely_above(&self, p: f64) -> (u64, f64, f64) {
+        let levels = self.above_error.len();
+        let mass = |q: usize| self.law.iter().map(|of_state| of_state[q]).sum::<f64>();
+        let (mut q, mut above) = (levels - 1, 0.0);
+        while q > 0 {
+            let more = above + mass(q);
+            if more > p {
+                break;
+            }
+            (above, q) = (more, q - 1);
+        }
+        (q as u64, above, self.above_error[q])
+    }
+
+    /// What any probability of the law may be wrong by.
+    pub fn error(&self) -> f64 {
+        self.above_error[0]
+    }
 }
 
 /// Levels that the law of a queue needs; `None` where it does not go round or is not stable.
@@ -87,30 +115,58 @@ pub fn work(queue: &ModulatedQueue<'_>) -> f64 {
     }
 }
 
-/// Numbers that are kept: the law, and the basis of GMRES.
+/// Numbers that are kept at most: the law, what is on its way, and the basis of GMRES.
 fn numbers(levels: f64, states: usize) -> f64 {
-    levels * (states + STEPS) as f64
+    levels * (2 * states + STEPS + 10) as f64
 }
 
-/// Solves for the law, with at most `limit` numbers in it.
+/// Solves for the law.
 ///
 /// # Errors
 /// See [`RoundsError`].
-pub fn law(queue: &ModulatedQueue<'_>, limit: usize) -> Result<RoundLaw, RoundsError> {
+pub fn law(queue: &ModulatedQueue<'_>) -> Result<RoundLaw, RoundsError> {
+    let mut law = Vec::new();
+    let (mean, above_error) = visited(queue, |of_state| law.push(of_state))?;
+    Ok(RoundLaw {
+        mean,
+        law,
+        above_error,
+    })
+}
+
+/// The mean number of jobs.
+///
+/// # Errors
+/// See [`RoundsError`].
+pub fn mean(queue: &ModulatedQueue<'_>) -> Result<f64, RoundsError> {
+    Ok(visited(queue, |_| ())?.0)
+}
+
+/// The mean number of jobs, and by q what `P(more than q jobs)` may be wrong by; `visit` gets the law
+/// of state after state.
+fn visited(
+    queue: &ModulatedQueue<'_>,
+    mut visit: impl FnMut(Vec<f64>),
+) -> Result<(f64, Vec<f64>), RoundsError> {
     let rounds = Rounds::new(queue).ok_or(RoundsError::NoRound)?;
     let load = queue.arrival_rate() / queue.capacity();
     let decay = rounds.decay().ok_or(RoundsError::Unstable(load))?;
     let states = rounds.stages.len();
     let levels = rounds.levels(decay);
-    if numbers(levels, states) > limit as f64 {
-        return Err(RoundsError::TooLarge {
-            levels,
-            states,
-            limit,
-        });
+    if numbers(levels, states) > MEMORY {
+        return Err(RoundsError::TooLarge { levels, states });
     }
-    let start = rounds.fixed_point(levels as usize, decay)?;
-    rounds.law(start)
+    let entries = rounds.balanced(levels as usize, decay)?;
+    // Rounds per time.
+    let frequency = queue.environment().law()[0] * rounds.stages[0].leaving;
+    let mut jobs = 0.0;
+    rounds.round(&entries.law, |_, mut law| {
+        law.iter_mut().for_each(|p| *p *= frequency);
+        let numbered = law.iter().enumerate().rev();
+        jobs += numbered.map(|(q, p)| q as f64 * p).sum::<f64>();
+        visit(law);
+    });
+    Ok((jobs, entries.above_error))
 }
 
 /// A state of the environment with its exits.
@@ -170,8 +226,8 @@ impl<'a, 'b> Rounds<'a, 'b> {
         let poles = self.stages.iter().map(|stage| self.pole(stage));
         let pole = poles.fold(f64::INFINITY, f64::min) - 1.0;
         // F < 1 between 1 and the root, and > 1 from there to the pole.
-        let range = [pole.ln() - 25.0, pole.ln()];
-        let [root, _] = bisected(range, |x| self.growth(1.0 + x.exp()) < 1.0);
+        let range = [pole.ln() - 300.0, pole.ln()];
+        let [root, _] = bisected(range, |x| self.growth(x.exp()) < 0.0);
         Some(root.exp().ln_1p())
     }
 
@@ -183,48 +239,53 @@ impl<'a, 'b> Rounds<'a, 'b> {
         (half + (half * half - lambda * d).max(0.0).sqrt()) / lambda
     }
 
-    /// `F(z)`: the generating function of the net arrivals of a round in which the queue is never empty.
-    fn growth(&self, z: f64) -> f64 {
-        let mut weight = vec![0.0; self.stages.len() + 1];
-        weight[0] = 1.0;
+    /// `(F(z) − 1)/(z − 1)`, F the generating function of the net arrivals of a round in which the
+    /// queue is never empty. The part of the weights that is in proportion to `z − 1` is carried
+    /// along by itself, since next to z = 1 the difference would be rounding alone.
+    fn growth(&self, above_one: f64) -> f64 {
+        let z = 1.0 + above_one;
+        let mut weight = vec![(0.0, 0.0); self.stages.len()];
+        weight[0] = (1.0, 0.0);
         let mut back = 0.0;
         for (s, stage) in self.stages.iter().enumerate() {
-            let (lambda, d) = (self.queue.arrival_rate(), stage.speed);
-            let stay = weight[s] / (stage.leaving - (z - 1.0) * (lambda - d / z));
-            if stay < 0.0 || stay.is_nan() {
+            let growth = self.queue.arrival_rate() - stage.speed / z;
+            let room = stage.leaving - above_one * growth;
+            if room <= 0.0 || room.is_nan() {
                 return f64::INFINITY;
             }
+            let (visits, excess) = weight[s];
+            let excess = excess + (visits + above_one * excess) * (growth / room);
             for (edge, serves) in &stage.exits {
-                let taken = stay * edge.rate / if *serves { z } else { 1.0 };
-                if edge.to == 0 {
-                    back += taken
-                } else {
-                    weight[edge.to] += taken
+                let share = edge.rate / stage.leaving;
+                let onward = share
+                    * if *serves {
+                        (excess - visits) / z
+                    } else {
+                        excess
+                    };
+                match edge.to {
+                    0 => back += onward,
+                    to => {
+                        weight[to].0 += share * visits;
+                        weight[to].1 += onward;
+                    }
                 }
             }
         }
         back
     }
 
-    /// One round: from the law at state 0 (time spent, by level) to the law when it is back.
-    /// `visit` gets each stage with its law.
-    fn round(&self, start: &[f64], mut visit: impl FnMut(usize, &[f64])) -> Vec<f64> {
-        let top = start.len();
+    /// One round, from the law of the number of jobs where it starts: `visit` gets the times spent
+    /// in state after state, by number of jobs.
+    fn round(&self, entries: &[f64], mut visit: impl FnMut(&Stage, Vec<f64>)) {
         let mut inflow: Vec<Vec<f64>> = vec![Vec::new(); self.stages.len()];
-        let mut back = vec![0.0; top];
-        let mut law = start.to_vec();
+        inflow[0] = entries.to_vec();
         for (s, stage) in self.stages.iter().enumerate() {
-            if s > 0 {
-                law = std::mem::take(&mut inflow[s]);
-                self.stay(stage, &mut law);
-            }
-            visit(s, &law);
-            for (edge, serves) in &stage.exits {
-                let into = match edge.to {
-                    0 => &mut back,
-                    to => &mut inflow[to],
-                };
-                into.resize(top, 0.0);
+            let mut law = std::mem::take(&mut inflow[s]);
+            self.stay(stage, &mut law);
+            for (edge, serves) in stage.exits.iter().filter(|(edge, _)| edge.to > 0) {
+                let into = &mut inflow[edge.to];
+                into.resize(law.len(), 0.0);
                 match serves {
                     true => self.serve(stage.servers, &law, into),
                     false => into
@@ -233,9 +294,28 @@ impl<'a, 'b> Rounds<'a, 'b> {
                         .for_each(|(i, p)| *i += edge.rate * p),
                 }
             }
+            visit(stage, law);
         }
-        self.stay(&self.stages[0], &mut back);
-        back
+    }
+
+    /// `D(a)`, the net flow from each level to the next one in a round, and its rounding error.
+    fn net_flow(&self, entries: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let (lambda, rate) = (self.queue.arrival_rate(), self.queue.service_rate());
+        let levels = entries.len() - 1;
+        let (mut net, mut rounding) = (vec![0.0; levels], vec![0.0; levels]);
+        // Each state on the way adds a few errors, which are as often up as down.
+        let unit = 2.0 * f64::EPSILON * (self.stages.len() as f64).sqrt();
+        self.round(entries, |stage, law| {
+            let busy = (1..=levels).map(|q| q.min(stage.servers) as f64);
+            let pairs = law.iter().zip(&law[1..]).zip(busy);
+            let into = net.iter_mut().zip(&mut rounding);
+            for ((net, rounding), ((p, next), busy)) in into.zip(pairs) {
+                let (up, down) = (lambda * p, busy * rate * next);
+                *net += up - down;
+                *rounding += unit * (up.abs() + down.abs());
+            }
+        });
+        (net, rounding)
     }
 
     /// The flow of a serving edge: one of c servers ends, busy or not.
@@ -250,7 +330,9 @@ impl<'a, 'b> Rounds<'a, 'b> {
     }
 
     /// From the flow into a stage to the time spent there: `v (r − Q) = inflow`, Q the generator of the
-    /// birth-and-death process, which continues above the levels kept.
+    /// birth-and-death process. It continues above the levels kept, and what is there counts as the
+    /// highest one: jobs must not be lost, or a law of jobs that are about to be would move nothing
+    /// across any level.
     fn stay(&self, stage: &Stage, law: &mut [f64]) {
         let lambda = self.queue.arrival_rate();
         let (rate, full) = (self.queue.service_rate(), stage.speed);
@@ -262,6 +344,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
             false => root - half,
         };
         let mut pivot = full + excess;
+        let lifted = lambda * excess / (pivot * stage.leaving);
         let servers = stage.servers.min(law.len());
         let (inverse, fall, rise) = (1.0 / pivot, full / pivot, lambda / pivot);
         let mut above = 0.0;
@@ -293,48 +376,61 @@ impl<'a, 'b> Rounds<'a, 'b> {
             below = *v + rise * below;
             *v = below;
         }
+        if let Some(top) = law.last_mut() {
+            *top += lifted * *top;
+        }
     }
 
-    /// The law at state 0 that a round reproduces, of sum 1.
-    fn fixed_point(&self, levels: usize, decay: f64) -> Result<Vec<f64>, RoundsError> {
+    /// The law of the number of jobs where a round starts.
+    fn balanced(&self, levels: usize, decay: f64) -> Result<Entries, RoundsError> {
         let smoother = Smoother {
             ratio: (-decay).exp(),
+            less: -(-decay).exp_m1(),
             down: self.drift() / -(-decay).exp_m1(),
         };
-        if smoother.down < LEAST_CHANGE {
-            return Err(RoundsError::ShortRound(smoother.down));
-        }
-        // A short round changes little: its defect must be smaller in proportion.
-        let tolerance = (RESIDUAL * smoother.down.min(1.0)).max(2.0 * f64::EPSILON);
         let mut law = self.geometric(levels, decay);
-        let mut residual = f64::INFINITY;
-        for _ in 0..4 {
-            let defect = self.defect(&law);
-            residual = defect.iter().map(|d| d.abs()).sum::<f64>();
-            if residual <= tolerance {
-                return Ok(law);
+        let mut before = f64::INFINITY;
+        for _ in 0..PASSES {
+            let (net, rounding) = self.net_flow(&law);
+            let left = moment(&smoother.error(&net, &law));
+            // Until the rest is rounding.
+            if left <= moment(&smoother.error(&rounding, &law)) || left > 0.5 * before {
+                break;
             }
-            let correction = gmres(&defect, tolerance / 4.0, |v| {
-                let smooth = smoother.apply(v);
-                let moved = self.defect(&smooth);
-                moved.into_iter().map(|m| -m).collect()
-            });
+            before = left;
+            let correction = gmres(&net, |v| self.net_flow(&smoother.apply(v)).0);
             let correction = smoother.apply(&correction);
-            law.iter_mut().zip(&correction).for_each(|(p, c)| *p += c);
+            law.iter_mut().zip(&correction).for_each(|(p, c)| *p -= c);
             let total: f64 = law.iter().sum();
             law.iter_mut().for_each(|p| *p /= total);
         }
-        // Rounding leaves a few units in the last place of each round.
-        match residual <= 1000.0 * RESIDUAL {
-            true => Ok(law),
-            false => Err(RoundsError::NotConverged(residual)),
-        }
+        self.judged(law, &smoother)
     }
 
-    /// What a round adds to a law.
-    fn defect(&self, law: &[f64]) -> Vec<f64> {
-        let after = self.round(law, |_, _| {});
-        after.iter().zip(law).map(|(a, p)| a - p).collect()
+    /// The law with what it may be wrong by; refused where that is too much of its mean.
+    fn judged(&self, law: Vec<f64>, smoother: &Smoother) -> Result<Entries, RoundsError> {
+        let (net, rounding) = self.net_flow(&law);
+        let pairs = net.iter().zip(&rounding);
+        let flow: Vec<f64> = pairs.map(|(net, rounding)| net.abs() + rounding).collect();
+        let mut error = smoother.error(&flow, &law);
+        // The highest level stands for all above it, of which nothing moves on: it is noise.
+        if let (Some(error), Some(top)) = (error.last_mut(), law.last()) {
+            *error += top.abs();
+        }
+        let relative = moment(&error) / moment(&law);
+        let mut pairs = law.iter().zip(&error);
+        let is_law = pairs.all(|(p, error)| *p >= -error - f64::MIN_POSITIVE);
+        if relative.is_nan() || relative > MEAN_ERROR || !is_law {
+            return Err(RoundsError::NoDigit(if is_law { relative } else { 1.0 }));
+        }
+        let mut above = 0.0;
+        for e in error.iter_mut().rev() {
+            (*e, above) = (above, above + *e);
+        }
+        Ok(Entries {
+            law,
+            above_error: error,
+        })
     }
 
     /// Mean net loss of jobs in a round of a queue that is never empty.
@@ -349,79 +445,77 @@ impl<'a, 'b> Rounds<'a, 'b> {
             .map(|q| (-decay * q as f64).exp() / total)
             .collect()
     }
-
-    /// The law of all states, and its mean.
-    fn law(&self, start: Vec<f64>) -> Result<RoundLaw, RoundsError> {
-        let share = self.queue.environment().law()[0];
-        let start: Vec<f64> = start.iter().map(|p| p * share).collect();
-        let mut law = Vec::with_capacity(self.stages.len());
-        let mut unused = vec![0.0; self.stages.len()];
-        let (mut unused_jobs, mut jobs) = (0.0, 0.0);
-        let rate = self.queue.service_rate();
-        self.round(&start, |s, of_stage| {
-            let stage = &self.stages[s];
-            let serving = stage.exits.iter().find(|(_, serves)| *serves);
-            // Without a serving edge services leave the environment as it is.
-            let after = serving.map_or(s, |(edge, _)| edge.to);
-            for (q, p) in of_stage.iter().enumerate().take(stage.servers) {
-                let missed = (stage.servers - q) as f64 * rate * p;
-                unused[after] += missed;
-                unused_jobs += q as f64 * missed;
-            }
-            let numbered = of_stage.iter().enumerate();
-            jobs += numbered.map(|(q, p)| q as f64 * p).sum::<f64>();
-            law.push(of_stage.to_vec());
-        });
-        if jobs < RARE {
-            return Err(RoundsError::TooRare(jobs));
-        }
-        let relative = RelativeCompletions::new(self.queue);
-        let ahead = relative.ahead.iter();
-        let furthest = ahead.fold(0.0, |most, a| f64::max(most, a.abs()));
-        // The mean from the moments of unused service keeps its digits in heavy traffic, where the
-        // sum loses them; where Δ is much larger than the mean, the sum is the accurate one.
-        let mean = match furthest * f64::EPSILON < 1e-11 * jobs {
-            true => relative.mean_number(&unused, unused_jobs),
-            false => jobs,
-        };
-        Ok(RoundLaw { mean, law })
-    }
 }
 
-/// `I + B⁻¹`, B the birth-and-death process with the mean drift of a round.
+/// The law of the number of jobs where a round starts.
+struct Entries {
+    law: Vec<f64>,
+    /// By q: what the probability of more than q jobs may be wrong by.
+    above_error: Vec<f64>,
+}
+
+/// `Σ q x_q`.
+fn moment(law: &[f64]) -> f64 {
+    let numbered = law.iter().enumerate().rev();
+    numbered.map(|(q, p)| q as f64 * p).sum()
+}
+
+/// A law that moves jobs across the levels as given, but for high frequencies: the birth-and-death
+/// process with the mean drift of a round, and for what a round forgets at once the difference.
 struct Smoother {
     /// Births over deaths.
     ratio: f64,
+    /// 1 − ratio.
+    less: f64,
     /// Deaths a round.
     down: f64,
 }
 
 impl Smoother {
-    /// For a vector of sum 0; so is the result.
-    fn apply(&self, vector: &[f64]) -> Vec<f64> {
-        let mut below = 0.0;
-        let (mut level, mut total) = (0.0, 0.0);
-        let mut solved = Vec::with_capacity(vector.len());
-        for v in vector {
-            solved.push(level);
+    /// The law, of sum 0, for these net flows from each level to the next one.
+    fn apply(&self, flow: &[f64]) -> Vec<f64> {
+        let (mut level, mut total, mut before) = (0.0, 0.0, 0.0);
+        let mut law = Vec::with_capacity(flow.len() + 1);
+        for v in flow.iter().chain([&0.0]) {
+            law.push(level + v - before);
             total += level;
-            below += v;
-            level = self.ratio * level - below / self.down;
+            level = self.ratio * level - v / self.down;
+            before = *v;
         }
-        let mut stationary = -total * (1.0 - self.ratio);
-        for (s, v) in solved.iter_mut().zip(vector) {
-            *s += stationary + v;
+        let mut stationary = -total * self.less;
+        for p in &mut law {
+            *p += stationary;
             stationary *= self.ratio;
         }
-        solved
+        law
+    }
+
+    /// By level what a law may be wrong by, at most, that moves jobs across the levels in place of
+    /// none.
+    fn error(&self, flow: &[f64], law: &[f64]) -> Vec<f64> {
+        let (mut level, mut total, mut before) = (0.0, 0.0, 0.0);
+        let mut error = Vec::with_capacity(law.len());
+        for v in flow.iter().map(|v| v.abs()).chain([0.0]) {
+            error.push(level + v + before);
+            total += level;
+            level = self.ratio * level + v / self.down;
+            before = v;
+        }
+        // A law of sum 1.
+        error
+            .iter_mut()
+            .zip(law)
+            .for_each(|(e, p)| *e += total * p.abs());
+        error
     }
 }
 
-/// Solves `operator(x) = right` from 0 by GMRES, to a residual of 2-norm `tolerance` or for
+/// Solves `operator(x) = right` from 0 by GMRES, to a residual that is smaller by [`REDUCTION`] or for
 /// [`STEPS`] steps.
-fn gmres(right: &[f64], tolerance: f64, operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
+fn gmres(right: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
     let right = DVector::from_column_slice(right);
     let norm = right.norm();
+    let tolerance = REDUCTION * norm;
     let mut basis = vec![right / norm];
     let mut hessenberg = DMatrix::<f64>::zeros(STEPS + 1, STEPS);
     let mut rotations: Vec<(f64, f64)> = Vec::new();

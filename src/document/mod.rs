@@ -8,6 +8,7 @@
 
 mod conform;
 mod fault;
+mod json;
 mod names;
 mod node;
 mod pairs;
@@ -24,6 +25,7 @@ use sha2::{Digest, Sha256};
 
 pub(crate) use fault::place;
 pub use fault::{Fault, Place, Step};
+pub(crate) use json::fault_of_json;
 pub(crate) use names::{nearest, suggest};
 pub(crate) use node::Node;
 pub(crate) use pairs::Pairs;

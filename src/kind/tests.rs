@@ -13,7 +13,7 @@ use crate::artifact::{
     self, Claim, Findings, HoldsFor, Method, Standing, Subject, is_close, quantities,
 };
 use crate::report::{Shares, WIDTH, comparison_table, number};
-use crate::simulation::sweep::{self, Budgets, Cells, Entrant, Header, JournalError};
+use crate::simulation::sweep::{self, Budgets, Cells, Entrant, Header, JournalError, Knows};
 use crate::simulation::tests::{Own, run};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -123,7 +123,11 @@ impl Kind for Toy {
         );
         let nothing = || Nothing {};
         let made = Artifact::new(queue.clone(), nothing(), vec![claim], nothing(), nothing());
-        Ok(Answer::Policy(Box::new(made), number(value)))
+        Ok(Answer::Policy {
+            artifact: Box::new(made),
+            summary: number(value),
+            missed: None,
+        })
     }
 
     fn against(policy: &Checked<Self>, queue: &Queue) -> Given<Vec<Finding>> {
@@ -131,7 +135,7 @@ impl Kind for Toy {
         Ok(Vec::new())
     }
 
-    fn valid(_: &Checked<Self>) -> String {
+    fn valid(_: &Checked<Self>, _: usize) -> String {
         "valid".into()
     }
 
@@ -188,7 +192,12 @@ impl Kind for Toy {
                 .policies
                 .iter()
                 .cloned()
-                .map(|name| Entrant { name, digest: None })
+                .map(|name| Entrant {
+                    name,
+                    digest: None,
+                    preempts: false,
+                    knows: Knows::Means,
+                })
                 .collect(),
             loads: asked.loads.to_vec(),
         };
@@ -252,10 +261,13 @@ fn a_kind_of_its_own_has_all_verbs() {
     let mut hears = |_: Word<'_>| ();
     let mut caller = Caller {
         width: WIDTH,
+        changes: Changes::Refused,
         interrupt: Arc::default(),
         hears: &mut hears,
     };
-    let Answer::Policy(made, _) = Toy::synthesize(&queue, &None_ {}, &mut caller).unwrap() else {
+    let Answer::Policy { artifact: made, .. } =
+        Toy::synthesize(&queue, &None_ {}, &mut caller).unwrap()
+    else {
         unreachable!("the queue is stable")
     };
     let text = made.to_json().unwrap();
@@ -275,6 +287,7 @@ fn a_kind_of_its_own_has_all_verbs() {
     let asked = Comparing {
         file: "queue.yaml",
         policies: &policies,
+        changes: Changes::Refused,
         loads: &[0.3, 0.6],
         settings: &settings,
         journal: None,

@@ -1,7 +1,9 @@
 //! Decimal numbers that mean what was written, and counting in whole units of them.
 
 mod decimal;
+mod told;
 mod units;
 
 pub use decimal::{Decimal, DecimalError};
+pub(crate) use told::told;
 pub(crate) use units::{Units, in_units};

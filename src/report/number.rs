@@ -2,11 +2,15 @@
 
 use crate::simulation::Estimate;
 
-/// Four significant digits, in plain notation where that is readable.
+/// Four significant digits, in plain notation where that is readable; a dash for what is no number.
 pub fn number(value: f64) -> String {
     let magnitude = value.abs();
     if value == 0.0 {
         "0".into()
+    } else if value.is_nan() {
+        "–".into()
+    } else if value.is_infinite() {
+        "∞".into()
     } else if !(1e-4..1e7).contains(&magnitude) {
         format!("{value:.3e}")
     } else {
@@ -48,9 +52,13 @@ pub fn within(mean: f64, half_width: f64) -> String {
     }
 }
 
-/// A fraction as a percentage.
+/// A fraction as a percentage; what there is, however little, is not 0.
 pub fn percent(fraction: f64) -> String {
-    format!("{:.1} %", 100.0 * fraction)
+    let percentage = 100.0 * fraction;
+    match percentage > 0.0 && percentage < 0.05 {
+        true => "< 0.1 %".into(),
+        false => format!("{percentage:.1} %"),
+    }
 }
 
 /// A bar of at most 20 cells.
@@ -64,11 +72,32 @@ mod tests {
 
     #[test]
     fn numbers_keep_four_digits() {
-        let shown = [0.0, 0.655, 168.471, 12345.6, 1.5e-7, 2e9].map(number);
+        let shown = [
+            0.0,
+            0.655,
+            168.471,
+            12345.6,
+            1.5e-7,
+            2e9,
+            f64::NAN,
+            f64::INFINITY,
+        ];
         assert_eq!(
-            shown,
-            ["0", "0.6550", "168.5", "12346", "1.500e-7", "2.000e9"]
+            shown.map(number),
+            [
+                "0", "0.6550", "168.5", "12346", "1.500e-7", "2.000e9", "–", "∞"
+            ]
         );
+    }
+
+    /// What there is is not told as nothing.
+    #[test]
+    fn percentages_tell_little_from_nothing() {
+        let shown = [0.0, 1e-30, 4e-4, 0.0006, 0.5, 1.0, 12.0, -0.25].map(percent);
+        let expected = [
+            "0.0 %", "< 0.1 %", "< 0.1 %", "0.1 %", "50.0 %", "100.0 %", "1200.0 %", "-25.0 %",
+        ];
+        assert_eq!(shown, expected);
     }
 
     #[test]

@@ -21,6 +21,12 @@ impl Class {
         self.arrival_rate * self.mean_size
     }
 
+    /// Whether its jobs are in service for less than one time in ten thousand: runs end that saw next to
+    /// none of them, and tell nothing about the class itself.
+    pub(crate) fn is_rare(&self) -> bool {
+        self.offered_load() < 1e-4
+    }
+
     /// E\[S²\]/2E\[S\] \[time\]: what is left on average of a job in service that is looked at.
     pub fn residual(&self) -> f64 {
         self.mean_size * f64::midpoint(1.0, self.scv)

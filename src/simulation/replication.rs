@@ -77,10 +77,13 @@ pub(crate) trait Replication: Measured + Send {
 /// Events between two looks at whether to stop.
 pub(crate) const BURST: u64 = 1 << 14;
 
-/// Events before the first look at the precision; then after each quarter more. A run ends at the
-/// second of two looks that find it: at the first, 95 % intervals would cover some 92 %, since
-/// those end early that happen to be narrow.
+/// Events before the first look at the precision; each further one is after twice as many. Those runs end
+/// early that happen to be narrow, and these see too little of long queues: the more looks there
+/// are, the fewer intervals cover.
 const FIRST_LOOK: u64 = 1_000_000;
+
+/// Times that is seen how far a run is from one look to the next.
+const VIEWS: i32 = 3;
 
 /// Replications that ended, and why they did.
 pub(crate) struct Replicated<'a, R> {
@@ -138,9 +141,10 @@ pub(crate) fn replicate<'a, R: Replication>(
     let replications = settings.replications.max(1);
     let mut engines: Vec<R> = (0..replications).map(engine).collect();
     let share = |events: u64| events.div_ceil(u64::from(replications));
-    let (mut checkpoint, mut was_precise) = (FIRST_LOOK, false);
+    let mut view = 0;
     let ending = loop {
-        let goal = share(checkpoint.min(settings.events));
+        let checkpoint = FIRST_LOOK as f64 * (f64::from(view) / f64::from(VIEWS)).exp2();
+        let goal = share((checkpoint as u64).min(settings.events));
         engines
             .par_iter_mut()
             .for_each(|engine| engine.run(goal, || late() || interrupted()));
@@ -155,7 +159,7 @@ pub(crate) fn replicate<'a, R: Replication>(
         progress(Progress { events, precision });
         if look.runs_away {
             break Ending::RunsAway;
-        } else if precise && (was_precise || events >= settings.events) {
+        } else if precise && (view % VIEWS == 0 || events >= settings.events) {
             break Ending::Precision;
         } else if events >= settings.events {
             break Ending::Events;
@@ -166,8 +170,7 @@ pub(crate) fn replicate<'a, R: Replication>(
         } else if engines.iter().all(Replication::ended) {
             break Ending::ArrivalsEnded;
         }
-        was_precise = precise;
-        checkpoint += checkpoint / 4;
+        view += 1;
     };
     Ok(Replicated {
         classes,

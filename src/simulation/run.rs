@@ -8,7 +8,7 @@ use super::measured::Measured;
 use super::quantiles::Histogram;
 use super::replication::Settings;
 use super::sample::{self, Sample};
-use super::series::Columns;
+use super::settling::Unsettled;
 use super::statistics::Estimate;
 use super::watch::{Threshold, Watch, Watched};
 
@@ -34,10 +34,10 @@ pub enum Ending {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
-    /// A warm-up was found and cut off.
+    /// Of every class enough was seen, and the numbers in system have a level.
     Settled,
-    /// No warm-up was found in the first half, or too little is left after it: the run was too
-    /// short. It has no means.
+    /// The run was too short for means, for all classes together or for one of them:
+    /// [`Run::unsettled`] says why. It has none.
     Unsettled,
     /// The number in system grows steadily, faster than chance explains. It has no means.
     Unstable,
@@ -73,6 +73,9 @@ pub struct ClassResult<C = ()> {
     /// Whether their number in system grew steadily, faster than chance explains.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub grows: bool,
+    /// Mean number in system over the second half of each replication, settled or not.
+    #[serde(skip)]
+    pub late: Vec<f64>,
 }
 
 /// Results of a run, in the workload's time unit, after the warm-up.
@@ -91,12 +94,15 @@ pub struct Run<M = (), C = ()> {
     pub events: u64,
     /// Time simulated in all replications, warm-ups included.
     pub simulated_time: f64,
-    /// Time cut off from each replication as warm-up (MSER-5).
+    /// Time cut off from each replication as warm-up: a tenth, or more beside long jobs.
     pub warm_up: f64,
     /// Why it ended.
     pub ending: Ending,
     /// Whether the means may be believed.
     pub health: Health,
+    /// Why there are none, where nothing was seen to grow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsettled: Option<Unsettled>,
     /// Mean response time over all jobs.
     pub mean_response: Option<Estimate>,
     /// Mean time in system without service, over all jobs.
@@ -133,7 +139,8 @@ pub(crate) struct Results<'a> {
 
 impl Results<'_> {
     /// The results: `own` and `of_class` tell what the kind measures besides, of the sample after the
-    /// warm-up where there is one (of class i: where it is long enough to tell of its jobs).
+    /// warm-up where there is one, settled or not, for not all of it depends on the queues (of class i:
+    /// where it is long enough to tell of its jobs).
     pub fn run<M, C>(
         &self,
         own: impl FnOnce(Option<&Sample>) -> M,
@@ -141,18 +148,25 @@ impl Results<'_> {
     ) -> Run<M, C> {
         let (classes, engines) = (self.classes, &self.engines[..]);
         let grows = self.ending == Ending::RunsAway || growth::grows(classes, engines, 5.0);
-        let sample = Sample::new(classes, engines).filter(|_| !grows);
-        let health = match &sample {
-            _ if grows => Health::Unstable,
-            None => Health::Unsettled,
-            Some(_) => Health::Settled,
+        let measured = Sample::new(classes, engines).filter(|_| !grows);
+        let unsettled = measured.as_ref().map_or(Some(Unsettled::NoLevel), |s| {
+            s.unsettled(classes, engines, Some(self.ending))
+        });
+        let unsettled = unsettled.filter(|_| !grows);
+        let s = measured.as_ref().filter(|_| unsettled.is_none());
+        let health = match (grows, &unsettled) {
+            (true, _) => Health::Unstable,
+            (false, Some(_)) => Health::Unsettled,
+            (false, None) => Health::Settled,
         };
-        let s = sample.as_ref();
         let all: Vec<usize> = (0..classes.len()).collect();
         let histograms: Vec<Histogram> = all.iter().map(|&i| responses(engines, i)).collect();
         let types: Vec<ClassResult<C>> = all
             .iter()
-            .map(|&i| self.class_result(s, &histograms[i], &of_class, i))
+            .map(|&i| {
+                let measured = measured.as_ref().filter(|m| m.tells(&classes[i]));
+                self.class_result(s, &histograms[i], of_class(measured, i), i)
+            })
             .collect();
         let means: Option<Vec<f64>> = types
             .iter()
@@ -173,16 +187,14 @@ impl Results<'_> {
             warm_up: s.map_or(0.0, |s| s.warm_up),
             ending: self.ending,
             health,
+            unsettled,
             mean_response: s.and_then(|s| s.mean_response(&all)),
             mean_waiting: s.and_then(|s| s.mean_waiting(&all)),
             percentiles: s.and_then(|_| percentiles(&together(histograms.iter()))),
             weighted_response: told.and_then(|s| s.weighted_response(&weights)),
-            mean_number: s.and_then(|s| {
-                let c = s.columns;
-                s.time_average(|row| all.iter().map(|&i| row[c.present(i)]).sum())
-            }),
+            mean_number: s.and_then(|s| s.mean_number(&all)),
             fairness: means.map(|m| jain(&m)),
-            own: own(s),
+            own: own(measured.as_ref()),
             types,
             watched: watched(engines, s),
             path: path(engines),
@@ -193,14 +205,12 @@ impl Results<'_> {
         &self,
         sample: Option<&Sample>,
         histogram: &Histogram,
-        own: impl Fn(Option<&Sample>, usize) -> C,
+        own: C,
         i: usize,
     ) -> ClassResult<C> {
         let (class, engines) = (&self.classes[i], &self.engines[..]);
         let sample = sample.filter(|s| s.tells(class));
-        let average = |column: fn(&Columns, usize) -> usize| {
-            sample.and_then(|s| s.time_average(|row| row[column(&s.columns, i)]))
-        };
+        let busy = |s: &Sample| s.time_average(|row| row[s.columns.busy(i)]);
         let mean_response = sample.and_then(|s| s.mean_response(&[i]));
         let completions = sample.map_or(0.0, |s| s.total(|row| row[s.columns.completions(i)]));
         ClassResult {
@@ -210,11 +220,12 @@ impl Results<'_> {
             mean_waiting: sample.and_then(|s| s.mean_waiting(&[i])),
             slowdown: mean_response.map(|e| e.times(1.0 / class.mean_size)),
             percentiles: sample.and_then(|_| percentiles(histogram)),
-            mean_number: average(Columns::present),
-            mean_in_service: average(Columns::busy),
-            own: own(sample, i),
+            mean_number: sample.and_then(|s| s.mean_number(&[i])),
+            mean_in_service: sample.and_then(busy),
+            own,
             left: engines.iter().map(|e| e.present(i)).sum(),
             grows: growth::class_grows(self.classes, engines, i),
+            late: sample::late_numbers(engines, i),
         }
     }
 }

@@ -99,6 +99,19 @@ pub(crate) struct Series {
 /// Ticks in a bucket at first.
 const FIRST_TICKS: u64 = 4;
 
+/// Ticks in a bucket at most; beyond that they become longer.
+const MOST_TICKS: u64 = 1 << 30;
+
+/// Ticks that are over.
+pub(crate) struct Passed {
+    /// How many.
+    pub count: f64,
+    /// When the last of them was \[time\].
+    pub at: f64,
+    /// Whether the open bucket ends with it.
+    pub closes: bool,
+}
+
 /// Buckets before neighbours are merged; half of it is left after.
 const MOST_BUCKETS: usize = 2048;
 
@@ -163,12 +176,28 @@ impl Series {
         self.tick
     }
 
-    /// The next tick is over. Whether the open bucket ends with it.
-    pub fn tick(&mut self) -> bool {
-        self.ticks += 1;
-        // Multiplied, not added up: ticks are where they are, however long the run.
-        self.next_tick = (self.ticks + 1) as f64 * self.tick;
-        self.ticks.is_multiple_of(self.ticks_a_bucket)
+    /// The ticks of the open bucket up to time `now` are over, at least the next one, which is due:
+    /// between two events there may be very many.
+    pub fn pass(&mut self, now: f64) -> Passed {
+        let left = self.ticks_a_bucket - self.ticks % self.ticks_a_bucket;
+        let due = (now / self.tick) as u64;
+        let mut count = due.saturating_sub(self.ticks).clamp(1, left);
+        // Rounding of the quotient must not lead beyond `now`.
+        if count > 1 && self.time_of(self.ticks + count) > now {
+            count -= 1;
+        }
+        self.ticks += count;
+        self.next_tick = self.time_of(self.ticks + 1);
+        Passed {
+            count: count as f64,
+            at: self.time_of(self.ticks),
+            closes: self.ticks.is_multiple_of(self.ticks_a_bucket),
+        }
+    }
+
+    /// Multiplied, not added up: ticks are where they are, however long the run.
+    fn time_of(&self, tick: u64) -> f64 {
+        tick as f64 * self.tick
     }
 
     /// Closes the open bucket at time `now`; see [`Recorder::close`](super::Recorder::close).
@@ -202,7 +231,13 @@ impl Series {
             }
         }
         self.rows.truncate(MOST_BUCKETS / 2 * width);
-        self.ticks_a_bucket *= 2;
+        if self.ticks_a_bucket < MOST_TICKS {
+            self.ticks_a_bucket *= 2;
+        } else {
+            self.tick *= 2.0;
+            self.ticks /= 2;
+            self.next_tick = self.time_of(self.ticks + 1);
+        }
         self.merges += 1;
     }
 
@@ -237,5 +272,61 @@ impl Series {
             .chunks_exact(columns.width())
             .map(number)
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A series with events at these times: between them 1 job, and one leaves at each.
+    fn series(events: &[f64], one_by_one: bool) -> (Series, f64) {
+        let mut series = Series::new(1, 0, 0.1, &[]);
+        let (mut collected, mut ticks) = (0.0, 0.0);
+        for &now in events {
+            while now >= series.next_tick() {
+                let until = if one_by_one { series.next_tick() } else { now };
+                let passed = series.pass(until);
+                assert!(passed.at <= now && passed.count >= 1.0);
+                ticks += passed.count;
+                if passed.closes {
+                    let length = passed.at - collected;
+                    collected = passed.at;
+                    series.close(passed.at, |row| row.integrals(0, length, 0.0));
+                }
+            }
+            series.departed(0, 1.0);
+        }
+        (series, ticks)
+    }
+
+    /// Ticks that pass together pass as they do one by one.
+    #[test]
+    fn many_ticks_pass_as_one_by_one() {
+        let gaps = [0.05, 3.0, 0.3, 700.0, 0.1, 1.0, 90.0, 12_000.0, 2.5];
+        let times = |gap: &f64, now: &mut f64| {
+            *now += gap;
+            *now
+        };
+        let mut now = 0.0;
+        let events: Vec<f64> = gaps.iter().map(|gap| times(gap, &mut now)).collect();
+        let ((one, ticks), (all, together)) = (series(&events, true), series(&events, false));
+        assert_eq!(ticks, together);
+        assert_eq!((one.rows, one.merges), (all.rows, all.merges));
+        assert_eq!(one.next_tick, all.next_tick);
+        assert!(one.merges > 3 && ticks > 1e5);
+    }
+
+    /// A gap of 1e40 ticks passes at once; what the buckets hold is all that was.
+    #[test]
+    fn a_gap_of_any_length_passes() {
+        let (series, _) = series(&[0.3, 1e39, 2e39], false);
+        assert!(series.merges > 100 && series.ticks < 1 << 50);
+        let sum = series.sum(0..series.len());
+        let time = sum[series.columns.time()];
+        assert!((0.99..=1.0).contains(&(time / 2e39)), "{time:e}");
+        let present = sum[series.columns.present(0)];
+        assert!((present / time - 1.0).abs() < 1e-9, "{present:e}");
+        assert!(series.next_tick() > 2e39);
     }
 }

@@ -1,10 +1,10 @@
-//! Output analysis: warm-up by MSER-5, intervals by batch means of independent replications.
+//! Output analysis: levels by MSER-5, intervals by batch means of independent replications.
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Batches behind an interval, at least.
-pub const BATCHES: usize = 16;
+pub const BATCHES: usize = 32;
 
 /// A mean with half the width of its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,6 +63,22 @@ impl Estimate {
         }
     }
 
+    /// The estimate as that of the mean of a queue, or of a time in it.
+    ///
+    /// A run that by chance saw few long queues measures both too small a mean and too small a spread, and
+    /// one that ends where its interval is narrow is such a run more often than not. In heavy traffic
+    /// the spread goes with the square of the mean, so that 1/mean has one that does not depend on it:
+    /// the interval in 1/mean ends at `mean/(1 − d)`, d the relative half-width, and so far it goes on
+    /// both sides here; to twice the width at most.
+    pub(crate) fn of_queue(self) -> Self {
+        let wider = 1.0 / (1.0 - self.relative()).max(0.5);
+        Estimate {
+            half_width: self.half_width * wider,
+            standard_error: self.standard_error * wider,
+            ..self
+        }
+    }
+
     /// Relative half-width; 0 for what is known without error.
     pub fn relative(&self) -> f64 {
         if self.half_width == 0.0 {
@@ -80,17 +96,18 @@ impl Estimate {
     }
 }
 
-fn student(probability: f64, freedom: f64) -> f64 {
-    // The parameters are constants of this module: location 0, scale 1, positive freedom.
+/// Quantile of Student's t.
+pub(super) fn student(probability: f64, freedom: f64) -> f64 {
+    // The parameters are in range: location 0, scale 1, positive freedom.
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(probability))
 }
 
-/// MSER-5 (White, Simulation 69, 1997): how many leading observations to drop. Observations
-/// are averaged by fives; the cut, in the first half, minimizes the standard error of what
-/// remains. `None` when that is at the end of the first half: the series has not settled.
+/// Whether a series has a level, by MSER-5 (White, Simulation 69, 1997): observations are averaged by
+/// fives; dropping as many leading ones as makes the standard error of the rest least, in the first half,
+/// leaves more than that half.
 ///
 /// Cuts in the second half are not looked at: there few observations lie close together by chance.
-pub(crate) fn warm_up(series: &[f64]) -> Option<usize> {
+pub(crate) fn has_level(series: &[f64]) -> bool {
     let mean = |five: &[f64]| five.iter().sum::<f64>() / 5.0;
     let fives: Vec<f64> = series.chunks_exact(5).map(mean).collect();
     let (mut sum, mut square) = (0.0, 0.0);
@@ -104,7 +121,7 @@ pub(crate) fn warm_up(series: &[f64]) -> Option<usize> {
             best = (score, cut);
         }
     }
-    (fives.len() >= 20 && 20 * best.1 < 9 * fives.len()).then_some(5 * best.1)
+    fives.len() >= 20 && 20 * best.1 < 9 * fives.len()
 }
 
 #[cfg(test)]
@@ -119,13 +136,16 @@ mod tests {
     }
 
     #[test]
-    fn a_transient_is_cut_and_little_more() {
-        let mut series = noise(2000, 1);
-        for (t, value) in series.iter_mut().enumerate() {
-            *value += 20.0 * (-(t as f64) / 50.0).exp();
-        }
-        let cut = warm_up(&series).unwrap();
-        assert!((150..600).contains(&cut), "{cut}");
+    fn a_short_transient_leaves_a_level_and_a_long_one_none() {
+        let level_after = |memory: f64| {
+            let mut series = noise(2000, 1);
+            for (t, value) in series.iter_mut().enumerate() {
+                *value += 20.0 * (-(t as f64) / memory).exp();
+            }
+            has_level(&series)
+        };
+        assert!(level_after(50.0));
+        assert!(!level_after(500.0));
     }
 
     #[test]
@@ -135,7 +155,7 @@ mod tests {
             .enumerate()
             .map(|(t, e)| e + t as f64)
             .collect();
-        assert_eq!(warm_up(&series), None);
+        assert!(!has_level(&series));
     }
 
     /// Of 95 % intervals for the mean of independent noise, 95 % cover it: of 1000, between

@@ -60,8 +60,9 @@ impl Queue {
     fn step(&mut self) {
         self.now = self.next.time.min(self.end);
         while self.now >= self.recorder.series.next_tick() {
-            let tick = self.recorder.series.next_tick();
-            if self.recorder.series.tick() {
+            let passed = self.recorder.series.pass(self.now);
+            let tick = passed.at;
+            if passed.closes {
                 let length = tick - std::mem::replace(&mut self.origin, tick);
                 let Queue { present, busy, .. } = self;
                 self.recorder.close(tick, |row| {

@@ -1,8 +1,8 @@
 //! Mixes that are best for something other than the load: the binary, and the checker.
 
-use crate::common::{code, stderr, stdout, synth};
+use crate::common::{as_it_is, code, stderr, stdout, synth};
 use serde_json::{Value, json};
-use synth::multiresource::artifact::{Balance, Checked, Preemption};
+use synth::multiresource::artifact::{Balance, Preemption};
 use synth::multiresource::program::Balancing;
 use synth::multiresource::synthesis::{Options, Outcome, synthesize};
 use synth::multiresource::workload::Workload;
@@ -31,7 +31,7 @@ fn made(aim: Balance) -> Value {
 }
 
 fn faults(document: &Value) -> Vec<String> {
-    match Checked::parse(&document.to_string(), "test") {
+    match as_it_is(document, "test") {
         Ok(_) => Vec::new(),
         Err(refused) => vec![refused.to_string()],
     }
@@ -203,5 +203,39 @@ fn an_overloaded_workload_is_refused_as_ever() {
         options.balance = Some(Balancing::new(&workload, aim, &[]).unwrap());
         let outcome = synthesize(&workload, &options).unwrap();
         assert!(matches!(outcome, Outcome::Overloaded(_)), "{aim:?}");
+    }
+}
+
+/// A nearly empty server, and one that is nearly full: headroom and responses are differences of which
+/// few digits are left, in the values or in the bounds. What was made checks; a value or a bound that
+/// is off by more than those digits does not.
+#[test]
+fn headroom_of_any_size_checks() {
+    let empty = "kind: multiresource\ntime_unit: h\nserver: {capacity: {cpu: 32}}\njobs:
+  - {name: a, demand: {cpu: 1}, arrival_rate: 1.4e-9, mean_size: 1}\n";
+    let full = "kind: multiresource\ntime_unit: h\nserver: {capacity: {cpu: .01}}\njobs:
+  - {name: a, demand: {cpu: .0099}, arrival_rate: .0999999999, mean_size: 10}
+  - {name: b, demand: {cpu: .0033}, arrival_rate: 1e-10, mean_size: 1e-6}\n";
+    for (text, aims) in [(empty, &AIMS[..]), (full, &AIMS[1..2])] {
+        let workload = Workload::parse(text, "test").unwrap().workload;
+        for &aim in aims {
+            let mut options = Options::new(Preemption::Full);
+            let balancing = Balancing::new(&workload, aim, &[]).unwrap();
+            options.balance = Some(balancing);
+            options.effort = 1e-3;
+            let Outcome::Policy(made) = synthesize(&workload, &options).unwrap() else {
+                panic!("it can be stabilized");
+            };
+            assert_eq!(made.artifact.check().err(), None, "{aim:?} {text}");
+            let document = serde_json::to_value(&made.artifact).unwrap();
+            for (field, factor) in [("value", 1.001), ("value", 0.999), ("bound", 1.001)] {
+                let better = aim == Balance::Headroom && field == "bound";
+                let mut forged = document.clone();
+                let number = &mut forged["evidence"]["servers"][0]["balance"][field];
+                let factor = if better { 1.0 / factor } else { factor };
+                *number = json!(number.as_f64().unwrap() * factor);
+                assert_ne!(faults(&forged), [""; 0], "{aim:?} {field} {text}");
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The checker refuses what is wrong, for the right reason, and passes what is right.
 
+use crate::common::as_it_is;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::multiresource::artifact::{
     Artifact, ArtifactError, CertificateRecord, Checked, Claim, Family, Method, MsrPolicy,
-    Preemption, Quantity, RelaxedRecord, Route, SizeLaw, check_against, parse, unmet,
+    Preemption, Quantity, Route, SearchRecord, SizeLaw, check_against, parse, unmet,
 };
 use synth::multiresource::synthesis::{Options, Outcome, synthesize};
 use synth::multiresource::workload::{Described, Workload};
@@ -29,7 +30,7 @@ fn valid() -> Artifact {
 
 /// What is wrong with a text: path and message of each finding, whoever found it.
 fn faults(text: &str) -> Vec<(String, String)> {
-    match Checked::parse(text, "test") {
+    match as_it_is(text, "test") {
         Ok(_) => Vec::new(),
         Err(ArtifactError::Shape { place, message, .. }) => vec![(place, message)],
         Err(ArtifactError::Refused { findings, .. }) => {
@@ -57,6 +58,7 @@ fn expected() -> Vec<[String; 3]> {
 #[test]
 fn the_valid_policy_of_the_corpus_passes() {
     assert_eq!(faults(&policy("valid.json")), []);
+    Checked::parse(&policy("valid.json"), "valid.json").unwrap();
 }
 
 #[test]
@@ -470,48 +472,73 @@ fn what_is_synthesized_from_random_workloads_is_valid() {
 
 use crate::instances;
 
-/// Many types, where the maker's bounds come from tables and from searches that these guide: the
-/// checker finds the same by other ones, and nothing better than what is said to be the best.
-#[test]
-fn bounds_by_tables_are_valid() {
-    let mut by_table = 0;
-    for (class, seed) in [
-        ("large", 1),
-        ("cloud", 1),
-        ("cloud", 3),
-        ("cloud", 9),
-        ("small", 1),
-    ] {
-        assert!(instances::CLASSES.contains(&class));
-        let document = instances::document(class, 30, seed);
-        let workload = Workload::parse(&document, class).unwrap().workload;
-        let options = Options {
-            effort: 1e-9,
-            ..Options::new(Preemption::Full)
-        };
-        let Outcome::Policy(made) = synthesize(&workload, &options).unwrap() else {
-            panic!("{class} {seed}");
-        };
-        let mut artifact = made.artifact;
-        assert!(proof(&mut artifact).proven, "{class} {seed}");
-        assert_eq!(artifact.check().err(), None, "{class} {seed}");
-        let Some(relaxed) = proof(&mut artifact).relaxed.clone() else {
-            continue;
-        };
-        by_table += 1;
-        // A bound that is too good by 1e-6 is refused, table or not, and prices below 0 prove nothing.
-        proof(&mut artifact).bound *= 1.0 + 1e-6;
-        assert!(artifact.check().is_err(), "{class} {seed}");
-        proof(&mut artifact).relaxed = Some(RelaxedRecord {
-            prices: relaxed.prices.iter().map(|_| -1.0).collect(),
-            ..relaxed
-        });
-        assert!(artifact.check().is_err(), "{class} {seed}");
-    }
-    assert!(by_table >= 2, "{by_table}");
+/// The proven policy for a workload of the benchmark's classes.
+fn proven_instance(class: &str, types: usize, seed: u64) -> Artifact {
+    let document = instances::document(class, types, seed);
+    let workload = Workload::parse(&document, class).unwrap().workload;
+    let options = Options {
+        effort: 1e-9,
+        ..Options::new(Preemption::Full)
+    };
+    let Outcome::Policy(made) = synthesize(&workload, &options).unwrap() else {
+        panic!("{class} {seed}");
+    };
+    let mut artifact = made.artifact;
+    assert!(proof(&mut artifact).proven, "{class} {seed}");
+    artifact
 }
 
-/// and exact queues.
+/// Many types, where the maker's bounds come from searches: the checker finds the same by other ones,
+/// and nothing better than what is said to be the best.
+#[test]
+fn bounds_of_many_types_are_valid() {
+    for class in instances::CLASSES {
+        let mut artifact = proven_instance(class, 30, 1);
+        assert_eq!(artifact.check().err(), None, "{class}");
+        proof(&mut artifact).bound *= 1.0 + 1e-6;
+        assert!(artifact.check().is_err(), "{class}");
+    }
+}
+
+/// Where the checker looks, and what is done to the search.
+type Lie<'a> = (&'a str, &'a dyn Fn(&mut SearchRecord));
+
+/// Where each node of the search has its own prices, they prove the bound without a solver; a tree
+/// that lacks a node, a type or a price, or is said to prove more, proves nothing.
+#[test]
+fn bounds_by_trees_are_valid() {
+    assert!(instances::HARD.contains(&"hosts"));
+    let mut trees = 0;
+    for (types, seed) in [(30, 12), (50, 1), (50, 8)] {
+        let mut artifact = proven_instance("hosts", types, seed);
+        assert_eq!(artifact.check().err(), None, "{types} {seed}");
+        let Some(tree) = proof(&mut artifact).search.clone() else {
+            continue;
+        };
+        trees += 1;
+        let lies: [Lie<'_>; 5] = [
+            ("bound", &|search| search.nodes.clear()),
+            ("search", &|search| search.types.clear()),
+            ("bound", &|search| search.nodes.push(tree.nodes[0].clone())),
+            ("nodes[0].prices", &|search| search.nodes[0].prices.clear()),
+            ("nodes[0].prices", &|search| {
+                search.nodes[0].prices[0] = -1.0;
+            }),
+        ];
+        for (place, lie) in lies {
+            let mut artifact = artifact.clone();
+            lie(proof(&mut artifact).search.as_mut().unwrap());
+            let found = artifact.check().err().unwrap();
+            let named = found.iter().any(|finding| finding.path.contains(place));
+            assert!(named, "{types} {seed}: {place}: {found:?}");
+        }
+        proof(&mut artifact).bound *= 1.0 + 1e-6;
+        assert!(artifact.check().is_err(), "{types} {seed}");
+    }
+    assert!(trees > 0);
+}
+
+/// Policies for random workloads, with exact queues.
 #[test]
 fn exact_queues_of_random_workloads_are_valid() {
     found_in_random_policies(random_workload, 10, 0.01, 75);

@@ -2,8 +2,8 @@
 //! the conditions that they hold for.
 
 use synth::multiresource::artifact::{
-    Artifact, Backfill, Claim, EmptySlots, HoldsFor, Method, Preemption, Quantity, Route, SizeLaw,
-    Subject,
+    AdaptiveMsrPolicy, Artifact, Backfill, Claim, EmptySlots, Family, HoldsFor, Method, Preemption,
+    Quantity, Route, SizeLaw, Subject, Switching,
 };
 use synth::multiresource::report;
 use synth::multiresource::simulator::{
@@ -137,6 +137,29 @@ fn claims_are_confirmed_on_other_models() {
     }
 }
 
+/// One job in ten thousand is of a type of which a hundred fit: the means of both types are exact all the
+/// same, and the checker has them, too.
+#[test]
+fn a_rare_type_loses_no_exact_mean() {
+    let text = "kind: multiresource\ntime_unit: h\nserver: {capacity: {cpu: 100, gpu: 6}}\njobs:
+  - {name: common, demand: {cpu: 3, gpu: 1}, arrival_rate: 3, mean_size: 1}
+  - {name: rare, demand: {cpu: 1}, arrival_rate: .0003, mean_size: 1}\n";
+    let workload = Workload::parse(text, "rare").unwrap().workload;
+    for preemption in [Preemption::Full, Preemption::Setup, Preemption::None] {
+        let artifact = made(&workload, preemption, None);
+        assert_eq!(artifact.check().err(), None, "{preemption:?}");
+        for (of, offered) in [(Some("common"), 3.0), (Some("rare"), 3e-4), (None, 3.0003)] {
+            let mut claims = artifact.claims.iter();
+            let mean = claims
+                .find(|c| c.quantity == Quantity::MeanNumber && c.job_type.as_deref() == of)
+                .unwrap();
+            assert_eq!(mean.method, Method::ExactQbd, "{preemption:?}");
+            let is_served = mean.value > offered * (1.0 - 1e-12);
+            assert!(is_served, "{preemption:?}: {}", mean.value);
+        }
+    }
+}
+
 /// Every kind of claim is refuted when it is wrong by 10 %, either way. Of a number that is rarely
 /// exceeded it is the number that is wrong: ten percent of a rare probability need a longer run
 /// (see the single server below).
@@ -163,6 +186,71 @@ fn a_wrong_claim_is_refuted() {
         assert_eq!(all.len(), right.len());
         for judgement in all {
             assert_eq!(judgement.verdict, Verdict::Refuted, "{judgement:?}");
+        }
+    }
+}
+
+/// Adaptive MSR on section 7 at .9 with as many jobs of type 3 in a schedule, and the claims of the right
+/// one with two of them.
+fn adaptive_with(wide: u32) -> (Workload, Artifact) {
+    let workload = section7(0.9);
+    let mut artifact = made(&workload, Preemption::None, None);
+    artifact.policy.servers[0].rule = Family::AdaptiveMsr(AdaptiveMsrPolicy {
+        schedules: vec![vec![0, 0, wide], vec![1, 4, 0]],
+        prices: vec![0.25, 0.1875, 0.5],
+        switching: Switching {
+            waste: 0.65,
+            margin: 0.0,
+            floor: 8.0,
+            patience: 0.5,
+        },
+    });
+    let claim = |quantity, job_type, value| Claim {
+        half_width: Some(0.01 * value),
+        ..Claim::new(
+            quantity,
+            Subject::of_type(job_type),
+            (value, "s"),
+            Method::Simulated,
+            HoldsFor::default(),
+        )
+    };
+    artifact.claims = vec![
+        claim(Quantity::MeanResponse, None, 5.73),
+        claim(Quantity::WeightedResponse, None, 6.39),
+        claim(Quantity::MeanNumber, None, 18.06),
+        claim(Quantity::MeanResponse, Some("type-3"), 8.24),
+        claim(Quantity::MeanNumber, Some("type-3"), 7.42),
+    ];
+    (workload, artifact)
+}
+
+/// Of a schedule in which one job of two was left out the queue of that type is more than ten times as long as
+/// claimed: that is refuted by a short run already, of which intervals say nothing. The right one is not,
+/// however short its runs are.
+#[test]
+fn a_gross_miss_is_refuted_early_and_a_right_claim_is_not() {
+    let judged = |wide: u32, seed: u64, events: u64| {
+        let (workload, artifact) = adaptive_with(wide);
+        let settings = Settings {
+            seed,
+            events,
+            precision: 1e-9,
+            ..Settings::default()
+        };
+        let contender = Contender::from(artifact.policy.servers[0].rule.clone());
+        let run = contender.simulate(&workload, &settings, |_| {}).unwrap();
+        (run.health, judge(&artifact, &workload, &run))
+    };
+    for seed in 1..=5 {
+        let (health, all) = judged(1, seed, 1_000_000);
+        assert_ne!(health, Health::Unstable);
+        assert!(count(&all, Verdict::Refuted) >= 3, "{all:#?}");
+    }
+    for seed in 1..=20 {
+        for events in [10_000, 100_000] {
+            let (_, all) = judged(2, seed, events);
+            assert_eq!(count(&all, Verdict::Refuted), 0, "{all:#?}");
         }
     }
 }

@@ -1,6 +1,9 @@
-//! The binary, run from the repository's root.
+//! The binary, run from the repository's root; and policies that were changed on purpose.
 
 use std::process::{Command, Output};
+
+use synth::artifact::Changes;
+use synth::multiresource::artifact::{ArtifactError, Checked};
 
 pub fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_synth"));
@@ -24,4 +27,9 @@ pub fn stderr(output: &Output) -> String {
 
 pub fn code(output: &Output) -> i32 {
     output.status.code().unwrap()
+}
+
+/// A policy as it is, whether it was changed after it was written or not.
+pub fn as_it_is(text: impl ToString, name: &str) -> Result<Checked, ArtifactError> {
+    Checked::parse_with(&text.to_string(), name, Changes::Accepted)
 }

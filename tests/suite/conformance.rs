@@ -259,7 +259,7 @@ fn record(artifact: &Artifact) -> Vector {
         }
     }
     Vector {
-        artifact: serde_json::to_value(artifact).unwrap(),
+        artifact: serde_json::to_value(artifact.clone().sealed()).unwrap(),
         steps,
     }
 }

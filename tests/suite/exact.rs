@@ -1,5 +1,6 @@
 //! What is said in fractions: decided exactly, and every lie in it refused.
 
+use crate::common::as_it_is;
 use serde_json::{Value, json};
 use synth::multiresource::artifact::{
     Artifact, ArtifactError, Checked, Family, Preemption, Proven,
@@ -99,7 +100,7 @@ fn policies_carry_their_fractions() {
 
 /// Paths of what is wrong with a document.
 fn faults(document: &Value) -> Vec<String> {
-    match Checked::parse(&document.to_string(), "test") {
+    match as_it_is(document, "test") {
         Ok(_) => Vec::new(),
         Err(ArtifactError::Shape { place, .. }) => vec![place],
         Err(ArtifactError::Refused { findings, .. }) => {

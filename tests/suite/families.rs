@@ -242,7 +242,7 @@ fn slowdowns_can_be_bounded() {
     };
     let free = policy("section7", &["--budget", "4e7"]);
     assert!(ratio(&artifact) <= 1.25, "{}", ratio(&artifact));
-    assert!(ratio(&free) > 1.5, "{}", ratio(&free));
+    assert!(ratio(&free) > 1.25, "{}", ratio(&free));
 }
 
 /// Usage errors: exit code 2, one clear message, nothing on standard output.
@@ -271,6 +271,11 @@ fn what_does_not_go_together_is_refused() {
         ),
         ("one_or_all", &["--max-slowdown-ratio", ".5"], "1 at least"),
         ("section7", &["--family", "optimal"], "at most 2 types"),
+        (
+            "one_or_all",
+            &["--family", "optimal", "--effort", "1e-6"],
+            "give more --effort",
+        ),
         (
             "section7",
             &["--family", "auto", "--route", "sequential-late"],

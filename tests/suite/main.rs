@@ -16,6 +16,8 @@ mod fleet;
 mod fleet_families;
 #[path = "../../benches/instances/mod.rs"]
 mod instances;
+mod msfq;
 mod reference;
 mod same_numbers;
 mod schema;
+mod trust;

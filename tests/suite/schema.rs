@@ -76,11 +76,11 @@ fn schema_accepts_what_is_synthesized() {
 fn made(described: &Described, options: &Options) -> Value {
     match described {
         Described::Server(workload) => match synthesize(workload, options).unwrap() {
-            Outcome::Policy(made) => serde_json::to_value(&made.artifact).unwrap(),
+            Outcome::Policy(made) => serde_json::to_value(made.artifact.sealed()).unwrap(),
             other => panic!("no policy: {other:?}"),
         },
         Described::Fleet(fleet) => match synthesize_fleet(fleet, options).unwrap() {
-            FleetOutcome::Policy(made) => serde_json::to_value(&made.artifact).unwrap(),
+            FleetOutcome::Policy(made) => serde_json::to_value(made.artifact.sealed()).unwrap(),
             other => panic!("no policy: {other:?}"),
         },
     }

@@ -1,5 +1,5 @@
 //! Runs a policy file without anything that makes one: checks it, asks its rule what to do with
-//! the first jobs, simulates it, and judges its claims.
+//! the first jobs, simulates it as it was analysed, and judges its claims.
 //!
 //!     cargo run --release -p light -- policy.json
 //!
@@ -8,9 +8,9 @@ use std::{error::Error, path::Path, process::ExitCode};
 
 use synth::multiresource::artifact::Checked;
 use synth::multiresource::policy::{Action, Event, System, online};
-use synth::multiresource::simulator::{Contender, Settings, Verdict, judge, watches};
+use synth::multiresource::simulator::{Contender, Settings, Verdict, as_analysed, judge, watches};
 
-const EVENTS: u64 = 2_000_000;
+const EVENTS: u64 = 20_000_000;
 
 fn main() -> ExitCode {
     let Some(path) = std::env::args().nth(1) else {
@@ -65,7 +65,7 @@ fn simulate(checked: &Checked) -> Result<bool, Box<dyn Error>> {
         watch: watches(artifact, workload),
         ..Settings::default()
     };
-    let contender = Contender::from(artifact.the_server().policy.rule.clone());
+    let contender = Contender::from(as_analysed(artifact, &artifact.the_server().policy.rule));
     let run = contender.simulate(workload, &settings, |_| ())?;
     let mean = run
         .mean_response

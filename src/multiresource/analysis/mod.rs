@@ -23,8 +23,8 @@ mod paper;
 pub use paper::{PaperBounds, erlang_c};
 
 use crate::ctmc::{
-    MEMORY, ModulatedQueue, PhaseType, QbdError, Survival, matrix_work, rounds, rounds::RoundLaw,
-    staged_phases, staged_qbd,
+    MEMORY, ModulatedQueue, PhaseType, Qbd, QbdError, Stationary, Survival, matrix_work, rounds,
+    rounds::RoundLaw, staged_phases, staged_qbd,
 };
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::modulation::Modulation;
@@ -89,7 +89,7 @@ pub enum AnalysisError {
 /// The size of a chain that was not solved.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(
-    "the chain of type `{name}` has {phases} phases and about {levels:.0} levels, more than the budget for exact analysis allows"
+    "the chain of type `{name}` has {} phases and about {} levels, more than the budget for exact analysis allows", counted(*phases), counted(*levels)
 )]
 pub struct Size {
     /// The type.
@@ -100,11 +100,28 @@ pub struct Size {
     pub levels: f64,
 }
 
+/// A number of states; beyond what is worth telling, none.
+fn counted(number: f64) -> String {
+    match number < 1e15 {
+        true => format!("{number:.0}"),
+        false => "too many".into(),
+    }
+}
+
 /// Matrices that take less work are used without a comparison.
 const SMALL: f64 = 3e5;
 
 /// The most operations for the levels of one law by matrices.
 const MOST_STEPS: usize = 200_000_000;
+
+/// The largest relative error of a mean that is claimed.
+const MEAN_ERROR: f64 = 1e-6;
+
+/// Errors, relative to a probability, with which it is still claimed.
+const TAIL_ERROR: f64 = 1e-8;
+
+/// The error of a law from which percentiles are taken.
+const LAW_ERROR: f64 = 1e-10;
 
 /// How a queue is solved.
 #[derive(Clone, Copy, Debug)]
@@ -230,16 +247,26 @@ impl<'a> TypeQueue<'a> {
         if let Some(stages) = &self.stages {
             return self.staged_mean(stages);
         }
-        if let Some(law) = self.round_law(budget)? {
-            return self.sound(law.mean);
+        if let Some(mean) = self.by_rounds(budget, rounds::mean)? {
+            return self.sound(mean);
         }
-        let law = self.queue.qbd().solve();
-        self.sound(law.map_err(|e| self.failed(e))?.mean())
+        Ok(self.by_matrices(&self.queue.qbd())?.mean())
     }
 
     fn staged_mean(&self, stages: &PhaseType) -> Result<f64, AnalysisError> {
-        let law = staged_qbd(&self.queue, stages).solve();
-        self.sound(law.map_err(|e| self.failed(e))?.mean())
+        Ok(self.by_matrices(&staged_qbd(&self.queue, stages))?.mean())
+    }
+
+    /// The law by matrices; refused where its mean has too few digits. Next to a load of 1 rounding of
+    /// the rates alone moves the mean.
+    fn by_matrices(&self, process: &Qbd) -> Result<Stationary, AnalysisError> {
+        let law = process.solve().map_err(|e| self.failed(e))?;
+        self.sound(law.mean())?;
+        let inherent = 200.0 * f64::EPSILON / (1.0 - self.load());
+        match law.error() <= MEAN_ERROR.max(inherent) {
+            true => Ok(law),
+            false => Err(self.failed(QbdError::Deep(law.error()))),
+        }
     }
 
     /// A mean number below the mean number in service has lost all its digits.
@@ -251,8 +278,8 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// The law of the number of jobs and the phase, both reductions made to agree where matrices
-    /// are used; `None` where the law of sizes has stages, of which only means are known.
+    /// The law of the number of jobs and the phase; `None` where the law of sizes has stages, of
+    /// which only means are known.
     ///
     /// # Errors
     /// As [`TypeQueue::mean_number`].
@@ -261,92 +288,89 @@ impl<'a> TypeQueue<'a> {
         if self.stages.is_some() {
             return Ok(None);
         }
-        let law = match self.round_law(budget)? {
-            Some(law) => TypeLaw {
-                mean_number: law.mean,
-                law: law.law,
-                beyond: 0.0,
-            },
-            None => self.matrix_law().map_err(|e| self.failed(e))?,
+        let law = match self.by_rounds(budget, rounds::law)? {
+            Some(law) => TypeLaw::Rounds(law),
+            None => TypeLaw::Matrices(Box::new(self.by_matrices(&self.queue.qbd())?)),
         };
-        self.sound(law.mean_number)?;
+        self.sound(law.mean_number())?;
         Ok(Some(law))
     }
 
-    /// The law by rounds, where that is the cheaper way; `None` where it is not, or fails and matrices
-    /// are within the budget.
-    fn round_law(&self, budget: f64) -> Result<Option<RoundLaw>, AnalysisError> {
+    /// What comes of going round, where that is the cheaper way; `None` where it is not, or fails and
+    /// matrices are within the budget.
+    fn by_rounds<T>(
+        &self,
+        budget: f64,
+        solve: impl Fn(&ModulatedQueue<'_>) -> Result<T, rounds::RoundsError>,
+    ) -> Result<Option<T>, AnalysisError> {
         if let Way::Matrices = self.plan().0 {
             return Ok(None);
         }
-        match rounds::law(&self.queue, MEMORY as usize) {
-            Ok(law) => Ok(Some(law)),
+        match solve(&self.queue) {
+            Ok(found) => Ok(Some(found)),
             Err(_) if self.queue.matrix_work() <= budget.min(1e12) => Ok(None),
             Err(error) => Err(self.failed(error)),
         }
     }
 
-    /// Levels are kept until their probability is negligible, or the work is at its limit.
-    fn matrix_law(&self) -> Result<TypeLaw, QbdError> {
-        let solved = self.queue.qbd().solve_twice()?;
-        let n = self.queue.servers().len();
-        let mut law = vec![Vec::new(); n];
-        let most = (MOST_STEPS / (n * n)).max(1);
-        for (q, level) in solved.levels().take(most).enumerate() {
-            let mass = level.sum();
-            law.iter_mut()
-                .zip(level.iter())
-                .for_each(|(of, p)| of.push(*p));
-            if q as f64 > solved.mean() && mass < 1e-17 {
-                break;
-            }
-        }
-        let cut = law[0].len() == most;
-        Ok(TypeLaw {
-            mean_number: solved.mean(),
-            beyond: if cut {
-                solved.above(law[0].len() - 1)
-            } else {
-                0.0
-            },
-            law,
-        })
-    }
-
     /// The law of the response time; `None` where following it takes more than the budget.
-    pub fn survival(&self, law: &TypeLaw, budget: f64) -> Option<Survival> {
-        if law.beyond > 1e-12 {
-            return None;
-        }
-        Survival::new(&self.queue, &law.law, budget)
+    pub fn survival(&self, law: TypeLaw, budget: f64) -> Option<Survival> {
+        let law = match law {
+            TypeLaw::Rounds(law) if law.error() > LAW_ERROR => return None,
+            TypeLaw::Rounds(law) => law.law,
+            TypeLaw::Matrices(law) => listed(&law)?,
+        };
+        Survival::new(&self.queue, law, budget)
     }
 }
 
 /// The law of one type's number of jobs.
-pub struct TypeLaw {
-    /// `E[Q_i]` \[jobs\].
-    pub mean_number: f64,
-    /// By phase and number of jobs.
-    law: Vec<Vec<f64>>,
-    /// The probability of more jobs than are listed.
-    beyond: f64,
+pub enum TypeLaw {
+    /// By going round.
+    Rounds(RoundLaw),
+    /// By matrices.
+    Matrices(Box<Stationary>),
 }
 
 impl TypeLaw {
-    /// The least x with `P(Q_i > x) ≤ p`, and that probability; `None` where the law is not listed
-    /// so far.
-    pub fn rarely_above(&self, p: f64) -> Option<(u64, f64)> {
-        let mut above = self.beyond;
-        let mut least = None;
-        for q in (0..self.law[0].len()).rev() {
-            if above > p {
-                break;
-            }
-            least = Some((q as u64, above));
-            above += self.law.iter().map(|of_phase| of_phase[q]).sum::<f64>();
+    /// `E[Q_i]` \[jobs\].
+    pub fn mean_number(&self) -> f64 {
+        match self {
+            TypeLaw::Rounds(law) => law.mean,
+            TypeLaw::Matrices(law) => law.mean(),
         }
-        least
     }
+
+    /// The least x with `P(Q_i > x) ≤ p`, and that probability; `None` where it has too few digits.
+    pub fn rarely_above(&self, p: f64) -> Option<(u64, f64)> {
+        match self {
+            TypeLaw::Rounds(law) => {
+                let (x, above, error) = law.rarely_above(p);
+                (error <= TAIL_ERROR * above).then_some((x, above))
+            }
+            TypeLaw::Matrices(law) => {
+                let (x, above) = law.rarely_above(p);
+                above.is_finite().then_some((x, above))
+            }
+        }
+    }
+}
+
+/// By phase and number of jobs, until probabilities are negligible; `None` where these are too many.
+fn listed(law: &Stationary) -> Option<Vec<Vec<f64>>> {
+    let mut levels = law.levels();
+    let first = levels.next()?;
+    let n = first.len();
+    let most = (MOST_STEPS / (n * n)).min(MEMORY as usize / (4 * n));
+    let mut listed: Vec<Vec<f64>> = first.iter().map(|p| vec![*p]).collect();
+    for (q, level) in levels.enumerate().take(most) {
+        let into = listed.iter_mut().zip(level.iter());
+        into.for_each(|(of_phase, p)| of_phase.push(*p));
+        if q as f64 > law.mean() && level.sum() < 1e-17 {
+            return Some(listed);
+        }
+    }
+    None
 }
 
 /// The exact mean numbers of all types.

@@ -1,6 +1,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::SearchRecord;
+
 /// What a mix of schedules is best for, where it is not the load; ρ_i = b_i/(πW)_i.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -49,4 +51,7 @@ pub struct BalanceRecord {
     pub prices: Vec<f64>,
     /// Prices of one integer unit of each resource (R); `Σ_j D_ij w_j ≥ v_i` for every type.
     pub resource_prices: Vec<f64>,
+    /// The search that proves the bound, where prices of resources differ from node to node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchRecord>,
 }

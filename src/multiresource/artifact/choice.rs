@@ -13,7 +13,7 @@ pub struct Choice {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_slowdown_ratio: Option<f64>,
     /// Seed of the arrivals and sizes that all candidates faced at the end; knobs were tuned on
-    /// those of the next seed.
+    /// those of the next seed, and the policy taken was measured on those of the one after that.
     pub seed: u64,
     /// Independent replications.
     pub replications: u32,
@@ -67,7 +67,8 @@ pub struct Candidate {
     pub tried: usize,
     /// What became of it.
     pub outcome: Steadiness,
-    /// The objective \[time\], with its 95 % interval.
+    /// The objective \[time\], with its 95 % interval: of the policy taken as measured in a run of its own,
+    /// none where that was too short; of the others that times the ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Interval>,
     /// How many times as much as that of the policy taken, on the same arrivals and sizes.

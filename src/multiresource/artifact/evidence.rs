@@ -26,9 +26,9 @@ pub struct CertificateRecord {
     pub resource_prices: Vec<f64>,
     /// No policy has a load below this: `1 / max_u Σ_i (y_i/b_i) u_i`.
     pub bound: f64,
-    /// Where the bound needs no search: which resources are kept whole, and prices of the others.
+    /// The search that proves the bound, where prices of resources differ from node to node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub relaxed: Option<RelaxedRecord>,
+    pub search: Option<SearchRecord>,
     /// Relative gap `load/bound − 1`.
     pub gap: f64,
     /// Whether the gap is at most 1e-9.
@@ -44,15 +44,32 @@ pub struct CertificateRecord {
     pub balance: Option<BalanceRecord>,
 }
 
-/// A relaxed knapsack, `max_u Σ_i (y_i/b_i − w·D_i) u_i + w·P` over all u that fit in the resources
-/// that are kept whole: no schedule is worth more.
+/// Proof that no schedule is worth more than a bound B: a tree of bounds on the counts of jobs.
+///
+/// At prices w of a node, with counts from `least` to `most` and the room that the least leave, no
+/// schedule of the node is worth more than `Σ v_i least_i + w·room + Σ (v_i − w·D_i)⁺ (most_i −
+/// least_i)`. Where that is above B, what it is above it bounds how far each count is from the bound
+/// that it has there, since each step costs `|v_i − w·D_i|`. A node without branch is settled by
+/// that, or by a search or a table that the reader makes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct RelaxedRecord {
-    /// Resources that are kept whole, by index.
-    pub whole: Vec<usize>,
-    /// Prices w of one integer unit of each resource (R), nonnegative; those kept whole have none.
+pub struct SearchRecord {
+    /// The types searched, by index; every other type of value is worth no more than as many jobs of one
+    /// of these as fit into its demand.
+    pub types: Vec<usize>,
+    /// The root first; after a branch all nodes of its first part, then those of the second.
+    pub nodes: Vec<SearchNode>,
+}
+
+/// A node of the tree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SearchNode {
+    /// Prices of one integer unit of each resource, nonnegative.
     pub prices: Vec<f64>,
+    /// A type and a number: first comes the part with at most so many jobs of it, then that with more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<(usize, u32)>,
 }
 
 /// Schedules with the fraction of time of each.
@@ -92,7 +109,7 @@ pub struct ShapeWorth {
     pub resource_prices: Vec<f64>,
     /// No schedule on such a server is worth more: `max_u Σ_i (y_i/b_i) u_i`.
     pub worth: f64,
-    /// Where that needs no search: which resources are kept whole, and prices of the others.
+    /// The search that proves it, where prices of resources differ from node to node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub relaxed: Option<RelaxedRecord>,
+    pub search: Option<SearchRecord>,
 }

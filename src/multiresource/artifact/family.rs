@@ -1,8 +1,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{MsrPolicy, TablePolicy};
+use super::{CertificateRecord, MsrPolicy, TablePolicy};
 use crate::artifact::Findings;
+use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
 
 /// Makes the enum of the families from their table, a row a family: its shape in documents, and its
@@ -63,8 +64,14 @@ families! {
 
 /// What must hold of a policy beside its shape.
 pub(super) trait Sound {
-    /// Reports what does not fit this workload.
-    fn check(&self, _workload: &Workload, _findings: &mut Findings) {}
+    /// Reports what does not fit this workload, or the certificate of the server.
+    fn check(
+        &self,
+        _workload: &Workload,
+        _certificate: &CertificateRecord,
+        _findings: &mut Findings,
+    ) {
+    }
 }
 
 impl Family {
@@ -72,6 +79,16 @@ impl Family {
     pub fn preempts(&self) -> bool {
         self.msr()
             .is_some_and(|policy| policy.preemption != super::Preemption::None)
+    }
+
+    /// The knobs in words, as the record of a choice has them.
+    pub fn knobs(&self, workload: &Workload) -> Option<String> {
+        match self {
+            Family::Msr(policy) => Some(policy.knobs(workload)),
+            Family::StaticQuickswap(policy) => Some(policy.knobs(workload)),
+            Family::AdaptiveMsr(policy) => Some(policy.switching.knobs()),
+            Family::AdaptiveQuickswap(_) | Family::Optimal(_) => None,
+        }
     }
 
     /// The Markovian Service Rate policy, if it is one.
@@ -96,6 +113,42 @@ pub struct StaticQuickswapPolicy {
     /// Whether the next type starts as soon as it fits, while the last one drains.
     pub overlap: bool,
 }
+
+impl StaticQuickswapPolicy {
+    /// The paper's: the largest need (dominant share) first, of equals the first type; ℓ_i = c_i − 1.
+    pub fn published(workload: &Workload, overlap: bool) -> Self {
+        let packing = Packing::new(workload);
+        let threshold = |i| packing.most(i, packing.capacity()).saturating_sub(1);
+        let needs = workload.dominant_shares();
+        let mut cycle: Vec<usize> = (0..needs.len()).collect();
+        cycle.sort_by(|&a, &b| needs[b].total_cmp(&needs[a]));
+        StaticQuickswapPolicy {
+            cycle,
+            thresholds: (0..packing.types()).map(threshold).collect(),
+            overlap,
+        }
+    }
+
+    fn knobs(&self, workload: &Workload) -> String {
+        let published = StaticQuickswapPolicy::published(workload, self.overlap);
+        let turn = |i: &usize| {
+            let name = workload.types()[*i].name();
+            format!("{name} ℓ = {}", self.thresholds[*i])
+        };
+        let turns = match (*self == published, self.cycle.len() <= LISTED) {
+            (true, _) => "as published".into(),
+            (false, true) => self.cycle.iter().map(turn).collect::<Vec<_>>().join(", "),
+            (false, false) => "other thresholds or turns than published".into(),
+        };
+        match self.overlap {
+            true => turns + ", overlapping",
+            false => turns,
+        }
+    }
+}
+
+/// The most types whose turns are listed one by one.
+const LISTED: usize = 5;
 
 /// Nothing to set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -130,4 +183,16 @@ pub struct Switching {
     /// the schedule's jobs, and without end none; best about 1 at low load and less than a third near
     /// 1, and 0 where jobs that hold a whole server wait for many small ones.
     pub patience: f64,
+}
+
+impl Switching {
+    fn knobs(&self) -> String {
+        let Switching {
+            waste,
+            margin,
+            floor,
+            patience,
+        } = self;
+        format!("waste {waste}, margin {margin}, floor {floor}, patience {patience}")
+    }
 }

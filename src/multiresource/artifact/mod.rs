@@ -25,7 +25,7 @@ pub use balance::{Balance, BalanceRecord};
 pub use check::check_against;
 pub use choice::{ALIKE, CLOSE, Candidate, Choice, Interval, Steadiness};
 pub use evidence::{
-    CertificateRecord, Evidence, FleetCertificateRecord, Mix, RelaxedRecord, ShapeWorth,
+    CertificateRecord, Evidence, FleetCertificateRecord, Mix, SearchNode, SearchRecord, ShapeWorth,
 };
 pub use exact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
 pub(crate) use family::each_family;

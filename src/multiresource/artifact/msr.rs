@@ -1,6 +1,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::multiresource::workload::Workload;
+
 /// What may happen to a running job when the schedule changes (the MSR paper, §3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -141,6 +143,12 @@ impl MsrPolicy {
     /// The n-th schedule of the loop (n < N).
     pub fn schedule(&self, n: usize) -> &[u32] {
         &self.schedules[self.order[n]]
+    }
+
+    /// Its knobs in words.
+    pub(super) fn knobs(&self, workload: &Workload) -> String {
+        let (rate, unit) = (self.switching_rate, workload.time_unit());
+        format!("α = {rate:.3e} /{unit}, route {}", self.route)
     }
 
     /// The rate [1/time] at which the n-th schedule of the loop is left: `α / (N π)`.

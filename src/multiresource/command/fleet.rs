@@ -28,7 +28,11 @@ pub fn synthesize(
     Ok(match answer {
         FleetAnswer::Policy(made) => {
             let told = report::fleet(fleet, &made, caller.width);
-            Answer::Policy(Box::new(made.synthesis.artifact), told)
+            Answer::Policy {
+                artifact: Box::new(made.synthesis.artifact),
+                summary: told,
+                missed: None,
+            }
         }
         FleetAnswer::Refused(refusal) => Answer::Refused {
             why: report::fleet_refusal(fleet, &refusal, caller.width),

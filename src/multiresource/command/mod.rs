@@ -94,8 +94,8 @@ impl Kind for Multiresource {
         verbs::against(policy, workload).map_err(boxed)
     }
 
-    fn valid(policy: &Checked) -> String {
-        report::valid(policy)
+    fn valid(policy: &Checked, width: usize) -> String {
+        report::valid(policy, width)
     }
 
     fn show(policy: &Checked, width: usize) -> String {
@@ -113,6 +113,7 @@ impl Kind for Multiresource {
             backfill: ways.backfill.map(Into::into),
             empty_slots: ways.empty_slots.map(Into::into),
             routing: ways.routing.map(Into::into),
+            changes: caller.changes,
         };
         let workload = workload.map(one_server).transpose()?;
         let hears = |what: &str, reached| caller.hear(Word::Simulating(what, reached));
@@ -235,7 +236,7 @@ const EXAMPLES: &str = "\
   synth show p.json
       what a policy file says, in words
   synth check p.json
-      derive every number of the policy again
+      derive again what can be, and say what was judged for sense and what is taken on trust
   synth simulate --policy p.json --precision 1%
       run it, with confidence intervals, and judge its claims
   synth compare --workload models/section7.yaml --policies first-fit,fcfs,p.json --loads 0.5,0.7,0.9

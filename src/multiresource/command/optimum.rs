@@ -71,6 +71,7 @@ impl Arguments {
             load: self.load,
             objective: self.objective.into(),
             policies: &self.policies,
+            changes: caller.changes,
             limits: &Limits {
                 tolerance: self.tolerance,
                 time: seconds(self.time_limit),

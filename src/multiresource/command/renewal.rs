@@ -4,22 +4,29 @@ use std::path::Path;
 
 use super::names::{Family, Preemption};
 use super::wishes::Wishes;
+use crate::artifact::Changes;
 use crate::multiresource::artifact::{self, Artifact, ArtifactError, Family as Made};
 
-/// The earlier policy. It is not checked: the program only starts from its schedules, and ignores
-/// those that do not fit.
+/// The earlier policy, as it was written. It is not checked: the program only starts from its
+/// schedules, and ignores those that do not fit.
 pub struct Earlier {
     pub artifact: Artifact,
 }
 
 impl Earlier {
-    pub fn read(path: &Path) -> Result<Self, ArtifactError> {
+    pub fn read(path: &Path, changes: Changes) -> Result<Self, ArtifactError> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|source| ArtifactError::Io {
             path: name.clone(),
             source,
         })?;
-        let artifact = artifact::parse(&text, &name)?;
+        let artifact: Artifact = artifact::parse(&text, &name)?;
+        if let (Changes::Refused, Err(finding)) = (changes, artifact.intact()) {
+            return Err(ArtifactError::Refused {
+                path: name,
+                findings: vec![finding],
+            });
+        }
         artifact.expect_one_server(&name)?;
         Ok(Earlier { artifact })
     }

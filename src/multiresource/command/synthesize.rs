@@ -4,10 +4,10 @@ use super::renewal::Earlier;
 use super::wishes::Wishes;
 use super::{boxed, doing};
 use crate::kind::{Answer, Caller, Given, Word};
-use crate::multiresource::artifact::Multiresource;
+use crate::multiresource::artifact::{Multiresource, Objective};
 use crate::multiresource::report;
-use crate::multiresource::synthesis::{self, MsfqOutlook, Options};
-use crate::multiresource::verbs::{self, Doing, How, Made};
+use crate::multiresource::synthesis::{self, MsfqOutlook};
+use crate::multiresource::verbs::{self, Doing, How};
 use crate::multiresource::workload::{Described, Workload};
 
 /// Makes a policy.
@@ -16,7 +16,9 @@ pub fn synthesize(
     wishes: &Wishes,
     caller: &mut Caller<'_>,
 ) -> Given<Answer<Multiresource>> {
-    let earlier = wishes.from.as_deref().map(Earlier::read).transpose()?;
+    let earlier = wishes.from.as_deref();
+    let earlier = earlier.map(|file| Earlier::read(file, caller.changes));
+    let earlier = earlier.transpose()?;
     let wishes = &match &earlier {
         Some(earlier) => earlier.complete(wishes.clone()),
         None => wishes.clone(),
@@ -40,12 +42,16 @@ fn server(
     if let Some(earlier) = earlier {
         request.options.known = verbs::known(&earlier.artifact, workload);
     }
+    let objective = request.options.objective;
     let hears = |step: Doing<'_>| {
         if !matches!(step, Doing::Program) {
             caller.hear(Word::Interruptible);
         }
         if let Doing::Analysed(made, schedules) = step {
-            let told = report::at_once(workload, made, schedules, caller.width);
+            let mut told = report::at_once(workload, made, schedules, caller.width);
+            if wishes.explain {
+                told += &thresholds(workload, objective, caller.width);
+            }
             caller.hear(Word::Known(&told));
         }
         caller.hear(Word::Doing(&doing(&step)));
@@ -65,23 +71,23 @@ fn server(
         let changes = verbs::changes(&earlier.artifact, &made.artifact);
         told = told + "\n" + &report::changes(&changes);
     }
-    if wishes.explain {
-        told += &explained(workload, &made, &request.options, caller.width)?;
+    if let (How::Analysed(analysed), true) = (&made.how, wishes.explain) {
+        let bounds = synthesis::paper_bounds(workload, &analysed.policy)?;
+        let table = report::explain(workload, &made.artifact, &bounds, caller.width);
+        told = told + "\n" + &table + &thresholds(workload, objective, caller.width);
     }
-    Ok(Answer::Policy(Box::new(made.artifact), told))
+    let record = made.artifact.the_server().making.choice.as_ref();
+    Ok(Answer::Policy {
+        missed: record.and_then(report::missed),
+        artifact: Box::new(made.artifact),
+        summary: told,
+    })
 }
 
-/// The quantities of the paper that the family is from.
-fn explained(workload: &Workload, made: &Made, options: &Options, width: usize) -> Given<String> {
-    Ok(match &made.how {
-        How::Analysed(analysed) => {
-            let bounds = synthesis::paper_bounds(workload, &analysed.policy)?;
-            let table = report::explain(workload, &made.artifact, &bounds, width);
-            format!("\n{table}")
-        }
-        How::Chosen(..) => match MsfqOutlook::new(workload, options.objective) {
-            Some(outlook) => format!("\n{}", report::thresholds(workload, &outlook, width)),
-            None => String::new(),
-        },
+/// The exact means of MSFQ, where it is for this workload: they wait for no simulation.
+fn thresholds(workload: &Workload, objective: Objective, width: usize) -> String {
+    let outlook = MsfqOutlook::new(workload, objective);
+    outlook.map_or(String::new(), |outlook| {
+        report::thresholds(workload, &outlook, width)
     })
 }

@@ -93,7 +93,8 @@ pub struct Wishes {
     #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
     effort: f64,
 
-    /// Print the MSR paper's bounds and approximation beside the exact means
+    /// Print the MSR paper's bounds and approximation beside the exact means; of one-or-all systems
+    /// also the exact means of MSFQ, by its threshold
     #[arg(long)]
     pub(super) explain: bool,
 
@@ -110,7 +111,6 @@ impl Wishes {
 
     /// The options of an MSR policy.
     pub(super) fn options(&self) -> Result<Options, String> {
-        let nodes = Limits::default().nodes;
         let preemption = self
             .preemption
             .ok_or("give --preemption none, full or setup")?;
@@ -124,8 +124,6 @@ impl Wishes {
             effort: self.effort,
             limits: Limits {
                 time: seconds(self.time_limit),
-                // More time allows more nodes.
-                nodes: (nodes as f64 * (self.time_limit / TIME_LIMIT).max(1.0)) as u64,
                 ..Limits::default()
             },
             ..Options::new(preemption.into())

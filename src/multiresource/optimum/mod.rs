@@ -46,7 +46,8 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             tolerance: 0.005,
-            states: 60_000_000,
+            // Two doubles each, and half as much again while the box grows: below 500 MB.
+            states: 24_000_000,
             sweeps: 200_000,
             time: Duration::from_secs(300),
         }

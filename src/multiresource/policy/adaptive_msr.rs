@@ -184,14 +184,6 @@ impl FamilyRule for AdaptiveMsrPolicy {
         }
         Some(stepped)
     }
-
-    fn knobs(&self, _: &Workload) -> Option<String> {
-        let s = self.switching;
-        Some(format!(
-            "waste {}, margin {}, floor {}, patience {}",
-            s.waste, s.margin, s.floor, s.patience
-        ))
-    }
 }
 
 /// The next value of a grid.

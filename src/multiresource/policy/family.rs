@@ -31,11 +31,6 @@ pub trait FamilyRule: Clone {
 
     /// What it does, in words, for a reader who has never seen it.
     fn words(&self, workload: &Workload) -> String;
-
-    /// The knobs in words.
-    fn knobs(&self, _workload: &Workload) -> Option<String> {
-        None
-    }
 }
 
 /// The rule of an artifact, whatever its family, for programs that embed it.
@@ -61,11 +56,6 @@ pub fn stepped(policy: &Family, axis: usize, up: bool, range: &KnobRange<'_>) ->
 /// See [`FamilyRule::words`].
 pub fn words(policy: &Family, workload: &Workload) -> String {
     each_family!(policy, policy => policy.words(workload))
-}
-
-/// See [`FamilyRule::knobs`].
-pub fn knobs(policy: &Family, workload: &Workload) -> Option<String> {
-    each_family!(policy, policy => policy.knobs(workload))
 }
 
 /// How far the knobs of policies for one workload can be turned.

@@ -367,15 +367,6 @@ impl FamilyRule for MsrPolicy {
             ..self.clone()
         })
     }
-
-    fn knobs(&self, workload: &Workload) -> Option<String> {
-        Some(format!(
-            "α = {:.3e} /{}, route {}",
-            self.switching_rate,
-            workload.time_unit(),
-            self.route
-        ))
-    }
 }
 
 impl Policy for Msr {

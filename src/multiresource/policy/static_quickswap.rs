@@ -1,4 +1,4 @@
-use super::{Event, FamilyRule, KnobRange, Policy, System, by_need};
+use super::{Event, FamilyRule, KnobRange, Policy, System};
 use crate::multiresource::artifact::StaticQuickswapPolicy;
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::{JobType, Workload};
@@ -36,17 +36,6 @@ impl StaticQuickswap {
             overlap: policy.overlap,
             turn: 0,
             draining: false,
-        }
-    }
-
-    /// The paper's: the largest need (dominant share) first, of equals the first type; ℓ_i = c_i − 1.
-    pub fn published(workload: &Workload, overlap: bool) -> StaticQuickswapPolicy {
-        let packing = Packing::new(workload);
-        let threshold = |i| packing.most(i, packing.capacity()).saturating_sub(1);
-        StaticQuickswapPolicy {
-            cycle: by_need::descending(workload),
-            thresholds: (0..packing.types()).map(threshold).collect(),
-            overlap,
         }
     }
 
@@ -135,27 +124,7 @@ impl FamilyRule for StaticQuickswapPolicy {
         }
         (stepped != *self).then_some(stepped)
     }
-
-    fn knobs(&self, workload: &Workload) -> Option<String> {
-        let published = StaticQuickswap::published(workload, self.overlap);
-        let turn = |i: &usize| {
-            let name = workload.types()[*i].name();
-            format!("{name} ℓ = {}", self.thresholds[*i])
-        };
-        let turns = match (*self == published, self.cycle.len() <= LISTED) {
-            (true, _) => "as published".into(),
-            (false, true) => self.cycle.iter().map(turn).collect::<Vec<_>>().join(", "),
-            (false, false) => "other thresholds or turns than published".into(),
-        };
-        Some(match self.overlap {
-            true => turns + ", overlapping",
-            false => turns,
-        })
-    }
 }
-
-/// The most types whose turns are listed one by one.
-const LISTED: usize = 5;
 
 impl Policy for StaticQuickswap {
     fn react(&mut self, _: Event, system: &mut System) {

@@ -79,12 +79,12 @@ pub fn solve_fleet_by_enumeration(
     let of_types = values(fleet.types(), &prices);
     for (shape, mix) in fleet.shapes().iter().zip(&mixes) {
         let own: Vec<f64> = shape.types().iter().map(|&i| of_types[i]).collect();
-        let (worth, prices) = worth(shape.server(), &own, mix, NODES)?;
+        let (worth, prices) = worth(shape.server(), &own, mix, NODES);
         bound += f64::from(shape.count()) * worth;
         servers.push(ServerBound {
             worth,
             resource_prices: prices,
-            relaxed: None,
+            tree: None,
         });
     }
     Ok(Some(FleetSolution {

@@ -3,8 +3,8 @@
 //!
 //! A column in the basis is worth exactly what the prices ask of a new one, so a gain in an
 //! exchange is a gain of the program. Exchanges find what prices alone do not show: schedules that
-//! fill several resources at once. They prove no bound: [`super::relaxation`] and [`super::pricing`]
-//! do.
+//! fill several resources at once. They prove no bound: [`super::pricing`]
+//! does.
 
 use crate::multiresource::schedule::{Packing, Schedule};
 

@@ -19,7 +19,7 @@ use super::generation::Generation;
 use super::problem::{Column, Problem};
 use super::solution::gap;
 use super::solve::{check_types, starting_columns};
-use super::{Certificate, Knapsack, Limits, Mix, PROOF_GAP, ProgramError, Relaxed};
+use super::{Certificate, Knapsack, Limits, Mix, PROOF_GAP, ProgramError, Tree};
 use crate::multiresource::schedule::{self, Packing, Schedule};
 use crate::multiresource::workload::{Fleet, JobType, Workload};
 
@@ -57,8 +57,8 @@ pub struct ServerBound {
     pub worth: f64,
     /// Prices of the resources' integer units (R_h), at which each job costs its value at least.
     pub resource_prices: Vec<f64>,
-    /// Where the bound is that of a relaxation: which.
-    pub relaxed: Option<Relaxed>,
+    /// The search that proves it, where it takes prices of its own at each node.
+    pub tree: Option<Tree>,
 }
 
 impl FleetCertificate {
@@ -102,26 +102,18 @@ impl FleetSolution {
 impl Certificate {
     /// The certificate of a mix by given prices `y` (K, nonnegative, not all 0), brought to the
     /// sum 1: its load, and the bound by one knapsack of at most so many nodes.
-    ///
-    /// # Errors
-    /// When HiGHS does not solve the knapsack's relaxation.
-    pub fn of_mix(
-        workload: &Workload,
-        mix: &Mix,
-        prices: &[f64],
-        nodes: u64,
-    ) -> Result<Self, ProgramError> {
+    pub fn of_mix(workload: &Workload, mix: &Mix, prices: &[f64], nodes: u64) -> Self {
         let total: f64 = prices.iter().sum();
         let prices: Vec<f64> = prices.iter().map(|y| y / total).collect();
         let values = values(workload.types(), &prices);
-        let (worth, resource_prices) = worth(workload, &values, mix, nodes)?;
-        Ok(Certificate {
+        let (worth, resource_prices) = worth(workload, &values, mix, nodes);
+        Certificate {
             load: mix.load(workload),
             prices,
             resource_prices,
-            relaxed: None,
+            tree: None,
             bound: 1.0 / worth,
-        })
+        }
     }
 }
 
@@ -171,7 +163,7 @@ pub fn solve_fleet(fleet: &Fleet, limits: &Limits) -> Result<FleetSolution, Prog
                 .map(|(site, (worth, resource_prices))| ServerBound {
                     worth: *worth,
                     resource_prices: resource_prices.clone(),
-                    relaxed: proof.relaxed_site(site),
+                    tree: proof.trees[site].clone(),
                 })
                 .collect(),
             bound: 1.0 / proof.t,
@@ -200,21 +192,13 @@ pub(super) fn values(types: &[JobType], prices: &[f64]) -> Vec<f64> {
 /// The largest worth of a schedule on one server at these values (K) of running jobs, if the search
 /// ends within this many nodes, else a bound on it; a schedule of the mix attains it where the mix is
 /// best. And prices of the resources' units that cover the values.
-///
-/// # Errors
-/// When HiGHS does not solve the knapsack's relaxation.
-pub(super) fn worth(
-    server: &Workload,
-    values: &[f64],
-    mix: &Mix,
-    nodes: u64,
-) -> Result<(f64, Vec<f64>), ProgramError> {
+pub(super) fn worth(server: &Workload, values: &[f64], mix: &Mix, nodes: u64) -> (f64, Vec<f64>) {
     let packing = Packing::new(server);
     let worths = mix.schedules.iter().map(|u| schedule::worth(u, values));
     let known = worths.fold(0.0, f64::max);
-    let knapsack = Knapsack::new(&packing, values)?;
+    let knapsack = Knapsack::new(&packing, values);
     let priced = knapsack.solve(known, nodes);
-    Ok((priced.bound, knapsack.resource_prices()))
+    (priced.bound, knapsack.resource_prices())
 }
 
 /// See [`FleetSolution::served`].

@@ -1,15 +1,14 @@
-//! Column generation: a master; columns for it from exchanges and from branch and bound; and a bound
-//! from the relaxation where neither finds a column at little cost.
+//! Column generation: a master; columns for it from exchanges and from branch and bound, which also
+//! gives the bound.
 
 use std::time::Instant;
 
 use super::exchange::Exchange;
 use super::master::{Master, Primal};
-use super::problem::{Column, Problem, Site};
-use super::relaxation;
+use super::pricing::{Effort, Search, efforts};
+use super::problem::{Column, Problem};
 use super::solution::MET;
-use super::table::Table;
-use super::{Knapsack, Limits, ProgramError, Relaxed};
+use super::{Knapsack, Limits, ProgramError, Tree};
 use crate::multiresource::schedule::{Schedule, worth};
 
 /// Nodes of the first search of each pricing by branch and bound; a proof that needs more gets more.
@@ -31,8 +30,8 @@ pub(super) struct Proof {
     pub values: Vec<f64>,
     /// Prices of the units of each site's resources that cover the values: H × R.
     pub resource_prices: Vec<Vec<f64>>,
-    /// The relaxation that bounds each site, or that guided its search, where there was one.
-    pub relaxed: Option<Vec<Relaxed>>,
+    /// The search that bounds each site (H), where it takes one with prices of its own at each node.
+    pub trees: Vec<Option<Tree>>,
     /// No schedule on a server of each site is worth more (H).
     pub worths: Vec<f64>,
     /// The bound.
@@ -48,12 +47,14 @@ pub(super) struct Generation<'a> {
     /// The least upper bound on t so far.
     pub proof: Proof,
     pub rounds: usize,
-    effort: u64,
+    /// How long searches may take, one after the other.
+    efforts: &'static [Effort],
+    /// The next search's place among these.
+    effort: usize,
     /// Where among the columns in use the next round of exchanges begins.
     turn: usize,
-    /// Relaxations solved, and the tables of the last, which guide searches.
-    relaxed: usize,
-    tables: Vec<Table<'a>>,
+    /// Whether the exchanges found all the columns that they may, when last tried with three types.
+    is_rich: bool,
     /// Whether the first search has always been complete so far.
     is_small: bool,
 }
@@ -61,8 +62,7 @@ pub(super) struct Generation<'a> {
 impl<'a> Generation<'a> {
     /// From columns that serve every type.
     pub fn new(problem: &'a Problem, columns: Vec<Column>) -> Result<Self, ProgramError> {
-        let none = vec![Vec::new(); problem.sites.len()];
-        let mut master = Master::new(problem, &none)?;
+        let mut master = Master::new(problem)?;
         master.add(columns)?;
         Ok(Generation {
             proof: Proof::fluid(problem),
@@ -70,10 +70,10 @@ impl<'a> Generation<'a> {
             master,
             weights: Vec::new(),
             rounds: 0,
-            effort: FIRST_LOOK,
+            efforts: efforts(usize::MAX),
+            effort: 0,
             turn: 0,
-            relaxed: 0,
-            tables: Vec::new(),
+            is_rich: true,
             is_small: true,
         })
     }
@@ -81,6 +81,7 @@ impl<'a> Generation<'a> {
     /// Runs until the optimum is proven or the limits are reached.
     pub fn run(&mut self, limits: &Limits) -> Result<(), ProgramError> {
         let deadline = Instant::now() + limits.time;
+        self.efforts = efforts(limits.longer);
         loop {
             self.rounds += 1;
             let mut primal = self.master.solve()?;
@@ -90,11 +91,12 @@ impl<'a> Generation<'a> {
             }
             self.weights.clone_from(&primal.weights);
             let is_done = Instant::now() >= deadline || self.is_met(&primal);
-            if is_done || !self.improve(&primal, limits.nodes, deadline)? {
+            if is_done || !self.improve(&primal, deadline)? {
                 break;
             }
         }
         self.weights = self.master.polished(std::mem::take(&mut self.weights));
+        self.proof.compact(self.problem);
         Ok(())
     }
 
@@ -103,16 +105,11 @@ impl<'a> Generation<'a> {
     }
 
     /// Adds columns, from the cheapest source that has any. A small search that is complete has the
-    /// best columns; otherwise exchanges come first. `false` when the optimum is proven or no column
-    /// is found.
-    fn improve(
-        &mut self,
-        primal: &Primal,
-        nodes: u64,
-        deadline: Instant,
-    ) -> Result<bool, ProgramError> {
+    /// best columns; otherwise exchanges come first, those that try a third type only where they find
+    /// much. `false` when the optimum is proven or no column is found.
+    fn improve(&mut self, primal: &Primal, deadline: Instant) -> Result<bool, ProgramError> {
         if self.is_small {
-            let (columns, exact) = self.priced(primal)?;
+            let (columns, exact) = self.glimpsed(primal);
             self.is_small = exact;
             if self.is_met(primal) {
                 return Ok(false);
@@ -124,40 +121,39 @@ impl<'a> Generation<'a> {
                 return Ok(false);
             }
         }
-        for third in [false, true] {
-            let columns = self.exchanged(primal, third);
-            if self.master.add(columns)? > 0 {
-                return Ok(true);
-            }
+        let mut tried = false;
+        if self.exchange(primal, false)? > 0 || (self.is_rich && self.exchange(primal, true)? > 0) {
+            return Ok(true);
         }
+        tried |= self.is_rich;
         loop {
-            let (columns, exact) = self.priced(primal)?;
+            let (columns, exact) = self.searched(primal, deadline);
             if self.is_met(primal) {
                 return Ok(false);
             }
             if self.master.add(columns)? > 0 {
                 return Ok(true);
             }
-            if exact || Instant::now() >= deadline {
-                return Ok(false);
+            if !tried && self.exchange(primal, true)? > 0 {
+                return Ok(true);
             }
-            if let Some(size) = relaxation::SIZES.get(self.relaxed) {
-                self.relaxed += 1;
-                let columns = self.relax(primal, *size, deadline)?;
-                if self.is_met(primal) {
-                    return Ok(false);
-                }
-                // Where tables of this size cannot be made, searches go on without them.
-                self.tables = relaxation::tables(self.problem, *size).unwrap_or_default();
-                if self.master.add(columns)? > 0 {
-                    return Ok(true);
-                }
-            } else if self.effort >= nodes {
-                return Ok(false);
-            }
+            tried = true;
             // No better column was found, but that is not yet a proof: search longer.
-            self.effort = (self.effort * 10).min(nodes);
+            self.effort += 1;
+            if exact || self.effort == self.efforts.len() || Instant::now() >= deadline {
+                self.effort = self.effort.min(self.efforts.len() - 1);
+                return Ok(false);
+            }
         }
+    }
+
+    /// Adds columns by exchanges; returns how many.
+    fn exchange(&mut self, primal: &Primal, third: bool) -> Result<usize, ProgramError> {
+        let columns = self.exchanged(primal, third);
+        if third {
+            self.is_rich = columns.len() == ENOUGH;
+        }
+        self.master.add(columns)
     }
 
     /// New columns by exchanges in those in use; a round starts where the last one ended.
@@ -192,71 +188,60 @@ impl<'a> Generation<'a> {
         found
     }
 
-    /// Columns by branch and bound, and whether the search was complete; improves the bound.
-    fn priced(&mut self, primal: &Primal) -> Result<(Vec<Column>, bool), ProgramError> {
-        let bars = Self::bars(self.problem, primal);
-        let (mut columns, mut exact, mut t) = (Vec::new(), true, 0.0);
-        let (mut resource_prices, mut worths) = (Vec::new(), Vec::new());
-        let mut relaxed = Vec::new();
-        for (h, site) in self.problem.sites.iter().enumerate() {
-            let values = self.problem.local(h, &primal.values);
-            let knapsack = Knapsack::new(&site.packing, &values)?;
-            let prices = knapsack.resource_prices();
-            let table = self.tables.get(h);
-            let guide = table.and_then(|table| table.guide(&values, &prices));
-            let priced = knapsack.guided(bars[h], self.effort, guide.as_ref());
-            relaxed.extend(
-                table
-                    .filter(|_| guide.is_some())
-                    .map(|t| t.relaxed(&prices)),
-            );
-            t += site.count * priced.bound;
-            worths.push(priced.bound);
-            exact &= priced.exact;
-            let schedules = priced.schedules.into_iter();
-            columns.extend(schedules.map(|schedule| Column { site: h, schedule }));
-            resource_prices.push(prices);
-        }
-        if t < self.proof.t {
-            self.proof = Proof {
-                values: primal.values.clone(),
-                resource_prices,
-                relaxed: (relaxed.len() == worths.len()).then_some(relaxed),
-                worths,
-                t,
-            };
-        }
-        Ok((columns, exact))
+    /// Columns by a short depth-first search at the prices of the root, and whether it was complete.
+    fn glimpsed(&mut self, primal: &Primal) -> (Vec<Column>, bool) {
+        let look = |knapsack: &Knapsack, _: &[f64], bar: f64| {
+            let priced = knapsack.solve(bar, FIRST_LOOK);
+            (priced.schedules, priced.bound, priced.exact, None)
+        };
+        self.priced(primal, look)
     }
 
-    /// Bounds t by a relaxation; returns the columns found that fit.
-    fn relax(
+    /// Columns by branch and bound with prices of its own at each node, and whether it was complete.
+    fn searched(&mut self, primal: &Primal, deadline: Instant) -> (Vec<Column>, bool) {
+        let effort = self.efforts[self.effort];
+        let search = |knapsack: &Knapsack, values: &[f64], bar: f64| {
+            let found = Search::new(knapsack.packing(), values, bar).run(effort, deadline);
+            match found.tree {
+                Some(_) => (found.schedules, found.bound, found.exact, found.tree),
+                // Too long for others to repeat it: what the prices of the root prove.
+                None => (found.schedules, knapsack.relaxed(), found.exact, None),
+            }
+        };
+        self.priced(primal, search)
+    }
+
+    /// Columns of all sites, and whether each search was complete; improves the bound.
+    fn priced(
         &mut self,
         primal: &Primal,
-        size: (usize, usize),
-        deadline: Instant,
-    ) -> Result<Vec<Column>, ProgramError> {
-        let columns = self.master.columns();
-        let bound = relaxation::bound(self.problem, columns, size, primal.value, deadline)?;
-        let Some(bound) = bound else {
-            return Ok(Vec::new());
+        search: impl Fn(&Knapsack, &[f64], f64) -> (Vec<Schedule>, f64, bool, Option<Tree>),
+    ) -> (Vec<Column>, bool) {
+        let bars = Self::bars(self.problem, primal);
+        let (mut columns, mut all_exact) = (Vec::new(), true);
+        let mut proof = Proof {
+            values: primal.values.clone(),
+            resource_prices: Vec::new(),
+            trees: Vec::new(),
+            worths: Vec::new(),
+            t: 0.0,
         };
-        if bound.t >= self.proof.t {
-            return Ok(bound.columns);
+        for (h, site) in self.problem.sites.iter().enumerate() {
+            let values = self.problem.local(h, &primal.values);
+            let knapsack = Knapsack::new(&site.packing, &values);
+            let (schedules, bound, exact, tree) = search(&knapsack, &values, bars[h]);
+            let schedules = schedules.into_iter();
+            columns.extend(schedules.map(|schedule| Column { site: h, schedule }));
+            all_exact &= exact;
+            proof.t += site.count * bound;
+            proof.worths.push(bound);
+            proof.trees.push(tree);
+            proof.resource_prices.push(knapsack.resource_prices());
         }
-        let prices = |(h, site): (usize, &Site)| {
-            let values = self.problem.local(h, &bound.values);
-            Ok(Knapsack::new(&site.packing, &values)?.resource_prices())
-        };
-        let sites = self.problem.sites.iter().enumerate();
-        self.proof = Proof {
-            resource_prices: sites.map(prices).collect::<Result<_, ProgramError>>()?,
-            values: bound.values,
-            worths: bound.sites.iter().map(|site| site.worth).collect(),
-            relaxed: Some(bound.sites.into_iter().map(|site| site.relaxed).collect()),
-            t: bound.t,
-        };
-        Ok(bound.columns)
+        if proof.t < self.proof.t {
+            self.proof = proof;
+        }
+        (columns, all_exact)
     }
 
     /// What a schedule on each site must be worth more than, scaled so that the sum over the servers is
@@ -270,9 +255,13 @@ impl<'a> Generation<'a> {
 }
 
 impl Proof {
-    /// The relaxation of a site, where there was one.
-    pub fn relaxed_site(&self, site: usize) -> Option<Relaxed> {
-        self.relaxed.as_ref().map(|sites| sites[site].clone())
+    /// Makes each tree as small as it can be.
+    pub fn compact(&mut self, problem: &Problem) {
+        for (h, site) in problem.sites.iter().enumerate() {
+            let values = problem.local(h, &self.values);
+            let coarser = |tree: Tree| tree.coarser(&site.packing, &values, self.worths[h]);
+            self.trees[h] = self.trees[h].take().and_then(coarser);
+        }
     }
 
     /// Jobs divided into arbitrarily small pieces, each site limited by one resource.
@@ -301,7 +290,7 @@ impl Proof {
         Proof {
             values,
             resource_prices,
-            relaxed: None,
+            trees: vec![None; worths.len()],
             worths,
             t,
         }

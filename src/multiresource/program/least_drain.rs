@@ -47,7 +47,7 @@ pub(super) fn choose(
     let centre: Vec<f64> = offered.iter().map(|b| t * b).collect();
     let priced = solution.certificate.prices.iter().zip(&offered);
     let values: Vec<f64> = priced.map(|(y, b)| y / b).collect();
-    let knapsack = Knapsack::new(packing, &values)?;
+    let knapsack = Knapsack::new(packing, &values);
     let face = face.min(ENTRIES / offered.len());
     let walked = knapsack.face(t, SLACK, &centre, face, NODES_A_SCHEDULE * face as u64);
     let known = known
@@ -75,15 +75,16 @@ pub(super) fn choose(
     // about 1e-12. The program over the chosen schedules alone has a basis of at most K.
     let chosen = Mix::new(&columns, &weights).schedules;
     let problem = Problem::new(workload);
-    let mut master = Master::new(&problem, &[Vec::new()])?;
+    let mut master = Master::new(&problem)?;
     let basis = chosen.iter().map(|u| Column {
         site: 0,
         schedule: u.clone(),
     });
     master.add(basis.collect())?;
-    let weights = master.solve()?.weights;
+    // Where it has none, the first mix stands.
+    let weights = master.solve().ok().map(|primal| primal.weights);
     Ok(Settled {
-        mix: Some(Mix::new(&chosen, &master.polished(weights))),
+        mix: weights.map(|weights| Mix::new(&chosen, &master.polished(weights))),
         face: columns,
     })
 }

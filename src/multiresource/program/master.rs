@@ -13,16 +13,23 @@ use super::problem::{Column, Problem};
 /// Why there is a model: a failed solve ends the work on it.
 const MODEL: &str = "HiGHS gives the model back";
 
+/// The largest coefficient where the solver has no optimum of the program as it is.
+const COARSE: f64 = 1e7;
+
+/// A bound on t that is never reached: in units of the load's fluid bound t is at most 1. With it no
+/// direction is unbounded, whatever the solver drops of a row whose coefficients are large.
+const MOST: f64 = 4.0;
+
 /// The master over the columns found so far.
 pub(super) struct Master<'a> {
     problem: &'a Problem,
+    /// What each row is divided by (K): [`Problem::scaled`], or more where the solver fails.
+    scaled: Vec<f64>,
     /// `None` while HiGHS solves, and after a failure.
     model: Option<Model>,
     rows: Vec<Row>,
     /// One a site: its weights have at most the sum 1.
     convexity: Vec<Row>,
-    /// For each site the resources whose capacity bounds the *average* use of its schedules.
-    on_average: Vec<Vec<(usize, Row)>>,
     columns: Vec<Column>,
     known: HashSet<Column>,
 }
@@ -37,23 +44,20 @@ pub(super) struct Primal {
     pub values: Vec<f64>,
     /// What a schedule on one server of each site has to be worth more than, to improve t.
     pub bars: Vec<f64>,
-    /// Prices of the whole capacity of the resources that are bounded on average, by site.
-    pub resource_prices: Vec<Vec<f64>>,
 }
 
 impl<'a> Master<'a> {
-    /// A master whose columns may use more than the capacity of these resources of each site (H), as
-    /// long as their mix does not; without such resources all columns are schedules that fit.
-    pub fn new(problem: &'a Problem, on_average: &[Vec<usize>]) -> Result<Self, ProgramError> {
+    /// A master without columns.
+    pub fn new(problem: &'a Problem) -> Result<Self, ProgramError> {
+        Master::scaled(problem, problem.scaled.clone(), f64::INFINITY)
+    }
+
+    fn scaled(problem: &'a Problem, scaled: Vec<f64>, most: f64) -> Result<Self, ProgramError> {
         let mut lp = ColProblem::new();
         // Rows are divided by b_i: unscaled, a type of rate 1e-9 starves within tolerance.
-        let rows: Vec<Row> = problem.scaled.iter().map(|_| lp.add_row(0.0..)).collect();
+        let rows: Vec<Row> = scaled.iter().map(|_| lp.add_row(0.0..)).collect();
         let convexity = problem.sites.iter().map(|_| lp.add_row(..=1.0)).collect();
-        let on_average = on_average
-            .iter()
-            .map(|site| site.iter().map(|&j| (j, lp.add_row(..=1.0))).collect())
-            .collect();
-        lp.add_column(1.0, 0.0.., rows.iter().map(|r| (*r, -1.0)));
+        lp.add_column(1.0, 0.0..=most, rows.iter().map(|r| (*r, -1.0)));
         let mut model = lp.try_optimise(Sense::Maximise).map_err(refused)?;
         model.make_quiet();
         for (option, value) in [
@@ -65,10 +69,10 @@ impl<'a> Master<'a> {
         model.set_option("threads", 1);
         Ok(Master {
             problem,
+            scaled,
             model: Some(model),
             rows,
             convexity,
-            on_average,
             columns: Vec::new(),
             known: HashSet::new(),
         })
@@ -101,37 +105,33 @@ impl<'a> Master<'a> {
 
     fn factors(&self, column: &Column) -> Vec<(Row, f64)> {
         let site = &self.problem.sites[column.site];
-        let jobs = || column.schedule.iter().enumerate().filter(|(_, u)| **u > 0);
-        let served = jobs().map(|(place, u)| {
+        let jobs = column.schedule.iter().enumerate().filter(|(_, u)| **u > 0);
+        let served = jobs.map(|(place, u)| {
             let i = site.types[place];
-            let factor = site.count * f64::from(*u) / self.problem.scaled[i];
+            let factor = site.count * f64::from(*u) / self.scaled[i];
             (self.rows[i], factor)
         });
-        let used = self.on_average[column.site].iter().map(|&(j, row)| {
-            let used = jobs().map(|(place, u)| f64::from(*u) * site.share(place, j));
-            (row, used.sum::<f64>())
-        });
-        served
-            .chain(used.filter(|(_, share)| *share > 0.0))
-            .chain([(self.convexity[column.site], 1.0)])
-            .collect()
+        served.chain([(self.convexity[column.site], 1.0)]).collect()
     }
 
     pub fn solve(&mut self) -> Result<Primal, ProgramError> {
-        let mut solution = self.run()?;
-        if solution.is_err() {
+        let mut solution = self.run();
+        if solution.is_err() && self.model.is_some() {
             // With coefficients of very different size presolve drops the small ones.
             self.model().set_option("presolve", "off");
-            solution = self.run()?;
+            solution = self.run();
         }
-        let solution = solution.map_err(|status| ProgramError::Solver(format!("{status:?}")))?;
+        if solution.is_err() {
+            self.coarsen()?;
+            solution = self.run();
+        }
+        let solution = solution.map_err(ProgramError::Solver)?;
         let weights: Vec<f64> = solution.columns()[1..].iter().map(|p| p.max(0.0)).collect();
         // In a maximization HiGHS gives the duals of ≥ rows as negative numbers. They belong to the
         // scaled rows: divided by the scale they are what a running job is worth.
         let duals = solution.dual_rows();
-        let (of_types, of_sites) = duals.split_at(self.rows.len());
-        let (of_convexity, of_resources) = of_sites.split_at(self.convexity.len());
-        let scaled = of_types.iter().zip(&self.problem.scaled);
+        let (of_types, of_convexity) = duals.split_at(self.rows.len());
+        let scaled = of_types.iter().zip(&self.scaled);
         let raw: Vec<f64> = scaled.map(|(y, s)| (-y).max(0.0) / s).collect();
         let total: f64 = raw
             .iter()
@@ -145,31 +145,42 @@ impl<'a> Master<'a> {
         let per_server =
             |(site, dual): (&super::problem::Site, &f64)| dual.max(0.0) / site.count / total;
         let bars = sites.iter().zip(of_convexity).map(per_server).collect();
-        let mut resources = of_resources.iter();
-        let resource_prices = sites.iter().zip(&self.on_average).map(|(site, bounded)| {
-            let duals = resources.by_ref().take(bounded.len());
-            duals.map(|dual| per_server((site, dual))).collect()
-        });
         Ok(Primal {
             value: self.coverage(&weights),
             values: raw.iter().map(|v| v / total).collect(),
-            resource_prices: resource_prices.collect(),
             bars,
             weights,
         })
     }
 
-    /// Runs HiGHS on the master as it stands: an optimum, or the status that it ended with.
-    fn run(&mut self) -> Result<Result<Solution, HighsModelStatus>, ProgramError> {
+    /// Runs HiGHS on the master as it stands: an optimum, or what it ended as.
+    fn run(&mut self) -> Result<Solution, String> {
         let model = self.model.take().expect(MODEL);
-        let solved = model.try_solve().map_err(refused)?;
+        let solved = model.try_solve().map_err(|status| format!("{status:?}"))?;
         let (status, solution) = (solved.status(), solved.get_solution());
         self.model = Some(Model::from(solved));
-        Ok(if status == HighsModelStatus::Optimal {
-            Ok(solution)
-        } else {
-            Err(status)
-        })
+        match status {
+            HighsModelStatus::Optimal => Ok(solution),
+            other => Err(format!("{other:?}")),
+        }
+    }
+
+    /// The same master anew, with coefficients of at most [`COARSE`]: a type that needs less of the
+    /// time than one over it is given that much. The weights found are a mix as any other, and
+    /// prices prove what they prove; but the two sides may not meet.
+    fn coarsen(&mut self) -> Result<(), ProgramError> {
+        let mut scaled = self.scaled.clone();
+        for Column { site, schedule } in &self.columns {
+            let site = &self.problem.sites[*site];
+            for (&i, u) in site.types.iter().zip(schedule) {
+                scaled[i] = scaled[i].max(site.count * f64::from(*u) / COARSE);
+            }
+        }
+        let columns = std::mem::take(&mut self.columns);
+        *self = Master::scaled(self.problem, scaled, MOST)?;
+        self.model().set_option("presolve", "off");
+        self.add(columns)?;
+        Ok(())
     }
 
     /// The weights with the equations of their basis solved anew: with N columns in use on H
@@ -254,4 +265,39 @@ impl<'a> Master<'a> {
 
 fn refused(status: highs::HighsStatus) -> ProgramError {
     ProgramError::Solver(format!("{status:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::multiresource::program::tests::model;
+    use crate::multiresource::schedule::{Packing, enumerate};
+
+    /// With coarse coefficients the program over all schedules has the optimum of the one with fine
+    /// ones, here that of section 7 of the MSR paper, 1/.9; and beside a type that is given more than it
+    /// needs, the others lose what that takes.
+    #[test]
+    fn a_coarser_master_has_nearly_the_same_optimum() {
+        for (rare, tolerance) in [(1.0, 1e-12), (1e-12, 1e-6)] {
+            let workload = model("section7").scaled_by_type(&[1.0, rare, 1.0]).unwrap();
+            let problem = Problem::new(&workload);
+            let all = enumerate(&Packing::new(&workload), 10_000).schedules;
+            let columns = all.into_iter().map(|schedule| Column { site: 0, schedule });
+            let mut master = Master::new(&problem).unwrap();
+            master.add(columns.collect()).unwrap();
+            let fine = master.solve().unwrap();
+            master.coarsen().unwrap();
+            let coarse = master.solve().unwrap();
+            let relative = coarse.value / fine.value - 1.0;
+            assert!(relative.abs() <= tolerance, "{rare}: {relative}");
+            let worth: f64 = coarse
+                .values
+                .iter()
+                .zip(&problem.offered)
+                .map(|(v, b)| v * b)
+                .sum();
+            assert!((worth - 1.0).abs() < 1e-12);
+        }
+    }
 }

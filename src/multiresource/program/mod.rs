@@ -21,20 +21,16 @@ mod least_drain;
 mod master;
 mod pricing;
 mod problem;
-mod relaxation;
 mod solution;
 mod solve;
-mod table;
 
 pub use balance::{BALANCE_GAP, Balanced, Balancing, UnknownWeight, balance};
 pub use by_enumeration::{solve_by_enumeration, solve_fleet_by_enumeration};
 pub(crate) use exact::nearest;
 pub use exact::{Exact, Inexact, Prices, Unproven, exact};
 pub use fleet::{FleetCertificate, FleetSolution, ServerBound, solve_fleet};
-pub use pricing::{Knapsack, Priced};
-pub use solution::{
-    Certificate, LOAD_MARGIN, Limits, Mix, PROOF_GAP, ProgramError, Relaxed, Solution,
-};
+pub use pricing::{Branch, Knapsack, Node, Priced, Tree};
+pub use solution::{Certificate, LOAD_MARGIN, Limits, Mix, PROOF_GAP, ProgramError, Solution};
 pub use solve::{solve, solve_from};
 
 #[cfg(test)]

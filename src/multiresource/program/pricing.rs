@@ -1,19 +1,25 @@
 //! The pricing problem: an integer knapsack in R dimensions, `max Σ_i v_i u_i` over `S`, by
-//! depth-first branch and bound.
+//! depth-first branch and bound; and where that does not end soon, by a tree of linear relaxations
+//! ([`tree`]).
 //!
 //! The relaxation's dual gives resource prices `w ≥ 0` with `D_i·w ≥ v_i`. Types are visited
 //! by efficiency `e_i = v_i / (D_i·w) ≤ 1`, most efficient first; below a node whose
 //! remaining types start at i, nothing gains more than `e_i (w·room)`, since `e_i w` is dual
 //! feasible for them. At the root that is the bound of the linear relaxation.
 
+mod simplex;
+mod subtree;
+mod tree;
+
 use good_lp::{
     DualValues, Expression, ProblemVariables, Solution as _, SolutionWithDual, SolverModel,
     constraint, variable,
 };
 
-use super::ProgramError;
-use super::table::Guide;
-use crate::multiresource::schedule::{Packing, Schedule};
+pub use tree::{Branch, Node, Tree};
+pub(super) use tree::{Effort, Search, efforts};
+
+use crate::multiresource::schedule::{Packing, Schedule, largest};
 
 /// A knapsack with its resource prices, ready to be solved with more or less effort.
 pub struct Knapsack<'a> {
@@ -48,18 +54,15 @@ pub struct Priced {
 }
 
 /// Columns for the master in a round: the last improvements of one search.
-const COLUMNS_A_ROUND: usize = 4;
+const COLUMNS_A_ROUND: usize = 20;
 
 /// Relative improvement below which a schedule is not looked for.
 const WORTH: f64 = 1e-12;
 
 impl<'a> Knapsack<'a> {
     /// Prepares `max Σ v_i u_i` over the packing; values are nonnegative, one a type.
-    ///
-    /// # Errors
-    /// When HiGHS does not solve the relaxation's dual.
-    pub fn new(packing: &'a Packing, values: &[f64]) -> Result<Self, ProgramError> {
-        let Relaxation { prices, counts } = Relaxation::solve(packing, values)?;
+    pub fn new(packing: &'a Packing, values: &[f64]) -> Self {
+        let Relaxation { prices, counts } = Relaxation::solve(packing, values);
         let cost = |i: usize| -> f64 {
             packing
                 .demand(i)
@@ -85,11 +88,16 @@ impl<'a> Knapsack<'a> {
                 .then(b.cost.total_cmp(&a.cost))
                 .then(a.job_type.cmp(&b.job_type))
         });
-        Ok(Knapsack {
+        Knapsack {
             packing,
             prices,
             items,
-        })
+        }
+    }
+
+    /// What fits.
+    pub fn packing(&self) -> &'a Packing {
+        self.packing
     }
 
     /// Prices `w` of the resources' integer units, with `D_i·w ≥ v_i` for every type.
@@ -109,20 +117,11 @@ impl<'a> Knapsack<'a> {
 
     /// Searches for schedules worth more than `threshold`, visiting at most `nodes` nodes.
     pub fn solve(&self, threshold: f64, nodes: u64) -> Priced {
-        self.guided(threshold, nodes, None)
-    }
-
-    /// The same with a second bound beside that of the prices.
-    pub(super) fn guided(&self, threshold: f64, nodes: u64, guide: Option<&Guide>) -> Priced {
-        let capacity = self.packing.capacity();
-        let by_guide = guide.map_or(f64::INFINITY, |guide| guide.bound(capacity));
         let mut search = BranchAndBound {
             knapsack: self,
             nodes,
             best: threshold,
-            // Sums of some hundred terms round by 1e-14 or so.
-            ceiling: self.relaxed().min(by_guide * (1.0 + 1e-13)),
-            guide,
+            ceiling: self.relaxed(),
             counts: vec![0; self.items.len()],
             found: Vec::new(),
         };
@@ -194,7 +193,6 @@ struct BranchAndBound<'a> {
     nodes: u64,
     best: f64,
     ceiling: f64,
-    guide: Option<&'a Guide>,
     counts: Vec<u32>,
     found: Vec<Vec<u32>>,
 }
@@ -210,11 +208,6 @@ impl BranchAndBound<'_> {
             return true;
         };
         if value + item.efficiency * room_value <= self.best * (1.0 + WORTH) {
-            return true;
-        }
-        if let Some(guide) = self.guide
-            && value + guide.bound(room) <= self.best * (1.0 + WORTH)
-        {
             return true;
         }
         if self.nodes == 0 {
@@ -298,7 +291,7 @@ struct Relaxation {
 }
 
 impl Relaxation {
-    fn solve(packing: &Packing, values: &[f64]) -> Result<Self, ProgramError> {
+    fn solve(packing: &Packing, values: &[f64]) -> Self {
         let capacity = packing.capacity();
         let share = |i: usize, j: usize| match packing.demand(i)[j] {
             0 => 0.0,
@@ -307,27 +300,54 @@ impl Relaxation {
         let (counts, per_capacity) = if capacity.len() == 1 {
             one_resource(values, |i| share(i, 0))
         } else {
-            relaxed_program(values, capacity.len(), share)?
+            let most = |i: usize| (0..capacity.len()).map(|j| share(i, j)).fold(0.0, f64::max);
+            let alone: Vec<f64> = (0..values.len()).map(|i| 1.0 / most(i)).collect();
+            let plain = relaxed_program(values, capacity.len(), share, None);
+            plain
+                .filter(|(_, prices)| shortage(values, prices, share) <= 1.0 + SHORT)
+                .or_else(|| relaxed_program(values, capacity.len(), share, Some(&alone)))
+                // Without an answer every price is 0, and what is missing is added.
+                .unwrap_or_else(|| (vec![0.0; values.len()], vec![0.0; capacity.len()]))
         };
-        // The solver's tolerance must not make the bound unsound: scale until D_i·w ≥ v_i.
-        let cost = |i: usize| -> f64 {
-            (0..capacity.len())
-                .map(|j| share(i, j) * per_capacity[j])
-                .sum()
-        };
-        let short = (0..values.len())
-            .filter(|&i| values[i] > 0.0)
-            .map(|i| values[i] / cost(i));
-        let scale = short.fold(1.0, f64::max);
+        let per_capacity = covering(values, per_capacity, share);
         let price = |j: usize| match capacity[j] {
             0 => 0.0,
-            units => scale * per_capacity[j] / units as f64,
+            units => per_capacity[j] / units as f64,
         };
-        Ok(Relaxation {
+        Relaxation {
             counts,
             prices: (0..capacity.len()).map(price).collect(),
-        })
+        }
     }
+}
+
+/// Up to this, prices of the solver that do not cover a value are scaled up.
+const SHORT: f64 = 1e-6;
+
+/// The largest ratio of a type's value to what it costs at these prices, 1 at least.
+fn shortage(values: &[f64], prices: &[f64], share: impl Fn(usize, usize) -> f64) -> f64 {
+    let cost = |i: usize| -> f64 { (0..prices.len()).map(|j| share(i, j) * prices[j]).sum() };
+    let valued = (0..values.len()).filter(|&i| values[i] > 0.0);
+    valued.map(|i| values[i] / cost(i)).fold(1.0, f64::max)
+}
+
+/// Prices at which every type costs its value at least: the solver's tolerance is absolute, and must
+/// not make a bound unsound. What one lacks by more than that is put on the resource of which it takes
+/// the largest share, since a price of 0 cannot be scaled up.
+fn covering(values: &[f64], mut prices: Vec<f64>, share: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    let short = shortage(values, &prices, &share);
+    if short <= 1.0 + SHORT {
+        return prices.iter().map(|price| short * price).collect();
+    }
+    for (i, value) in values.iter().enumerate() {
+        let shares: Vec<f64> = (0..prices.len()).map(|j| share(i, j)).collect();
+        let cost: f64 = shares.iter().zip(&prices).map(|(s, w)| s * w).sum();
+        if cost < *value {
+            let most = largest(&shares);
+            prices[most] += (value - cost) / shares[most];
+        }
+    }
+    prices
 }
 
 /// One resource needs no solver: all of it goes to the type with the most value for it, which sets
@@ -341,35 +361,54 @@ fn one_resource(values: &[f64], share: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<
     (counts, vec![worth(&dearest)])
 }
 
-/// `max v·u` s.t. each resource at most full, `u ≥ 0`; demands as shares of capacity.
+/// A bound on the scaled unknowns of the relaxation that is never reached: each is 1 at most.
+const MOST: f64 = 2.0;
+
+/// `max v·u` s.t. each resource at most full, `u ≥ 0`; demands as shares of capacity. `None` where the
+/// solver has no optimum.
+///
+/// With units the unknowns are `u_i` over what fits alone, so that the largest coefficient of each is
+/// 1, and the objective tells what servers full of one type are worth. They are bounded: the solver
+/// drops small coefficients, and a type whose demands are dropped would be unbounded.
 fn relaxed_program(
     values: &[f64],
     resources: usize,
     share: impl Fn(usize, usize) -> f64,
-) -> Result<(Vec<f64>, Vec<f64>), ProgramError> {
-    let largest = values.iter().copied().fold(0.0, f64::max);
+    units: Option<&[f64]>,
+) -> Option<(Vec<f64>, Vec<f64>)> {
+    let (most, tolerance) = match units {
+        Some(_) => (MOST, 1e-10),
+        None => (f64::INFINITY, 1e-7),
+    };
+    let ones = vec![1.0; values.len()];
+    let alone = units.unwrap_or(&ones);
+    let full: Vec<f64> = values.iter().zip(alone).map(|(v, n)| v * n).collect();
+    let dearest = full.iter().copied().fold(0.0, f64::max);
+    if dearest == 0.0 {
+        return None;
+    }
     let mut variables = ProblemVariables::new();
-    let u = variables.add_vector(variable().min(0.0), values.len());
-    let objective: Expression = u.iter().zip(values).map(|(u, v)| (v / largest) * *u).sum();
+    let u = variables.add_vector(variable().min(0.0).max(most), values.len());
+    let objective: Expression = u.iter().zip(&full).map(|(u, v)| (v / dearest) * *u).sum();
     let mut problem = variables.maximise(objective).using(good_lp::highs);
     problem.set_verbose(false);
-    let mut problem = problem.set_threads(1);
-    let full: Vec<_> = (0..resources)
+    let mut problem = problem
+        .set_threads(1)
+        .set_option("primal_feasibility_tolerance", tolerance)
+        .set_option("dual_feasibility_tolerance", tolerance);
+    let limits: Vec<_> = (0..resources)
         .map(|j| {
-            let used: Expression = u.iter().enumerate().map(|(i, u)| share(i, j) * *u).sum();
+            let parts = u.iter().zip(alone).enumerate();
+            let used: Expression = parts.map(|(i, (u, n))| share(i, j) * n * *u).sum();
             problem.add_constraint(constraint!(used <= 1.0))
         })
         .collect();
-    let mut solution = problem
-        .solve()
-        .map_err(|e| ProgramError::Solver(e.to_string()))?;
-    let counts = u.iter().map(|u| solution.value(*u).max(0.0)).collect();
+    let mut solution = problem.solve().ok()?;
+    let counts = u.iter().zip(alone);
+    let counts = counts.map(|(u, n)| solution.value(*u).max(0.0) * n);
+    let counts = counts.collect();
     let duals = solution.compute_dual();
     // HiGHS's sign convention differs between senses; a price is nonnegative.
-    Ok((
-        counts,
-        full.into_iter()
-            .map(|c| duals.dual(c).abs() * largest)
-            .collect(),
-    ))
+    let prices = limits.into_iter().map(|c| duals.dual(c).abs() * dearest);
+    Some((counts, prices.collect()))
 }

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use super::Tree;
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::workload::Workload;
+use crate::number::told;
 
 /// A certificate is a proof when its relative gap is at most this.
 pub const PROOF_GAP: f64 = 1e-9;
@@ -20,8 +22,8 @@ pub(super) const MET: f64 = 1e-11;
 pub struct Limits {
     /// Wall-clock limit of the column generation; past it the answer is "not proven".
     pub time: Duration,
-    /// Nodes that one pricing proof may visit.
-    pub nodes: u64,
+    /// How often a search that proves nothing is made longer, at most.
+    pub longer: usize,
     /// The most schedules of the optimal face among which the optimum with the least to drain is
     /// sought; 0: any optimum is taken.
     pub face: usize,
@@ -31,7 +33,7 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             time: Duration::from_secs(60),
-            nodes: 20_000_000,
+            longer: usize::MAX,
             face: 20_000,
         }
     }
@@ -90,20 +92,10 @@ pub struct Certificate {
     /// Prices of the resources' integer units (R): `D_i·w ≥ y_i/b_i` for every type, the
     /// dual of the priced knapsack's relaxation. They name what is scarce.
     pub resource_prices: Vec<f64>,
-    /// Where the bound is that of a relaxation: which.
-    pub relaxed: Option<Relaxed>,
+    /// The search that proves the bound, where it takes prices of its own at each node.
+    pub tree: Option<Tree>,
     /// No policy has a load below this: `1 / max_{u∈S} Σ_i (y_i/b_i) u_i`.
     pub bound: f64,
-}
-
-/// A bound without a search: the knapsack with some resources kept as constraints in whole units, the
-/// others priced.
-#[derive(Clone, Debug)]
-pub struct Relaxed {
-    /// Resources kept as constraints, by index.
-    pub whole: Vec<usize>,
-    /// Prices of the units of the others (R), 0 for those kept.
-    pub prices: Vec<f64>,
 }
 
 impl Certificate {
@@ -144,12 +136,12 @@ pub struct Solution {
 pub enum ProgramError {
     /// HiGHS did not end optimal: its answer is not used.
     #[error(
-        "the linear program ended as {0}, not as optimal; its answer is not used. Please report this with the workload"
+        "the linear program has no answer in double precision (the solver ends as {0}): leave out the types with the least load, or bring the demands closer together"
     )]
     Solver(String),
     /// Numbers beyond what double precision can compare with each other.
     #[error(
-        "{what} is {value:e}; from 1e-100 to 1e100 can be handled. Choose a time unit in which rates and sizes are in that range, or leave out a type that never arrives"
+        "{what} is {}; from 1e-100 to 1e100 can be handled. Choose a time unit in which rates and sizes are in that range, or leave out a type that never arrives", told(*value)
     )]
     OutOfRange {
         /// What it is, and of which type.

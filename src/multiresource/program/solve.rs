@@ -64,7 +64,7 @@ fn certificate(problem: &Problem, proof: &Proof, load: f64) -> Certificate {
         load,
         prices: prices.map(|(v, b)| v * b).collect(),
         resource_prices: proof.resource_prices[0].clone(),
-        relaxed: proof.relaxed_site(0),
+        tree: proof.trees[0].clone(),
         bound: 1.0 / proof.t,
     }
 }

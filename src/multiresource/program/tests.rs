@@ -187,6 +187,88 @@ fn loads_of_very_different_size() {
     }
 }
 
+/// A type whose jobs take nearly no time, on several resources: a running job of it is worth 1e30
+/// times what the others are. The load is that of the workload without it; and so where demands are
+/// so small a part of the server that HiGHS drops them as coefficients.
+#[test]
+fn values_of_very_different_size() {
+    let text = |capacity: &str, jobs: &[String]| {
+        let jobs: String = jobs.iter().map(|job| format!("  - {{{job}}}\n")).collect();
+        format!(
+            "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{{capacity}}}}}\njobs:\n{jobs}"
+        )
+    };
+    let job = |name: &str, demand: &str, size: &str| {
+        format!("name: {name}, demand: {{{demand}}}, arrival_rate: 3, mean_size: {size}")
+    };
+    for (capacity, fleeting, tiny) in [
+        (
+            "cpu: 100, disk: 900, net: 80",
+            "cpu: 1, disk: 40, net: 2",
+            "1e-30",
+        ),
+        ("cpu: 100, disk: 900, net: 80", "cpu: .99, disk: 9", "1e-9"),
+        ("cpu: 1e9, disk: 900, net: 80", "cpu: 1, disk: 1", "1e-12"),
+        (
+            "cpu: 1e12, disk: 900, net: 8e10",
+            "cpu: 1, net: 7, disk: 1",
+            "1e-12",
+        ),
+    ] {
+        let others = [
+            job("a", "cpu: 3, disk: 9, net: 11", ".9"),
+            job("b", "cpu: 2, disk: 80, net: 1", "1.5"),
+            job("c", "cpu: 7, disk: 8", "2"),
+        ];
+        let with = [&others[..], &[job("fleeting", fleeting, tiny)]].concat();
+        let solved = |jobs: &[String]| {
+            let workload = Workload::parse(&text(capacity, jobs), "far")
+                .unwrap()
+                .workload;
+            solve(&workload, &Limits::default()).unwrap().certificate
+        };
+        let (less, all) = (solved(&others), solved(&with));
+        assert!(less.proven() && all.proven(), "{capacity}: {all:?}");
+        let relative = all.load / less.load - 1.0;
+        assert!((-1e-12..3e-9).contains(&relative), "{capacity}: {relative}");
+    }
+}
+
+/// Prices cover every value, whatever their sizes; and where the solver finds the optimum, the price
+/// of the server is what the relaxation is worth: no more than any other covering prices'.
+#[test]
+fn prices_of_the_relaxation_cover_all_values() {
+    for seed in 0..200 {
+        let workload = random_workload(seed);
+        let packing = Packing::new(&workload);
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut value = |_| 10_f64.powi(random.random_range(-30..20)) * random.random::<f64>();
+        let values: Vec<f64> = (0..packing.types()).map(&mut value).collect();
+        let knapsack = Knapsack::new(&packing, &values);
+        let prices = knapsack.resource_prices();
+        let cost = |prices: &[f64], units: &[u64]| -> f64 {
+            units.iter().zip(prices).map(|(d, w)| *d as f64 * w).sum()
+        };
+        for (i, value) in values.iter().enumerate() {
+            let cost = cost(&prices, packing.demand(i));
+            assert!(cost >= value * (1.0 - 1e-14), "seed {seed}: {cost} {value}");
+        }
+        // Each resource alone: the price at which the dearest of its types is covered.
+        for j in 0..packing.capacity().len() {
+            let each = (0..packing.types()).map(|i| values[i] / packing.demand(i)[j] as f64);
+            let server = each.fold(0.0, f64::max) * packing.capacity()[j] as f64;
+            // Infinite, or none, where a type takes nothing of it.
+            if server.is_finite() {
+                let found = knapsack.relaxed();
+                assert!(
+                    found <= server * (1.0 + 1e-8),
+                    "seed {seed}: {found} {server}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn loads_out_of_range_are_refused_by_name() {
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
@@ -200,6 +282,18 @@ fn loads_out_of_range_are_refused_by_name() {
         refused.contains("type `never`") && refused.contains("1e-150"),
         "{refused}"
     );
+    let beyond = text
+        .replace(
+            "3}, arrival_rate: 1e-150, mean_size: 1",
+            "4}, arrival_rate: 1e50, mean_size: 6e257",
+        )
+        .replace("rate: 1, mean_size: 1", "rate: 1e50, mean_size: 3e257");
+    let workload = Workload::parse(&beyond, "range").unwrap().workload;
+    let refused = solve(&workload, &Limits::default()).unwrap_err();
+    assert!(
+        refused.to_string().contains("more than a double can hold"),
+        "{refused}"
+    );
 }
 
 /// A workload of a class of `benches/instances`.
@@ -211,7 +305,7 @@ fn instance(class: &str, types: usize, seed: u64) -> Workload {
 #[path = "../../../benches/instances/mod.rs"]
 mod instances;
 
-/// Thirty types of each class, where bounds come from the fluid, from searches and from tables; the
+/// Thirty types of each class, where bounds come from the fluid and from searches; the
 /// checker does them again (`tests/suite/checker.rs`).
 #[test]
 fn many_types_are_proven() {
@@ -232,6 +326,26 @@ fn many_types_are_proven() {
         assert!((load / certificate.load - 1.0).abs() < 1e-12);
         let packing = Packing::new(&workload);
         assert!(solution.mix.schedules.iter().all(|u| packing.fits(u)));
+    }
+}
+
+/// Where types of a whole server leave what they do not use, where tiny jobs stand beside large ones,
+/// and where demands are coprime: proven, and the checker's tests do the trees again
+/// (`tests/suite/checker.rs`).
+#[test]
+fn hard_classes_are_proven() {
+    for (class, types, seed) in [
+        ("hosts", 30, 12),
+        ("hosts", 50, 1),
+        ("hosts", 50, 8),
+        ("mixed", 30, 4),
+        ("coprime", 30, 3),
+    ] {
+        assert!(instances::HARD.contains(&class));
+        let workload = instance(class, types, seed);
+        let certificate = solve(&workload, &Limits::default()).unwrap().certificate;
+        let gap = certificate.gap();
+        assert!(certificate.proven(), "{class} {types} {seed}: {gap}");
     }
 }
 

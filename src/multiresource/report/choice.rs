@@ -17,6 +17,13 @@ pub(super) fn choice(
     if let Some(record) = &chosen.server().making.choice {
         text += &compared(workload, record, width);
         text += &wrap(&verdict(record), width);
+        text += &wrap(&close_to_missed(record, chosen), width);
+    }
+    if let Some(why) = &chosen.unclaimed {
+        let told = format!(
+            "No mean of it is claimed: its own run was too short ({why}). More with --budget.\n"
+        );
+        text += &wrap(&told, width);
     }
     for why in &chosen.skipped {
         let _ = writeln!(text, "not considered: {why}");
@@ -67,7 +74,7 @@ fn compared(workload: &Workload, record: &Choice, width: usize) -> String {
         ]);
     }
     format!(
-        "{}\nsimulated: {:.2e} events of {:.2e} allowed, {} replications, seed {}; 95 % intervals.\ntimes: as long as the first, in runs of the same length on the same arrivals and sizes; the means are each of\nits longest run. Jain: fairness of the types' E[T], 1 is equal. slowdowns: the largest E[T_i]/E[S_i]\nover the smallest.\n\n",
+        "{}\nsimulated: {:.2e} events of {:.2e} allowed, {} replications, seed {}; 95 % intervals.\ntimes: as long as the first, in runs of the same length on the same arrivals and sizes. The mean of the first\nis from a run of its own, on others; those of the others are that, so many times. Jain: fairness of the\ntypes' E[T], 1 is equal. slowdowns: the largest E[T_i]/E[S_i] over the smallest.\n\n",
         rows.within(width),
         record.events as f64,
         record.budget as f64,
@@ -81,21 +88,20 @@ pub(super) fn verdict(record: &Choice) -> String {
     let [taken, others @ ..] = record.candidates.as_slice() else {
         return String::new();
     };
-    let named = |which: fn(&Candidate) -> bool| -> Vec<&str> {
-        let found = others.iter().filter(|c| which(c));
-        found.map(|c| c.name.as_str()).collect()
-    };
-    let (open, better) = (named(Candidate::is_open), named(Candidate::is_better));
-    let mut text = match (open.is_empty(), better.is_empty()) {
-        (true, true) => format!("nothing here is better than {} by 1 %", taken.name),
-        (true, false) => format!("{} is taken", taken.name),
+    let open = others.iter().filter(|c| !record.decided && c.is_open());
+    let open: Vec<String> = open.map(unsure).collect();
+    let is_better = others.iter().any(Candidate::is_better);
+    let mut text = match (open.is_empty(), is_better) {
+        (true, false) => format!("nothing here is better than {} by 1 %", taken.name),
+        (true, true) => format!("{} is taken", taken.name),
         (false, _) => format!(
-            "{} is taken, not told apart from {}",
+            "{} is taken, but that it is better is not sure of {}",
             taken.name,
             open.join(", ")
         ),
     };
-    let won: Vec<String> = others.iter().filter_map(over).collect();
+    let told = |c: &&Candidate| record.decided || !c.is_open();
+    let won: Vec<String> = others.iter().filter(told).filter_map(over).collect();
     if !won.is_empty() {
         let _ = write!(text, ": {}", won.join(", "));
     }
@@ -107,17 +113,46 @@ pub(super) fn verdict(record: &Choice) -> String {
     if !open.is_empty() {
         text += "More with --budget.\n";
     }
-    if let (Some(most), Some(ratio)) = (record.max_slowdown_ratio, taken.slowdown_ratio)
-        && ratio > most
-    {
-        let _ = writeln!(
-            text,
-            "No policy here serves the types as evenly as was asked for: slowdowns differ by a factor {}, not {}.",
-            number(ratio),
-            number(most)
-        );
-    }
     text
+}
+
+/// What is known of a candidate that may be better.
+fn unsure(candidate: &Candidate) -> String {
+    let measured = candidate.ratio.map_or("not settled".into(), |ratio| {
+        format!("{} times as long", within(ratio.mean, ratio.half_width))
+    });
+    format!("{} ({measured})", candidate.name)
+}
+
+/// That the types are served less evenly than was asked for, and by how much.
+pub fn missed(record: &Choice) -> Option<String> {
+    let most = record.max_slowdown_ratio?;
+    let ratio = record.candidates.first()?.slowdown_ratio?;
+    (ratio > most).then(|| {
+        format!(
+            "--max-slowdown-ratio {most} is missed: with the best policy that was found the slowdowns of the types differ by a factor {}, {:.1} % more. It is written all the same.",
+            number(ratio),
+            100.0 * (ratio / most - 1.0)
+        )
+    })
+}
+
+/// That it is not sure whether they are served as evenly, where it is not.
+fn close_to_missed(record: &Choice, chosen: &Chosen) -> String {
+    let told = || {
+        let most = record.max_slowdown_ratio?;
+        let ratio = record.candidates.first()?.slowdown_ratio?;
+        let types = &chosen.run.as_ref()?.types;
+        let errors = types.iter().filter_map(|t| Some(t.slowdown?.relative()));
+        let error = errors.fold(0.0, f64::max) * std::f64::consts::SQRT_2;
+        (ratio <= most && most < ratio * (1.0 + error)).then(|| {
+            format!(
+                "The slowdowns differ by a factor {}: that it is not above {most} is not sure.\n",
+                within(ratio, ratio * error)
+            )
+        })
+    };
+    told().unwrap_or_default()
 }
 
 /// By how much another one is slower.
@@ -173,6 +208,9 @@ fn by_type(workload: &Workload, chosen: &Chosen, width: usize) -> String {
 
 /// Seven significant digits: what is exact may be compared with other exact numbers.
 fn digits(value: f64) -> String {
+    if !(1e-5..1e9).contains(&value) {
+        return format!("{value:.6e}");
+    }
     let decimals = (6 - value.abs().log10().floor() as i64).clamp(0, 12) as usize;
     format!("{value:.decimals$}")
 }
@@ -180,22 +218,37 @@ fn digits(value: f64) -> String {
 /// Exact means of MSFQ by its threshold.
 pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook, width: usize) -> String {
     let unit = workload.time_unit();
+    let table = outlook.table();
+    let reasons = table.unknown.iter().map(ToString::to_string);
+    let reasons = reasons.collect::<Vec<_>>().join("; ");
+    if table.rows.iter().all(|row| row.response.is_none()) {
+        return format!("\nMSFQ(ℓ), strict: no exact means: {reasons}\n");
+    }
     let names = [outlook.system.light, outlook.system.heavy].map(|i| workload.types()[i].name());
     let header = ["ℓ", "objective", names[0], names[1], "", "approximation"];
     let mut rows = Table::new(header);
-    for row in outlook.table() {
-        let [light, heavy] = row.response.map(digits);
+    for row in &table.rows {
+        let shown =
+            |of: &dyn Fn([f64; 2]) -> f64| row.response.map_or("–".into(), |r| digits(of(r)));
         rows.row([
             row.threshold.to_string(),
-            digits(row.value),
-            light,
-            heavy,
+            shown(&|response| outlook.value(response)),
+            shown(&|response| response[0]),
+            shown(&|response| response[1]),
             if row.is_best { "ℓ*" } else { "" }.into(),
             row.approximation.map_or("not valid".into(), number),
         ]);
     }
-    format!(
+    let mut text = format!(
         "\nMSFQ(ℓ), strict, mean response times [{unit}]: exactly, and the objective by the paper's approximation;\nℓ = 0 is Most Servers First:\n\n{}\n",
         rows.within(width)
-    )
+    );
+    if !reasons.is_empty() {
+        text += &format!("–: not known, since {reasons}\n");
+    }
+    if !table.is_complete {
+        text +=
+            "ℓ* is the best of the thresholds that were looked at and whose means are certain\n";
+    }
+    text
 }

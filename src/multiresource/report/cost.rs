@@ -15,39 +15,35 @@ pub(super) fn cost_table(workload: &Workload, made: &Synthesis, width: usize) ->
     let artifact = &made.artifact;
     let unit = workload.time_unit();
     let mean = format!("E[T] [{unit}]");
-    let exact = made.out_of_reach.is_none();
-    let last = match exact {
-        true => ["P50", "P95", "P99"],
-        false => ["E[N] at least", "approx.", "at most"],
-    };
+    let missing = made.out_of_reach.len();
+    let (some, all) = (missing < workload.types().len(), missing == 0);
     let mut header = vec!["type", "arrivals", "mean size", "served", "load ρ_i"];
-    if exact {
+    let mut columns = vec![Quantity::MeanSchedule, Quantity::Load];
+    if some {
         header.extend([mean.as_str(), "E[N]"]);
-    }
-    header.extend(last);
-    let mut table = Table::new(header).wrapping(1);
-    let columns = match exact {
-        true => vec![
-            Quantity::MeanSchedule,
-            Quantity::Load,
-            Quantity::MeanResponse,
-            Quantity::MeanNumber,
+        columns.extend([Quantity::MeanResponse, Quantity::MeanNumber]);
+        header.extend(["P50", "P95", "P99"]);
+        columns.extend([
             Quantity::ResponseP50,
             Quantity::ResponseP95,
             Quantity::ResponseP99,
-        ],
-        false => vec![
-            Quantity::MeanSchedule,
-            Quantity::Load,
-            Quantity::MeanNumberAtLeast,
-            Quantity::MeanNumber,
-            Quantity::MeanNumberAtMost,
-        ],
-    };
+        ]);
+    }
+    if !all {
+        header.extend(["E[N] at least", "at most"]);
+        columns.extend([Quantity::MeanNumberAtLeast, Quantity::MeanNumberAtMost]);
+    }
+    if !some {
+        header.insert(6, "approx.");
+        columns.insert(3, Quantity::MeanNumber);
+    }
+    let mut table = Table::new(header).wrapping(1);
     for kind in workload.types() {
         let value = |quantity: &Quantity| {
             let found = claim(artifact, *quantity, Some(kind.name()));
-            found.map_or("–".into(), |c| number(c.value))
+            let approximate = |c: &Claim| c.method == Method::ApproximationQueueLength;
+            let sign = |c: &Claim| if some && approximate(c) { "≈ " } else { "" };
+            found.map_or("–".into(), |c| format!("{}{}", sign(c), number(c.value)))
         };
         let row = [
             kind.name().into(),
@@ -58,7 +54,7 @@ pub(super) fn cost_table(workload: &Workload, made: &Synthesis, width: usize) ->
     }
     let total =
         |quantity| claim(artifact, quantity, None).map_or("–".into(), |c| number(c.value));
-    if exact {
+    if all {
         let row = ["all", "", "", "", ""].map(String::from).into_iter();
         let totals = [total(Quantity::MeanResponse), total(Quantity::MeanNumber)];
         table.row(row.chain(totals));
@@ -81,7 +77,7 @@ pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
     let unit = workload.time_unit();
     let mut text = String::new();
     let Some(mean) = claim(artifact, Quantity::MeanResponse, None) else {
-        if let Some(why) = &made.out_of_reach {
+        for why in &made.out_of_reach {
             let _ = writeln!(text, "no mean is claimed: {why}{}", more(why));
         }
         return text;
@@ -102,7 +98,7 @@ pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
         );
     }
     let _ = writeln!(text);
-    if let Some(why) = &made.out_of_reach {
+    for why in &made.out_of_reach {
         let _ = writeln!(text, "{why}{}", more(why));
     }
     text

@@ -16,7 +16,7 @@ mod synthesis;
 mod validity;
 
 pub use changes::changes;
-pub use choice::thresholds;
+pub use choice::{missed, thresholds};
 pub use comparison::besides;
 pub use cost::explain;
 pub use fleet::{fleet, fleet_refusal};
@@ -40,9 +40,36 @@ fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> 
     artifact.find(quantity, Subject::of_type(kind))
 }
 
-/// A load with the digits that a decision near 1 needs.
+/// A load with the digits that a decision near 1 needs; a small one to nine significant digits.
 fn load(load: f64) -> String {
-    let decimals = if (load - 1.0).abs() < 1e-3 { 12 } else { 9 };
+    let decimals = match load {
+        _ if (load - 1.0).abs() < 1e-3 => 12,
+        _ if !(1e-9..1e15).contains(&load) => return format!("{load:.3e}"),
+        _ => (9 - load.log10().ceil().min(0.0) as i32) as usize,
+    };
     let text = format!("{load:.decimals$}");
     text.trim_end_matches('0').trim_end_matches('.').into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::load;
+
+    #[test]
+    fn a_load_has_the_digits_that_tell_it() {
+        for (value, shown) in [
+            (0.9, "0.9"),
+            (2.0 / 3.0, "0.666666667"),
+            (1.0 - 1e-11, "0.99999999999"),
+            (1.0, "1"),
+            (0.0008, "0.0008"),
+            (1.234_567_890_123e-5, "0.0000123456789"),
+            (2e-11, "2.000e-11"),
+            (1e-300, "1.000e-300"),
+            (12_345.5, "12345.5"),
+            (4e20, "4.000e20"),
+        ] {
+            assert_eq!(load(value), shown);
+        }
+    }
 }

@@ -1,9 +1,11 @@
 use super::Table;
 use crate::multiresource::simulator::Contender;
+use crate::simulation::sweep::Knows;
 
-/// The rules that have a name, with what each does.
+/// The rules that have a name, with what each does, may and knows.
 pub fn rules(width: usize) -> String {
-    let mut table = Table::new(["rule", "what it does"]).words(1).wrapping(1);
+    let header = ["rule", "preempts", "knows", "what it does"];
+    let mut table = Table::new(header).words(1).words(2).words(3).wrapping(3);
     for rule in Contender::rules() {
         let name = match &rule.parameter {
             Some(parameter) if !parameter.default.is_nan() => {
@@ -18,7 +20,19 @@ pub fn rules(width: usize) -> String {
         let meaning = rule.parameter.as_ref().map_or(String::new(), |p| {
             format!("; the number is {}, from {} to {}", p.what, p.least, p.most)
         });
-        table.row([name, format!("{}{meaning}{also}", rule.about)]);
+        let preempts = if rule.preempts { "yes" } else { "" };
+        let knows = match rule.knows {
+            Knows::Means => "",
+            Knows::Estimates => "estimates",
+            Knows::Sizes if rule.parameter.is_some() => "sizes; estimates above 1",
+            Knows::Sizes => "sizes",
+        };
+        table.row([
+            name,
+            preempts.into(),
+            knows.into(),
+            format!("{}{meaning}{also}", rule.about),
+        ]);
     }
     table.within(width)
 }

@@ -32,7 +32,7 @@ pub fn show(checked: &Checked, width: usize) -> String {
             );
         }
     }
-    text + "\n`synth check` derives its numbers anew, `synth simulate` tries to refute what it promises.\n"
+    text + "\n`synth check` tells what it derives anew, `synth simulate` tries to refute what it promises.\n"
 }
 
 /// What it is for.

@@ -29,7 +29,11 @@ pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement], width:
 
 /// What should be known of the run that claims are judged by, and why they are not.
 pub fn notes(simulated: &Simulated) -> Vec<String> {
-    let mut notes = Vec::new();
+    let knows = simulated.knows.words();
+    let mut notes: Vec<String> = knows
+        .map(|knows| format!("The rule {knows}."))
+        .into_iter()
+        .collect();
     notes.extend(simulated.unjudged.map(|why| match why {
         Unjudged::OtherWorkload => "The workload is not the one that the policy was made for: its claims are not judged.".into(),
         Unjudged::Interrupted => "Interrupted before the claims could be judged.".into(),
@@ -70,12 +74,16 @@ fn heading(workload: &Workload, run: &Run) -> String {
     );
     match run.health {
         Health::Settled => format!(
-            "{ending}: {scale}; warm-up of {} {unit} cut off (MSER-5)",
+            "{ending}: {scale}; warm-up of {} {unit} cut off",
             number(run.warm_up)
         ),
-        Health::Unsettled => format!(
-            "UNSETTLED ({ending}: {scale}): too short for a warm-up to be found, or beside the longest jobs, so no mean is given; allow more with --events or --time"
-        ),
+        Health::Unsettled => {
+            let why = run.unsettled.as_ref().map(|why| format!(" ({why})"));
+            format!(
+                "UNSETTLED ({ending}: {scale}): the run is too short for means{}; allow more with --events or --time",
+                why.unwrap_or_default()
+            )
+        }
         Health::Unstable => {
             let left: u64 = run.types.iter().map(|t| t.left).sum();
             let growing = run.types.iter().filter(|t| t.grows);

@@ -4,7 +4,7 @@
 use super::rules::{Parameter, RULES, Rule};
 use super::{Run, simulate};
 use crate::document::nearest;
-use crate::multiresource::artifact::{Family, each_family};
+use crate::multiresource::artifact::{Family, StaticQuickswapPolicy, each_family};
 use crate::multiresource::policy::{
     AdaptiveQuickswap, BalancedSplitting, BestFit, ConservativeBackfill, DivisorFilling,
     EasyBackfill, FamilyRule, Fcfs, FirstFit, LeastServersFirst, MaxWeight, MostServersFirst, Msfq,
@@ -12,6 +12,7 @@ use crate::multiresource::policy::{
     Unsuitable, Violation,
 };
 use crate::multiresource::workload::Workload;
+use crate::simulation::sweep::Knows;
 use crate::simulation::{Progress, Settings};
 
 /// Policies that can be simulated by name or from an artifact. What each does stands with the rule
@@ -163,6 +164,24 @@ impl Contender {
         own.map_or("", |rule| rule.name)
     }
 
+    /// Whether it is one of the rules by name that stop running jobs. Of a policy from an artifact the
+    /// artifact tells.
+    pub fn preempts(&self) -> bool {
+        let own = RULES.iter().find(|rule| rule.makes(self));
+        own.is_some_and(|rule| rule.preempts)
+    }
+
+    /// What the rule knows of jobs.
+    pub fn knows(&self) -> Knows {
+        let own = RULES.iter().find(|rule| rule.makes(self));
+        match self {
+            Contender::EasyBackfill(f) | Contender::ConservativeBackfill(f) if *f > 1.0 => {
+                Knows::Estimates
+            }
+            _ => own.map_or(Knows::Means, |rule| rule.knows),
+        }
+    }
+
     /// Whether the rule can serve this workload.
     ///
     /// # Errors
@@ -259,7 +278,7 @@ impl Contender {
 }
 
 fn static_quickswap(workload: &Workload, overlap: bool) -> StaticQuickswap {
-    StaticQuickswap::new(&StaticQuickswap::published(workload, overlap))
+    StaticQuickswap::new(&StaticQuickswapPolicy::published(workload, overlap))
 }
 
 /// What is done with a rule, whichever it is.
@@ -315,6 +334,36 @@ mod tests {
                 assert_eq!(Contender::parse(name).unwrap().name(), rule.name);
             }
         }
+    }
+
+    /// What a rule says of itself is what the simulator sees of it: on two types that fill three
+    /// servers, or share them, each rule that may preempts.
+    #[test]
+    fn rules_preempt_and_know_as_they_say() {
+        let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 4}}\njobs:
+  - {name: small, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
+  - {name: large, demand: {cpu: 4}, arrival_rate: .4, mean_size: 1}\n";
+        let workload = Workload::parse(text, "t").unwrap().workload;
+        let settings = Settings {
+            events: 20_000,
+            ..Settings::default()
+        };
+        for rule in Contender::rules() {
+            let contender = rule.with(None).unwrap();
+            let run = contender.simulate(&workload, &settings, |_| ()).unwrap();
+            assert_eq!(
+                run.own.counters.preemptions > 0,
+                contender.preempts(),
+                "{}",
+                rule.name
+            );
+            let needs = contender.online(&workload).unwrap().needs_sizes();
+            assert_eq!(needs, contender.knows() == Knows::Sizes, "{}", rule.name);
+        }
+        assert_eq!(
+            Contender::parse("easy:3").unwrap().knows(),
+            Knows::Estimates
+        );
     }
 
     #[test]

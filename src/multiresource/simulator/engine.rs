@@ -1,8 +1,8 @@
 use super::measures::Columns;
 use crate::multiresource::policy::{Counters, Violation};
 use crate::simulation::{
-    Arrival, ArrivalSource, BURST, CROWDED, Class, Measured, Recorder, Replication, Settings,
-    Stream, Streams,
+    Arrival, ArrivalSource, BURST, CROWDED, Class, Measured, Passed, Recorder, Replication,
+    Settings, Stream, Streams,
 };
 
 /// What jobs arrive at: one server, or all those of a fleet.
@@ -183,20 +183,22 @@ impl<S: Servers, A: ArrivalSource> Engine<S, A> {
     #[inline(always)]
     fn pass(&mut self, now: f64) {
         while now >= self.recorder.series.next_tick() {
-            self.tick();
+            self.tick(now);
         }
     }
 
+    /// Ticks up to the event at time `now`, until which nothing changes.
     #[cold]
-    fn tick(&mut self) {
+    fn tick(&mut self, now: f64) {
         let series = &mut self.recorder.series;
-        let (now, length) = (series.next_tick(), series.tick_length());
-        self.servers.advance(now);
+        let length = series.tick_length();
+        let Passed { count, at, closes } = series.pass(now);
+        self.servers.advance(at);
         for j in 0..self.columns.resources {
-            series.extra_mut()[self.columns.wasted(j)] += self.servers.wasted(j) * length;
+            series.extra_mut()[self.columns.wasted(j)] += self.servers.wasted(j) * length * count;
         }
-        if series.tick() {
-            self.close_bucket(now);
+        if closes {
+            self.close_bucket(at);
         }
     }
 

@@ -2,7 +2,9 @@
 
 use super::{Run, TypeResult};
 use crate::artifact::{Quantity as _, Side, Unmet};
-use crate::multiresource::artifact::{Artifact, Claim, Measure, MsrPolicy, Quantity, unmet};
+use crate::multiresource::artifact::{
+    Artifact, Claim, Family, Measure, MsrPolicy, Quantity, unmet,
+};
 use crate::multiresource::workload::Workload;
 use crate::simulation::{self, Estimate, Found, Health, Measuring, Threshold, Watch, judge_all};
 
@@ -97,6 +99,36 @@ impl Measuring<Quantity> for Judge<'_> {
             Measure::Nothing(_) => None,
         }
     }
+
+    fn excess(&self, claim: &Claim) -> Option<Vec<f64>> {
+        let types = self.workload.types();
+        let rate = |i: usize| types[i].arrival_rate();
+        let all: f64 = (0..types.len()).map(rate).sum();
+        let of_type = position(claim, self.workload);
+        let chosen = |i: usize| f64::from(u8::from(of_type.is_none_or(|t| t == i)));
+        // By Little's law of the numbers in system.
+        let weights: Vec<f64> = match claim.quantity.row().measure {
+            Measure::Number(Side::Equal | Side::AtMost) => (0..types.len()).map(chosen).collect(),
+            Measure::Response => {
+                let rate = of_type.map_or(all, rate);
+                (0..types.len()).map(|i| chosen(i) / rate).collect()
+            }
+            Measure::WeightedResponse => {
+                let shares = self.workload.load_shares();
+                let share = shares.into_iter().enumerate();
+                share.map(|(i, share)| share / rate(i)).collect()
+            }
+            _ => return None,
+        };
+        let most = claim.value + 2.0 * claim.half_width.unwrap_or(0.0);
+        let of_replication = |r: usize| {
+            let each = self.run.types.iter().zip(&weights);
+            let sum: Option<f64> = each.map(|(t, w)| Some(w * t.late.get(r)?)).sum();
+            Some(sum? / most)
+        };
+        let replications = self.run.types.first()?.late.len();
+        (0..replications).map(of_replication).collect()
+    }
 }
 
 impl Judge<'_> {
@@ -136,8 +168,23 @@ impl Judge<'_> {
             Some((_, found)) => (found.mean_number, found.completions),
             None => (run.mean_number, u64::MAX),
         };
-        let warm_up = run.warm_up * run.replications.len() as f64 / run.simulated_time;
-        found.settled(number, jobs, warm_up)
+        found.settled(number, jobs)
+    }
+}
+
+/// The policy under the conditions that its claims hold for.
+pub fn as_analysed(artifact: &Artifact, policy: &Family) -> Family {
+    let conditions = |c: &Claim| {
+        let own = &c.holds_for.own;
+        Some((own.backfill?, own.empty_slots?))
+    };
+    match (policy, artifact.claims.iter().find_map(conditions)) {
+        (Family::Msr(policy), Some((backfill, empty_slots))) => Family::Msr(MsrPolicy {
+            backfill,
+            empty_slots,
+            ..policy.clone()
+        }),
+        _ => policy.clone(),
     }
 }
 

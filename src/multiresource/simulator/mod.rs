@@ -17,7 +17,7 @@ mod server;
 
 pub use contender::{Contender, Failure, NameError};
 pub use fleet::{Alike, simulate_fleet, simulate_servers};
-pub use judge::{Judgement, judge, watches};
+pub use judge::{Judgement, as_analysed, judge, watches};
 pub use measures::{Measures, Offered, Run, TypeResult, classes};
 pub use rules::{Parameter, Rule};
 

@@ -3,6 +3,7 @@ use std::mem::discriminant;
 use super::Contender;
 use super::contender::NameError;
 use crate::multiresource::policy::Timers;
+use crate::simulation::sweep::Knows;
 
 /// A rule that can be asked for by name.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +14,10 @@ pub struct Rule {
     pub aliases: &'static [&'static str],
     /// What it does, in one line.
     pub about: &'static str,
+    /// Whether it stops running jobs.
+    pub preempts: bool,
+    /// What it knows of jobs, where its parameter is not given.
+    pub knows: Knows,
     /// The number that may follow its name and a colon.
     pub parameter: Option<Parameter>,
     make: fn(f64) -> Contender,
@@ -49,8 +54,24 @@ impl Rule {
             name,
             aliases: &[],
             about,
+            preempts: false,
+            knows: Knows::Means,
             parameter: None,
             make,
+        }
+    }
+
+    const fn preempting(self) -> Self {
+        Rule {
+            preempts: true,
+            ..self
+        }
+    }
+
+    const fn knowing_sizes(self) -> Self {
+        Rule {
+            knows: Knows::Sizes,
+            ..self
         }
     }
 
@@ -150,15 +171,17 @@ pub(super) const RULES: &[Rule] = &[
     Rule::new(
         "easy-backfill",
         Contender::EasyBackfill,
-        "first-fit behind the head of the queue, which is not delayed by its estimate; knows sizes",
+        "first-fit behind the head of the queue, which is not delayed by its estimate",
     )
+    .knowing_sizes()
     .alias(&["easy"])
     .parameter(INFLATION, 1.0, 1.0),
     Rule::new(
         "conservative-backfill",
         Contender::ConservativeBackfill,
-        "every job has a reservation that no later one may delay; knows sizes",
+        "every job has a reservation that no later one may delay",
     )
+    .knowing_sizes()
     .alias(&["conservative"])
     .parameter(INFLATION, 1.0, 1.0),
     Rule::new(
@@ -175,29 +198,35 @@ pub(super) const RULES: &[Rule] = &[
     Rule::new(
         "max-weight",
         |_| Contender::MaxWeight,
-        "preempts; the schedule of most weight, each job weighing as many jobs as there are of its type",
+        "the schedule of most weight, each job weighing as many jobs as there are of its type",
     )
+    .preempting()
     .alias(&["max-weight-capped"]),
     Rule::new(
         "max-weight-uncapped",
         |_| Contender::MaxWeightUncapped,
-        "preempts; the same over all schedules, also such as there are no jobs for",
-    ),
+        "the same over all schedules, also such as there are no jobs for",
+    )
+    .preempting(),
     Rule::new(
         "server-filling",
         |_| Contender::ServerFilling,
-        "preempts; of the oldest jobs that fill all servers, those that need most; one resource",
-    ),
+        "of the oldest jobs that fill all servers, those that need most; one resource",
+    )
+    .preempting(),
     Rule::new(
         "divisor-filling",
         |_| Contender::DivisorFilling,
-        "preempts; of the k oldest jobs some that fill all servers; each need must divide k",
-    ),
+        "of the k oldest jobs some that fill all servers; each need must divide k",
+    )
+    .preempting(),
     Rule::new(
         "server-filling-srpt",
         |_| Contender::ServerFillingSrpt,
-        "server-filling by least need times remaining size; knows sizes; one resource",
-    ),
+        "server-filling by least need times remaining size; one resource",
+    )
+    .preempting()
+    .knowing_sizes(),
     Rule::new(
         "msfq",
         |l| Contender::Msfq(threshold(l)),

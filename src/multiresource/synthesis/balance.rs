@@ -2,9 +2,11 @@
 
 use super::Options;
 use super::exact::{self, Settled};
-use crate::multiresource::artifact::{BalanceRecord, CertificateRecord, Mix, RelaxedRecord};
+use crate::multiresource::artifact::{
+    BalanceRecord, CertificateRecord, Mix, SearchNode, SearchRecord,
+};
 use crate::multiresource::program::{
-    self, Balanced, Balancing, Certificate, Exact, ProgramError, Relaxed, Solution,
+    self, Balanced, Balancing, Certificate, Exact, ProgramError, Solution, Tree,
 };
 use crate::multiresource::workload::Workload;
 
@@ -59,7 +61,7 @@ fn record(certificate: &Certificate) -> CertificateRecord {
         prices: certificate.prices.clone(),
         resource_prices: certificate.resource_prices.clone(),
         bound: certificate.bound,
-        relaxed: certificate.relaxed.as_ref().map(relaxed_record),
+        search: certificate.tree.as_ref().map(search_record),
         gap: certificate.gap(),
         proven: certificate.proven(),
         exact: None,
@@ -68,10 +70,21 @@ fn record(certificate: &Certificate) -> CertificateRecord {
     }
 }
 
-pub(super) fn relaxed_record(relaxed: &Relaxed) -> RelaxedRecord {
-    RelaxedRecord {
-        whole: relaxed.whole.clone(),
-        prices: relaxed.prices.clone(),
+/// The tree with each branch before the two nodes below it, the one with fewer jobs first.
+pub(super) fn search_record(tree: &Tree) -> SearchRecord {
+    let mut nodes = Vec::with_capacity(tree.nodes.len());
+    let mut open = vec![0];
+    while let Some(at) = open.pop() {
+        let node = &tree.nodes[at];
+        open.extend(node.branch.iter().flat_map(|b| b.children.iter().rev()));
+        nodes.push(SearchNode {
+            prices: node.prices.clone(),
+            branch: node.branch.map(|b| (b.job_type, b.most)),
+        });
+    }
+    SearchRecord {
+        types: tree.types.clone(),
+        nodes,
     }
 }
 
@@ -85,5 +98,6 @@ fn evidence(balancing: &Balancing, balanced: &Balanced) -> BalanceRecord {
         proven: balanced.proven(),
         prices: balanced.prices.clone(),
         resource_prices: balanced.resource_prices.clone(),
+        search: balanced.tree.as_ref().map(search_record),
     }
 }

@@ -1,9 +1,9 @@
 //! What is known of a policy, each number with its method and the conditions it holds under.
 
-use super::{Options, SynthesisError, all_exponential, queue_assumptions};
+use super::{Options, SynthesisError, queue_assumptions};
 use crate::artifact::{SizeLaw, Subject};
 use crate::ctmc::Survival;
-use crate::multiresource::analysis::{AnalysisError, TypeLaw, TypeQueue};
+use crate::multiresource::analysis::{AnalysisError, Cost, TypeLaw, TypeQueue};
 use crate::multiresource::artifact::{
     Claim, Conditions, HoldsFor, Method, MsrPolicy, PERCENTILES, Preemption, Quantity,
 };
@@ -14,20 +14,23 @@ use crate::multiresource::workload::{JobType, Workload};
 /// Work that goes into the laws of all types at effort 1, roughly in nanoseconds.
 const LAWS: f64 = 1e10;
 
+/// The part of it that goes into those of some types, where all are out of reach.
+const SOME: f64 = 0.1;
+
 /// Operations that go into the percentiles of one type at effort 1.
 const SURVIVAL: f64 = 5e8;
 
 /// A number of jobs is claimed that is exceeded at most this fraction of the time.
 const RARE: f64 = 0.01;
 
-/// All claims; and where the exact means are out of reach, why.
+/// All claims; and of each type whose exact mean is out of reach, why.
 pub(super) fn claims(
     workload: &Workload,
     options: &Options,
     policy: &MsrPolicy,
     modulation: &Modulation,
     solution: &Solution,
-) -> Result<(Vec<Claim>, Option<AnalysisError>), SynthesisError> {
+) -> Result<(Vec<Claim>, Vec<AnalysisError>), SynthesisError> {
     let mut claims = Claims {
         workload,
         options,
@@ -41,14 +44,7 @@ pub(super) fn claims(
         claims.push(Quantity::Load, None, load, method, &HoldsFor::default());
     }
     claims.chain();
-    let out_of_reach = match claims.exact_queues() {
-        Ok(()) => None,
-        Err(error @ AnalysisError::Unstable { .. }) => return Err(error.into()),
-        Err(error) => {
-            claims.bounds();
-            Some(error)
-        }
-    };
+    let out_of_reach = claims.queues()?;
     Ok((claims.all, out_of_reach))
 }
 
@@ -127,48 +123,96 @@ impl Claims<'_> {
         TypeQueue::new(self.workload, self.modulation, self.policy.preemption, i)
     }
 
-    /// Means, rare numbers and percentiles of all types; none where one type is out of reach.
-    fn exact_queues(&mut self) -> Result<(), AnalysisError> {
-        let types = self.workload.types().len();
-        let budget = self.options.effort * LAWS;
-        let work: f64 = (0..types).map(|i| self.type_queue(i).work()).sum();
-        let each = if work <= budget { f64::INFINITY } else { 0.0 };
-        let mut claims = Vec::new();
-        let mut total = 0.0;
-        let mut weighted = 0.0;
-        let shares = self.workload.load_shares();
-        for (i, share) in shares.iter().enumerate() {
-            let queue = self.type_queue(i);
-            let kind = &self.workload.types()[i];
-            let holds_for = &self.assumptions(std::slice::from_ref(kind));
-            let law = queue.law(each)?;
-            let number = match &law {
-                Some(law) => law.mean_number,
-                None => queue.mean_number(each)?,
-            };
-            let response = number / kind.arrival_rate();
-            (total, weighted) = (total + number, weighted + share * response);
-            for (quantity, value) in [
-                (Quantity::MeanNumber, number),
-                (Quantity::MeanResponse, response),
-            ] {
-                claims.push(self.claim(quantity, Some(i), value, Method::ExactQbd, holds_for));
-            }
-            if let Some(law) = &law {
-                claims.extend(self.distribution(i, &queue, law, holds_for));
+    /// Means, rare numbers and percentiles of each type, or bounds where these are out of reach; and
+    /// what follows for all types. Returns what was out of reach.
+    fn queues(&mut self) -> Result<Vec<AnalysisError>, SynthesisError> {
+        let budgets = self.budgets();
+        let (mut out_of_reach, mut numbers) = (Vec::new(), Vec::new());
+        for (i, budget) in budgets.into_iter().enumerate() {
+            match self.exact_queue(i, budget) {
+                Ok(number) => numbers.push(Some(number)),
+                Err(error @ AnalysisError::Unstable { .. }) => return Err(error.into()),
+                Err(error) => {
+                    numbers.push(self.bounds(i));
+                    out_of_reach.push(error);
+                }
             }
         }
-        let response = total / self.workload.total_arrival_rate();
-        let holds_for = &self.assumptions(self.workload.types());
-        for (quantity, value) in [
-            (Quantity::MeanNumber, total),
-            (Quantity::MeanResponse, response),
-            (Quantity::WeightedResponse, weighted),
-        ] {
-            claims.push(self.claim(quantity, None, value, Method::ExactQbd, holds_for));
+        let numbers: Option<Vec<f64>> = numbers.into_iter().collect();
+        if let Some(numbers) = numbers {
+            self.totals(&Cost { numbers }, out_of_reach.is_empty());
+        }
+        Ok(out_of_reach)
+    }
+
+    /// The work that each type may take: any, if that of all types is within the effort; else for
+    /// those that are cheapest.
+    fn budgets(&self) -> Vec<f64> {
+        let works: Vec<f64> = (0..self.workload.types().len())
+            .map(|i| self.type_queue(i).work())
+            .collect();
+        let mut order: Vec<usize> = (0..works.len()).collect();
+        order.sort_by(|a, b| works[*a].total_cmp(&works[*b]));
+        let all = self.options.effort * LAWS;
+        let mut left = match works.iter().sum::<f64>() <= all {
+            true => all,
+            false => SOME * all,
+        };
+        let mut budgets = vec![0.0; works.len()];
+        for i in order {
+            left -= works[i];
+            if left >= 0.0 {
+                budgets[i] = f64::INFINITY;
+            }
+        }
+        budgets
+    }
+
+    /// The mean number of type i, claimed with what else its queue says.
+    fn exact_queue(&mut self, i: usize, budget: f64) -> Result<f64, AnalysisError> {
+        let kind = &self.workload.types()[i];
+        let holds_for = &self.assumptions(std::slice::from_ref(kind));
+        let queue = self.type_queue(i);
+        let law = queue.law(budget)?;
+        let number = match &law {
+            Some(law) => law.mean_number(),
+            None => queue.mean_number(budget)?,
+        };
+        let values = [
+            (Quantity::MeanNumber, number),
+            (Quantity::MeanResponse, number / kind.arrival_rate()),
+        ];
+        let exact = Method::ExactQbd;
+        let mut claims = values
+            .map(|(q, v)| self.claim(q, Some(i), v, exact, holds_for))
+            .to_vec();
+        if let Some(law) = law {
+            claims.extend(self.distribution(i, &queue, law, holds_for));
         }
         self.all.extend(claims);
-        Ok(())
+        Ok(number)
+    }
+
+    /// What the mean numbers of the types say of all jobs; an approximation where one of them is.
+    fn totals(&mut self, cost: &Cost, exact: bool) {
+        let response = cost.mean_response(self.workload);
+        if !exact {
+            let approximate = &self.approximate();
+            let method = Method::ApproximationQueueLength;
+            self.push(Quantity::MeanResponse, None, response, method, approximate);
+            return;
+        }
+        let holds_for = &self.assumptions(self.workload.types());
+        for (quantity, value) in [
+            (Quantity::MeanNumber, cost.numbers.iter().sum()),
+            (Quantity::MeanResponse, response),
+            (
+                Quantity::WeightedResponse,
+                cost.weighted_response(self.workload),
+            ),
+        ] {
+            self.push(quantity, None, value, Method::ExactQbd, holds_for);
+        }
     }
 
     /// A number that is rarely exceeded, and percentiles of the response time.
@@ -176,7 +220,7 @@ impl Claims<'_> {
         &self,
         i: usize,
         queue: &TypeQueue<'_>,
-        law: &TypeLaw,
+        law: TypeLaw,
         holds_for: &HoldsFor,
     ) -> Vec<Claim> {
         let claim =
@@ -202,49 +246,40 @@ impl Claims<'_> {
         claims
     }
 
-    /// Theorem 8 and section 6.4, where nothing better is within reach.
-    fn bounds(&mut self) {
-        let staged = self.policy.preemption != Preemption::None && !all_exponential(self.workload);
-        if staged {
-            // The bounds are for exponential sizes, and preemption lets other laws in.
-            return;
+    /// Theorem 8 and section 6.4 for type i; the approximation. They are for exponential sizes, and
+    /// preemption lets other laws in: `None` for these.
+    fn bounds(&mut self, i: usize) -> Option<f64> {
+        let kind = &self.workload.types()[i];
+        if self.policy.preemption != Preemption::None && !kind.size().is_exponential() {
+            return None;
         }
-        let mut total = 0.0;
-        let approximate = &HoldsFor {
+        let bounds = self.type_queue(i).bounds();
+        let bounded = &self.assumptions(std::slice::from_ref(kind));
+        // Those that serve are there, too.
+        let least = bounds.lower.max(kind.offered_load());
+        let (approximation, bound) = (
+            Method::ApproximationQueueLength,
+            Method::BoundRelativeCompletions,
+        );
+        let (mean, at_least, at_most) = (
+            Quantity::MeanNumber,
+            Quantity::MeanNumberAtLeast,
+            Quantity::MeanNumberAtMost,
+        );
+        let approximate = &self.approximate();
+        let middle = bounds.approximation;
+        self.push(mean, Some(i), middle, approximation, approximate);
+        self.push(at_least, Some(i), least, bound, bounded);
+        self.push(at_most, Some(i), bounds.upper, bound, bounded);
+        Some(middle)
+    }
+
+    /// What an approximation holds for.
+    fn approximate(&self) -> HoldsFor {
+        HoldsFor {
             own: Conditions::analysed(),
             ..HoldsFor::default()
-        };
-        let approximation = Method::ApproximationQueueLength;
-        for (i, kind) in self.workload.types().iter().enumerate() {
-            let bounds = self.type_queue(i).bounds();
-            let bounded = &self.assumptions(std::slice::from_ref(kind));
-            total += bounds.approximation;
-            // Those that serve are there, too.
-            let least = bounds.lower.max(kind.offered_load());
-            let bound = Method::BoundRelativeCompletions;
-            let (mean, at_least, at_most) = (
-                Quantity::MeanNumber,
-                Quantity::MeanNumberAtLeast,
-                Quantity::MeanNumberAtMost,
-            );
-            self.push(
-                mean,
-                Some(i),
-                bounds.approximation,
-                approximation,
-                approximate,
-            );
-            self.push(at_least, Some(i), least, bound, bounded);
-            self.push(at_most, Some(i), bounds.upper, bound, bounded);
         }
-        let response = total / self.workload.total_arrival_rate();
-        self.push(
-            Quantity::MeanResponse,
-            None,
-            response,
-            approximation,
-            approximate,
-        );
     }
 
     /// What is assumed where the queues of these types are analysed.

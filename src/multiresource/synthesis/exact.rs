@@ -6,11 +6,14 @@ use num_traits::One;
 use super::Options;
 use crate::multiresource::artifact::{ExactRecord, Fraction, MOST_DIGITS, Preemption, Proven};
 use crate::multiresource::modulation;
-use crate::multiresource::program::{self, Exact, LOAD_MARGIN, ProgramError, Solution, nearest};
-use crate::multiresource::workload::{JobType, Resource, Workload};
+use crate::multiresource::program::{
+    self, Exact, Knapsack, LOAD_MARGIN, ProgramError, Solution, nearest,
+};
+use crate::multiresource::schedule::Packing;
+use crate::multiresource::workload::Workload;
 
-/// The exact proof may take 1/SHARE of the program's nodes.
-const SHARE: u64 = 10;
+/// Nodes that the exact proof may take.
+const NODES: u64 = 2_000_000;
 
 /// A solved program; the doubles are the nearest to the fractions where there are any.
 pub(super) struct Settled {
@@ -34,9 +37,9 @@ pub(super) enum Standing {
 impl Settled {
     pub fn new(workload: &Workload, options: &Options) -> Result<Self, ProgramError> {
         let Settled { mut solution, .. } = Settled::in_doubles(workload, options)?;
-        let exact = program::exact(workload, &solution, options.limits.nodes / SHARE).ok();
+        let exact = program::exact(workload, &solution, NODES).ok();
         if let Some(exact) = &exact {
-            adopt(workload, exact, &mut solution);
+            adopt(workload, exact, &mut solution)?;
         }
         Ok(Settled { solution, exact })
     }
@@ -70,36 +73,29 @@ impl Settled {
 }
 
 /// Makes the doubles the nearest to the fractions.
-fn adopt(workload: &Workload, exact: &Exact, solution: &mut Solution) {
+fn adopt(workload: &Workload, exact: &Exact, solution: &mut Solution) -> Result<(), ProgramError> {
     solution.mix = exact.mix();
     let certificate = &mut solution.certificate;
     certificate.load = nearest(&exact.load);
-    let Ok(prices) = &exact.proof else { return };
+    let Ok(prices) = &exact.proof else {
+        return Ok(());
+    };
     // Prices in doubles that have proved the load are as good, and nearer to those of the program.
     if !certificate.proven() {
         certificate.prices = prices.of_types.iter().map(nearest).collect();
         certificate.resource_prices = covering(workload, &certificate.prices);
-        certificate.relaxed = None;
+        certificate.tree = None;
     }
     certificate.bound = certificate.load;
+    Ok(())
 }
 
-/// Prices of the resources' units at which every job costs its value `y_i/b_i` at least: all
-/// resources of the server are worth the same.
+/// Prices of the resources' units at which every job costs its value `y_i/b_i` at least, and the server
+/// as little as can be.
 fn covering(workload: &Workload, prices: &[f64]) -> Vec<f64> {
-    let share = |job_type: &JobType| -> f64 {
-        let pairs = job_type.units().iter().zip(workload.resources());
-        let shares = pairs.filter(|(d, _)| **d > 0);
-        shares.map(|(d, r)| *d as f64 / r.units() as f64).sum()
-    };
-    let worth = |(job_type, y): (&JobType, &f64)| y / job_type.offered_load() / share(job_type);
-    let pairs = workload.types().iter().zip(prices);
-    let dearest = pairs.map(worth).fold(0.0, f64::max);
-    let of_unit = |r: &Resource| match r.units() {
-        0 => 0.0,
-        units => dearest / units as f64,
-    };
-    workload.resources().iter().map(of_unit).collect()
+    let pairs = prices.iter().zip(workload.types());
+    let values: Vec<f64> = pairs.map(|(y, t)| y / t.offered_load()).collect();
+    Knapsack::new(&Packing::new(workload), &values).resource_prices()
 }
 
 /// The fractions as an artifact carries them; `None` where they are too long.
@@ -145,7 +141,7 @@ mod tests {
         };
         let mut solution = program::solve(&workload, &limits).unwrap();
         assert!(!solution.certificate.proven());
-        adopt(&workload, &exact, &mut solution);
+        adopt(&workload, &exact, &mut solution).unwrap();
         let certificate = &solution.certificate;
         assert!(certificate.proven() && certificate.gap() == 0.0);
         let prices: Vec<f64> = exact.proof.unwrap().of_types.iter().map(nearest).collect();
@@ -153,7 +149,7 @@ mod tests {
         for (job_type, y) in workload.types().iter().zip(&prices) {
             let pairs = job_type.units().iter().zip(&certificate.resource_prices);
             let cost: f64 = pairs.map(|(d, w)| *d as f64 * w).sum();
-            assert!(cost >= y / job_type.offered_load() * (1.0 - 1e-15));
+            assert!(cost >= y / job_type.offered_load() * (1.0 - 1e-12));
         }
     }
 }

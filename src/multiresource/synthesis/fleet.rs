@@ -254,7 +254,7 @@ fn certificate_record(certificate: &FleetCertificate) -> FleetCertificateRecord 
     let shapes = certificate.servers.iter().map(|server| ShapeWorth {
         resource_prices: server.resource_prices.clone(),
         worth: server.worth,
-        relaxed: server.relaxed.as_ref().map(balance::relaxed_record),
+        search: server.tree.as_ref().map(balance::search_record),
     });
     FleetCertificateRecord {
         load: certificate.load,
@@ -290,7 +290,7 @@ fn of_shape(
     });
     let prices: Vec<f64> = prices.collect();
     let by_fleet = match prices.iter().any(|y| *y > 0.0) {
-        true => Some(Certificate::of_mix(workload, &mix, &prices, FIRST_LOOK)?),
+        true => Some(Certificate::of_mix(workload, &mix, &prices, FIRST_LOOK)),
         false => None,
     };
     let certificate = match by_fleet.filter(Certificate::proven) {

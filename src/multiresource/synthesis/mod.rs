@@ -14,7 +14,7 @@ pub use choice::{ChoiceError, ChoiceOptions, Chosen, Families, Stage, choose, to
 pub use fleet::{
     FleetOutcome, FleetOverload, FleetSynthesis, OneOf, choose_fleet, synthesize_fleet,
 };
-pub use msfq::{MsfqOutlook, MsfqRow};
+pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable};
 pub use sweep::{SweepPoint, sweep};
 pub use tuning::{Outlook, RouteOption};
 
@@ -116,8 +116,8 @@ pub struct Synthesis {
     pub fluid: Fluid,
     /// The routes that were considered.
     pub routes: Vec<RouteOption>,
-    /// Why there are bounds in place of exact means, where there are.
-    pub out_of_reach: Option<AnalysisError>,
+    /// Of each type that has bounds in place of an exact mean, why.
+    pub out_of_reach: Vec<AnalysisError>,
 }
 
 impl Synthesis {
@@ -201,8 +201,7 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
     }
     let solved = Solved::new(workload, options, settled)?;
     let (mut made, modulation) = of_solution(workload, options, solved)?;
-    let what_if = what_if::what_if(workload, options, &made.policy, &modulation, &made.solution)?;
-    made.artifact.provenance.servers[0].what_if = Some(what_if);
+    add_what_if(workload, options, &mut made, &modulation)?;
     Ok(Outcome::Policy(Box::new(made)))
 }
 
@@ -221,11 +220,24 @@ fn again(
     };
     let (mut made, modulation) = of_solution(workload, options, solved)?;
     if asked {
-        let what_if =
-            what_if::what_if(workload, options, &made.policy, &modulation, &made.solution)?;
-        made.artifact.provenance.servers[0].what_if = Some(what_if);
+        add_what_if(workload, options, &mut made, &modulation)?;
     }
     Ok(made)
+}
+
+/// What a change of the workload or of the server would do.
+fn add_what_if(
+    workload: &Workload,
+    options: &Options,
+    made: &mut Synthesis,
+    modulation: &Modulation,
+) -> Result<(), SynthesisError> {
+    let (policy, solution) = (&made.policy, &made.solution);
+    let least = made.server().certificate.mix.as_ref();
+    let known = least.map_or(&policy.schedules, |mix| &mix.schedules);
+    let what_if = what_if::what_if(workload, options, policy, modulation, solution, known)?;
+    made.artifact.provenance.servers[0].what_if = Some(what_if);
+    Ok(())
 }
 
 /// The policy for a solved program of load below 1, and its chain; without the what-if answers.

@@ -16,19 +16,36 @@ pub struct MsfqOutlook {
     weights: [f64; 2],
 }
 
+/// MSFQ by its threshold.
+#[derive(Clone, Debug)]
+pub struct MsfqTable {
+    /// The least and the largest threshold, powers of 2 between them, and ℓ*.
+    pub rows: Vec<MsfqRow>,
+    /// Whether ℓ* is the best of all thresholds, and not of some.
+    pub is_complete: bool,
+    /// Why thresholds that were looked at have no means, if there are such: each reason once.
+    pub unknown: Vec<MsfqError>,
+}
+
 /// Means under one threshold.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct MsfqRow {
     /// ℓ.
     pub threshold: usize,
     /// Whether it is ℓ*.
     pub is_best: bool,
-    /// The objective, exactly \[time\].
-    pub value: f64,
-    /// Mean response times of light and of heavy jobs, exactly \[time\].
-    pub response: [f64; 2],
+    /// Mean response times of light and of heavy jobs, exactly \[time\]; none where they are not certain.
+    pub response: Option<[f64; 2]>,
     /// The objective by the Quickswap paper's approximation \[time\]; none where that is not valid.
     pub approximation: Option<f64>,
+}
+
+/// Thresholds that were looked at.
+struct Looked {
+    most: usize,
+    /// Those with certain means.
+    known: Vec<(usize, MsfqMeans)>,
+    unknown: Vec<MsfqError>,
 }
 
 impl MsfqOutlook {
@@ -72,61 +89,92 @@ impl MsfqOutlook {
         self.weights[0] * response[0] + self.weights[1] * response[1]
     }
 
-    /// ℓ* with its means. All thresholds of up to 64 servers are looked at; of more, powers of 2, and
-    /// from the best of these on ever smaller steps, as if there were one minimum.
-    pub fn best(&self) -> Option<(usize, MsfqMeans)> {
-        let most = self.system.servers as usize - 1;
-        let value = |l: usize| {
-            let means = self.queue(l).ok()?.means().ok()?;
-            Some((l, means))
-        };
-        let least = |a: &(usize, MsfqMeans), b: &(usize, MsfqMeans)| {
-            self.value(a.1.response)
-                .total_cmp(&self.value(b.1.response))
-        };
-        if most < 64 {
-            return (0..=most).filter_map(value).min_by(least);
-        }
-        let powers = (0..usize::BITS).map(|p| 1 << p).take_while(|l| *l < most);
-        let mut best = [0, most]
-            .into_iter()
-            .chain(powers)
-            .filter_map(value)
-            .min_by(least)?;
-        let mut step = best.0 / 4;
-        while step > 0 {
-            let around = [best.0 - step, (best.0 + step).min(most)];
-            best = around
-                .into_iter()
-                .filter_map(value)
-                .chain([best])
-                .min_by(least)?;
-            step /= 2;
-        }
-        Some(best)
+    /// ℓ*, the best of the thresholds whose means are certain. All thresholds of up to 64 servers are
+    /// looked at; of more, powers of 2, and from the best of these on ever smaller steps, as if there were
+    /// one minimum.
+    pub fn best(&self) -> Option<usize> {
+        self.look().best(self)
     }
 
-    /// Means under the least and the largest threshold, powers of 2 between them, and ℓ*. Thresholds
-    /// without a steady state are left out.
-    pub fn table(&self) -> Vec<MsfqRow> {
-        let best = self.best().map(|(l, _)| l);
+    fn look(&self) -> Looked {
         let most = self.system.servers as usize - 1;
-        let powers = (0..32).map(|p| 1_usize << p).take_while(|l| *l < most);
-        let mut shown: Vec<usize> = [0, most].into_iter().chain(powers).chain(best).collect();
-        shown.sort_unstable();
-        shown.dedup();
-        let row = |threshold| {
-            let queue = self.queue(threshold).ok()?;
-            let response = queue.means().ok()?.response;
-            let guess = queue.approximation();
-            Some(MsfqRow {
-                threshold,
-                is_best: Some(threshold) == best,
-                value: self.value(response),
-                response,
-                approximation: guess.map(|means| self.value(means.response)),
-            })
+        let mut looked = Looked {
+            most,
+            known: Vec::new(),
+            unknown: Vec::new(),
         };
-        shown.into_iter().filter_map(row).collect()
+        if most < 64 {
+            (0..=most).for_each(|l| looked.at(self, l));
+            return looked;
+        }
+        shown(most).for_each(|l| looked.at(self, l));
+        let mut step = looked.best(self).map_or(0, |l| l / 4);
+        while let Some(l) = looked.best(self).filter(|_| step > 0) {
+            looked.at(self, l - step);
+            looked.at(self, (l + step).min(most));
+            step /= 2;
+        }
+        looked
+    }
+
+    /// MSFQ by its threshold.
+    pub fn table(&self) -> MsfqTable {
+        let looked = self.look();
+        let best = looked.best(self);
+        let mut thresholds: Vec<usize> = shown(looked.most).chain(best).collect();
+        thresholds.sort_unstable();
+        thresholds.dedup();
+        let row = |threshold: usize| MsfqRow {
+            threshold,
+            is_best: Some(threshold) == best,
+            response: looked.means(threshold).map(|means| means.response),
+            approximation: self.approximation(threshold),
+        };
+        MsfqTable {
+            rows: thresholds.into_iter().map(row).collect(),
+            is_complete: looked.known.len() == looked.most + 1,
+            unknown: looked.unknown,
+        }
+    }
+
+    fn approximation(&self, threshold: usize) -> Option<f64> {
+        let guess = self.queue(threshold).ok()?.approximation()?;
+        Some(self.value(guess.response))
+    }
+}
+
+/// The least and the largest threshold, and powers of 2 between them.
+fn shown(most: usize) -> impl Iterator<Item = usize> {
+    let powers = (0..usize::BITS).map(|p| 1 << p);
+    [0, most]
+        .into_iter()
+        .chain(powers.take_while(move |l| *l < most))
+}
+
+impl Looked {
+    fn at(&mut self, outlook: &MsfqOutlook, threshold: usize) {
+        if self.means(threshold).is_some() {
+            return;
+        }
+        let queue = outlook.queue(threshold);
+        match queue.and_then(|queue| queue.means()) {
+            Ok(means) => self.known.push((threshold, means)),
+            Err(why) if !self.unknown.contains(&why) => self.unknown.push(why),
+            Err(_) => {}
+        }
+    }
+
+    fn means(&self, threshold: usize) -> Option<&MsfqMeans> {
+        let found = self.known.iter().find(|(l, _)| *l == threshold);
+        found.map(|(_, means)| means)
+    }
+
+    fn best(&self, outlook: &MsfqOutlook) -> Option<usize> {
+        let value = |(_, means): &&(usize, MsfqMeans)| outlook.value(means.response);
+        let least = self
+            .known
+            .iter()
+            .min_by(|a, b| value(a).total_cmp(&value(b)));
+        least.map(|(l, _)| *l)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::multiresource::artifact::{Claim, Method, Quantity, Subject, Unmet, unmet};
+use crate::multiresource::program;
 
 fn model(name: &str) -> Workload {
     let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
@@ -209,7 +210,8 @@ fn bounds_take_over_where_exact_means_are_out_of_reach() {
         ..Options::new(Preemption::None)
     };
     let bounded = made(&workload, &options);
-    let why = bounded.out_of_reach.as_ref().unwrap().to_string();
+    assert_eq!(bounded.out_of_reach.len(), 3);
+    let why = bounded.out_of_reach[0].to_string();
     assert!(why.contains("phases and about"), "{why}");
     for job_type in workload.types() {
         let of = |made, quantity| claim(made, quantity, Some(job_type.name())).unwrap();
@@ -445,4 +447,59 @@ fn too_many_jobs_to_drain_are_refused() {
         error.to_string().contains("full preemption has none"),
         "{error}"
     );
+}
+
+/// Where a setup takes a ten thousandth of a time unit, thousands of switches in a mean size pay: the
+/// rate taken is the best of all that were looked at, and the policy checks.
+#[test]
+fn thousands_of_switches_a_job_are_taken_where_they_pay() {
+    let workload = parsed(
+        "7.5",
+        &[
+            "name: long, demand: {cpu: .75}, arrival_rate: .0008, mean_size: 60",
+            "name: short, demand: {cpu: 1.875}, arrival_rate: 1.8, mean_size: 1",
+        ],
+    );
+    let options = Options {
+        setup_rate: Some(1e4),
+        ..Options::new(Preemption::Setup)
+    };
+    let made = made(&workload, &options);
+    made.artifact.check().unwrap();
+    let tuning = made.server().making.tuning.as_ref().unwrap();
+    let curve = tuning.curve.iter();
+    let (low, high) = (tuning.curve[0], tuning.curve[tuning.curve.len() - 1]);
+    let least = curve.map(|point| point.value).fold(f64::INFINITY, f64::min);
+    let taken = claim(&made, Quantity::MeanResponse, None).unwrap().value;
+    assert!(taken <= least * (1.0 + 1e-9), "{taken} {least}");
+    // It was looked for on both sides.
+    let rate = made.policy.switching_rate;
+    assert!(low.switching_rate < 0.1 * rate && rate < 0.5 * high.switching_rate);
+    assert!(rate > 1e3, "{rate}");
+}
+
+/// Without a proof either load may be the higher one; but what fits a server fits a larger one.
+#[test]
+fn a_larger_server_has_no_higher_load() {
+    let limits = Limits {
+        time: std::time::Duration::ZERO,
+        ..Limits::default()
+    };
+    let sound = program::solve(&model("vms"), &Limits::default()).unwrap();
+    for known in [sound.mix.schedules, Vec::new()] {
+        let options = Options {
+            limits: limits.clone(),
+            known,
+            ..Options::new(Preemption::Full)
+        };
+        let made = made(&model("vms"), &options);
+        let server = made.server();
+        let what_if = server.making.what_if.as_ref().unwrap();
+        assert!(!what_if.more_resource.is_empty());
+        for more in &what_if.more_resource {
+            let (larger, now) = (more.load, server.certificate.load);
+            assert!(larger <= now * (1.0 + 1e-12), "{larger} {now}");
+        }
+        made.artifact.check().unwrap();
+    }
 }

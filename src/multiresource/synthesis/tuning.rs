@@ -24,9 +24,6 @@ const CURVE: [f64; 13] = [
     0.03, 0.06, 0.12, 0.25, 0.4, 0.6, 0.8, 1.25, 1.6, 2.5, 4.0, 8.0, 16.0,
 ];
 
-/// The most switches in a mean job size that are tried.
-const MOST_SWITCHES: f64 = 1e3;
-
 /// The search ends where a step of 1 in ln α gains relatively less than this.
 const FLAT: f64 = 1e-4;
 
@@ -168,9 +165,11 @@ impl<'a> RateSearch<'a> {
         }
     }
 
-    /// The best rate is sought below it: beyond a thousand switches a job there is no gain.
+    /// The best rate is sought below it. How many switches a job are worth their cost is not known
+    /// beforehand: where setups are short and types differ much in size, thousands are.
     fn ceiling(&self) -> f64 {
-        self.largest.min(MOST_SWITCHES / mean_size(self.workload))
+        self.largest
+            .min(super::RATES.end() / mean_size(self.workload))
     }
 
     /// Switching rates around the best that is predicted, all stable.

@@ -8,11 +8,15 @@ use crate::multiresource::artifact::{
     Crossing, MoreArrivals, MoreResource, MsrPolicy, Preemption, WhatIf,
 };
 use crate::multiresource::modulation::Modulation;
-use crate::multiresource::program::Solution;
+use crate::multiresource::program::{Limits, Solution};
+use crate::multiresource::schedule::Schedule;
 use crate::multiresource::workload::{JobType, Workload};
 
 /// Work that goes into these answers at effort 1, roughly in nanoseconds.
 const WHAT_IF: f64 = 1e9;
+
+/// A program for a larger server is an answer beside others: its load need not be proven.
+const LONGER: usize = 1;
 
 /// Exact evaluations that a coarse tuning of all routes takes, and those that a root takes.
 const TUNING: f64 = 60.0;
@@ -21,14 +25,23 @@ const ROOT: f64 = 12.0;
 /// ln α is found this well where only the objective's value counts, which is flat there.
 const COARSE: f64 = 1e-2;
 
-/// Answers what can be answered within the effort; what is left out is absent.
+/// Answers what can be answered within the effort; what is left out is absent. `known` are the
+/// schedules of the mix with the least load.
 pub(super) fn what_if(
     workload: &Workload,
     options: &Options,
     policy: &MsrPolicy,
     modulation: &Modulation,
     solution: &Solution,
+    known: &[Schedule],
 ) -> Result<WhatIf, SynthesisError> {
+    let options = &Options {
+        limits: Limits {
+            longer: LONGER,
+            ..options.limits.clone()
+        },
+        ..options.clone()
+    };
     let budget = options.effort * WHAT_IF;
     let work = analysis::work(workload, modulation, policy.preemption);
     let question = Question {
@@ -37,6 +50,7 @@ pub(super) fn what_if(
         policy,
         modulation,
         solution,
+        known,
     };
     let affordable = |evaluations: f64| evaluations * work <= budget;
     let now = match affordable(2.0) {
@@ -72,6 +86,7 @@ struct Question<'a> {
     policy: &'a MsrPolicy,
     modulation: &'a Modulation,
     solution: &'a Solution,
+    known: &'a [Schedule],
 }
 
 impl Question<'_> {
@@ -124,7 +139,15 @@ impl Question<'_> {
             let Some((larger, more)) = self.workload.with_one_more_unit(j) else {
                 continue;
             };
-            let settled = Settled::in_doubles(&larger, self.options)?;
+            let mut settled = Settled::in_doubles(&larger, self.options)?;
+            if settled.solution.certificate.load > self.solution.certificate.load {
+                // What fits now fits then: where it is not proven, the search has missed that.
+                let options = Options {
+                    known: [&self.options.known, self.known].concat(),
+                    ..self.options.clone()
+                };
+                settled = Settled::in_doubles(&larger, &options)?;
+            }
             let Solved { solution, .. } = Solved::new(&larger, self.options, settled)?;
             let mean_response = match now {
                 Some(now) => {

@@ -44,7 +44,7 @@ pub fn compare(
     mut progress: impl FnMut(Underway<'_>),
 ) -> Result<Compared, VerbError> {
     let settings = asked.settings;
-    let entered = entered(workload, asked.policies)?;
+    let entered = entered(workload, asked)?;
     let solution = program::solve(workload, &Limits::default())?;
     let own = solution.certificate.load;
     let cells = ServerCells {
@@ -147,8 +147,9 @@ impl Cells for ServerCells<'_> {
     }
 }
 
-fn entered(workload: &Workload, policies: &[String]) -> Result<Vec<Entered>, VerbError> {
-    let entered = policies.iter().map(|name| enter(name, workload));
+fn entered(workload: &Workload, asked: &Comparing<'_>) -> Result<Vec<Entered>, VerbError> {
+    let policies = asked.policies.iter();
+    let entered = policies.map(|name| enter(name, workload, asked.changes));
     let entered = entered.collect::<Result<Vec<Entered>, VerbError>>()?;
     let misfits = entered.iter().filter_map(|e| e.contender.as_ref().err());
     let misfits: Vec<&str> = misfits.map(String::as_str).collect();

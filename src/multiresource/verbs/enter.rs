@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{VerbError, refuse};
+use crate::artifact::Changes;
 use crate::document::digest;
 use crate::multiresource::artifact::{Artifact, Checked};
 use crate::multiresource::simulator::{Contender, NameError};
@@ -18,22 +19,26 @@ pub struct Entered {
     pub contender: Result<Contender, String>,
 }
 
-/// A rule by name, or a policy file, which may not fit the workload's types.
+/// A rule by name, or a policy file, which may not fit the workload's types; `changes` is what becomes
+/// of one that was changed after it was written.
 ///
 /// # Errors
 /// When there is no such rule and no such file, and when the file is refused.
-pub fn enter(name: &str, workload: &Workload) -> Result<Entered, VerbError> {
-    let entered = |digest, contender| Entered {
+pub fn enter(name: &str, workload: &Workload, changes: Changes) -> Result<Entered, VerbError> {
+    let entered = |digest, preempts, knows, contender| Entered {
         entrant: Entrant {
             name: name.into(),
             digest,
+            preempts,
+            knows,
         },
         contender,
     };
     let unnamed = match Contender::parse(name) {
         Ok(rule) => {
             let fits = rule.fit(workload).map_err(|why| why.to_string());
-            return Ok(entered(None, fits.map(|()| rule)));
+            let (preempts, knows) = (rule.preempts(), rule.knows());
+            return Ok(entered(None, preempts, knows, fits.map(|()| rule)));
         }
         Err(unnamed) => unnamed,
     };
@@ -42,11 +47,14 @@ pub fn enter(name: &str, workload: &Workload) -> Result<Entered, VerbError> {
         path: name.into(),
         source,
     })?;
-    let checked = Checked::parse(&text, name)?;
+    let checked = Checked::parse_with(&text, name, changes)?;
     let server = checked.artifact().expect_one_server(name)?;
     let fits = same_types(checked.artifact(), workload);
     let policy = server.policy.rule.clone();
-    Ok(entered(Some(digest(&text)), fits.map(|()| policy.into())))
+    let rule = Contender::from(policy);
+    let (preempts, knows) = (checked.artifact().preempts(), rule.knows());
+    let contender = fits.map(|()| rule);
+    Ok(entered(Some(digest(&text)), preempts, knows, contender))
 }
 
 /// What is no rule's name is the name of a file.

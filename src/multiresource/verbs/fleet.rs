@@ -44,8 +44,8 @@ pub struct FleetRefusal {
     pub prices: Vec<f64>,
 }
 
-/// Makes a policy for each shape of a fleet as for one server with what is sent there, and has every
-/// number of it derived anew. The budget of events is shared among the shapes; each has a seed of its
+/// Makes a policy for each shape of a fleet as for one server with what is sent there, and has it
+/// checked. The budget of events is shared among the shapes; each has a seed of its
 /// own, so that their estimates are independent. `progress` hears what goes on.
 ///
 /// # Errors

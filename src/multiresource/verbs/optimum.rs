@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use serde::Serialize;
 
 use super::{Doing, VerbError, enter, refuse};
+use crate::artifact::Changes;
 use crate::multiresource::artifact::Objective;
 use crate::multiresource::optimum::{Limits, Optimum, optimum};
 use crate::multiresource::program;
@@ -67,6 +68,8 @@ pub struct Asking<'a> {
     pub objective: Objective,
     /// Policies to measure beside it, by name or file.
     pub policies: &'a [String],
+    /// What becomes of a file that was changed after it was written.
+    pub changes: Changes,
     /// How far the dynamic program goes.
     pub limits: &'a Limits,
     /// When a simulation ends.
@@ -89,7 +92,10 @@ pub fn least(
         ..
     } = *asking;
     let workload = at_load(workload, asking.load)?;
-    let entered = asking.policies.iter().map(|name| enter(name, &workload));
+    let entered = asking
+        .policies
+        .iter()
+        .map(|name| enter(name, &workload, asking.changes));
     let entered = entered.collect::<Result<Vec<_>, VerbError>>()?;
     progress(Doing::Dynamic(None));
     let hears = |step| progress(Doing::Dynamic(Some(step)));

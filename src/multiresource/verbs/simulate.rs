@@ -4,13 +4,14 @@ use std::path::Path;
 
 use super::enter::{exists, same_types};
 use super::{VerbError, marked, refuse};
-use crate::multiresource::artifact::{
-    Artifact, Backfill, Checked, Claim, EmptySlots, Family, MsrPolicy, Routing,
-};
+use crate::artifact::Changes;
+use crate::multiresource::artifact::{Backfill, Checked, EmptySlots, Family, MsrPolicy, Routing};
 use crate::multiresource::simulator::{
-    Contender, Failure, Judgement, Run, Settings, Verdict, judge, simulate_fleet, watches,
+    Contender, Failure, Judgement, Run, Settings, Verdict, as_analysed, judge, simulate_fleet,
+    watches,
 };
 use crate::multiresource::workload::Workload;
+use crate::simulation::sweep::Knows;
 use crate::simulation::{Ending, Health, Progress};
 
 /// Other ways of running a policy than those that its file says.
@@ -22,6 +23,8 @@ pub struct Ways {
     pub empty_slots: Option<EmptySlots>,
     /// How jobs are sent to the servers of a fleet.
     pub routing: Option<Routing>,
+    /// What becomes of a file that was changed after it was written.
+    pub changes: Changes,
 }
 
 /// A simulated policy.
@@ -37,6 +40,8 @@ pub struct Simulated {
     pub verdicts: Vec<Judgement>,
     /// Why its claims are not judged, if it has any.
     pub unjudged: Option<Unjudged>,
+    /// What the policy knows of jobs.
+    pub knows: Knows,
 }
 
 /// Why claims are not judged.
@@ -56,6 +61,7 @@ impl Simulated {
             as_analysed: None,
             verdicts: Vec::new(),
             unjudged,
+            knows: Knows::Means,
         }
     }
 
@@ -86,7 +92,7 @@ pub fn simulate(
         Ok(rule) => rule,
         Err(unnamed) => {
             exists(policy, &unnamed)?;
-            let checked = Checked::read(Path::new(policy))?;
+            let checked = Checked::read_with(Path::new(policy), ways.changes)?;
             return match checked.artifact().one_server() {
                 Some(server) => {
                     asked.server(&checked, &server.policy.rule, workload, &mut progress)
@@ -112,7 +118,10 @@ pub fn simulate(
         ));
     };
     let run = rule.simulate(&workload, settings, |reached| progress(AS_ASKED, reached))?;
-    Ok(Simulated::unjudged(workload, marked(run, settings), None))
+    Ok(Simulated {
+        knows: rule.knows(),
+        ..Simulated::unjudged(workload, marked(run, settings), None)
+    })
 }
 
 const NO_FLEET: &str =
@@ -230,21 +239,5 @@ impl Asked<'_> {
             )),
             _ => Ok(policy.clone()),
         }
-    }
-}
-
-/// The policy under the conditions that its claims hold for.
-fn as_analysed(artifact: &Artifact, policy: &Family) -> Family {
-    let conditions = |c: &Claim| {
-        let own = &c.holds_for.own;
-        Some((own.backfill?, own.empty_slots?))
-    };
-    match (policy, artifact.claims.iter().find_map(conditions)) {
-        (Family::Msr(policy), Some((backfill, empty_slots))) => Family::Msr(MsrPolicy {
-            backfill,
-            empty_slots,
-            ..policy.clone()
-        }),
-        _ => policy.clone(),
     }
 }

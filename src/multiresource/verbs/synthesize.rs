@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use super::{Doing, VerbError, refuse};
-use crate::multiresource::artifact::{
-    Artifact, Family, Finding, Objective, Quantity, StaticQuickswapPolicy,
-};
+use crate::multiresource::artifact::{Artifact, Family, StaticQuickswapPolicy};
 use crate::multiresource::optimum::{self, Step};
-use crate::multiresource::policy::{StaticQuickswap, is_proved_stable, time_of_turns};
+use crate::multiresource::policy::{is_proved_stable, time_of_turns};
 use crate::multiresource::program::{self, Balancing};
 use crate::multiresource::schedule::{Fluid, Packing, Schedule, enumerate};
 use crate::multiresource::synthesis::{
@@ -58,7 +57,7 @@ pub enum Answer {
 /// A policy, and what is told of it.
 #[derive(Debug)]
 pub struct Made {
-    /// The policy, every number of which was derived anew.
+    /// The policy, which passed the checker.
     pub artifact: Artifact,
     /// How it was made.
     pub how: How,
@@ -128,8 +127,7 @@ pub struct Refusal {
     pub prices: Vec<f64>,
 }
 
-/// Makes a policy, and has every number of it derived anew. Claims on tails that the two derivations
-/// put apart are not made. `progress` hears what goes on.
+/// Makes a policy, and has it checked. `progress` hears what goes on.
 ///
 /// # Errors
 /// When what is asked for does not go together, when the solver fails, and when the checker finds
@@ -177,7 +175,7 @@ pub(super) fn taken(
         Wanted::Optimal => {
             progress(Doing::Dynamic(None));
             let mut hears = |step| progress(Doing::Dynamic(Some(step)));
-            let table = table(workload, options.objective, &request.interrupt, &mut hears)?;
+            let table = table(workload, options, &request.interrupt, &mut hears)?;
             Families::Given(Box::new(table))
         }
         Wanted::Simulated(families) => families.clone(),
@@ -196,30 +194,12 @@ pub(super) fn taken(
     Ok(How::Chosen(Box::new(chosen), stability))
 }
 
-/// The artifact, without claims on tails that the second derivation puts elsewhere: far out in the
-/// tail of a long loop the digits of one of the two are gone, and what is not agreed upon is not
-/// claimed.
+/// The artifact, once it has passed the checker.
 pub(super) fn checked(artifact: Artifact) -> Result<Artifact, VerbError> {
-    let Err(findings) = artifact.check() else {
-        return Ok(artifact);
-    };
-    let confirmed = without_tails(artifact, &findings);
-    confirmed.check().map_err(VerbError::Unchecked)?;
-    Ok(confirmed)
-}
-
-fn without_tails(mut artifact: Artifact, findings: &[Finding]) -> Artifact {
-    let mut place = 0;
-    artifact.claims.retain(|claim| {
-        let path = format!("claims[{place}]");
-        place += 1;
-        let is_found = findings.iter().any(|found| {
-            let rest = found.path.strip_prefix(&path);
-            rest.is_some_and(|rest| !rest.starts_with(char::is_numeric))
-        });
-        !(is_found && claim.quantity == Quantity::NumberAbove)
-    });
-    artifact
+    match artifact.check() {
+        Ok(_) => Ok(artifact),
+        Err(findings) => Err(VerbError::Unchecked(findings)),
+    }
 }
 
 /// Types that a table is made for: its size is the product of the queues that it tells apart.
@@ -228,7 +208,7 @@ const MOST_TYPES: usize = 2;
 /// The table of the dynamic program.
 fn table(
     workload: &Workload,
-    objective: Objective,
+    options: &Options,
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(Step),
 ) -> Result<Family, VerbError> {
@@ -238,12 +218,17 @@ fn table(
             "tables are for at most {MOST_TYPES} types, and here are {types}: take --family auto, and `synth optimum` for the bound"
         ));
     }
-    let limits = optimum::Limits::default();
-    let found = optimum::optimum(workload, objective, &limits, interrupt, progress)?;
+    let all = optimum::Limits::default();
+    let limits = optimum::Limits {
+        time: Duration::try_from_secs_f64(options.effort * all.time.as_secs_f64())
+            .unwrap_or(Duration::MAX),
+        ..all
+    };
+    let found = optimum::optimum(workload, options.objective, &limits, interrupt, progress)?;
     if found.interrupted && !interrupt.load(Ordering::Relaxed) {
         return refuse(format!(
-            "the dynamic program was not solved within {} s: its table would be no optimum; take --family auto",
-            limits.time.as_secs()
+            "the dynamic program was not solved within {} s: its table would be no optimum; give more --effort, or take --family auto",
+            limits.time.as_secs_f64()
         ));
     }
     Ok(Family::Optimal(found.policy.written()))
@@ -322,7 +307,7 @@ pub fn turns(
     cycle: Option<&[String]>,
     thresholds: Option<&[u32]>,
 ) -> Result<StaticQuickswapPolicy, VerbError> {
-    let mut policy = StaticQuickswap::published(workload, false);
+    let mut policy = StaticQuickswapPolicy::published(workload, false);
     let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
     if let Some(cycle) = cycle {
         let place = |name: &String| names.iter().position(|n| n == name);

@@ -5,7 +5,7 @@ use num_bigint::BigInt;
 use super::Workload;
 use super::check::Draft;
 use crate::document::{DocumentError, Fault, place};
-use crate::number::Decimal;
+use crate::number::{Decimal, told};
 
 impl Workload {
     /// The same workload with every arrival rate multiplied by `factor` (in doubles): times
@@ -26,7 +26,10 @@ impl Workload {
     pub fn scaled_by_type(&self, factors: &[f64]) -> Result<Self, DocumentError> {
         let unusable = |factor: &&f64| !(**factor > 0.0 && factor.is_finite());
         if let Some(factor) = factors.iter().find(unusable) {
-            let message = format!("the arrival rates cannot be multiplied by {factor}");
+            let message = format!(
+                "the arrival rates cannot be multiplied by {}",
+                told(*factor)
+            );
             let fault = Fault::new(place!("jobs"), message, "choose a positive, finite factor");
             return Err(DocumentError::without_text(vec![fault]));
         }
@@ -37,8 +40,10 @@ impl Workload {
             let factor = factors.get(i).copied().unwrap_or(f64::NAN);
             draft.jobs[i].arrivals = job.arrivals.scaled(factor);
             if draft.jobs[i].arrivals.is_none() {
-                let message =
-                    format!("arrival rate {rate} times {factor} is out of the range of numbers");
+                let message = format!(
+                    "arrival rate {rate} times {} is out of the range of numbers",
+                    told(factor)
+                );
                 faults.push(Fault::new(
                     place!("jobs", i, "arrival_rate"),
                     message,

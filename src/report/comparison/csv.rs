@@ -62,7 +62,9 @@ pub fn comparison_csv<M, C>(
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
+/// Empty where there is no number, or none that is finite.
 fn text(number: Option<f64>) -> String {
+    let number = number.filter(|n| n.is_finite());
     number.map_or(String::new(), |n| n.to_string())
 }
 

@@ -108,9 +108,7 @@ fn answers<M, C>(comparison: &Comparison<M, C>) -> Vec<Answer> {
 fn keys<M, C>(
     comparison: &Comparison<M, C>,
 ) -> Result<Vec<(String, Picture)>, Box<dyn std::error::Error>> {
-    let labels = comparison
-        .names()
-        .map(|name| comparison.label(name).to_string());
+    let labels = comparison.names().map(|name| comparison.titled(name));
     let key = |(n, label)| Ok((label, plot::key(Look::new(n))?));
     labels.enumerate().map(key).collect()
 }
@@ -126,7 +124,7 @@ fn rows<M, C>(comparison: &Comparison<M, C>) -> Vec<(String, Vec<Shown>)> {
                 Some(_) => "",
             },
         });
-        (comparison.label(name).to_string(), cells.collect())
+        (comparison.titled(name), cells.collect())
     };
     let mut rows: Vec<_> = comparison.names().map(row).collect();
     if let Some(mut optima) = table::optima(comparison) {
@@ -143,7 +141,7 @@ fn rows<M, C>(comparison: &Comparison<M, C>) -> Vec<(String, Vec<Shown>)> {
 fn details<M, C>(besides: &Besides<'_, M, C>, comparison: &Comparison<M, C>) -> Vec<Detail> {
     let row = |name: &str, load: f64| {
         let run = comparison.settled(name, load)?;
-        Some((comparison.label(name).to_string(), numbers(besides, run)))
+        Some((comparison.titled(name), numbers(besides, run)))
     };
     let detail = |&load: &f64| Detail {
         load,
@@ -183,10 +181,10 @@ fn method<M, C>(
     let mut method = vec![
         ("Workload", format!("{}: {}; its own load is ρ = {}, and all arrival rates are scaled alike to reach each load. A load of 1 is the most that any policy can serve.", h.workload.file, besides.about, short(h.workload.load))),
         ("Digest of the workload", h.workload.digest.clone()),
-        ("Simulation", format!("{} independent replications from seed {}; at a load every policy faces the same arrivals and the same sizes. A run ends at a relative precision of {} % in two looks, or after {} events{}.", s.replications, s.seed, short(100.0 * s.precision), s.events, s.time_seconds.map_or(String::new(), |t| format!(", or after {t} s (its numbers then depend on the machine)")))),
+        ("Simulation", format!("{} independent replications from seed {}; at a load every policy faces the same arrivals and the same sizes. A run ends at a relative precision of {} %, at which it is looked after a million events and then each time twice as many, or after {} events{}.", s.replications, s.seed, short(100.0 * s.precision), s.events, s.time_seconds.map_or(String::new(), |t| format!(", or after {t} s (its numbers then depend on the machine)")))),
         ("Warm-up", warm_up(comparison, &h.workload.time_unit)),
-        ("Intervals", "95 % confidence, by batch means of independent replications. Ratios are estimated from pairs of replications on the same arrivals and sizes (Student's t); what is said of a load holds together at 95 % (Bonferroni over all pairs of policies there).".into()),
-        ("Stability", "A policy is called unstable where the number of jobs in the system, or of jobs of one type, climbs from quarter to quarter of the run, and by more than chance explains; and unsettled where the run was too short to tell: no warm-up was found, or less than 10 mean residual sizes of the longest jobs were left after it. Neither has means.".into()),
+        ("Intervals", "95 % confidence, by batch means of independent replications; of queues wider by the factor 1/(1 − d), d the relative half-width, since a run that saw few long queues also saw too small a spread. Ratios are estimated from pairs of replications on the same arrivals and sizes (Student's t); what is said of a load holds together at 95 % (Bonferroni over all pairs of policies there).".into()),
+        ("Stability", "A policy is called unstable where the number of jobs in the system, or of jobs of one type, climbs from quarter to quarter of the run, and by more than chance explains; and unsettled where the run was too short to tell: of each type 32 jobs have to be done and to stay for at most a twentieth of a replication, the numbers in system may not change too slowly (their means over sixteenths of a replication are correlated by at most .6) and need a level (MSER-5, White 1997), and 10 mean residual sizes of the longest jobs must be left after the warm-up. Neither has means.".into()),
         ("Runs", endings(comparison)),
     ];
     let digests = h.policies.iter().filter_map(|p| {
@@ -204,7 +202,7 @@ fn warm_up<M, C>(comparison: &Comparison<M, C>, unit: &str) -> String {
     let settled = runs(comparison).filter(|run| run.health == Health::Settled);
     let longest = settled.map(|run| run.warm_up).fold(0.0, f64::max);
     format!(
-        "found in each run by MSER-5 (White 1997), at least 3 mean residual sizes of the longest jobs, and cut off; the longest was {} {unit} a replication.",
+        "a tenth of each run, at least 3 mean residual sizes of the longest jobs, is cut off; the longest was {} {unit} a replication.",
         number(longest)
     )
 }

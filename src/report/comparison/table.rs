@@ -18,11 +18,7 @@ pub fn comparison_table<M, C>(comparison: &Comparison<M, C>, width: usize) -> St
             .loads
             .iter()
             .map(|&load| cell(comparison, name, load));
-        table.row(
-            [comparison.label(name).to_string()]
-                .into_iter()
-                .chain(cells),
-        );
+        table.row([comparison.titled(name)].into_iter().chain(cells));
     }
     if let Some(row) = optima(comparison) {
         table.row(row);
@@ -57,7 +53,7 @@ In brackets: above the least that any policy without preemption can have (a boun
 
 const NOTE: &str = "mean response time over all jobs with 95 % confidence intervals; the same arrivals and
 sizes for each policy at a load. What is said of a load holds together at 95 % (pairs of replications, Bonferroni);
-≈ stands between neighbours that cannot be told apart.";
+≈ stands between neighbours that cannot be told apart, ≲ where one has more by a tenth, which may be chance.";
 
 /// A cell in a few characters.
 pub fn cell<M, C>(comparison: &Comparison<M, C>, name: &str, load: f64) -> String {

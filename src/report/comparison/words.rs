@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::report::estimate;
+use crate::report::{below, estimate};
 use crate::simulation::sweep::{AtLoad, Comparison, OptimumAt, Outcome};
 use crate::simulation::{Estimate, Health, Pair};
 
@@ -20,20 +20,32 @@ pub fn list<T: AsRef<str>>(items: &[T]) -> String {
 
 /// How many times as long, with the interval that holds together with the others of the load.
 pub fn times(pair: &Pair) -> String {
-    estimate(Some(Estimate {
+    let ratio = estimate(Some(Estimate {
         half_width: pair.simultaneous_half_width,
         ..pair.ratio
-    }))
+    }));
+    match pair.apart && pair.simultaneous_half_width >= pair.ratio.mean - 1.0 {
+        true => format!("{ratio} (surely {} and more)", below(pair.least)),
+        false => ratio,
+    }
 }
 
+/// A ratio from which on two that cannot be told apart are not called alike.
+const ALIKE: f64 = 1.1;
+
 /// All policies with a mean, fastest first: `a ≈ b < c`, with `≈` between neighbours that cannot
-/// be told apart. None where no policy has one.
+/// be told apart, and `≲` where one has more by a tenth, which may be chance. None where no policy has
+/// one.
 pub fn chain<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> Option<String> {
     let order = &at.ranking.order;
     let mut chain = comparison.label(&order.first()?.policy).to_string();
     for two in order.windows(2) {
-        let apart = at.ranking.apart(&two[0].policy, &two[1].policy);
-        chain.push_str(if apart { " < " } else { " ≈ " });
+        let pair = at.ranking.pair(&two[0].policy, &two[1].policy);
+        chain.push_str(match pair {
+            Some(pair) if pair.apart => " < ",
+            Some(pair) if pair.ratio.mean >= ALIKE => " ≲ ",
+            _ => " ≈ ",
+        });
         chain.push_str(comparison.label(&two[1].policy));
     }
     Some(chain)
@@ -89,7 +101,7 @@ fn beginning<M, C>(
         .filter_map(|other| {
             let pair = at.ranking.pair(first, other)?;
             Some(format!(
-                "{} ({} times)",
+                "{} ({} times as long)",
                 comparison.label(other),
                 times(pair)
             ))
@@ -98,7 +110,7 @@ fn beginning<M, C>(
     match tied.is_empty() {
         true => format!("{label} has the least mean response time"),
         false => format!(
-            "{label} has the least mean response time as measured, but cannot be told apart from {}",
+            "{label} has the least mean response time as measured, but {} may have as little",
             list(&tied)
         ),
     }
@@ -128,27 +140,24 @@ fn slower<M, C>(
 
 /// Policies without a mean, and why.
 fn without_mean<M, C>(comparison: &Comparison<M, C>, load: f64) -> Vec<String> {
-    let of_health = |health: Health| -> Vec<&str> {
-        let ill = |name: &&str| {
-            comparison
-                .run(name, load)
-                .is_some_and(|r| r.health == health)
+    let of_health = |health: Health| -> Vec<String> {
+        let ill = |name: &str| {
+            let run = comparison.run(name, load).filter(|r| r.health == health)?;
+            let why = run.unsettled.as_ref();
+            let why = why.map_or(String::new(), |why| format!(" ({why})"));
+            Some(format!("{}{why}", comparison.label(name)))
         };
-        comparison
-            .names()
-            .filter(ill)
-            .map(|name| comparison.label(name))
-            .collect()
+        comparison.names().filter_map(ill).collect()
     };
     let missing = |name: &&str| comparison.run(name, load).is_none();
-    let absent: Vec<&str> = comparison
+    let absent: Vec<String> = comparison
         .names()
         .filter(missing)
-        .map(|n| comparison.label(n))
+        .map(|n| comparison.label(n).into())
         .collect();
     let groups = [
         (of_health(Health::Unstable), "unstable"),
-        (of_health(Health::Unsettled), "unsettled: too short a run"),
+        (of_health(Health::Unsettled), "not settled: too short a run"),
         (absent, "not measured"),
     ];
     let told = groups.iter().filter(|(names, _)| !names.is_empty());
@@ -215,7 +224,7 @@ impl<'a> Lead<'a> {
             [] => format!("No policy has a mean {place}."),
             [one] if self.alone => format!("Only {one} has a mean {place}."),
             [one] => format!("{one} has the least mean response time {place}."),
-            some => format!("{} cannot be told apart in the lead {place}.", list(some)),
+            some => format!("{} may each have the least {place}.", list(some)),
         }
     }
 }

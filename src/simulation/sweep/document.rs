@@ -98,6 +98,36 @@ pub struct Entrant {
     pub name: String,
     /// `sha256:…` of the policy file; none for a rule.
     pub digest: Option<String>,
+    /// Whether it stops running jobs.
+    #[serde(default)]
+    pub preempts: bool,
+    /// What it knows of jobs.
+    #[serde(default)]
+    pub knows: Knows,
+}
+
+/// What a policy knows of a job's size. Policies that know different things are no rivals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Knows {
+    /// The mean of its class at most.
+    #[default]
+    Means,
+    /// An estimate.
+    Estimates,
+    /// The size itself.
+    Sizes,
+}
+
+impl Knows {
+    /// What it knows beside its class, in words.
+    pub fn words(self) -> Option<&'static str> {
+        match self {
+            Knows::Means => None,
+            Knows::Estimates => Some("knows estimates"),
+            Knows::Sizes => Some("knows sizes"),
+        }
+    }
 }
 
 /// One policy at one load. `M` and `C` are what its kind of workload measures besides: see [`Run`].
@@ -237,6 +267,19 @@ impl<M, C> Comparison<M, C> {
         self.header.policies.iter().map(|p| p.name.as_str())
     }
 
+    /// The policy's label, with what sets it apart from others: `max-weight (preempts)`.
+    pub fn titled(&self, name: &str) -> String {
+        let label = self.label(name);
+        let entrant = self.header.policies.iter().find(|p| p.name == name);
+        let preempts = entrant.filter(|p| p.preempts).map(|_| "preempts");
+        let knows = entrant.and_then(|p| p.knows.words());
+        let marks: Vec<&str> = preempts.into_iter().chain(knows).collect();
+        match marks.is_empty() {
+            true => label.into(),
+            false => format!("{label} ({})", marks.join(", ")),
+        }
+    }
+
     /// The policy's name for people: of a file its last part, unless another policy shares it.
     pub fn label<'a>(&'a self, name: &'a str) -> &'a str {
         let short = last_part(name);
@@ -256,6 +299,8 @@ impl Header {
         let policy = |name: &&str| Entrant {
             name: (*name).into(),
             digest: None,
+            preempts: false,
+            knows: Knows::Means,
         };
         Header {
             format: Header::FORMAT.into(),
@@ -291,6 +336,30 @@ mod tests {
         let comparison: Comparison = Comparison::new(Header::sample(&names), Vec::new(), false);
         let labels = names.map(|name| comparison.label(name));
         assert_eq!(labels, ["fcfs", "a/p.json", "b/p.json", "q.json"]);
+    }
+
+    #[test]
+    fn a_title_tells_what_a_policy_may_do_and_knows() {
+        let mut header = Header::sample(&["fcfs", "a/p.json", "srpt", "easy:3"]);
+        for (n, preempts, knows) in [
+            (1, true, Knows::Means),
+            (2, true, Knows::Sizes),
+            (3, false, Knows::Estimates),
+        ] {
+            header.policies[n].preempts = preempts;
+            header.policies[n].knows = knows;
+        }
+        let comparison: Comparison = Comparison::new(header, Vec::new(), false);
+        let titles: Vec<String> = comparison.names().map(|n| comparison.titled(n)).collect();
+        assert_eq!(
+            titles,
+            [
+                "fcfs",
+                "p.json (preempts)",
+                "srpt (preempts, knows sizes)",
+                "easy:3 (knows estimates)"
+            ]
+        );
     }
 
     #[test]

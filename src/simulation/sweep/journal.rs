@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Cell, Header};
+use crate::document::fault_of_json;
 
 /// The file, open at its end.
 #[derive(Debug)]
@@ -37,14 +38,14 @@ pub enum JournalError {
     #[error("another process is writing {0}: wait for it, or choose another --output")]
     Locked(String),
     /// A line is no cell, or the first one no header.
-    #[error("{path}, line {line}: {source}; delete the file to start again")]
+    #[error("{path}, line {line}: {message}; delete the file to start again")]
     Line {
         /// The journal.
         path: String,
         /// The line, from 1.
         line: usize,
         /// What is wrong there.
-        source: serde_json::Error,
+        message: String,
     },
     /// It is about another comparison.
     #[error(
@@ -137,10 +138,10 @@ impl Journal {
     }
 
     fn parse<T: DeserializeOwned>(&self, line: usize, text: &str) -> Opened<T> {
-        serde_json::from_str(text).map_err(|source| JournalError::Line {
+        serde_json::from_str(text).map_err(|error| JournalError::Line {
             path: self.name(),
             line: line + 1,
-            source,
+            message: fault_of_json(&error),
         })
     }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Cell, Comparison, Header, Journal, JournalError, Outcome};
+use crate::artifact::Changes;
 use crate::simulation::{Ending, Progress, Run, Settings};
 
 /// How a kind of workload runs the cells of a comparison.
@@ -45,6 +46,8 @@ pub struct Comparing<'a> {
     pub file: &'a str,
     /// Policies, by name or file, each once.
     pub policies: &'a [String],
+    /// What becomes of a file that was changed after it was written.
+    pub changes: Changes,
     /// Loads ρ in (0, 1), each once.
     pub loads: &'a [f64],
     /// When a cell ends; two replications at least, and sizes in common.

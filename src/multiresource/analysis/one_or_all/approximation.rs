@@ -1,8 +1,8 @@
 //! The approximation of the Quickswap paper, section 5: no phase is ever skipped.
 
-use super::cycle::{Passages, Time};
+use super::light_left::few_before;
+use super::passages::{Passages, Time};
 use super::queue::{MOST_SERVERS, MsfqQueue, Stream};
-use super::transforms::few_before;
 
 /// Means of MSFQ(ℓ) if phase 1 always began with a heavy job, and phase 2 with k light ones: the
 /// closer the higher the load, and undefined where phase 2 would begin with fewer than k − 1 in the
@@ -59,16 +59,13 @@ impl Phases {
         let away = drain.mean + first;
         // The same for variances: that of phase 2, which depends on the phases 4 and 1 before it alone,
         // is `own` and shrinks² that of these.
-        let own = full / busy.mean * busy.variance() + light * away * busy.mean.powi(2);
-        let noise = grows.powi(2) * (slow.variance() + own)
-            + (1.0 + grows).powi(2) * drain.variance()
-            + heavy.arrival_rate * (full + rest) * one.square;
+        let own = full / busy.mean * busy.variance + light * away * busy.mean.powi(2);
+        let noise = grows.powi(2) * (slow.variance + own)
+            + (1.0 + grows).powi(2) * drain.variance
+            + heavy.arrival_rate * (full + rest) * one.square();
         let spread = noise / (1.0 - (grows * shrinks).powi(2));
-        let other = own + shrinks.powi(2) * spread + slow.variance() + drain.variance();
-        let time = |mean: f64, variance: f64| Time {
-            mean,
-            square: variance + mean * mean,
-        };
+        let other = own + shrinks.powi(2) * spread + slow.variance + drain.variance;
+        let time = |mean, variance| Time { mean, variance };
         Some(Phases {
             away: time(away, spread),
             switched: time(full + rest, other),
@@ -82,7 +79,7 @@ impl Phases {
 fn in_busy_period(stream: Stream, during: Time, fewer: f64) -> f64 {
     let came = stream.arrival_rate * during.mean;
     let number = came - fewer;
-    let square = came + stream.arrival_rate.powi(2) * during.variance() + number * number;
+    let square = came + stream.arrival_rate.powi(2) * during.variance + number * number;
     (square / number - 1.0) / (2.0 * stream.service_rate)
         + 1.0 / (stream.service_rate - stream.arrival_rate)
 }
@@ -105,7 +102,7 @@ impl MsfqQueue {
             service_rate: self.servers as f64 * light.service_rate,
             ..light
         };
-        let age = |time: Time| time.square / (2.0 * time.mean);
+        let age = |time: Time| time.square() / (2.0 * time.mean);
 
         // Of light jobs that come in phase 3, ∫ (n − (k−1))⁺: there are passages above k − 1 too.
         let above = full.service_rate * passages.busy.mean.powi(2);
@@ -126,12 +123,14 @@ impl MsfqQueue {
         let later = age(switched) * (1.0 + heavy.offered());
         let waits = switched.mean * later + means[0] * in_busy_period(heavy, switched, 0.0);
         let heavy_waits = waits / (switched.mean + means[0]);
-        Some(MsfqApproximation {
+        let response = [
+            light_waits + 1.0 / light.service_rate,
+            heavy_waits + 1.0 / heavy.service_rate,
+        ];
+        let finite = response.iter().all(|time| time.is_finite());
+        finite.then_some(MsfqApproximation {
             phases: means,
-            response: [
-                light_waits + 1.0 / light.service_rate,
-                heavy_waits + 1.0 / heavy.service_rate,
-            ],
+            response,
         })
     }
 }

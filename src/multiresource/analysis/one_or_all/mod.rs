@@ -15,15 +15,24 @@
 //!
 //! `Π(z) = Σ_{i<k} p_i (g_i(z) − f(z) y(z)^i) + f(z) Π(y(z))`.
 //!
-//! Iterating z → y(z) → 1 leaves p_0 … p_{k−1}, which the first k coefficients of Π determine
-//! (`transforms.rs`). Means follow by renewal and reward over a cycle, whose integrals are quadratic
-//! in j from k on (`cycle.rs`).
+//! Iterating z → y(z) → 1 leaves p_0 … p_{k−1} (`transforms.rs`), which the first k coefficients of Π
+//! determine (`light_left.rs`). Means follow by renewal and reward over a cycle, whose integrals are
+//! quadratic in j from k on (`cycle.rs`, `means.rs`).
 //!
 //! # Practice
 //! One run takes `O(k³)` and `O(k² n)`, n growing as `1/(1 − y'(1))` towards saturation.
+//!
+//! Light jobs may be served for `e^k` times their size before ℓ are left, and next to such a time
+//! nothing else would be seen in floating point. So transforms are kept as what they lack of 1, times
+//! as means and variances, and what one more light job adds is never taken from a difference of cycles.
+//! What rounding can have done to the coefficients, and so to the means, is bounded; above a part in 10⁹
+//! there are no means.
 
 mod approximation;
 mod cycle;
+mod light_left;
+mod means;
+mod passages;
 mod queue;
 mod transforms;
 

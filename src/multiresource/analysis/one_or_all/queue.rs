@@ -37,9 +37,12 @@ pub enum MsfqError {
     /// More light jobs at once than the analysis is made for.
     #[error("{0} light jobs run at once, and the exact analysis is for at most {1}")]
     Servers(usize, usize),
-    /// So close to saturation that no digit is left.
-    #[error("at load {0} the exact analysis has no digit left")]
-    Digits(f64),
+    /// So close to saturation that the iteration does not end.
+    #[error("at load {0} the exact analysis takes too many steps")]
+    Steps(f64),
+    /// Rounding may have changed more than one part in 10⁹.
+    #[error("rounding leaves too few digits of the exact means")]
+    Digits,
 }
 
 /// Mean numbers and what follows, light jobs first.
@@ -53,6 +56,8 @@ pub struct MsfqMeans {
     pub phases: [f64; 3],
     /// Mean time in a cycle with no job in the system \[time\].
     pub idle: f64,
+    /// The largest relative error of the numbers and response times by rounding.
+    pub error: f64,
 }
 
 /// The most servers.

@@ -223,6 +223,82 @@ fn means_are_those_of_the_truncated_chain() {
     }
 }
 
+/// Rates and mean sizes of one-or-all systems with loads from .03 to .97, up to six orders of magnitude
+/// apart.
+fn systems(servers: usize) -> impl Iterator<Item = (Stream, Stream)> {
+    let stream = |arrival_rate, service_rate| Stream {
+        arrival_rate,
+        service_rate,
+    };
+    let loads = [[0.01, 0.02], [0.3, 0.1], [0.1, 0.7], [0.6, 0.37]];
+    let apart = [1e-6, 0.07, 1.0, 300.0, 1e6];
+    let both = loads
+        .into_iter()
+        .flat_map(move |load| apart.map(|ratio| (load, ratio)));
+    both.map(move |([light, heavy], ratio)| {
+        let size = 3.0;
+        let rate = light * servers as f64 / size;
+        let others = rate / ratio;
+        (stream(rate, 1.0 / size), stream(others, others / heavy))
+    })
+}
+
+/// On one server no work is ever held back: the mean waits, weighted by load, add up to those of any
+/// rule without preemption (Kleinrock's conservation law).
+#[test]
+fn one_server_conserves_work() {
+    for (light, heavy) in systems(1) {
+        let queue = MsfqQueue::new(1, 0, light, heavy).unwrap();
+        let means = queue.means().unwrap();
+        let of = |i: usize, stream: Stream| {
+            let size = 1.0 / stream.service_rate;
+            let load = stream.offered();
+            [load * (means.response[i] - size), load * size, load]
+        };
+        let (one, other) = (of(0, light), of(1, heavy));
+        let [waits, residual, load] = [0, 1, 2].map(|n| one[n] + other[n]);
+        // Of responses that are hardly longer than the size few digits are left of the wait.
+        let kept = (one[0] + one[1] + other[0] + other[1]) / waits;
+        let off = waits / (load * residual / (1.0 - load)) - 1.0;
+        assert!(off.abs() < 2.0 * means.error * kept, "{queue:?}: {off:e}");
+    }
+}
+
+/// Another unit of time rounds everything in another way: the numbers agree within the errors that are
+/// given with them, and each job is in the system for its own size at least.
+#[test]
+fn errors_are_known_in_every_unit_of_time() {
+    for servers in [1, 2, 9, 40] {
+        for (light, heavy) in systems(servers) {
+            for threshold in [0, 1, servers / 3, servers - 1] {
+                let faster = |stream: Stream, by: f64| Stream {
+                    arrival_rate: stream.arrival_rate * by,
+                    service_rate: stream.service_rate * by,
+                };
+                let threshold = threshold.min(servers - 1);
+                let means = |by: f64| {
+                    let queue =
+                        MsfqQueue::new(servers, threshold, faster(light, by), faster(heavy, by));
+                    queue.unwrap().means().unwrap()
+                };
+                let (one, other) = (means(1.0), means(0.7));
+                for (i, stream) in [light, heavy].into_iter().enumerate() {
+                    let off = (one.number[i] / other.number[i] - 1.0).abs();
+                    assert!(
+                        off <= one.error + other.error,
+                        "{servers} {threshold} {off:e}"
+                    );
+                    let stretch = one.response[i] * stream.service_rate;
+                    assert!(
+                        stretch >= 1.0 - one.error,
+                        "{servers} {threshold} {stretch}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 /// Heavy jobs that hardly come leave M/M/k; light ones that hardly come leave M/M/1.
 #[test]
 fn limits_are_queues_of_one_type() {
@@ -244,6 +320,11 @@ fn what_has_no_answer_is_told() {
     assert_eq!(refused(4, 0, 2.0), MsfqError::Unstable(1.0));
     let large = queue(2000, 0, [100.0, 0.5]).means();
     assert_eq!(large, Err(MsfqError::Servers(2000, MOST_SERVERS)));
+    let close = MsfqQueue::new(2, 0, stream(1.0), stream(0.499999)).unwrap();
+    assert_eq!(close.means(), Err(MsfqError::Steps(close.load())));
+    // Squares of the time from 1024 jobs to none are beyond all numbers.
+    let long = queue(1024, 0, [1000.0, 0.01]);
+    assert_eq!(long.means(), Err(MsfqError::Digits));
 }
 
 /// Close to saturation there are many steps to take, and E[T] grows as 1/(1 − ρ) squared: the mean

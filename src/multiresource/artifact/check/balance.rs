@@ -2,6 +2,7 @@
 //! the prices.
 
 use super::certificate::Priced;
+use super::shape::search;
 use super::{OneServer, mean_schedule};
 use crate::artifact::{Findings, is_close, length, nonnegative, positive};
 use crate::multiresource::artifact::{Balance, BalanceRecord};
@@ -9,6 +10,10 @@ use crate::multiresource::workload::Workload;
 
 /// Relative rounding allowed in value and bound.
 const ROUNDING: f64 = 1e-9;
+
+/// Relative rounding of a sum of some hundred products. The headroom `x − b` is a difference: it has
+/// x/(x − b) times this, and so have the values that are made of it.
+const SUMMED: f64 = 1e-13;
 
 /// A gap up to this is a proof.
 const PROOF_GAP: f64 = 1e-6;
@@ -22,18 +27,39 @@ pub(super) fn check(server: &OneServer<'_>, found: &BalanceRecord, findings: &mu
     if !findings.is_clear(PATH) {
         return;
     }
-    gap(found, findings);
     bound(found, workload, findings);
     let Some(policy) = server.rule.msr() else {
         return findings.add(PATH, "expected none, since the policy is no mix");
     };
     if findings.is_clear("policy.schedules") && findings.is_clear("policy.weights") {
         let served = mean_schedule(&policy.schedules, &policy.weights);
-        let value = value(found, workload, &served);
-        if !is_close(found.value, value, ROUNDING) {
-            let message = format!("{}, expected {value}", found.value);
-            findings.add(format!("{PATH}.value"), message);
-        }
+        sides(found, workload, &served, findings);
+    }
+    gap(found, findings);
+}
+
+/// The value is that of the mix, and on its side of the bound.
+fn sides(found: &BalanceRecord, workload: &Workload, served: &[f64], findings: &mut Findings) {
+    let at = |sign: f64| {
+        let rounded = served.iter().map(|x| x * (1.0 + sign * SUMMED));
+        value(found, workload, &rounded.collect::<Vec<f64>>())
+    };
+    // More service improves the value: it lies between those of a little less and a little more.
+    let (worst, best) = (at(-1.0), at(1.0));
+    let least = worst.min(best) * (1.0 - ROUNDING);
+    let most = worst.max(best) * (1.0 + ROUNDING);
+    let path = format!("{PATH}.value");
+    if !(least..=most).contains(&found.value) {
+        findings.add(path, format!("{}, expected {}", found.value, at(0.0)));
+        return;
+    }
+    let crossed = match found.aim {
+        Balance::Headroom => least > found.bound,
+        Balance::TotalResponse | Balance::WorstResponse => most < found.bound,
+    };
+    if crossed {
+        let message = format!("{}, better than what no mix improves on", found.value);
+        findings.add(path, message);
     }
 }
 
@@ -59,6 +85,10 @@ fn shape(found: &BalanceRecord, workload: &Workload, findings: &mut Findings) {
             }
         }
     }
+    if let Some(tree) = &found.search {
+        let path = format!("{PATH}.search");
+        search(&path, tree, (types, resources), findings);
+    }
     positive(format!("{PATH}.value"), found.value, findings);
     positive(format!("{PATH}.bound"), found.bound, findings);
     nonnegative(format!("{PATH}.gap"), found.gap, findings);
@@ -67,15 +97,15 @@ fn shape(found: &BalanceRecord, workload: &Workload, findings: &mut Findings) {
 /// From the jobs of each type that the mix serves on average, x (K).
 fn value(found: &BalanceRecord, workload: &Workload, served: &[f64]) -> f64 {
     let types = workload.types().iter().zip(served).zip(&found.weights);
-    // x_i − b_i, and w_i over the fraction of it that is idle.
-    let spare = types.map(|((kind, x), w)| (x - kind.offered_load(), *x, *w));
-    let response = |(spare, x, w): (f64, f64, f64)| w * x / spare.max(0.0);
+    // x_i, b_i and w_i.
+    let types = types.map(|((kind, x), w)| (*x, kind.offered_load(), *w));
+    let response = |(x, b, w): (f64, f64, f64)| w * x / (x - b).max(0.0);
     match found.aim {
-        Balance::Headroom => spare
-            .map(|(spare, x, w)| spare / ((x - spare) * w))
+        Balance::Headroom => types
+            .map(|(x, b, w)| (x - b) / (b * w))
             .fold(f64::INFINITY, f64::min),
-        Balance::TotalResponse => spare.map(response).sum(),
-        Balance::WorstResponse => spare.map(response).fold(0.0, f64::max),
+        Balance::TotalResponse => types.map(response).sum(),
+        Balance::WorstResponse => types.map(response).fold(0.0, f64::max),
     }
 }
 
@@ -93,7 +123,8 @@ fn bound(found: &BalanceRecord, workload: &Workload, findings: &mut Findings) {
         values: &found.prices,
         resource_prices: &found.resource_prices,
         worth: allowed(found, &works),
-        by_table: None,
+        rounding: SUMMED,
+        search: found.search.as_ref(),
         prices_path: &format!("{PATH}.resource_prices"),
         bound_path: &format!("{PATH}.bound"),
     };
@@ -101,9 +132,13 @@ fn bound(found: &BalanceRecord, workload: &Workload, findings: &mut Findings) {
 }
 
 /// What a schedule may be worth at most if nothing is to improve on the bound; `works` (K) is
-/// what each type's offered load is worth.
+/// what each type's offered load is worth. Rounding is allowed in the bound: of what stands above the
+/// least that a response can be, hardly a digit may be left, but the bound itself has all.
 fn allowed(found: &BalanceRecord, works: &[f64]) -> f64 {
-    let bound = found.bound;
+    let bound = match found.aim {
+        Balance::Headroom => found.bound * (1.0 + ROUNDING),
+        Balance::TotalResponse | Balance::WorstResponse => found.bound * (1.0 - ROUNDING),
+    };
     let each = || works.iter().zip(&found.weights);
     match found.aim {
         Balance::Headroom => each().map(|(y, w)| y + y * w * bound).sum(),
@@ -126,18 +161,11 @@ fn allowed(found: &BalanceRecord, works: &[f64]) -> f64 {
     }
 }
 
-/// The larger of value and bound over the smaller, less 1; and whether that is a proof. The bound
-/// lies on its side of the value.
+/// The larger of value and bound over the smaller, less 1; and whether that is a proof.
 fn gap(found: &BalanceRecord, findings: &mut Findings) {
-    let ratio = match found.aim {
-        Balance::Headroom => found.bound / found.value,
-        Balance::TotalResponse | Balance::WorstResponse => found.value / found.bound,
-    };
+    let ratio = found.value / found.bound;
     let gap = ratio.max(1.0 / ratio) - 1.0;
-    if ratio < 1.0 - ROUNDING {
-        let message = format!("{}, better than what no mix improves on", found.value);
-        findings.add(format!("{PATH}.value"), message);
-    } else if !((found.gap - gap).abs() <= 1e-12 || is_close(found.gap, gap, 1e-6)) {
+    if !((found.gap - gap).abs() <= 1e-12 || is_close(found.gap, gap, 1e-6)) {
         findings.add(
             format!("{PATH}.gap"),
             format!("{}, expected {gap}", found.gap),

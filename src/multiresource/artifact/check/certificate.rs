@@ -1,24 +1,26 @@
 //! Both sides of the certificate: the load from the mix, the bound from the prices.
 
-use super::knapsack::{self, Verdict};
-use super::table;
-use super::{OneServer, mean_schedule, mix};
-use crate::artifact::{Findings, is_close};
-use crate::multiresource::artifact::{CertificateRecord, RelaxedRecord};
+use super::branching::{self, Gap};
+use super::knapsack::{self, Region, Verdict};
+use super::{OneServer, fluid, mean_schedule, mix};
+use crate::artifact::{Findings, Grounds, is_close};
+use crate::multiresource::artifact::{CertificateRecord, SearchRecord};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
+
+/// Of a certificate in which nothing is wrong.
+pub(super) const PROVED: Grounds = Grounds::Derived(
+    "the load from the mix; the bound from the prices, by one knapsack; the resource prices by a fluid program",
+);
 
 /// Relative rounding allowed in load, prices and bound.
 const ROUNDING: f64 = 1e-9;
 
+/// How much dearer than needed resource prices may be, relatively: a solver's tolerance.
+const DEARER: f64 = 1e-6;
+
 /// A gap up to this is a proof.
 const PROOF_GAP: f64 = 1e-9;
-
-/// Nodes before the checker makes a table of its own.
-const FIRST_LOOK: u64 = 1_000_000;
-
-/// Rooms of a table that guides a search.
-const ROOMS: u64 = 200_000;
 
 /// Nodes that the knapsack may visit.
 const NODES: u64 = 50_000_000;
@@ -56,7 +58,8 @@ pub(super) fn bound(found: &CertificateRecord, workload: &Workload, findings: &m
         values: &values,
         resource_prices: &found.resource_prices,
         worth: 1.0 / found.bound,
-        by_table: found.relaxed.as_ref(),
+        rounding: ROUNDING,
+        search: found.search.as_ref(),
         prices_path: "certificate.resource_prices",
         bound_path: "certificate.bound",
     };
@@ -71,8 +74,11 @@ pub(super) struct Priced<'a> {
     pub resource_prices: &'a [f64],
     /// No schedule is worth more.
     pub worth: f64,
-    /// Where that needs no search; of the server's resources (see [`super::shape`]).
-    pub by_table: Option<&'a RelaxedRecord>,
+    /// Relative rounding allowed in that, and in what jobs cost.
+    pub rounding: f64,
+    /// Where prices differ from node to node; of the server's types and resources (see
+    /// [`super::shape`]).
+    pub search: Option<&'a SearchRecord>,
     pub prices_path: &'a str,
     pub bound_path: &'a str,
 }
@@ -97,7 +103,7 @@ impl Priced<'_> {
             return;
         }
         for ((kind, value), cost) in types.iter().zip(self.values).zip(&costs) {
-            let covered = *cost >= value * (1.0 - ROUNDING);
+            let covered = *cost >= value * (1.0 - self.rounding);
             if !covered {
                 let name = kind.name();
                 let message = format!(
@@ -106,64 +112,59 @@ impl Priced<'_> {
                 findings.add(self.prices_path, message);
             }
         }
-        let worth = (1.0 + ROUNDING) * self.worth;
-        let table = self
-            .by_table
-            .and_then(|r| table::fill(&packing, r, self.values));
-        let by_table = table.as_ref().map(|table| table.bound(packing.capacity()));
-        if by_table.is_some_and(|bound| bound <= worth) {
+        let least = fluid::worth(&packing, self.values);
+        if let Some(least) = least.filter(|least| relaxed > least * (1.0 + DEARER)) {
+            let message = format!(
+                "the server costs {relaxed} at these prices, and {least} would cover the values"
+            );
+            findings.add(self.prices_path, message);
+        }
+        let worth = (1.0 + self.rounding) * self.worth;
+        // Without integrality already: the knapsack is worth at most P·w.
+        if !findings.is_clear(self.prices_path) || relaxed <= worth {
             return;
         }
-        // Without integrality already: the knapsack is worth at most P·w.
-        if findings.is_clear(self.prices_path) && relaxed > worth {
-            let search = |table: Option<&table::Filled>, nodes| {
-                let guide = table.map(|table| |room: &[u64]| table.bound(room));
-                let guide = guide
-                    .as_ref()
-                    .map(|guide| guide as knapsack::Guide<'_, f64>);
-                let server = (relaxed, guide);
-                knapsack::exceeds(&packing, self.values, &costs, server, worth, nodes)
-            };
-            let mut verdict = search(table.as_ref(), FIRST_LOOK);
-            if verdict == Verdict::Undecided {
-                // Where none is given, a table of the checker's own guides the search.
-                let own = own_relaxation(&packing, self.resource_prices);
-                let table = table.or_else(|| table::fill(&packing, &own, self.values));
-                verdict = search(table.as_ref(), NODES);
+        let mut nodes = NODES;
+        let message = match self.search {
+            Some(tree) => {
+                let verdict = branching::verify(&packing, self.values, worth, tree, &mut nodes);
+                verdict.err().map(|gap| self.not_settled(&gap, server))
             }
-            self.judge(&verdict, found, findings);
+            None => {
+                let all = Region::all(&packing, relaxed);
+                let values = (self.values, &costs[..]);
+                let verdict = knapsack::exceeds(&packing, values, all, worth, &mut nodes);
+                self.refuted(&verdict)
+            }
+        };
+        if let Some(message) = message {
+            findings.add(self.bound_path, format!("{found}: {message}"));
         }
     }
 
-    fn judge(&self, verdict: &Verdict<f64>, found: f64, findings: &mut Findings) {
-        let message = match verdict {
-            Verdict::Bounded => return,
-            Verdict::Beaten(schedule, value) => format!(
-                "{found}: schedule {schedule:?} is worth {value} at these prices, expected at most {}",
+    fn refuted(&self, verdict: &Verdict<f64>) -> Option<String> {
+        match verdict {
+            Verdict::Bounded => None,
+            Verdict::Beaten(schedule, value) => Some(format!(
+                "schedule {schedule:?} is worth {value} at these prices, expected at most {}",
                 self.worth
-            ),
-            Verdict::Undecided => format!("{found}: could not be verified within {NODES} nodes"),
-        };
-        findings.add(self.bound_path, message);
+            )),
+            Verdict::Undecided => Some(format!("could not be verified within {NODES} nodes")),
+        }
     }
-}
 
-/// The resources with the fewest units whole, as many as together have few, and the others at these
-/// prices.
-fn own_relaxation(packing: &Packing, prices: &[f64]) -> RelaxedRecord {
-    let capacity = packing.capacity();
-    let mut order: Vec<usize> = (0..capacity.len()).filter(|&j| capacity[j] > 0).collect();
-    order.sort_by_key(|&j| capacity[j]);
-    let mut rooms = 1_u64;
-    order.retain(|&j| {
-        let more = rooms.saturating_mul(capacity[j].saturating_add(1));
-        let fits = more <= ROOMS;
-        rooms = if fits { more } else { rooms };
-        fits
-    });
-    RelaxedRecord {
-        whole: order,
-        prices: prices.to_vec(),
+    fn not_settled(&self, gap: &Gap, server: &Workload) -> String {
+        let worth = self.worth;
+        match gap {
+            Gap::Type(i) => {
+                let name = server.types()[*i].name();
+                format!("the search that proves it leaves out type `{name}`")
+            }
+            Gap::Node(n) => format!(
+                "node {n} of the search does not prove that no schedule there is worth more than {worth}"
+            ),
+            Gap::Shape => "the nodes of the search are not those of a tree".into(),
+        }
     }
 }
 
@@ -171,7 +172,7 @@ fn own_relaxation(packing: &Packing, prices: &[f64]) -> RelaxedRecord {
 pub(super) fn gap(path: &str, load: f64, bound: f64, found: (f64, bool), findings: &mut Findings) {
     let (stated, proven) = found;
     let gap = (load / bound - 1.0).max(0.0);
-    if !((stated - gap).abs() <= 1e-12 || is_close(stated, gap, 1e-6)) {
+    if !((stated - gap).abs() <= 1e-12 || is_close(stated, gap, ROUNDING)) {
         findings.add(format!("{path}.gap"), format!("{stated}, expected {gap}"));
     } else if proven != (stated <= PROOF_GAP) {
         let message = format!("{proven}, expected {} at gap {stated}", !proven);

@@ -5,19 +5,58 @@ use std::collections::HashMap;
 use super::OneServer;
 use super::queues::Queues;
 use super::round::Round;
-use crate::artifact::{ArrivalLaw, Findings, Known, Quantity as _, SizeLaw, is_close};
+use super::solved::Asked;
+use crate::artifact::{
+    ArrivalLaw, Findings, Grounds, Known, Quantity as _, SizeLaw, is_close, written,
+};
 use crate::multiresource::artifact::{Claim, Conditions, HoldsFor, Method, MsrPolicy, Quantity};
 use crate::multiresource::workload::JobType;
 
-/// Relative difference allowed between a claim and its second derivation.
-const AGREEMENT: f64 = 1e-7;
+/// Relative difference allowed between a claim and its second derivation: of what follows from the
+/// chain, and of what follows from the queues on it.
+const CHAIN: f64 = 1e-9;
+const QUEUES: f64 = 1e-7;
+
+pub(super) const PROGRAM: Grounds = Grounds::Derived("the mix and the prices of the certificate");
+const RENEWAL: Grounds = Grounds::Derived("one round of the loop, as a renewal cycle");
+const FORMULA: Grounds = Grounds::Derived("the MSR paper's formulas, on a chain made anew");
+const SOLVED: Grounds = Grounds::Derived("the queue on a chain made anew, solved another way");
+const BOUNDED: Grounds =
+    Grounds::Judged("the MSR paper's bounds: the queue is too large to be solved again");
+const SUMMED: Grounds =
+    Grounds::Judged("the mean numbers claimed: a queue is too large to be solved again");
+const TOO_LARGE: Grounds = Grounds::Trusted("the queue is too large to be solved again");
+
+/// What is claimed of the queue of each of these types beside its mean.
+fn asked(server: &OneServer<'_>, types: &[&str]) -> Vec<Asked> {
+    let mut asked = vec![Asked::default(); types.len()];
+    for (_, claim) in &server.claims {
+        let name = claim.job_type.as_deref();
+        let Some(i) = types.iter().position(|kind| name == Some(kind)) else {
+            continue;
+        };
+        asked[i].numbers.extend(claim.at);
+        let is_time = claim.quantity.row().measure.percentile().is_some();
+        let time = (is_time && (1e-30..1e30).contains(&claim.value)).then_some(claim.value);
+        asked[i].times.extend(time);
+    }
+    asked
+}
 
 /// Checks all claims; their values only where a round could be derived.
 pub(super) fn check(server: &OneServer<'_>, round: Option<&Round>, findings: &mut Findings) {
     // What is wrong already is not worth solving queues for.
     let sound = round.filter(|_| findings.is_empty());
-    let queues = sound.and_then(|round| Queues::new(server, round));
     let types: Vec<&str> = server.workload.types().iter().map(|t| t.name()).collect();
+    let queues = sound.and_then(|round| {
+        let asked = asked(server, &types);
+        Queues::new(
+            (server.rule, round),
+            server.workload,
+            asked,
+            &server.budgets[0],
+        )
+    });
     let known = Known {
         servers: server.shapes,
         types: &types,
@@ -84,10 +123,8 @@ impl Checked<'_> {
         }
         let method = self.method();
         if claim.method != method {
-            findings.add(
-                self.field("method"),
-                format!("{:?}, expected {method:?}", claim.method),
-            );
+            let message = format!("{}, expected {}", written(&claim.method), written(&method));
+            findings.add(self.field("method"), message);
         } else if method == Method::ExactProgram && !self.server.certificate.proven {
             findings.add(
                 self.field("method"),
@@ -96,7 +133,8 @@ impl Checked<'_> {
         }
         let conditions = self.conditions();
         if claim.holds_for != conditions {
-            let message = format!("{}, expected {}", told(&claim.holds_for), told(&conditions));
+            let (found, expected) = (written(&claim.holds_for), written(&conditions));
+            let message = format!("{found}, expected {expected}");
             findings.add(self.field("holds_for"), message);
         }
     }
@@ -188,32 +226,50 @@ impl Checked<'_> {
         }
         if self.claim.at.is_some() != (self.claim.quantity == Quantity::NumberAbove) {
             let expected = "a number of jobs with `number_above`, and with no other quantity";
-            findings.add(
-                self.field("at"),
-                format!("{:?}, expected {expected}", self.claim.at),
-            );
-            return;
+            let found = self.claim.at.map_or("absent".into(), |at| at.to_string());
+            return findings.add(self.field("at"), format!("{found}, expected {expected}"));
         }
         let Some(round) = round else { return };
         if self.claim.quantity == Quantity::LargestStableSwitchingRate {
             self.largest_rate(round, findings);
             return;
         }
-        if queues.is_none() && self.is_of_queues() {
-            return;
+        if self.is_of_queues() {
+            match queues {
+                Some(queues) if !self.affords(subject, queues) => {
+                    return self.too_large(subject, queues, findings);
+                }
+                Some(_) => {}
+                None => return,
+            }
         }
         let Some(expected) = self.expected(subject, round, queues) else {
-            let message = "cannot be derived anew: its chain is too large, or has no such number";
-            findings.add(path, format!("{found} {message}"));
-            return;
+            let is_time = self.percentile().is_some();
+            let late = |i| is_time && queues.is_some_and(|queues| queues.is_late(i));
+            let late = subject.is_some_and(late);
+            return match late {
+                true => findings.stands(&self.path, TOO_LARGE),
+                false => {
+                    let message = "cannot be derived anew: it has no such number";
+                    findings.add(path, format!("{found} {message}"));
+                }
+            };
         };
         let (found, expected) = match self.percentile() {
             // What is compared is the fraction of jobs beyond.
             Some(p) => (1.0 - p, 1.0 - expected),
             None => (found, expected),
         };
-        let slack = self.agreement(round) + self.slow_mode(subject, queues);
-        if !is_close(found, expected, slack) {
+        let slack = match (self.is_of_queues(), queues) {
+            (true, Some(queues)) if self.claim.method == Method::ExactQbd => {
+                self.agreement(round) + queues.rounding(subject)
+            }
+            (true, _) => self.agreement(round),
+            (false, _) => CHAIN,
+        };
+        if is_close(found, expected, slack) {
+            findings.stands(&self.path, self.derived());
+        } else {
             let found = self.claim.value;
             let told = match self.percentile() {
                 Some(p) => format!(
@@ -226,6 +282,85 @@ impl Checked<'_> {
         }
     }
 
+    /// The way in which it was derived.
+    fn derived(&self) -> Grounds {
+        match self.claim.method {
+            Method::ExactProgram => PROGRAM,
+            Method::ExactStationaryLaw | Method::ExactRenewalReward => RENEWAL,
+            Method::BoundRelativeCompletions | Method::ApproximationQueueLength => FORMULA,
+            Method::ExactQbd | Method::Simulated => SOLVED,
+        }
+    }
+
+    /// Whether the queues that have to be solved, not only looked at, could be.
+    fn affords(&self, subject: Option<usize>, queues: &Queues<'_>) -> bool {
+        let all = 0..self.server.workload.types().len();
+        let types = subject.map_or(all, |i| i..i + 1);
+        let bounded = self.claim.method == Method::BoundRelativeCompletions;
+        let mut solved = types.filter(|i| !bounded && !self.is_approximate(*i));
+        solved.all(|i| queues.affords(Some(i)))
+    }
+
+    /// A queue that is too large to be solved again: its mean lies between the paper's bounds, and is
+    /// not the paper's approximation; what follows from means follows from those claimed.
+    fn too_large(&self, subject: Option<usize>, queues: &Queues<'_>, findings: &mut Findings) {
+        let (path, found) = (self.field("value"), self.claim.value);
+        let claimed = |i: usize| {
+            let kind = &self.server.workload.types()[i];
+            let mean = self.server.find(Quantity::MeanNumber, Some(kind.name()))?;
+            Some(mean.value)
+        };
+        if let (Quantity::MeanNumber, Some(i)) = (self.claim.quantity, subject) {
+            let bounds = [Quantity::MeanNumberAtLeast, Quantity::MeanNumberAtMost];
+            let [least, most] = bounds.map(|bound| queues.bound(i, bound));
+            let approximation = queues.bound(i, Quantity::MeanNumber);
+            let inner = least < approximation && approximation < most;
+            if !self.has_bounds() {
+                return findings.stands(&self.path, TOO_LARGE);
+            }
+            return if !(least * (1.0 - QUEUES)..=most * (1.0 + QUEUES)).contains(&found) {
+                findings.add(path, format!("{found}, expected from {least} to {most}"));
+            } else if inner && is_close(found, approximation, CHAIN) {
+                let message = format!("{found}, which is no more than the approximation");
+                findings.add(path, message);
+            } else {
+                findings.stands(&self.path, BOUNDED);
+            };
+        }
+        match self.of_means(subject, &claimed) {
+            Some(expected) if is_close(found, expected, CHAIN) => {
+                findings.stands(&self.path, SUMMED);
+            }
+            Some(expected) => findings.add(path, format!("{found}, expected {expected}")),
+            None => findings.stands(&self.path, TOO_LARGE),
+        }
+    }
+
+    /// Whether the paper's bounds hold: they are for exponential sizes, which sizes are taken as
+    /// where the routes wait for completions.
+    fn has_bounds(&self) -> bool {
+        self.law_followed() == SizeLaw::Exponential
+    }
+
+    /// What follows from the mean numbers of the types, if they are known.
+    fn of_means(&self, subject: Option<usize>, mean: &dyn Fn(usize) -> Option<f64>) -> Option<f64> {
+        let workload = self.server.workload;
+        let types = workload.types();
+        let total = || (0..types.len()).map(mean).sum::<Option<f64>>();
+        match (self.claim.quantity, subject) {
+            (Quantity::MeanNumber, Some(i)) => mean(i),
+            (Quantity::MeanNumber, None) => total(),
+            (Quantity::MeanResponse, Some(i)) => Some(mean(i)? / types[i].arrival_rate()),
+            (Quantity::MeanResponse, None) => Some(total()? / workload.total_arrival_rate()),
+            (Quantity::WeightedResponse, None) => {
+                let shares = workload.load_shares().into_iter().zip(types).enumerate();
+                let each = shares.map(|(i, (w, t))| Some(w * mean(i)? / t.arrival_rate()));
+                each.sum()
+            }
+            _ => None,
+        }
+    }
+
     /// Whether a second derivation takes the type's queue, not only the modulating chain.
     fn is_of_queues(&self) -> bool {
         !matches!(
@@ -234,6 +369,7 @@ impl Checked<'_> {
                 | Quantity::MeanSchedule
                 | Quantity::WorkingTime
                 | Quantity::SwitchingFrequency
+                | Quantity::LargestStableSwitchingRate
         )
     }
 
@@ -247,15 +383,17 @@ impl Checked<'_> {
         let least_spare = loads
             .into_iter()
             .fold(1.0, |spare, load| f64::min(spare, 1.0 - load));
-        AGREEMENT + 200.0 * f64::EPSILON / least_spare
+        QUEUES + 200.0 * f64::EPSILON / least_spare
     }
 
-    /// Far out the slowest mode of the queue decides, and rounding grows with the square of the levels
-    /// over which it relaxes.
-    fn slow_mode(&self, subject: Option<usize>, queues: Option<&Queues<'_>>) -> f64 {
-        let far = self.percentile().is_some() || self.claim.quantity == Quantity::NumberAbove;
-        let levels = subject.filter(|_| far).zip(queues);
-        levels.map_or(0.0, |(i, queues)| 1e-14 * queues.levels(i).powi(2))
+    /// Whether this claim takes the mean number of type i from the approximation: where it is one
+    /// itself, and of all types where there is no better claim about that type.
+    fn is_approximate(&self, i: usize) -> bool {
+        let name = self.server.workload.types()[i].name();
+        let number = self.server.find(Quantity::MeanNumber, Some(name));
+        let exact = number.is_some_and(|number| number.method == Method::ExactQbd);
+        let about_all = self.claim.job_type.is_none();
+        self.claim.method == Method::ApproximationQueueLength && !(about_all && exact)
     }
 
     /// The value that this claim should have.
@@ -266,16 +404,9 @@ impl Checked<'_> {
         queues: Option<&Queues<'_>>,
     ) -> Option<f64> {
         let claim = self.claim;
-        let rate = |i: usize| self.server.workload.types()[i].arrival_rate();
-        let mean = |i: usize| match claim.method {
-            Method::ApproximationQueueLength => Some(queues?.bound(i, Quantity::MeanNumber)),
-            _ => queues?.mean_number(i),
-        };
-        let all = || match claim.method {
-            Method::ApproximationQueueLength => {
-                (0..self.server.workload.types().len()).map(mean).sum()
-            }
-            _ => queues?.total(),
+        let mean = |i: usize| match self.is_approximate(i) {
+            true => Some(queues?.bound(i, Quantity::MeanNumber)),
+            false => queues?.mean_number(i),
         };
         match (claim.quantity, subject) {
             (Quantity::MeanSchedule, Some(i)) => Some(round.mean_schedule()[i]),
@@ -284,13 +415,9 @@ impl Checked<'_> {
             (Quantity::Load, None) => Some(self.server.certificate.load),
             (Quantity::WorkingTime, _) => Some(round.working_time()),
             (Quantity::SwitchingFrequency, _) => Some(round.switching_frequency()),
-            (Quantity::MeanNumber, Some(i)) => mean(i),
-            (Quantity::MeanNumber, None) => all(),
-            (Quantity::MeanResponse, Some(i)) => Some(mean(i)? / rate(i)),
-            (Quantity::MeanResponse, None) => {
-                Some(all()? / self.server.workload.total_arrival_rate())
+            (Quantity::MeanNumber | Quantity::MeanResponse | Quantity::WeightedResponse, _) => {
+                self.of_means(subject, &mean)
             }
-            (Quantity::WeightedResponse, _) => queues?.weighted_response(),
             (Quantity::MeanNumberAtLeast | Quantity::MeanNumberAtMost, Some(i)) => {
                 Some(queues?.bound(i, claim.quantity))
             }
@@ -319,8 +446,10 @@ impl Checked<'_> {
         const OPERATIONS: f64 = 1e3;
         let found = self.claim.value;
         let (period, error) = round.least_stable_period(self.server.workload);
-        let allowed = AGREEMENT * period + OPERATIONS * error;
-        if !(found > 0.0 && (1.0 / found - period).abs() <= allowed) {
+        let allowed = CHAIN * period + OPERATIONS * error;
+        if found > 0.0 && (1.0 / found - period).abs() <= allowed {
+            findings.stands(&self.path, RENEWAL);
+        } else {
             let expected = match 1.0 / period {
                 f64::INFINITY => "none: every rate is stable".into(),
                 rate => rate.to_string(),
@@ -328,9 +457,4 @@ impl Checked<'_> {
             findings.add(self.field("value"), format!("{found}, expected {expected}"));
         }
     }
-}
-
-/// Conditions as they stand in the server.
-fn told(conditions: &HoldsFor) -> String {
-    serde_json::to_string(conditions).unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use num_rational::BigRational;
 use num_traits::{One, Zero};
 
 use super::Mixed;
-use super::knapsack::{self, Verdict};
+use super::knapsack::{self, Region, Verdict};
 use crate::artifact::{Findings, length};
 use crate::multiresource::artifact::{
     CertificateRecord, ExactRecord, Fraction, MOST_DIGITS, Proven,
@@ -172,7 +172,9 @@ fn bound(
     }
     let (costs, capacity) = costs(&packing, &certificate.resource_prices);
     let nodes = NODES / (1 + one.bits() / LONG);
-    let message = match knapsack::exceeds(&packing, &values, &costs, (capacity, None), one, nodes) {
+    let all = Region::all(&packing, capacity);
+    let verdict = knapsack::exceeds(&packing, (&values, &costs), all, one, &mut nodes.clone());
+    let message = match verdict {
         Verdict::Bounded => return,
         Verdict::Beaten(schedule, _) => {
             format!("schedule {schedule:?} is worth more than 1/ρ at these prices")

@@ -1,11 +1,11 @@
 //! The rules that look at queues: what they are made of must fit the workload.
 
 use super::shape;
-use crate::artifact::{Findings, length, nonnegative, permutation};
+use crate::artifact::{Findings, is_close, length, nonnegative, permutation};
 use crate::multiresource::artifact::family::{Sound, each_family};
 use crate::multiresource::artifact::{
-    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Family, MsrPolicy, StaticQuickswapPolicy,
-    Switching, TablePolicy,
+    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, CertificateRecord, Family, MsrPolicy,
+    StaticQuickswapPolicy, Switching, TablePolicy,
 };
 use crate::multiresource::schedule::{Neighbours, Packing};
 use crate::multiresource::workload::Workload;
@@ -13,8 +13,13 @@ use crate::multiresource::workload::Workload;
 /// How far from 1 the dearest working schedule may be worth.
 const ROUNDING: f64 = 1e-9;
 
-pub(super) fn check(family: &Family, workload: &Workload, findings: &mut Findings) {
-    each_family!(family, policy => policy.check(workload, findings));
+pub(super) fn check(
+    family: &Family,
+    workload: &Workload,
+    certificate: &CertificateRecord,
+    findings: &mut Findings,
+) {
+    each_family!(family, policy => policy.check(workload, certificate, findings));
 }
 
 /// All that is said of it is checked with its loop and its chain.
@@ -24,19 +29,22 @@ impl Sound for MsrPolicy {}
 impl Sound for AdaptiveQuickswapPolicy {}
 
 impl Sound for StaticQuickswapPolicy {
-    fn check(&self, workload: &Workload, findings: &mut Findings) {
+    fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
         static_quickswap(self, workload, findings);
     }
 }
 
 impl Sound for AdaptiveMsrPolicy {
-    fn check(&self, workload: &Workload, findings: &mut Findings) {
+    fn check(&self, workload: &Workload, certificate: &CertificateRecord, findings: &mut Findings) {
         adaptive_msr(self, workload, findings);
+        if findings.is_clear("policy") && findings.is_clear("certificate") {
+            as_certified(self, workload, certificate, findings);
+        }
     }
 }
 
 impl Sound for TablePolicy {
-    fn check(&self, workload: &Workload, findings: &mut Findings) {
+    fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
         table(self, workload, findings);
     }
 }
@@ -108,6 +116,38 @@ fn adaptive_msr(policy: &AdaptiveMsrPolicy, workload: &Workload, findings: &mut 
         }
     }
     switching(policy.switching, findings);
+}
+
+/// The rule can carry what the certificate says: it has all schedules of the mix that does. And its
+/// prices are those that prove it, so that the dearest of its schedules is worth 1.
+fn as_certified(
+    policy: &AdaptiveMsrPolicy,
+    workload: &Workload,
+    certificate: &CertificateRecord,
+    findings: &mut Findings,
+) {
+    let mix = certificate.mix.iter();
+    let pairs = mix.flat_map(|mix| mix.schedules.iter().zip(&mix.weights));
+    for (schedule, weight) in pairs.filter(|(u, _)| !policy.schedules.contains(u)) {
+        let message = format!(
+            "{schedule:?} is not among them, and the mix that has the load is on it for {weight} of the time"
+        );
+        findings.add("policy.schedules", message);
+    }
+    let pairs = certificate.prices.iter().zip(workload.types());
+    let prices: Vec<f64> = pairs.map(|(y, kind)| y / kind.offered_load()).collect();
+    let worth = |schedule: &Vec<u32>| -> f64 {
+        let jobs = schedule.iter().zip(&prices);
+        jobs.map(|(u, p)| f64::from(*u) * p).sum()
+    };
+    let dearest = policy.schedules.iter().map(worth).fold(0.0, f64::max);
+    for (i, (found, price)) in policy.prices.iter().zip(&prices).enumerate() {
+        let expected = price / dearest;
+        if !is_close(*found, expected, ROUNDING) {
+            let message = format!("{found}, expected {expected}, as the certificate prices it");
+            findings.add(format!("policy.prices[{i}]"), message);
+        }
+    }
 }
 
 fn switching(switching: Switching, findings: &mut Findings) {

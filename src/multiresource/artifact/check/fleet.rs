@@ -4,17 +4,23 @@
 use std::collections::HashMap;
 
 use super::certificate::{self, Priced};
-use super::shape::relaxation;
+use super::claims::PROGRAM;
+use super::shape::search;
 use super::{mean_schedule, of_server};
 use crate::artifact::{
-    ArrivalLaw, Findings, SizeLaw, Subject, find, is_close, length, nonnegative, positive,
-    sums_to_one,
+    ArrivalLaw, Findings, Grounds, SizeLaw, Subject, find, is_close, length, nonnegative, positive,
+    sums_to_one, written,
 };
 use crate::multiresource::artifact::{
     Artifact, Claim, Conditions, FleetCertificateRecord, HoldsFor, Method, Quantity, Routing,
     Server, ServerPolicy,
 };
 use crate::multiresource::workload::{Fleet, Workload};
+
+const PROVED: Grounds =
+    Grounds::Derived("the load from the mixes; the bound from the prices, by one knapsack a shape");
+const MIXES: Grounds = Grounds::Derived("what the mixes of the shapes serve");
+const SUMMED: Grounds = Grounds::Derived("the sum over the servers");
 
 /// Relative rounding allowed in routing, load, worth and means.
 const ROUNDING: f64 = 1e-9;
@@ -111,9 +117,10 @@ pub(super) fn certificate_shape(artifact: &Artifact, fleet: &Fleet, findings: &m
         for (j, price) in found.resource_prices.iter().enumerate() {
             nonnegative(format!("{prices}[{j}]"), *price, findings);
         }
-        if let Some(relaxed) = &found.relaxed {
-            let path = format!("{servers}[{h}].relaxed");
-            relaxation(&path, relaxed, resources, findings);
+        if let Some(tree) = &found.search {
+            let path = format!("{servers}[{h}].search");
+            let types = shape.types().len();
+            search(&path, tree, (types, resources), findings);
         }
         nonnegative(format!("{servers}[{h}].worth"), found.worth, findings);
     }
@@ -158,6 +165,11 @@ pub(super) fn check(
             load(proof, fleet, &served, findings);
         }
     }
+    for (path, grounds) in [("evidence.fleet", PROVED), ("policy.servers", MIXES)] {
+        if findings.is_clear(path) {
+            findings.stands(path, grounds);
+        }
+    }
     if findings.is_empty() {
         // From here on there is sense in what is claimed of the servers.
         claims(artifact, proof, fleet, findings);
@@ -181,10 +193,11 @@ fn bound(found: &FleetCertificateRecord, fleet: &Fleet, findings: &mut Findings)
         let value = |&i: &usize| found.prices[i] / fleet.types()[i].offered_load();
         let values: Vec<f64> = shape.types().iter().map(value).collect();
         let at = Priced {
-            by_table: own.relaxed.as_ref(),
+            search: own.search.as_ref(),
             values: &values,
             resource_prices: &own.resource_prices,
             worth: own.worth,
+            rounding: ROUNDING,
             prices_path: &format!("evidence.fleet.servers[{h}].resource_prices"),
             bound_path: &format!("evidence.fleet.servers[{h}].worth"),
         };
@@ -301,6 +314,7 @@ fn claims(
             let (found, right) = (told(found.half_width), told(right.half_width));
             findings.add(here(".half_width"), format!("{found}, expected {right}"));
         }
+        findings.stands(here(""), grounds(artifact, found, findings));
         let labels = Claim {
             value: right.value,
             half_width: right.half_width,
@@ -309,14 +323,27 @@ fn claims(
         if labels != *right {
             let told = |c: &Claim| {
                 let (unit, method) = (&c.unit, c.method);
-                let method = serde_json::to_string(&method).expect("a name can be written");
-                let assumes = serde_json::to_string(&c.holds_for).expect("names can be written");
+                let (method, assumes) = (written(&method), written(&c.holds_for));
                 format!("unit `{unit}`, method {method}, holds for {assumes}")
             };
             let message = format!("{}; expected {}, and no more", told(found), told(right));
             findings.add(here(""), message);
         }
     }
+}
+
+/// A sum stands on no better grounds than its parts.
+fn grounds(artifact: &Artifact, claim: &Claim, findings: &Findings) -> Grounds {
+    if claim.method == Method::ExactProgram {
+        return PROGRAM;
+    }
+    let about = |part: &Claim| claim.job_type.is_none() || part.job_type == claim.job_type;
+    let parts = artifact.claims.iter().enumerate();
+    let numbers = parts.filter(|(_, part)| {
+        part.server.is_some() && part.quantity == Quantity::MeanNumber && about(part)
+    });
+    let noted = numbers.filter_map(|(n, _)| findings.grounds(&format!("claims[{n}]")));
+    noted.fold(SUMMED, Grounds::and)
 }
 
 /// All that follows: the load if it is proven, and of each type and of all what the servers' means

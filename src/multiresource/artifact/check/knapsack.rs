@@ -43,8 +43,27 @@ impl Number for BigInt {
     }
 }
 
-/// A bound on what jobs in a room are worth.
-pub(super) type Guide<'a, N> = &'a dyn Fn(&[u64]) -> N;
+/// Where schedules are sought.
+pub(super) struct Region<N> {
+    /// The room, one entry a resource, and what it costs.
+    pub room: Vec<u64>,
+    pub price: N,
+    /// No more jobs of each type are taken (K).
+    pub most: Vec<u32>,
+}
+
+impl<N> Region<N> {
+    /// The whole server.
+    pub fn all(packing: &Packing, price: N) -> Self {
+        let room = packing.capacity().to_vec();
+        let most = (0..packing.types()).map(|i| packing.most(i, &room));
+        Region {
+            most: most.collect(),
+            room,
+            price,
+        }
+    }
+}
 
 /// The answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,38 +76,42 @@ pub(super) enum Verdict<N> {
     Undecided,
 }
 
-/// Whether some schedule is worth more than `threshold`.
+/// Whether some schedule of a region is worth more than `threshold`.
 ///
-/// `values` (K) are nonnegative, and `costs` (K) those of one job at resource prices under
-/// which the whole server costs `capacity`; every value is at most its cost up to rounding. A guide,
-/// if there is one, bounds what jobs in a room are worth.
-pub(super) fn exceeds<'a, N: Number>(
-    packing: &'a Packing,
-    values: &[N],
-    costs: &[N],
-    (capacity, guide): (N, Option<Guide<'a, N>>),
+/// `values` (K) are nonnegative, and `costs` (K) those of one job at resource prices under which the
+/// region's room has its price. `nodes` is how many may be visited, and falls by those that were.
+pub(super) fn exceeds<N: Number>(
+    packing: &Packing,
+    (values, costs): (&[N], &[N]),
+    region: Region<N>,
     threshold: N,
-    nodes: u64,
+    nodes: &mut u64,
 ) -> Verdict<N> {
     let item = |i: usize| Item {
         kind: i,
         value: values[i].clone(),
         cost: costs[i].clone(),
+        most: region.most[i],
+        surplus: N::from(0),
     };
     let mut items: Vec<Item<N>> = (0..values.len())
         .filter(|&i| values[i] > N::from(0))
         .map(item)
         .collect();
     items.sort_by(Item::by_efficiency);
-    let room = packing.capacity().to_vec();
+    let mut surplus = N::from(0);
+    for item in items.iter_mut().rev().filter(|item| item.value > item.cost) {
+        let gain = item.value.clone() - item.cost.clone();
+        surplus = surplus + gain * N::from(item.most);
+        item.surplus = surplus.clone();
+    }
     let mut search = Search {
         packing,
         items,
         threshold,
-        room,
+        room: region.room,
         value: N::from(0),
-        left: capacity,
-        guide,
+        left: region.price,
         taken: Vec::new(),
     };
     search.run(nodes)
@@ -98,6 +121,9 @@ struct Item<N> {
     kind: usize,
     value: N,
     cost: N,
+    most: u32,
+    /// What it and the items after it are worth above their cost, all together at most.
+    surplus: N,
 }
 
 impl<N: Number> Item<N> {
@@ -125,24 +151,23 @@ struct Search<'a, N> {
     value: N,
     /// Price of the room that is left.
     left: N,
-    guide: Option<Guide<'a, N>>,
     /// Counts of the first items, as far as they are settled.
     taken: Vec<Taken<N>>,
 }
 
 impl<N: Number> Search<'_, N> {
-    fn run(&mut self, mut nodes: u64) -> Verdict<N> {
+    fn run(&mut self, nodes: &mut u64) -> Verdict<N> {
         loop {
             if self.value > self.threshold {
                 return Verdict::Beaten(self.schedule(), self.value.clone());
             }
             if self.is_promising() {
-                if nodes == 0 {
+                if *nodes == 0 {
                     return Verdict::Undecided;
                 }
-                nodes -= 1;
+                *nodes -= 1;
                 let item = &self.items[self.taken.len()];
-                self.take(self.packing.most(item.kind, &self.room));
+                self.take(self.packing.most(item.kind, &self.room).min(item.most));
             } else if !self.retreat() {
                 return Verdict::Bounded;
             }
@@ -151,11 +176,14 @@ impl<N: Number> Search<'_, N> {
 
     /// Whether the items that are not settled could lift the worth above the threshold.
     fn is_promising(&self) -> bool {
-        let next = self.items.get(self.taken.len());
+        let Some(item) = self.items.get(self.taken.len()) else {
+            return false;
+        };
         let missing = self.threshold.clone() - self.value.clone();
-        let by_prices = next
-            .is_some_and(|item| N::gains([&item.value, &item.cost], &self.left, missing.clone()));
-        by_prices && self.guide.is_none_or(|guide| guide(&self.room) > missing)
+        // All jobs are worth their cost at most, but for what some are worth above it.
+        let by_surplus =
+            item.value <= item.cost || self.left.clone() + item.surplus.clone() > missing;
+        by_surplus && N::gains([&item.value, &item.cost], &self.left, missing)
     }
 
     /// Settles the next item at this count, which fits.
@@ -254,8 +282,10 @@ mod tests {
             };
             let best = all.iter().map(worth).fold(0.0, f64::max);
             let (costs, capacity) = costs(&packing, &values);
-            let ask =
-                |threshold| exceeds(&packing, &values, &costs, (capacity, None), threshold, 1000);
+            let ask = |threshold| {
+                let all = Region::all(&packing, capacity);
+                exceeds(&packing, (&values, &costs), all, threshold, &mut 1000)
+            };
             assert_eq!(ask(best), Verdict::Bounded, "{values:?}");
             let Verdict::Beaten(schedule, value) = ask(best * (1.0 - 1e-9)) else {
                 panic!("{values:?}: {best} not found");
@@ -274,14 +304,8 @@ mod tests {
         let values = [1, 2, 5].map(|v| &unit * v);
         let costs = [3, 4, 10].map(BigInt::from);
         let ask = |threshold| {
-            exceeds(
-                &packing,
-                &values,
-                &costs,
-                (BigInt::from(20), None),
-                threshold,
-                1000,
-            )
+            let all = Region::all(&packing, BigInt::from(20));
+            exceeds(&packing, (&values, &costs), all, threshold, &mut 1000)
         };
         assert_eq!(ask(&unit * 10), Verdict::Bounded);
         let beaten = Verdict::Beaten(vec![0, 0, 2], &unit * 10);
@@ -291,17 +315,13 @@ mod tests {
     #[test]
     fn types_without_value_are_left_out() {
         let packing = packing("section7");
-        let verdict = exceeds(
-            &packing,
-            &[0.0, 0.0, 1.0],
-            &[0.0, 0.0, 1.0],
-            (5.0, None),
-            1.5,
-            100,
-        );
+        let ask = |values: &[f64], threshold: f64| {
+            let all = Region::all(&packing, 5.0);
+            exceeds(&packing, (values, values), all, threshold, &mut 100)
+        };
+        let verdict = ask(&[0.0, 0.0, 1.0], 1.5);
         assert_eq!(verdict, Verdict::Beaten(vec![0, 0, 2], 2.0));
-        let nothing = exceeds(&packing, &[0.0; 3], &[0.0; 3], (5.0, None), 0.5, 100);
-        assert_eq!(nothing, Verdict::Bounded);
+        assert_eq!(ask(&[0.0; 3], 0.5), Verdict::Bounded);
     }
 
     #[test]
@@ -309,7 +329,10 @@ mod tests {
         let packing = packing("section7");
         let values = [1.0; 3];
         let (costs, capacity) = costs(&packing, &values);
-        let ask = |nodes| exceeds(&packing, &values, &costs, (capacity, None), 5.0, nodes);
+        let ask = |mut nodes| {
+            let all = Region::all(&packing, capacity);
+            exceeds(&packing, (&values, &costs), all, 5.0, &mut nodes)
+        };
         assert_eq!(ask(1), Verdict::Undecided);
         assert_eq!(ask(1000), Verdict::Bounded);
     }

@@ -1,81 +1,89 @@
-//! How the policy was chosen, and what a change would do: no claims, but they must make sense.
+//! How the policy was made: no claims, but what was tried must be what it is said to be, as far as the
+//! work left for that goes, and must make sense.
 
-use super::OneServer;
-use crate::artifact::{Findings, is_close};
-use crate::multiresource::artifact::{
-    CLOSE, Candidate, Choice, Interval, Method, MsrPolicy, Preemption, Quantity, RouteTried,
-    Steadiness, Tuning, WhatIf,
-};
+use super::again::{AGREEMENT, Again, Second, UNSTABLE};
+use super::{OneServer, choice, what_if};
+use crate::artifact::{Findings, Grounds, is_close, written};
+use crate::multiresource::artifact::{Method, MsrPolicy, Preemption, Quantity, RouteTried, Tuning};
 
+const SOLVED: Grounds = Grounds::Derived("the queues on a chain made anew, solved another way");
+const FORMULA: Grounds = Grounds::Derived("the MSR paper's formulas, on a chain made anew");
+const SENSE: Grounds = Grounds::Judged("none is less than what is claimed of the policy taken");
+const PREDICTED: Grounds = Grounds::Trusted("no rate is predicted again");
+
+/// What stands in the record; what follows from a loop is looked at where nothing was found before,
+/// since its queues are not solved where something is wrong already.
 pub(super) fn check(server: &OneServer<'_>, findings: &mut Findings) {
-    match (&server.making.tuning, server.rule.msr()) {
-        (Some(tuning), Some(policy)) => tuned(server, policy, tuning, findings),
-        (Some(_), None) => findings.add("provenance.tuning", "expected none: there is no loop"),
-        (None, _) => {}
+    if let Some(record) = &server.making.choice {
+        choice::check(server, record, findings);
     }
-    if let Some(choice) = &server.making.choice {
-        chosen(server, choice, findings);
+    let (tuning, answers) = (&server.making.tuning, &server.making.what_if);
+    let Some(policy) = server.rule.msr() else {
+        for (field, is_there) in [("tuning", tuning.is_some()), ("what_if", answers.is_some())] {
+            if is_there {
+                findings.add(
+                    format!("provenance.{field}"),
+                    "expected none: there is no loop",
+                );
+            }
+        }
+        return;
+    };
+    if let Some(tuning) = tuning {
+        tuned(server, policy, tuning, findings);
     }
-    if let Some(what_if) = &server.making.what_if {
-        let mut answers = Answers {
-            server,
-            what_if,
-            findings,
-        };
-        answers.more_arrivals();
-        answers.more_resource();
-        answers.others();
+    let sound = findings.is_clear("policy") && findings.is_clear("certificate");
+    if let Some(answers) = answers.as_ref().filter(|_| sound) {
+        what_if::check(server, policy, answers, findings);
+    }
+    if let Some(tuning) = tuning.as_ref().filter(|_| findings.is_empty()) {
+        again(server, policy, tuning, findings);
     }
 }
 
-fn positive(path: String, value: f64, findings: &mut Findings) {
+/// What was tried, derived anew: routes at their rates, and the curve of the one taken.
+fn again(server: &OneServer<'_>, policy: &MsrPolicy, tuning: &Tuning, findings: &mut Findings) {
+    let path = "provenance.tuning";
+    let mut compare = |place: String, tried: MsrPolicy, found: f64, method: Method| {
+        let again = Again::new(server, tried, server.workload);
+        let approximate = method == Method::ApproximationQueueLength;
+        match again.is(found, tuning.objective, method) {
+            Second::Same if approximate => findings.stands(place, FORMULA),
+            Second::Same => findings.stands(place, SOLVED),
+            Second::Other(expected) => findings.add(place, format!("{found}, expected {expected}")),
+            Second::Unstable => findings.add(place, format!("{found}, {UNSTABLE}")),
+            Second::TooLarge | Second::Nothing => findings.stands(place, SENSE),
+        }
+    };
+    for (n, tried) in tuning.routes.iter().enumerate() {
+        let other = MsrPolicy {
+            route: tried.route,
+            switching_rate: tried.switching_rate,
+            ..policy.clone()
+        };
+        if let Some(found) = tried.value {
+            let place = format!("{path}.routes[{n}].value");
+            compare(place, other, found, tried.method);
+        }
+    }
+    for (n, point) in tuning.curve.iter().enumerate() {
+        let other = MsrPolicy {
+            switching_rate: point.switching_rate,
+            ..policy.clone()
+        };
+        let place = format!("{path}.curve[{n}].value");
+        compare(place, other, point.value, Method::ExactQbd);
+    }
+    for n in 0..tuning.routes.len() {
+        let place = format!("{path}.routes[{n}].predicted_switching_rate");
+        findings.stands(place, PREDICTED);
+    }
+}
+
+pub(super) fn positive(path: String, value: f64, findings: &mut Findings) {
     if !(value > 0.0 && value.is_finite()) {
         findings.add(path, format!("{value}, expected a positive number"));
     }
-}
-
-/// The policy stands first among its candidates, and no other one is less; no more was simulated
-/// than allowed.
-fn chosen(server: &OneServer<'_>, choice: &Choice, findings: &mut Findings) {
-    let path = "provenance.choice";
-    if choice.events > choice.budget {
-        let message = format!("{}, expected at most {}", choice.events, choice.budget);
-        findings.add(format!("{path}.events"), message);
-    }
-    let here = |n: usize, field: &str| format!("{path}.candidates[{n}].{field}");
-    let name = server.rule.name();
-    if choice.candidates.first().is_none_or(|c| c.name != name) {
-        return findings.add(
-            here(0, "name"),
-            format!("expected that of the policy, `{name}`"),
-        );
-    };
-    for (n, candidate) in choice.candidates.iter().enumerate() {
-        let steady = candidate.outcome == Steadiness::Steady;
-        let numbers = [candidate.value, candidate.ratio];
-        let sound = |i: &Interval| i.mean > 0.0 && i.mean.is_finite() && i.half_width >= 0.0;
-        if steady != candidate.value.is_some() || !numbers.iter().flatten().all(sound) {
-            findings.add(
-                here(n, "value"),
-                "expected positive numbers where it is steady, and no others",
-            );
-        }
-    }
-    // On the same arrivals and sizes; what differs by less than 1 % is taken as good.
-    let is_less = |c: &Candidate| c.ratio.is_some_and(|r| r.mean + r.half_width < 1.0 - CLOSE);
-    let better = |c: &Candidate| choice.decided && is_less(c) && within(choice, c);
-    if let Some(n) = choice.candidates.iter().position(better) {
-        findings.add(
-            here(n, "ratio"),
-            "less than 1: it is better than the policy, which is called the best",
-        );
-    }
-}
-
-/// Whether types are served as evenly as was asked for.
-fn within(choice: &Choice, candidate: &Candidate) -> bool {
-    let most = choice.max_slowdown_ratio.unwrap_or(f64::INFINITY);
-    candidate.slowdown_ratio.is_none_or(|ratio| ratio <= most)
 }
 
 /// The route taken was tried, with the value that is claimed, and none was better; the curve goes
@@ -91,6 +99,16 @@ fn tuned(server: &OneServer<'_>, policy: &MsrPolicy, tuning: &Tuning, findings: 
         if let Some(value) = tried.value {
             positive(format!("{path}.routes[{n}].value"), value, findings);
         }
+        if !matches!(
+            tried.method,
+            Method::ExactQbd | Method::ApproximationQueueLength
+        ) {
+            let message = format!(
+                "{}, expected exact-qbd or approximation-queue-length",
+                written(&tried.method)
+            );
+            findings.add(format!("{path}.routes[{n}].method"), message);
+        }
         let predicted = tried.predicted_switching_rate;
         positive(
             format!("{path}.routes[{n}].predicted_switching_rate"),
@@ -98,12 +116,20 @@ fn tuned(server: &OneServer<'_>, policy: &MsrPolicy, tuning: &Tuning, findings: 
             findings,
         );
     }
-    let free = policy.preemption == Preemption::Full;
-    let taken = tuning
-        .routes
-        .iter()
-        .find(|r| free || r.route == policy.route);
-    match taken {
+    let routes = tuning.routes.iter();
+    for (n, tried) in routes.clone().enumerate() {
+        if routes
+            .clone()
+            .take(n)
+            .any(|before| before.route == tried.route)
+        {
+            findings.add(format!("{path}.routes[{n}].route"), "stands there already");
+        }
+    }
+    // Where preemption is full, all routes are one.
+    let is_taken =
+        |tried: &&RouteTried| tried.route == policy.route || policy.preemption == Preemption::Full;
+    match routes.clone().find(is_taken) {
         Some(taken) if taken.switching_rate == policy.switching_rate => {
             least(server, tuning, taken, findings);
         }
@@ -136,7 +162,7 @@ fn least(server: &OneServer<'_>, tuning: &Tuning, taken: &RouteTried, findings: 
         return;
     };
     let value = taken.value.unwrap_or(f64::NAN);
-    if taken.method != Method::ApproximationQueueLength && !is_close(value, claimed, 1e-6) {
+    if taken.method != Method::ApproximationQueueLength && !is_close(value, claimed, AGREEMENT) {
         let message = format!("{value} for the route taken, expected {claimed}");
         findings.add(format!("{path}.routes"), message);
     }
@@ -164,109 +190,4 @@ fn least(server: &OneServer<'_>, tuning: &Tuning, taken: &RouteTried, findings: 
 fn claimed(server: &OneServer<'_>, quantity: Quantity) -> Option<f64> {
     let found = server.find(quantity, None)?;
     (found.method != Method::ApproximationQueueLength).then_some(found.value)
-}
-
-/// What the answers are checked against.
-struct Answers<'a> {
-    server: &'a OneServer<'a>,
-    what_if: &'a WhatIf,
-    findings: &'a mut Findings,
-}
-
-impl Answers<'_> {
-    fn add(&mut self, place: &str, message: impl Into<String>) {
-        let path = format!("provenance.what_if.{place}");
-        self.findings.add(path, message);
-    }
-
-    fn positive(&mut self, place: &str, value: Option<f64>) {
-        if let Some(value) = value {
-            let path = format!("provenance.what_if.{place}");
-            positive(path, value, self.findings);
-        }
-    }
-
-    /// A mean response time: no job leaves before it is served.
-    fn response(&mut self, place: &str, value: Option<f64>, most: f64) {
-        let work: f64 = self
-            .server
-            .workload
-            .types()
-            .iter()
-            .map(|t| t.offered_load())
-            .sum();
-        let shortest = 0.98 * work / self.server.workload.total_arrival_rate();
-        if let Some(value) = value.filter(|value| !(shortest..=most).contains(value)) {
-            self.add(
-                place,
-                format!("{value}, expected from {shortest} to {most}"),
-            );
-        }
-    }
-
-    fn more_arrivals(&mut self) {
-        let answers = &self.what_if.more_arrivals;
-        let names = self.server.workload.types().iter().map(|t| t.name());
-        if !names.eq(answers.iter().map(|more| more.job_type.as_str())) {
-            self.add(
-                "more_arrivals",
-                "expected one entry for each type, in order",
-            );
-            return;
-        }
-        let certificate = self.server.certificate;
-        for (n, (more, price)) in answers.iter().zip(&certificate.prices).enumerate() {
-            let here = format!("more_arrivals[{n}]");
-            let load = certificate.load * (1.0 + 0.01 * price);
-            if !is_close(more.load, load, 1e-9) {
-                let message = format!("{}, expected {load}", more.load);
-                self.add(&format!("{here}.load"), message);
-            }
-            self.response(
-                &format!("{here}.mean_response"),
-                more.mean_response,
-                f64::MAX,
-            );
-        }
-    }
-
-    /// A larger server is no worse.
-    fn more_resource(&mut self) {
-        let load = self.server.certificate.load;
-        let now = claimed(self.server, Quantity::MeanResponse);
-        let most = now.map_or(f64::MAX, |now| now * (1.0 + 1e-6));
-        for (n, more) in self.what_if.more_resource.iter().enumerate() {
-            let here = format!("more_resource[{n}]");
-            let mut known = self.server.workload.resources().iter();
-            if !known.any(|r| r.name() == more.resource) {
-                self.add(
-                    &format!("{here}.resource"),
-                    "expected a resource of the server",
-                );
-            }
-            self.positive(&format!("{here}.more"), Some(more.more));
-            self.positive(&format!("{here}.load"), Some(more.load));
-            if more.load > load * (1.0 + 1e-6) {
-                let message = format!("{}, expected no more than now", more.load);
-                self.add(&format!("{here}.load"), message);
-            }
-            self.response(&format!("{here}.mean_response"), more.mean_response, most);
-        }
-    }
-
-    fn others(&mut self) {
-        let what_if = self.what_if;
-        let now = self.server.certificate.load;
-        let twice = what_if.load_of_twice_the_response;
-        if let Some(load) = twice.filter(|load| !(now..=1.0 + 1e-9).contains(load)) {
-            let message = format!("{load}, expected between the load now and 1");
-            self.add("load_of_twice_the_response", message);
-        }
-        let doubled = what_if.response_at_twice_the_switching_rate;
-        self.response("response_at_twice_the_switching_rate", doubled, f64::MAX);
-        let setups = what_if.setups;
-        self.positive("setups.setup_rate", setups.and_then(|s| s.setup_rate));
-        let without = setups.map(|s| s.without_preemption);
-        self.positive("setups.without_preemption", without);
-    }
 }

@@ -1,5 +1,6 @@
-//! The checker: re-derives all that an artifact says from the artifact alone, by other code
-//! than made it, and reports everything that is wrong.
+//! The checker: re-derives what an artifact says from the artifact alone, by other code than made it,
+//! as far as a bounded work goes; reports everything that is wrong, and notes of the rest whether it was
+//! derived, judged for sense, or taken on trust.
 //!
 //! # Theory
 //! Each claim has a second derivation here. The *bound* of the certificate is put to one
@@ -17,29 +18,72 @@
 //! also the claims made from it. Whatever the artifact holds, the checker ends, and does not panic:
 //! its searches count their steps.
 
+mod again;
 mod against;
 mod balance;
+mod branching;
 mod certificate;
+mod choice;
 mod claims;
 mod exact;
 mod families;
 mod fleet;
+mod fluid;
 mod knapsack;
+mod least;
 mod making;
 mod queues;
 mod round;
 mod shape;
 mod simulated;
-mod table;
+mod solved;
+mod tabled;
+mod what_if;
 
 pub use against::check_against;
 
+use std::cell::Cell;
+
 use super::{Artifact, CertificateRecord, Claim, Family, Making, MsrPolicy, Quantity, Site};
-use crate::artifact::{Findings, Subject, find};
+use crate::artifact::{Findings, Grounds, Subject, find};
 use crate::multiresource::workload::{Fleet, Workload};
 use round::Round;
 
-/// Checks everything that an artifact says, from itself alone.
+/// Work that solving the queues of what is claimed may take, all servers together, roughly in
+/// nanoseconds: what would take more is not derived, and said so.
+const CLAIMS: f64 = 1e10;
+
+/// The same for how the policy was made, and for what a change would do.
+const MAKING: f64 = 3e8;
+
+/// Work that may still be done, roughly in nanoseconds.
+struct Budget(Cell<f64>);
+
+impl Budget {
+    fn new(work: f64) -> Self {
+        Budget(Cell::new(work))
+    }
+
+    fn left(&self) -> f64 {
+        self.0.get()
+    }
+
+    /// Whether so much work can still be done; it is then taken as done.
+    fn affords(&self, work: f64) -> bool {
+        let affords = work <= self.left();
+        if affords {
+            self.spend(work);
+        }
+        affords
+    }
+
+    /// So much work was done.
+    fn spend(&self, work: f64) {
+        self.0.set(self.left() - work);
+    }
+}
+
+/// Checks what an artifact says, from itself alone, and notes on which grounds the rest stands.
 ///
 /// Where a concurrent route has more stages than can be listed, what is claimed from it is
 /// refused; without such a claim the artifact may pass, its stability unexamined.
@@ -54,6 +98,7 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Site
     let servers = fleet::sent(artifact, &fleet, findings)?;
     let known: Vec<&str> = artifact.workload.servers.iter().map(|s| &*s.name).collect();
     let names = (!fleet.is_one_server()).then_some(&known[..]);
+    let budgets = [CLAIMS, MAKING].map(Budget::new);
     for (h, (workload, said)) in servers.iter().zip(artifact.servers()).enumerate() {
         let server = OneServer {
             place: h,
@@ -63,6 +108,7 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Site
             making: said.making,
             claims: of_server(artifact, names.map(|names| names[h])),
             workload,
+            budgets: &budgets,
         };
         let mut part = Findings::default();
         server.check(&mut part);
@@ -71,7 +117,25 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Site
     if let Some(names) = names {
         fleet::check(artifact, &fleet, &servers, names, findings);
     }
+    remarks(findings);
     Some(Site { fleet, servers })
+}
+
+/// What a document says and nothing follows from.
+fn remarks(findings: &mut Findings) {
+    const REMARK: Grounds = Grounds::Trusted("a remark: nothing follows from it");
+    const MAKER: Grounds = Grounds::Trusted("how it was made cannot be seen in what was made");
+    for (path, grounds) in [
+        ("workload.source", REMARK),
+        ("workload.unserved", REMARK),
+        ("provenance.tool", MAKER),
+        ("provenance.options", MAKER),
+        ("provenance.solver", MAKER),
+        ("provenance.rounds", MAKER),
+        ("provenance.columns", MAKER),
+    ] {
+        findings.stands(path, grounds);
+    }
 }
 
 fn workload(artifact: &Artifact, findings: &mut Findings) -> Option<Fleet> {
@@ -103,6 +167,8 @@ struct OneServer<'a> {
     /// What is claimed of it, each with its place among all claims.
     claims: Vec<(usize, &'a Claim)>,
     workload: &'a Workload,
+    /// For claims, and for how the rule was made.
+    budgets: &'a [Budget; 2],
 }
 
 impl OneServer<'_> {
@@ -145,6 +211,9 @@ impl OneServer<'_> {
         if findings.is_clear("policy") && findings.is_clear("certificate.mix") {
             certificate::load(self, findings);
         }
+        if findings.is_clear("certificate") {
+            findings.stands("certificate", certificate::PROVED);
+        }
         if let Some(found) = &self.certificate.balance {
             balance::check(self, found, findings);
         }
@@ -157,7 +226,7 @@ impl OneServer<'_> {
         match self.rule {
             Family::Msr(policy) => self.round_and_claims(policy, findings),
             _ => {
-                families::check(self.rule, self.workload, findings);
+                families::check(self.rule, self.workload, self.certificate, findings);
                 making::check(self, findings);
                 simulated::of_server(self, findings);
             }
@@ -215,12 +284,12 @@ fn counted<T: PartialEq + std::fmt::Display>(
     expected: T,
     findings: &mut Findings,
 ) {
-    if found.as_ref() != Some(&expected) {
+    let path = format!("provenance.{field}");
+    if found.as_ref() == Some(&expected) {
+        findings.stands(path, Grounds::Derived("the loop"));
+    } else {
         let found = found.map_or("absent".into(), |found| found.to_string());
-        findings.add(
-            format!("provenance.{field}"),
-            format!("{found}, expected {expected}"),
-        );
+        findings.add(path, format!("{found}, expected {expected}"));
     }
 }
 

@@ -1,24 +1,15 @@
-//! The queues of the types, on the chain that [`super::round`] makes: solved by going round,
-//! where the maker uses matrices, and the other way about where that is too large.
+//! The queues of the types, on the chain that [`super::round`] makes.
 
 use std::cell::OnceCell;
 
 use statrs::function::gamma::{gamma_ur, ln_gamma};
 
-use super::OneServer;
+use super::Budget;
 use super::round::Round;
-use crate::ctmc::{
-    Environment, MEMORY, ModulatedQueue, PhaseType, RelativeCompletions, Stationary, Survival,
-    matrix_work, rounds, staged_phases, staged_qbd,
-};
+use super::solved::{Asked, Solved};
+use crate::ctmc::{Environment, ModulatedQueue, PhaseType, RelativeCompletions};
 use crate::multiresource::artifact::{Family, Quantity};
 use crate::multiresource::workload::Workload;
-
-/// Work (roughly in nanoseconds) that one type is worth without asking for a cheaper way.
-const PATIENCE: f64 = 5e8;
-
-/// Operations that go into the percentiles of one type, or into its law made with matrices.
-const STEPS: f64 = 1e10;
 
 /// What is derived of all types, each when it is first asked for.
 pub(super) struct Queues<'a> {
@@ -26,32 +17,27 @@ pub(super) struct Queues<'a> {
     workload: &'a Workload,
     round: &'a Round,
     environment: Environment,
+    asked: Vec<Asked>,
     solved: Vec<OnceCell<Option<Solved>>>,
-}
-
-/// The law of one type.
-struct Solved {
-    mean: f64,
-    law: Law,
-    survival: OnceCell<Option<Survival>>,
-}
-
-enum Law {
-    /// By state and number of jobs.
-    Rounds(Vec<Vec<f64>>),
-    Matrices(Box<Stationary>),
-    /// Sizes have stages: only the mean is known.
-    Stages,
+    budget: &'a Budget,
 }
 
 impl<'a> Queues<'a> {
-    pub(super) fn new(server: &OneServer<'a>, round: &'a Round) -> Option<Self> {
-        let types = server.workload.types().len();
+    /// Those of the types under a rule of this round, as far as the budget goes; `asked` is what
+    /// is asked of each beside its mean.
+    pub(super) fn new(
+        (rule, round): (&'a Family, &'a Round),
+        workload: &'a Workload,
+        asked: Vec<Asked>,
+        budget: &'a Budget,
+    ) -> Option<Self> {
         Some(Queues {
+            budget,
             environment: round.environment()?,
-            solved: (0..types).map(|_| OnceCell::new()).collect(),
-            rule: server.rule,
-            workload: server.workload,
+            solved: asked.iter().map(|_| OnceCell::new()).collect(),
+            asked,
+            rule,
+            workload,
             round,
         })
     }
@@ -69,42 +55,25 @@ impl<'a> Queues<'a> {
     }
 
     fn solved(&self, i: usize) -> Option<&Solved> {
-        self.solved[i].get_or_init(|| self.solve(i)).as_ref()
-    }
-
-    fn solve(&self, i: usize) -> Option<Solved> {
-        let queue = self.queue(i);
-        let of = |mean, law| Solved {
-            mean,
-            law,
-            survival: OnceCell::new(),
+        let solve = || {
+            let queue = self.queue(i);
+            Solved::new(&queue, self.stages(i).as_ref(), &self.asked[i], self.budget)
         };
-        if let Some(size) = self.stages(i) {
-            if matrix_work(staged_phases(&queue, &size), 0.0) > 100.0 * PATIENCE {
-                return None;
-            }
-            let mean = staged_qbd(&queue, &size).solve_twice().ok()?.mean();
-            return Some(of(mean, Law::Stages));
-        }
-        let (matrices, going_round) = (queue.matrix_work(), rounds::work(&queue));
-        // The maker takes the cheaper way: the other one, unless it is much more work.
-        let other_way = going_round < matrices.max(PATIENCE) || going_round < 4.0 * matrices;
-        if other_way && let Ok(law) = rounds::law(&queue, MEMORY as usize) {
-            return Some(of(law.mean, Law::Rounds(law.law)));
-        }
-        if matrices.is_infinite() {
-            return None;
-        }
-        let law = queue.qbd().solve().ok()?;
-        Some(of(law.mean(), Law::Matrices(Box::new(law))))
+        self.solved[i].get_or_init(solve).as_ref()
     }
 
-    /// Levels that were solved for by going round.
-    pub(super) fn levels(&self, i: usize) -> f64 {
-        match self.solved(i).map(|solved| &solved.law) {
-            Some(Law::Rounds(law)) => law[0].len() as f64,
-            _ => 0.0,
+    /// Whether the queue of type i could be solved within the budget; of all types, where none is
+    /// named.
+    pub(super) fn affords(&self, subject: Option<usize>) -> bool {
+        match subject {
+            Some(i) => self.solved(i).is_some(),
+            None => (0..self.solved.len()).all(|i| self.solved(i).is_some()),
         }
+    }
+
+    /// Whether response times of type i were too much work to follow.
+    pub(super) fn is_late(&self, i: usize) -> bool {
+        self.solved(i).is_some_and(Solved::is_late)
     }
 
     /// `E[Q_i]`.
@@ -112,65 +81,24 @@ impl<'a> Queues<'a> {
         Some(self.solved(i)?.mean)
     }
 
-    /// `Σ E[Q_i]`.
-    pub(super) fn total(&self) -> Option<f64> {
-        (0..self.solved.len()).map(|i| self.mean_number(i)).sum()
+    /// What is derived of type i, or of all types, may be wrong by this, relatively, since rounding
+    /// errors add up over the levels: at most 1e-6, beyond which nothing is claimed.
+    pub(super) fn rounding(&self, subject: Option<usize>) -> f64 {
+        let of_type = |i: usize| self.solved(i).map_or(0.0, |solved| solved.error.min(1e-6));
+        match subject {
+            Some(i) => of_type(i),
+            None => (0..self.solved.len()).map(of_type).fold(0.0, f64::max),
+        }
     }
 
-    /// `Σ w_i E[T_i]`.
-    pub(super) fn weighted_response(&self) -> Option<f64> {
-        let shares = self.workload.load_shares();
-        let types = self.workload.types().iter().enumerate();
-        let response = |(i, kind): (usize, &crate::multiresource::workload::JobType)| {
-            Some(shares[i] * self.mean_number(i)? / kind.arrival_rate())
-        };
-        types.map(response).sum()
-    }
-
-    /// `P(Q_i > x)`.
+    /// `P(Q_i > x)`, where that was asked.
     pub(super) fn above(&self, i: usize, x: u64) -> Option<f64> {
-        let x = usize::try_from(x).ok()?;
-        match &self.solved(i)?.law {
-            Law::Rounds(law) if x < law[0].len() => {
-                Some(law.iter().flat_map(|levels| &levels[x + 1..]).rev().sum())
-            }
-            Law::Matrices(law) if x as f64 * (self.environment.states() as f64).powi(2) < STEPS => {
-                Some(law.above(x))
-            }
-            _ => None,
-        }
+        self.solved(i)?.above(x)
     }
 
-    /// `P(T_i ≤ t)`.
+    /// `P(T_i ≤ t)`, where that was asked, as far as the budget goes.
     pub(super) fn within(&self, i: usize, time: f64) -> Option<f64> {
-        if !(time > 0.0 && time < 1e30) {
-            return None;
-        }
-        let solved = self.solved(i)?;
-        let survival = solved.survival.get_or_init(|| {
-            let law = match &solved.law {
-                Law::Rounds(law) => law.clone(),
-                Law::Matrices(law) => self.listed(law),
-                Law::Stages => return None,
-            };
-            Survival::new(&self.queue(i), &law, STEPS)
-        });
-        Some(1.0 - survival.as_ref()?.above(time))
-    }
-
-    /// By state and number of jobs, as far as it matters.
-    fn listed(&self, law: &Stationary) -> Vec<Vec<f64>> {
-        let states = self.environment.states();
-        let most = STEPS / (states * states) as f64;
-        let mut listed = vec![Vec::new(); states];
-        for (q, level) in law.levels().take(most as usize + 1).enumerate() {
-            let into = listed.iter_mut().zip(level.iter());
-            into.for_each(|(of_state, p)| of_state.push(*p));
-            if q as f64 > law.mean() && level.sum() < 1e-17 {
-                break;
-            }
-        }
-        listed
+        self.solved(i)?.within(time)
     }
 
     /// Theorem 8's bounds and section 6.4's approximation of `E[Q_i]`.

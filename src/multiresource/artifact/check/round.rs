@@ -28,8 +28,8 @@ const CONCURRENT_STAGES: usize = 200_000;
 /// The same for sequential routes.
 const SEQUENTIAL_STAGES: usize = 1_000_000;
 
-/// Numbers in the stages of one walk, at most, however many types there are.
-const NUMBERS: usize = 200_000_000;
+/// Numbers in the stages of one walk, at most, however many types there are: 240 MB.
+const NUMBERS: usize = 60_000_000;
 
 /// What one round of the loop brings.
 #[derive(Debug)]

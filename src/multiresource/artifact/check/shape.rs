@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::{Mixed, OneServer, exact, mix, mixes};
+use super::{Mixed, OneServer, branching, exact, mix, mixes};
 use crate::artifact::{Findings, length, nonnegative, permutation, positive, sums_to_one};
-use crate::multiresource::artifact::{MsrPolicy, Preemption, RelaxedRecord};
+use crate::multiresource::artifact::{MsrPolicy, Preemption, SearchRecord};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
 
@@ -141,8 +141,8 @@ fn certificate(server: &OneServer<'_>, findings: &mut Findings) {
             findings,
         );
     }
-    if let Some(relaxed) = &found.relaxed {
-        relaxation("certificate.relaxed", relaxed, resources, findings);
+    if let Some(tree) = &found.search {
+        search("certificate.search", tree, (types, resources), findings);
     }
     sums_to_one("certificate.prices", &found.prices, findings);
     if let (Some(exact), Some(mix)) = (&found.exact, mix(server)) {
@@ -153,25 +153,40 @@ fn certificate(server: &OneServer<'_>, findings: &mut Findings) {
     nonnegative("certificate.gap", found.gap, findings);
 }
 
-/// Of these resources, each kept whole at most once, and none at a negative price, which would prove
-/// nothing.
-pub(super) fn relaxation(
+/// Of these types and resources, each type once at most, and no resource at a negative price, which
+/// would prove nothing; and not too large.
+pub(super) fn search(
     path: &str,
-    found: &RelaxedRecord,
-    resources: usize,
+    found: &SearchRecord,
+    (types, resources): (usize, usize),
     findings: &mut Findings,
 ) {
-    let prices = format!("{path}.prices");
-    length(&prices, found.prices.len(), resources, "resource", findings);
-    for (j, price) in found.prices.iter().enumerate() {
-        nonnegative(format!("{prices}[{j}]"), *price, findings);
+    let size = found.nodes.len().saturating_mul(found.types.len());
+    if size > branching::SIZE {
+        let most = branching::SIZE;
+        return findings.add(
+            path,
+            format!("{size} nodes times types, expected at most {most}"),
+        );
     }
-    for (place, &j) in found.whole.iter().enumerate() {
-        if j >= resources || found.whole[..place].contains(&j) {
-            let path = format!("{path}.whole[{place}]");
+    let mut known = vec![false; types];
+    for (place, &i) in found.types.iter().enumerate() {
+        if i >= types || std::mem::replace(&mut known[i], true) {
+            let message = format!("{i}, expected each job type (below {types}) once at most");
+            findings.add(format!("{path}.types[{place}]"), message);
+        }
+    }
+    for (n, node) in found.nodes.iter().enumerate() {
+        let here = format!("{path}.nodes[{n}]");
+        let prices = format!("{here}.prices");
+        length(&prices, node.prices.len(), resources, "resource", findings);
+        for (j, price) in node.prices.iter().enumerate() {
+            nonnegative(format!("{prices}[{j}]"), *price, findings);
+        }
+        if let Some((i, _)) = node.branch.filter(|(i, _)| !found.types.contains(i)) {
             findings.add(
-                path,
-                format!("{j}, expected each resource (below {resources}) once at most"),
+                format!("{here}.branch"),
+                format!("{i}, expected one of the types searched"),
             );
         }
     }

@@ -1,13 +1,28 @@
 //! Claims of rules that look at queues: the program's load, and what was simulated. The second
 //! derivation of the latter is another simulation, which is not this checker's work; here they
-//! have to make sense, and to agree with each other.
+//! have to make sense: to agree with each other, to be no less than any rule can have, and to be known
+//! no better than so many jobs can tell.
 
 use std::collections::HashSet;
 
 use super::OneServer;
-use crate::artifact::{Findings, Known, Quantity as _, Side, Subject, find};
-use crate::multiresource::artifact::{Claim, HoldsFor, Measure, Method, Quantity};
-use crate::multiresource::workload::Workload;
+use super::claims::PROGRAM;
+use super::least::Least;
+use super::tabled::{self, Followed};
+use crate::artifact::{Findings, Grounds, Known, Quantity as _, Side, Subject, find, written};
+use crate::multiresource::artifact::{Choice, Claim, Family, HoldsFor, Measure, Method, Quantity};
+use crate::multiresource::workload::{JobType, Workload};
+
+const SENSE: Grounds = Grounds::Judged(
+    "Little's law, the sums over types, what no rule can have less of, and what so many jobs can tell",
+);
+
+const FOLLOWED: Grounds = Grounds::Derived("the stationary law of the chain that the table makes");
+
+/// How many half-widths a simulated mean may be off, since what was made must not be refused by chance; and
+/// what part of it the edge of a table's box may take away.
+const SPREAD: f64 = 3.0;
+const BOX: f64 = 0.01;
 
 /// Simulated claims, and what they are about.
 struct Simulated<'a> {
@@ -19,11 +34,21 @@ struct Simulated<'a> {
     /// The load in the certificate, and whether that is proven.
     load: f64,
     proven: bool,
+    /// What no rule can have less of.
+    least: Least,
+    choice: Option<&'a Choice>,
+    /// The mean numbers of jobs under a table, where it could be followed; and whether so few arrivals
+    /// are lost at the edge of its box that they are those without a box. Else they are no more.
+    followed: Option<(Vec<f64>, bool)>,
 }
 
 /// The claims about one server.
 pub(super) fn of_server(server: &OneServer<'_>, findings: &mut Findings) {
+    let verified = findings.is_clear("certificate");
     let simulated = Simulated {
+        least: Least::new(verified.then_some(server.certificate), server.workload),
+        choice: server.making.choice.as_ref(),
+        followed: followed(server, findings),
         claims: &server.claims,
         shape: server.shapes.get(server.place).copied(),
         workload: server.workload,
@@ -32,6 +57,26 @@ pub(super) fn of_server(server: &OneServer<'_>, findings: &mut Findings) {
     };
     check(&simulated, findings);
     chosen(server, findings);
+}
+
+/// The part of arrivals that may be lost at the edge of a table's box, if its means are to say what those
+/// without a box are.
+const LOST: f64 = 1e-3;
+
+/// See [`Simulated::followed`].
+fn followed(server: &OneServer<'_>, findings: &mut Findings) -> Option<(Vec<f64>, bool)> {
+    let Family::Optimal(table) = server.rule else {
+        return None;
+    };
+    let sound = findings.is_clear("policy");
+    match sound.then(|| tabled::follow(table, server.workload))?? {
+        Followed::Means { numbers, lost } => Some((numbers, lost < LOST)),
+        Followed::StandsStill(waiting) => {
+            let message = format!("with {waiting:?} jobs waiting and none running it starts none");
+            findings.add("policy.decisions[0]", message);
+            None
+        }
+    }
 }
 
 fn check(server: &Simulated<'_>, findings: &mut Findings) {
@@ -63,18 +108,16 @@ fn check(server: &Simulated<'_>, findings: &mut Findings) {
         }
         match claim.method {
             Method::ExactProgram => load(server, claim, &path, findings),
-            Method::Simulated => simulated(claim, server.workload, &path, findings),
+            Method::Simulated => server.simulated(claim, &path, findings),
             other => findings.add(
                 format!("{path}.method"),
-                format!(
-                    "{}, expected exact-program or simulated",
-                    serde_name(&other)
-                ),
+                format!("{}, expected exact-program or simulated", written(&other)),
             ),
         }
     }
     littles_law(server, findings);
     sums(server, findings);
+    server.together(findings);
 }
 
 fn load(server: &Simulated<'_>, claim: &Claim, path: &str, findings: &mut Findings) {
@@ -89,44 +132,110 @@ fn load(server: &Simulated<'_>, claim: &Claim, path: &str, findings: &mut Findin
     } else if claim.value != server.load {
         let message = format!("{}, expected {}", claim.value, server.load);
         findings.add(format!("{path}.value"), message);
+    } else {
+        findings.stands(path, PROGRAM);
     }
 }
 
-/// A mean with its interval; no job leaves before it is served.
-fn simulated(claim: &Claim, workload: &Workload, path: &str, findings: &mut Findings) {
-    let types = workload.types();
-    let name = claim.job_type.as_deref();
-    let kind = types.iter().find(|kind| name == Some(kind.name()));
-    let work: f64 = types.iter().map(|t| t.offered_load()).sum();
-    let shares = || workload.load_shares().into_iter().zip(types);
-    let least = match (claim.quantity.row().measure, kind) {
-        (Measure::Response, Some(kind)) => kind.mean_size(),
-        (Measure::Response, None) => work / workload.total_arrival_rate(),
-        (Measure::Number(Side::Equal), Some(kind)) => kind.offered_load(),
-        (Measure::Number(Side::Equal), None) => work,
-        (Measure::WeightedResponse, _) => shares().map(|(w, t)| w * t.mean_size()).sum(),
-        _ => {
-            let other = serde_name(&claim.quantity);
-            let message = format!("{other}, expected a mean number or a mean response time");
-            return findings.add(format!("{path}.quantity"), message);
-        }
-    };
-    let half_width = claim.half_width.unwrap_or(f64::NAN);
-    let sound = claim.value.is_finite() && (0.0..=claim.value).contains(&half_width);
-    if !sound {
-        findings.add(
-            path,
-            "expected a finite value with the half-width of its interval, and not more than it",
-        );
-    } else if claim.value + 2.0 * half_width < least {
-        findings.add(
-            format!("{path}.value"),
-            format!("{}, expected at least {least}", claim.value),
-        );
-    }
-}
+/// A half-width is not below this part of the standard error that sizes alone give a mean over all
+/// jobs that were simulated: from eight replications one so small comes by chance once in 10^10 times.
+const NARROW: f64 = 0.02;
 
 impl Simulated<'_> {
+    /// A mean with its interval.
+    fn simulated(&self, claim: &Claim, path: &str, findings: &mut Findings) {
+        let Some(factors) = self.factors(claim) else {
+            let other = written(&claim.quantity);
+            let message = format!("{other}, expected a mean number or a mean response time");
+            return findings.add(format!("{path}.quantity"), message);
+        };
+        let Some(choice) = self.choice else {
+            let message = "simulated, expected the record of it in `choice` of the provenance";
+            return findings.add(format!("{path}.method"), message);
+        };
+        let half_width = claim.half_width.unwrap_or(f64::NAN);
+        let sound = claim.value.is_finite() && (0.0..=claim.value).contains(&half_width);
+        let (least, narrowest) = (self.least.of(&factors), self.narrowest(&factors, choice));
+        if !sound {
+            findings.add(
+                path,
+                "expected a finite value with the half-width of its interval, and not more than it",
+            );
+        } else if claim.value + SPREAD * half_width < least {
+            let message = format!("{}, expected at least {least}", claim.value);
+            findings.add(format!("{path}.value"), message);
+        } else if half_width < narrowest {
+            let message = format!(
+                "{half_width}, expected at least {narrowest}: the sizes of all jobs of {} events vary by more",
+                choice.events
+            );
+            findings.add(format!("{path}.half_width"), message);
+        } else {
+            self.as_followed(claim, &factors, path, findings);
+        }
+    }
+
+    /// That the interval is about what follows from a table, if that is known.
+    fn as_followed(&self, claim: &Claim, factors: &[f64], path: &str, findings: &mut Findings) {
+        let Some((numbers, exact)) = &self.followed else {
+            return findings.stands(path, SENSE);
+        };
+        let expected: f64 = factors.iter().zip(numbers).map(|(a, n)| a * n).sum();
+        let spread = SPREAD * claim.half_width.unwrap_or(0.0) + BOX * expected;
+        if claim.value < expected - spread || *exact && claim.value > expected + spread {
+            let message = format!("{}, expected about {expected} of this table", claim.value);
+            findings.add(format!("{path}.value"), message);
+        } else {
+            findings.stands(path, if *exact { FOLLOWED } else { SENSE });
+        }
+    }
+
+    /// The a_i (K) with which a claim is `Σ a_i E[N_i]`; none where it is no such mean.
+    fn factors(&self, claim: &Claim) -> Option<Vec<f64>> {
+        let types = self.workload.types();
+        let total = self.workload.total_arrival_rate();
+        let shares = self.workload.load_shares();
+        let name = claim.job_type.as_deref();
+        let about = |kind: &JobType| name.is_none_or(|name| name == kind.name());
+        let measure = claim.quantity.row().measure;
+        let factor = |(kind, share): (&JobType, f64)| match measure {
+            _ if !about(kind) => Some(0.0),
+            Measure::Number(Side::Equal) => Some(1.0),
+            Measure::Response => Some(name.map_or(1.0 / total, |_| 1.0 / kind.arrival_rate())),
+            Measure::WeightedResponse => Some(share / kind.arrival_rate()),
+            _ => None,
+        };
+        types.iter().zip(shares).map(factor).collect()
+    }
+
+    /// The least half-width of `Σ a_i E[N_i]`, which is `Σ a_i λ_i E[T_i]`: a job's response time is
+    /// as uncertain as its size at least.
+    fn narrowest(&self, factors: &[f64], choice: &Choice) -> f64 {
+        let types = self.workload.types().iter().zip(factors);
+        let variance = |(kind, a): (&JobType, &f64)| {
+            let part = kind.arrival_rate() / self.workload.total_arrival_rate();
+            let jobs = choice.events as f64 * part;
+            (a * kind.offered_load()).powi(2) * kind.size().scv() / jobs
+        };
+        NARROW * types.map(variance).sum::<f64>().sqrt()
+    }
+
+    /// The mean numbers of all types are together no less than any rule can have.
+    fn together(&self, findings: &mut Findings) {
+        let most = |kind: &JobType| {
+            let claim = self.find(Quantity::MeanNumber, Some(kind.name()))?;
+            Some(claim.value + SPREAD * claim.half_width.unwrap_or(0.0))
+        };
+        let numbers: Option<Vec<f64>> = self.workload.types().iter().map(most).collect();
+        if let Some(missing) = numbers.and_then(|numbers| self.least.missing(&numbers)) {
+            let message = format!(
+                "the mean numbers of the types are together {:.1} % below what every rule has",
+                100.0 * missing
+            );
+            findings.add("claims", message);
+        }
+    }
+
     fn find(&self, quantity: Quantity, job_type: Option<&str>) -> Option<&Claim> {
         let subject = Subject::of_type(job_type).on(self.shape);
         find(
@@ -181,18 +290,12 @@ fn sums(server: &Simulated<'_>, findings: &mut Findings) {
         if (all.value - value).abs() > all.half_width.unwrap_or(0.0) + width + SLACK * value {
             let message = format!(
                 "{} {} is not {value}, the sum over the types",
-                serde_name(&of_all),
+                written(&of_all),
                 all.value
             );
             findings.add("claims", message);
         }
     }
-}
-
-/// As the document has it.
-fn serde_name(value: &impl serde::Serialize) -> String {
-    let json = serde_json::to_string(value).unwrap_or_default();
-    json.trim_matches('"').into()
 }
 
 /// How far means of the same run may differ, relatively: jobs at its ends count in one and not in

@@ -1,5 +1,5 @@
 use super::*;
-use crate::multiresource::artifact::{AdaptiveMsrPolicy, Switching};
+use crate::multiresource::artifact::{AdaptiveMsrPolicy, StaticQuickswapPolicy, Switching};
 use rand::{RngExt, SeedableRng};
 
 /// Four servers: light jobs (type 0) need one, heavy ones (type 1) all.
@@ -99,7 +99,7 @@ fn ten() -> Workload {
 fn types_take_turns() {
     let mut stage = Stage::new(
         &ten(),
-        StaticQuickswap::new(&StaticQuickswap::published(&ten(), false)),
+        StaticQuickswap::new(&StaticQuickswapPolicy::published(&ten(), false)),
         false,
     );
     assert_eq!(stage.arrive(1), "+1:0");
@@ -126,7 +126,7 @@ fn types_take_turns() {
 fn the_next_turn_may_begin_while_the_last_one_drains() {
     let mut stage = Stage::new(
         &ten(),
-        StaticQuickswap::new(&StaticQuickswap::published(&ten(), true)),
+        StaticQuickswap::new(&StaticQuickswapPolicy::published(&ten(), true)),
         false,
     );
     assert_eq!(stage.arrive(2), "+2:0");

@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use crate::ctmc::bisected;
 use crate::multiresource::artifact::Balance;
-use crate::multiresource::program::{Certificate, Limits, Mix, ProgramError, Solution, solve};
+use crate::multiresource::program::{
+    Certificate, Limits, Mix, ProgramError, Solution, Tree, solve,
+};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
 
@@ -130,6 +132,8 @@ pub struct Balanced {
     pub prices: Vec<f64>,
     /// Prices w of the resources' integer units (R): `D_i·w ≥ v_i` for every type.
     pub resource_prices: Vec<f64>,
+    /// The search that proves the bound, where it takes prices of its own at each node.
+    pub tree: Option<Tree>,
 }
 
 impl Balanced {
@@ -155,7 +159,7 @@ pub(super) struct Incumbent<'a> {
     pub offered: Vec<f64>,
     pub balancing: &'a Balancing,
     pub limits: &'a Limits,
-    started: Instant,
+    pub deadline: Instant,
     pub best: Balanced,
 }
 
@@ -177,13 +181,14 @@ impl<'a> Incumbent<'a> {
                 },
                 prices: Vec::new(),
                 resource_prices: Vec::new(),
+                tree: None,
             },
             offered: workload.types().iter().map(|t| t.offered_load()).collect(),
             packing: Packing::new(workload),
             workload,
             balancing,
             limits,
-            started: Instant::now(),
+            deadline: Instant::now() + limits.time,
         };
         let offered = incumbent.offered.clone();
         incumbent.take_certificate(&solution.certificate, &offered);
@@ -192,7 +197,7 @@ impl<'a> Incumbent<'a> {
 
     /// Whether there is nothing left to gain, or no time.
     pub fn is_over(&self) -> bool {
-        self.best.gap() <= MET || self.started.elapsed() >= self.limits.time
+        self.best.gap() <= MET || Instant::now() >= self.deadline
     }
 
     /// What no mix improves on where no schedule is worth more than `most` at the prices
@@ -211,19 +216,26 @@ impl<'a> Incumbent<'a> {
     }
 
     /// Keeps the bound of prices v of running jobs if it is the best, scaled to `Σ v_i b_i = 1`;
-    /// returns whether it is.
-    pub fn take_bound(&mut self, prices: Vec<f64>, resource_prices: Vec<f64>, most: f64) -> bool {
+    /// returns whether it is. The prices of resources come with the search that proves the bound.
+    pub fn take_bound(
+        &mut self,
+        prices: Vec<f64>,
+        (resource_prices, tree): (Vec<f64>, Option<Tree>),
+        most: f64,
+    ) -> bool {
         let each = prices.iter().zip(&self.offered);
         let total: f64 = each.clone().map(|(v, b)| v * b).sum();
         let works: Vec<f64> = each.map(|(v, b)| v * b / total).collect();
-        let most = most / total;
-        let bound = self.bound(&works, most);
+        let bound = self.bound(&works, most / total);
         // The offered loads can be served, and are worth 1: less than that is rounding, and no bound.
         // A bound is better where it leaves less to be gained.
-        let sound = most > 1.0 && bound.is_finite();
+        let sound = most / total > 1.0 && bound.is_finite();
         let better = sound && self.balancing.is_better(self.best.bound, bound);
         if better {
             self.best.bound = bound;
+            let coarser = |tree: Tree| tree.coarser(&self.packing, &prices, most);
+            let tree = tree.and_then(coarser);
+            self.best.tree = tree.map(|tree| tree.scaled(1.0 / total));
             self.best.prices = prices.iter().map(|v| v / total).collect();
             self.best.resource_prices = resource_prices.iter().map(|w| w / total).collect();
         }
@@ -234,7 +246,8 @@ impl<'a> Incumbent<'a> {
     pub fn take_certificate(&mut self, certificate: &Certificate, loads: &[f64]) -> bool {
         let prices = certificate.prices.iter().zip(loads).map(|(y, d)| y / d);
         let resource_prices = certificate.resource_prices.clone();
-        self.take_bound(prices.collect(), resource_prices, 1.0 / certificate.bound)
+        let proof = (resource_prices, certificate.tree.clone());
+        self.take_bound(prices.collect(), proof, 1.0 / certificate.bound)
     }
 
     /// Keeps a mix if it is the best; returns whether it is.
@@ -256,7 +269,7 @@ impl<'a> Incumbent<'a> {
             let what = "a factor of the arrival rates".into();
             ProgramError::OutOfRange { what, value }
         })?;
-        let left = self.limits.time.saturating_sub(self.started.elapsed());
+        let left = self.deadline.saturating_duration_since(Instant::now());
         let limits = Limits {
             time: left,
             ..self.limits.clone()

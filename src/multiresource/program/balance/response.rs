@@ -9,11 +9,9 @@
 use nalgebra::{Cholesky, DMatrix, DVector};
 
 use super::incumbent::{Incumbent, MET};
+use crate::multiresource::program::pricing::{Search, efforts};
 use crate::multiresource::program::{Knapsack, ProgramError};
 use crate::multiresource::schedule::{Packing, Schedule};
-
-/// Nodes of the first search of each pricing; a proof that needs more gets more.
-const FIRST_LOOK: u64 = 2_000;
 
 /// Weight that new schedules start with, together.
 const NEWCOMERS: f64 = 0.05;
@@ -35,10 +33,10 @@ pub(super) fn run(incumbent: &mut Incumbent<'_>) -> Result<(), ProgramError> {
     }
     let packing = incumbent.packing.clone();
     let mut master = Master::new(incumbent);
-    let (mut effort, mut error) = (FIRST_LOOK, OF_THE_GAP);
+    let (mut effort, mut error) = (0, OF_THE_GAP);
     while !incumbent.is_over() {
         master.solve(error);
-        let found = price(incumbent, &packing, &master, &mut effort)?;
+        let found = price(incumbent, &packing, &master, &mut effort);
         let gap = master.value() / incumbent.best.bound - 1.0;
         if gap <= MET || (found.is_empty() && error <= FINEST) {
             break;
@@ -68,23 +66,31 @@ fn price(
     incumbent: &mut Incumbent<'_>,
     packing: &Packing,
     master: &Master,
-    effort: &mut u64,
-) -> Result<Vec<Schedule>, ProgramError> {
+    effort: &mut usize,
+) -> Vec<Schedule> {
     let works = master.works();
     let priced = works.iter().zip(&incumbent.offered);
     let prices: Vec<f64> = priced.map(|(y, b)| y / b).collect();
-    let knapsack = Knapsack::new(packing, &prices)?;
+    let knapsack = Knapsack::new(packing, &prices);
+    let efforts = efforts(incumbent.limits.longer);
     loop {
-        let priced = knapsack.solve(1.0, *effort);
-        incumbent.take_bound(prices.clone(), knapsack.resource_prices(), priced.bound);
+        let search = Search::new(packing, &prices, 1.0);
+        let found = search.run(efforts[*effort], incumbent.deadline);
+        let bound = if found.tree.is_some() {
+            found.bound
+        } else {
+            knapsack.relaxed()
+        };
+        let proof = (knapsack.resource_prices(), found.tree);
+        incumbent.take_bound(prices.clone(), proof, bound);
         let new = |u: &Schedule| !master.columns.contains(u);
-        let found: Vec<Schedule> = priced.schedules.into_iter().filter(new).collect();
+        let schedules: Vec<Schedule> = found.schedules.into_iter().filter(new).collect();
         // No better schedule was found, but that is not yet a proof: search longer.
-        let done = priced.exact || *effort >= incumbent.limits.nodes || incumbent.is_over();
-        if !found.is_empty() || done {
-            return Ok(found);
+        let done = found.exact || *effort + 1 == efforts.len() || incumbent.is_over();
+        if !schedules.is_empty() || done {
+            return schedules;
         }
-        *effort = (*effort * 10).min(incumbent.limits.nodes);
+        *effort += 1;
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn run(incumbent: &mut Incumbent<'_>) -> Result<(), ProgramError> {
     for i in 0..offered.len() {
         let (prices, resource_prices) = alone(&incumbent.packing, i);
         let most = f64::from(incumbent.workload.most_alone(i));
-        incumbent.take_bound(prices, resource_prices, most);
+        incumbent.take_bound(prices, (resource_prices, None), most);
     }
     for _ in 0..STEPS {
         if incumbent.is_over() {

@@ -24,23 +24,64 @@ fn a_type_that_starves_makes_the_rule_unstable() {
     assert!(run.mean_response.is_none());
 }
 
-/// No job waits, so E[T] = E[S]: of all types (100 + 10 + .02)/100.020 01. While the long ones are
+/// The same before the growth is sure: the small ones alone would have a mean of 1, which is that of no job
+/// mix that arrives.
+#[test]
+fn a_type_of_which_no_job_is_done_is_never_settled() {
+    let small = "name: small, demand: {cpu: 1}, arrival_rate: 30, mean_size: 1";
+    let big = "name: big, demand: {cpu: 60}, arrival_rate: .01, mean_size: 1";
+    let workload = workload(60, "s", &[small, big]);
+    for seed in 1..=8 {
+        let settings = Settings {
+            seed,
+            ..events(300_000)
+        };
+        let run = simulate(&workload, FirstFit, &settings, quiet).unwrap();
+        let Some(Unsettled::FewDone { class, done, left }) = &run.unsettled else {
+            panic!("{:?} {:?}", run.health, run.unsettled);
+        };
+        assert_eq!(
+            (class.as_str(), *done, *left),
+            ("big", 0, run.types[1].left)
+        );
+        assert!(run.mean_response.is_none() && run.replications.iter().all(Option::is_none));
+        let told = run.unsettled.as_ref().unwrap().to_string();
+        assert_eq!(told, format!("big: {left} waiting, none done"));
+    }
+}
+
+/// No job waits, so E[T] = E[S]: of all types (100 + 10)/100.02. While the long ones are
 /// few beside all others, a short run sees only those of them that happen to be short.
 #[test]
 fn a_run_that_is_short_beside_its_jobs_has_no_mean() {
     let short = "name: short, demand: {cpu: 1}, arrival_rate: 100, mean_size: 1";
     let long = "name: long, demand: {cpu: 1}, arrival_rate: .02, mean_size: 500";
     let rare = "name: rare, demand: {cpu: 1}, arrival_rate: 1e-5, mean_size: 2000";
-    let workload = workload(1000, "s", &[short, long, rare]);
-    let run = |count| simulate(&workload, FirstFit, &events(count), quiet).unwrap();
-    assert_eq!(run(1_000_000).health, Health::Unsettled);
-    let long_enough = run(20_000_000);
-    let exact = 110.02 / 100.02001;
-    agrees(long_enough.mean_response, exact, 0.02, "all");
+    let of = |jobs: &[&str], count| {
+        simulate(&workload(1000, "s", jobs), FirstFit, &events(count), quiet).unwrap()
+    };
+    assert_eq!(of(&[short, long], 1_000_000).health, Health::Unsettled);
+    let long_enough = of(&[short, long], 30_000_000);
+    agrees(long_enough.mean_response, 110.0 / 100.02, 0.02, "all");
     agrees(long_enough.types[1].mean_response, 500.0, 0.1, "long");
-    // Too rare to matter for the others, and nothing is said of it.
-    assert!(long_enough.types[2].mean_response.is_none());
-    assert!(long_enough.weighted_response.is_none());
+    // What jobs do that hardly came is not known, and so no mean of all.
+    let rare_ones = of(&[short, long, rare], 3_000_000);
+    assert_eq!(rare_ones.health, Health::Unsettled);
+    assert!(rare_ones.mean_response.is_none());
+}
+
+/// M/M/1 at ρ = .998 forgets in (1+ρ)/(1−ρ)² = 500 000 time units, of which each replication has 125 000:
+/// E[T] is 500, and what was there in so short a run is not given for it.
+#[test]
+fn a_queue_that_changes_too_slowly_has_no_mean() {
+    for seed in 1..=8 {
+        let settings = Settings {
+            seed,
+            ..events(2_000_000)
+        };
+        let run = simulate(&one_type(1, 0.998), Fcfs, &settings, quiet).unwrap();
+        assert_ne!(run.health, Health::Settled, "{:?}", run.mean_response);
+    }
 }
 
 /// Jobs of a hold one of two servers for .6 of each time unit, and those of b, which come at the

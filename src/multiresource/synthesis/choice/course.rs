@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::multiresource::artifact::Objective;
 use crate::multiresource::simulator::{
-    Contender, Estimate, Failure, Health, Run, Settings, paired_ratio,
+    Contender, Estimate, Failure, Health, Run, Settings, TypeResult, paired_ratio,
 };
 use crate::multiresource::workload::Workload;
 
@@ -80,6 +80,38 @@ impl Course<'_> {
         }
     }
 
+    /// The cost to tune by: of a run that is too short for means by what was there in its second half
+    /// (Little's law). Where jobs of a type stay longer than a twentieth of a replication, it is increased
+    /// in proportion: else knobs that push the wait of a rare type beyond the end of the run would look
+    /// good.
+    pub fn rough_cost(&self, run: &Run) -> f64 {
+        if run.health != Health::Unsettled {
+            return self.cost(run);
+        }
+        let types = self.workload.types();
+        let late = |t: &TypeResult| t.late.iter().sum::<f64>() / t.late.len() as f64;
+        let pairs = run.types.iter().zip(types);
+        let stays: Vec<f64> = pairs.map(|(t, own)| late(t) / own.arrival_rate()).collect();
+        let rates = || types.iter().map(|t| t.arrival_rate());
+        let shares = match self.objective {
+            Objective::Mean => rates().map(|rate| rate / rates().sum::<f64>()).collect(),
+            Objective::Weighted => self.workload.load_shares(),
+        };
+        let value: f64 = stays
+            .iter()
+            .zip(&shares)
+            .map(|(stay, share)| share * stay)
+            .sum();
+        let length = run.simulated_time / f64::from(REPLICATIONS);
+        let longest = stays.iter().copied().fold(0.0, f64::max);
+        let slowdowns = stays
+            .iter()
+            .zip(types)
+            .map(|(stay, t)| stay / t.mean_size());
+        let uneven = spread(slowdowns) / self.most_uneven;
+        value * (20.0 * longest / length).max(1.0) * uneven.max(1.0)
+    }
+
     /// Whether one surely costs more than another that ran as long.
     pub fn surely_worse(&self, run: &Run, than: &Run) -> bool {
         if run.health == Health::Unstable {
@@ -102,7 +134,10 @@ impl Course<'_> {
 pub(super) fn slowdown_ratio(run: &Run) -> Option<f64> {
     let each = run.types.iter().map(|t| t.slowdown.map(|e| e.mean));
     let each: Vec<f64> = each.collect::<Option<_>>()?;
-    let least = each.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = each.iter().copied().fold(0.0, f64::max);
-    Some(most / least)
+    Some(spread(each.into_iter()))
+}
+
+/// The largest over the smallest.
+fn spread(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    values.clone().fold(0.0, f64::max) / values.fold(f64::INFINITY, f64::min)
 }

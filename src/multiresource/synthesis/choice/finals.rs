@@ -5,7 +5,7 @@ use super::course::Course;
 use super::{ChoiceError, Stage};
 use crate::multiresource::artifact::{ALIKE, CLOSE, Family, Steadiness};
 use crate::multiresource::policy::is_proved_stable;
-use crate::multiresource::simulator::{Contender, Estimate, Health, Ranking, Run};
+use crate::multiresource::simulator::{Contender, Estimate, Health, Ranking, Run, classes};
 
 /// The first runs take this part of what is left, all together; each round after it [`LONGER`] times
 /// as much.
@@ -14,8 +14,14 @@ const FIRST: f64 = 1.0 / 32.0;
 /// How many times as long the runs of the next round are.
 const LONGER: f64 = 8.0;
 
-/// The relative precision wanted for the claims of the first, if events are left.
+/// The part of what is left that is kept for the claims of the first.
+const CLAIMS: f64 = 0.25;
+
+/// The relative precision wanted for them, if there are as many events.
 const PRECISION: f64 = 0.01;
+
+/// Jobs of each type that have to be done for claims; of a rare type nothing is claimed with fewer.
+pub(super) const DONE: u64 = 300;
 
 /// A policy or rule in the final comparison.
 pub(super) struct Entrant {
@@ -27,8 +33,9 @@ pub(super) struct Entrant {
     pub tried: usize,
     /// Its runs, each longer than the one before.
     runs: Vec<Run>,
-    /// A further run of the policy taken, where the others were not precise enough.
-    precise: Option<Run>,
+    /// The run of the policy taken that its claims come from: the best of several is partly the best by
+    /// chance, on the arrivals and sizes on which it was the best.
+    own: Option<Run>,
 }
 
 impl Entrant {
@@ -39,7 +46,7 @@ impl Entrant {
             policy: Some(policy),
             tried,
             runs: Vec::new(),
-            precise: None,
+            own: None,
         }
     }
 
@@ -50,13 +57,35 @@ impl Entrant {
             policy: None,
             tried: 1,
             runs: Vec::new(),
-            precise: None,
+            own: None,
         }
     }
 
-    /// The longest run.
-    pub fn last(&self) -> Option<&Run> {
-        self.precise.as_ref().or(self.runs.last())
+    /// The run of its claims, or else, and where that tells nothing, the longest of the comparison.
+    pub fn last(&self, course: &Course<'_>) -> Option<&Run> {
+        let own = self.own.as_ref();
+        let told = own.filter(|_| self.unclaimed(course).is_none());
+        told.or(self.runs.last())
+    }
+
+    /// Why a run is too short for claims; `None` where it is not.
+    pub fn unclaimed(&self, course: &Course<'_>) -> Option<String> {
+        let run = self.own.as_ref()?;
+        if let Some(why) = &run.unsettled {
+            return Some(why.to_string());
+        }
+        if course.value(run).is_none() {
+            return Some("the number in system grows".into());
+        }
+        let pairs = run.types.iter().zip(classes(course.workload));
+        let common = pairs.filter(|(_, class)| !class.is_rare());
+        let fewest = common.map(|(t, _)| t).min_by_key(|t| t.completions)?;
+        (fewest.completions < DONE).then(|| {
+            format!(
+                "{}: {} of {DONE} jobs done",
+                fewest.name, fewest.completions
+            )
+        })
     }
 
     /// The cost in its longest run of the comparison.
@@ -68,7 +97,7 @@ impl Entrant {
     /// Its outcome. A policy that is known to be stable but whose queues grew was not simulated for long
     /// enough.
     pub fn outcome(&self, course: &Course<'_>) -> Steadiness {
-        let Some(run) = self.last() else {
+        let Some(run) = self.last(course) else {
             return Steadiness::Unsettled;
         };
         let policy = self.policy.as_ref();
@@ -82,12 +111,32 @@ impl Entrant {
 }
 
 /// Rounds of growing length, until a longer one can gain nothing that matters; then one more run of
-/// the first.
+/// the first, on arrivals and sizes of its own.
 pub(super) fn run(
     course: &mut Course<'_>,
     entrants: &mut [Entrant],
-    mut progress: impl FnMut(Stage),
+    progress: impl FnMut(Stage),
 ) -> Result<(), ChoiceError> {
+    let kept = (course.left() as f64 * CLAIMS) as u64;
+    course.budget -= kept;
+    let first = rounds(course, entrants, progress)?;
+    course.budget += kept;
+    if let Some(first) = first
+        && !course.interrupted()
+    {
+        course.seed = course.seed.wrapping_add(2);
+        let run = course.run(&entrants[first].contender, course.left(), PRECISION)?;
+        entrants[first].own = Some(run);
+    }
+    Ok(())
+}
+
+/// Rounds of growing length: the first, if any has a mean.
+fn rounds(
+    course: &mut Course<'_>,
+    entrants: &mut [Entrant],
+    mut progress: impl FnMut(Stage),
+) -> Result<Option<usize>, ChoiceError> {
     let mut part = FIRST;
     let mut running: Vec<usize> = (0..entrants.len()).collect();
     loop {
@@ -106,25 +155,13 @@ pub(super) fn run(
             let open = |n: usize| !is_known(course, entrants, first, n);
             running.retain(|&n| n == first || open(n));
             if running.len() == 1 || over {
-                return sharpen(course, &mut entrants[first]);
+                return Ok(Some(first));
             }
         } else if over {
-            return Ok(());
+            return Ok(None);
         }
         part = (part * LONGER).min(1.0);
     }
-}
-
-/// Simulates the first until it is known well, or the budget is spent.
-fn sharpen(course: &mut Course<'_>, first: &mut Entrant) -> Result<(), ChoiceError> {
-    let vague = |run: &Run| course.value(run).is_none_or(|v| v.relative() > PRECISION);
-    let longest = first.runs.last();
-    let enough = longest.is_some_and(|run| course.left() > 2 * run.events);
-    if enough && longest.is_some_and(vague) && !course.interrupted() {
-        let run = course.run(&first.contender, course.left(), PRECISION)?;
-        first.precise = course.value(&run).is_some().then_some(run);
-    }
-    Ok(())
 }
 
 /// Of the policies with the longest runs, the one with the least cost; of those that are as good, one

@@ -1,5 +1,7 @@
 //! The choice among families, by simulation: the knobs of each are tuned, then the best of each are
-//! compared on arrivals and sizes that none was tuned on, together with the rules in common use.
+//! compared on arrivals and sizes that none was tuned on, together with the rules in common use. What is
+//! claimed of the first comes from one more run, on arrivals and sizes that decided nothing; where it is too
+//! short, nothing is claimed.
 //!
 //! # Method
 //! All runs of one stage have the same seed and length, so that policies face the same arrivals and
@@ -20,9 +22,10 @@ use std::sync::atomic::AtomicBool;
 
 use super::{MsfqOutlook, Options, Synthesis, SynthesisError, again};
 use crate::multiresource::artifact::{
-    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Artifact, Family, Objective, Server, Switching,
+    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Artifact, Family, Objective, Server,
+    StaticQuickswapPolicy, Switching,
 };
-use crate::multiresource::policy::{KnobRange, StaticQuickswap, is_proved_stable, time_of_turns};
+use crate::multiresource::policy::{KnobRange, is_proved_stable, time_of_turns};
 use crate::multiresource::schedule::worth;
 use crate::multiresource::simulator::{Contender, Failure, Run};
 use crate::multiresource::workload::Workload;
@@ -50,7 +53,8 @@ pub struct ChoiceOptions {
     pub families: Families,
     /// Events that may be simulated (arrivals, completions, clocks).
     pub budget: u64,
-    /// Seed of the runs that decide; those that tune have the next one.
+    /// Seed of the runs that decide; those that tune have the next one, and the run of the claims the one
+    /// after that.
     pub seed: u64,
     /// The largest mean slowdown `E[T_i]/E[S_i]` of a type over the smallest that is wanted, ≥ 1.
     pub max_slowdown_ratio: Option<f64>,
@@ -65,6 +69,8 @@ pub struct Chosen {
     pub artifact: Artifact,
     /// Its measurements; `None` where no candidate was seen to settle.
     pub run: Option<Run>,
+    /// Why nothing that was simulated is claimed of it.
+    pub unclaimed: Option<String>,
     /// What was synthesized of its family, if that is Markovian Service Rate.
     pub made: Option<Box<Synthesis>>,
     /// What was not considered, and why.
@@ -150,16 +156,19 @@ pub fn choose(
         return fallback(workload, choice, made, skipped).ok_or(none);
     };
     let winner = &standing.order[0];
-    let (Some(policy), Some(run)) = (winner.policy.clone(), winner.last().cloned()) else {
+    let (Some(policy), Some(run)) = (winner.policy.clone(), winner.last(&course).cloned()) else {
         return Err(none);
     };
     let record = record::choice(&course, choice, &standing);
     let made = remade(workload, options, made, &policy)?;
-    let artifact = record::artifact(&made, &policy, &run, record, workload);
+    let unclaimed = winner.unclaimed(&course);
+    let claimed = unclaimed.is_none().then_some(&run);
+    let artifact = record::artifact(&made, &policy, claimed, record, workload);
     let msr = policy.msr().is_some();
     Ok(Chosen {
         artifact,
         run: Some(run),
+        unclaimed,
         made: msr.then_some(made),
         skipped,
     })
@@ -212,6 +221,7 @@ fn fallback(
         Chosen {
             artifact: made.artifact.clone(),
             run: None,
+            unclaimed: None,
             made: Some(made),
             skipped,
         }
@@ -325,11 +335,11 @@ fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
 /// The published policy; and on a one-or-all system the one with the best threshold by exact analysis,
 /// where that is affordable.
 fn static_quickswap(workload: &Workload, objective: Objective) -> Vec<Family> {
-    let published = StaticQuickswap::published(workload, false);
+    let published = StaticQuickswapPolicy::published(workload, false);
     let mut starts = vec![Family::StaticQuickswap(published.clone())];
     let exact = MsfqOutlook::new(workload, objective);
     if let Some(outlook) = exact.filter(|o| o.system.servers <= AFFORDABLE)
-        && let Some((threshold, _)) = outlook.best()
+        && let Some(threshold) = outlook.best()
     {
         let mut policy = published;
         policy.thresholds[outlook.system.light] = threshold as u32;

@@ -1,13 +1,12 @@
 //! The record of a choice in an artifact.
 
 use super::course::{Course, REPLICATIONS, slowdown_ratio};
-use super::finals::{Entrant, Standing};
+use super::finals::{DONE, Entrant, Standing};
 use super::{ChoiceOptions, Synthesis};
 use crate::multiresource::artifact::{
     Artifact, Candidate, Choice, Claim, Family, HoldsFor, Interval, Making, Method, Mix, Quantity,
-    Subject,
+    Steadiness, Subject,
 };
-use crate::multiresource::policy::knobs;
 use crate::multiresource::simulator::{Estimate, Run};
 use crate::multiresource::workload::Workload;
 
@@ -33,27 +32,55 @@ pub(super) fn choice(course: &Course<'_>, options: &ChoiceOptions, standing: &St
         candidates: candidates
             .map(|(n, entrant)| {
                 let ratio = (n > 0).then(|| standing.ratio(course, entrant)).flatten();
-                candidate(course, entrant, ratio)
+                candidate(course, &standing.order[0], entrant, ratio)
             })
             .collect(),
     }
 }
 
-fn candidate(course: &Course<'_>, entrant: &Entrant, ratio: Option<Estimate>) -> Candidate {
-    let run = entrant.last();
-    let value = run.and_then(|run| course.value(run));
+fn candidate(
+    course: &Course<'_>,
+    taken: &Entrant,
+    entrant: &Entrant,
+    ratio: Option<Estimate>,
+) -> Candidate {
+    let run = entrant
+        .last(course)
+        .filter(|run| course.value(run).is_some());
+    let ratio = ratio.filter(|_| run.is_some());
+    let first = value(course, taken);
     Candidate {
         name: entrant.name.into(),
         knobs: entrant
             .policy
             .as_ref()
-            .and_then(|p| knobs(p, course.workload)),
+            .and_then(|p| p.knobs(course.workload)),
         tried: entrant.tried,
         outcome: entrant.outcome(course),
-        value: value.map(Into::into),
-        ratio: ratio.filter(|_| value.is_some()).map(Into::into),
-        fairness: run.and_then(|run| run.fairness).filter(|_| value.is_some()),
-        slowdown_ratio: run.and_then(slowdown_ratio).filter(|_| value.is_some()),
+        value: match ratio {
+            Some(ratio) => first.map(|first| product(&first, &ratio)),
+            None => value(course, entrant).map(Into::into),
+        },
+        ratio: ratio.map(Into::into),
+        fairness: run.and_then(|run| run.fairness),
+        slowdown_ratio: run.and_then(slowdown_ratio),
+    }
+}
+
+/// What is made least, in the run of the claims of the policy taken, or the longest of another one.
+fn value(course: &Course<'_>, entrant: &Entrant) -> Option<Estimate> {
+    let steady = entrant.outcome(course) == Steadiness::Steady;
+    let run = entrant.last(course).filter(|_| steady)?;
+    course.value(run)
+}
+
+/// As many times as much as the first: runs of other lengths, on other arrivals and sizes, may
+/// contradict the ratio of runs of the same.
+fn product(first: &Estimate, ratio: &Estimate) -> Interval {
+    let (own, of_ratio) = (ratio.mean * first.half_width, first.mean * ratio.half_width);
+    Interval {
+        mean: ratio.mean * first.mean,
+        half_width: own.hypot(of_ratio),
     }
 }
 
@@ -66,11 +93,11 @@ pub fn told(seed: u64, budget: u64) -> [String; 2] {
 }
 
 /// The artifact of a policy: as it was synthesized, if it is a Markovian Service Rate policy; else
-/// with the program's proof of the load, and what was simulated.
+/// with the program's proof of the load, and what was simulated, if that is to be claimed.
 pub(super) fn artifact(
     made: &Synthesis,
     policy: &Family,
-    run: &Run,
+    run: Option<&Run>,
     choice: Choice,
     workload: &Workload,
 ) -> Artifact {
@@ -95,7 +122,7 @@ pub(super) fn artifact(
     });
     let claims = &mut artifact.claims;
     claims.retain(|claim| claim.method == Method::ExactProgram);
-    claims.extend(simulated(run, workload));
+    claims.extend(run.into_iter().flat_map(|run| simulated(run, workload)));
     artifact
 }
 
@@ -118,7 +145,7 @@ pub(super) fn simulated(run: &Run, workload: &Workload) -> Vec<Claim> {
         claim(Quantity::WeightedResponse, None, run.weighted_response),
         claim(Quantity::MeanNumber, None, run.mean_number),
     ];
-    for job_type in &run.types {
+    for job_type in run.types.iter().filter(|t| t.completions >= DONE) {
         let name = Some(job_type.name.as_str());
         claims.push(claim(Quantity::MeanResponse, name, job_type.mean_response));
         claims.push(claim(Quantity::MeanNumber, name, job_type.mean_number));

@@ -1,0 +1,304 @@
+//! Cycles between two visits of the lowest level of a quasi-birth-death process.
+//!
+//! # Theory
+//! With rates `U` up, `L` on the level and `D` down, let `G_q` be the probabilities of the phase in
+//! which level q − 1 is first reached from the phases of level q, and `m_q` the mean integral of a reward
+//! f until then. With `K_q = (diag − L_q − U_q G_{q+1})^{-1}`, the times spent on level q itself,
+//!
+//! ```text
+//! G_q = K_q D_q,      m_q = K_q (f_q + U_q m_{q+1})
+//! ```
+//!
+//! from above down to level 1. Far up all levels are alike: G by *logarithmic reduction* (Latouche,
+//! Ramaswami, Journal of Applied Probability 30, 1993), and with `P = K U` and a reward `a + b q`
+//!
+//! ```text
+//! m_q = (a + b q) Σ_k P^k K 1 + b Σ_k k P^k K 1
+//! ```
+//!
+//! by doubling. The process seen on level 0 alone has the rates `L_0 + U_0 G_1`; with its law the
+//! cycles are weighed.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::{HUGE, Reward, TAIL};
+use crate::ctmc::modulated::{MEMORY, ModulatedQueue};
+use crate::ctmc::qbd::{Block, Level, Qbd, QbdError};
+use crate::ctmc::sojourn::{Excursions, sojourns};
+
+/// Both reductions and sums double the number of levels in each iteration.
+const ITERATIONS: usize = 100;
+
+/// From so many levels a phase on, powers are squared.
+const STEPS: u64 = 64;
+
+/// The levels of a process, each made when it is needed.
+type Maker<'a> = Box<dyn Fn(usize) -> Level + 'a>;
+
+/// A process with what is known of the levels that are alike.
+pub struct Levels<'a> {
+    level: Maker<'a>,
+    /// The first level that repeats.
+    repeats: usize,
+    /// Mean times on a level before the one below it is reached.
+    stay: DMatrix<f64>,
+    /// From a level to the one above it, before the one below is reached.
+    rise: DMatrix<f64>,
+    /// First passage to the level below.
+    fall: DMatrix<f64>,
+    /// `Σ_k P^k K 1` and `Σ_k k P^k K 1`.
+    sums: [DVector<f64>; 2],
+    levels: f64,
+}
+
+impl<'a> Levels<'a> {
+    /// The work for so many phases and so many levels of their own, very roughly in nanoseconds;
+    /// infinite where memory does not suffice.
+    pub fn work(phases: f64, levels: f64) -> f64 {
+        match 40.0 * phases * phases <= MEMORY {
+            true => (5.0 + 0.15 * levels) * phases.powi(3) + 1e3 * (levels + phases) + 2e4,
+            false => f64::INFINITY,
+        }
+    }
+
+    /// The number of jobs of a queue as the level.
+    ///
+    /// # Errors
+    /// When the reduction does not converge, or no digit is left.
+    pub fn of_queue(queue: &'a ModulatedQueue<'a>) -> Result<Self, QbdError> {
+        let most = queue.most_servers().max(1) as usize;
+        Self::new(Box::new(move |q| of_jobs(queue, q.min(most))), most)
+    }
+
+    /// Any process.
+    ///
+    /// # Errors
+    /// As [`Levels::of_queue`].
+    pub fn of_process(process: &'a Qbd) -> Result<Self, QbdError> {
+        let level = |q: usize| {
+            process
+                .boundary
+                .get(q)
+                .unwrap_or(&process.repeating)
+                .clone()
+        };
+        Self::new(Box::new(level), process.boundary.len())
+    }
+
+    fn new(level: Maker<'a>, repeats: usize) -> Result<Self, QbdError> {
+        let far = level(repeats);
+        let n = far.phases;
+        let (up, local) = (dense(&far.up, n, n), dense(&far.local, n, n));
+        let down = dense(&far.down, n, n);
+        let fall = logarithmic_reduction(&up, &local, &down)?;
+        let stay = sojourns(&(local + &up * &fall), &down.column_sum());
+        let rise = &stay * &up;
+        let (sums, levels) = doubled(&rise, stay.column_sum())?;
+        Ok(Levels {
+            level,
+            repeats,
+            stay,
+            rise,
+            fall,
+            sums,
+            levels: repeats as f64 + levels,
+        })
+    }
+
+    /// Levels that matter.
+    pub fn levels(&self) -> f64 {
+        self.levels
+    }
+
+    /// The long-run mean of each reward.
+    pub fn means(&self, rewards: &[Reward]) -> Vec<f64> {
+        // Column 0 is the length of a cycle.
+        let mut gains = DMatrix::zeros(self.stay.nrows(), rewards.len() + 1);
+        gains.set_column(0, &self.sums[0]);
+        for (k, reward) in rewards.iter().enumerate() {
+            gains.set_column(k + 1, &self.far(reward));
+        }
+        let at = |q: usize, s: usize, k: usize| match k {
+            0 => 1.0,
+            _ => rewards[k - 1].at(q, s),
+        };
+        let mut fall = self.fall.clone();
+        let mut unit = 1.0;
+        let mut above = self.repeats;
+        let mut level = (self.level)(above - 1);
+        while above > 1 {
+            let below = (self.level)(above - 2);
+            let mut rates = dense(&level.local, level.phases, level.phases);
+            rates += product(&level.up, &fall, level.phases);
+            let stay = sojourns(&rates, &exits(&level.down, level.phases));
+            let own = DMatrix::from_fn(level.phases, gains.ncols(), |s, k| {
+                unit * at(above - 1, s, k)
+            });
+            gains = &stay * (own + product(&level.up, &gains, level.phases));
+            fall = ended(&stay, &level.down, below.phases);
+            let most = gains.amax();
+            if most > HUGE {
+                (gains, unit) = (gains / most, unit / most);
+            }
+            (level, above) = (below, above - 1);
+        }
+        let mut rates = dense(&level.local, level.phases, level.phases);
+        rates += product(&level.up, &fall, level.phases);
+        let own = DMatrix::from_fn(level.phases, gains.ncols(), |s, k| unit * at(0, s, k));
+        let cycle = Excursions::new(&rates).law * (own + product(&level.up, &gains, level.phases));
+        (1..cycle.len()).map(|k| cycle[k] / cycle[0]).collect()
+    }
+
+    /// The mean integral of a reward from the first level that repeats to the one below it.
+    fn far(&self, reward: &Reward) -> DVector<f64> {
+        let [time, further] = &self.sums;
+        match reward {
+            Reward::Jobs => self.repeats as f64 * time + further,
+            Reward::Above(x) => self.risen((x + 1).saturating_sub(self.repeats as u64), time),
+            Reward::Listed(values) => {
+                let listed = values.iter().map(Vec::len).max().unwrap_or(0);
+                let mut gain = time.clone();
+                for q in (self.repeats..listed).rev() {
+                    let own = DVector::from_fn(gain.len(), |s, _| reward.at(q, s));
+                    gain = &self.stay * own + &self.rise * gain;
+                }
+                gain
+            }
+        }
+    }
+
+    /// `P^levels x`.
+    fn risen(&self, levels: u64, x: &DVector<f64>) -> DVector<f64> {
+        let mut risen = x.clone();
+        if levels <= STEPS * x.len() as u64 {
+            (0..levels).for_each(|_| risen = &self.rise * &risen);
+            return risen;
+        }
+        let (mut power, mut rest) = (self.rise.clone(), levels);
+        while rest > 0 {
+            if rest % 2 == 1 {
+                risen = &power * risen;
+            }
+            power = &power * &power;
+            rest /= 2;
+        }
+        risen
+    }
+}
+
+/// `Σ_k P^k x` and `Σ_k k P^k x`, and after how many levels the powers are below exp(−[`TAIL`]).
+fn doubled(p: &DMatrix<f64>, x: DVector<f64>) -> Result<([DVector<f64>; 2], f64), QbdError> {
+    let (mut sum, mut moment) = (x, DVector::zeros(p.nrows()));
+    let (mut power, mut count) = (p.clone(), 1.0);
+    for _ in 0..ITERATIONS {
+        let further = &power * &sum;
+        let gain = &power * &moment + count * &further;
+        let negligible = gain.sum() <= f64::EPSILON / 16.0 * moment.sum();
+        sum += further;
+        moment += gain;
+        let left = power.column_sum().amax();
+        if negligible || left == 0.0 {
+            return Ok((
+                [sum, moment],
+                count * TAIL / -left.max(f64::MIN_POSITIVE).ln(),
+            ));
+        }
+        if !moment.sum().is_finite() {
+            break;
+        }
+        power = &power * &power;
+        count *= 2.0;
+    }
+    Err(QbdError::NoDigit(moment.sum()))
+}
+
+/// First passage one level down.
+fn logarithmic_reduction(
+    up: &DMatrix<f64>,
+    local: &DMatrix<f64>,
+    down: &DMatrix<f64>,
+) -> Result<DMatrix<f64>, QbdError> {
+    let stay = sojourns(local, &(up.column_sum() + down.column_sum()));
+    let (mut rise, mut fall) = (&stay * up, stay * down);
+    let (mut passage, mut risen) = (fall.clone(), rise.clone());
+    for _ in 0..ITERATIONS {
+        let turns = &rise * &fall + &fall * &rise;
+        let (twice_up, twice_down) = (&rise * &rise, &fall * &fall);
+        let stay = sojourns(&turns, &(twice_up.column_sum() + twice_down.column_sum()));
+        (rise, fall) = (&stay * twice_up, stay * twice_down);
+        passage += &risen * &fall;
+        risen *= &rise;
+        if risen.amax() <= f64::EPSILON / 16.0 {
+            return Ok(passage);
+        }
+    }
+    Err(QbdError::NotConverged {
+        algorithm: "logarithmic reduction",
+        iterations: ITERATIONS,
+    })
+}
+
+/// Level q of a queue: an edge that serves takes a job away if the server that ends had one.
+fn of_jobs(queue: &ModulatedQueue<'_>, q: usize) -> Level {
+    let servers = queue.servers();
+    let mut level = Level {
+        phases: servers.len(),
+        ..Level::default()
+    };
+    let busy = |s: usize| (q as f64).min(f64::from(servers[s]));
+    for s in 0..servers.len() {
+        level.up.push((s, s, queue.arrival_rate()));
+        if !queue.drains(s) && busy(s) > 0.0 {
+            level.down.push((s, s, busy(s) * queue.service_rate()));
+        }
+    }
+    for (edge, serves) in queue.edges() {
+        let (s, t) = (edge.from, edge.to);
+        let (taken, kept) = match serves {
+            true => (
+                busy(s) * queue.service_rate(),
+                (f64::from(servers[s]) - busy(s)) * queue.service_rate(),
+            ),
+            false => (0.0, edge.rate),
+        };
+        level.down.extend((taken > 0.0).then_some((s, t, taken)));
+        level
+            .local
+            .extend((kept > 0.0 && s != t).then_some((s, t, kept)));
+    }
+    level
+}
+
+fn dense(block: &Block, rows: usize, columns: usize) -> DMatrix<f64> {
+    let mut matrix = DMatrix::zeros(rows, columns);
+    for &(s, t, rate) in block {
+        matrix[(s, t)] += rate;
+    }
+    matrix
+}
+
+/// The rate out of each of so many phases.
+fn exits(block: &Block, phases: usize) -> DVector<f64> {
+    let mut exits = DVector::zeros(phases);
+    block.iter().for_each(|&(s, _, rate)| exits[s] += rate);
+    exits
+}
+
+/// A matrix times a block (of so many columns).
+fn ended(matrix: &DMatrix<f64>, block: &Block, columns: usize) -> DMatrix<f64> {
+    let mut product = DMatrix::zeros(matrix.nrows(), columns);
+    for &(s, t, rate) in block {
+        product.column_mut(t).axpy(rate, &matrix.column(s), 1.0);
+    }
+    product
+}
+
+/// A block (of so many rows) times a matrix.
+fn product(block: &Block, matrix: &DMatrix<f64>, rows: usize) -> DMatrix<f64> {
+    let mut product = DMatrix::zeros(rows, matrix.ncols());
+    for &(s, t, rate) in block {
+        let mut row = product.row_mut(s);
+        row += rate * matrix.row(t);
+    }
+    product
+}

@@ -1,0 +1,566 @@
+//! Cycles between two visits of state 0 of an environment that goes round.
+//!
+//! # Theory
+//! In each state (*stage*) of a round the number of jobs is a birth-and-death process until the stage
+//! ends. Let `H_s(q, ·)` be the law of the number of jobs when state 0 is next entered, from q jobs on
+//! entering stage s, and `m_s(q)` the mean integral of a reward f until then. With the services
+//! `d_q = μ min(q, c_s)` that leave the stage as it is, the rates r out of it and `x = H_s` or `m_s`,
+//!
+//! ```text
+//! (r + λ + d_q) x_q = λ x_{q+1} + d_q x_{q−1} + y_q
+//! ```
+//!
+//! where `y_q` is f plus what the exits lead to, known from the stages behind. From the last stage to
+//! the first these are eliminations without a subtraction. `H_0` is the chain of the number of jobs at
+//! the starts of rounds. Its law, by the elimination of Grassmann, Taksar and Heyman (Operations
+//! Research 33, 1985), weighs the rounds.
+//!
+//! # Practice
+//! A round that begins with many jobs keeps all servers busy, and its net change does not depend on
+//! their number: one law for all of these rows. Rows hold what is not tiny, so that the work is that
+//! of a band about as wide as a round's changes.
+
+use super::{HUGE, Reward, TAIL};
+use crate::ctmc::bisection::bisected;
+use crate::ctmc::modulated::{MEMORY, ModulatedQueue};
+
+/// Probabilities are left out that are less than this times that of an arrival in a round.
+const TINY: f64 = 1e-30;
+
+/// Numbers (of what and from where on) with 0 beside them.
+#[derive(Clone, Debug, Default)]
+struct Row {
+    first: isize,
+    values: Vec<f64>,
+}
+
+impl Row {
+    fn unit(at: isize) -> Self {
+        Row {
+            first: at,
+            values: vec![1.0],
+        }
+    }
+
+    fn end(&self) -> isize {
+        self.first + self.values.len() as isize
+    }
+
+    /// The number at this place.
+    fn at(&self, place: usize) -> f64 {
+        let index = usize::try_from(place as isize - self.first).ok();
+        let value = index.and_then(|index| self.values.get(index));
+        value.copied().unwrap_or(0.0)
+    }
+
+    /// The same, so many places further.
+    fn shifted(&self, by: isize) -> Self {
+        Row {
+            first: self.first + by,
+            values: self.values.clone(),
+        }
+    }
+
+    /// `Σ factor · row`.
+    fn sum(parts: &[(f64, &Row)]) -> Self {
+        let there = parts
+            .iter()
+            .filter(|(f, row)| *f > 0.0 && !row.values.is_empty());
+        let first = there.clone().map(|(_, row)| row.first).min().unwrap_or(0);
+        let end = there.clone().map(|(_, row)| row.end()).max().unwrap_or(0);
+        let mut values = vec![0.0; (end - first) as usize];
+        for (factor, row) in there {
+            let into = &mut values[(row.first - first) as usize..];
+            into.iter_mut()
+                .zip(&row.values)
+                .for_each(|(v, r)| *v += factor * r);
+        }
+        Row { first, values }
+    }
+
+    /// Without what is less at both ends.
+    fn trimmed(mut self, least: f64) -> Self {
+        let end = self
+            .values
+            .iter()
+            .rposition(|v| *v >= least)
+            .map_or(0, |k| k + 1);
+        self.values.truncate(end);
+        let tiny = self.values.iter().take_while(|v| **v < least).count();
+        self.values.drain(..tiny);
+        self.first += tiny as isize;
+        self
+    }
+}
+
+/// One state of the environment.
+struct Stage {
+    servers: usize,
+    /// Services that leave the stage as it is \[1/time\]: of one job.
+    service: f64,
+    /// Rate at which it is left.
+    leaving: f64,
+    /// To which stage, at which rate, and whether a service ends.
+    exits: Vec<(usize, f64, bool)>,
+    /// The first stage that leads here.
+    needed_by: usize,
+}
+
+/// A queue with what is known of its rounds.
+pub struct Stages<'a> {
+    queue: &'a ModulatedQueue<'a>,
+    stages: Vec<Stage>,
+    /// By stage: the law of the net change until state 0 is entered, while all servers are busy.
+    changes: Vec<Row>,
+    /// Levels that matter.
+    levels: usize,
+    /// From so many jobs on no server is idle until state 0 is entered; or all levels.
+    full: usize,
+    /// The law of the number of jobs where rounds start, up to a factor.
+    starts: Vec<f64>,
+    /// The least probability in a row.
+    tiny: f64,
+}
+
+impl<'a> Stages<'a> {
+    /// `None` where the environment does not go round, the queue is not stable, or there is more work
+    /// than `most`, roughly in nanoseconds, or more to keep than memory allows.
+    pub fn new(queue: &'a ModulatedQueue<'a>, most: f64) -> Option<Self> {
+        let stages = stages(queue)?;
+        let mut rounds = Stages {
+            queue,
+            changes: Vec::new(),
+            levels: 0,
+            full: 0,
+            starts: Vec::new(),
+            tiny: TINY * arrivals_a_round(queue, &stages).min(1.0),
+            stages,
+        };
+        rounds.changes = rounds.net_changes()?;
+        let levels = f64::from(queue.most_servers()) + TAIL / rounds.decay()? + 2.0;
+        let down = rounds.changes.iter().map(|row| -row.first.min(0)).max()?;
+        rounds.levels = levels.min(1e15) as usize;
+        rounds.full = (queue.most_servers() as usize + down as usize + 1).min(rounds.levels);
+        (rounds.work() <= most && rounds.numbers() <= MEMORY).then_some(rounds)
+    }
+
+    /// Roughly in nanoseconds: rows of stages, the band of the rounds, and gains.
+    pub(super) fn work(&self) -> f64 {
+        let widths: f64 = self.changes.iter().map(|row| row.values.len() as f64).sum();
+        let (down, up) = (-self.changes[0].first as f64, self.changes[0].end() as f64);
+        let levels = self.levels as f64;
+        1.5 * widths * self.full as f64
+            + levels * (0.5 * down * up + 120.0 * self.stages.len() as f64)
+            + 1e5
+    }
+
+    /// Numbers that are kept: rows of at most three stages, and the band of the rounds.
+    fn numbers(&self) -> f64 {
+        let width = self
+            .changes
+            .iter()
+            .map(|row| row.values.len())
+            .max()
+            .unwrap_or(0);
+        let pending = self.stages.iter().enumerate();
+        let pending = pending
+            .map(|(s, stage)| s - stage.needed_by.min(s))
+            .max()
+            .unwrap_or(1);
+        let changes: usize = self.changes.iter().map(|row| row.values.len()).sum();
+        (width * self.full * (pending + 3)) as f64 + (width * self.levels * 2 + changes) as f64
+    }
+
+    /// Levels that matter.
+    pub fn levels(&self) -> f64 {
+        self.levels as f64
+    }
+
+    /// From the last stage to the first: the law of the net change until state 0 is entered.
+    fn net_changes(&self) -> Option<Vec<Row>> {
+        let mut changes: Vec<Row> = vec![Row::default(); self.stages.len()];
+        let mut kept = 0;
+        for (s, stage) in self.stages.iter().enumerate().rev() {
+            let none = Row::unit(0);
+            let onward = |&(to, rate, serves): &(usize, f64, bool)| {
+                let then = if to == 0 { &none } else { &changes[to] };
+                (rate, then.shifted(-isize::from(serves)))
+            };
+            let exits: Vec<(f64, Row)> = stage.exits.iter().map(onward).collect();
+            let parts: Vec<(f64, &Row)> = exits.iter().map(|(rate, row)| (*rate, row)).collect();
+            changes[s] = self.drifted(stage, Row::sum(&parts))?.trimmed(self.tiny);
+            kept += changes[s].values.len();
+            if kept as f64 > MEMORY / 8.0 {
+                return None;
+            }
+        }
+        Some(changes)
+    }
+
+    /// Solves `(r + λ + d) x_k = λ x_{k−1} + d x_{k+1} + y_k` for all whole k: the matrix is
+    /// `κ (1 − (λ/κ) S)(1 − (d/κ) S⁻¹)`, S a shift.
+    fn drifted(&self, stage: &Stage, mut row: Row) -> Option<Row> {
+        let (lambda, d) = (
+            self.queue.arrival_rate(),
+            stage.servers as f64 * stage.service,
+        );
+        let half = 0.5 * (stage.leaving + d - lambda);
+        let root = (half * half + stage.leaving * lambda).sqrt();
+        let excess = match half > 0.0 {
+            true => half + root,
+            false => stage.leaving * lambda / (root - half),
+        };
+        let pivot = lambda + excess;
+        let (up, down) = (lambda / pivot, d / pivot);
+        row.values.iter_mut().for_each(|v| *v /= pivot);
+        extend(&mut row.values, up, self.tiny)?;
+        row.values.reverse();
+        let before = row.values.len();
+        extend(&mut row.values, down, self.tiny)?;
+        row.values.reverse();
+        row.first -= (row.values.len() - before) as isize;
+        Some(row)
+    }
+
+    /// Rate at which the law of the levels decays: ln z, z > 1 with F(z) = 1, F the generating function
+    /// of the net change of a round in which all servers are busy; `None` where it does not decay.
+    fn decay(&self) -> Option<f64> {
+        let lambda = self.queue.arrival_rate();
+        let bound = |stage: &Stage| (stage.leaving + stage.servers as f64 * stage.service) / lambda;
+        let most = self.stages.iter().map(bound).fold(f64::INFINITY, f64::min);
+        let range = [most.ln() - 500.0, most.ln()];
+        let falls = |x: f64| self.growth(x.exp()).is_some_and(|growth| growth < 0.0);
+        if !falls(range[0]) {
+            return None;
+        }
+        let [root, _] = bisected(range, falls);
+        Some(root.exp().ln_1p())
+    }
+
+    /// `(F(z) − 1)/(z − 1)`, stage after stage from the last: that of stage s is
+    /// `(Σ rates · those of the exits + λ − d/z) / (r − (z − 1)(λ − d/z))`, and a service divides F by z.
+    fn growth(&self, above_one: f64) -> Option<f64> {
+        let z = 1.0 + above_one;
+        let mut growth = vec![0.0; self.stages.len()];
+        for (s, stage) in self.stages.iter().enumerate().rev() {
+            let net = self.queue.arrival_rate() - stage.servers as f64 * stage.service / z;
+            let room = stage.leaving - above_one * net;
+            let onward = stage.exits.iter().map(|&(to, rate, serves)| {
+                let then = if to == 0 { 0.0 } else { growth[to] };
+                rate * if serves { (then - 1.0) / z } else { then }
+            });
+            let all = onward.sum::<f64>() + net;
+            if room <= 0.0 || !all.is_finite() {
+                return None;
+            }
+            growth[s] = all / room;
+        }
+        Some(growth[0])
+    }
+
+    /// Finds the law of the starts; `None` where it has no digit.
+    pub fn solve(&mut self) -> Option<()> {
+        let rows = self.rounds();
+        self.starts = eliminated(self.banded(rows))?;
+        Some(())
+    }
+
+    /// `H_0`, as far as servers may be idle.
+    fn rounds(&self) -> Vec<Row> {
+        let mut later: Vec<Vec<Row>> = vec![Vec::new(); self.stages.len()];
+        for s in (0..self.stages.len()).rev() {
+            later[s] = self.stage_rows(s, &later);
+            self.drop_unneeded(s, &mut later);
+        }
+        later.swap_remove(0)
+    }
+
+    /// What only stage s was waiting for.
+    fn drop_unneeded<T>(&self, s: usize, later: &mut [Vec<T>]) {
+        for (to, ..) in self.stages[s].exits.iter().filter(|(to, ..)| *to > 0) {
+            if self.stages[*to].needed_by == s {
+                later[*to] = Vec::new();
+            }
+        }
+    }
+
+    /// `H_s`, from those of later stages.
+    fn stage_rows(&self, s: usize, later: &[Vec<Row>]) -> Vec<Row> {
+        let (stage, lambda) = (&self.stages[s], self.queue.arrival_rate());
+        let pivots = Pivots::new(stage, lambda, self.full);
+        let mut rows: Vec<Row> = Vec::with_capacity(self.full + 1);
+        for q in 0..self.full {
+            let onward = self.onward(stage, q);
+            let ends: Vec<(f64, Row)> = onward
+                .iter()
+                .filter(|(to, ..)| *to == 0)
+                .map(|&(_, rate, q)| (rate, Row::unit(q as isize)))
+                .collect();
+            let mut parts: Vec<(f64, &Row)> = ends.iter().map(|(rate, row)| (*rate, row)).collect();
+            let further = onward.iter().filter(|(to, ..)| *to > 0);
+            parts.extend(further.map(|&(to, rate, q)| (rate, &later[to][q])));
+            if q > 0 {
+                parts.push((pivots.fall[q], &rows[q - 1]));
+            }
+            rows.push(Row::sum(&parts).trimmed(self.tiny * pivots.pivot[q]));
+        }
+        // No arrivals at the highest level.
+        let arrivals = |q: usize| if q + 1 == self.levels { 0.0 } else { lambda };
+        rows.push(self.changes[s].shifted(self.full as isize));
+        for q in (0..self.full).rev() {
+            let pivot = pivots.pivot[q] - (lambda - arrivals(q));
+            let parts = [(1.0 / pivot, &rows[q]), (arrivals(q) / pivot, &rows[q + 1])];
+            rows[q] = Row::sum(&parts).trimmed(self.tiny);
+        }
+        rows.truncate(self.full);
+        rows
+    }
+
+    /// Where the exits of a stage lead from q jobs: to which stage, at which rate, with how many jobs.
+    fn onward(&self, stage: &Stage, q: usize) -> Vec<(usize, f64, usize)> {
+        let mut onward = Vec::with_capacity(stage.exits.len() + 1);
+        for &(to, rate, serves) in &stage.exits {
+            let busy = if serves { q.min(stage.servers) } else { 0 };
+            let one = rate / (stage.servers as f64).max(1.0);
+            if busy > 0 {
+                onward.push((to, busy as f64 * one, q - 1));
+            }
+            match serves {
+                true if busy == stage.servers => {}
+                true => onward.push((to, (stage.servers - busy) as f64 * one, q)),
+                false => onward.push((to, rate, q)),
+            }
+        }
+        onward
+    }
+
+    /// The rounds from all levels; what is above them counts as the highest one.
+    fn banded(&self, mut rows: Vec<Row>) -> Vec<Row> {
+        let top = self.levels as isize - 1;
+        let far = self.full as isize..=top;
+        rows.extend(far.map(|q| self.changes[0].shifted(q)));
+        for row in &mut rows {
+            let over = (row.end() - 1 - top).max(0) as usize;
+            let kept = row.values.len().saturating_sub(over);
+            let folded: f64 = row.values.drain(kept..).sum();
+            if over > 0 {
+                match row.values.last_mut() {
+                    Some(last) => *last += folded,
+                    None => {
+                        *row = Row {
+                            first: top,
+                            values: vec![folded],
+                        }
+                    }
+                }
+            }
+            let under = (-row.first).max(0) as usize;
+            row.values.drain(..under.min(row.values.len()));
+            row.first = row.first.max(0);
+        }
+        rows
+    }
+
+    /// The long-run mean of each reward.
+    pub fn means(&self, rewards: &[Reward]) -> Vec<f64> {
+        let weighed = |gains: Vec<f64>| -> f64 {
+            let pairs = self.starts.iter().zip(&gains).rev();
+            pairs.map(|(p, m)| p * m).sum()
+        };
+        let length = weighed(self.gains(|_, _| 1.0));
+        let mean = |reward: &Reward| weighed(self.gains(|q, s| reward.at(q, s))) / length;
+        rewards.iter().map(mean).collect()
+    }
+
+    /// `m_0`: by number of jobs where a round starts, the mean integral over it. At the highest level
+    /// there are no arrivals.
+    fn gains(&self, reward: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+        let lambda = self.queue.arrival_rate();
+        let top = self.levels - 1;
+        let mut later: Vec<Vec<f64>> = vec![Vec::new(); self.stages.len()];
+        for s in (0..self.stages.len()).rev() {
+            let stage = &self.stages[s];
+            let pivots = Pivots::new(stage, lambda, self.levels);
+            let mut gains: Vec<f64> = Vec::with_capacity(self.levels);
+            for q in 0..=top {
+                let mut gain = reward(q, s);
+                for &(to, rate, serves) in stage.exits.iter().filter(|(to, ..)| *to > 0) {
+                    let busy = if serves { q.min(stage.servers) } else { 0 };
+                    let share = busy as f64 / (stage.servers as f64).max(1.0);
+                    if busy > 0 {
+                        gain += rate * share * later[to][q - 1];
+                    }
+                    if busy < stage.servers || !serves {
+                        gain += rate * (1.0 - share) * later[to][q];
+                    }
+                }
+                if q > 0 {
+                    gain += pivots.fall[q] * gains[q - 1];
+                }
+                gains.push(gain);
+            }
+            gains[top] /= pivots.pivot[top] - lambda;
+            for q in (0..top).rev() {
+                gains[q] = (gains[q] + lambda * gains[q + 1]) / pivots.pivot[q];
+            }
+            later[s] = gains;
+            self.drop_unneeded(s, &mut later);
+        }
+        later.swap_remove(0)
+    }
+}
+
+/// The elimination of one stage from below: `x_q pivot_q = y'_q + λ x_{q+1}`, with
+/// `y'_q = y_q + fall_q y'_{q−1}`.
+struct Pivots {
+    pivot: Vec<f64>,
+    fall: Vec<f64>,
+}
+
+impl Pivots {
+    fn new(stage: &Stage, lambda: f64, levels: usize) -> Self {
+        let (mut pivot, mut fall) = (Vec::with_capacity(levels), Vec::with_capacity(levels));
+        // A pivot is λ + e, with e_q = r + d_q e_{q−1} / (λ + e_{q−1}).
+        let mut excess = stage.leaving;
+        for q in 0..levels {
+            let served = q.min(stage.servers) as f64 * stage.service;
+            let falls = pivot.last().map_or(0.0, |before| served / before);
+            excess = stage.leaving + falls * if q > 0 { excess } else { 0.0 };
+            pivot.push(lambda + excess);
+            fall.push(falls);
+        }
+        Pivots { pivot, fall }
+    }
+}
+
+/// `x_k = y_k + ratio x_{k−1}`, as far as it is not tiny; `None` where that is too far.
+fn extend(values: &mut Vec<f64>, ratio: f64, tiny: f64) -> Option<()> {
+    let mut before = 0.0;
+    for v in values.iter_mut() {
+        *v += ratio * before;
+        before = *v;
+    }
+    if ratio == 0.0 || before == 0.0 {
+        return Some(());
+    }
+    let more = (tiny / before).ln() / ratio.ln();
+    if more > MEMORY / 8.0 {
+        return None;
+    }
+    for _ in 0..more.max(0.0) as usize + 1 {
+        before *= ratio;
+        values.push(before);
+    }
+    Some(())
+}
+
+/// The stages of a queue; `None` where its environment does not go round.
+fn stages(queue: &ModulatedQueue<'_>) -> Option<Vec<Stage>> {
+    let states = queue.servers().len();
+    let stage = |s: usize| Stage {
+        servers: queue.servers()[s] as usize,
+        service: if queue.drains(s) {
+            0.0
+        } else {
+            queue.service_rate()
+        },
+        leaving: 0.0,
+        exits: Vec::new(),
+        needed_by: usize::MAX,
+    };
+    let mut stages: Vec<Stage> = (0..states).map(stage).collect();
+    for (edge, serves) in queue.edges() {
+        if edge.to != 0 && edge.to <= edge.from {
+            return None;
+        }
+        stages[edge.from].leaving += edge.rate;
+        stages[edge.from].exits.push((edge.to, edge.rate, serves));
+        let needed = &mut stages[edge.to].needed_by;
+        *needed = edge.from.min(*needed);
+    }
+    // One that is never left is looked at from time to time.
+    if let [only] = &mut stages[..] {
+        only.leaving = queue.service_rate();
+        only.exits = vec![(0, only.leaving, false)];
+    }
+    Some(stages)
+}
+
+/// The mean number of arrivals in a round.
+fn arrivals_a_round(queue: &ModulatedQueue<'_>, stages: &[Stage]) -> f64 {
+    let mut visits = vec![0.0; stages.len()];
+    visits[0] = 1.0;
+    let mut length = 0.0;
+    for (s, stage) in stages.iter().enumerate() {
+        let stay = visits[s] / stage.leaving;
+        length += stay;
+        for (to, rate, _) in stage.exits.iter().filter(|(to, ..)| *to > 0) {
+            visits[*to] += stay * rate;
+        }
+    }
+    queue.arrival_rate() * length
+}
+
+/// The law of a chain with these rows, up to a factor; `None` where it has no digit.
+fn eliminated(mut rows: Vec<Row>) -> Option<Vec<f64>> {
+    let levels = rows.len();
+    let from = widened(&mut rows);
+    let mut onward = vec![0.0; levels];
+    let mut lowest = 0;
+    for k in (1..levels).rev() {
+        let (before, row) = rows.split_at_mut(k);
+        let row = &row[0];
+        let until = (k as isize - row.first).max(0) as usize;
+        let below = &row.values[..until.min(row.values.len())];
+        onward[k] = below.iter().sum();
+        // Levels that no round comes down to but with a probability that was left out.
+        if onward[k] <= 0.0 {
+            lowest = k;
+            break;
+        }
+        for into in &mut before[from[k]..] {
+            let enters = into.at(k);
+            if enters > 0.0 {
+                let share = enters / onward[k];
+                let there = &mut into.values[(row.first - into.first) as usize..];
+                there
+                    .iter_mut()
+                    .zip(below)
+                    .for_each(|(v, p)| *v += share * p);
+            }
+        }
+    }
+    let mut law = vec![0.0; levels];
+    law[lowest] = 1.0;
+    for k in lowest + 1..levels {
+        let entering = (from[k].max(lowest)..k).map(|i| law[i] * rows[i].at(k));
+        law[k] = entering.sum::<f64>() / onward[k];
+        if law[k] > HUGE {
+            let most = law[k];
+            law[..=k].iter_mut().for_each(|p| *p /= most);
+        }
+    }
+    law.iter().all(|p| p.is_finite()).then_some(law)
+}
+
+/// Makes room in each row for what eliminations add; by level the first row that leads there.
+fn widened(rows: &mut [Row]) -> Vec<usize> {
+    let levels = rows.len();
+    let mut from: Vec<usize> = (0..levels).collect();
+    let mut first = levels as isize;
+    let mut end = 0;
+    for (i, row) in rows.iter().enumerate() {
+        let (start, until) = (end.max(i), row.end() as usize);
+        if let Some(reached) = from.get_mut(start..until) {
+            reached.fill(i);
+        }
+        end = end.max(until);
+    }
+    for row in rows.iter_mut().rev() {
+        first = first.min(row.first);
+        let more = (row.first - first).max(0) as usize;
+        row.values.splice(..0, std::iter::repeat_n(0.0, more));
+        row.first = first;
+    }
+    from
+}

@@ -1,0 +1,124 @@
+//! How long a job stays that finds so many jobs in such a state.
+//!
+//! Jobs are served in their order of arrival. A job with p jobs ahead is moved up by a completion of
+//! those of them that run, is served itself while p is below the number of servers, and does not see
+//! what happens behind. The probability to be still there after k events is found from that after
+//! k − 1, backwards (events of one rate for all states: uniformization), and the number of events until
+//! t is a Poisson number.
+
+use statrs::distribution::{Discrete, Poisson};
+
+use crate::ctmc::modulated::{MEMORY, ModulatedQueue};
+
+/// By time, state and number of jobs ahead: the probability to stay longer. `None` where that takes
+/// more than `budget` operations, or more memory than is allowed.
+pub(super) fn staying(
+    queue: &ModulatedQueue<'_>,
+    times: &[f64],
+    ahead: f64,
+    budget: f64,
+) -> Option<Vec<Vec<Vec<f64>>>> {
+    let states = queue.servers().len();
+    let (rate, leaving) = rates(queue);
+    let mut counts = Vec::new();
+    for time in times {
+        counts.push(Poisson::new(rate * time).ok()?);
+    }
+    let kept = ahead * states as f64 * (times.len() + 2) as f64;
+    if !(work(queue, times, ahead) <= budget && kept <= MEMORY) {
+        return None;
+    }
+    let events = events(rate, times);
+    let mut now = vec![vec![1.0; ahead as usize]; states];
+    let mut next = now.clone();
+    let mut found = vec![vec![vec![0.0; ahead as usize]; states]; times.len()];
+    for k in 0..events as u64 {
+        for (count, found) in counts.iter().zip(&mut found) {
+            let weight = count.pmf(k);
+            if weight > 1e-40 {
+                add(found, weight, &now);
+            }
+        }
+        before(queue, (rate, &leaving), &now, &mut next);
+        std::mem::swap(&mut now, &mut next);
+    }
+    Some(found)
+}
+
+/// The operations of that, for so many jobs ahead.
+pub(super) fn work(queue: &ModulatedQueue<'_>, times: &[f64], ahead: f64) -> f64 {
+    let states = queue.servers().len() as f64;
+    let each = 2.0 * states + queue.environment().edges().len() as f64;
+    events(rates(queue).0, times) * ahead * each
+}
+
+/// The rate of events, and at which each state is left or a job in it \[1/time\].
+fn rates(queue: &ModulatedQueue<'_>) -> (f64, Vec<f64>) {
+    let states = queue.servers().len();
+    let mut leaving: Vec<f64> = (0..states).map(|s| queue.speed(s)).collect();
+    for (edge, _) in queue.edges() {
+        leaving[edge.from] += edge.rate;
+    }
+    (leaving.iter().copied().fold(0.0, f64::max), leaving)
+}
+
+/// Hardly more events come until the last of these times.
+fn events(rate: f64, times: &[f64]) -> f64 {
+    let last = |time: &f64| rate * time + 10.0 * (rate * time).sqrt() + 60.0;
+    times.iter().map(last).fold(0.0, f64::max)
+}
+
+fn add(sum: &mut [Vec<f64>], weight: f64, values: &[Vec<f64>]) {
+    for (sum, values) in sum.iter_mut().zip(values) {
+        sum.iter_mut()
+            .zip(values)
+            .for_each(|(s, v)| *s += weight * v);
+    }
+}
+
+/// One event earlier.
+fn before(
+    queue: &ModulatedQueue<'_>,
+    (rate, leaving): (f64, &[f64]),
+    now: &[Vec<f64>],
+    next: &mut [Vec<f64>],
+) {
+    for (s, next) in next.iter_mut().enumerate() {
+        let nothing = (rate - leaving[s]) / rate;
+        next.iter_mut()
+            .zip(&now[s])
+            .for_each(|(n, v)| *n = nothing * v);
+        if !queue.drains(s) {
+            served(queue, (s, rate), &now[s], next);
+        }
+    }
+    for (edge, serves) in queue.edges() {
+        let (into, from) = (&mut next[edge.from], &now[edge.to]);
+        match serves {
+            true => served(queue, (edge.from, rate), from, into),
+            false => {
+                let share = edge.rate / rate;
+                into.iter_mut().zip(from).for_each(|(n, v)| *n += share * v);
+            }
+        }
+    }
+}
+
+/// Services in state s, after which the values are those of `after`: of a job ahead, or of a job
+/// behind, or of no job; its own ends the stay.
+fn served(queue: &ModulatedQueue<'_>, (s, rate): (usize, f64), after: &[f64], into: &mut [f64]) {
+    let (servers, one) = (queue.servers()[s] as usize, queue.service_rate() / rate);
+    for p in 0..servers.min(into.len()) {
+        into[p] += (servers - p - 1) as f64 * one * after[p];
+        if p > 0 {
+            into[p] += p as f64 * one * after[p - 1];
+        }
+    }
+    let all = servers as f64 * one;
+    let from = servers.max(1);
+    if let Some(far) = into.get_mut(from..) {
+        far.iter_mut()
+            .zip(&after[from - 1..])
+            .for_each(|(n, v)| *n += all * v);
+    }
+}

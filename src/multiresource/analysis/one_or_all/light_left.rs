@@ -1,0 +1,122 @@
+//! The law of the number of light jobs at the end of phase 1.
+
+use nalgebra::{DMatrix, DVector, Dyn, LU};
+use rayon::prelude::*;
+
+use super::queue::MsfqQueue;
+use super::transforms::{C, iterate, reach};
+
+/// What is known on a circle |z| = r, at points of equal distance from r on: the coefficients of z^j,
+/// j < k, by the trapezoidal rule.
+struct Circle {
+    /// Sums and products of [`iterate`] at the points of the upper half: the values at conjugate
+    /// points are conjugate.
+    values: Vec<(Vec<C>, C)>,
+    /// 1 − z at these points.
+    gaps: Vec<C>,
+    /// What the real and the imaginary parts of the values bring to a coefficient (k × points).
+    weights: [DMatrix<f64>; 2],
+    /// The largest error of a coefficient by rounding, of functions of the size of 1.
+    noise: DVector<f64>,
+}
+
+impl Circle {
+    /// `None` when it takes too many steps.
+    fn new(queue: &MsfqQueue) -> Option<Self> {
+        let k = queue.servers;
+        // What is `points` further on comes in with (r/reach)^points, and rounding is amplified by r^-k:
+        // where the coefficients do not fall, 130 times at most, and 20 000 times where there are many
+        // points to go through.
+        let points = if k <= 128 { 8 * k.max(8) } else { 4 * k };
+        let radius = reach(queue) * 1e-17_f64.powf(1.0 / points as f64);
+        let radius = radius.min(0.995);
+        let half = points / 2 + 1;
+        let angle = std::f64::consts::TAU / points as f64;
+        let at = |m: usize| 1.0 - C::from_polar(radius, angle * m as f64);
+        let gaps: Vec<C> = (0..half).map(at).collect();
+        let values: Option<_> = gaps.par_iter().map(|gap| iterate(queue, *gap)).collect();
+        let twice = |m: usize| if m == 0 || m == half - 1 { 1.0 } else { 2.0 };
+        let power = |j: usize| radius.powi(-(j as i32));
+        let weight = |j: usize, m: usize| twice(m) / points as f64 * power(j);
+        let turn = |j: usize, m: usize| angle * ((j * m) % points) as f64;
+        let rounding = 2.0 * f64::EPSILON * (k as f64).sqrt();
+        Some(Circle {
+            values: values?,
+            gaps,
+            weights: [
+                DMatrix::from_fn(k, half, |j, m| weight(j, m) * turn(j, m).cos()),
+                DMatrix::from_fn(k, half, |j, m| weight(j, m) * turn(j, m).sin()),
+            ],
+            noise: DVector::from_fn(k, |j, _| rounding * power(j)),
+        })
+    }
+
+    /// The first k coefficients of `columns` functions, whose values are `of(point, column)`.
+    fn coefficients(&self, columns: usize, of: impl Fn(usize, usize) -> C) -> DMatrix<f64> {
+        let half = self.gaps.len();
+        let real = DMatrix::from_fn(half, columns, |m, i| of(m, i).re);
+        let imaginary = DMatrix::from_fn(half, columns, |m, i| of(m, i).im);
+        &self.weights[0] * real + &self.weights[1] * imaginary
+    }
+}
+
+/// The probabilities of fewer than k light jobs at the end of phase 1.
+pub(super) struct LightLeft {
+    /// Those of 0, … k − 1.
+    pub few: DVector<f64>,
+    /// What determines them, factored.
+    equations: LU<f64, Dyn, Dyn>,
+    /// The largest error of each of these equations by rounding.
+    noise: DVector<f64>,
+}
+
+impl LightLeft {
+    /// `None` when it takes too many steps.
+    pub fn new(queue: &MsfqQueue) -> Option<Self> {
+        let k = queue.servers;
+        let circle = Circle::new(queue)?;
+        let from_few = circle.coefficients(k, |m, i| circle.values[m].0[i]);
+        let from_many = circle.coefficients(1, |m, _| circle.values[m].1);
+        let equations = (DMatrix::identity(k, k) - from_few).lu();
+        let few = equations.solve(&from_many)?.column(0).into_owned();
+        // Each function counts as often as its probability.
+        let largest = |of: &dyn Fn(usize) -> C| {
+            let sizes = (0..circle.gaps.len()).map(|m| of(m).norm());
+            sizes.fold(0.0, f64::max)
+        };
+        let sums = few.iter().enumerate();
+        let sums = sums.map(|(i, p)| p.abs() * largest(&|m| circle.values[m].0[i]));
+        let size = sums.sum::<f64>() + largest(&|m| circle.values[m].1);
+        Some(LightLeft {
+            few,
+            equations,
+            noise: circle.noise * size,
+        })
+    }
+
+    /// Whether they can be probabilities.
+    pub fn is_law(&self) -> bool {
+        self.few.iter().all(|p| *p > -1e-9) && self.few.sum() < 1.0 + 1e-9
+    }
+
+    /// The largest error by rounding of a function of them with these derivatives.
+    pub fn error(&self, derivatives: &DVector<f64>) -> f64 {
+        // With P M = L U, what M x = e does to d·x is (M⁻ᵀ d)·e.
+        let (l, u) = (self.equations.l(), self.equations.u());
+        let weights = u.tr_solve_upper_triangular(derivatives);
+        let weights = weights.and_then(|w| l.tr_solve_lower_triangular(&w));
+        weights.map_or(f64::INFINITY, |mut weights| {
+            self.equations.p().inv_permute_rows(&mut weights);
+            weights.abs().dot(&self.noise)
+        })
+    }
+}
+
+/// The probabilities that a light job which comes in phase 4 or 1 has 0, … k − 1 light ones before
+/// it that came there too, if no phase is ever skipped: F_∞ then is the generating function of all
+/// that come, in mean `mean`.
+pub(super) fn few_before(queue: &MsfqQueue, mean: f64) -> Option<DMatrix<f64>> {
+    let circle = Circle::new(queue)?;
+    let age = |m: usize, _| (1.0 - circle.values[m].1) / (mean * circle.gaps[m]);
+    Some(circle.coefficients(1, age))
+}

@@ -1,0 +1,84 @@
+//! First passages of light jobs while they are admitted, and drains while they are not.
+
+use super::queue::MsfqQueue;
+
+/// First two moments of a time. Sums of independent times add both, so that nothing cancels however
+/// long the one is beside the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Time {
+    pub mean: f64,
+    pub variance: f64,
+}
+
+impl Time {
+    /// The sum with an independent time.
+    pub fn plus(self, other: Time) -> Time {
+        Time {
+            mean: self.mean + other.mean,
+            variance: self.variance + other.variance,
+        }
+    }
+
+    /// The mean square.
+    pub fn square(self) -> f64 {
+        self.variance + self.mean * self.mean
+    }
+
+    fn exponential(rate: f64) -> Time {
+        Time {
+            mean: 1.0 / rate,
+            variance: 1.0 / (rate * rate),
+        }
+    }
+
+    /// A busy period of an M/M/1 queue.
+    pub fn busy_period(arrivals: f64, service: f64) -> Time {
+        let gap = service - arrivals;
+        Time {
+            mean: 1.0 / gap,
+            variance: (service + arrivals) / gap.powi(3),
+        }
+    }
+}
+
+/// The times of phases 2 to 4, step by step.
+pub(super) struct Passages {
+    /// From level i + 1 to i, i < k: its time, and ∫ number of light jobs.
+    pub down: Vec<(Time, f64)>,
+    /// Phase 4 from m ≤ ℓ jobs.
+    pub drains: Vec<Time>,
+    /// A busy period at full service.
+    pub busy: Time,
+}
+
+impl Passages {
+    pub fn new(queue: &MsfqQueue) -> Self {
+        let (k, rate) = (queue.servers, queue.light.arrival_rate);
+        let all = k as f64 * queue.light.service_rate;
+        let busy = Time::busy_period(rate, all);
+        let area = (k - 1) as f64 * busy.mean + all * busy.mean * busy.mean;
+        let mut down = vec![(busy, area); k];
+        for i in (1..k).rev() {
+            let (above, area) = down[i];
+            let service = i as f64 * queue.light.service_rate;
+            let mean = (1.0 + rate * above.mean) / service;
+            // X = H + (with probability λ/(λ + iμ)) X' + X: the variance of what comes before the last
+            // X, and of how often it comes.
+            let again = above.mean + mean;
+            let up = rate / (rate + service);
+            let own = 1.0 / (rate + service).powi(2) + up * above.variance;
+            let often = up * (1.0 - up) * again * again;
+            let time = Time {
+                mean,
+                variance: (own + often) * (rate + service) / service,
+            };
+            down[i - 1] = (time, (i as f64 + rate * area) / service);
+        }
+        let mut drains = vec![Time::default()];
+        for i in 1..=queue.threshold {
+            let step = Time::exponential(i as f64 * queue.light.service_rate);
+            drains.push(drains[i - 1].plus(step));
+        }
+        Passages { down, drains, busy }
+    }
+}

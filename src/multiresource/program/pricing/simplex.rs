@@ -1,0 +1,304 @@
+//! The linear relaxation of a knapsack within bounds, by the dual simplex method: each solve starts
+//! from the basis of the last one, so that a node of a search takes a few pivots.
+//!
+//! With R resources a basis has R columns, and its inverse is computed anew at each pivot. Whatever
+//! rounding does to the basis, [`Simplex::bound`] is a bound, since it holds for all prices `w ≥ 0`:
+//!
+//! ```text
+//! Σ v_i x_i  =  Σ (v_i − w·a_i) x_i + w·Σ a_i x_i  ≤  Σ (v_i − w·a_i)⁺ most_i + w·room
+//! ```
+//!
+//! The ratio test passes bounds as long as that improves the dual (Maros, Computational Techniques of
+//! the Simplex Method, 2003, §10.2.1).
+
+/// `max Σ v_i x_i` over `0 ≤ x ≤ most`, `Σ_i x_i a_i ≤ room`, for n types.
+pub(super) struct Simplex {
+    /// What a job takes of each resource, as a fraction of its capacity: R × n.
+    shares: Vec<Vec<f64>>,
+    values: Vec<f64>,
+    /// R of the n types and, from n on, of the resources: what is left of them.
+    basis: Vec<usize>,
+    is_basic: Vec<bool>,
+    /// Whether what is not in the basis stands at its upper bound.
+    is_at_most: Vec<bool>,
+    /// The inverse of the basis, by row: R × R.
+    inverse: Vec<Vec<f64>>,
+    /// w (R), nonnegative: prices of the whole capacity of each resource.
+    pub prices: Vec<f64>,
+    /// `v_i − w·a_i` (n), then `−w`.
+    pub reduced: Vec<f64>,
+    /// What is in the basis (R).
+    counts: Vec<f64>,
+    /// What leaves the basis, in terms of what is not in it.
+    row: Vec<f64>,
+}
+
+/// Pivots of one solve; the prices that are there then bound as well.
+const PIVOTS: usize = 200;
+
+/// By how much a count may be out of its bounds, and a pivot at least.
+const TOLERANCE: f64 = 1e-9;
+
+/// Reduced values this near to 0 have no sign.
+const NO_SIGN: f64 = 1e-12;
+
+/// More than is ever left of a resource.
+const FAR: f64 = 1e3;
+
+impl Simplex {
+    pub fn new(shares: Vec<Vec<f64>>, values: Vec<f64>) -> Self {
+        let (resources, types) = (shares.len(), values.len());
+        let all = types + resources;
+        let mut simplex = Simplex {
+            shares,
+            values,
+            basis: Vec::new(),
+            is_basic: Vec::new(),
+            is_at_most: vec![false; all],
+            inverse: vec![vec![0.0; resources]; resources],
+            prices: vec![0.0; resources],
+            reduced: vec![0.0; all],
+            counts: vec![0.0; resources],
+            row: vec![0.0; all],
+        };
+        simplex.reset();
+        simplex
+    }
+
+    /// Solves for these bounds (n) and this room (R, as fractions of the capacity).
+    pub fn solve(&mut self, most: &[f64], room: &[f64]) {
+        for _ in 0..PIVOTS {
+            if !self.invert() {
+                self.reset();
+                self.invert();
+            }
+            self.price_by_basis();
+            self.count(most, room);
+            let leaving = self.leaving(most);
+            if !leaving.is_some_and(|leaving| self.pivot(leaving, most)) {
+                break;
+            }
+        }
+        let prices = std::mem::take(&mut self.prices);
+        self.take_prices(prices.into_iter().map(|w| w.max(0.0)).collect());
+    }
+
+    /// The reduced values at these prices, nonnegative.
+    pub fn take_prices(&mut self, prices: Vec<f64>) {
+        self.prices = prices;
+        self.reduce();
+    }
+
+    /// No x is worth more.
+    pub fn bound(&self, most: &[f64], room: &[f64]) -> f64 {
+        let priced = self.prices.iter().zip(room).map(|(w, r)| w * r);
+        let types = self.reduced.iter().zip(most);
+        priced.sum::<f64>() + types.map(|(d, m)| d.max(0.0) * m).sum::<f64>()
+    }
+
+    /// x of the last solve, for type i.
+    pub fn count_of(&self, i: usize, most: &[f64]) -> f64 {
+        match self.basis.iter().position(|&b| b == i) {
+            Some(place) => self.counts[place].clamp(0.0, most[i]),
+            None if self.is_at_most[i] => most[i],
+            None => 0.0,
+        }
+    }
+
+    fn types(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The basis of what is left.
+    fn reset(&mut self) {
+        let all = self.types() + self.shares.len();
+        self.basis = (self.types()..all).collect();
+        self.is_basic = (0..all).map(|i| i >= self.types()).collect();
+    }
+
+    /// What takes column i of resource j.
+    fn share(&self, j: usize, i: usize) -> f64 {
+        match i.checked_sub(self.types()) {
+            None => self.shares[j][i],
+            Some(slack) => f64::from(u8::from(slack == j)),
+        }
+    }
+
+    /// The upper bound of column i.
+    fn most(&self, i: usize, most: &[f64]) -> f64 {
+        most.get(i).copied().unwrap_or(FAR)
+    }
+
+    /// Gauss and Jordan, with pivots by row; `false` where the basis is singular.
+    fn invert(&mut self) -> bool {
+        let n = self.basis.len();
+        let row = |j: usize| self.basis.iter().map(|&i| self.share(j, i)).collect();
+        let mut work: Vec<Vec<f64>> = (0..n).map(row).collect();
+        for (j, row) in self.inverse.iter_mut().enumerate() {
+            row.fill(0.0);
+            row[j] = 1.0;
+        }
+        for c in 0..n {
+            let largest = (c..n).max_by(|&a, &b| work[a][c].abs().total_cmp(&work[b][c].abs()));
+            let Some(p) = largest.filter(|&p| work[p][c].abs() > 1e-11) else {
+                return false;
+            };
+            for matrix in [&mut work, &mut self.inverse] {
+                matrix.swap(c, p);
+            }
+            let scale = 1.0 / work[c][c];
+            let factors: Vec<f64> = work.iter().map(|row| row[c] * scale).collect();
+            for matrix in [&mut work, &mut self.inverse] {
+                let pivot = matrix[c].clone();
+                for (r, row) in matrix.iter_mut().enumerate() {
+                    for (x, p) in row.iter_mut().zip(&pivot) {
+                        *x = if r == c {
+                            p * scale
+                        } else {
+                            *x - factors[r] * p
+                        };
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Prices, reduced values, and the bound at which everything outside the basis stands.
+    fn price_by_basis(&mut self) {
+        self.prices.fill(0.0);
+        for (row, &i) in self.inverse.iter().zip(&self.basis) {
+            let value = self.values.get(i).copied().unwrap_or(0.0);
+            for (w, b) in self.prices.iter_mut().zip(row) {
+                *w += value * b;
+            }
+        }
+        self.reduce();
+        for &i in &self.basis {
+            self.reduced[i] = 0.0;
+        }
+        for (at, d) in self.is_at_most.iter_mut().zip(&self.reduced) {
+            if d.abs() > NO_SIGN {
+                *at = *d > 0.0;
+            }
+        }
+    }
+
+    fn reduce(&mut self) {
+        let (types, rest) = self.reduced.split_at_mut(self.values.len());
+        types.copy_from_slice(&self.values);
+        for ((w, shares), rest) in self.prices.iter().zip(&self.shares).zip(rest) {
+            *rest = -w;
+            for (d, a) in types.iter_mut().zip(shares) {
+                *d -= w * a;
+            }
+        }
+    }
+
+    /// What is in the basis, given what stands at its bounds.
+    fn count(&mut self, most: &[f64], room: &[f64]) {
+        let n = self.types();
+        let mut left = room.to_vec();
+        for i in (0..self.is_at_most.len()).filter(|&i| self.is_at_most[i] && !self.is_basic[i]) {
+            match i.checked_sub(n) {
+                Some(j) => left[j] -= FAR,
+                None => {
+                    for (left, shares) in left.iter_mut().zip(&self.shares) {
+                        *left -= shares[i] * most[i];
+                    }
+                }
+            }
+        }
+        for (count, row) in self.counts.iter_mut().zip(&self.inverse) {
+            *count = row.iter().zip(&left).map(|(b, l)| b * l).sum();
+        }
+    }
+
+    /// The place in the basis of what is most out of its bounds, by how much, and whether it is above.
+    fn leaving(&self, most: &[f64]) -> Option<(usize, f64, bool)> {
+        let mut worst = (0, TOLERANCE, false);
+        for (place, (&i, count)) in self.basis.iter().zip(&self.counts).enumerate() {
+            for (excess, above) in [(-count, false), (count - self.most(i, most), true)] {
+                if excess > worst.1 {
+                    worst = (place, excess, above);
+                }
+            }
+        }
+        (worst.1 > TOLERANCE).then_some(worst)
+    }
+
+    /// Exchanges what leaves the basis for what keeps all reduced values on their side. `false` where
+    /// nothing can enter.
+    fn pivot(&mut self, (place, mut slope, above): (usize, f64, bool), most: &[f64]) -> bool {
+        let n = self.types();
+        self.row.fill(0.0);
+        let (types, rest) = self.row.split_at_mut(n);
+        for ((b, shares), rest) in self.inverse[place].iter().zip(&self.shares).zip(rest) {
+            *rest = *b;
+            for (alpha, a) in types.iter_mut().zip(shares) {
+                *alpha += b * a;
+            }
+        }
+        let sign = if above { 1.0 } else { -1.0 };
+        while let Some((entering, alpha)) = self.entering(sign) {
+            slope -= alpha * self.most(entering, most);
+            if slope <= 0.0 || entering >= n {
+                let leaving = std::mem::replace(&mut self.basis[place], entering);
+                self.is_basic[leaving] = false;
+                self.is_at_most[leaving] = above;
+                self.is_basic[entering] = true;
+                return true;
+            }
+            // Its whole range is not enough: it passes to its other bound.
+            self.is_at_most[entering] = !self.is_at_most[entering];
+            self.row[entering] = 0.0;
+        }
+        false
+    }
+
+    /// What first changes the sign of its reduced value, of equals what changes most.
+    fn entering(&self, sign: f64) -> Option<(usize, f64)> {
+        let mut best = (f64::INFINITY, 0.0, 0);
+        for (i, entry) in self.row.iter().enumerate() {
+            let alpha = if self.is_at_most[i] { -sign } else { sign } * entry;
+            if alpha > TOLERANCE && !self.is_basic[i] {
+                let ratio = self.reduced[i].abs() / alpha;
+                if ratio < best.0 || (ratio == best.0 && alpha > best.1) {
+                    best = (ratio, alpha, i);
+                }
+            }
+        }
+        best.0.is_finite().then_some((best.2, best.1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+
+    /// Weak and strong duality: x fits, and is worth what the prices say that nothing exceeds.
+    #[test]
+    fn primal_and_dual_meet_whatever_the_last_basis_was() {
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+        for resources in [1, 2, 5] {
+            let mut draw = |n: usize| -> Vec<f64> { (0..n).map(|_| random.random()).collect() };
+            let shares: Vec<Vec<f64>> = (0..resources).map(|_| draw(20)).collect();
+            let values: Vec<f64> = draw(20);
+            let mut simplex = Simplex::new(shares.clone(), values.clone());
+            for _ in 0..200 {
+                let most: Vec<f64> = draw(20).iter().map(|m| (m * 4.0).floor()).collect();
+                let room = draw(resources);
+                simplex.solve(&most, &room);
+                let x: Vec<f64> = (0..20).map(|i| simplex.count_of(i, &most)).collect();
+                for (shares, room) in shares.iter().zip(&room) {
+                    let used: f64 = shares.iter().zip(&x).map(|(a, x)| a * x).sum();
+                    assert!(used <= room + 1e-8, "{used} {room}");
+                }
+                let worth: f64 = values.iter().zip(&x).map(|(v, x)| v * x).sum();
+                let bound = simplex.bound(&most, &room);
+                assert!((worth - bound).abs() <= 1e-8, "{worth} {bound}");
+            }
+        }
+    }
+}

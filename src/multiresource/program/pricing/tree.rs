@@ -1,0 +1,517 @@
+//! Branch and bound with the linear relaxation solved at each node.
+//!
+//! Where types of a whole server meet resources that they do not use, one system of prices bounds a
+//! knapsack badly: once it is settled how many of them run, other resources are scarce. So each node
+//! has prices of its own. Its bounds on the counts are tightened by the room that is left, and by
+//! what a count away from its bound would cost; branches go by the fractional count whose jobs take
+//! the largest share of a resource, and the node of the largest bound comes first.
+//!
+//! A node that a short depth-first search or a table over one resource settles is closed; so trees
+//! are small, and with their prices they prove the bound without a solver.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::time::Instant;
+
+use super::simplex::Simplex;
+use super::subtree::{Item, Subtree};
+use super::{Knapsack, WORTH};
+use crate::multiresource::schedule::{Packing, Schedule};
+
+/// How long a search may take: nodes of the tree, and nodes of the depth-first search in each.
+pub(in crate::multiresource::program) type Effort = (usize, u64);
+
+/// One after the other, where the one before proves nothing and finds nothing.
+const EFFORTS: [Effort; 7] = [
+    (200, 500),
+    (800, 500),
+    (3_200, 500),
+    (12_800, 500),
+    (12_800, 4_000),
+    (12_800, 32_000),
+    (12_800, 1_000_000),
+];
+
+/// The efforts of a program whose searches are made longer so often, at most.
+pub(in crate::multiresource::program) fn efforts(longer: usize) -> &'static [Effort] {
+    &EFFORTS[..EFFORTS.len().min(longer.saturating_add(1))]
+}
+
+/// Counts of all nodes that are open at a time, at most: 64 MB.
+const OPEN: usize = 8_000_000;
+
+/// Nodes of depth-first searches in a proof that others can be asked to do again.
+const CARRIED: u64 = 25_000_000;
+
+/// Nodes of one depth-first search where the tree is made smaller afterwards; and of all of them.
+const COARSE: u64 = 20_000;
+const COARSE_WORK: u64 = 20_000_000;
+
+/// Proof that no schedule is worth more than a bound, without a solver.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tree {
+    /// The types searched; every other one of value is worth no more than jobs of one of these that
+    /// take no more.
+    pub types: Vec<usize>,
+    /// The root first; a branch before the two below it.
+    pub nodes: Vec<Node>,
+}
+
+/// A node of the tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Prices of one unit of each resource.
+    pub prices: Vec<f64>,
+    /// Where it is not closed.
+    pub branch: Option<Branch>,
+}
+
+/// Two nodes: with at most so many jobs of a type, and with more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Branch {
+    /// The type.
+    pub job_type: usize,
+    /// The most jobs of it in the first node.
+    pub most: u32,
+    /// The places of both in the tree.
+    pub children: [usize; 2],
+}
+
+/// What a search found.
+pub(in crate::multiresource::program) struct Found {
+    /// Schedules worth more than the threshold, the best first.
+    pub schedules: Vec<Schedule>,
+    /// No schedule is worth more, and the proof of that.
+    pub bound: f64,
+    pub tree: Option<Tree>,
+    /// Whether the search was complete.
+    pub exact: bool,
+}
+
+/// Bounds on the counts in one node.
+struct Open {
+    least: Vec<u32>,
+    most: Vec<u32>,
+    bound: f64,
+    place: usize,
+}
+
+impl Ord for Open {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_bound = self.bound.total_cmp(&other.bound);
+        by_bound.then(self.place.cmp(&other.place))
+    }
+}
+
+impl PartialOrd for Open {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Open {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Open {}
+
+/// A search for `max Σ v_i u_i` over the schedules.
+pub(in crate::multiresource::program) struct Search<'a> {
+    packing: &'a Packing,
+    types: Vec<usize>,
+    /// In units of the largest.
+    values: Vec<f64>,
+    unit: f64,
+    simplex: Simplex,
+    best: f64,
+    found: Vec<Schedule>,
+    nodes: Vec<Node>,
+    /// Nodes of depth-first searches that closed a node.
+    work: u64,
+    /// Of the node at hand: what its least counts leave, are worth, and how many more may be taken.
+    room: Vec<u64>,
+    settled: f64,
+    more: Vec<f64>,
+}
+
+impl<'a> Search<'a> {
+    /// For schedules worth more than the threshold; values are nonnegative, one a type.
+    pub fn new(packing: &'a Packing, values: &[f64], threshold: f64) -> Self {
+        let types = undominated(packing, values);
+        let largest = values.iter().copied().fold(0.0, f64::max);
+        let unit = if largest > 0.0 { largest } else { 1.0 };
+        let values: Vec<f64> = types.iter().map(|&i| values[i] / unit).collect();
+        let capacity = packing.capacity();
+        let shares = (0..capacity.len())
+            .map(|j| types.iter().map(|&i| share(packing, i, j)).collect())
+            .collect();
+        Search {
+            simplex: Simplex::new(shares, values.clone()),
+            packing,
+            best: threshold / unit,
+            unit,
+            found: Vec::new(),
+            nodes: Vec::new(),
+            work: 0,
+            room: Vec::new(),
+            settled: 0.0,
+            more: vec![0.0; types.len()],
+            types,
+            values,
+        }
+    }
+
+    /// Searches until all is proven, the effort is spent, or the deadline is past.
+    pub fn run(mut self, (nodes, each): Effort, deadline: Instant) -> Found {
+        let nodes = nodes.min(OPEN / self.types.len().max(1));
+        let mut open = BinaryHeap::from([self.root()]);
+        let mut visited = 0;
+        while let Some(mut node) = open.pop() {
+            if node.bound <= self.bar() {
+                break;
+            }
+            if visited == nodes || (visited % 16 == 15 && Instant::now() >= deadline) {
+                open.push(node);
+                break;
+            }
+            visited += 1;
+            if let Some((k, most)) = self.examine(&mut node, each) {
+                open.extend(self.branch(node, k, most));
+            }
+        }
+        let highest = open.peek().map_or(0.0, |node| node.bound);
+        let exact = highest <= self.bar();
+        let bound = highest.max(self.bar()) * self.unit;
+        let schedules = self.found.iter().rev().take(super::COLUMNS_A_ROUND);
+        Found {
+            schedules: schedules.cloned().collect(),
+            bound,
+            exact,
+            tree: (self.work <= CARRIED).then_some(Tree {
+                types: self.types,
+                nodes: self.nodes,
+            }),
+        }
+    }
+
+    /// What has to be surpassed.
+    fn bar(&self) -> f64 {
+        self.best * (1.0 + WORTH)
+    }
+
+    fn root(&mut self) -> Open {
+        let capacity = self.packing.capacity();
+        let most = self.types.iter().map(|&i| self.packing.most(i, capacity));
+        self.nodes.push(Node {
+            prices: vec![0.0; capacity.len()],
+            branch: None,
+        });
+        Open {
+            most: most.collect(),
+            least: vec![0; self.types.len()],
+            bound: f64::INFINITY,
+            place: 0,
+        }
+    }
+
+    /// Closes a node, or tells by which type to branch, and the most of it in the first branch.
+    fn examine(&mut self, node: &mut Open, each: u64) -> Option<(usize, u32)> {
+        if !self.fit(node) {
+            return None;
+        }
+        let (more, share) = (std::mem::take(&mut self.more), self.shares_left());
+        self.simplex.solve(&more, &share);
+        let counts =
+            (0..more.len()).map(|k| f64::from(node.least[k]) + self.simplex.count_of(k, &more));
+        let counts: Vec<f64> = counts.collect();
+        self.more = more;
+        self.nodes[node.place].prices = self.unit_prices();
+        if self.is_closed(node, each) {
+            return None;
+        }
+        self.take_whole(&counts);
+        self.fractional(node, &counts)
+    }
+
+    /// Whether the prices at hand bound the node, or what is left of it is settled in another way;
+    /// tightens it.
+    fn is_closed(&mut self, node: &mut Open, each: u64) -> bool {
+        let share = self.shares_left();
+        // Sums of some hundred terms round by 1e-14 or so.
+        let bound = (self.settled + self.simplex.bound(&self.more, &share)) * (1.0 + 1e-13);
+        node.bound = node.bound.min(bound);
+        if node.bound <= self.bar() {
+            return true;
+        }
+        self.tighten(node, bound);
+        if !self.fit(node) {
+            return true;
+        }
+        let subtree = Subtree {
+            packing: self.packing,
+            prices: self.unit_prices().iter().map(|w| w / self.unit).collect(),
+            room: self.room.clone(),
+            settled: self.settled,
+        };
+        let searched = subtree.search(self.items(), self.best, each);
+        for (value, counts) in &searched.found {
+            let mut all = node.least.clone();
+            counts.iter().for_each(|(k, count)| all[*k] += count);
+            self.take(*value, &all);
+        }
+        if searched.complete {
+            self.work += searched.spent;
+            return true;
+        }
+        if let Some(by_table) = subtree.by_table(&self.items()) {
+            node.bound = node.bound.min(by_table * (1.0 + 1e-13));
+        }
+        node.bound <= self.bar()
+    }
+
+    /// What the node's least counts leave and are worth; the others as many as then fit. `false` where
+    /// the least do not fit.
+    fn fit(&mut self, node: &mut Open) -> bool {
+        self.room.clear();
+        self.room.extend_from_slice(self.packing.capacity());
+        self.settled = 0.0;
+        for (k, &i) in self
+            .types
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| node.least[*k] > 0)
+        {
+            if self.packing.most(i, &self.room) < node.least[k] {
+                return false;
+            }
+            self.packing.take(i, node.least[k], &mut self.room);
+            self.settled += f64::from(node.least[k]) * self.values[k];
+        }
+        for (k, &i) in self.types.iter().enumerate() {
+            let range = node.most[k] - node.least[k];
+            let demand = self.packing.demand(i).iter().zip(&self.room);
+            let fits =
+                |(d, room): (&u64, &u64)| u128::from(*d) * u128::from(range) <= u128::from(*room);
+            let more = match demand.clone().all(fits) {
+                true => range,
+                false => self.packing.most(i, &self.room),
+            };
+            node.most[k] = node.least[k] + more;
+            self.more[k] = f64::from(more);
+        }
+        true
+    }
+
+    fn shares_left(&self) -> Vec<f64> {
+        let pairs = self.room.iter().zip(self.packing.capacity());
+        pairs
+            .map(|(room, all)| {
+                if *all == 0 {
+                    0.0
+                } else {
+                    *room as f64 / *all as f64
+                }
+            })
+            .collect()
+    }
+
+    /// Prices of units, of values that are not scaled.
+    fn unit_prices(&self) -> Vec<f64> {
+        let pairs = self.simplex.prices.iter().zip(self.packing.capacity());
+        pairs
+            .map(|(w, all)| {
+                if *all == 0 {
+                    0.0
+                } else {
+                    w * self.unit / *all as f64
+                }
+            })
+            .collect()
+    }
+
+    /// A count that is away from its bound by more costs more than the node is above the bar.
+    fn tighten(&self, node: &mut Open, bound: f64) {
+        let above = bound - self.bar();
+        for (k, more) in self.more.iter().enumerate() {
+            let reduced = self.simplex.reduced[k];
+            let away = (above / reduced.abs()) * (1.0 + 1e-9) + 1e-9;
+            if away < *more {
+                match reduced < 0.0 {
+                    true => node.most[k] = node.least[k] + away as u32,
+                    false => node.least[k] = node.most[k] - away as u32,
+                }
+            }
+        }
+    }
+
+    fn items(&self) -> Vec<Item> {
+        let open = (0..self.types.len()).filter(|&k| self.more[k] > 0.0);
+        open.map(|place| Item {
+            place,
+            job_type: self.types[place],
+            value: self.values[place],
+            most: self.more[place] as u32,
+        })
+        .collect()
+    }
+
+    /// The relaxation's solution where it is whole.
+    fn take_whole(&mut self, counts: &[f64]) {
+        if counts.iter().all(|count| !is_fractional(*count)) {
+            let whole: Vec<u32> = counts.iter().map(|count| count.round() as u32).collect();
+            let value = whole
+                .iter()
+                .zip(&self.values)
+                .map(|(u, v)| f64::from(*u) * v)
+                .sum();
+            if value > self.bar() && self.packing.fits(&self.schedule(&whole)) {
+                self.take(value, &whole);
+            }
+        }
+    }
+
+    fn schedule(&self, counts: &[u32]) -> Schedule {
+        let mut schedule = vec![0; self.packing.types()];
+        for (&i, count) in self.types.iter().zip(counts) {
+            schedule[i] = *count;
+        }
+        schedule
+    }
+
+    fn take(&mut self, value: f64, counts: &[u32]) {
+        self.best = value;
+        let all: Vec<usize> = (0..self.packing.types()).collect();
+        self.found
+            .push(self.packing.filled(self.schedule(counts), &all));
+    }
+
+    /// The type to branch by: of fractional count, or of any that is open; of them the one whose jobs
+    /// are largest.
+    fn fractional(&self, node: &Open, counts: &[f64]) -> Option<(usize, u32)> {
+        let open = (0..counts.len()).filter(|&k| node.most[k] > node.least[k]);
+        let size = |k: usize| {
+            let shares = (0..self.room.len()).map(|j| share(self.packing, self.types[k], j));
+            shares.fold(0.0, f64::max)
+        };
+        let of = |k: usize| (is_fractional(counts[k]), size(k));
+        let k = open.max_by(|&a, &b| {
+            let (a, b) = (of(a), of(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        })?;
+        Some((k, (counts[k] as u32).clamp(node.least[k], node.most[k] - 1)))
+    }
+
+    /// The two nodes below.
+    fn branch(&mut self, node: Open, k: usize, most: u32) -> [Open; 2] {
+        let children = [self.nodes.len(), self.nodes.len() + 1];
+        let prices = self.nodes[node.place].prices.clone();
+        self.nodes[node.place].branch = Some(Branch {
+            job_type: self.types[k],
+            most,
+            children,
+        });
+        for _ in 0..2 {
+            let (prices, branch) = (prices.clone(), None);
+            self.nodes.push(Node { prices, branch });
+        }
+        let mut fewer = Open {
+            least: node.least.clone(),
+            most: node.most.clone(),
+            place: children[0],
+            ..node
+        };
+        fewer.most[k] = most.min(node.most[k]);
+        let mut more = Open {
+            place: children[1],
+            ..node
+        };
+        more.least[k] = more.least[k].max(most + 1);
+        [fewer, more]
+    }
+}
+
+impl Tree {
+    /// For values that are so many times as large.
+    pub(in crate::multiresource::program) fn scaled(mut self, factor: f64) -> Self {
+        for node in &mut self.nodes {
+            node.prices.iter_mut().for_each(|w| *w *= factor);
+        }
+        self
+    }
+
+    /// The same proof with fewer nodes, of larger searches: that at these values no schedule is worth
+    /// more than the bound. `None` where one search at prices of the root proves it.
+    pub(in crate::multiresource::program) fn coarser(
+        self,
+        packing: &Packing,
+        values: &[f64],
+        bound: f64,
+    ) -> Option<Tree> {
+        if Knapsack::new(packing, values).solve(bound, COARSE).exact {
+            return None;
+        }
+        let mut search = Search::new(packing, values, bound / (1.0 + WORTH));
+        let each = COARSE.min(COARSE_WORK / self.nodes.len() as u64);
+        let root = search.root();
+        let mut open = vec![(root, 0)];
+        while let Some((mut node, at)) = open.pop() {
+            if !search.fit(&mut node) {
+                continue;
+            }
+            let Node { prices, branch } = &self.nodes[at];
+            search.set_prices(prices);
+            search.nodes[node.place].prices.clone_from(prices);
+            if let (false, Some(branch)) = (search.is_closed(&mut node, each), branch) {
+                let k = search.types.iter().position(|&i| i == branch.job_type)?;
+                // The bounds may be tighter than they were.
+                let below = search.branch(node, k, branch.most);
+                let possible = below.into_iter().zip(branch.children);
+                open.extend(possible.filter(|(node, _)| node.least[k] <= node.most[k]));
+            }
+        }
+        Some(Tree {
+            types: search.types,
+            nodes: search.nodes,
+        })
+    }
+}
+
+impl Search<'_> {
+    fn set_prices(&mut self, of_units: &[f64]) {
+        let pairs = of_units.iter().zip(self.packing.capacity());
+        let of_all = pairs.map(|(w, all)| w * *all as f64 / self.unit).collect();
+        self.simplex.take_prices(of_all);
+    }
+}
+
+/// What a job takes of a resource, as a fraction of the capacity.
+fn share(packing: &Packing, i: usize, j: usize) -> f64 {
+    match packing.demand(i)[j] {
+        0 => 0.0,
+        d => d as f64 / packing.capacity()[j] as f64,
+    }
+}
+
+fn is_fractional(count: f64) -> bool {
+    (count - count.round()).abs() > 1e-7
+}
+
+/// The types of value without those in whose place as many jobs of another one can run as are worth as
+/// much.
+fn undominated(packing: &Packing, values: &[f64]) -> Vec<usize> {
+    let mut types: Vec<usize> = (0..values.len()).filter(|&i| values[i] > 0.0).collect();
+    types.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
+    let beats =
+        |k: usize, i: usize| f64::from(packing.most(k, packing.demand(i))) * values[k] >= values[i];
+    let mut kept: Vec<usize> = Vec::new();
+    for i in types {
+        if !kept.iter().any(|&k| beats(k, i)) {
+            kept.retain(|&k| !beats(i, k));
+            kept.push(i);
+        }
+    }
+    kept.sort_unstable();
+    kept
+}

@@ -1,0 +1,169 @@
+//! Whether a run is long enough for its means to be believed: of each class as well as of all, since a
+//! class that starves, or whose queue changes slowly, may be too small to be seen in the sum.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Class;
+use super::measured::Measured;
+use super::sample::{Sample, all_series, mean_number};
+
+/// Why a run in which nothing was seen to grow has no means.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "why")]
+pub enum Unsettled {
+    /// Of a class too few jobs left to say how long they stay, and what they do to others.
+    FewDone {
+        /// Its name.
+        class: String,
+        /// Jobs that left, after the warm-up, in all replications.
+        done: u64,
+        /// Jobs waiting or running when the run ended.
+        left: u64,
+    },
+    /// Jobs of a class stay so long that the start is not forgotten: more than a twentieth of each
+    /// replication.
+    LongStay {
+        /// Its name.
+        class: String,
+        /// Time that its jobs spent in the system for each that left, as a fraction of the length of a
+        /// replication after the warm-up.
+        part: f64,
+    },
+    /// No warm-up is found in the first half: the number in system has no level yet.
+    NoLevel,
+    /// Less than ten mean residual sizes of the longest jobs are left after the warm-up.
+    LongJobs,
+    /// The number of a class in system, or of all, changes so slowly that a replication sees too few
+    /// independent values of it.
+    Slow {
+        /// Its name; none for all together.
+        class: Option<String>,
+    },
+    /// The interval of the mean response time is as wide as the mean.
+    Vague,
+}
+
+impl fmt::Display for Unsettled {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unsettled::FewDone {
+                class,
+                done: 0,
+                left: 0,
+            } => write!(to, "{class}: no job came"),
+            Unsettled::FewDone {
+                class,
+                done: 0,
+                left,
+            } => write!(to, "{class}: {left} waiting, none done"),
+            Unsettled::FewDone { class, done, left } => {
+                write!(to, "{class}: {done} done, {left} left")
+            }
+            Unsettled::LongStay { class, part } => write!(
+                to,
+                "{class}: jobs stay for {:.0} % of the run",
+                100.0 * part
+            ),
+            Unsettled::NoLevel => to.write_str("the number in system has no level yet"),
+            Unsettled::LongJobs => to.write_str("too short beside the longest jobs"),
+            Unsettled::Slow { class: Some(class) } => {
+                write!(to, "{class}: the number of its jobs changes too slowly")
+            }
+            Unsettled::Slow { class: None } => {
+                to.write_str("the number in system changes too slowly")
+            }
+            Unsettled::Vague => to.write_str("the interval is as wide as the mean"),
+        }
+    }
+}
+
+/// Jobs of each class that have to leave. With one a batch, what they do differs from batch to batch, and
+/// so stands in the intervals; with fewer, a run may have seen none of what matters.
+const FEWEST: f64 = 32.0;
+
+/// A replication is at least so many times as long as jobs of any class stay. What was not there at the
+/// start, and what has not left at the end, is then a twentieth of what is measured at most.
+const STAYS: f64 = 20.0;
+
+/// A class of which too few jobs left, or that stay too long. Of a rare class few come: it is enough
+/// that most of them left.
+pub(super) fn starved(
+    classes: &[Class],
+    engines: &[&dyn Measured],
+    sample: &Sample,
+) -> Option<Unsettled> {
+    let (c, length) = (sample.columns, sample.length);
+    let done = |i: usize| sample.total(|row| row[c.completions(i)]);
+    let all = 0..classes.len();
+    let name = |i: usize| classes[i].name.clone();
+    let left = |i: usize| engines.iter().map(|e| e.present(i)).sum::<u64>();
+    let too_few = |i: &usize| {
+        let in_order = classes[*i].is_rare() && left(*i) as f64 <= done(*i);
+        done(*i) < FEWEST && !in_order
+    };
+    let few = all.clone().filter(too_few);
+    if let Some(fewest) = few.min_by(|a, b| done(*a).total_cmp(&done(*b))) {
+        return Some(Unsettled::FewDone {
+            class: name(fewest),
+            done: done(fewest) as u64,
+            left: left(fewest),
+        });
+    }
+    // By those that have not left as well: of a class that starves, those that leave are the lucky ones.
+    let stay = |i: usize| sample.total(|row| row[c.present(i)]) / done(i).max(1.0) / length;
+    let longest = all.max_by(|a, b| stay(*a).total_cmp(&stay(*b)))?;
+    (STAYS * stay(longest) > 1.0).then(|| Unsettled::LongStay {
+        class: name(longest),
+        part: stay(longest),
+    })
+}
+
+/// Parts of a replication whose mean numbers are compared with those of the next.
+const PARTS: usize = 16;
+
+/// Correlation of neighbouring parts from which on a queue is slow. A number that is forgotten as
+/// e^(−t/τ) has it where a replication lasts 13 τ. Shorter ones see too few long excursions, or none: of
+/// the 95 % intervals of M/M/1 at ρ = .95 nine in ten cover at 17 τ, and fewer below.
+const SLOW: f64 = 0.6;
+
+/// A class whose number, or the number of all, changes too slowly; the slowest.
+pub(super) fn slow(
+    classes: &[Class],
+    engines: &[&dyn Measured],
+    warm_up: f64,
+) -> Option<Unsettled> {
+    let each = (0..classes.len()).map(Some).chain([None]);
+    let memory = |class: &Option<usize>| correlation(engines, *class, warm_up);
+    let slowest = each.max_by(|a, b| memory(a).total_cmp(&memory(b)))?;
+    (memory(&slowest) > SLOW).then(|| Unsettled::Slow {
+        class: slowest.map(|i| classes[i].name.clone()),
+    })
+}
+
+/// Correlation of the mean number in one part of a replication with that in the next, over the parts of
+/// all replications.
+fn correlation(engines: &[&dyn Measured], class: Option<usize>, warm_up: f64) -> f64 {
+    let parts: Vec<Vec<f64>> = all_series(engines)
+        .map(|series| {
+            let (number, length) = mean_number(std::iter::once(series), class);
+            let rest = &number[((warm_up / length).round() as usize).min(number.len())..];
+            let size = (rest.len() / PARTS).max(1);
+            let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+            rest.rchunks_exact(size).take(PARTS).map(mean).collect()
+        })
+        .collect();
+    let count = parts.iter().map(Vec::len).sum::<usize>() as f64;
+    let mean = parts.iter().flatten().sum::<f64>() / count;
+    let square = |x: &f64| (x - mean).powi(2);
+    let variance = parts.iter().flatten().map(square).sum::<f64>() / count;
+    let pairs = || parts.iter().flat_map(|run| run.windows(2));
+    let products = pairs().map(|two| (two[0] - mean) * (two[1] - mean));
+    let covariance = products.sum::<f64>() / pairs().count() as f64;
+    // Where it is constant but for rounding, there is nothing to be slow.
+    match variance > (1e-9 * mean).powi(2) {
+        true => covariance / variance,
+        false => 0.0,
+    }
+}

@@ -1,0 +1,141 @@
+//! Exact means of MSFQ on one-or-all systems: against values computed with more than 100 digits (see
+//! the head of `tests/reference/msfq.py`), and as they are told.
+#![allow(clippy::unwrap_used)]
+
+use crate::common::{stderr, synth};
+use serde::Deserialize;
+use synth::multiresource::analysis::one_or_all::{MsfqQueue, Stream};
+
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    servers: usize,
+    threshold: usize,
+    light: [f64; 2],
+    heavy: [f64; 2],
+    mean_number: [String; 2],
+}
+
+/// Passages of 1e20 s and more, rates and sizes six and more orders of magnitude apart, loads from
+/// .001 to .99, one server to 200: each mean is within the error that it is given with, and that is small.
+#[test]
+fn means_keep_their_digits_and_know_how_many() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference/msfq.json");
+    let cases: Vec<Case> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(cases.len(), 96);
+    for case in cases {
+        let stream = |[arrival_rate, service_rate]: [f64; 2]| Stream {
+            arrival_rate,
+            service_rate,
+        };
+        let (light, heavy) = (stream(case.light), stream(case.heavy));
+        let queue = MsfqQueue::new(case.servers, case.threshold, light, heavy).unwrap();
+        let means = queue.means();
+        let means = means.unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        assert!(means.error < 1e-10, "{}: {:e}", case.name, means.error);
+        for (found, expected) in means.number.into_iter().zip(&case.mean_number) {
+            let expected: f64 = expected.parse().unwrap();
+            let error = (found / expected - 1.0).abs();
+            assert!(error <= means.error, "{}: {error:e}", case.name);
+        }
+    }
+}
+
+/// A one-or-all system of so many servers, as a file: rates and mean sizes of light and of heavy jobs.
+fn one_or_all(servers: u32, light: [f64; 2], heavy: [f64; 2]) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("w.yaml");
+    let job = |name, need, [rate, size]: [f64; 2]| {
+        format!(
+            "{{name: {name}, demand: {{cpu: {need}}}, arrival_rate: {rate}, mean_size: {size}}}"
+        )
+    };
+    let jobs = [job("light", 1, light), job("heavy", servers, heavy)].join(", ");
+    let text = format!(
+        "{{kind: multiresource, time_unit: s, server: {{capacity: {{cpu: {servers}}}}}, jobs: [{jobs}]}}"
+    );
+    std::fs::write(&file, text).unwrap();
+    let name = file.to_str().unwrap().to_owned();
+    (folder, name)
+}
+
+/// What `--explain` tells of a workload, from the heading of the table of MSFQ on.
+fn explained(workload: &str, more: &[&str]) -> String {
+    let typed = ["--workload", workload, "--explain", "--effort", ".01"];
+    let told = stderr(&synth(&[&typed[..], more].concat()));
+    let from = told.find("MSFQ(ℓ)");
+    told[from.unwrap_or_else(|| panic!("{told}"))..].to_owned()
+}
+
+/// The cells of the rows of the table.
+fn rows(table: &str) -> Vec<Vec<&str>> {
+    let cells = table.lines().map(|line| line.split_whitespace().collect());
+    let rows =
+        cells.filter(|row: &Vec<&str>| row.first().is_some_and(|l| l.parse::<u32>().is_ok()));
+    rows.collect()
+}
+
+/// The objective in the row of a threshold.
+fn objective(table: &str, threshold: &str) -> f64 {
+    let rows = rows(table);
+    let row = rows.iter().find(|row| row[0] == threshold).unwrap();
+    row[1].parse().unwrap()
+}
+
+/// With ℓ = 1 light jobs are served for 6e6 s before heavy ones are: what differs by one light job more
+/// is lost beside the squares of that time, unless it is known for itself.
+#[test]
+fn long_passages_leave_the_digits_of_the_table() {
+    let (_folder, workload) = one_or_all(32, [10.0, 2.0], [0.02, 10.0]);
+    let table = explained(&workload, &["--preemption", "none", "--family", "msr"]);
+    for (threshold, expected) in [("1", 444_100.6), ("2", 47_280.79)] {
+        let found = objective(&table, threshold);
+        assert!((found / expected - 1.0).abs() < 2e-7, "{found}: {table}");
+    }
+    // A hundred servers at load .75: no mean response time is less than the mean size, least of all ℓ*'s.
+    let (_folder, workload) = one_or_all(100, [50.0, 1.0], [0.25, 1.0]);
+    let table = explained(&workload, &["--preemption", "none", "--family", "msr"]);
+    let values: Vec<[f64; 3]> = rows(&table)
+        .iter()
+        .map(|row| [1, 2, 3].map(|i| row[i].parse().unwrap()))
+        .collect();
+    assert!(values.iter().flatten().all(|value| *value > 1.0), "{table}");
+    let best = rows(&table).into_iter().find(|row| row[4] == "ℓ*").unwrap();
+    let best: f64 = best[1].parse().unwrap();
+    assert!(values.iter().all(|row| best <= row[0]), "{table}");
+}
+
+/// Of every family and way of preemption, and before anything is simulated: here so little may be
+/// simulated that nothing is chosen.
+#[test]
+fn the_table_of_a_one_or_all_system_needs_no_simulation() {
+    let (_folder, workload) = one_or_all(4, [2.0, 1.0], [0.2, 1.0]);
+    let ways: [&[&str]; 4] = [
+        &["--preemption", "none"],
+        &["--preemption", "full"],
+        &["--preemption", "setup", "--setup-rate", "1"],
+        &[
+            "--preemption",
+            "none",
+            "--family",
+            "quickswap",
+            "--budget",
+            "10",
+        ],
+    ];
+    let tables = ways.map(|way| explained(&workload, way));
+    for table in &tables {
+        assert_eq!(rows(table).len(), 4, "{table}");
+        assert_eq!(rows(table), rows(&tables[0]));
+        assert_eq!(table.matches("ℓ*").count(), 1, "{table}");
+    }
+}
+
+/// What is not known is said, and nothing is best of it.
+#[test]
+fn means_that_are_not_known_are_refused_in_words() {
+    let (_folder, workload) = one_or_all(8, [4.0, 1.0], [0.49999, 1.0]);
+    let table = explained(&workload, &["--preemption", "none", "--family", "msr"]);
+    assert!(table.contains("no exact means: at load 0.9999"), "{table}");
+    assert!(!table.contains("ℓ*") && rows(&table).is_empty(), "{table}");
+}

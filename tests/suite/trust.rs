@@ -1,0 +1,520 @@
+//! What the checker derives, what it only judges, and what it takes on trust: lies of each kind that
+//! must not pass, and files that were changed after they were written.
+
+use std::path::Path;
+
+use crate::common::{as_it_is, code, stderr, stdout, synth};
+use serde_json::{Value, json};
+use synth::artifact::Grounds;
+use synth::multiresource::artifact::{ArtifactError, Checked, Preemption};
+use synth::multiresource::synthesis::{Options, Outcome, synthesize};
+use synth::multiresource::workload::Workload;
+
+/// The artifact of a conformance vector, as it was written.
+fn vector(name: &str) -> Value {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance");
+    let text = std::fs::read_to_string(format!("{folder}/{name}.json")).unwrap();
+    let vector: Value = serde_json::from_str(&text).unwrap();
+    vector["artifact"].clone()
+}
+
+/// An analysed policy of section 7 of the MSR paper at this load.
+fn analysed(load: f64) -> Value {
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
+    let workload = Workload::read(Path::new(model)).unwrap().workload;
+    let workload = workload.scaled(load / 0.9).unwrap();
+    match synthesize(&workload, &Options::new(Preemption::None)).unwrap() {
+        Outcome::Policy(made) => serde_json::to_value(made.artifact.sealed()).unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Everything that is wrong, after a change that is accepted as one.
+fn findings(valid: &Value, change: impl FnOnce(&mut Value)) -> Vec<String> {
+    let mut document = valid.clone();
+    change(&mut document);
+    match as_it_is(&document, "changed") {
+        Ok(_) => Vec::new(),
+        Err(ArtifactError::Refused { findings, .. }) => {
+            findings.iter().map(ToString::to_string).collect()
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// That a value at a place is refused, and with what words.
+fn is_refused(valid: &Value, pointer: &str, lie: Value, words: &str) {
+    let found = findings(valid, |v| *v.pointer_mut(pointer).unwrap() = lie.clone());
+    assert!(
+        found.iter().any(|f| f.contains(words)),
+        "{pointer} = {lie}: expected `{words}`, found {found:#?}"
+    );
+}
+
+fn number(document: &Value, pointer: &str) -> f64 {
+    document.pointer(pointer).unwrap().as_f64().unwrap()
+}
+
+/// The place of a claim.
+fn claim(document: &Value, quantity: &str, of: Option<&str>) -> String {
+    let claims = document["claims"].as_array().unwrap();
+    let is_it =
+        |c: &Value| c["quantity"] == quantity && c.get("type").and_then(Value::as_str) == of;
+    let place = claims.iter().position(is_it);
+    format!("/claims/{}", place.unwrap())
+}
+
+// The digest.
+
+/// A file may be laid out otherwise, its keys in another order, its numbers written otherwise; but what
+/// it says is what was written, or it is told.
+#[test]
+fn a_change_is_told_and_a_new_layout_is_none() {
+    let written = vector("adaptive-msr");
+    let pretty = serde_json::to_string_pretty(&written).unwrap();
+    let mut reversed = String::from("{");
+    for (key, field) in written.as_object().unwrap().iter().rev() {
+        reversed += &format!("\n{}:{field},", json!(key));
+    }
+    let reversed = reversed.trim_end_matches(',').to_string() + "}";
+    let numbers = pretty.replace("0.5,\n", "5e-1,\n");
+    assert_ne!(numbers, pretty);
+    for text in [&pretty, &reversed, &numbers] {
+        assert!(!Checked::parse(text, "p").unwrap().is_changed());
+    }
+    let mut changed = written.clone();
+    changed["workload"]["source"] = json!("elsewhere");
+    let refused = Checked::parse(&changed.to_string(), "p")
+        .unwrap_err()
+        .to_string();
+    for words in [
+        "digest: ",
+        "changed after it was written",
+        "--accept-changes",
+    ] {
+        assert!(refused.contains(words), "{words}: {refused}");
+    }
+    assert!(as_it_is(&changed, "p").unwrap().is_changed());
+    changed.as_object_mut().unwrap().remove("digest");
+    let refused = Checked::parse(&changed.to_string(), "p")
+        .unwrap_err()
+        .to_string();
+    assert!(refused.contains("digest: absent"), "{refused}");
+    assert!(as_it_is(&changed, "p").unwrap().is_changed());
+}
+
+/// Of one leaf after another: every change of a value is told.
+#[test]
+fn every_changed_value_is_told() {
+    let written = vector("static-quickswap");
+    fn leaves(value: &Value, here: String, found: &mut Vec<String>) {
+        match value {
+            Value::Array(items) => {
+                let each = items.iter().enumerate();
+                each.for_each(|(n, item)| leaves(item, format!("{here}/{n}"), found));
+            }
+            Value::Object(fields) => {
+                let each = fields.iter();
+                each.for_each(|(key, item)| leaves(item, format!("{here}/{key}"), found));
+            }
+            _ => found.push(here),
+        }
+    }
+    let mut places = Vec::new();
+    leaves(&written, String::new(), &mut places);
+    assert!(places.len() > 100);
+    for place in places {
+        let mut changed = written.clone();
+        let leaf = changed.pointer_mut(&place).unwrap();
+        *leaf = match &*leaf {
+            Value::Number(n) if n.is_u64() => json!(n.as_u64().unwrap() ^ 1),
+            Value::Number(n) => json!(f64::from_bits(n.as_f64().unwrap().to_bits() ^ 1)),
+            Value::Bool(b) => json!(!b),
+            Value::String(text) => json!(format!("{text}x")),
+            other => panic!("{other}"),
+        };
+        let told = match Checked::parse(&changed.to_string(), "p") {
+            Ok(_) => panic!("{place} changed, and nothing is told"),
+            // Another format or version is told before the digest is looked at.
+            Err(ArtifactError::Shape { .. }) => true,
+            Err(error) => error.to_string().contains("digest: "),
+        };
+        assert!(told, "{place}");
+    }
+}
+
+/// All verbs that read a policy refuse one that was changed, say how to take it, and then do.
+#[test]
+fn verbs_take_a_changed_policy_only_when_told_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("p.json");
+    let name = file.to_str().unwrap();
+    let mut document = vector("msr-full");
+    document["workload"]["source"] = json!("by hand");
+    std::fs::write(&file, document.to_string()).unwrap();
+    let model = ["--workload", "models/section7.yaml"];
+    let few = ["--events", "1e4", "--replications", "2"];
+    for typed in [
+        vec!["check", name],
+        vec!["show", name],
+        [&["simulate", "--policy", name][..], &few].concat(),
+        [
+            &["compare", "--policies", name, "--loads", ".5"][..],
+            &model,
+            &few,
+        ]
+        .concat(),
+        [
+            &["--from", name, "--preemption", "full", "--quiet"][..],
+            &model,
+        ]
+        .concat(),
+    ] {
+        let refused = synth(&typed);
+        assert_eq!(code(&refused), 1, "{typed:?}: {}", stderr(&refused));
+        let told = stderr(&refused);
+        assert!(told.contains("--accept-changes"), "{typed:?}: {told}");
+        let accepted = synth(&[&typed[..], &["--accept-changes"]].concat());
+        assert_eq!(code(&accepted), 0, "{typed:?}: {}", stderr(&accepted));
+    }
+    let told = stderr(&synth(&["check", name, "--accept-changes"]));
+    assert!(told.contains("changed after it was written"), "{told}");
+}
+
+// What is told of a valid policy.
+
+#[test]
+fn a_check_tells_what_was_derived_and_what_was_not() {
+    let checked = Checked::parse(&analysed(0.5).to_string(), "p").unwrap();
+    let derived = |g: &Grounds| matches!(g, Grounds::Derived(_));
+    assert!(checked.grounds().iter().all(derived));
+    let rest = |part: &str| {
+        let noted = checked.beside_claims().iter();
+        let mut noted = noted.filter(|noted| noted.path.contains(part));
+        noted.next().map(|noted| noted.grounds).unwrap()
+    };
+    assert!(derived(&rest("what_if.more_arrivals[1].mean_response")));
+    assert!(derived(&rest("what_if.load_of_twice_the_response")));
+    assert!(derived(&rest("tuning.curve[3].value")));
+    assert!(matches!(
+        rest("what_if.more_resource[0].load"),
+        Grounds::Judged(_)
+    ));
+    assert!(matches!(rest("what_if.setups"), Grounds::Trusted(_)));
+    assert!(matches!(rest("provenance.tool"), Grounds::Trusted(_)));
+
+    let checked = Checked::parse(&vector("adaptive-msr").to_string(), "p").unwrap();
+    let [load, others @ ..] = checked.grounds() else {
+        panic!("no claims");
+    };
+    assert!(derived(load));
+    assert!(others.iter().all(|g| matches!(g, Grounds::Judged(_))));
+
+    // The chain of a table can be followed.
+    let checked = Checked::parse(&vector("optimal").to_string(), "p").unwrap();
+    assert!(checked.grounds().iter().all(derived));
+}
+
+/// Without claims nothing is promised, which is told.
+#[test]
+fn a_policy_without_claims_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("p.json");
+    let mut document = analysed(0.5);
+    document["claims"] = json!([]);
+    std::fs::write(&file, document.to_string()).unwrap();
+    let told = synth(&["check", file.to_str().unwrap(), "--accept-changes"]);
+    assert_eq!(code(&told), 0, "{}", stderr(&told));
+    let text = stderr(&told);
+    assert!(text.contains("nothing is claimed of the policy"), "{text}");
+    assert!(stdout(&told).is_empty());
+}
+
+// Lies.
+
+/// A working schedule spoilt by one job leaves the rule without what the proof of the load needs.
+#[test]
+fn a_starved_schedule_is_refused() {
+    let valid = vector("adaptive-msr");
+    let rule = "/policy/servers/0/rule/adaptive-msr";
+    let mix = &valid["evidence"]["servers"][0]["mix"]["schedules"];
+    assert_eq!(valid.pointer(&format!("{rule}/schedules")).unwrap(), mix);
+    is_refused(
+        &valid,
+        &format!("{rule}/schedules/0/2"),
+        json!(1),
+        "adaptive-msr.schedules: [0, 0, 2] is not among them",
+    );
+    // Another schedule beside them does no harm.
+    let more = |v: &mut Value| {
+        let schedules = v.pointer_mut(&format!("{rule}/schedules")).unwrap();
+        schedules.as_array_mut().unwrap().push(json!([0, 3, 0]));
+    };
+    assert_eq!(findings(&valid, more), [""; 0]);
+    let price = number(&valid, &format!("{rule}/prices/0"));
+    is_refused(
+        &valid,
+        &format!("{rule}/prices/0"),
+        json!(price * (1.0 - 1e-6)),
+        "as the certificate prices it",
+    );
+}
+
+/// What was chosen has the knobs that are recorded.
+#[test]
+fn changed_knobs_are_refused() {
+    let knobs = "candidates[0].knobs";
+    let valid = vector("adaptive-msr");
+    let switching = "/policy/servers/0/rule/adaptive-msr/switching";
+    for (knob, lie) in [
+        ("waste", 0.9),
+        ("margin", 7.0),
+        ("floor", 1e5),
+        ("patience", 3.5),
+    ] {
+        is_refused(&valid, &format!("{switching}/{knob}"), json!(lie), knobs);
+    }
+    let valid = vector("static-quickswap");
+    let rule = "/policy/servers/0/rule/static-quickswap";
+    is_refused(&valid, &format!("{rule}/overlap"), json!(true), knobs);
+    is_refused(&valid, &format!("{rule}/cycle"), json!([0, 1, 2]), knobs);
+    is_refused(&valid, &format!("{rule}/thresholds/1"), json!(1), knobs);
+}
+
+/// Prices of resources are no dearer than what covers the values.
+#[test]
+fn dear_resource_prices_are_refused() {
+    let valid = analysed(0.5);
+    let prices = "/evidence/servers/0/resource_prices";
+    for j in 0..2 {
+        let place = format!("{prices}/{j}");
+        let dearer = json!(number(&valid, &place) * 1.001);
+        is_refused(&valid, &place, dearer, "would cover the values");
+    }
+    is_refused(
+        &valid,
+        &format!("{prices}/2"),
+        json!(1e-3),
+        "would cover the values",
+    );
+}
+
+/// Where 1e-9 is promised, 1e-8 is refused: of what follows from the chain and from the certificate.
+#[test]
+fn an_error_of_1e_8_is_refused_where_1e_9_is_promised() {
+    let valid = analysed(0.8);
+    for (quantity, of) in [
+        ("working_time", None),
+        ("switching_frequency", None),
+        ("largest_stable_switching_rate", None),
+        ("mean_schedule", Some("type-2")),
+        ("load", Some("type-3")),
+    ] {
+        let place = claim(&valid, quantity, of) + "/value";
+        let right = number(&valid, &place);
+        is_refused(&valid, &place, json!(right * (1.0 + 1e-8)), ".value: ");
+        is_refused(&valid, &place, json!(right * (1.0 - 1e-8)), ".value: ");
+    }
+}
+
+/// What is said of more arrivals, of other rates and routes is derived, and off by 1e-5 refused.
+#[test]
+fn what_was_tried_and_what_if_are_derived() {
+    let valid = analysed(0.5);
+    let making = "/provenance/servers/0";
+    // About the rates tuned to the values hardly depend on them.
+    for (place, off) in [
+        ("what_if/more_arrivals/0/mean_response", 1e-5),
+        ("what_if/more_arrivals/2/mean_response", 1e-5),
+        ("what_if/more_arrivals/1/load", 1e-5),
+        ("what_if/load_of_twice_the_response", 1e-5),
+        ("tuning/routes/1/value", 1e-5),
+        ("tuning/routes/3/value", 1e-5),
+        ("tuning/routes/2/switching_rate", 0.05),
+        ("tuning/curve/0/value", 1e-5),
+        ("tuning/curve/0/switching_rate", 1e-5),
+        ("tuning/curve/9/switching_rate", 0.05),
+    ] {
+        let pointer = format!("{making}/{place}");
+        let right = number(&valid, &pointer);
+        is_refused(&valid, &pointer, json!(right * (1.0 + off)), "expected");
+    }
+    // Beyond the largest stable rate there is no value.
+    let busy = analysed(0.9);
+    let curve = busy.pointer(&format!("{making}/tuning/curve"));
+    let last = curve.unwrap().as_array().unwrap().len() - 1;
+    let pointer = format!("{making}/tuning/curve/{last}/switching_rate");
+    is_refused(&busy, &pointer, json!(1e3), "unstable");
+    // One more unit: no less than the prices allow, no more than now.
+    for j in 0..2 {
+        let pointer = format!("{making}/what_if/more_resource/{j}/load");
+        is_refused(&valid, &pointer, json!(0.4), "expected from");
+        is_refused(&valid, &pointer, json!(0.5001), "expected from");
+    }
+}
+
+/// A mean that no rule can have, and one that is known better than so many jobs can tell.
+#[test]
+fn impossible_measurements_are_refused() {
+    let valid = vector("adaptive-msr");
+    let response = claim(&valid, "mean_response", None);
+    let lie = |value: f64, half_width: f64| {
+        findings(&valid, |v| {
+            let claim = v.pointer_mut(&response).unwrap();
+            claim["value"] = json!(value);
+            claim["half_width"] = json!(half_width);
+            v["provenance"]["servers"][0]["choice"]["candidates"][0]["value"] =
+                json!({"mean": value, "half_width": half_width});
+        })
+    };
+    let right = number(&valid, &format!("{response}/value"));
+    let narrow = lie(right, 1e-9);
+    assert!(
+        narrow.iter().any(|f| f.contains("half_width: ")),
+        "{narrow:#?}"
+    );
+    // All numbers of the types in proportion, so that sums and Little's law hold.
+    let fewer = findings(&valid, |v| {
+        for claim in v["claims"].as_array_mut().unwrap().iter_mut().skip(1) {
+            claim["value"] = json!(claim["value"].as_f64().unwrap() * 0.8);
+            claim["half_width"] = json!(claim["half_width"].as_f64().unwrap() * 0.8);
+        }
+    });
+    assert!(!fewer.is_empty());
+    let mut without = valid.clone();
+    let making = without["provenance"]["servers"][0].as_object_mut().unwrap();
+    making.remove("choice");
+    let found = findings(&without, |_| ());
+    assert!(
+        found.iter().any(|f| f.contains("the record of it")),
+        "{found:#?}"
+    );
+}
+
+/// Near saturation jobs wait, whatever the rule: less is refused though every job is served in time.
+#[test]
+fn a_mean_below_what_every_rule_has_is_refused() {
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("p.json");
+    let name = file.to_str().unwrap();
+    let made = synth(&[
+        "--workload",
+        model,
+        "--preemption",
+        "none",
+        "--family",
+        "quickswap",
+        "--budget",
+        "2e7",
+        "--quiet",
+        "--output",
+        name,
+    ]);
+    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    let valid: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(findings(&valid, |_| ()), [""; 0]);
+    // By hand at .9, where C = 10/9 and Σ y_i²/λ_i = .03472 + .078125 + .27778: waiting jobs weigh
+    // 9 × that − 1 at least, and one of type 3 weighs .5556: E[N] ≥ 3.15 + 2.5156/.5556 = 7.678.
+    let least = 7.678 / 3.15;
+    let lie = |v: &mut Value| {
+        for claim in v["claims"].as_array_mut().unwrap().iter_mut().skip(1) {
+            let all = claim.get("type").is_none() && claim["quantity"] == "mean_response";
+            if all {
+                claim["value"] = json!(least - 0.01);
+                claim["half_width"] = json!(0.002);
+            }
+        }
+    };
+    let place = claim(&valid, "mean_response", None).replace("/claims/", "claims[") + "].value";
+    let found = findings(&valid, lie);
+    let told = found.iter().find(|f| f.starts_with(&place)).unwrap();
+    assert!(told.contains("expected at least 2.437"), "{told}");
+}
+
+/// The record of a choice does not contradict itself.
+#[test]
+fn a_candidate_that_contradicts_itself_is_refused() {
+    let valid = vector("adaptive-msr");
+    let of = |n: usize, field: &str| format!("/provenance/servers/0/choice/candidates/{n}/{field}");
+    let last = valid["provenance"]["servers"][0]["choice"]["candidates"]
+        .as_array()
+        .unwrap()
+        .len()
+        - 1;
+    let ratio = number(&valid, &of(last, "ratio/mean"));
+    assert!(ratio > 1.0);
+    is_refused(
+        &valid,
+        &of(last, "ratio/mean"),
+        json!(5.0 * ratio),
+        "by the values it is",
+    );
+    is_refused(
+        &valid,
+        &of(last, "ratio/mean"),
+        json!(1.0 / ratio / ratio),
+        "ratio: ",
+    );
+    let first = number(&valid, &of(0, "value/mean"));
+    is_refused(
+        &valid,
+        &of(last, "value/mean"),
+        json!(0.5 * first),
+        "candidates",
+    );
+    is_refused(
+        &valid,
+        &of(0, "fairness"),
+        json!(0.5),
+        "by the types' mean responses",
+    );
+    is_refused(
+        &valid,
+        &of(0, "slowdown_ratio"),
+        json!(1.01),
+        "by the types' mean responses",
+    );
+    is_refused(&valid, &of(1, "fairness"), json!(1.5), "at most 1");
+    is_refused(&valid, &of(1, "slowdown_ratio"), json!(0.5), "at least 1");
+    is_refused(&valid, &of(1, "tried"), json!(0), "1 at least");
+}
+
+/// A table that starts nothing does not have the means of one that does.
+#[test]
+fn a_table_that_serves_nobody_is_refused() {
+    let valid = vector("optimal");
+    let idle = |v: &mut Value| {
+        let decisions = v["policy"]["servers"][0]["rule"]["optimal"]["decisions"].as_array_mut();
+        for runs in decisions.unwrap() {
+            let states: u64 = runs
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|r| r[0].as_u64().unwrap())
+                .sum();
+            *runs = json!([[states, 0]]);
+        }
+    };
+    let found = findings(&valid, idle);
+    assert!(
+        found.iter().any(|f| f.contains("of this table")),
+        "{found:#?}"
+    );
+    // Nor does one that never starts the large jobs but where the box ends.
+    let light_alone = |v: &mut Value| {
+        let decisions = v["policy"]["servers"][0]["rule"]["optimal"]["decisions"].as_array_mut();
+        for runs in decisions.unwrap() {
+            for run in runs.as_array_mut().unwrap() {
+                if run[1] == 2 {
+                    run[1] = json!(0);
+                }
+            }
+        }
+    };
+    let found = findings(&valid, light_alone);
+    assert!(
+        found.iter().any(|f| f.contains("of this table")),
+        "{found:#?}"
+    );
+}

@@ -444,40 +444,25 @@ fn a_candidate_that_contradicts_itself_is_refused() {
         - 1;
     let ratio = number(&valid, &of(last, "ratio/mean"));
     assert!(ratio > 1.0);
-    is_refused(
-        &valid,
-        &of(last, "ratio/mean"),
-        json!(5.0 * ratio),
-        "by the values it is",
-    );
-    is_refused(
-        &valid,
-        &of(last, "ratio/mean"),
-        json!(1.0 / ratio / ratio),
-        "ratio: ",
-    );
     let first = number(&valid, &of(0, "value/mean"));
-    is_refused(
-        &valid,
-        &of(last, "value/mean"),
-        json!(0.5 * first),
-        "candidates",
-    );
-    is_refused(
-        &valid,
-        &of(0, "fairness"),
-        json!(0.5),
-        "by the types' mean responses",
-    );
-    is_refused(
-        &valid,
-        &of(0, "slowdown_ratio"),
-        json!(1.01),
-        "by the types' mean responses",
-    );
-    is_refused(&valid, &of(1, "fairness"), json!(1.5), "at most 1");
-    is_refused(&valid, &of(1, "slowdown_ratio"), json!(0.5), "at least 1");
-    is_refused(&valid, &of(1, "tried"), json!(0), "1 at least");
+    let by_types = "by the types' mean responses";
+    for (n, field, lie, words) in [
+        (
+            last,
+            "ratio/mean",
+            json!(5.0 * ratio),
+            "by the values it is",
+        ),
+        (last, "ratio/mean", json!(1.0 / ratio / ratio), "ratio: "),
+        (last, "value/mean", json!(0.5 * first), "candidates"),
+        (0, "fairness", json!(0.5), by_types),
+        (0, "slowdown_ratio", json!(1.01), by_types),
+        (1, "fairness", json!(1.5), "at most 1"),
+        (1, "slowdown_ratio", json!(0.5), "at least 1"),
+        (1, "tried", json!(0), "1 at least"),
+    ] {
+        is_refused(&valid, &of(n, field), lie, words);
+    }
 }
 
 /// A table that starts nothing does not have the means of one that does.

@@ -1,13 +1,13 @@
 //! Whether the number of jobs in a system grows without end.
 
-use super::measured::{CROWDED, Measured};
+use super::measured::Measured;
 use super::sample::{REST, WARM_UP, all_series, mean_number, memory};
 use super::{Class, total_arrival_rate};
 
 /// Whether the run should be given up: too many jobs, or clearly growing.
-pub(super) fn runs_away(classes: &[Class], engines: &[&dyn Measured]) -> bool {
+pub(super) fn runs_away(classes: &[Class], engines: &[&dyn Measured], crowd: u64) -> bool {
     let events: u64 = engines.iter().map(|e| e.events()).sum();
-    engines.iter().any(|e| e.jobs() > CROWDED)
+    engines.iter().any(|e| e.jobs() > crowd)
         || (events > 4_000_000 && grows(classes, engines, SURELY))
 }
 

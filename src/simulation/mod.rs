@@ -42,7 +42,7 @@ pub use watch::{Threshold, Watch, Watched};
 
 pub(crate) use arrivals::{LawDriven, Process};
 pub(crate) use calendar::Calendar;
-pub(crate) use measured::{CROWDED, Measured};
+pub(crate) use measured::Measured;
 pub(crate) use meter::{Meter, Moment};
 pub(crate) use random::{Alias, Stream, Streams};
 pub(crate) use recorder::Recorder;

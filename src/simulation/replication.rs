@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::measured::Measured;
+use super::measured::{CROWDED, Measured};
 use super::{Class, Ending, Results, Watch, growth, sample};
 
 /// When a run ends, and what it draws from.
@@ -27,6 +27,8 @@ pub struct Settings {
     pub common_sizes: bool,
     /// Thresholds to watch.
     pub watch: Vec<Watch>,
+    /// More jobs than this in the system at once end a run: it runs away.
+    pub crowd: u64,
     /// Once it is set, the run ends with what it has.
     pub interrupt: Arc<AtomicBool>,
 }
@@ -41,6 +43,7 @@ impl Default for Settings {
             time: None,
             common_sizes: false,
             watch: Vec::new(),
+            crowd: CROWDED,
             interrupt: Arc::default(),
         }
     }
@@ -61,9 +64,9 @@ pub(crate) trait Replication: Measured + Send {
     /// that does not hold.
     type Violation: Clone;
 
-    /// Goes on to this many events, or until told to stop, until more than [`CROWDED`](super::CROWDED) jobs are
-    /// in the system, or until it [has ended](Replication::ended).
-    fn run(&mut self, events: u64, stopped: impl Fn() -> bool);
+    /// Goes on to this many events, or until told to stop, until more jobs than `crowd` are in the
+    /// system, or until it [has ended](Replication::ended).
+    fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool);
 
     /// Checks what must hold; what did not so far.
     fn audit(&mut self) -> Option<&Self::Violation>;
@@ -116,11 +119,11 @@ struct Look {
     runs_away: bool,
 }
 
-fn look(classes: &[Class], engines: &[&dyn Measured]) -> Look {
+fn look(classes: &[Class], engines: &[&dyn Measured], crowd: u64) -> Look {
     Look {
         precision: sample::precision(classes, engines),
         events: engines.iter().map(|e| e.events()).sum(),
-        runs_away: growth::runs_away(classes, engines),
+        runs_away: growth::runs_away(classes, engines, crowd),
     }
 }
 
@@ -147,13 +150,13 @@ pub(crate) fn replicate<'a, R: Replication>(
         let goal = share((checkpoint as u64).min(settings.events));
         engines
             .par_iter_mut()
-            .for_each(|engine| engine.run(goal, || late() || interrupted()));
+            .for_each(|engine| engine.run(goal, settings.crowd, || late() || interrupted()));
         for engine in &mut engines {
             if let Some(violation) = engine.audit() {
                 return Err(violation.clone());
             }
         }
-        let look = look(classes, &seen(&engines));
+        let look = look(classes, &seen(&engines), settings.crowd);
         let (precision, events) = (look.precision, look.events);
         let precise = precision.is_some_and(|p| p <= settings.precision);
         progress(Progress { events, precision });

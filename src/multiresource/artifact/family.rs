@@ -50,6 +50,14 @@ macro_rules! families {
 
 families! {
     ($)
+    /// First-Fit: the oldest job that fits.
+    FirstFit(FirstFitPolicy): "first-fit";
+    /// Most Servers First: the largest job that fits.
+    MostServersFirst(MostServersFirstPolicy): "most-servers-first";
+    /// Least Servers First: the smallest job that fits.
+    LeastServersFirst(LeastServersFirstPolicy): "least-servers-first";
+    /// EASY backfilling, which takes each job to be as long as its type's mean.
+    EasyByMean(EasyByMeanPolicy): "easy-by-mean";
     /// A Markovian Service Rate policy: a clock moves it between working schedules.
     Msr(MsrPolicy): "msr";
     /// Static Quickswap: the types in turn.
@@ -58,6 +66,8 @@ families! {
     AdaptiveQuickswap(AdaptiveQuickswapPolicy): "adaptive-quickswap";
     /// Adaptive MSR: working schedules left and chosen by queue lengths.
     AdaptiveMsr(AdaptiveMsrPolicy): "adaptive-msr";
+    /// Targets, drain, commitment: what is worth most, with the price of getting there.
+    Tdc(TdcPolicy): "tdc";
     /// The optimum of a dynamic program, as a table.
     Optimal(TablePolicy): "optimal";
 }
@@ -87,7 +97,13 @@ impl Family {
             Family::Msr(policy) => Some(policy.knobs(workload)),
             Family::StaticQuickswap(policy) => Some(policy.knobs(workload)),
             Family::AdaptiveMsr(policy) => Some(policy.switching.knobs()),
-            Family::AdaptiveQuickswap(_) | Family::Optimal(_) => None,
+            Family::Tdc(policy) => Some(policy.knobs.told()),
+            Family::FirstFit(_)
+            | Family::MostServersFirst(_)
+            | Family::LeastServersFirst(_)
+            | Family::EasyByMean(_)
+            | Family::AdaptiveQuickswap(_)
+            | Family::Optimal(_) => None,
         }
     }
 
@@ -150,10 +166,34 @@ impl StaticQuickswapPolicy {
 /// The most types whose turns are listed one by one.
 const LISTED: usize = 5;
 
-/// Nothing to set.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AdaptiveQuickswapPolicy {}
+/// Rules with nothing to set.
+macro_rules! plain {
+    ($($(#[$doc:meta])* $Policy:ident;)+) => {
+        $(
+            $(#[$doc])*
+            #[derive(
+                Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
+            )]
+            #[serde(deny_unknown_fields)]
+            pub struct $Policy {}
+
+            impl Sound for $Policy {}
+        )+
+    };
+}
+
+plain! {
+    /// First-Fit.
+    FirstFitPolicy;
+    /// Most Servers First.
+    MostServersFirstPolicy;
+    /// Least Servers First.
+    LeastServersFirstPolicy;
+    /// EASY backfilling by the types' mean sizes.
+    EasyByMeanPolicy;
+    /// Adaptive Quickswap.
+    AdaptiveQuickswapPolicy;
+}
 
 /// Working schedules that are left and chosen by queue lengths, without preemption.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -194,5 +234,68 @@ impl Switching {
             patience,
         } = self;
         format!("waste {waste}, margin {margin}, floor {floor}, patience {patience}")
+    }
+}
+
+/// Targets, drain, commitment, without preemption.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TdcPolicy {
+    /// Schedules of the program (N × K): jobs of each type, in the workload's type order.
+    pub schedules: Vec<Vec<u32>>,
+    /// What a running job of each type is worth (K): nonnegative, and a schedule 1 at most.
+    pub prices: Vec<f64>,
+    /// What it weighs by.
+    pub knobs: TdcKnobs,
+}
+
+/// What TDC weighs by; see its rule.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TdcKnobs {
+    /// a: urgency grows as this power of the number in system: ≥ 0.
+    pub exponent: f64,
+    /// β: small and short jobs are favoured by this power of their price times their mean size: ≥ 0.
+    pub favour: f64,
+    /// ζ: the part of what shorter jobs bring that longer ones leave room for: ≥ 0.
+    pub reserve: f64,
+    /// δ: another target has to be better than the present one by this part: ≥ 0.
+    pub margin: f64,
+    /// κ: during a drain jobs start whose mean size is at most this part of what is left of it: ≥ 0.
+    pub let_in: f64,
+    /// η: for so long does a target count as the backlog of its lead lasts, times this: > 0.
+    pub patience: f64,
+    /// Who starts first.
+    pub order: TdcOrder,
+}
+
+/// In which order TDC starts jobs of themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TdcOrder {
+    /// By urgency.
+    Worth,
+    /// The oldest first.
+    Age,
+}
+
+impl TdcKnobs {
+    fn told(&self) -> String {
+        let TdcKnobs {
+            exponent,
+            favour,
+            reserve,
+            margin,
+            let_in,
+            patience,
+            order,
+        } = self;
+        let order = match order {
+            TdcOrder::Worth => "worth",
+            TdcOrder::Age => "age",
+        };
+        format!(
+            "exponent {exponent}, favour {favour}, reserve {reserve}, margin {margin}, let in {let_in}, patience {patience}, by {order}"
+        )
     }
 }

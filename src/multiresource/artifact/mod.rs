@@ -30,7 +30,7 @@ pub use evidence::{
 pub use exact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
 pub(crate) use family::each_family;
 pub use family::{
-    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Family, StaticQuickswapPolicy, Switching,
+    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, EasyByMeanPolicy, Family, FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
 };
 #[cfg(test)]
 pub(crate) use msr::section_seven;

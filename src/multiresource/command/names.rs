@@ -13,6 +13,8 @@ pub enum Family {
     Quickswap,
     /// Working schedules left and chosen by queue lengths; tuned by simulation
     AdaptiveMsr,
+    /// What is worth most, with the price of the drain; tuned by simulation
+    Tdc,
     /// The optimum of a dynamic program as a table: small systems of two types
     Optimal,
     /// The best of msr, quickswap and adaptive-msr

@@ -45,6 +45,11 @@ impl Earlier {
             Made::Msr(_) => Family::Msr,
             Made::StaticQuickswap(_) | Made::AdaptiveQuickswap(_) => Family::Quickswap,
             Made::AdaptiveMsr(_) => Family::AdaptiveMsr,
+            Made::Tdc(_) => Family::Tdc,
+            Made::FirstFit(_)
+            | Made::MostServersFirst(_)
+            | Made::LeastServersFirst(_)
+            | Made::EasyByMean(_) => Family::Auto,
             Made::Optimal(_) => Family::Optimal,
         });
         if let (Some(policy), Family::Msr) = (msr, family) {

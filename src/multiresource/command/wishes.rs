@@ -223,8 +223,9 @@ impl Wishes {
         Ok(match family {
             Family::Msr => Wanted::Msr,
             Family::Optimal => Wanted::Optimal,
-            Family::Quickswap => Wanted::Simulated(Families::Quickswap),
-            Family::AdaptiveMsr => Wanted::Simulated(Families::AdaptiveMsr),
+            Family::Quickswap => Wanted::Simulated(Families::Only(&["static-quickswap", "adaptive-quickswap"])),
+            Family::AdaptiveMsr => Wanted::Simulated(Families::Only(&["adaptive-msr"])),
+            Family::Tdc => Wanted::Simulated(Families::Only(&["tdc"])),
             Family::Auto => Wanted::Simulated(Families::All),
         })
     }

@@ -1,5 +1,5 @@
 use super::first_fit::start_all_that_fit;
-use super::{Event, FamilyRule, KnobRange, Policy, System};
+use super::{Event, FamilyRule, KnobRange, Policy, System, along};
 use crate::multiresource::artifact::{AdaptiveMsrPolicy, Switching};
 use crate::multiresource::workload::Workload;
 
@@ -183,15 +183,6 @@ impl FamilyRule for AdaptiveMsrPolicy {
             _ => *waste = along(&WASTE, *waste, up)?,
         }
         Some(stepped)
-    }
-}
-
-/// The next value of a grid.
-fn along(grid: &[f64], value: f64, up: bool) -> Option<f64> {
-    let mut grid = grid.iter().copied();
-    match up {
-        true => grid.find(|x| *x > value),
-        false => grid.rfind(|x| *x < value),
     }
 }
 

@@ -1,6 +1,5 @@
 use super::by_need::ByNeed;
-use super::{Event, FamilyRule, Policy, System};
-use crate::multiresource::artifact::AdaptiveQuickswapPolicy;
+use super::{Event, Policy, System};
 use crate::multiresource::workload::Workload;
 
 /// Adaptive Quickswap, without preemption: Most Servers First, until jobs of a type wait of which
@@ -25,19 +24,6 @@ impl AdaptiveQuickswap {
             needs: ByNeed::descending(workload),
             draining: false,
         }
-    }
-}
-
-impl FamilyRule for AdaptiveQuickswapPolicy {
-    type Rule = AdaptiveQuickswap;
-
-    fn rule(&self, workload: &Workload) -> AdaptiveQuickswap {
-        AdaptiveQuickswap::new(workload)
-    }
-
-    fn words(&self, _: &Workload) -> String {
-        "Adaptive Quickswap, without preemption: the largest jobs first, until others wait in vain."
-            .into()
     }
 }
 

@@ -48,7 +48,7 @@ impl ConservativeBackfill {
     pub fn new(workload: &Workload, inflation: f64) -> Self {
         let capacity: Vec<u64> = workload.resources().iter().map(|r| r.units()).collect();
         ConservativeBackfill {
-            estimates: Estimates { inflation },
+            estimates: Estimates::Inflated(inflation),
             profile: Profile::new(&capacity),
             plans: Vec::new(),
             running: Vec::new(),
@@ -63,7 +63,7 @@ impl ConservativeBackfill {
             job_type: i,
             job,
             start: 0.0,
-            estimate: self.estimates.of(job, system.work_left(job)),
+            estimate: self.estimates.of(job, i, system.work_left(job)),
         };
         self.reserve(&mut plan, system);
         if !self.start(&plan, system) {

@@ -33,8 +33,18 @@ impl EasyBackfill {
     /// The rule for this workload. A job of size S is estimated at `S·(1 + (f−1)·u)` with u
     /// uniform in \[0, 1), where f ≥ 1 is the `inflation`: the "f-model" of the same paper, section 4.
     pub fn new(workload: &Workload, inflation: f64) -> Self {
+        EasyBackfill::estimating(workload, Estimates::Inflated(inflation))
+    }
+
+    /// The rule that knows of jobs nothing but their types: each is taken to be as long as its type's
+    /// mean size. One that is overdue may end at any moment.
+    pub fn by_mean(workload: &Workload) -> Self {
+        EasyBackfill::estimating(workload, Estimates::by_mean(workload))
+    }
+
+    fn estimating(workload: &Workload, estimates: Estimates) -> Self {
         EasyBackfill {
-            estimates: Estimates { inflation },
+            estimates,
             queues: vec![Shortest::default(); workload.types().len()],
             running: Vec::new(),
             shadow: None,
@@ -45,7 +55,7 @@ impl EasyBackfill {
     /// The youngest job of type i has just come.
     fn arrival(&mut self, i: usize, system: &mut System) {
         let job = system.youngest(i).expect("the job that has come waits");
-        let estimate = self.estimates.of(job, system.work_left(job));
+        let estimate = self.estimates.of(job, i, system.work_left(job));
         self.queues[i].push(job, estimate);
         match self.shadow {
             None => self.go_on(system),
@@ -155,7 +165,7 @@ fn covers(room: &[u64], demand: &[u64]) -> bool {
 
 impl Policy for EasyBackfill {
     fn needs_sizes(&self) -> bool {
-        true
+        self.estimates.need_sizes()
     }
 
     fn react(&mut self, event: Event, system: &mut System) {

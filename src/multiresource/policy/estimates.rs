@@ -1,4 +1,5 @@
 use super::Job;
+use crate::multiresource::workload::Workload;
 
 /// Users' estimates of their jobs' sizes.
 ///
@@ -6,18 +7,34 @@ use super::Job;
 /// of size S is said to take `S·(1 + (f−1)·u)`, u uniform in \[0, 1); with f = 1 sizes are known
 /// exactly. u is a hash of the job's number: rules draw no random numbers, and all rules get the same
 /// estimates.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Estimates {
-    pub inflation: f64,
+///
+/// Where nothing is known of a job but its type, it is said to take that type's mean size; it may then run on.
+#[derive(Clone, Debug)]
+pub(super) enum Estimates {
+    /// Sizes, times up to this.
+    Inflated(f64),
+    /// The types' mean sizes.
+    Means(Vec<f64>),
 }
 
 impl Estimates {
-    /// The estimate of a job of this size \[time\].
-    pub fn of(&self, job: Job, size: f64) -> f64 {
-        if self.inflation > 1.0 {
-            size * (1.0 + (self.inflation - 1.0) * uniform(job.number))
-        } else {
-            size
+    /// By mean sizes alone.
+    pub fn by_mean(workload: &Workload) -> Self {
+        let means = workload.types().iter().map(|t| t.mean_size());
+        Estimates::Means(means.collect())
+    }
+
+    /// Whether they are made of sizes.
+    pub fn need_sizes(&self) -> bool {
+        matches!(self, Estimates::Inflated(_))
+    }
+
+    /// The estimate of a job of type i and this size \[time\].
+    pub fn of(&self, job: Job, i: usize, size: f64) -> f64 {
+        match self {
+            Estimates::Inflated(f) if *f > 1.0 => size * (1.0 + (f - 1.0) * uniform(job.number)),
+            Estimates::Inflated(_) => size,
+            Estimates::Means(means) => means[i],
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The families of policies that synth makes: what each can do beyond its shape in the artifact. A
 //! new family implements [`FamilyRule`] beside its rule, and has its row in the table of families.
 
-use super::Policy;
-use crate::multiresource::artifact::{Family, each_family};
+use super::{AdaptiveQuickswap, EasyBackfill, FirstFit, LeastServersFirst, MostServersFirst, Policy};
+use crate::multiresource::artifact::{AdaptiveQuickswapPolicy, EasyByMeanPolicy, Family, FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, each_family};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
 
@@ -56,6 +56,36 @@ pub fn stepped(policy: &Family, axis: usize, up: bool, range: &KnobRange<'_>) ->
 /// See [`FamilyRule::words`].
 pub fn words(policy: &Family, workload: &Workload) -> String {
     each_family!(policy, policy => policy.words(workload))
+}
+
+/// Rules of which the policy says no more than the name.
+macro_rules! plain {
+    ($($Policy:ident => $Rule:ty, $make:expr, $words:literal;)+) => {
+        $(impl FamilyRule for $Policy {
+            type Rule = $Rule;
+
+            fn rule(&self, workload: &Workload) -> $Rule {
+                $make(workload)
+            }
+
+            fn words(&self, _: &Workload) -> String {
+                $words.into()
+            }
+        })+
+    };
+}
+
+plain! {
+    FirstFitPolicy => FirstFit, |_| FirstFit,
+        "First-Fit, without preemption: whenever there is room, the oldest waiting job that fits starts.";
+    MostServersFirstPolicy => MostServersFirst, MostServersFirst::new,
+        "Most Servers First, without preemption: whenever there is room, the waiting job that needs most of those that fit starts; need is the dominant share.";
+    LeastServersFirstPolicy => LeastServersFirst, LeastServersFirst::new,
+        "Least Servers First, without preemption: whenever there is room, the waiting job that needs least of those that fit starts; need is the dominant share.";
+    EasyByMeanPolicy => EasyBackfill, EasyBackfill::by_mean,
+        "EASY backfilling, without preemption: jobs start in order of arrival; while the oldest waits for room, others pass it that end before it can start or leave it its room, each taken to be as long as the mean of its type.";
+    AdaptiveQuickswapPolicy => AdaptiveQuickswap, AdaptiveQuickswap::new,
+        "Adaptive Quickswap, without preemption: the largest jobs first, until others wait in vain.";
 }
 
 /// How far the knobs of policies for one workload can be turned.

@@ -16,6 +16,7 @@ mod best_fit;
 mod by_need;
 mod conservative_backfill;
 mod divisor_filling;
+mod drain;
 mod drive;
 mod easy_backfill;
 mod estimates;
@@ -41,6 +42,7 @@ mod shortest;
 mod static_quickswap;
 mod system;
 mod tabled;
+mod tdc;
 mod unsuitable;
 mod view;
 
@@ -67,6 +69,7 @@ pub use server_filling_srpt::ServerFillingSrpt;
 pub use static_quickswap::{StaticQuickswap, time_of_turns};
 pub use system::{Action, Counters, Job, System, Violation};
 pub use tabled::Tabled;
+pub use tdc::Tdc;
 pub use unsuitable::Unsuitable;
 
 /// What a policy reacts to. Types are indices in the workload's order.
@@ -125,6 +128,15 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn react(&mut self, event: Event, system: &mut System) {
         (**self).react(event, system);
+    }
+}
+
+/// The next value of a grid.
+fn along(grid: &[f64], value: f64, up: bool) -> Option<f64> {
+    let mut grid = grid.iter().copied();
+    match up {
+        true => grid.find(|x| *x > value),
+        false => grid.rfind(|x| *x < value),
     }
 }
 

@@ -1,3 +1,7 @@
+mod packed;
+
+pub(super) use packed::{Packed, Words};
+
 use crate::multiresource::schedule::Packing;
 
 /// Room in use, and what jobs of each type take of it, packed into few words so that one addition
@@ -78,6 +82,27 @@ impl Room {
             first: Word::new(packing, &fields, 0),
             rest: (1..=word).map(|w| Word::new(packing, &fields, w)).collect(),
             fields,
+        }
+    }
+
+    /// What is used, as it lies in the words.
+    #[inline]
+    pub fn copy_used(&self, words: &mut [u64]) {
+        words[0] = self.first.used;
+        for (to, word) in words[1..].iter_mut().zip(&self.rest) {
+            *to = word.used;
+        }
+    }
+
+    /// Numbers with which sets of jobs are weighed that do not run.
+    pub fn packed(&self) -> Packed {
+        let words = || std::iter::once(&self.first).chain(&self.rest);
+        let types = self.first.demand.len();
+        let demand = (0..types).flat_map(|i| words().map(move |word| word.demand[i]));
+        Packed {
+            guards: words().map(|word| word.guards).collect(),
+            demand: demand.collect(),
+            fields: self.fields.clone(),
         }
     }
 

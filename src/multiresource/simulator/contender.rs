@@ -32,6 +32,8 @@ pub enum Contender {
     LeastServersFirst,
     /// EASY backfilling, with the inflation f of size estimates, at least 1.
     EasyBackfill(f64),
+    /// EASY backfilling by the types' mean sizes.
+    EasyByMean,
     /// Conservative backfilling, with the same.
     ConservativeBackfill(f64),
     /// Randomized Timers.
@@ -244,6 +246,7 @@ impl Contender {
             Contender::MostServersFirst => with.with(MostServersFirst::new(w)),
             Contender::LeastServersFirst => with.with(LeastServersFirst::new(w)),
             Contender::EasyBackfill(f) => with.with(EasyBackfill::new(w, *f)),
+            Contender::EasyByMean => with.with(EasyBackfill::by_mean(w)),
             Contender::ConservativeBackfill(f) => with.with(ConservativeBackfill::new(w, *f)),
             Contender::RandomizedTimers(t) => with.with(RandomizedTimers::new(w, *t)),
             Contender::MaxWeight => with.with(MaxWeight::capped(w)),

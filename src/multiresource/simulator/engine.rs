@@ -1,7 +1,7 @@
 use super::measures::Columns;
 use crate::multiresource::policy::{Counters, Violation};
 use crate::simulation::{
-    Arrival, ArrivalSource, BURST, CROWDED, Class, Measured, Passed, Recorder, Replication,
+    Arrival, ArrivalSource, BURST, Class, Measured, Passed, Recorder, Replication,
     Settings, Stream, Streams,
 };
 
@@ -241,8 +241,8 @@ impl<S: Servers, A: ArrivalSource> Measured for Engine<S, A> {
 impl<S: Servers, A: ArrivalSource> Replication for Engine<S, A> {
     type Violation = Violation;
 
-    fn run(&mut self, events: u64, stopped: impl Fn() -> bool) {
-        while self.events < events && self.servers.jobs() <= CROWDED && !self.ended && !stopped() {
+    fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool) {
+        while self.events < events && self.servers.jobs() <= crowd && !self.ended && !stopped() {
             let burst = events.min(self.events + BURST);
             while self.events < burst && !(A::RECORDED && self.ended) {
                 self.step();

@@ -177,6 +177,11 @@ pub(super) const RULES: &[Rule] = &[
     .alias(&["easy"])
     .parameter(INFLATION, 1.0, 1.0),
     Rule::new(
+        "easy-by-mean",
+        |_| Contender::EasyByMean,
+        "the same, with the mean size of its type for each job's",
+    ),
+    Rule::new(
         "conservative-backfill",
         Contender::ConservativeBackfill,
         "every job has a reservation that no later one may delay",

@@ -4,8 +4,8 @@ use super::shape;
 use crate::artifact::{Findings, is_close, length, nonnegative, permutation};
 use crate::multiresource::artifact::family::{Sound, each_family};
 use crate::multiresource::artifact::{
-    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, CertificateRecord, Family, MsrPolicy,
-    StaticQuickswapPolicy, Switching, TablePolicy,
+    AdaptiveMsrPolicy, CertificateRecord, Family, MsrPolicy,
+    StaticQuickswapPolicy, Switching, TablePolicy, TdcPolicy,
 };
 use crate::multiresource::schedule::{Neighbours, Packing};
 use crate::multiresource::workload::Workload;
@@ -25,9 +25,6 @@ pub(super) fn check(
 /// All that is said of it is checked with its loop and its chain.
 impl Sound for MsrPolicy {}
 
-/// It has nothing to set.
-impl Sound for AdaptiveQuickswapPolicy {}
-
 impl Sound for StaticQuickswapPolicy {
     fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
         static_quickswap(self, workload, findings);
@@ -42,6 +39,8 @@ impl Sound for AdaptiveMsrPolicy {
         }
     }
 }
+
+impl Sound for TdcPolicy {}
 
 impl Sound for TablePolicy {
     fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {

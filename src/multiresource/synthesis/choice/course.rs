@@ -3,12 +3,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::multiresource::artifact::Objective;
 use crate::multiresource::simulator::{
-    Contender, Estimate, Failure, Health, Run, Settings, TypeResult, paired_ratio,
+    Contender, Estimate, Failure, Health, Run, Settings, TypeResult, classes, paired_ratio,
 };
 use crate::multiresource::workload::Workload;
 
-/// Replications of each run.
+/// Replications of each run that decides.
 pub(super) const REPLICATIONS: u32 = 8;
+
+/// Replications of runs by which knobs are turned: a few long ones see more of rare types than many
+/// short ones.
+const FEW: u32 = 4;
+
+/// Jobs of each type that have to be done in a run that says how good a policy is.
+pub(super) const DONE: u64 = 300;
+
+/// More jobs than this many times those in service at once, and these, end a run that tries a policy.
+const CROWD: (f64, f64) = (200.0, 20_000.0);
 
 /// Arrivals and sizes that policies are tried on, and the events spent so far.
 pub(super) struct Course<'a> {
@@ -35,11 +45,29 @@ impl Course<'_> {
 
     /// Simulates this many events, or until the objective has this relative precision.
     pub fn run(&mut self, policy: &Contender, events: u64, precision: f64) -> Result<Run, Failure> {
-        let all = u64::from(REPLICATIONS);
+        self.simulate(policy, events, REPLICATIONS, precision)
+    }
+
+    /// Simulates this many events, to turn knobs by.
+    pub fn short_run(&mut self, policy: &Contender, events: u64) -> Result<Run, Failure> {
+        self.simulate(policy, events, FEW, 0.0)
+    }
+
+    fn simulate(
+        &mut self,
+        policy: &Contender,
+        events: u64,
+        replications: u32,
+        precision: f64,
+    ) -> Result<Run, Failure> {
+        let all = u64::from(replications);
+        let types = self.workload.types().iter();
+        let in_service: f64 = types.map(|t| t.offered_load()).sum();
         let settings = Settings {
             seed: self.seed,
-            replications: REPLICATIONS,
+            replications,
             precision,
+            crowd: (CROWD.0 * in_service + CROWD.1) as u64,
             // Each replication has as many.
             events: (events.min(self.left()) / all * all).max(all),
             common_sizes: true,
@@ -65,6 +93,18 @@ impl Course<'_> {
             Objective::Mean => run.mean_response,
             Objective::Weighted => run.weighted_response,
         }
+    }
+
+    /// Whether enough jobs of each type that is not rare were done.
+    pub fn all_done(&self, run: &Run) -> bool {
+        self.fewest_done(run).is_none_or(|t| t.completions >= DONE)
+    }
+
+    /// The type of which the fewest jobs were done, of those that are not rare.
+    pub fn fewest_done<'r>(&self, run: &'r Run) -> Option<&'r TypeResult> {
+        let pairs = run.types.iter().zip(classes(self.workload));
+        let common = pairs.filter(|(_, class)| !class.is_rare());
+        common.map(|(t, _)| t).min_by_key(|t| t.completions)
     }
 
     /// The value, increased in proportion where types are served less evenly than wanted; infinite where
@@ -102,7 +142,7 @@ impl Course<'_> {
             .zip(&shares)
             .map(|(stay, share)| share * stay)
             .sum();
-        let length = run.simulated_time / f64::from(REPLICATIONS);
+        let length = run.simulated_time / run.replications.len().max(1) as f64;
         let longest = stays.iter().copied().fold(0.0, f64::max);
         let slowdowns = stays
             .iter()

@@ -1,11 +1,11 @@
 //! The end of a choice: the best of each family, and rules in common use, on arrivals and sizes that
 //! no policy was tuned on.
 
-use super::course::Course;
+use super::course::{Course, DONE};
 use super::{ChoiceError, Stage};
 use crate::multiresource::artifact::{ALIKE, CLOSE, Family, Steadiness};
 use crate::multiresource::policy::is_proved_stable;
-use crate::multiresource::simulator::{Contender, Estimate, Health, Ranking, Run, classes};
+use crate::multiresource::simulator::{Contender, Estimate, Health, Ranking, Run};
 
 /// The first runs take this part of what is left, all together; each round after it [`LONGER`] times
 /// as much.
@@ -20,15 +20,13 @@ const CLAIMS: f64 = 0.25;
 /// The relative precision wanted for them, if there are as many events.
 const PRECISION: f64 = 0.01;
 
-/// Jobs of each type that have to be done for claims; of a rare type nothing is claimed with fewer.
-pub(super) const DONE: u64 = 300;
-
 /// A policy or rule in the final comparison.
 pub(super) struct Entrant {
     pub name: &'static str,
     pub contender: Contender,
-    /// The policy; none for a rule that is there for comparison.
-    pub policy: Option<Family>,
+    pub policy: Family,
+    /// Whether it may be taken, or is there for comparison.
+    pub eligible: bool,
     /// Policies that were tried to find it.
     pub tried: usize,
     /// Its runs, each longer than the one before.
@@ -43,21 +41,19 @@ impl Entrant {
         Entrant {
             name: policy.name(),
             contender: policy.clone().into(),
-            policy: Some(policy),
+            policy,
+            eligible: true,
             tried,
             runs: Vec::new(),
             own: None,
         }
     }
 
-    pub fn rule(contender: Contender) -> Self {
+    /// One for comparison.
+    pub fn rival(policy: Family) -> Self {
         Entrant {
-            name: contender.name(),
-            contender,
-            policy: None,
-            tried: 1,
-            runs: Vec::new(),
-            own: None,
+            eligible: false,
+            ..Entrant::new(policy, 1)
         }
     }
 
@@ -77,9 +73,7 @@ impl Entrant {
         if course.value(run).is_none() {
             return Some("the number in system grows".into());
         }
-        let pairs = run.types.iter().zip(classes(course.workload));
-        let common = pairs.filter(|(_, class)| !class.is_rare());
-        let fewest = common.map(|(t, _)| t).min_by_key(|t| t.completions)?;
+        let fewest = course.fewest_done(run)?;
         (fewest.completions < DONE).then(|| {
             format!(
                 "{}: {} of {DONE} jobs done",
@@ -100,8 +94,7 @@ impl Entrant {
         let Some(run) = self.last(course) else {
             return Steadiness::Unsettled;
         };
-        let policy = self.policy.as_ref();
-        let proved = policy.is_some_and(|policy| is_proved_stable(policy, course.workload));
+        let proved = is_proved_stable(&self.policy, course.workload);
         match (course.value(run), run.health) {
             (Some(_), _) => Steadiness::Steady,
             (None, Health::Unstable) if !proved => Steadiness::Unstable,
@@ -170,14 +163,11 @@ fn first(course: &Course<'_>, entrants: &[Entrant]) -> Option<usize> {
     let rounds = entrants.iter().map(|e| e.runs.len()).max()?;
     let cost = |n: usize| entrants[n].cost(course);
     let eligible = (0..entrants.len()).filter(|&n| {
-        entrants[n].policy.is_some() && entrants[n].runs.len() == rounds && cost(n).is_finite()
+        entrants[n].eligible && entrants[n].runs.len() == rounds && cost(n).is_finite()
     });
     let least = |a: &usize, b: &usize| cost(*a).total_cmp(&cost(*b));
     let best = eligible.clone().min_by(least)?;
-    let proved = |n: &usize| {
-        let policy = entrants[*n].policy.as_ref();
-        policy.is_some_and(|policy| is_proved_stable(policy, course.workload))
-    };
+    let proved = |n: &usize| is_proved_stable(&entrants[*n].policy, course.workload);
     let as_good =
         eligible.filter(|n| proved(n) && are_within(ALIKE, course, &entrants[best], &entrants[*n]));
     Some(as_good.min_by(least).unwrap_or(best))
@@ -201,11 +191,11 @@ fn is_told(course: &Course<'_>, entrants: &[Entrant], first: usize, other: usize
         || is_behind(course, entrants, first, other)
 }
 
-/// Whether it is known how an entrant stands to the first: a rule, which cannot be taken, may also be
-/// surely better.
+/// Whether it is known how an entrant stands to the first: one that cannot be taken may also be surely
+/// better.
 fn is_known(course: &Course<'_>, entrants: &[Entrant], first: usize, other: usize) -> bool {
-    let rule = entrants[other].policy.is_none();
-    is_told(course, entrants, first, other) || rule && is_behind(course, entrants, other, first)
+    let better = || !entrants[other].eligible && is_behind(course, entrants, other, first);
+    is_told(course, entrants, first, other) || better()
 }
 
 /// Whether an entrant is unstable, or surely worse than the first: at 95 % for all that ran as long

@@ -22,12 +22,12 @@ use std::sync::atomic::AtomicBool;
 
 use super::{MsfqOutlook, Options, Synthesis, SynthesisError, again};
 use crate::multiresource::artifact::{
-    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Artifact, Family, Objective, Server,
-    StaticQuickswapPolicy, Switching,
+    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Artifact, EasyByMeanPolicy, Family, FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, Objective, Server,
+    StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
 };
 use crate::multiresource::policy::{KnobRange, is_proved_stable, time_of_turns};
 use crate::multiresource::schedule::worth;
-use crate::multiresource::simulator::{Contender, Failure, Run};
+use crate::multiresource::simulator::{Failure, Run};
 use crate::multiresource::workload::Workload;
 use course::Course;
 use finals::Entrant;
@@ -38,12 +38,20 @@ pub use record::told;
 pub enum Families {
     /// This policy as it is.
     Given(Box<Family>),
-    /// Static and Adaptive Quickswap.
-    Quickswap,
-    /// Adaptive MSR, tuned.
-    AdaptiveMsr,
-    /// These and nMSR.
+    /// Those of these names.
+    Only(&'static [&'static str]),
+    /// All of them.
     All,
+}
+
+impl Families {
+    fn have(&self, name: &str) -> bool {
+        match self {
+            Families::Given(_) => false,
+            Families::Only(names) => names.contains(&name),
+            Families::All => true,
+        }
+    }
 }
 
 /// The user's part of a choice.
@@ -115,10 +123,6 @@ pub struct Stage {
 /// Part of the budget that goes into tuning.
 const TUNING: f64 = 0.5;
 
-/// Runs of which the whole budget would consist while knobs are tuned, if the first were long enough
-/// to tell policies apart; where they are not, they grow.
-const RUNS: u64 = 400;
-
 /// Servers up to which the best threshold is computed.
 const AFFORDABLE: u32 = 128;
 
@@ -134,7 +138,7 @@ pub fn choose(
     made: Box<Synthesis>,
     mut progress: impl FnMut(Stage),
 ) -> Result<Chosen, ChoiceError> {
-    let (lines, skipped) = lines(workload, options, choice, &made);
+    let (starts, skipped) = starts(workload, options, choice, &made);
     let mut course = Course {
         workload,
         objective: options.objective,
@@ -144,8 +148,15 @@ pub fn choose(
         budget: choice.budget,
         spent: 0,
     };
-    let mut entrants = tuned(&mut course, lines, &made, &mut progress)?;
-    entrants.extend([Contender::FirstFit, Contender::MostServersFirst].map(Entrant::rule));
+    let mut entrants = match &choice.families {
+        Families::Given(policy) => vec![Entrant::new((**policy).clone(), 1)],
+        _ => tuned(&mut course, starts, &made, &mut progress)?,
+    };
+    for rule in [Family::FirstFit(FirstFitPolicy {}), Family::MostServersFirst(MostServersFirstPolicy {})] {
+        if entrants.iter().all(|e| e.name != rule.name()) {
+            entrants.push(Entrant::rival(rule));
+        }
+    }
     course.seed = choice.seed;
     finals::run(&mut course, &mut entrants, progress)?;
     if course.interrupted() {
@@ -156,7 +167,8 @@ pub fn choose(
         return fallback(workload, choice, made, skipped).ok_or(none);
     };
     let winner = &standing.order[0];
-    let (Some(policy), Some(run)) = (winner.policy.clone(), winner.last(&course).cloned()) else {
+    let policy = winner.policy.clone();
+    let Some(run) = winner.last(&course).cloned() else {
         return Err(none);
     };
     let record = record::choice(&course, choice, &standing);
@@ -177,7 +189,7 @@ pub fn choose(
 /// The best of each family, on arrivals and sizes of its own seed.
 fn tuned(
     course: &mut Course<'_>,
-    lines: Vec<Line>,
+    starts: Vec<Family>,
     made: &Synthesis,
     progress: &mut impl FnMut(Stage),
 ) -> Result<Vec<Entrant>, ChoiceError> {
@@ -185,24 +197,10 @@ fn tuned(
     let outlook = taken.and_then(|r| r.outlook.as_ref());
     let outlook = outlook.expect("the route taken has an outlook");
     let knobs = KnobRange::new(course.workload, outlook.largest);
-    let budget = course.budget;
-    let all: f64 = lines.iter().map(|line| line.weight).sum();
-    let mut entrants = Vec::new();
-    for line in lines {
-        progress(Stage {
-            what: format!("tuning {}", line.starts[0].name()),
-            spent: course.spent as f64 / budget as f64,
-        });
-        entrants.push(match line.weight > 0.0 {
-            true => {
-                let share = TUNING * line.weight / all * budget as f64;
-                let found = search::tune(course, &knobs, line.starts, share as u64, budget / RUNS)?;
-                Entrant::new(found.policy, found.tried)
-            }
-            false => Entrant::new(line.starts[0].clone(), 1),
-        });
-    }
-    Ok(entrants)
+    let share = (TUNING * course.budget as f64) as u64;
+    let found = search::tune(course, &knobs, starts, share, progress)?;
+    let entrants = found.into_iter().map(|t| Entrant::new(t.policy, t.tried));
+    Ok(entrants.collect())
 }
 
 /// Where none is seen to settle: the policy with proved stability, if it may be taken.
@@ -248,58 +246,39 @@ fn remade(
     }
 }
 
-/// A family: where its knobs stand at first, and its share of the work.
-struct Line {
-    starts: Vec<Family>,
-    weight: f64,
-}
-
-/// The families that are considered, and what is not.
-fn lines(
+/// Where the search begins, and what is not considered.
+fn starts(
     workload: &Workload,
     options: &Options,
     choice: &ChoiceOptions,
     made: &Synthesis,
-) -> (Vec<Line>, Vec<String>) {
-    if let Families::Given(policy) = &choice.families {
-        let line = Line {
-            starts: vec![(**policy).clone()],
-            weight: 0.0,
-        };
-        return (vec![line], Vec::new());
-    }
-    let mut lines = Vec::new();
+) -> (Vec<Family>, Vec<String>) {
+    let have = |name: &str| choice.families.have(name);
+    let mut starts: Vec<Family> = [
+        Family::FirstFit(FirstFitPolicy {}),
+        Family::MostServersFirst(MostServersFirstPolicy {}),
+        Family::LeastServersFirst(LeastServersFirstPolicy {}),
+        Family::EasyByMean(EasyByMeanPolicy {}),
+        Family::AdaptiveQuickswap(AdaptiveQuickswapPolicy {}),
+        Family::Msr(made.policy.clone()),
+    ]
+    .into();
     let mut skipped = Vec::new();
-    let mut add = |weight, starts| lines.push(Line { starts, weight });
-    if choice.families != Families::Quickswap {
-        add(3.0, adaptive_msr(workload, made));
+    starts.extend(adaptive_msr(workload, made));
+    starts.extend(tdc(workload, made));
+    match time_of_turns(workload) {
+        time if time < 1.0 => starts.extend(static_quickswap(workload, options.objective)),
+        time if have("static-quickswap") => skipped.push(format!(
+            "static-quickswap: its turns would take Σ λ_i/(μ_i c_i) = {time:.3} of the time, and only below 1 it is known to be stable"
+        )),
+        _ => {}
     }
-    if choice.families != Families::AdaptiveMsr {
-        add(
-            0.0,
-            vec![Family::AdaptiveQuickswap(AdaptiveQuickswapPolicy {})],
-        );
-        match time_of_turns(workload) {
-            time if time < 1.0 => add(2.0, static_quickswap(workload, options.objective)),
-            time => skipped.push(format!(
-                "static-quickswap: its turns would take Σ λ_i/(μ_i c_i) = {time:.3} of the time, and only below 1 it is known to be stable"
-            )),
-        }
-    }
-    if choice.families == Families::All {
-        let rate_is_given = options.switching_rate.is_some() || made.policy.order.len() == 1;
-        add(
-            if rate_is_given { 0.0 } else { 1.0 },
-            vec![Family::Msr(made.policy.clone())],
-        );
-    }
-    (lines, skipped)
+    starts.retain(|policy| have(policy.name()));
+    (starts, skipped)
 }
 
-/// The working schedules of the program, priced so that the most valuable is worth 1, with knobs that
-/// were good on section 7 of the MSR paper at high and at low load, and on one-or-all for the mean and
-/// for the weighted mean.
-fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
+/// The prices of the program's proof, such that the dearest of these schedules is worth 1.
+fn prices(workload: &Workload, made: &Synthesis) -> Vec<f64> {
     let prices = made.solution.certificate.prices.iter();
     let prices = prices.zip(workload.types());
     let prices: Vec<f64> = prices
@@ -307,13 +286,47 @@ fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
         .collect();
     let worths = made.policy.schedules.iter().map(|u| worth(u, &prices));
     let dearest = worths.fold(0.0, f64::max);
+    prices.iter().map(|p| p / dearest).collect()
+}
+
+/// Knobs that were good where sizes are alike, and where they are not.
+fn tdc(workload: &Workload, made: &Synthesis) -> Vec<Family> {
+    let with = |(exponent, favour, reserve, margin, let_in, patience, order)| {
+        Family::Tdc(TdcPolicy {
+            schedules: made.policy.schedules.clone(),
+            prices: prices(workload, made),
+            knobs: TdcKnobs {
+                exponent,
+                favour,
+                reserve,
+                margin,
+                let_in,
+                patience,
+                order,
+            },
+        })
+    };
+    [
+        (0.25, 0.0, 0.7, 0.1, 0.3, 1.0, TdcOrder::Worth),
+        (0.3, 0.2, 0.85, 0.04, 1.3, 0.05, TdcOrder::Worth),
+        (0.55, 0.46, 0.28, 0.07, 0.3, 0.1, TdcOrder::Worth),
+        (0.6, 0.2, 0.0, 2.4, 0.5, 1.3, TdcOrder::Age),
+    ]
+    .map(with)
+    .into()
+}
+
+/// The working schedules of the program, priced so that the most valuable is worth 1, with knobs that
+/// were good on section 7 of the MSR paper at high and at low load, and on one-or-all for the mean and
+/// for the weighted mean.
+fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
     let most = made.policy.schedules.iter().map(|u| u.iter().sum::<u32>());
     let most = f64::from(most.max().expect("a policy has a schedule"));
     let part = |of: f64| (10.0 * of * most).round() / 10.0;
     let with = |[waste, margin, floor, patience]: [f64; 4]| {
         Family::AdaptiveMsr(AdaptiveMsrPolicy {
             schedules: made.policy.schedules.clone(),
-            prices: prices.iter().map(|p| p / dearest).collect(),
+            prices: prices(workload, made),
             switching: Switching {
                 waste,
                 margin,

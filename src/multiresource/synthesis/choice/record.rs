@@ -1,7 +1,7 @@
 //! The record of a choice in an artifact.
 
-use super::course::{Course, REPLICATIONS, slowdown_ratio};
-use super::finals::{DONE, Entrant, Standing};
+use super::course::{Course, DONE, REPLICATIONS, slowdown_ratio};
+use super::finals::{Entrant, Standing};
 use super::{ChoiceOptions, Synthesis};
 use crate::multiresource::artifact::{
     Artifact, Candidate, Choice, Claim, Family, HoldsFor, Interval, Making, Method, Mix, Quantity,
@@ -51,10 +51,7 @@ fn candidate(
     let first = value(course, taken);
     Candidate {
         name: entrant.name.into(),
-        knobs: entrant
-            .policy
-            .as_ref()
-            .and_then(|p| p.knobs(course.workload)),
+        knobs: entrant.policy.knobs(course.workload),
         tried: entrant.tried,
         outcome: entrant.outcome(course),
         value: match ratio {

@@ -1,5 +1,7 @@
-//! The coordinate search over a family's knobs.
+//! The search for the best of each family: all that may be good run side by side, ever longer, and
+//! fall out; then the knobs of the best are turned.
 
+use super::Stage;
 use super::course::Course;
 use crate::multiresource::artifact::Family;
 use crate::multiresource::policy::{self, KnobRange};
@@ -8,148 +10,242 @@ use crate::multiresource::simulator::{Failure, Health, Run};
 /// A run of a quarter of the length decides whether a step is run to its end.
 const FIRST: u64 = 4;
 
+/// The first runs take this part of the budget, or so many events where that is more.
+const PARTS: u64 = 2000;
+const SHORTEST: u64 = 100_000;
+
 /// A mean with this relative half-width or more is too vague to tune by. (The differences of policies
 /// are known several times better.)
 const VAGUE: f64 = 0.03;
 
+/// What costs so many times as much as the best of a round does not run in the next; of rounds after the
+/// last of these the last holds.
+const SLACK: [f64; 4] = [4.0, 2.5, 1.8, 1.4];
+
+/// No more than so many run in a round.
+const FIELD: [usize; 4] = [64, 24, 12, 8];
+
 /// A relative gain of all steps along one knob that is worth another round over the knobs.
 const WORTHWHILE: f64 = 0.002;
 
-/// Runs that must be left for the steps.
-const FEWEST: u64 = 10;
+/// Families of which the knobs are turned, with their parts of what is left for that.
+const SHARES: [f64; 3] = [0.5, 0.6, 1.0];
 
-/// A policy that was tried.
+/// Only those that cost no more than so many times as much as the best.
+const NEAR: f64 = 1.3;
+
+/// The part of the events for tuning that may go into finding where to begin.
+const STARTING: f64 = 0.6;
+
+/// A policy that was tried, in its longest run.
+#[derive(Clone)]
 pub(super) struct Trial {
     pub policy: Family,
-    /// A quarter of it, and the whole run.
-    runs: [Run; 2],
+    run: Run,
     cost: f64,
 }
 
-/// The best that was found, and how many were tried.
+/// The best that was found of a family, and how many were tried.
 pub(super) struct Tuned {
     pub policy: Family,
     pub tried: usize,
 }
 
-/// Starts from the best of some policies and turns one knob at a time, in steps as long as they help,
-/// within a `share` of the events. A run takes `length` events, more where it shows no steady state.
+/// The best of each family, the best of all first, within a `share` of the events.
 pub(super) fn tune(
     course: &mut Course<'_>,
     knobs: &KnobRange<'_>,
     starts: Vec<Family>,
     share: u64,
-    mut length: u64,
-) -> Result<Tuned, Failure> {
-    let end = (course.spent + share).min(course.budget);
+    mut progress: impl FnMut(Stage),
+) -> Result<Vec<Tuned>, Failure> {
+    let begun = course.spent;
     let mut search = KnobSearch {
         course,
-        end,
+        end: begun + (STARTING * share as f64) as u64,
+        begun,
+        share,
+        length: 0,
         seen: Vec::new(),
     };
-    let mut best = search.first(&starts, &mut length)?;
-    let (mut axis, mut idle) = (0, 0);
-    let axes = policy::axes(&best.policy, knobs);
-    // Where the best start is unstable, so are its neighbours.
-    let hopeless = best.runs[1].health == Health::Unstable;
-    while !hopeless && idle < axes && search.affords(length) {
-        let before = best.cost;
-        for up in [true, false] {
-            search.walk(knobs, axis, up, length, &mut best)?;
-            if best.cost < before {
-                break;
-            }
-        }
-        idle = match best.cost < before * (1.0 - WORTHWHILE) {
-            true => 0,
-            false => idle + 1,
-        };
-        axis = (axis + 1) % axes;
+    let mut field = search.race(starts, &mut progress)?;
+    let best = field[0].cost;
+    for part in SHARES {
+        let left = (begun + share).saturating_sub(search.course.spent);
+        search.end = search.course.spent + (part * left as f64) as u64;
+        let near = |t: &Trial| t.cost <= NEAR * best && t.cost.is_finite();
+        let axes = |t: &Trial| policy::axes(&t.policy, knobs) > 0;
+        let turned = field.iter().position(|t| axes(t) && near(t) && !search.walked(t));
+        let Some(n) = turned else { break };
+        let start = field[n].clone();
+        progress(search.stage(format!("tuning {}", start.policy.name())));
+        field[n] = search.walk(start, knobs)?;
     }
-    Ok(Tuned {
-        policy: best.policy,
-        tried: search.seen.len(),
-    })
+    field.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+    Ok(search.best_of_each(field))
 }
 
 struct KnobSearch<'a, 'w> {
     course: &'a mut Course<'w>,
-    /// Events at which it is over.
+    /// Events at which this stage is over.
     end: u64,
-    seen: Vec<Family>,
+    begun: u64,
+    share: u64,
+    /// Events of a run.
+    length: u64,
+    /// What was tried, and whether by turning knobs.
+    seen: Vec<(Family, bool)>,
 }
 
 impl KnobSearch<'_, '_> {
-    fn affords(&self, length: u64) -> bool {
-        self.course.spent + length <= self.end && !self.course.interrupted()
+    fn stage(&self, what: String) -> Stage {
+        let spent = (self.course.spent - self.begun) as f64 / self.share as f64;
+        Stage {
+            what,
+            spent: spent.min(1.0) * self.share as f64 / self.course.budget as f64,
+        }
+    }
+
+    fn affords(&self, events: u64) -> bool {
+        self.course.spent + events <= self.end && !self.course.interrupted()
+    }
+
+    /// Whether knobs of this family were turned.
+    fn walked(&self, trial: &Trial) -> bool {
+        let name = trial.policy.name();
+        self.seen.iter().any(|(p, turned)| *turned && p.name() == name)
     }
 
     fn trial(&mut self, policy: Family, length: u64) -> Result<Trial, Failure> {
         let contender = policy.clone().into();
-        let mut run = |events| self.course.run(&contender, events, 0.0);
-        let runs = [run(length / FIRST)?, run(length)?];
-        self.seen.push(policy.clone());
-        let cost = self.course.rough_cost(&runs[1]);
-        Ok(Trial { policy, runs, cost })
+        let run = self.course.short_run(&contender, length)?;
+        let cost = self.course.rough_cost(&run);
+        Ok(Trial { policy, run, cost })
     }
 
-    /// The best of the first policies; runs are doubled in length while their means are too vague.
-    fn first(&mut self, starts: &[Family], length: &mut u64) -> Result<Trial, Failure> {
-        loop {
-            let mut best: Option<Trial> = None;
-            self.seen.clear();
-            for start in starts {
-                let trial = self.trial(start.clone(), *length)?;
-                if best.as_ref().is_none_or(|b| trial.cost < b.cost) {
-                    best = Some(trial);
-                }
+    /// Successive halving: all run, the best of them longer, until the best has a mean to tune by. The
+    /// best first.
+    fn race(
+        &mut self,
+        starts: Vec<Family>,
+        progress: &mut impl FnMut(Stage),
+    ) -> Result<Vec<Trial>, Failure> {
+        self.length = (self.course.budget / PARTS).max(SHORTEST);
+        let mut out: Vec<Trial> = Vec::new();
+        let mut field = Vec::new();
+        for start in starts {
+            progress(self.stage(format!("trying {}", start.name())));
+            self.seen.push((start.clone(), false));
+            field.push(self.trial(start, self.length)?);
+        }
+        for round in 0.. {
+            field.sort_by(|a: &Trial, b| a.cost.total_cmp(&b.cost));
+            let (slack, most) = (last(&SLACK, round), last(&FIELD, round));
+            let best = field[0].cost;
+            let kept = field.iter().take(most).filter(|t| t.cost <= slack * best);
+            let kept = kept.count().max(1);
+            out.extend(field.drain(kept..));
+            let longer = 2 * self.length;
+            if self.tells(&field[0]) || !self.affords(kept as u64 * longer) {
+                break;
             }
-            let longer = 2 * *length;
-            let tells = |t: &Trial| match t.runs[1].health {
-                Health::Unstable => true,
-                Health::Unsettled => false,
-                Health::Settled => {
-                    let value = self.course.value(&t.runs[1]);
-                    value.is_some_and(|v| v.relative() < VAGUE)
-                }
-            };
-            match best {
-                Some(best) if tells(&best) || !self.affords(FEWEST * longer) => return Ok(best),
-                _ => *length = longer,
+            self.length = longer;
+            for trial in &mut field {
+                progress(self.stage(format!("trying {}", trial.policy.name())));
+                *trial = self.trial(trial.policy.clone(), longer)?;
+            }
+        }
+        // Shorter runs than the others': what they say of a policy is behind.
+        out.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+        field.extend(out);
+        Ok(field)
+    }
+
+    /// Whether a run says enough to turn knobs by.
+    fn tells(&self, trial: &Trial) -> bool {
+        match trial.run.health {
+            Health::Unstable => true,
+            Health::Unsettled => false,
+            Health::Settled => {
+                let value = self.course.value(&trial.run);
+                value.is_some_and(|v| v.relative() < VAGUE)
+                    && self.course.all_done(&trial.run)
             }
         }
     }
 
+    /// Turns one knob after the other, as long as it helps.
+    fn walk(&mut self, start: Trial, knobs: &KnobRange<'_>) -> Result<Trial, Failure> {
+        let mut best = start;
+        self.seen.push((best.policy.clone(), true));
+        let mut first = self.trial(best.policy.clone(), self.length / FIRST)?.run;
+        let (mut axis, mut idle) = (0, 0);
+        let axes = policy::axes(&best.policy, knobs);
+        while idle < axes && self.affords(self.length) {
+            let before = best.cost;
+            for up in [true, false] {
+                self.along(knobs, axis, up, &mut first, &mut best)?;
+                if best.cost < before {
+                    break;
+                }
+            }
+            idle = match best.cost < before * (1.0 - WORTHWHILE) {
+                true => 0,
+                false => idle + 1,
+            };
+            axis = (axis + 1) % axes;
+        }
+        Ok(best)
+    }
+
     /// Steps along one knob in one direction, as long as they help.
-    fn walk(
+    fn along(
         &mut self,
         knobs: &KnobRange<'_>,
         axis: usize,
         up: bool,
-        length: u64,
+        first: &mut Run,
         best: &mut Trial,
     ) -> Result<(), Failure> {
         while let Some(policy) = policy::stepped(&best.policy, axis, up, knobs) {
-            if self.seen.contains(&policy) || !self.affords(length) {
+            let seen = self.seen.iter().any(|(other, _)| *other == policy);
+            if seen || !self.affords(self.length) {
                 break;
             }
-            let contender = policy.clone().into();
-            self.seen.push(policy.clone());
-            let first = self.course.run(&contender, length / FIRST, 0.0)?;
-            if self.course.surely_worse(&first, &best.runs[0]) {
+            self.seen.push((policy.clone(), true));
+            let short = self.trial(policy.clone(), self.length / FIRST)?.run;
+            if self.course.surely_worse(&short, first) {
                 break;
             }
-            let whole = self.course.run(&contender, length, 0.0)?;
-            let cost = self.course.rough_cost(&whole);
-            if cost >= best.cost {
+            let trial = self.trial(policy, self.length)?;
+            if trial.cost >= best.cost {
                 break;
             }
-            *best = Trial {
-                policy,
-                runs: [first, whole],
-                cost,
-            };
+            (*first, *best) = (short, trial);
         }
         Ok(())
     }
+
+    fn best_of_each(&self, field: Vec<Trial>) -> Vec<Tuned> {
+        let mut each: Vec<Tuned> = Vec::new();
+        for trial in field {
+            let name = trial.policy.name();
+            if each.iter().any(|tuned| tuned.policy.name() == name) {
+                continue;
+            }
+            let own = self.seen.iter().filter(|(p, _)| p.name() == name);
+            let mut own: Vec<&Family> = own.map(|(p, _)| p).collect();
+            own.dedup();
+            each.push(Tuned {
+                tried: own.len(),
+                policy: trial.policy,
+            });
+        }
+        each
+    }
+}
+
+/// The n-th, or the last.
+fn last<T: Copy>(values: &[T], n: usize) -> T {
+    values[n.min(values.len() - 1)]
 }

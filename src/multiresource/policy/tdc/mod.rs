@@ -1,0 +1,240 @@
+mod kinds;
+mod knobs;
+mod target;
+
+use super::drain::{Leaving, decay, wait_for};
+use super::room::{Room, Words};
+use super::{Event, Policy, System};
+use crate::multiresource::artifact::{TdcKnobs, TdcPolicy};
+use crate::multiresource::schedule::Packing;
+use crate::multiresource::workload::Workload;
+use kinds::Kinds;
+use target::{Lead, Making, Scene, Target};
+
+/// Targets, drain, commitment (TDC), without preemption: what is worth most, with the price of getting
+/// there.
+#[derive(Clone, Debug)]
+pub struct Tdc(Width);
+
+/// The rule, for servers whose room is one word and for others.
+#[derive(Clone, Debug)]
+enum Width {
+    One(Box<Rule<[u64; 1]>>),
+    Any(Box<Rule<Vec<u64>>>),
+}
+
+impl Tdc {
+    /// The rule of a policy for this workload.
+    pub fn new(policy: &TdcPolicy, workload: &Workload) -> Self {
+        let room = Room::new(&Packing::new(workload));
+        Tdc(match room.packed().words() {
+            1 => Width::One(Box::new(Rule::new(policy, workload))),
+            _ => Width::Any(Box::new(Rule::new(policy, workload))),
+        })
+    }
+}
+
+impl Policy for Tdc {
+    fn react(&mut self, event: Event, system: &mut System) {
+        match &mut self.0 {
+            Width::One(rule) => rule.react(event, system),
+            Width::Any(rule) => rule.react(event, system),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Rule<U> {
+    knobs: TdcKnobs,
+    kinds: Kinds<U>,
+    scene: Scene<U>,
+    /// Whom room is made for, and the type that leads.
+    lead: Lead,
+    leads: Option<usize>,
+    /// What is to run.
+    target: Target<U>,
+    /// Another target that is looked at.
+    other: Target<U>,
+    leaving: Vec<Leaving>,
+}
+
+impl<U: Words> Rule<U> {
+    fn new(policy: &TdcPolicy, workload: &Workload) -> Self {
+        let kinds = Kinds::new(policy, workload);
+        Rule {
+            knobs: policy.knobs,
+            scene: Scene::new(&kinds),
+            lead: Lead::Nobody,
+            leads: None,
+            target: Target::new(&kinds),
+            other: Target::new(&kinds),
+            leaving: Vec::with_capacity(kinds.types.len()),
+            kinds,
+        }
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        // One more that waits behind others of its type changes little: all is weighed at the next
+        // completion.
+        let weighed = match event {
+            Event::Arrival(i) => system.waiting(i) == 1,
+            _ => true,
+        };
+        if weighed {
+            self.scene.look(&self.kinds, system);
+            let before = self.lead;
+            self.choose(system);
+            if before != self.lead && self.lead != Lead::Nobody {
+                system.count_switch();
+            }
+            self.start(system);
+        }
+    }
+
+    /// The target that earns most a time.
+    fn choose(&mut self, system: &System) {
+        let (kinds, scene) = (&self.kinds, &self.scene);
+        let last = self.lead;
+        self.target.stay(kinds, scene);
+        let all_run = self.target.jobs == scene.there;
+        let mut most = self.target.worth;
+        if last == Lead::Nobody {
+            most *= 1.0 + self.knobs.margin;
+        }
+        (self.lead, self.leads) = (Lead::Nobody, None);
+        if all_run {
+            return;
+        }
+        // The last first: the greater what is to beat, the fewer targets have to be priced.
+        self.consider(last, 1.0 + self.knobs.margin, &mut most, system);
+        for n in 0..self.scene.waiting.len() {
+            let i = self.scene.waiting[n];
+            for way in Making::WAYS {
+                self.consider_new(Lead::Type(i, way), last, &mut most, system);
+            }
+        }
+        for s in 0..self.kinds.schedules.len() {
+            self.consider_new(Lead::Schedule(s), last, &mut most, system);
+        }
+    }
+
+    fn consider_new(&mut self, lead: Lead, last: Lead, most: &mut f64, system: &System) {
+        if lead != last {
+            self.consider(lead, 1.0, most, system);
+        }
+    }
+
+    /// Takes a lead if its target earns more than `most`.
+    fn consider(&mut self, lead: Lead, bonus: f64, most: &mut f64, system: &System) {
+        let Some(leads) = self.other.aim(lead, &self.kinds, &self.scene) else {
+            return;
+        };
+        // A drain earns no more than what runs, and that no more than what is to beat.
+        if self.other.worth * bonus <= *most {
+            return;
+        }
+        let earns = bonus * self.earns(leads, system);
+        if earns > *most {
+            *most = earns;
+            (self.lead, self.leads) = (lead, Some(leads));
+            std::mem::swap(&mut self.target, &mut self.other);
+        }
+    }
+
+    /// What the other target earns a time, the drain included, until what waits of its lead is done.
+    fn earns(&mut self, leads: usize, system: &System) -> f64 {
+        let target = &self.other;
+        let (kinds, scene) = (&self.kinds, &self.scene);
+        let drain = wait(kinds, leads, &target.jobs, 0.0, &mut self.leaving, system);
+        if drain <= 0.0 {
+            return target.worth;
+        }
+        let lets_in = self.knobs.let_in * drain;
+        let mut earned = 0.0;
+        for &k in &scene.long {
+            let own = &kinds.types[k];
+            let stay = scene.running[k].min(target.jobs[k]);
+            let leave = f64::from(scene.running[k] - stay);
+            let time = match own.mean <= lets_in {
+                true => drain,
+                false => own.mean * (1.0 - decay(drain * own.rate)),
+            };
+            earned += scene.value[k] * (f64::from(stay) * drain + leave * time);
+        }
+        let backlog = system.present(leads) as f64 * kinds.types[leads].mean;
+        let lasts = self.knobs.patience * backlog / f64::from(target.jobs[leads]);
+        (earned + lasts * target.worth) / (drain + lasts)
+    }
+
+    /// Starts what fits of the target, and during a drain what is gone before it ends.
+    fn start(&mut self, system: &mut System) {
+        let jobs = &self.target.jobs;
+        let start = |i: usize, system: &mut System| {
+            let more = jobs[i].saturating_sub(system.running(i));
+            for _ in 0..more.min(system.waiting(i)) {
+                if !system.fits(i) {
+                    break;
+                }
+                system.start(i);
+            }
+        };
+        let lead = self.leads;
+        if let Some(lead) = lead {
+            start(lead, system);
+        }
+        for &i in &self.scene.waiting {
+            start(i, system);
+        }
+        let Some(lead) = lead.filter(|i| jobs[*i] > system.running(*i)) else {
+            return;
+        };
+        for &i in &self.scene.waiting {
+            if i == lead || system.waiting(i) == 0 || !system.fits(i) {
+                continue;
+            }
+            let mean = self.kinds.types[i].mean;
+            let left = wait(&self.kinds, lead, jobs, mean, &mut self.leaving, system);
+            if mean <= self.knobs.let_in * left {
+                while system.waiting(i) > 0 && system.fits(i) {
+                    system.start(i);
+                }
+            }
+        }
+    }
+}
+
+/// The wait until one more job of type i fits, where all leave that are not among these jobs. Those
+/// that are no longer than `than` count as gone: what may start for a while must not keep the wait up
+/// itself.
+fn wait<U: Words>(
+    kinds: &Kinds<U>,
+    i: usize,
+    jobs: &[u32],
+    than: f64,
+    leaving: &mut Vec<Leaving>,
+    system: &System,
+) -> f64 {
+    let mut longest: f64 = 0.0;
+    for (j, demand) in system.demand(i).iter().enumerate() {
+        let free = system.free(j);
+        if free >= *demand {
+            continue;
+        }
+        let mut need = (demand - free) as f64;
+        leaving.clear();
+        for (k, own) in kinds.types.iter().enumerate() {
+            let count = f64::from(system.running(k).saturating_sub(jobs[k]));
+            let holds = system.demand(k)[j] as f64;
+            if own.mean <= than {
+                need -= count * holds;
+            } else if count * holds > 0.0 {
+                let rate = own.rate;
+                leaving.push(Leaving { count, holds, rate });
+            }
+        }
+        if need > 0.0 {
+            longest = longest.max(wait_for(need, leaving));
+        }
+    }
+    longest
+}

@@ -70,7 +70,7 @@ fn adaptive_msr(workload: &Workload, of: Objective, budget: u64) -> Result<Optio
         ..Options::new(Preemption::None)
     };
     let choice = ChoiceOptions {
-        families: Families::AdaptiveMsr,
+        families: Families::Only(&["adaptive-msr"]),
         budget,
         seed: 1,
         max_slowdown_ratio: None,

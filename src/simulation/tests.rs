@@ -119,7 +119,7 @@ impl Measured for Queue {
 impl Replication for Queue {
     type Violation = Infallible;
 
-    fn run(&mut self, events: u64, stopped: impl Fn() -> bool) {
+    fn run(&mut self, events: u64, _: u64, stopped: impl Fn() -> bool) {
         while self.events < events && !stopped() {
             self.step();
         }

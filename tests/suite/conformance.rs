@@ -16,8 +16,9 @@ use std::sync::atomic::AtomicBool;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use synth::multiresource::artifact::{
-    AdaptiveQuickswapPolicy, Artifact, Backfill, Checked, EmptySlots, Family, Objective,
-    Preemption, Route, StaticQuickswapPolicy,
+    AdaptiveQuickswapPolicy, Artifact, Backfill, Checked, EasyByMeanPolicy, EmptySlots, Family,
+    FirstFitPolicy, GuardedPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, MsrPolicy,
+    Objective, Preemption, Route, StaticQuickswapPolicy,
 };
 use synth::multiresource::optimum::{self, optimum};
 use synth::multiresource::policy::{Action, Event, Policy, System};
@@ -200,6 +201,24 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     let limits = optimum::Limits::default();
     let best = optimum(&small, Objective::Mean, &limits, &never, |_| {}).unwrap();
     let table = Family::Optimal(best.policy.written());
+    let given = |policy: Family| Families::Given(Box::new(policy));
+    let plain: [(_, Family); 4] = [
+        ("first-fit", FirstFitPolicy {}.into()),
+        ("most-servers-first", MostServersFirstPolicy {}.into()),
+        ("least-servers-first", LeastServersFirstPolicy {}.into()),
+        ("easy-by-mean", EasyByMeanPolicy {}.into()),
+    ];
+    all.extend(plain.map(|(name, policy)| (name, chosen(&lighter, given(policy)))));
+    let guarded = GuardedPolicy {
+        rule: Box::new(EasyByMeanPolicy {}.into()),
+        guard: MsrPolicy {
+            backfill: Backfill::None,
+            empty_slots: EmptySlots::Phantom,
+            ..synthesized(&lighter, &Options::new(Preemption::None)).policy
+        },
+        from: 12,
+        until: 6,
+    };
     all.extend([
         ("static-quickswap", chosen(&lighter, turns(false))),
         ("static-quickswap-overlap", chosen(&lighter, turns(true))),
@@ -207,8 +226,17 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
             "adaptive-quickswap",
             chosen(&lighter, Families::Given(Box::new(adaptive))),
         ),
-        ("adaptive-msr", chosen(&lighter, Families::AdaptiveMsr)),
+        (
+            "adaptive-msr",
+            chosen(&lighter, Families::Only(&["adaptive-msr"])),
+        ),
         ("optimal", chosen(&small, Families::Given(Box::new(table)))),
+        ("tdc", chosen(&lighter, Families::Only(&["tdc"]))),
+        (
+            "reserving",
+            chosen(&lighter, Families::Only(&["reserving"])),
+        ),
+        ("guarded", chosen(&lighter, given(guarded.into()))),
     ]);
     all
 }

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CertificateRecord, MsrPolicy, TablePolicy};
+use super::{CertificateRecord, GuardedPolicy, MsrPolicy, TablePolicy};
 use crate::artifact::Findings;
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
@@ -66,10 +66,14 @@ families! {
     AdaptiveQuickswap(AdaptiveQuickswapPolicy): "adaptive-quickswap";
     /// Adaptive MSR: working schedules left and chosen by queue lengths.
     AdaptiveMsr(AdaptiveMsrPolicy): "adaptive-msr";
+    /// First-Fit with a reservation that opens when it is worth the drain.
+    Reserving(ReservingPolicy): "reserving";
     /// Targets, drain, commitment: what is worth most, with the price of getting there.
     Tdc(TdcPolicy): "tdc";
     /// The optimum of a dynamic program, as a table.
     Optimal(TablePolicy): "optimal";
+    /// One of the others, and a policy with proved stability that takes over when jobs pile up.
+    Guarded(GuardedPolicy): "guarded";
 }
 
 /// What must hold of a policy beside its shape.
@@ -91,13 +95,26 @@ impl Family {
             .is_some_and(|policy| policy.preemption != super::Preemption::None)
     }
 
+    /// The rule that is followed while nothing is amiss: that under guard, or else itself.
+    pub fn followed(&self) -> &Family {
+        match self {
+            Family::Guarded(policy) => &policy.rule,
+            _ => self,
+        }
+    }
+
     /// The knobs in words, as the record of a choice has them.
     pub fn knobs(&self, workload: &Workload) -> Option<String> {
         match self {
             Family::Msr(policy) => Some(policy.knobs(workload)),
             Family::StaticQuickswap(policy) => Some(policy.knobs(workload)),
             Family::AdaptiveMsr(policy) => Some(policy.switching.knobs()),
+            Family::Reserving(policy) => Some(format!(
+                "worth {}, exhaust {}, let in {}",
+                policy.worth, policy.exhaust, policy.let_in
+            )),
             Family::Tdc(policy) => Some(policy.knobs.told()),
+            Family::Guarded(policy) => policy.rule.knobs(workload),
             Family::FirstFit(_)
             | Family::MostServersFirst(_)
             | Family::LeastServersFirst(_)
@@ -235,6 +252,22 @@ impl Switching {
         } = self;
         format!("waste {waste}, margin {margin}, floor {floor}, patience {patience}")
     }
+}
+
+/// First-Fit with one reservation at a time, without preemption.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReservingPolicy {
+    /// What a running job of each type is worth (K): nonnegative.
+    pub prices: Vec<f64>,
+    /// c: a reservation opens for a type when the work of it that waits is worth so many times what the
+    /// drain for it wastes: ≥ 0.
+    pub worth: f64,
+    /// h: jobs of the type go on taking each other's places, until so many times the work that waits of it waits
+    /// of another type with a reservation: ≥ 0.
+    pub exhaust: f64,
+    /// κ: meanwhile jobs start whose mean size is at most this part of what is left of the drain: ≥ 0.
+    pub let_in: f64,
 }
 
 /// Targets, drain, commitment, without preemption.

@@ -10,6 +10,7 @@ mod choice;
 mod evidence;
 mod exact;
 mod family;
+mod guarded;
 mod msr;
 mod policy;
 mod provenance;
@@ -30,8 +31,11 @@ pub use evidence::{
 pub use exact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
 pub(crate) use family::each_family;
 pub use family::{
-    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, EasyByMeanPolicy, Family, FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
+    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, EasyByMeanPolicy, Family, FirstFitPolicy,
+    LeastServersFirstPolicy, MostServersFirstPolicy, ReservingPolicy, StaticQuickswapPolicy,
+    Switching, TdcKnobs, TdcOrder, TdcPolicy,
 };
+pub use guarded::GuardedPolicy;
 #[cfg(test)]
 pub(crate) use msr::section_seven;
 pub use msr::{Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption, Route};

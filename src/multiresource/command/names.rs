@@ -13,6 +13,8 @@ pub enum Family {
     Quickswap,
     /// Working schedules left and chosen by queue lengths; tuned by simulation
     AdaptiveMsr,
+    /// First-Fit with a reservation that opens when it is worth the drain; tuned by simulation
+    Reserving,
     /// What is worth most, with the price of the drain; tuned by simulation
     Tdc,
     /// The optimum of a dynamic program as a table: small systems of two types

@@ -41,16 +41,18 @@ impl Earlier {
         if *typed.preemption.get_or_insert(preemption) != preemption {
             return typed;
         }
-        let family = *typed.family.get_or_insert(match rule {
+        let family = *typed.family.get_or_insert(match rule.followed() {
             Made::Msr(_) => Family::Msr,
             Made::StaticQuickswap(_) | Made::AdaptiveQuickswap(_) => Family::Quickswap,
             Made::AdaptiveMsr(_) => Family::AdaptiveMsr,
             Made::Tdc(_) => Family::Tdc,
+            Made::Reserving(_) => Family::Reserving,
             Made::FirstFit(_)
             | Made::MostServersFirst(_)
             | Made::LeastServersFirst(_)
             | Made::EasyByMean(_) => Family::Auto,
             Made::Optimal(_) => Family::Optimal,
+            Made::Guarded(_) => Family::Auto,
         });
         if let (Some(policy), Family::Msr) = (msr, family) {
             typed.setup_rate = typed.setup_rate.or(policy.setup_rate);

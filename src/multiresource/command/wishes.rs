@@ -223,8 +223,11 @@ impl Wishes {
         Ok(match family {
             Family::Msr => Wanted::Msr,
             Family::Optimal => Wanted::Optimal,
-            Family::Quickswap => Wanted::Simulated(Families::Only(&["static-quickswap", "adaptive-quickswap"])),
+            Family::Quickswap => {
+                Wanted::Simulated(Families::Only(&["static-quickswap", "adaptive-quickswap"]))
+            }
             Family::AdaptiveMsr => Wanted::Simulated(Families::Only(&["adaptive-msr"])),
+            Family::Reserving => Wanted::Simulated(Families::Only(&["reserving"])),
             Family::Tdc => Wanted::Simulated(Families::Only(&["tdc"])),
             Family::Auto => Wanted::Simulated(Families::All),
         })

@@ -1,5 +1,64 @@
 //! How long a drain takes: the expected wait until running jobs have left room for one more.
 
+use super::System;
+use crate::multiresource::workload::Workload;
+
+/// The types' mean sizes, and what is counted of a drain.
+#[derive(Clone, Debug)]
+pub(super) struct Drains {
+    /// `E[S_i]`.
+    pub means: Vec<f64>,
+    /// `1/E[S_i]`.
+    rates: Vec<f64>,
+    leaving: Vec<Leaving>,
+}
+
+impl Drains {
+    pub fn new(workload: &Workload) -> Self {
+        let means: Vec<f64> = workload.types().iter().map(|t| t.mean_size()).collect();
+        Drains {
+            rates: means.iter().map(|mean| 1.0 / mean).collect(),
+            leaving: Vec::with_capacity(means.len()),
+            means,
+        }
+    }
+
+    /// The expected wait \[time\] until one more job of type i fits, where all running jobs leave but
+    /// these. Those that are no longer than `than` count as gone: what may start for a while must not
+    /// keep the wait up itself.
+    pub fn wait(&mut self, i: usize, kept: &[u32], than: f64, system: &System) -> f64 {
+        let mut longest: f64 = 0.0;
+        for (j, demand) in system.demand(i).iter().enumerate() {
+            let free = system.free(j);
+            if free >= *demand {
+                continue;
+            }
+            let mut need = (demand - free) as f64;
+            self.leaving.clear();
+            for (k, (mean, rate)) in self.means.iter().zip(&self.rates).enumerate() {
+                let count = f64::from(system.running(k).saturating_sub(kept[k]));
+                let holds = system.demand(k)[j] as f64;
+                if *mean <= than {
+                    need -= count * holds;
+                } else if count * holds > 0.0 {
+                    let rate = *rate;
+                    self.leaving.push(Leaving { count, holds, rate });
+                }
+            }
+            if need > 0.0 {
+                longest = longest.max(wait_for(need, &self.leaving));
+            }
+        }
+        longest
+    }
+
+    /// How long a job of type i that leaves works during a time, in the mean.
+    #[inline]
+    pub fn works(&self, i: usize, time: f64) -> f64 {
+        self.means[i] * (1.0 - decay(time * self.rates[i]))
+    }
+}
+
 /// Steps of Newton's method, from 0 and below the root; a drain takes few mean sizes.
 const STEPS: usize = 12;
 
@@ -8,22 +67,22 @@ const SMALL: f64 = 1e-3;
 
 /// Jobs of one type that are to leave.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Leaving {
-    pub count: f64,
+struct Leaving {
+    count: f64,
     /// What each of them holds of the resource that is waited for, in its units.
-    pub holds: f64,
+    holds: f64,
     /// 1/E\[S\] \[1/time\].
-    pub rate: f64,
+    rate: f64,
 }
 
-/// The expected wait \[time\] until jobs that leave at these rates have left this much room, at least
-/// that of one job: infinite where they do not hold it.
+/// The expected wait \[time\] until jobs that leave at these rates have left this much room: infinite
+/// where they do not hold it.
 ///
-/// The root t of `(1 + 1/2n) Σ d_i x_i (1 − e^{−t μ_i}) = need`, with n = Σ x_i: fluid, as in
-/// quality note, but for the factor, which makes it `E[S] ln((n + ½)/(n − k + ½))` for k of n alike:
-/// the mean `E[S] (H_n − H_{n−k})` within 10 %, and 2 % from n = 3 on, where the fluid needs infinitely long for the last.
+/// The root t of `(1 + 1/2n) Σ d_i x_i (1 − e^{−t μ_i}) = need`, with n = Σ x_i. The factor makes it
+/// `E[S] ln((n + ½)/(n − k + ½))` for k of n that are alike, within 10 % of the mean `E[S] (H_n − H_{n−k})`;
+/// without it the last job would take for ever.
 #[inline]
-pub(super) fn wait_for(need: f64, leaving: &[Leaving]) -> f64 {
+fn wait_for(need: f64, leaving: &[Leaving]) -> f64 {
     let (mut jobs, mut held) = (0.0, 0.0);
     for own in leaving {
         jobs += own.count;
@@ -53,7 +112,7 @@ pub(super) fn wait_for(need: f64, leaving: &[Leaving]) -> f64 {
 /// e^{−y} for y ≥ 0, within 1 % of 1 everywhere and the same on every machine: powers and quotients
 /// are rounded alike, library functions are not.
 #[inline]
-pub(super) fn decay(y: f64) -> f64 {
+fn decay(y: f64) -> f64 {
     let z = y * (1.0 / 16.0);
     let once = 1.0 / (1.0 + z * (1.0 + z * (0.5 + z * (1.0 / 6.0))));
     let twice = once * once;

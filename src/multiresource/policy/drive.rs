@@ -252,7 +252,14 @@ impl System {
             let busy = own.busy.collect(served, length);
             of_type(i, [present, busy, own.offered.collect(length)]);
         }
+        self.guarded_time += self.guarded.collect(length);
         self.origin = self.now;
+    }
+
+    /// How long the guard of the policy was in charge \[time\], up to the last
+    /// [`collect`](System::collect).
+    pub(crate) fn guarded_time(&self) -> f64 {
+        self.guarded_time
     }
 
     /// Room for one more job in the system.

@@ -178,4 +178,21 @@ impl Policy for EasyBackfill {
             Event::Clock(_) => {}
         }
     }
+
+    /// Jobs that others started are taken to have started now, where sizes are not known.
+    fn take_over(&mut self, system: &mut System) {
+        self.running.clear();
+        for i in 0..self.queues.len() {
+            self.queues[i] = Shortest::default();
+            for job in system.waiting_jobs(i) {
+                let estimate = self.estimates.of(job, i, system.work_left(job));
+                self.queues[i].push(job, estimate);
+            }
+            for job in system.running_jobs(i) {
+                let estimate = self.estimates.of(job, i, system.work_left(job));
+                self.keep(i, job, system.now() + estimate);
+            }
+        }
+        self.go_on(system);
+    }
 }

@@ -1,8 +1,13 @@
 //! The families of policies that synth makes: what each can do beyond its shape in the artifact. A
 //! new family implements [`FamilyRule`] beside its rule, and has its row in the table of families.
 
-use super::{AdaptiveQuickswap, EasyBackfill, FirstFit, LeastServersFirst, MostServersFirst, Policy};
-use crate::multiresource::artifact::{AdaptiveQuickswapPolicy, EasyByMeanPolicy, Family, FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, each_family};
+use super::{
+    AdaptiveQuickswap, EasyBackfill, FirstFit, LeastServersFirst, MostServersFirst, Policy,
+};
+use crate::multiresource::artifact::{
+    AdaptiveQuickswapPolicy, EasyByMeanPolicy, Family, FirstFitPolicy, LeastServersFirstPolicy,
+    MostServersFirstPolicy, each_family,
+};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
 

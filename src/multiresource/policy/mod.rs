@@ -23,6 +23,7 @@ mod estimates;
 mod family;
 mod fcfs;
 mod first_fit;
+mod guarded;
 mod least_servers_first;
 mod max_weight;
 mod most_servers_first;
@@ -34,6 +35,7 @@ mod pools;
 mod profile;
 mod queued;
 mod randomized_timers;
+mod reserving;
 mod room;
 mod router;
 mod server_filling;
@@ -56,6 +58,7 @@ pub use easy_backfill::EasyBackfill;
 pub use family::{FamilyRule, KnobRange, axes, is_proved_stable, online, stepped, words};
 pub use fcfs::Fcfs;
 pub use first_fit::FirstFit;
+pub use guarded::Guarded;
 pub use least_servers_first::LeastServersFirst;
 pub use max_weight::MaxWeight;
 pub use most_servers_first::MostServersFirst;
@@ -63,6 +66,7 @@ pub use msfq::Msfq;
 pub use msr::Msr;
 pub use one_or_all::OneOrAll;
 pub use randomized_timers::{RandomizedTimers, Timers};
+pub use reserving::Reserving;
 pub use router::{Router, ShapeShare};
 pub use server_filling::ServerFilling;
 pub use server_filling_srpt::ServerFillingSrpt;
@@ -107,6 +111,11 @@ pub trait Policy {
 
     /// Decides at an event, in no more than O(K) and without allocation.
     fn react(&mut self, event: Event, system: &mut System);
+
+    /// Goes on from wherever the system stands, after another rule decided.
+    fn take_over(&mut self, system: &mut System) {
+        self.react(Event::Clock(usize::MAX), system);
+    }
 }
 
 impl<P: Policy + ?Sized> Policy for Box<P> {
@@ -128,6 +137,10 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn react(&mut self, event: Event, system: &mut System) {
         (**self).react(event, system);
+    }
+
+    fn take_over(&mut self, system: &mut System) {
+        (**self).take_over(system);
     }
 }
 

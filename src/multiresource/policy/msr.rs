@@ -52,6 +52,16 @@ impl Msr {
         (self.policy.schedule(self.position), self.working)
     }
 
+    /// Stops its clocks, where another rule takes over.
+    pub(super) fn let_go(&self, system: &mut System) {
+        for clock in 0..self.clocks() {
+            system.set_clock(clock, 0.0);
+        }
+        for i in 0..self.slots.len() {
+            system.offer(i, 0);
+        }
+    }
+
     fn target(&self, i: usize) -> u32 {
         self.policy.schedule(self.position)[i]
     }
@@ -396,5 +406,16 @@ impl Policy for Msr {
             }
             _ => self.fill(system),
         }
+    }
+
+    /// What runs holds its slots, and the route goes to the first schedule.
+    fn take_over(&mut self, system: &mut System) {
+        for (i, slots) in self.slots.iter_mut().enumerate() {
+            *slots = system.running(i);
+        }
+        self.setups.fill(0);
+        self.position = 0;
+        self.working = false;
+        self.follow_route(system);
     }
 }

@@ -66,6 +66,9 @@ pub struct Counters {
     pub setups: u64,
     /// Departures from a working schedule, as the policy reports them.
     pub switches: u64,
+    /// Times that the guard of the policy took over.
+    #[serde(default)]
+    pub guards: u64,
 }
 
 impl Counters {
@@ -78,6 +81,7 @@ impl Counters {
             preemptions: self.preemptions + more.preemptions,
             setups: self.setups + more.setups,
             switches: self.switches + more.switches,
+            guards: self.guards + more.guards,
         }
     }
 }
@@ -171,6 +175,9 @@ pub struct System {
     pub(super) noting: bool,
     pub(super) counters: Counters,
     pub(super) ended: u64,
+    /// Whether the policy is under guard, and for how long it was \[time\].
+    pub(super) guarded: Meter,
+    pub(super) guarded_time: f64,
     pub(super) violation: Option<Violation>,
 }
 
@@ -208,6 +215,8 @@ impl System {
             noting: true,
             counters: Counters::default(),
             ended: 0,
+            guarded: Meter::default(),
+            guarded_time: 0.0,
             violation: None,
         }
     }
@@ -320,6 +329,13 @@ impl System {
     pub fn offer(&mut self, i: usize, slots: u32) {
         let at = self.now - self.origin;
         self.types[i].offered.set(f64::from(slots), at);
+    }
+
+    /// Records whether the guard of the policy has taken over, for the statistics.
+    pub fn guard(&mut self, on: bool) {
+        let at = self.now - self.origin;
+        self.guarded.set(f64::from(u8::from(on)), at);
+        self.counters.guards += u64::from(on);
     }
 
     /// Counts that the policy left a working schedule, for the statistics.

@@ -6,6 +6,7 @@ use crate::multiresource::artifact::{Backfill, EmptySlots, MsrPolicy, Preemption
 use crate::multiresource::workload::Workload;
 
 mod backfilling;
+mod drains;
 mod filling;
 mod greedy;
 mod literal;

@@ -176,6 +176,9 @@ fn told(stability: Stability) -> String {
             "stability: proved, since Σ λ_i/(μ_i c_i) = {} < 1",
             number(time)
         ),
+        Stability::Guard(jobs) => format!(
+            "stability: proved, by a guard: from {jobs} jobs in the system on an MSR policy takes over, whose loads ρ_i are below 1"
+        ),
         Stability::Loads => "stability: proved, by the loads ρ_i < 1".into(),
     }
 }

@@ -155,8 +155,15 @@ fn overall(workload: &Workload, run: &Run) -> String {
         .map(|((r, u), w)| format!("{} {} ({})", r.name(), percent(*u), percent(*w)))
         .collect();
     let c = &run.own.counters;
+    let guarded = match c.guards {
+        0 => String::new(),
+        guards => format!(
+            ", guard {guards} times, {} of the time",
+            percent(run.own.guarded)
+        ),
+    };
     format!(
-        "weighted by load share: E[T] = {}; waiting {}; fairness (Jain) {}\nin use (and free while a job waits): {}; switches {}, preemptions {}, setups {}\nmeans with 95 % confidence intervals (batch means of independent replications)",
+        "weighted by load share: E[T] = {}; waiting {}; fairness (Jain) {}\nin use (and free while a job waits): {}; switches {}, preemptions {}, setups {}{guarded}\nmeans with 95 % confidence intervals (batch means of independent replications)",
         estimate(run.weighted_response),
         estimate(run.mean_waiting),
         run.fairness.map_or("–".into(), |f| format!("{f:.3}")),

@@ -1,8 +1,8 @@
 use super::measures::Columns;
 use crate::multiresource::policy::{Counters, Violation};
 use crate::simulation::{
-    Arrival, ArrivalSource, BURST, Class, Measured, Passed, Recorder, Replication,
-    Settings, Stream, Streams,
+    Arrival, ArrivalSource, BURST, Class, Measured, Passed, Recorder, Replication, Settings,
+    Stream, Streams,
 };
 
 /// What jobs arrive at: one server, or all those of a fleet.
@@ -45,6 +45,9 @@ pub(super) trait Servers: Send {
     fn present(&self, i: usize) -> u64;
 
     fn counters(&self) -> Counters;
+
+    /// How long guards were in charge, over all servers, up to the last [`collect`](Servers::collect).
+    fn guarded_time(&self) -> f64;
 }
 
 /// What an event turned out to be.
@@ -75,6 +78,8 @@ pub(super) struct Engine<S, A> {
     service: Stream,
     /// Switches until the open bucket of the series began.
     switches: u64,
+    /// Time under guard until then.
+    guarded: f64,
     /// The record of arrivals is at its end, and nothing is left to do.
     ended: bool,
 }
@@ -112,6 +117,7 @@ impl<S: Servers, A: ArrivalSource> Engine<S, A> {
             sizes,
             service,
             switches: 0,
+            guarded: 0.0,
             ended: false,
         }
     }
@@ -206,12 +212,15 @@ impl<S: Servers, A: ArrivalSource> Engine<S, A> {
         let (servers, columns) = (&mut self.servers, self.columns);
         let switches = servers.counters().switches;
         let before = std::mem::replace(&mut self.switches, switches);
+        let guarded = &mut self.guarded;
         self.recorder.close(now, |row| {
             row.add(Columns::SWITCHES, (switches - before) as f64);
             servers.collect(|i, [present, busy, offered]| {
                 row.integrals(i, present, busy);
                 row.add(columns.offered(i), offered);
             });
+            let before = std::mem::replace(guarded, servers.guarded_time());
+            row.add(Columns::GUARDED, *guarded - before);
         });
     }
 }

@@ -21,6 +21,10 @@ pub struct Measures {
     pub wastage: Vec<f64>,
     /// Switches per time.
     pub switching_frequency: Option<Estimate>,
+    /// Fraction of time that the guard of the policy was in charge; of a fleet, the mean number of its servers
+    /// where it was.
+    #[serde(default)]
+    pub guarded: f64,
     /// How often things happened, warm-up included.
     pub counters: Counters,
 }
@@ -57,6 +61,9 @@ impl Columns {
     /// Switches.
     pub const SWITCHES: usize = 0;
 
+    /// ∫ servers under guard.
+    pub const GUARDED: usize = 1;
+
     pub fn of(workload: &Workload) -> Self {
         Columns {
             types: workload.types().len(),
@@ -66,12 +73,12 @@ impl Columns {
 
     /// ∫ free room of resource j while a job waits, by looking at each tick.
     pub fn wasted(self, j: usize) -> usize {
-        1 + j
+        2 + j
     }
 
     /// ∫ slots offered to type i.
     pub fn offered(self, i: usize) -> usize {
-        1 + self.resources + i
+        2 + self.resources + i
     }
 
     pub fn width(self) -> usize {
@@ -88,6 +95,10 @@ pub(super) fn run(workload: &Workload, results: &Results<'_>, counters: Counters
         switching_frequency: sample.and_then(|s| {
             let switches = s.columns.extra(Columns::SWITCHES);
             s.time_average(|row| row[switches])
+        }),
+        guarded: sample.map_or(0.0, |s| {
+            let (guarded, c) = (s.columns.extra(Columns::GUARDED), s.columns);
+            s.total(|row| row[guarded]) / s.total(|row| row[c.time()])
         }),
         counters,
     };

@@ -198,6 +198,10 @@ impl<P: Policy + Send, E: Ends + Send> Servers for Server<P, E> {
     fn counters(&self) -> Counters {
         self.system.counters()
     }
+
+    fn guarded_time(&self) -> f64 {
+        self.system.guarded_time()
+    }
 }
 
 /// The clock at a point drawn uniformly below their total rate rings.

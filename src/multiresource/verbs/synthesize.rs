@@ -96,6 +96,8 @@ pub enum Stability {
     Loads,
     /// Proved, since `Σ λ_i/(μ_i c_i)` is this, below 1.
     Turns(f64),
+    /// Proved, since a policy with loads `ρ_i < 1` takes over from so many jobs in the system on.
+    Guard(u64),
     /// Seen in simulation.
     Seen,
 }
@@ -237,6 +239,7 @@ fn table(
 fn stability(workload: &Workload, policy: &Family) -> Stability {
     match policy {
         _ if !is_proved_stable(policy, workload) => Stability::Seen,
+        Family::Guarded(policy) => Stability::Guard(policy.from),
         Family::StaticQuickswap(_) => Stability::Turns(time_of_turns(workload)),
         _ => Stability::Loads,
     }

@@ -33,8 +33,11 @@ pub(super) fn check(server: &OneServer<'_>, choice: &Choice, findings: &mut Find
         numbers(n, candidate, findings);
     }
     let taken = choice.candidates.first();
-    let Some(taken) = taken.filter(|c| c.name == server.rule.name()) else {
-        let message = format!("expected that of the policy, `{}`", server.rule.name());
+    let Some(taken) = taken.filter(|c| c.name == server.rule.followed().name()) else {
+        let message = format!(
+            "expected that of the policy, `{}`",
+            server.rule.followed().name()
+        );
         return findings.add(of(0, "name"), message);
     };
     first(server, taken, findings);

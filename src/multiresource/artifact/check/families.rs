@@ -1,10 +1,10 @@
 //! The rules that look at queues: what they are made of must fit the workload.
 
 use super::shape;
-use crate::artifact::{Findings, is_close, length, nonnegative, permutation};
+use crate::artifact::{Findings, is_close, length, nonnegative, permutation, positive};
 use crate::multiresource::artifact::family::{Sound, each_family};
 use crate::multiresource::artifact::{
-    AdaptiveMsrPolicy, CertificateRecord, Family, MsrPolicy,
+    AdaptiveMsrPolicy, CertificateRecord, Family, GuardedPolicy, MsrPolicy, ReservingPolicy,
     StaticQuickswapPolicy, Switching, TablePolicy, TdcPolicy,
 };
 use crate::multiresource::schedule::{Neighbours, Packing};
@@ -35,12 +35,38 @@ impl Sound for AdaptiveMsrPolicy {
     fn check(&self, workload: &Workload, certificate: &CertificateRecord, findings: &mut Findings) {
         adaptive_msr(self, workload, findings);
         if findings.is_clear("policy") && findings.is_clear("certificate") {
-            as_certified(self, workload, certificate, findings);
+            let own = (&self.schedules[..], &self.prices[..]);
+            as_certified(own, workload, certificate, findings);
         }
     }
 }
 
-impl Sound for TdcPolicy {}
+impl Sound for TdcPolicy {
+    fn check(&self, workload: &Workload, certificate: &CertificateRecord, findings: &mut Findings) {
+        tdc(self, workload, findings);
+        if findings.is_clear("policy") && findings.is_clear("certificate") {
+            let own = (&self.schedules[..], &self.prices[..]);
+            as_certified(own, workload, certificate, findings);
+        }
+    }
+}
+
+impl Sound for ReservingPolicy {
+    fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
+        let types = workload.types().len();
+        let path = "policy.prices";
+        length(path, self.prices.len(), types, "job type", findings);
+        for (i, price) in self.prices.iter().enumerate() {
+            nonnegative(format!("{path}[{i}]"), *price, findings);
+        }
+        nonnegative("policy.worth", self.worth, findings);
+        nonnegative("policy.exhaust", self.exhaust, findings);
+        nonnegative("policy.let_in", self.let_in, findings);
+    }
+}
+
+/// What is followed, and what takes over, are checked each for itself.
+impl Sound for GuardedPolicy {}
 
 impl Sound for TablePolicy {
     fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
@@ -82,25 +108,46 @@ fn static_quickswap(policy: &StaticQuickswapPolicy, workload: &Workload, finding
 
 /// Working schedules that fit and serve all types, prices at which none is worth more than 1.
 fn adaptive_msr(policy: &AdaptiveMsrPolicy, workload: &Workload, findings: &mut Findings) {
+    priced(&policy.schedules, &policy.prices, workload, findings);
+    switching(policy.switching, findings);
+}
+
+/// The same, and knobs that are numbers.
+fn tdc(policy: &TdcPolicy, workload: &Workload, findings: &mut Findings) {
+    priced(&policy.schedules, &policy.prices, workload, findings);
+    let knobs = policy.knobs;
+    for (name, value) in [
+        ("exponent", knobs.exponent),
+        ("favour", knobs.favour),
+        ("reserve", knobs.reserve),
+        ("margin", knobs.margin),
+        ("let_in", knobs.let_in),
+    ] {
+        nonnegative(format!("policy.knobs.{name}"), value, findings);
+    }
+    positive("policy.knobs.patience", knobs.patience, findings);
+}
+
+fn priced(schedules: &[Vec<u32>], prices: &[f64], workload: &Workload, findings: &mut Findings) {
     let types = workload.types();
     let path = "policy.schedules";
-    shape::schedules(path, &policy.schedules, types.len(), findings);
+    shape::schedules(path, schedules, types.len(), findings);
     length(
         "policy.prices",
-        policy.prices.len(),
+        prices.len(),
         types.len(),
         "job type",
         findings,
     );
-    for (i, price) in policy.prices.iter().enumerate() {
+    for (i, price) in prices.iter().enumerate() {
         nonnegative(format!("policy.prices[{i}]"), *price, findings);
     }
     if findings.is_clear("policy") {
-        shape::fits(path, &policy.schedules, workload, findings);
-        shape::all_served(path, &policy.schedules, workload, findings);
+        shape::fits(path, schedules, workload, findings);
+        shape::all_served(path, schedules, workload, findings);
         let mut dearest: f64 = 0.0;
-        for (s, schedule) in policy.schedules.iter().enumerate() {
-            let worth = schedule.iter().zip(&policy.prices);
+        for (s, schedule) in schedules.iter().enumerate() {
+            let worth = schedule.iter().zip(prices);
             let worth: f64 = worth.map(|(u, p)| f64::from(*u) * p).sum();
             if worth > 1.0 + ROUNDING {
                 let message = format!("worth {worth} at the prices, expected at most 1");
@@ -114,20 +161,19 @@ fn adaptive_msr(policy: &AdaptiveMsrPolicy, workload: &Workload, findings: &mut 
             findings.add("policy.prices", message);
         }
     }
-    switching(policy.switching, findings);
 }
 
 /// The rule can carry what the certificate says: it has all schedules of the mix that does. And its
 /// prices are those that prove it, so that the dearest of its schedules is worth 1.
 fn as_certified(
-    policy: &AdaptiveMsrPolicy,
+    (schedules, own_prices): (&[Vec<u32>], &[f64]),
     workload: &Workload,
     certificate: &CertificateRecord,
     findings: &mut Findings,
 ) {
     let mix = certificate.mix.iter();
     let pairs = mix.flat_map(|mix| mix.schedules.iter().zip(&mix.weights));
-    for (schedule, weight) in pairs.filter(|(u, _)| !policy.schedules.contains(u)) {
+    for (schedule, weight) in pairs.filter(|(u, _)| !schedules.contains(u)) {
         let message = format!(
             "{schedule:?} is not among them, and the mix that has the load is on it for {weight} of the time"
         );
@@ -139,8 +185,8 @@ fn as_certified(
         let jobs = schedule.iter().zip(&prices);
         jobs.map(|(u, p)| f64::from(*u) * p).sum()
     };
-    let dearest = policy.schedules.iter().map(worth).fold(0.0, f64::max);
-    for (i, (found, price)) in policy.prices.iter().zip(&prices).enumerate() {
+    let dearest = schedules.iter().map(worth).fold(0.0, f64::max);
+    for (i, (found, price)) in own_prices.iter().zip(&prices).enumerate() {
         let expected = price / dearest;
         if !is_close(*found, expected, ROUNDING) {
             let message = format!("{found}, expected {expected}, as the certificate prices it");

@@ -29,6 +29,7 @@ mod exact;
 mod families;
 mod fleet;
 mod fluid;
+mod guarded;
 mod knapsack;
 mod least;
 mod making;
@@ -226,7 +227,15 @@ impl OneServer<'_> {
         match self.rule {
             Family::Msr(policy) => self.round_and_claims(policy, findings),
             _ => {
-                families::check(self.rule, self.workload, self.certificate, findings);
+                if let Family::Guarded(policy) = self.rule {
+                    guarded::check(self, policy, findings);
+                }
+                families::check(
+                    self.rule.followed(),
+                    self.workload,
+                    self.certificate,
+                    findings,
+                );
                 making::check(self, findings);
                 simulated::of_server(self, findings);
             }

@@ -26,10 +26,30 @@ pub(super) fn check(server: &OneServer<'_>, findings: &mut Findings) {
         _ => {}
     }
     if let Some(policy) = server.rule.msr() {
-        order(policy, findings);
-        rates(policy, findings);
+        order("policy", policy, findings);
+        rates("policy", policy, findings);
     }
     certificate(server, findings);
+}
+
+/// A policy that stands inside another: all that can be said without a look at its round.
+pub(super) fn guard(
+    path: &'static str,
+    policy: &MsrPolicy,
+    workload: &Workload,
+    findings: &mut Findings,
+) {
+    let mix = Mixed {
+        path,
+        schedules: &policy.schedules,
+        weights: &policy.weights,
+    };
+    mixed(mix, workload.types().len(), findings);
+    order(path, policy, findings);
+    rates(path, policy, findings);
+    if findings.is_clear(path) {
+        packing(mix, workload, findings);
+    }
 }
 
 fn mixed(mix: Mixed<'_>, types: usize, findings: &mut Findings) {
@@ -67,9 +87,9 @@ pub(super) fn schedules(path: &str, schedules: &[Vec<u32>], types: usize, findin
     }
 }
 
-fn order(policy: &MsrPolicy, findings: &mut Findings) {
+fn order(path: &str, policy: &MsrPolicy, findings: &mut Findings) {
     permutation(
-        "policy.loop",
+        &format!("{path}.loop"),
         &policy.order,
         policy.schedules.len(),
         "schedule",
@@ -77,14 +97,14 @@ fn order(policy: &MsrPolicy, findings: &mut Findings) {
     );
 }
 
-fn rates(policy: &MsrPolicy, findings: &mut Findings) {
-    let path = "policy.switching_rate";
-    positive(path, policy.switching_rate, findings);
+fn rates(policy_path: &str, policy: &MsrPolicy, findings: &mut Findings) {
+    let path = format!("{policy_path}.switching_rate");
+    positive(&path, policy.switching_rate, findings);
     let usable = |rate: f64| rate > 0.0 && rate.is_finite();
     let count = policy.schedules.len() as f64;
     let leaving = |weight: &f64| policy.switching_rate / (count * weight);
     // A rate beyond the range of numbers would make zero or infinite timers.
-    if findings.is_clear("policy") && !policy.weights.iter().map(leaving).all(usable) {
+    if findings.is_clear(policy_path) && !policy.weights.iter().map(leaving).all(usable) {
         findings.add(
             path,
             format!(
@@ -96,14 +116,16 @@ fn rates(policy: &MsrPolicy, findings: &mut Findings) {
     match (policy.preemption, policy.setup_rate) {
         (Preemption::Setup, None) => {
             findings.add(
-                "policy.setup_rate",
+                format!("{policy_path}.setup_rate"),
                 "absent, expected a rate, since preemption is `setup`",
             );
         }
-        (Preemption::Setup, Some(rate)) => positive("policy.setup_rate", rate, findings),
+        (Preemption::Setup, Some(rate)) => {
+            positive(format!("{policy_path}.setup_rate"), rate, findings);
+        }
         (Preemption::None | Preemption::Full, Some(rate)) => {
             findings.add(
-                "policy.setup_rate",
+                format!("{policy_path}.setup_rate"),
                 format!("{rate}, expected none, since preemption is not `setup`"),
             );
         }

@@ -82,16 +82,11 @@ impl Packed {
         let (mut fit, mut not) = (0, count);
         // Nearly always none or a few: the steps grow.
         let mut step = 1;
-        while fit + step < not {
+        while not - fit > 1 {
+            step = step.min(not - fit - 1);
             match self.fits(used, i, fit + step) {
-                true => {
-                    fit += step;
-                    step *= 2;
-                }
-                false => {
-                    not = fit + step;
-                    step = 1;
-                }
+                true => (fit, step) = (fit + step, 2 * step),
+                false => (not, step) = (fit + step, 1),
             }
         }
         fit

@@ -34,7 +34,6 @@ pub(super) struct Kind<U> {
     pub favour: f64,
     /// E\[S_i\].
     pub mean: f64,
-    pub rate: f64,
     /// The most jobs of it that an empty server holds.
     pub alone: u32,
     /// Nothing used of what jobs of it and longer ones may hold where it starts of itself.
@@ -56,7 +55,6 @@ impl<U: Words> Kinds<U> {
             price: price(i),
             favour: (area(i) / middle).powf(-knobs.favour),
             mean: all[i].mean_size(),
-            rate: 1.0 / all[i].mean_size(),
             alone: packing.most(i, packing.capacity()),
             open: packed.nothing_of(&left_for_shorter(workload, &packing, i, knobs.reserve)),
         });

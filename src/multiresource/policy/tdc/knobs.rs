@@ -5,7 +5,9 @@ use crate::multiresource::artifact::{TdcOrder, TdcPolicy};
 use crate::multiresource::policy::{FamilyRule, KnobRange, along};
 use crate::multiresource::workload::Workload;
 
-const EXPONENT: [f64; 12] = [0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0];
+const EXPONENT: [f64; 12] = [
+    0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0,
+];
 const FAVOUR: [f64; 9] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0];
 const RESERVE: [f64; 11] = [0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2];
 const MARGIN: [f64; 11] = [0.0, 0.02, 0.04, 0.07, 0.1, 0.2, 0.4, 0.8, 1.5, 2.5, 4.0];
@@ -37,11 +39,13 @@ impl FamilyRule for TdcPolicy {
             3 => knobs.exponent = along(&EXPONENT, knobs.exponent, up)?,
             4 => knobs.favour = along(&FAVOUR, knobs.favour, up)?,
             5 => knobs.margin = along(&MARGIN, knobs.margin, up)?,
-            _ => knobs.order = match (knobs.order, up) {
-                (TdcOrder::Worth, true) => TdcOrder::Age,
-                (TdcOrder::Age, false) => TdcOrder::Worth,
-                _ => return None,
-            },
+            _ => {
+                knobs.order = match (knobs.order, up) {
+                    (TdcOrder::Worth, true) => TdcOrder::Age,
+                    (TdcOrder::Age, false) => TdcOrder::Worth,
+                    _ => return None,
+                }
+            }
         }
         Some(stepped)
     }

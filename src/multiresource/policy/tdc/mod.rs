@@ -2,7 +2,7 @@ mod kinds;
 mod knobs;
 mod target;
 
-use super::drain::{Leaving, decay, wait_for};
+use super::drain::Drains;
 use super::room::{Room, Words};
 use super::{Event, Policy, System};
 use crate::multiresource::artifact::{TdcKnobs, TdcPolicy};
@@ -55,7 +55,7 @@ struct Rule<U> {
     target: Target<U>,
     /// Another target that is looked at.
     other: Target<U>,
-    leaving: Vec<Leaving>,
+    drains: Drains,
 }
 
 impl<U: Words> Rule<U> {
@@ -68,7 +68,7 @@ impl<U: Words> Rule<U> {
             leads: None,
             target: Target::new(&kinds),
             other: Target::new(&kinds),
-            leaving: Vec::with_capacity(kinds.types.len()),
+            drains: Drains::new(workload),
             kinds,
         }
     }
@@ -145,7 +145,7 @@ impl<U: Words> Rule<U> {
     fn earns(&mut self, leads: usize, system: &System) -> f64 {
         let target = &self.other;
         let (kinds, scene) = (&self.kinds, &self.scene);
-        let drain = wait(kinds, leads, &target.jobs, 0.0, &mut self.leaving, system);
+        let drain = self.drains.wait(leads, &target.jobs, 0.0, system);
         if drain <= 0.0 {
             return target.worth;
         }
@@ -157,7 +157,7 @@ impl<U: Words> Rule<U> {
             let leave = f64::from(scene.running[k] - stay);
             let time = match own.mean <= lets_in {
                 true => drain,
-                false => own.mean * (1.0 - decay(drain * own.rate)),
+                false => self.drains.works(k, drain),
             };
             earned += scene.value[k] * (f64::from(stay) * drain + leave * time);
         }
@@ -193,7 +193,7 @@ impl<U: Words> Rule<U> {
                 continue;
             }
             let mean = self.kinds.types[i].mean;
-            let left = wait(&self.kinds, lead, jobs, mean, &mut self.leaving, system);
+            let left = self.drains.wait(lead, jobs, mean, system);
             if mean <= self.knobs.let_in * left {
                 while system.waiting(i) > 0 && system.fits(i) {
                     system.start(i);
@@ -201,40 +201,4 @@ impl<U: Words> Rule<U> {
             }
         }
     }
-}
-
-/// The wait until one more job of type i fits, where all leave that are not among these jobs. Those
-/// that are no longer than `than` count as gone: what may start for a while must not keep the wait up
-/// itself.
-fn wait<U: Words>(
-    kinds: &Kinds<U>,
-    i: usize,
-    jobs: &[u32],
-    than: f64,
-    leaving: &mut Vec<Leaving>,
-    system: &System,
-) -> f64 {
-    let mut longest: f64 = 0.0;
-    for (j, demand) in system.demand(i).iter().enumerate() {
-        let free = system.free(j);
-        if free >= *demand {
-            continue;
-        }
-        let mut need = (demand - free) as f64;
-        leaving.clear();
-        for (k, own) in kinds.types.iter().enumerate() {
-            let count = f64::from(system.running(k).saturating_sub(jobs[k]));
-            let holds = system.demand(k)[j] as f64;
-            if own.mean <= than {
-                need -= count * holds;
-            } else if count * holds > 0.0 {
-                let rate = own.rate;
-                leaving.push(Leaving { count, holds, rate });
-            }
-        }
-        if need > 0.0 {
-            longest = longest.max(wait_for(need, leaving));
-        }
-    }
-    longest
 }

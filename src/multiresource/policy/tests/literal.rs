@@ -57,7 +57,7 @@ fn drive<P: Policy>(
                     job_type,
                     work,
                     runs: false,
-                    expected: Estimates { inflation }.of(job, work),
+                    expected: Estimates::Inflated(inflation).of(job, job_type, work),
                 });
                 number += 1;
             }

@@ -180,6 +180,11 @@ impl<P: Policy + Send, E: Ends + Send> Servers for FleetServers<'_, P, E> {
         let each = self.all.iter().map(|s| s.server.system.counters());
         each.fold(Counters::default(), Counters::plus)
     }
+
+    fn guarded_time(&self) -> f64 {
+        let each = self.all.iter().map(|s| s.server.system.guarded_time());
+        each.sum()
+    }
 }
 
 /// One of the servers, and when something happens there next. Its rates stay as they are between

@@ -1,7 +1,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::multiresource::artifact::Objective;
+use crate::multiresource::artifact::{Family, GuardedPolicy, MsrPolicy, Objective};
+use crate::multiresource::policy::is_proved_stable;
 use crate::multiresource::simulator::{
     Contender, Estimate, Failure, Health, Run, Settings, TypeResult, classes, paired_ratio,
 };
@@ -17,6 +18,9 @@ const FEW: u32 = 4;
 /// Jobs of each type that have to be done in a run that says how good a policy is.
 pub(super) const DONE: u64 = 300;
 
+/// So many times the mean number of jobs call the guard.
+const GUARD: f64 = 10.0;
+
 /// More jobs than this many times those in service at once, and these, end a run that tries a policy.
 const CROWD: (f64, f64) = (200.0, 20_000.0);
 
@@ -27,6 +31,8 @@ pub(super) struct Course<'a> {
     /// The largest mean slowdown of a type over the smallest that is wanted.
     pub most_uneven: f64,
     pub seed: u64,
+    /// What takes over where a rule without proof lets jobs pile up, if there is such a policy.
+    pub guard: Option<MsrPolicy>,
     pub interrupt: Arc<AtomicBool>,
     /// Events that may be simulated, all stages together.
     pub budget: u64,
@@ -35,6 +41,22 @@ pub(super) struct Course<'a> {
 }
 
 impl Course<'_> {
+    /// The policy under guard, if it needs one: B is ten times the mean number of jobs that was seen, beyond
+    /// which one job in 20 000 finds the system where numbers fall off exponentially.
+    pub fn guarded(&self, policy: &Family, mean_number: f64) -> Option<Family> {
+        let guard = self.guard.as_ref()?;
+        let from = (GUARD * mean_number).ceil() as u64 + 1;
+        let without_clocks = !matches!(policy, Family::Msr(_) | Family::Guarded(_));
+        (without_clocks && !is_proved_stable(policy, self.workload)).then(|| {
+            Family::Guarded(GuardedPolicy {
+                rule: Box::new(policy.clone()),
+                guard: guard.clone(),
+                from,
+                until: from.div_ceil(2),
+            })
+        })
+    }
+
     pub fn left(&self) -> u64 {
         self.budget.saturating_sub(self.spent)
     }

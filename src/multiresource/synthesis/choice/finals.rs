@@ -14,6 +14,9 @@ const FIRST: f64 = 1.0 / 32.0;
 /// How many times as long the runs of the next round are.
 const LONGER: f64 = 8.0;
 
+/// What costs so many times as much as the least, roughly, is not run any longer.
+const FAR: f64 = 2.0;
+
 /// The part of what is left that is kept for the claims of the first.
 const CLAIMS: f64 = 0.25;
 
@@ -57,6 +60,16 @@ impl Entrant {
         }
     }
 
+    /// What is claimed of a rule without proof is claimed of it under guard.
+    fn put_under_guard(&mut self, course: &Course<'_>) {
+        let number = self.runs.last().and_then(|run| run.mean_number);
+        let guarded = number.and_then(|number| course.guarded(&self.policy, number.mean));
+        if let Some(guarded) = guarded {
+            self.contender = guarded.clone().into();
+            self.policy = guarded;
+        }
+    }
+
     /// The run of its claims, or else, and where that tells nothing, the longest of the comparison.
     pub fn last(&self, course: &Course<'_>) -> Option<&Run> {
         let own = self.own.as_ref();
@@ -80,6 +93,12 @@ impl Entrant {
                 fewest.name, fewest.completions
             )
         })
+    }
+
+    /// The cost in that run, also where it is too short for means.
+    fn rough_cost(&self, course: &Course<'_>) -> f64 {
+        let longest = self.runs.last();
+        longest.map_or(f64::INFINITY, |run| course.rough_cost(run))
     }
 
     /// The cost in its longest run of the comparison.
@@ -118,6 +137,7 @@ pub(super) fn run(
         && !course.interrupted()
     {
         course.seed = course.seed.wrapping_add(2);
+        entrants[first].put_under_guard(course);
         let run = course.run(&entrants[first].contender, course.left(), PRECISION)?;
         entrants[first].own = Some(run);
     }
@@ -144,6 +164,9 @@ fn rounds(
         }
         let over = part >= 1.0 || course.interrupted();
         let first = first(course, entrants);
+        let costs = running.iter().map(|n| entrants[*n].rough_cost(course));
+        let least = costs.fold(f64::INFINITY, f64::min);
+        running.retain(|n| Some(*n) == first || entrants[*n].rough_cost(course) <= FAR * least);
         if let Some(first) = first {
             let open = |n: usize| !is_known(course, entrants, first, n);
             running.retain(|&n| n == first || open(n));

@@ -22,8 +22,9 @@ use std::sync::atomic::AtomicBool;
 
 use super::{MsfqOutlook, Options, Synthesis, SynthesisError, again};
 use crate::multiresource::artifact::{
-    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Artifact, EasyByMeanPolicy, Family, FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, Objective, Server,
-    StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
+    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Artifact, Backfill, EasyByMeanPolicy, EmptySlots,
+    Family, FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, MsrPolicy, Objective,
+    ReservingPolicy, Server, StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
 };
 use crate::multiresource::policy::{KnobRange, is_proved_stable, time_of_turns};
 use crate::multiresource::schedule::worth;
@@ -121,7 +122,7 @@ pub struct Stage {
 }
 
 /// Part of the budget that goes into tuning.
-const TUNING: f64 = 0.5;
+const TUNING: f64 = 0.6;
 
 /// Servers up to which the best threshold is computed.
 const AFFORDABLE: u32 = 128;
@@ -144,6 +145,7 @@ pub fn choose(
         objective: options.objective,
         most_uneven: choice.max_slowdown_ratio.unwrap_or(f64::INFINITY),
         seed: choice.seed.wrapping_add(1),
+        guard: guard(workload, choice, &made),
         interrupt: Arc::clone(&choice.interrupt),
         budget: choice.budget,
         spent: 0,
@@ -152,7 +154,10 @@ pub fn choose(
         Families::Given(policy) => vec![Entrant::new((**policy).clone(), 1)],
         _ => tuned(&mut course, starts, &made, &mut progress)?,
     };
-    for rule in [Family::FirstFit(FirstFitPolicy {}), Family::MostServersFirst(MostServersFirstPolicy {})] {
+    for rule in [
+        Family::FirstFit(FirstFitPolicy {}),
+        Family::MostServersFirst(MostServersFirstPolicy {}),
+    ] {
         if entrants.iter().all(|e| e.name != rule.name()) {
             entrants.push(Entrant::rival(rule));
         }
@@ -201,6 +206,19 @@ fn tuned(
     let found = search::tune(course, &knobs, starts, share, progress)?;
     let entrants = found.into_iter().map(|t| Entrant::new(t.policy, t.tried));
     Ok(entrants.collect())
+}
+
+/// The policy of the program, as it is analysed: without backfilling, and with slots that keep their clocks. Its
+/// stability is proved with exponential sizes and Poisson arrivals.
+fn guard(workload: &Workload, choice: &ChoiceOptions, made: &Synthesis) -> Option<MsrPolicy> {
+    let guard = MsrPolicy {
+        backfill: Backfill::None,
+        empty_slots: EmptySlots::Phantom,
+        ..made.policy.clone()
+    };
+    let given = matches!(choice.families, Families::Given(_));
+    let proved = workload.is_poisson() && is_proved_stable(&guard.clone().into(), workload);
+    (!given && proved).then_some(guard)
 }
 
 /// Where none is seen to settle: the policy with proved stability, if it may be taken.
@@ -266,6 +284,7 @@ fn starts(
     let mut skipped = Vec::new();
     starts.extend(adaptive_msr(workload, made));
     starts.extend(tdc(workload, made));
+    starts.extend(reserving(workload, made));
     match time_of_turns(workload) {
         time if time < 1.0 => starts.extend(static_quickswap(workload, options.objective)),
         time if have("static-quickswap") => skipped.push(format!(
@@ -287,6 +306,27 @@ fn prices(workload: &Workload, made: &Synthesis) -> Vec<f64> {
     let worths = made.policy.schedules.iter().map(|u| worth(u, &prices));
     let dearest = worths.fold(0.0, f64::max);
     prices.iter().map(|p| p / dearest).collect()
+}
+
+/// Reservations that open early and late.
+fn reserving(workload: &Workload, made: &Synthesis) -> Vec<Family> {
+    let with = |(worth, exhaust, let_in)| {
+        Family::Reserving(ReservingPolicy {
+            prices: prices(workload, made),
+            worth,
+            exhaust,
+            let_in,
+        })
+    };
+    [
+        (1.0, 4.0, 0.3),
+        (3.0, 4.0, 0.0),
+        (3.0, 4.0, 1.3),
+        (1.0, 100.0, 0.0),
+        (9.0, 8.0, 0.3),
+    ]
+    .map(with)
+    .into()
 }
 
 /// Knobs that were good where sizes are alike, and where they are not.
@@ -311,6 +351,7 @@ fn tdc(workload: &Workload, made: &Synthesis) -> Vec<Family> {
         (0.3, 0.2, 0.85, 0.04, 1.3, 0.05, TdcOrder::Worth),
         (0.55, 0.46, 0.28, 0.07, 0.3, 0.1, TdcOrder::Worth),
         (0.6, 0.2, 0.0, 2.4, 0.5, 1.3, TdcOrder::Age),
+        (1.0, 0.0, 0.0, 2.4, 0.5, 1.0, TdcOrder::Age),
     ]
     .map(with)
     .into()

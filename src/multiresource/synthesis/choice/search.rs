@@ -20,10 +20,10 @@ const VAGUE: f64 = 0.03;
 
 /// What costs so many times as much as the best of a round does not run in the next; of rounds after the
 /// last of these the last holds.
-const SLACK: [f64; 4] = [4.0, 2.5, 1.8, 1.4];
+const SLACK: [f64; 5] = [4.0, 2.5, 1.8, 1.4, 1.25];
 
 /// No more than so many run in a round.
-const FIELD: [usize; 4] = [64, 24, 12, 8];
+const FIELD: [usize; 6] = [64, 16, 10, 7, 5, 4];
 
 /// A relative gain of all steps along one knob that is worth another round over the knobs.
 const WORTHWHILE: f64 = 0.002;
@@ -42,6 +42,8 @@ const STARTING: f64 = 0.6;
 pub(super) struct Trial {
     pub policy: Family,
     run: Run,
+    /// Its events.
+    length: u64,
     cost: f64,
 }
 
@@ -75,7 +77,9 @@ pub(super) fn tune(
         search.end = search.course.spent + (part * left as f64) as u64;
         let near = |t: &Trial| t.cost <= NEAR * best && t.cost.is_finite();
         let axes = |t: &Trial| policy::axes(&t.policy, knobs) > 0;
-        let turned = field.iter().position(|t| axes(t) && near(t) && !search.walked(t));
+        let turned = field
+            .iter()
+            .position(|t| axes(t) && near(t) && !search.walked(t));
         let Some(n) = turned else { break };
         let start = field[n].clone();
         progress(search.stage(format!("tuning {}", start.policy.name())));
@@ -113,52 +117,61 @@ impl KnobSearch<'_, '_> {
     /// Whether knobs of this family were turned.
     fn walked(&self, trial: &Trial) -> bool {
         let name = trial.policy.name();
-        self.seen.iter().any(|(p, turned)| *turned && p.name() == name)
+        self.seen
+            .iter()
+            .any(|(p, turned)| *turned && p.name() == name)
     }
 
     fn trial(&mut self, policy: Family, length: u64) -> Result<Trial, Failure> {
         let contender = policy.clone().into();
         let run = self.course.short_run(&contender, length)?;
         let cost = self.course.rough_cost(&run);
-        Ok(Trial { policy, run, cost })
+        Ok(Trial {
+            policy,
+            run,
+            length,
+            cost,
+        })
     }
 
-    /// Successive halving: all run, the best of them longer, until the best has a mean to tune by. The
-    /// best first.
+    /// Successive halving: all run, the best of them longer, until the best has a mean to tune by. What
+    /// fell out comes back where those that were better turn out to be worse in longer runs. The best first.
     fn race(
         &mut self,
         starts: Vec<Family>,
         progress: &mut impl FnMut(Stage),
     ) -> Result<Vec<Trial>, Failure> {
         self.length = (self.course.budget / PARTS).max(SHORTEST);
-        let mut out: Vec<Trial> = Vec::new();
         let mut field = Vec::new();
         for start in starts {
             progress(self.stage(format!("trying {}", start.name())));
             self.seen.push((start.clone(), false));
             field.push(self.trial(start, self.length)?);
         }
-        for round in 0.. {
+        let mut round = 0;
+        loop {
             field.sort_by(|a: &Trial, b| a.cost.total_cmp(&b.cost));
-            let (slack, most) = (last(&SLACK, round), last(&FIELD, round));
-            let best = field[0].cost;
-            let kept = field.iter().take(most).filter(|t| t.cost <= slack * best);
-            let kept = kept.count().max(1);
-            out.extend(field.drain(kept..));
-            let longer = 2 * self.length;
-            if self.tells(&field[0]) || !self.affords(kept as u64 * longer) {
-                break;
+            let most = last(&SLACK, round) * field[0].cost;
+            let ahead = field.iter_mut().take(last(&FIELD, round));
+            let mut shorter: Vec<&mut Trial> = ahead
+                .filter(|t| t.cost <= most && t.length < self.length)
+                .collect();
+            if shorter.is_empty() {
+                let longer = 2 * self.length;
+                if self.tells(&field[0]) || !self.affords(longer) {
+                    return Ok(field);
+                }
+                (self.length, round) = (longer, round + 1);
+                continue;
             }
-            self.length = longer;
-            for trial in &mut field {
+            if !self.affords(shorter.len() as u64 * self.length) {
+                return Ok(field);
+            }
+            for trial in &mut shorter {
                 progress(self.stage(format!("trying {}", trial.policy.name())));
-                *trial = self.trial(trial.policy.clone(), longer)?;
+                **trial = self.trial(trial.policy.clone(), self.length)?;
             }
         }
-        // Shorter runs than the others': what they say of a policy is behind.
-        out.sort_by(|a, b| a.cost.total_cmp(&b.cost));
-        field.extend(out);
-        Ok(field)
     }
 
     /// Whether a run says enough to turn knobs by.
@@ -168,8 +181,7 @@ impl KnobSearch<'_, '_> {
             Health::Unsettled => false,
             Health::Settled => {
                 let value = self.course.value(&trial.run);
-                value.is_some_and(|v| v.relative() < VAGUE)
-                    && self.course.all_done(&trial.run)
+                value.is_some_and(|v| v.relative() < VAGUE) && self.course.all_done(&trial.run)
             }
         }
     }

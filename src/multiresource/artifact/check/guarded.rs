@@ -1,0 +1,52 @@
+//! A rule under guard: what takes over is stable, and the numbers leave it room.
+
+use super::{OneServer, Round, shape};
+use crate::artifact::{Findings, Grounds};
+use crate::multiresource::artifact::{Backfill, Family, GuardedPolicy, Preemption};
+
+const PATH: &str = "policy.guard";
+
+pub(super) fn check(server: &OneServer<'_>, policy: &GuardedPolicy, findings: &mut Findings) {
+    let GuardedPolicy {
+        rule,
+        guard,
+        from,
+        until,
+    } = policy;
+    if matches!(**rule, Family::Guarded(_) | Family::Msr(_)) {
+        let message = format!(
+            "`{}`, expected a rule without clocks of its own",
+            rule.name()
+        );
+        findings.add("policy.rule", message);
+    }
+    if *until == 0 || until >= from {
+        let message = format!("{until}, expected at least 1 and less than `from`, {from}");
+        findings.add("policy.until", message);
+    }
+    shape::guard(PATH, guard, server.workload, findings);
+    if guard.preemption != Preemption::None || guard.backfill != Backfill::None {
+        let message = "expected no preemption and no backfilling, with which nothing is proved";
+        findings.add(PATH, message);
+    }
+    if !findings.is_clear(PATH) {
+        return;
+    }
+    let Some(round) = Round::of(server.workload, guard) else {
+        return findings.add(PATH, "too large to be derived again");
+    };
+    let types = server.workload.types().iter();
+    for (kind, load) in types.zip(round.loads(server.workload)) {
+        // A load that is not a number is not stable either.
+        let stable = load < 1.0;
+        if !stable {
+            let name = kind.name();
+            let message =
+                format!("the guard is unstable: type `{name}` has load {load}, expected < 1");
+            findings.add(format!("{PATH}.switching_rate"), message);
+        }
+    }
+    if findings.is_clear("policy") {
+        findings.stands(PATH, Grounds::Derived("the loads ρ_i of its round"));
+    }
+}

@@ -1,0 +1,217 @@
+use super::drain::Drains;
+use super::first_fit::start_all_that_fit;
+use super::room::{Packed, Room};
+use super::{Event, FamilyRule, KnobRange, Policy, System, along};
+use crate::multiresource::artifact::ReservingPolicy;
+use crate::multiresource::schedule::Packing;
+use crate::multiresource::workload::Workload;
+
+/// The least price of a job, in dominant shares.
+const LEAST_PRICE: f64 = 0.3;
+
+/// First-Fit with one reservation at a time, without preemption: for a type of which the waiting work
+/// is worth c times what is wasted until a job of it fits, `p_i E[S_i] q_i ≥ c W_i`, with
+/// `W_i = Σ_k p_k x_k (D_i − E[S_k] (1 − e^{−D_i/E[S_k]}))` over the jobs that leave, but for those that may be let
+/// in, and the room that is free. Of several the one of which most work waits. Drains waste ρ/c of the time at most, and
+/// so from c = ρ/(1 − ρ) on they cannot be what makes queues grow. Until its job starts, others start, in order of arrival, that fit beside it and the longest
+/// running jobs that can stay, or are no longer than κ times what is left of the drain, those no longer than they themselves as good as gone.
+/// Then jobs of that type take the places of those that end, as the drain is paid for: until none waits, or there is
+/// a reservation for a type of which h times as much work waits.
+///
+/// EASY backfilling that knows types instead of sizes, and weighs whether to reserve. O(K) a decision
+/// without a reservation, O(K² R) with. Ours; it has no proof of stability.
+#[derive(Clone, Debug)]
+pub struct Reserving {
+    worth: f64,
+    exhaust: f64,
+    let_in: f64,
+    prices: Vec<f64>,
+    drains: Drains,
+    /// The types, those of long jobs first.
+    longest: Vec<usize>,
+    packed: Packed,
+    empty: Vec<u64>,
+    /// The type that there is a reservation for.
+    reserved: Option<usize>,
+    /// The type of the last one, as long as others of it take the place of those that end.
+    turn: Option<usize>,
+    /// The running jobs that stay, and the room that they and the reserved job use.
+    kept: Vec<u32>,
+    used: Vec<u64>,
+}
+
+impl Reserving {
+    /// The rule of a policy for this workload.
+    pub fn new(policy: &ReservingPolicy, workload: &Workload) -> Self {
+        let packing = Packing::new(workload);
+        let packed = Room::new(&packing).packed();
+        let drains = Drains::new(workload);
+        let mut longest: Vec<usize> = (0..packing.types()).collect();
+        longest.sort_by(|a, b| drains.means[*b].total_cmp(&drains.means[*a]));
+        let empty: Vec<u64> = packed.nothing_of(packing.capacity());
+        let shares = workload.dominant_shares();
+        let prices = policy.prices.iter().zip(&shares);
+        Reserving {
+            worth: policy.worth,
+            exhaust: policy.exhaust,
+            let_in: policy.let_in,
+            prices: prices
+                .map(|(p, share)| p.max(LEAST_PRICE * share))
+                .collect(),
+            kept: vec![0; packing.types()],
+            used: empty.clone(),
+            longest,
+            packed,
+            empty,
+            drains,
+            reserved: None,
+            turn: None,
+        }
+    }
+
+    /// The longest running jobs, as long as one of type i fits beside them.
+    fn keep_beside(&mut self, i: usize, system: &System) {
+        self.used.copy_from_slice(&self.empty);
+        self.packed.take(&mut self.used, i, 1);
+        for &k in &self.longest {
+            let running = u64::from(system.running(k));
+            let count = self.packed.most(&self.used, k, running);
+            self.packed.take(&mut self.used, k, count);
+            self.kept[k] = count as u32;
+        }
+    }
+
+    /// The work of type i that waits.
+    fn waits(&self, i: usize, system: &System) -> f64 {
+        self.prices[i] * self.drains.means[i] * f64::from(system.waiting(i))
+    }
+
+    /// What is wasted until one more job of type i fits, if those that would be let in keep their room in use.
+    fn wasted(&mut self, i: usize, system: &System) -> f64 {
+        self.keep_beside(i, system);
+        let drain = self.drains.wait(i, &self.kept, 0.0, system);
+        let mut in_use = 0.0;
+        let mut wasted = 0.0;
+        for (k, price) in self.prices.iter().enumerate() {
+            let running = f64::from(system.running(k));
+            let leave = running - f64::from(self.kept[k]);
+            in_use += price * running;
+            if self.drains.means[k] > self.let_in * drain {
+                wasted += price * leave * (drain - self.drains.works(k, drain));
+            }
+        }
+        wasted + (1.0 - in_use).max(0.0) * drain
+    }
+
+    /// Opens a reservation, if one is worth it: of those where most work waits.
+    fn reserve(&mut self, system: &System) {
+        let mut most = self
+            .turn
+            .map_or(0.0, |turn| self.exhaust * self.waits(turn, system));
+        for i in 0..self.prices.len() {
+            if system.waiting(i) > 0 && !system.fits(i) {
+                let waits = self.waits(i, system);
+                if waits > most && waits >= self.worth * self.wasted(i, system) {
+                    most = waits;
+                    (self.reserved, self.turn) = (Some(i), None);
+                }
+            }
+        }
+    }
+
+    /// Whether a job of type i may start before the reserved one.
+    fn may_pass(&mut self, i: usize, reserved: usize, system: &System) -> bool {
+        let mean = self.drains.means[i];
+        self.packed.fits(&self.used, i, 1)
+            || mean <= self.let_in * self.drains.wait(reserved, &self.kept, mean, system)
+    }
+
+    fn start(&mut self, system: &mut System) {
+        if let Some(reserved) = self.reserved
+            && (system.waiting(reserved) == 0 || system.fits(reserved))
+        {
+            self.reserved = None;
+            if system.waiting(reserved) > 0 {
+                system.start(reserved);
+                system.count_switch();
+                self.turn = Some(reserved);
+            }
+        }
+        let Some(reserved) = self.reserved else {
+            // A server that is full has the least to lose by a drain.
+            start_all_that_fit(system);
+            return self.reserve(system);
+        };
+        self.keep_beside(reserved, system);
+        loop {
+            let mut oldest: Option<(u64, usize)> = None;
+            for i in 0..self.prices.len() {
+                if system.waiting(i) == 0 || !system.fits(i) {
+                    continue;
+                }
+                let number = system.nth_number(i, 0).unwrap_or(u64::MAX);
+                if oldest.is_none_or(|(other, _)| number < other)
+                    && self.may_pass(i, reserved, system)
+                {
+                    oldest = Some((number, i));
+                }
+            }
+            let Some((_, i)) = oldest else { return };
+            system.start(i);
+            self.keep_beside(reserved, system);
+        }
+    }
+}
+
+impl Policy for Reserving {
+    fn react(&mut self, event: Event, system: &mut System) {
+        if let (Some(turn), Event::Completion(i)) = (self.turn, event)
+            && turn == i
+        {
+            match system.waiting(i) > 0 && system.fits(i) {
+                true => system.start(i),
+                false => self.turn = None,
+            }
+        }
+        // One more behind others of its type changes little: it is weighed at the next completion.
+        if matches!(event, Event::Arrival(i) if system.waiting(i) > 1) {
+            return;
+        }
+        self.start(system);
+    }
+}
+
+const WORTH: [f64; 13] = [
+    0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 16.0,
+];
+const EXHAUST: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 20.0, 100.0, 1e6];
+const LET_IN: [f64; 10] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0];
+
+impl FamilyRule for ReservingPolicy {
+    type Rule = Reserving;
+
+    fn rule(&self, workload: &Workload) -> Reserving {
+        Reserving::new(self, workload)
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        format!(
+            "First-Fit with a reservation, without preemption: the oldest waiting job that fits starts. Where the waiting work of a type that does not fit is worth {} times what is wasted until it does, room is kept for one job of it (worth); until that starts, others start that fit beside it, or whose mean size is at most {} times what is left of the wait (let in). Then jobs of that type take the places of those that end, until {} times as much work waits of another type with a reservation (exhaust).",
+            self.worth, self.let_in, self.exhaust
+        )
+    }
+
+    fn axes(&self, _: &KnobRange<'_>) -> usize {
+        3
+    }
+
+    fn stepped(&self, axis: usize, up: bool, _: &KnobRange<'_>) -> Option<Self> {
+        let mut stepped = self.clone();
+        match axis {
+            0 => stepped.worth = along(&WORTH, self.worth, up)?,
+            1 => stepped.exhaust = along(&EXHAUST, self.exhaust, up)?,
+            _ => stepped.let_in = along(&LET_IN, self.let_in, up)?,
+        }
+        Some(stepped)
+    }
+}

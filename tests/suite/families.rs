@@ -44,9 +44,11 @@ fn four_cpus(jobs: &str) -> (tempfile::TempDir, String) {
     (folder, name)
 }
 
-/// The rule of the one server, if it is of this family; else null.
+/// The rule of the one server, or the one that is followed under guard, if it is of this family; else null.
 fn rule<'a>(artifact: &'a Value, family: &str) -> &'a Value {
-    &artifact["policy"]["servers"][0]["rule"][family]
+    let own = &artifact["policy"]["servers"][0]["rule"];
+    let followed = own.get("guarded").map_or(own, |guarded| &guarded["rule"]);
+    &followed[family]
 }
 
 /// At load .9 First-Fit takes three times as long, and Most Servers First more; without a family all
@@ -70,12 +72,15 @@ fn the_best_family_is_chosen_and_the_others_are_kept_in_the_provenance() {
     ] {
         let other = candidates.iter().find(|c| c["name"] == name);
         let other = other.unwrap_or_else(|| panic!("{name} in {names:?}"));
-        let ratio = other["ratio"]["mean"].as_f64().unwrap();
-        assert!(ratio > 1.2, "{other}");
+        // What is far behind is not run until it settles.
+        match other["ratio"]["mean"].as_f64() {
+            Some(ratio) => assert!(ratio > 1.2, "{other}"),
+            None => assert_ne!(other["outcome"], "steady", "{other}"),
+        }
     }
     assert!(choice["events"].as_u64().unwrap() <= 40_000_000);
     assert!(told.contains("not considered: static-quickswap"), "{told}");
-    assert!(told.contains("not proved"), "{told}");
+    assert!(told.contains("stability: proved, by a guard"), "{told}");
 }
 
 /// The same seed gives the same bytes, another one other numbers.

@@ -49,7 +49,10 @@ fn every_family_runs_on_a_fleet() {
         ("quickswap", "4e6"),
     ] {
         let (file, told) = made(folder.path(), &mixed(SMALL), family, budget);
-        assert!(told.contains("by simulation of one server of each shape"));
+        assert!(
+            told.contains("by simulation of one server of each shape"),
+            "{told}"
+        );
         let valid = synth(&["check", &file]);
         assert_eq!(code(&valid), 0, "{}", stderr(&valid));
         let artifact = Checked::read(file.as_ref()).unwrap().artifact().clone();

@@ -24,13 +24,9 @@ pub struct Choice {
     /// Whether the policy taken is better than each other candidate, all at 95 % together, or
     /// differs from it by less than 1 %.
     pub decided: bool,
-    /// The policy taken first: the best, or one that is as good to .1 % and proved to be stable. The
-    /// others by the objective; those without a steady state last.
+    /// The policy taken first: the best. The others by the objective; those without a steady state last.
     pub candidates: Vec<Candidate>,
 }
-
-/// Relative difference between policies below which the one with the proof of stability is taken.
-pub const ALIKE: f64 = 1e-3;
 
 /// Relative difference between policies that is not worth longer runs.
 pub const CLOSE: f64 = 1e-2;
@@ -44,7 +40,7 @@ impl Candidate {
     /// Whether it may be better or worse than that, by more than is worth longer runs.
     pub fn is_open(&self) -> bool {
         match (self.outcome, self.ratio) {
-            (Steadiness::Unstable, _) => false,
+            (Steadiness::Unstable | Steadiness::Behind, _) => false,
             (_, None) => true,
             (_, Some(r)) => {
                 let off = (r.mean - 1.0).abs();
@@ -100,6 +96,8 @@ pub enum Steadiness {
     Steady,
     /// The runs were too short to say.
     Unsettled,
+    /// It was left out before it settled: its jobs stayed more than twice as long as the best policy's.
+    Behind,
     /// The number of jobs, or of jobs of a type, grew without end.
     Unstable,
 }

@@ -24,7 +24,7 @@ pub use crate::artifact::{
 };
 pub use balance::{Balance, BalanceRecord};
 pub use check::check_against;
-pub use choice::{ALIKE, CLOSE, Candidate, Choice, Interval, Steadiness};
+pub use choice::{CLOSE, Candidate, Choice, Interval, Steadiness};
 pub use evidence::{
     CertificateRecord, Evidence, FleetCertificateRecord, Mix, SearchNode, SearchRecord, ShapeWorth,
 };

@@ -64,6 +64,7 @@ fn compared(workload: &Workload, record: &Choice, width: usize) -> String {
             match candidate.outcome {
                 Steadiness::Steady => shown(candidate.value),
                 Steadiness::Unsettled => "unsettled".into(),
+                Steadiness::Behind => "far behind".into(),
                 Steadiness::Unstable => "unstable".into(),
             },
             shown(candidate.ratio),
@@ -159,6 +160,7 @@ fn close_to_missed(record: &Choice, chosen: &Chosen) -> String {
 fn over(candidate: &Candidate) -> Option<String> {
     match (candidate.outcome, candidate.ratio) {
         (Steadiness::Unstable, _) => Some(format!("{} is unstable", candidate.name)),
+        (Steadiness::Behind, _) => Some(format!("{} is far behind", candidate.name)),
         (_, Some(ratio)) if ratio.mean >= 1.0 => Some(format!(
             "{} takes {} times as long",
             candidate.name,

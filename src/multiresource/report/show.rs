@@ -188,6 +188,7 @@ fn compared(choice: &Choice, unit: &str, width: usize) -> String {
             match candidate.outcome {
                 Steadiness::Steady => interval(candidate.value),
                 Steadiness::Unsettled => "unsettled".into(),
+                Steadiness::Behind => "far behind".into(),
                 Steadiness::Unstable => "unstable".into(),
             },
             interval(candidate.ratio),

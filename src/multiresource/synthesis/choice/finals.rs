@@ -3,7 +3,7 @@
 
 use super::course::{Course, DONE};
 use super::{ChoiceError, Stage};
-use crate::multiresource::artifact::{ALIKE, CLOSE, Family, Steadiness};
+use crate::multiresource::artifact::{CLOSE, Family, Steadiness};
 use crate::multiresource::policy::is_proved_stable;
 use crate::multiresource::simulator::{Contender, Estimate, Health, Ranking, Run};
 
@@ -32,6 +32,8 @@ pub(super) struct Entrant {
     pub eligible: bool,
     /// Policies that were tried to find it.
     pub tried: usize,
+    /// Whether it was left out, since its jobs stayed for so much longer.
+    behind: bool,
     /// Its runs, each longer than the one before.
     runs: Vec<Run>,
     /// The run of the policy taken that its claims come from: the best of several is partly the best by
@@ -42,11 +44,12 @@ pub(super) struct Entrant {
 impl Entrant {
     pub fn new(policy: Family, tried: usize) -> Self {
         Entrant {
-            name: policy.name(),
+            name: policy.followed().name(),
             contender: policy.clone().into(),
             policy,
             eligible: true,
             tried,
+            behind: false,
             runs: Vec::new(),
             own: None,
         }
@@ -117,6 +120,7 @@ impl Entrant {
         match (course.value(run), run.health) {
             (Some(_), _) => Steadiness::Steady,
             (None, Health::Unstable) if !proved => Steadiness::Unstable,
+            (None, _) if self.behind => Steadiness::Behind,
             (None, _) => Steadiness::Unsettled,
         }
     }
@@ -164,9 +168,14 @@ fn rounds(
         }
         let over = part >= 1.0 || course.interrupted();
         let first = first(course, entrants);
-        let costs = running.iter().map(|n| entrants[*n].rough_cost(course));
+        let eligible = running.iter().filter(|n| entrants[**n].eligible);
+        let costs = eligible.map(|n| entrants[*n].rough_cost(course));
         let least = costs.fold(f64::INFINITY, f64::min);
-        running.retain(|n| Some(*n) == first || entrants[*n].rough_cost(course) <= FAR * least);
+        running.retain(|&n| {
+            let near = entrants[n].rough_cost(course) <= FAR * least;
+            entrants[n].behind = !near;
+            Some(n) == first || near
+        });
         if let Some(first) = first {
             let open = |n: usize| !is_known(course, entrants, first, n);
             running.retain(|&n| n == first || open(n));
@@ -180,8 +189,7 @@ fn rounds(
     }
 }
 
-/// Of the policies with the longest runs, the one with the least cost; of those that are as good, one
-/// of which stability is proved.
+/// Of the policies with the longest runs, the one with the least cost.
 fn first(course: &Course<'_>, entrants: &[Entrant]) -> Option<usize> {
     let rounds = entrants.iter().map(|e| e.runs.len()).max()?;
     let cost = |n: usize| entrants[n].cost(course);
@@ -189,11 +197,7 @@ fn first(course: &Course<'_>, entrants: &[Entrant]) -> Option<usize> {
         entrants[n].eligible && entrants[n].runs.len() == rounds && cost(n).is_finite()
     });
     let least = |a: &usize, b: &usize| cost(*a).total_cmp(&cost(*b));
-    let best = eligible.clone().min_by(least)?;
-    let proved = |n: &usize| is_proved_stable(&entrants[*n].policy, course.workload);
-    let as_good =
-        eligible.filter(|n| proved(n) && are_within(ALIKE, course, &entrants[best], &entrants[*n]));
-    Some(as_good.min_by(least).unwrap_or(best))
+    eligible.min_by(least)
 }
 
 /// How many times as much one has as another, where both ran as long.

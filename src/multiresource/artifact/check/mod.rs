@@ -185,7 +185,14 @@ impl OneServer<'_> {
 
     /// A path in the whole document.
     fn absolute(&self, path: &str) -> String {
-        let (h, rule) = (self.place, self.rule.name());
+        let h = self.place;
+        let of_guard = ["policy.guard", "policy.from", "policy.until", "policy.rule"];
+        let rule = match self.rule {
+            Family::Guarded(policy) if !of_guard.iter().any(|own| path.starts_with(own)) => {
+                format!("guarded.rule.{}", policy.rule.name())
+            }
+            other => other.name().to_owned(),
+        };
         let parts = [
             ("policy", format!("policy.servers[{h}].rule.{rule}")),
             ("certificate", format!("evidence.servers[{h}]")),

@@ -47,7 +47,8 @@ fn packed_sums_are_those_of_the_room() {
         let text = format!(
             "{{kind: multiresource, time_unit: s, server: {{capacity: {{a: {}, b: 7, c: {}}}}}, jobs: [
   {{name: x, demand: {{a: {scale}, b: 1, c: 0}}, arrival_rate: 1, mean_size: 1}},
-  {{name: y, demand: {{a: 0, b: 2, c: {scale}}}, arrival_rate: 1, mean_size: 1}}]}}",
+  {{name: y, demand: {{a: 0, b: 2, c: {scale}}}, arrival_rate: 1, mean_size: 1}},
+  {{name: z, demand: {{a: {scale}1, b: 0, c: {scale}1}}, arrival_rate: 1, mean_size: 1}}]}}",
             5 * scale,
             3 * scale
         );

@@ -17,6 +17,9 @@ const LONGER: f64 = 8.0;
 /// What costs so many times as much as the least, roughly, is not run any longer.
 const FAR: f64 = 2.0;
 
+/// And where it had fewer events than these, that is chance.
+const TELLING: u64 = 100_000;
+
 /// The part of what is left that is kept for the claims of the first.
 const CLAIMS: f64 = 0.25;
 
@@ -172,7 +175,8 @@ fn rounds(
         let costs = eligible.map(|n| entrants[*n].rough_cost(course));
         let least = costs.fold(f64::INFINITY, f64::min);
         running.retain(|&n| {
-            let near = entrants[n].rough_cost(course) <= FAR * least;
+            // Shorter runs tell nothing of what has not settled.
+            let near = length < TELLING || entrants[n].rough_cost(course) <= FAR * least;
             entrants[n].behind = !near;
             Some(n) == first || near
         });

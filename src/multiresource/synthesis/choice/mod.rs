@@ -122,7 +122,10 @@ pub struct Stage {
 }
 
 /// Part of the budget that goes into tuning.
-const TUNING: f64 = 0.6;
+const TUNING: f64 = 0.5;
+
+/// Events that a policy needs in the last comparison at least.
+const ENOUGH: u64 = 300_000;
 
 /// Servers up to which the best threshold is computed.
 const AFFORDABLE: u32 = 128;
@@ -139,7 +142,7 @@ pub fn choose(
     made: Box<Synthesis>,
     mut progress: impl FnMut(Stage),
 ) -> Result<Chosen, ChoiceError> {
-    let (starts, skipped) = starts(workload, options, choice, &made);
+    let (starts, mut skipped) = starts(workload, options, choice, &made);
     let mut course = Course {
         workload,
         objective: options.objective,
@@ -154,6 +157,14 @@ pub fn choose(
         Families::Given(policy) => vec![Entrant::new((**policy).clone(), 1)],
         _ => tuned(&mut course, starts, &made, &mut progress)?,
     };
+    let most = (course.left() / ENOUGH).max(2) as usize;
+    let behind = entrants.split_off(most.min(entrants.len()));
+    let rivals = ["first-fit", "most-servers-first"];
+    let behind = behind.iter().filter(|e| !rivals.contains(&e.name));
+    skipped.extend(behind.map(|entrant| {
+        let name = entrant.name;
+        format!("{name}: behind in short runs, and not enough events are left for longer ones; more with --budget")
+    }));
     for rule in [
         Family::FirstFit(FirstFitPolicy {}),
         Family::MostServersFirst(MostServersFirstPolicy {}),

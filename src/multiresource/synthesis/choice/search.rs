@@ -141,7 +141,9 @@ impl KnobSearch<'_, '_> {
         starts: Vec<Family>,
         progress: &mut impl FnMut(Stage),
     ) -> Result<Vec<Trial>, Failure> {
-        self.length = (self.course.budget / PARTS).max(SHORTEST);
+        // At most half of what there is for a first look at all.
+        let most = (self.end - self.begun) / (2 * starts.len() as u64);
+        self.length = (self.course.budget / PARTS).max(SHORTEST).min(most);
         let mut field = Vec::new();
         for start in starts {
             progress(self.stage(format!("trying {}", start.name())));

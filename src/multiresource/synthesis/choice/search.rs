@@ -16,7 +16,7 @@ const SHORTEST: u64 = 100_000;
 
 /// A mean with this relative half-width or more is too vague to tune by. (The differences of policies
 /// are known several times better.)
-const VAGUE: f64 = 0.03;
+const VAGUE: f64 = 0.06;
 
 /// What costs so many times as much as the best of a round does not run in the next; of rounds after the
 /// last of these the last holds.
@@ -35,7 +35,7 @@ const SHARES: [f64; 3] = [0.5, 0.6, 1.0];
 const NEAR: f64 = 1.3;
 
 /// The part of the events for tuning that may go into finding where to begin.
-const STARTING: f64 = 0.6;
+const STARTING: f64 = 0.5;
 
 /// A policy that was tried, in its longest run.
 #[derive(Clone)]

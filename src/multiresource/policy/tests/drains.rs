@@ -44,11 +44,13 @@ fn a_drain_takes_as_long_as_the_last_of_its_jobs() {
 fn packed_sums_are_those_of_the_room() {
     for digits in [0, 15] {
         let scale = 10_u64.pow(digits);
+        // No common divisor: the units are as fine as written.
+        let odd = scale + 1;
         let text = format!(
             "{{kind: multiresource, time_unit: s, server: {{capacity: {{a: {}, b: 7, c: {}}}}}, jobs: [
   {{name: x, demand: {{a: {scale}, b: 1, c: 0}}, arrival_rate: 1, mean_size: 1}},
   {{name: y, demand: {{a: 0, b: 2, c: {scale}}}, arrival_rate: 1, mean_size: 1}},
-  {{name: z, demand: {{a: {scale}1, b: 0, c: {scale}1}}, arrival_rate: 1, mean_size: 1}}]}}",
+  {{name: z, demand: {{a: {odd}, b: 0, c: {odd}}}, arrival_rate: 1, mean_size: 1}}]}}",
             5 * scale,
             3 * scale
         );

@@ -275,6 +275,16 @@ fn a_guard_that_does_not_guard_is_refused() {
     ] {
         is_refused(&valid, &format!("{rule}/{field}"), lie, words);
     }
+    // At the guard's high rate the weights hardly count, since it nearly always drains.
+    let starving = findings(&valid, |v| {
+        let guard = v.pointer_mut(&format!("{rule}/guard")).unwrap();
+        guard["weights"] = json!([0.999, 0.001]);
+        guard["switching_rate"] = json!(1e-3);
+    });
+    assert!(
+        starving[0].contains("the guard is unstable: type `type-1`"),
+        "{starving:#?}"
+    );
 }
 
 /// What was chosen has the knobs that are recorded.

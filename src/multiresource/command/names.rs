@@ -19,7 +19,7 @@ pub enum Family {
     Tdc,
     /// The optimum of a dynamic program as a table: small systems of two types
     Optimal,
-    /// The best of msr, quickswap and adaptive-msr
+    /// The best of these but optimal, and of First-Fit, most and least servers first and EASY by mean sizes
     Auto,
 }
 

@@ -72,7 +72,7 @@ pub struct Wishes {
     pub(super) max_slowdown_ratio: Option<f64>,
 
     /// Events (arrivals, completions, clocks) that may be simulated to tune and to choose: 1e8 take
-    /// some five seconds
+    /// some five seconds, several times as long under tdc
     #[arg(long, value_name = "EVENTS", default_value = "4e8", value_parser = count)]
     budget: u64,
 

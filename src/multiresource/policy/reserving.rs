@@ -1,4 +1,4 @@
-use super::drain::Drains;
+use super::drain::{Drains, prices};
 use super::first_fit::start_all_that_fit;
 use super::room::{Packed, Room};
 use super::{Event, FamilyRule, KnobRange, Policy, System, along};
@@ -6,17 +6,17 @@ use crate::multiresource::artifact::ReservingPolicy;
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
 
-/// The least price of a job, in dominant shares.
-const LEAST_PRICE: f64 = 0.3;
-
-/// First-Fit with one reservation at a time, without preemption: for a type of which the waiting work
-/// is worth c times what is wasted until a job of it fits, `p_i E[S_i] q_i ≥ c W_i`, with
-/// `W_i = Σ_k p_k x_k (D_i − E[S_k] (1 − e^{−D_i/E[S_k]}))` over the jobs that leave, but for those that may be let
-/// in, and the room that is free. Of several the one of which most work waits. Drains waste ρ/c of the time at most, and
-/// so from c = ρ/(1 − ρ) on they cannot be what makes queues grow. Until its job starts, others start, in order of arrival, that fit beside it and the longest
-/// running jobs that can stay, or are no longer than κ times what is left of the drain, those no longer than they themselves as good as gone.
-/// Then jobs of that type take the places of those that end, as the drain is paid for: until none waits, or there is
-/// a reservation for a type of which h times as much work waits.
+/// First-Fit with one reservation at a time, without preemption.
+///
+/// Of the types that do not fit, those may have a reservation whose waiting work is worth c times what
+/// would be wasted until a job of theirs fits: `p_i E[S_i] q_i ≥ c W_i`. The drain takes D_i, and
+/// `W_i = Σ_k p_k x_k (D_i − E[S_k] (1 − e^{−D_i/E[S_k]}))` over the x_k jobs that leave, but for types that
+/// are let in meanwhile, and D_i times the price of the free room. Of several the one with most waiting work has it.
+///
+/// Until its job starts, others start in order of arrival that fit beside it and the longest running
+/// jobs that can stay; or that are no longer than κ times what would be left of the drain if all running jobs no longer
+/// than they had left. Then jobs of its type take the places of those that end, as the drain is paid for:
+/// until none waits, or there is a reservation for a type of which h times as much work waits.
 ///
 /// EASY backfilling that knows types instead of sizes, and weighs whether to reserve. O(K) a decision
 /// without a reservation, O(K² R) with. Ours; it has no proof of stability.
@@ -27,8 +27,6 @@ pub struct Reserving {
     let_in: f64,
     prices: Vec<f64>,
     drains: Drains,
-    /// The types, those of long jobs first.
-    longest: Vec<usize>,
     packed: Packed,
     empty: Vec<u64>,
     /// The type that there is a reservation for.
@@ -45,25 +43,17 @@ impl Reserving {
     pub fn new(policy: &ReservingPolicy, workload: &Workload) -> Self {
         let packing = Packing::new(workload);
         let packed = Room::new(&packing).packed();
-        let drains = Drains::new(workload);
-        let mut longest: Vec<usize> = (0..packing.types()).collect();
-        longest.sort_by(|a, b| drains.means[*b].total_cmp(&drains.means[*a]));
         let empty: Vec<u64> = packed.nothing_of(packing.capacity());
-        let shares = workload.dominant_shares();
-        let prices = policy.prices.iter().zip(&shares);
         Reserving {
             worth: policy.worth,
             exhaust: policy.exhaust,
             let_in: policy.let_in,
-            prices: prices
-                .map(|(p, share)| p.max(LEAST_PRICE * share))
-                .collect(),
+            prices: prices(&policy.prices, workload),
             kept: vec![0; packing.types()],
             used: empty.clone(),
-            longest,
             packed,
             empty,
-            drains,
+            drains: Drains::new(workload),
             reserved: None,
             turn: None,
         }
@@ -73,7 +63,7 @@ impl Reserving {
     fn keep_beside(&mut self, i: usize, system: &System) {
         self.used.copy_from_slice(&self.empty);
         self.packed.take(&mut self.used, i, 1);
-        for &k in &self.longest {
+        for &k in &self.drains.longest {
             let running = u64::from(system.running(k));
             let count = self.packed.most(&self.used, k, running);
             self.packed.take(&mut self.used, k, count);

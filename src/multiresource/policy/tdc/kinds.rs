@@ -1,13 +1,10 @@
 //! What is the same at all times.
 
 use crate::multiresource::artifact::{TdcOrder, TdcPolicy};
+use crate::multiresource::policy::drain::{Drains, prices};
 use crate::multiresource::policy::room::{Packed, Room, Words};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
-
-/// The least price of a job, in dominant shares: one that the program gives away takes room all the
-/// same.
-const LEAST_PRICE: f64 = 0.3;
 
 /// The types, and the arithmetic of their demands.
 #[derive(Clone, Debug)]
@@ -45,22 +42,20 @@ impl<U: Words> Kinds<U> {
         let packing = Packing::new(workload);
         let packed = Room::new(&packing).packed();
         let knobs = policy.knobs;
-        let shares = workload.dominant_shares();
         let all = workload.types();
-        let price = |i: usize| policy.prices[i].max(LEAST_PRICE * shares[i]);
-        let area = |i: usize| price(i) * all[i].mean_size();
+        let prices = prices(&policy.prices, workload);
+        let area = |i: usize| prices[i] * all[i].mean_size();
         let logs: f64 = (0..all.len()).map(|i| area(i).ln()).sum();
         let middle = (logs / all.len() as f64).exp();
         let types = (0..all.len()).map(|i| Kind {
-            price: price(i),
+            price: prices[i],
             favour: (area(i) / middle).powf(-knobs.favour),
             mean: all[i].mean_size(),
             alone: packing.most(i, packing.capacity()),
             open: packed.nothing_of(&left_for_shorter(workload, &packing, i, knobs.reserve)),
         });
         let types: Vec<Kind<U>> = types.collect();
-        let mut longest: Vec<usize> = (0..types.len()).collect();
-        longest.sort_by(|a, b| types[*b].mean.total_cmp(&types[*a].mean));
+        let longest = Drains::new(workload).longest;
         let longer = |own: &Kind<U>| longest.partition_point(|k| types[*k].mean >= own.mean);
         let schedule = |u: &Vec<u32>| {
             let slots = u.iter().copied().enumerate();

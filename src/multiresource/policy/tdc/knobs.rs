@@ -1,7 +1,7 @@
 //! The knobs of TDC, and what is said of it.
 
 use super::Tdc;
-use crate::multiresource::artifact::{TdcOrder, TdcPolicy};
+use crate::multiresource::artifact::{TdcKnobs, TdcOrder, TdcPolicy};
 use crate::multiresource::policy::{FamilyRule, KnobRange, along};
 use crate::multiresource::workload::Workload;
 
@@ -22,7 +22,23 @@ impl FamilyRule for TdcPolicy {
     }
 
     fn words(&self, _: &Workload) -> String {
-        "TDC".into()
+        let TdcKnobs {
+            exponent,
+            favour,
+            reserve,
+            margin,
+            let_in,
+            patience,
+            order,
+        } = self.knobs;
+        let first = match order {
+            TdcOrder::Worth => "those of the most urgent type first",
+            TdcOrder::Age => "the oldest first",
+        };
+        format!(
+            "TDC (targets, drain, commitment), without preemption: of the sets of jobs that might run it goes to the one that earns most a time, the way there included. A job in service earns its price times the {exponent}th power of the number of its type in the system (exponent), less for large and long jobs (favour {favour}). A set counts for {patience} times as long as the jobs that room is made for last (patience), and another one has to be better by {:.0} % (margin). Jobs start, {first}, if they leave room for {reserve} times what shorter ones bring while they run (reserve), or room is made for them; during a drain, if their mean size is at most {let_in} times what is left of it (let in).",
+            100.0 * margin
+        )
     }
 
     fn axes(&self, _: &KnobRange<'_>) -> usize {

@@ -11,8 +11,24 @@ use crate::multiresource::workload::Workload;
 use kinds::Kinds;
 use target::{Lead, Making, Scene, Target};
 
-/// Targets, drain, commitment (TDC), without preemption: what is worth most, with the price of getting
-/// there.
+/// Targets, drain, commitment (TDC), without preemption: of all that might run together what earns
+/// most a time, the way there included.
+///
+/// With Q_i jobs of type i in the system, one in service is worth `v_i = p_i g_i Q_i^a`, where
+/// `g_i = (p_i E[S_i] / their geometric mean)^−β`.
+/// - *Commitment.* A job starts of itself only if it, and the jobs in service that are as long or longer by their types'
+///   means, leave room for what shorter types bring while it runs:
+///   `ζ Σ_k (1 − E[S_k]/E[S_i]) λ_k E[S_k] d_k` over these, of each resource.
+/// - *Targets.* What runs, filled with waiting jobs; for each waiting type, which then leads, three sets of jobs
+///   with more of it (`Making`); and the schedules of the program, led by what they lack most. Each is filled with
+///   running jobs, the longest first, then with waiting ones that may start of themselves.
+/// - *Drain.* If room for one more of the lead takes D, a target u earns what runs on and what leaves works
+///   meanwhile, and then `Σ v_i u_i` for `F = η Q_j E[S_j] / u_j`: all that over D + F. The last choice counts 1 + δ
+///   times. During the drain other jobs start that are no longer than κ times what would be left of it if
+///   all running jobs no longer than they had left.
+///
+/// All is weighed at each completion, and where a type comes to wait: O((K + N) K) with N schedules. Ours;
+/// it has no proof of stability.
 #[derive(Clone, Debug)]
 pub struct Tdc(Width);
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::multiresource::artifact::{
-    Backfill, EmptySlots, Family, FirstFitPolicy, GuardedPolicy, MsrPolicy, Preemption,
-    ReservingPolicy, Route, TdcKnobs, TdcOrder, TdcPolicy,
+    Family, FirstFitPolicy, GuardedPolicy, MsrPolicy, Preemption, ReservingPolicy, Route, TdcKnobs,
+    TdcOrder, TdcPolicy, section_seven,
 };
 use crate::multiresource::policy::drain::Drains;
 use crate::multiresource::policy::room::Room;
@@ -148,15 +148,8 @@ fn what_is_worth_more_than_what_runs_is_drained_for() {
 fn a_guard_takes_over_and_lets_go() {
     let workload = one_or_all();
     let guard = MsrPolicy {
-        preemption: Preemption::None,
-        setup_rate: None,
         schedules: vec![vec![0, 1], vec![10, 0]],
-        weights: vec![0.5, 0.5],
-        order: vec![0, 1],
-        switching_rate: 0.1,
-        route: Route::ALL[0],
-        backfill: Backfill::None,
-        empty_slots: EmptySlots::Phantom,
+        ..section_seven(Preemption::None, Route::ALL[0], 0.1)
     };
     let policy = GuardedPolicy {
         rule: Box::new(Family::FirstFit(FirstFitPolicy {})),

@@ -1,6 +1,7 @@
 //! What a run must not say: means where there are none, or where it is too short for them.
 
 use super::*;
+use crate::multiresource::artifact::{GuardedPolicy, LeastServersFirstPolicy, MsrPolicy};
 
 fn workload(servers: u32, unit: &str, jobs: &[&str]) -> Workload {
     let mut text = format!(
@@ -118,4 +119,39 @@ fn percentiles_do_not_depend_on_the_time_unit() {
             assert!((found / exact - 1.0).abs() < 0.03, "{found} {exact}");
         }
     }
+}
+
+/// Least Servers First lets jobs that need the whole server starve. Under guard it is stable, whatever it
+/// does: the guard takes over again and again, and not all of the time.
+#[test]
+fn a_rule_that_is_unstable_is_stable_under_guard() {
+    let workload = workload(
+        10,
+        "s",
+        &[
+            "name: light, demand: {cpu: 1}, arrival_rate: 5, mean_size: 1",
+            "name: heavy, demand: {cpu: 10}, arrival_rate: .3, mean_size: 1",
+        ],
+    );
+    let rule = Family::LeastServersFirst(LeastServersFirstPolicy {});
+    let settings = events(4_000_000);
+    let alone = Contender::from(rule.clone());
+    let run = alone.simulate(&workload, &settings, quiet).unwrap();
+    assert_eq!(run.health, Health::Unstable);
+    let guarded = Family::Guarded(GuardedPolicy {
+        rule: Box::new(rule),
+        guard: MsrPolicy {
+            schedules: vec![vec![0, 1], vec![10, 0]],
+            weights: vec![0.4, 0.6],
+            ..section_seven(Preemption::None, Route::ALL[0], 0.05)
+        },
+        from: 40,
+        until: 20,
+    });
+    let guarded = Contender::from(guarded);
+    let run = guarded.simulate(&workload, &settings, quiet).unwrap();
+    assert_eq!(run.health, Health::Settled, "{:?}", run.unsettled);
+    assert!(run.own.counters.guards > 100, "{:?}", run.own.counters);
+    let part = run.own.guarded;
+    assert!(part > 0.0 && part < 1.0, "{part}");
 }

@@ -1,12 +1,13 @@
-//! The choice among families, by simulation: the knobs of each are tuned, then the best of each are
-//! compared on arrivals and sizes that none was tuned on, together with the rules in common use. What is
-//! claimed of the first comes from one more run, on arrivals and sizes that decided nothing; where it is too
-//! short, nothing is claimed.
+//! The choice among families, by simulation: several policies of each race, the knobs of the best are
+//! turned, then the best of each family are compared on arrivals and sizes that none was tuned on. What is
+//! claimed of the first comes from one more run, under guard where nothing is proved of its stability, on
+//! arrivals and sizes that decided nothing; where it is too short, nothing is claimed.
 //!
 //! # Method
 //! All runs of one stage have the same seed and length, so that policies face the same arrivals and
-//! sizes and their ratio is known better than their means ([`crate::multiresource::simulator::paired_ratio`]). Knobs
-//! are tuned one at a time over grids, in steps up or down as long as the objective falls; a step
+//! sizes and their ratio is known better than their means ([`crate::multiresource::simulator::paired_ratio`]). Runs
+//! of the race grow until the best has a mean to tune by; what costs clearly more than the best falls out, and comes back
+//! where longer runs make the best worse. Knobs are tuned one at a time over grids, in steps up or down as long as the objective falls; a step
 //! that is surely worse after a quarter of a run is not run to its end. The final comparison has fresh
 //! seeds: the best of many is partly the best by chance, which must not enter the claims. Those that
 //! are surely slower than the first after a short run (95 % together, Bonferroni) are left out; the
@@ -159,16 +160,18 @@ pub fn choose(
     };
     let most = (course.left() / ENOUGH).max(2) as usize;
     let behind = entrants.split_off(most.min(entrants.len()));
-    let rivals = ["first-fit", "most-servers-first"];
-    let behind = behind.iter().filter(|e| !rivals.contains(&e.name));
+    let rivals = [
+        Family::FirstFit(FirstFitPolicy {}),
+        Family::MostServersFirst(MostServersFirstPolicy {}),
+    ];
+    let behind = behind
+        .iter()
+        .filter(|e| rivals.iter().all(|r| r.name() != e.name));
     skipped.extend(behind.map(|entrant| {
         let name = entrant.name;
         format!("{name}: behind in short runs, and not enough events are left for longer ones; more with --budget")
     }));
-    for rule in [
-        Family::FirstFit(FirstFitPolicy {}),
-        Family::MostServersFirst(MostServersFirstPolicy {}),
-    ] {
+    for rule in rivals {
         if entrants.iter().all(|e| e.name != rule.name()) {
             entrants.push(Entrant::rival(rule));
         }

@@ -69,6 +69,7 @@ pub(super) fn tune(
         share,
         length: 0,
         seen: Vec::new(),
+        turned: Vec::new(),
     };
     let mut field = search.race(starts, &mut progress)?;
     let best = field[0].cost;
@@ -77,10 +78,9 @@ pub(super) fn tune(
         search.end = search.course.spent + (part * left as f64) as u64;
         let near = |t: &Trial| t.cost <= NEAR * best && t.cost.is_finite();
         let axes = |t: &Trial| policy::axes(&t.policy, knobs) > 0;
-        let turned = field
-            .iter()
-            .position(|t| axes(t) && near(t) && !search.walked(t));
-        let Some(n) = turned else { break };
+        let is_new = |t: &Trial| !search.turned.contains(&t.policy.name());
+        let next = field.iter().position(|t| axes(t) && near(t) && is_new(t));
+        let Some(n) = next else { break };
         let start = field[n].clone();
         progress(search.stage(format!("tuning {}", start.policy.name())));
         field[n] = search.walk(start, knobs)?;
@@ -97,8 +97,10 @@ struct KnobSearch<'a, 'w> {
     share: u64,
     /// Events of a run.
     length: u64,
-    /// What was tried, and whether by turning knobs.
-    seen: Vec<(Family, bool)>,
+    /// What was tried.
+    seen: Vec<Family>,
+    /// The families of which knobs were turned.
+    turned: Vec<&'static str>,
 }
 
 impl KnobSearch<'_, '_> {
@@ -112,14 +114,6 @@ impl KnobSearch<'_, '_> {
 
     fn affords(&self, events: u64) -> bool {
         self.course.spent + events <= self.end && !self.course.interrupted()
-    }
-
-    /// Whether knobs of this family were turned.
-    fn walked(&self, trial: &Trial) -> bool {
-        let name = trial.policy.name();
-        self.seen
-            .iter()
-            .any(|(p, turned)| *turned && p.name() == name)
     }
 
     fn trial(&mut self, policy: Family, length: u64) -> Result<Trial, Failure> {
@@ -146,8 +140,11 @@ impl KnobSearch<'_, '_> {
         self.length = (self.course.budget / PARTS).max(SHORTEST).min(most);
         let mut field = Vec::new();
         for start in starts {
+            if self.seen.contains(&start) {
+                continue;
+            }
             progress(self.stage(format!("trying {}", start.name())));
-            self.seen.push((start.clone(), false));
+            self.seen.push(start.clone());
             field.push(self.trial(start, self.length)?);
         }
         let mut round = 0;
@@ -191,7 +188,7 @@ impl KnobSearch<'_, '_> {
     /// Turns one knob after the other, as long as it helps.
     fn walk(&mut self, start: Trial, knobs: &KnobRange<'_>) -> Result<Trial, Failure> {
         let mut best = start;
-        self.seen.push((best.policy.clone(), true));
+        self.turned.push(best.policy.name());
         let mut first = self.trial(best.policy.clone(), self.length / FIRST)?.run;
         let (mut axis, mut idle) = (0, 0);
         let axes = policy::axes(&best.policy, knobs);
@@ -222,11 +219,10 @@ impl KnobSearch<'_, '_> {
         best: &mut Trial,
     ) -> Result<(), Failure> {
         while let Some(policy) = policy::stepped(&best.policy, axis, up, knobs) {
-            let seen = self.seen.iter().any(|(other, _)| *other == policy);
-            if seen || !self.affords(self.length) {
+            if self.seen.contains(&policy) || !self.affords(self.length) {
                 break;
             }
-            self.seen.push((policy.clone(), true));
+            self.seen.push(policy.clone());
             let short = self.trial(policy.clone(), self.length / FIRST)?.run;
             if self.course.surely_worse(&short, first) {
                 break;
@@ -247,11 +243,8 @@ impl KnobSearch<'_, '_> {
             if each.iter().any(|tuned| tuned.policy.name() == name) {
                 continue;
             }
-            let own = self.seen.iter().filter(|(p, _)| p.name() == name);
-            let mut own: Vec<&Family> = own.map(|(p, _)| p).collect();
-            own.dedup();
             each.push(Tuned {
-                tried: own.len(),
+                tried: self.seen.iter().filter(|p| p.name() == name).count(),
                 policy: trial.policy,
             });
         }

@@ -4,8 +4,13 @@
 //! who ends next. Policies are synthesized before the clock starts.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
+#[allow(dead_code, reason = "what another benchmark needs of it")]
+mod instances;
+
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use synth::multiresource::artifact::{Backfill, EmptySlots, Preemption};
+use synth::multiresource::artifact::{
+    AdaptiveMsrPolicy, Backfill, EmptySlots, Family, Preemption, Switching,
+};
 use synth::multiresource::simulator::{Contender, Settings};
 use synth::multiresource::synthesis::{Options, Outcome, synthesize};
 use synth::multiresource::workload::Workload;
@@ -39,6 +44,35 @@ fn msr(workload: &Workload, options: Options) -> Contender {
         Outcome::Policy(made) => made.server().policy.rule.clone().into(),
         _ => panic!("no policy"),
     }
+}
+
+/// Adaptive MSR on the schedules of the program, of which the dearest is worth 1 by the prices of its proof.
+fn adaptive_msr(workload: &Workload) -> Contender {
+    let Outcome::Policy(made) = synthesize(workload, &Options::new(Preemption::None)).unwrap()
+    else {
+        panic!("no policy");
+    };
+    let prices = made.solution.certificate.prices.iter();
+    let prices = prices.zip(workload.types());
+    let prices: Vec<f64> = prices.map(|(y, t)| y / t.offered_load()).collect();
+    let worth = |u: &Vec<u32>| -> f64 {
+        let jobs = u.iter().zip(&prices);
+        jobs.map(|(count, price)| f64::from(*count) * price).sum()
+    };
+    let dearest = made.policy.schedules.iter().map(worth).fold(0.0, f64::max);
+    let policy = AdaptiveMsrPolicy {
+        schedules: made.policy.schedules.clone(),
+        prices: prices.iter().map(|p| p / dearest).collect(),
+        switching: Switching {
+            waste: 0.5,
+            margin: 0.0,
+            floor: 2.0,
+            patience: 2.0,
+            drain: 0.0,
+            let_in: 0.0,
+        },
+    };
+    Family::AdaptiveMsr(policy).into()
 }
 
 fn analysed(preemption: Preemption) -> Options {
@@ -118,6 +152,14 @@ fn simulations(c: &mut Criterion) {
     );
     let cell_b = model("borg_cell_b").scaled(0.8).unwrap();
     bench(c, "first-fit/borg_cell_b", &rule("first-fit"), &cell_b);
+    let hundred = instances::document("large", 100, 1);
+    let hundred = Workload::parse(&hundred, "hundred").unwrap().workload;
+    for (name, contender) in [
+        ("first-fit", rule("first-fit")),
+        ("adaptive-msr", adaptive_msr(&hundred)),
+    ] {
+        bench(c, &format!("{name}/100_types"), &contender, &hundred);
+    }
     let lognormal = lognormal().scaled(0.8).unwrap();
     bench(
         c,

@@ -203,6 +203,8 @@ fn adaptive_with(wide: u32) -> (Workload, Artifact) {
             margin: 0.0,
             floor: 8.0,
             patience: 0.5,
+            drain: 0.0,
+            let_in: 0.0,
         },
     });
     let claim = |quantity, job_type, value| Claim {

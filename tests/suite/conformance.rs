@@ -221,6 +221,11 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         from: 12,
         until: 6,
     };
+    let adaptive_msr = chosen(&lighter, Families::Only(&["adaptive-msr"]));
+    let mut draining = adaptive_msr.policy.servers[0].rule.followed().clone();
+    if let Family::AdaptiveMsr(policy) = &mut draining {
+        (policy.switching.drain, policy.switching.let_in) = (1.0, 0.8);
+    }
     all.extend([
         ("static-quickswap", chosen(&lighter, turns(false))),
         ("static-quickswap-overlap", chosen(&lighter, turns(true))),
@@ -228,10 +233,8 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
             "adaptive-quickswap",
             chosen(&lighter, Families::Given(Box::new(adaptive))),
         ),
-        (
-            "adaptive-msr",
-            chosen(&lighter, Families::Only(&["adaptive-msr"])),
-        ),
+        ("adaptive-msr", adaptive_msr),
+        ("adaptive-msr-draining", chosen(&lighter, given(draining))),
         ("optimal", chosen(&small, Families::Given(Box::new(table)))),
         ("tdc", chosen(&lighter, Families::Only(&["tdc"]))),
         (

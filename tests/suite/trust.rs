@@ -301,6 +301,15 @@ fn changed_knobs_are_refused() {
     ] {
         is_refused(&valid, &format!("{switching}/{knob}"), json!(lie), knobs);
     }
+    let valid = vector("adaptive-msr-draining");
+    let switching = "/policy/servers/0/rule/adaptive-msr/switching";
+    for (knob, lie) in [("drain", 0.0), ("let_in", 0.3)] {
+        is_refused(&valid, &format!("{switching}/{knob}"), json!(lie), knobs);
+    }
+    for knob in ["drain", "let_in"] {
+        let range = format!("switching.{knob}: -1, expected");
+        is_refused(&valid, &format!("{switching}/{knob}"), json!(-1), &range);
+    }
     let valid = vector("static-quickswap");
     let rule = "/policy/servers/0/rule/static-quickswap";
     is_refused(&valid, &format!("{rule}/overlap"), json!(true), knobs);

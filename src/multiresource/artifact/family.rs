@@ -240,6 +240,20 @@ pub struct Switching {
     /// the schedule's jobs, and without end none; best about 1 at low load and less than a third near
     /// 1, and 0 where jobs that hold a whole server wait for many small ones.
     pub patience: f64,
+    /// Another schedule weighs less by the factor F/(F + this times D), if room for what it lacks most takes D and
+    /// its jobs last for F: ≥ 0. At 0, as where it is not given, a schedule weighs all it has once one of its jobs
+    /// can start, and nothing before.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub drain: f64,
+    /// κ: while a job of the schedule waits for room, those start whose mean size is at most this part of what
+    /// is left of that wait, and those that fit beside the whole schedule: ≥ 0. At 0, as where it is not
+    /// given, neither do.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub let_in: f64,
+}
+
+fn is_off(knob: &f64) -> bool {
+    *knob == 0.0
 }
 
 impl Switching {
@@ -249,8 +263,17 @@ impl Switching {
             margin,
             floor,
             patience,
+            drain,
+            let_in,
         } = self;
-        format!("waste {waste}, margin {margin}, floor {floor}, patience {patience}")
+        let mut told =
+            format!("waste {waste}, margin {margin}, floor {floor}, patience {patience}");
+        for (name, value) in [("drain", drain), ("let in", let_in)] {
+            if !is_off(value) {
+                told += &format!(", {name} {value}");
+            }
+        }
+        told
     }
 }
 

@@ -93,6 +93,12 @@ plain! {
         "Adaptive Quickswap, without preemption: the largest jobs first, until others wait in vain.";
 }
 
+/// Whether the jobs of some type take longer than those of another, by their means.
+pub fn has_lengths(workload: &Workload) -> bool {
+    let first = workload.types()[0].mean_size();
+    workload.types().iter().any(|t| t.mean_size() != first)
+}
+
 /// How far the knobs of policies for one workload can be turned.
 pub struct KnobRange<'a> {
     /// The workload.

@@ -55,7 +55,9 @@ pub use best_fit::BestFit;
 pub use conservative_backfill::ConservativeBackfill;
 pub use divisor_filling::DivisorFilling;
 pub use easy_backfill::EasyBackfill;
-pub use family::{FamilyRule, KnobRange, axes, is_proved_stable, online, stepped, words};
+pub use family::{
+    FamilyRule, KnobRange, axes, has_lengths, is_proved_stable, online, stepped, words,
+};
 pub use fcfs::Fcfs;
 pub use first_fit::FirstFit;
 pub use guarded::Guarded;

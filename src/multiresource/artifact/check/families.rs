@@ -201,10 +201,18 @@ fn switching(switching: Switching, findings: &mut Findings) {
         margin,
         floor,
         patience,
+        drain,
+        let_in,
     } = switching;
-    nonnegative("policy.switching.margin", margin, findings);
-    nonnegative("policy.switching.floor", floor, findings);
-    nonnegative("policy.switching.patience", patience, findings);
+    for (name, value) in [
+        ("margin", margin),
+        ("floor", floor),
+        ("patience", patience),
+        ("drain", drain),
+        ("let_in", let_in),
+    ] {
+        nonnegative(format!("policy.switching.{name}"), value, findings);
+    }
     if !(0.0..=1.0).contains(&waste) {
         findings.add(
             "policy.switching.waste",

@@ -173,13 +173,15 @@ fn working_schedules_are_left_by_what_waits() {
         margin: 0.0,
         floor: 3.0,
         patience: 0.0,
+        drain: 0.0,
+        let_in: 0.0,
     };
     let policy = AdaptiveMsrPolicy {
         schedules: vec![vec![4, 0], vec![0, 1]],
         prices: vec![0.25, 1.0],
         switching,
     };
-    let mut stage = Stage::new(&four(), AdaptiveMsr::new(&policy), false);
+    let mut stage = Stage::new(&four(), AdaptiveMsr::new(&policy, &four()), false);
     for n in 0..4 {
         assert_eq!(stage.arrive(0), format!("+0:{n}"));
     }
@@ -214,6 +216,8 @@ fn patience_lets_others_start_beside() {
             margin: 0.0,
             floor: 3.0,
             patience,
+            drain: 0.0,
+            let_in: 0.0,
         };
         let workload = servers(4, &[1, 2]);
         let policy = AdaptiveMsrPolicy {
@@ -221,7 +225,7 @@ fn patience_lets_others_start_beside() {
             prices: vec![0.25, 0.5],
             switching,
         };
-        let policy = AdaptiveMsr::new(&policy);
+        let policy = AdaptiveMsr::new(&policy, &workload);
         let mut stage = Stage::new(&workload, policy, false);
         for n in 0..3 {
             assert_eq!(stage.arrive(0), format!("+0:{n}"));
@@ -236,4 +240,82 @@ fn patience_lets_others_start_beside() {
         stage.arrive(0)
     };
     assert_eq!([at(0.0), at(1.0)], ["", "+0:9"].map(String::from));
+}
+
+/// One server of ten cores: jobs of these demands and mean sizes.
+fn lengths(jobs: [(u32, f64); 3]) -> Workload {
+    let job = |(demand, mean)| {
+        format!(
+            "{{name: t{demand}, demand: {{cpu: {demand}}}, arrival_rate: .001, mean_size: {mean}}}"
+        )
+    };
+    let jobs = jobs.map(job).join(", ");
+    let text = format!(
+        "{{kind: multiresource, time_unit: s, server: {{capacity: {{cpu: 10}}}}, jobs: [{jobs}]}}"
+    );
+    Workload::parse(&text, "lengths").unwrap().workload
+}
+
+/// A schedule of which a small job can start, and a large one has to wait for two of three others: it
+/// is gone to as soon as it is heavier, but not where drains have a price and the others are long.
+#[test]
+fn long_drains_are_not_begun() {
+    let switches = |mean: f64, drain: f64| {
+        let workload = lengths([(3, mean), (1, 1.0), (6, 1.0)]);
+        let policy = AdaptiveMsrPolicy {
+            schedules: vec![vec![3, 1, 0], vec![0, 4, 1]],
+            prices: vec![0.3, 0.1, 0.6],
+            switching: Switching {
+                waste: 0.0,
+                margin: 0.0,
+                floor: 1.0,
+                patience: 0.0,
+                drain,
+                let_in: 0.0,
+            },
+        };
+        let mut stage = Stage::new(&workload, AdaptiveMsr::new(&policy, &workload), false);
+        for (n, i) in [0, 0, 0, 1].into_iter().enumerate() {
+            assert_eq!(stage.arrive(i), format!("+{i}:{n}"));
+        }
+        assert_eq!(stage.arrive(1), "");
+        (0..20).for_each(|_| assert_eq!(stage.arrive(2), ""));
+        assert_eq!(stage.end(1), "+1:4");
+        stage.system.counters().switches
+    };
+    assert_eq!(switches(1000.0, 0.0), 1);
+    assert_eq!(switches(1000.0, 1.0), 0);
+    assert_eq!(switches(1.0, 1.0), 1, "a short drain is worth it");
+}
+
+/// While a long job ends that a large one waits for: short jobs start if they are over by then, and long
+/// ones never, for they would have to be waited for.
+#[test]
+fn short_jobs_pass_during_a_drain() {
+    for (let_in, then) in [(0.0, ""), (0.005, ""), (0.3, "+1:3")] {
+        let workload = lengths([(3, 100.0), (1, 1.0), (10, 100.0)]);
+        let policy = AdaptiveMsrPolicy {
+            schedules: vec![vec![3, 1, 0], vec![0, 0, 1]],
+            prices: vec![0.3, 0.1, 1.0],
+            switching: Switching {
+                waste: 0.5,
+                margin: 0.0,
+                floor: 3.0,
+                patience: 0.0,
+                drain: 0.0,
+                let_in,
+            },
+        };
+        let mut stage = Stage::new(&workload, AdaptiveMsr::new(&policy, &workload), false);
+        assert_eq!([stage.arrive(0), stage.arrive(0)], ["+0:0", "+0:1"]);
+        assert_eq!(stage.arrive(2), "");
+        assert_eq!(stage.end(0), "", "it has become wasteful");
+        assert_eq!(stage.arrive(1), then, "{let_in}");
+        assert_eq!(stage.arrive(0), "", "as long as what is waited for");
+        if let_in == 0.3 {
+            assert_eq!(stage.end(1), "");
+        }
+        let last = stage.end(0);
+        assert!(last.starts_with("+2:2"), "{last}");
+    }
 }

@@ -76,6 +76,8 @@ fn adaptive(schedules: [&[u32]; 2], prices: &[f64], knobs: [f64; 4]) -> Contende
             margin,
             floor,
             patience,
+            drain: 0.0,
+            let_in: 0.0,
         },
     }))
 }

@@ -27,7 +27,7 @@ use crate::multiresource::artifact::{
     Family, FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, MsrPolicy, Objective,
     ReservingPolicy, Server, StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
 };
-use crate::multiresource::policy::{KnobRange, is_proved_stable, time_of_turns};
+use crate::multiresource::policy::{KnobRange, has_lengths, is_proved_stable, time_of_turns};
 use crate::multiresource::schedule::worth;
 use crate::multiresource::simulator::{Failure, Run};
 use crate::multiresource::workload::Workload;
@@ -373,12 +373,13 @@ fn tdc(workload: &Workload, made: &Synthesis) -> Vec<Family> {
 
 /// The working schedules of the program, priced so that the most valuable is worth 1, with knobs that
 /// were good on section 7 of the MSR paper at high and at low load, and on one-or-all for the mean and
-/// for the weighted mean.
+/// for the weighted mean; and where some jobs take longer than others, with a price of drains: for the mean
+/// where sizes spread widely and where they do not, and for the weighted mean.
 fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
     let most = made.policy.schedules.iter().map(|u| u.iter().sum::<u32>());
     let most = f64::from(most.max().expect("a policy has a schedule"));
     let part = |of: f64| (10.0 * of * most).round() / 10.0;
-    let with = |[waste, margin, floor, patience]: [f64; 4]| {
+    let with = |[waste, margin, floor, patience, drain, let_in]: [f64; 6]| {
         Family::AdaptiveMsr(AdaptiveMsrPolicy {
             schedules: made.policy.schedules.clone(),
             prices: prices(workload, made),
@@ -387,17 +388,27 @@ fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
                 margin,
                 floor,
                 patience,
+                drain,
+                let_in,
             },
         })
     };
-    [
-        [0.5, 0.25, part(1.0), 0.5],
-        [0.5, 0.0, part(0.4), 2.0],
-        [0.2, 0.5, part(1.2), 0.0],
-        [0.5, 0.5, 1e3, 0.0],
-    ]
-    .map(with)
-    .into()
+    let plain = [
+        [0.5, 0.25, part(1.0), 0.5, 0.0, 0.0],
+        [0.5, 0.0, part(0.4), 2.0, 0.0, 0.0],
+        [0.2, 0.5, part(1.2), 0.0, 0.0, 0.0],
+        [0.5, 0.5, 1e3, 0.0, 0.0, 0.0],
+    ];
+    let draining = [
+        [0.5, 0.25, part(1.0), 0.0, 1.0, 0.3],
+        [0.2, 0.5, part(1.2), 0.1, 3.0, 1.3],
+        [0.5, 0.5, 1e3, 0.0, 1.0, 0.3],
+    ];
+    let mut starts: Vec<[f64; 6]> = plain.into();
+    if has_lengths(workload) {
+        starts.extend(draining);
+    }
+    starts.into_iter().map(with).collect()
 }
 
 /// The published policy; and on a one-or-all system the one with the best threshold by exact analysis,

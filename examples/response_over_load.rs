@@ -29,7 +29,7 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::TextStyle;
 use synth::multiresource::artifact::{Objective, Preemption};
-use synth::multiresource::optimum::{Limits, optimum};
+use synth::multiresource::optimum::{Ended, Limits, optimum};
 use synth::multiresource::simulator::{Contender, Ending, Estimate, Health, Run, Settings};
 use synth::multiresource::synthesis::{
     ChoiceOptions, Families, Options, Outcome, choose, synthesize,
@@ -159,7 +159,7 @@ fn bounds(workload: &Workload) -> Result<Vec<Bound>, Box<dyn Error>> {
         let never = AtomicBool::new(false);
         let found = optimum(&scaled, Objective::Mean, &limits, &never, |_| ())?;
         let close = found.upper_in_box - found.lower <= limits.tolerance * found.lower;
-        solved &= close && !found.interrupted && found.growth <= 2.0 * limits.tolerance;
+        solved &= close && found.ended != Ended::Cut && found.growth <= 2.0 * limits.tolerance;
         println!("bound {load} {:.3} solved {solved}", found.lower);
         best = best.max(found.lower);
         bounds.push((load, best, solved));

@@ -1,5 +1,6 @@
 //! What no policy without preemption can beat.
 
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,20 +10,22 @@ use super::{boxed, doing, server_of};
 use crate::kind::{Answered, Caller, Given, Word};
 use crate::multiresource::optimum::Limits;
 use crate::multiresource::report;
-use crate::multiresource::verbs::{self, Asking, Doing};
+use crate::multiresource::verbs::{self, Asking, Doing, Least, LeastReport};
 use crate::simulation::Settings;
-use crate::typed::{Budget, fraction, load, positive, seconds};
+use crate::typed::{Budget, count, fraction, load, positive, seconds};
 
 /// What is typed.
 #[derive(Args)]
 pub struct Arguments {
-    /// The workload: two or three types, Poisson arrivals, exponential sizes
+    /// The workload: Poisson arrivals, exponential sizes, and a system so small that schedules times
+    /// waiting jobs of each type are few (see --states)
     #[arg(long, value_name = "FILE")]
     workload: PathBuf,
 
-    /// Scale its arrival rates to this load ρ, as a fraction of what any policy can serve
-    #[arg(long, value_parser = load, allow_negative_numbers = true, value_name = "ρ")]
-    load: Option<f64>,
+    /// Scale its arrival rates to this load ρ, as a fraction of what any policy can serve; of several
+    /// loads a row each
+    #[arg(long, value_delimiter = ',', value_parser = load, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
+    load: Vec<f64>,
 
     /// What is least: the mean response time, or that weighted by load
     #[arg(long, value_enum, default_value = "mean")]
@@ -36,7 +39,11 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "P,P,…")]
     policies: Vec<String>,
 
-    /// Seconds for the dynamic program; after that the bounds are printed as they are
+    /// States of the dynamic program at most, 20 bytes each; what begins with more is refused
+    #[arg(long, default_value = "2.4e7", value_parser = count)]
+    states: u64,
+
+    /// Seconds for the dynamic program, at each load; after that the bounds are printed as they are
     #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = positive)]
     time_limit: f64,
 
@@ -44,7 +51,7 @@ pub struct Arguments {
     budget: Budget,
 
     /// Also write all results as JSON to this file (`-`: to standard output, in place of the
-    /// table)
+    /// table): an object, or of several loads a list of them
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -62,18 +69,23 @@ impl Arguments {
 
     /// Solves the dynamic program, and measures the policies that were asked for.
     pub fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+        let mut seen = HashSet::new();
+        if let Some(twice) = self.load.iter().find(|load| !seen.insert(load.to_bits())) {
+            return Err(format!("the load {twice} is twice in --load: give it once").into());
+        }
         let workload = server_of(&self.workload, caller)?;
         let settings = Settings {
             interrupt: caller.interrupt.clone(),
             ..self.budget.settings(EVENTS)
         };
         let asking = Asking {
-            load: self.load,
+            loads: &self.load,
             objective: self.objective.into(),
             policies: &self.policies,
             changes: caller.changes,
             limits: &Limits {
                 tolerance: self.tolerance,
+                states: usize::try_from(self.states).unwrap_or(usize::MAX),
                 time: seconds(self.time_limit),
                 ..Limits::default()
             },
@@ -85,17 +97,28 @@ impl Arguments {
             }
             caller.hear(Word::Doing(&doing(&step)));
         };
-        let least = verbs::least(&workload, &asking, hears).map_err(boxed)?;
-        let failures = least.failures.iter();
-        let document = serde_json::to_string_pretty(&least.report)? + "\n";
+        let found = verbs::least(&workload, &asking, hears).map_err(boxed)?;
+        let failures: BTreeSet<_> = found.iter().flat_map(|least| &least.failures).collect();
         let output = self.output.iter().cloned();
+        let document = written(&found)?;
         Ok(Answered {
-            table: report::optimum(&least, asking.objective, caller.width) + "\n",
+            table: report::optimum(&found, asking.objective, caller.width) + "\n",
             documents: output.map(|file| (file, document.clone())).collect(),
+            negative: !failures.is_empty(),
             notes: failures
+                .into_iter()
                 .map(|(name, why)| format!("{name}: {why}"))
                 .collect(),
-            negative: !least.failures.is_empty(),
         })
     }
+}
+
+/// The results as JSON.
+fn written(found: &[Least]) -> serde_json::Result<String> {
+    let reports: Vec<&LeastReport> = found.iter().map(|least| &least.report).collect();
+    let text = match reports.as_slice() {
+        [one] => serde_json::to_string_pretty(one)?,
+        all => serde_json::to_string_pretty(all)?,
+    };
+    Ok(text + "\n")
 }

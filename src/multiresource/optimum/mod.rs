@@ -12,7 +12,8 @@
 //! system without a box is found by simulation ([`crate::multiresource::policy::Tabled`]).
 //!
 //! # Practice
-//! Memory and time grow as schedules × box; systems of two or three types.
+//! Memory and time grow as schedules × box, and the box as a power of the number of types: two types on
+//! dozens of servers, four on a handful. What is too large is refused before anything is computed.
 
 mod space;
 mod sweep;
@@ -22,6 +23,7 @@ use std::time::{Duration, Instant};
 
 use crate::multiresource::artifact::Objective;
 use crate::multiresource::policy::Tabled;
+use crate::multiresource::schedule::{Packing, enumerate};
 use crate::multiresource::workload::{JobType, Workload};
 use space::Space;
 use sweep::Sweeps;
@@ -35,21 +37,32 @@ pub struct Limits {
     pub states: usize,
     /// Sweeps over one box at most.
     pub sweeps: usize,
+    /// States × sweeps at most, all boxes together: a limit on time that is the same on each machine.
+    pub updates: u64,
     /// Wall-clock time, all boxes together; past it the bounds are as far apart as they are.
     pub time: Duration,
 }
-
-/// Types at most: the states are the product of the queues.
-const MOST_TYPES: usize = 3;
 
 impl Default for Limits {
     fn default() -> Self {
         Limits {
             tolerance: 0.005,
-            // Two doubles each, and half as much again while the box grows: below 500 MB.
+            // Below 500 MB.
             states: 24_000_000,
             sweeps: 200_000,
+            updates: u64::MAX,
             time: Duration::from_secs(300),
+        }
+    }
+}
+
+impl Limits {
+    /// For an answer in passing: within half a second or so, and on any machine the same answer.
+    pub fn in_passing() -> Self {
+        Limits {
+            states: 100_000,
+            updates: 60_000_000,
+            ..Limits::default()
         }
     }
 }
@@ -60,14 +73,40 @@ pub enum OptimumError {
     /// Not Poisson, or not exponential.
     #[error("the optimum is for Poisson arrivals and exponential sizes, and type `{0}` has others")]
     Laws(String),
-    /// More types than it is for.
-    #[error("the dynamic program is for two or three types, and here are {0}")]
-    Types(usize),
-    /// Beyond the limits.
+    /// More schedules than are listed.
     #[error(
-        "the dynamic program has more than {0:.0e} states: it is for two or three types with few schedules"
+        "the dynamic program is for at most {0} schedules, and here are more: take fewer types, or fewer servers"
     )]
-    TooLarge(usize),
+    Schedules(usize),
+    /// The smallest box is beyond the limit.
+    #[error(
+        "the dynamic program would begin with {states:.1e} states ({schedules} schedules × the waiting jobs of {types} types; {:.0} MB), and the limit is {limit:.1e}: take fewer types or a lower load, or give `synth optimum` more --states",
+        .states * BYTES / 1e6
+    )]
+    TooLarge {
+        /// Schedules.
+        schedules: usize,
+        /// Types.
+        types: usize,
+        /// States of the smallest box.
+        states: f64,
+        /// States at most.
+        limit: f64,
+    },
+}
+
+/// Memory a state: two doubles, and those of the smaller box while it grows \[bytes\].
+const BYTES: f64 = 20.0;
+
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The bounds are as close, and the last growth of the box changed as little, as asked for.
+    Close,
+    /// The next box would have more states than the limit.
+    Full,
+    /// By an interrupt, or at a limit on time, sweeps or updates.
+    Cut,
 }
 
 /// The optimum of one system.
@@ -85,9 +124,8 @@ pub struct Optimum {
     pub sweeps: usize,
     /// What the last growth of the box changed, relatively.
     pub growth: f64,
-    /// Whether it ended before the bounds were as close as asked for: by an interrupt, or at the time
-    /// limit.
-    pub interrupted: bool,
+    /// Why it ended.
+    pub ended: Ended,
     /// The policy of the last box.
     pub policy: Tabled,
 }
@@ -104,9 +142,9 @@ pub struct Step {
 }
 
 impl Step {
-    /// Memory that the values take: two a state, in doubles.
-    pub fn bytes(&self) -> usize {
-        16 * self.states
+    /// Memory that they take \[bytes\].
+    pub fn bytes(&self) -> f64 {
+        BYTES * self.states as f64
     }
 }
 
@@ -121,29 +159,23 @@ pub fn optimum(
     interrupt: &AtomicBool,
     mut progress: impl FnMut(Step),
 ) -> Result<Optimum, OptimumError> {
-    let simple = |t: &&JobType| !(t.is_poisson() && t.size().is_exponential());
-    if let Some(job_type) = workload.types().iter().find(simple) {
+    let other = |t: &&JobType| !(t.is_poisson() && t.size().is_exponential());
+    if let Some(job_type) = workload.types().iter().find(other) {
         return Err(OptimumError::Laws(job_type.name().to_owned()));
     }
-    if workload.types().len() > MOST_TYPES {
-        return Err(OptimumError::Types(workload.types().len()));
-    }
-    let until = Deadline {
+    let mut effort = Effort {
         interrupt,
         end: Instant::now() + limits.time,
+        updates: limits.updates,
     };
-    let sides: Vec<usize> = workload.types().iter().map(first_side).collect();
-    let space = Space::new(workload, &sides, MOST_SCHEDULES);
-    let mut space = space
-        .filter(|space| space.states() <= limits.states)
-        .ok_or(OptimumError::TooLarge(limits.states))?;
+    let mut space = first_box(workload, limits.states)?;
     let costs = costs(workload, objective);
     let mut values = vec![vec![0.0; space.waiting]; space.near.schedules.len()];
     let (mut best, mut sweeps) = (0.0_f64, 0);
     let (mut before, mut grown) = (None, None);
     loop {
         let mut solver = Sweeps::new(&space, workload, &costs, values);
-        let (bounds, here) = close_in(&mut solver, limits, &until, &mut progress);
+        let (bounds, here) = close_in(&mut solver, limits, &mut effort, &mut progress);
         let [lower, upper] = bounds;
         // The lower bound of each box holds.
         best = best.max(lower);
@@ -155,9 +187,13 @@ pub fn optimum(
             _ => growth,
         };
         let larger = space.grown();
-        let interrupted = until.over();
-        let close = rest.min(growth) <= limits.tolerance / 2.0;
-        if interrupted || close || larger.states() > limits.states {
+        let settled = rest.min(growth) <= limits.tolerance / 2.0;
+        let ended = match effort.is_over() || !limits.are_close(bounds) {
+            true => Some(Ended::Cut),
+            false if settled => Some(Ended::Close),
+            false => (larger.states() > limits.states).then_some(Ended::Full),
+        };
+        if let Some(ended) = ended {
             let decisions = solver.decisions();
             return Ok(Optimum {
                 lower: best,
@@ -165,7 +201,7 @@ pub fn optimum(
                 states: space.states(),
                 sweeps,
                 growth,
-                interrupted,
+                ended,
                 policy: Tabled::new(space.near, &space.limits, decisions),
                 limits: space.limits,
             });
@@ -177,15 +213,26 @@ pub fn optimum(
     }
 }
 
-/// When to end at the latest.
-struct Deadline<'a> {
+/// What may still be spent.
+struct Effort<'a> {
     interrupt: &'a AtomicBool,
     end: Instant,
+    updates: u64,
 }
 
-impl Deadline<'_> {
-    fn over(&self) -> bool {
-        self.interrupt.load(Ordering::Relaxed) || Instant::now() >= self.end
+impl Effort<'_> {
+    fn spend(&mut self, states: usize) {
+        self.updates = self.updates.saturating_sub(states as u64);
+    }
+
+    fn is_over(&self) -> bool {
+        self.updates == 0 || self.interrupt.load(Ordering::Relaxed) || Instant::now() >= self.end
+    }
+}
+
+impl Limits {
+    fn are_close(&self, [low, high]: [f64; 2]) -> bool {
+        high - low <= self.tolerance / 2.0 * low
     }
 }
 
@@ -207,14 +254,14 @@ fn costs(workload: &Workload, objective: Objective) -> Vec<f64> {
 fn close_in(
     solver: &mut Sweeps,
     limits: &Limits,
-    until: &Deadline<'_>,
+    effort: &mut Effort<'_>,
     progress: &mut impl FnMut(Step),
 ) -> ([f64; 2], usize) {
     let (states, mut sweeps) = (solver.space.states(), 0);
     loop {
         let bounds = solver.sweep();
         sweeps += 1;
-        let [low, high] = bounds;
+        effort.spend(states);
         if sweeps % 16 == 0 {
             progress(Step {
                 states,
@@ -222,8 +269,7 @@ fn close_in(
                 bounds,
             });
         }
-        let close = high - low <= limits.tolerance / 2.0 * low;
-        if close || sweeps >= limits.sweeps || until.over() {
+        if limits.are_close(bounds) || sweeps >= limits.sweeps || effort.is_over() {
             return (bounds, sweeps);
         }
     }
@@ -232,9 +278,41 @@ fn close_in(
 /// The most schedules that are listed.
 const MOST_SCHEDULES: usize = 5_000;
 
-/// The first box: a few more than are in service on average.
-fn first_side(job_type: &JobType) -> usize {
-    8 + job_type.offered_load().ceil().min(100.0) as usize
+/// Waiting jobs of each type in the first box, beside as many as are in service on average: the most
+/// that the states have room for.
+const FIRST: [usize; 3] = [8, 6, 4];
+
+/// The first box.
+fn first_box(workload: &Workload, states: usize) -> Result<Space, OptimumError> {
+    let found = enumerate(&Packing::new(workload), MOST_SCHEDULES);
+    if !found.complete {
+        return Err(OptimumError::Schedules(MOST_SCHEDULES));
+    }
+    let schedules = found.schedules.len();
+    let in_service = |t: &JobType| t.offered_load().ceil().min(100.0) as usize;
+    let sides = |more: &usize| -> Vec<usize> {
+        let types = workload.types().iter();
+        types.map(|t| more + in_service(t)).collect()
+    };
+    // In floating point: with dozens of types this is beyond any integer.
+    let size = |sides: &[usize]| -> f64 {
+        let waiting: f64 = sides.iter().map(|b| *b as f64 + 1.0).product();
+        schedules as f64 * waiting
+    };
+    let limit = states as f64;
+    let mut boxes = FIRST.iter().map(sides);
+    match boxes.find(|sides| size(sides) <= limit) {
+        Some(sides) => Ok(Space::new(found.schedules, &sides)),
+        None => Err(OptimumError::TooLarge {
+            schedules,
+            types: workload.types().len(),
+            states: FIRST
+                .iter()
+                .map(|more| size(&sides(more)))
+                .fold(f64::INFINITY, f64::min),
+            limit,
+        }),
+    }
 }
 
 /// The values on a larger box: beyond four fifths of the old one, where the losses at its edge have an

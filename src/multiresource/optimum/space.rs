@@ -1,5 +1,4 @@
-use crate::multiresource::schedule::{Neighbours, Packing, Schedule, enumerate};
-use crate::multiresource::workload::Workload;
+use crate::multiresource::schedule::{Neighbours, Schedule};
 
 /// States: a schedule that runs, and waiting jobs of each type in a box.
 #[derive(Clone, Debug)]
@@ -17,13 +16,9 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// `None` with more than `budget` schedules.
-    pub fn new(workload: &Workload, limits: &[usize], budget: usize) -> Option<Self> {
-        let found = enumerate(&Packing::new(workload), budget);
-        if !found.complete {
-            return None;
-        }
-        let near = Neighbours::new(found.schedules);
+    /// All schedules, and at most so many waiting jobs of each type.
+    pub fn new(schedules: Vec<Schedule>, limits: &[usize]) -> Self {
+        let near = Neighbours::new(schedules);
         let jobs = |s: &Schedule| s.iter().sum::<u32>() as usize;
         let most = near.schedules.iter().map(jobs).max();
         let most = most.expect("the empty schedule is one");
@@ -31,7 +26,7 @@ impl Space {
         for (n, s) in near.schedules.iter().enumerate() {
             levels[most - jobs(s)].push(n);
         }
-        Some(Space::boxed(near, levels, limits.to_vec()))
+        Space::boxed(near, levels, limits.to_vec())
     }
 
     fn boxed(near: Neighbours, levels: Vec<Vec<usize>>, limits: Vec<usize>) -> Self {

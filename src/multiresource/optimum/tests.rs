@@ -1,4 +1,6 @@
 #![allow(clippy::unwrap_used)]
+use std::collections::HashMap;
+
 use super::*;
 
 fn workload(text: &str) -> Workload {
@@ -44,4 +46,160 @@ fn one_server_follows_c_mu() {
         "{exact} {found:?}"
     );
     assert!(found.upper_in_box >= found.lower);
+}
+
+fn small(jobs: &str) -> Workload {
+    let head = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 2}}\njobs:\n";
+    workload(&format!("{head}{jobs}"))
+}
+
+fn within(workload: &Workload, objective: Objective, limits: &Limits) -> Optimum {
+    let never = AtomicBool::new(false);
+    optimum(workload, objective, limits, &never, |_| {}).unwrap()
+}
+
+/// Four types that are alike are one: M/M/2 at ρ = .5, whatever the names. A box of nine waiting jobs of
+/// each loses next to nothing, and a larger one is not allowed.
+#[test]
+fn four_types_alike_are_one() {
+    let type_of = |name: &str, rate: f64| {
+        format!("  - {{name: {name}, demand: {{cpu: 1}}, arrival_rate: {rate}, mean_size: 1}}\n")
+    };
+    let jobs = [("a", 0.1), ("b", 0.2), ("c", 0.3), ("d", 0.4)].map(|(n, r)| type_of(n, r));
+    let workload = small(&jobs.concat());
+    let limits = Limits {
+        tolerance: 2e-3,
+        states: 200_000,
+        ..Limits::default()
+    };
+    let found = within(&workload, Objective::Mean, &limits);
+    let exact = 1.0 + crate::multiresource::analysis::erlang_c(2.0, 1.0) / (2.0 - 1.0);
+    assert!(found.lower <= exact, "{exact} {found:?}");
+    assert!(found.upper_in_box > 0.999 * exact, "{exact} {found:?}");
+    assert_eq!(found.ended, Ended::Full);
+}
+
+/// Weights by load are those by number where all jobs are alike.
+#[test]
+fn the_weighted_optimum_is_the_mean_where_types_are_alike() {
+    let workload = small(
+        "  - {name: a, demand: {cpu: 1}, arrival_rate: .2, mean_size: 1}\n  - {name: b, demand: {cpu: 1}, arrival_rate: .9, mean_size: 1}\n",
+    );
+    let limits = Limits::default();
+    let [mean, weighted] =
+        [Objective::Mean, Objective::Weighted].map(|o| within(&workload, o, &limits));
+    assert!((mean.lower / weighted.lower - 1.0).abs() < 1e-9);
+    assert_eq!(mean.ended, Ended::Close);
+}
+
+/// The same box as a linear program over fractions of time and flows of starts (Manne, Management Science
+/// 6, 1960; the dual of the dynamic program, solved without iterating over values): both objectives.
+#[test]
+fn the_box_is_the_optimum_of_a_linear_program() {
+    let workload = small(
+        "  - {name: light, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1}\n  - {name: heavy, demand: {cpu: 2}, arrival_rate: .4, mean_size: .5}\n",
+    );
+    // Dominant loads .25 and .2.
+    let rates = [0.5, 0.4];
+    let weights = [0.25 / 0.45, 0.2 / 0.45];
+    for (objective, costs) in [
+        (Objective::Mean, [1.0 / 0.9, 1.0 / 0.9]),
+        (
+            Objective::Weighted,
+            [weights[0] / rates[0], weights[1] / rates[1]],
+        ),
+    ] {
+        let found = within(&workload, objective, &Limits::default());
+        let least = flows(rates, [1.0, 2.0], costs, [found.limits[0], found.limits[1]]);
+        let bounds = found.lower..=found.upper_in_box;
+        assert!(bounds.contains(&least), "{least} not in {bounds:?}");
+    }
+}
+
+/// The least mean cost of two types that need 1 and 2 of 2 servers, where arrivals that find so many
+/// waiting are lost.
+fn flows(rates: [f64; 2], services: [f64; 2], costs: [f64; 2], limits: [usize; 2]) -> f64 {
+    use good_lp::{Expression, ProblemVariables, Solution, SolverModel, constraint, variable};
+    let (mut variables, mut states) = (ProblemVariables::new(), HashMap::new());
+    for running in [[0, 0], [1, 0], [2, 0], [0, 1]] {
+        for a in 0..=limits[0] {
+            for b in 0..=limits[1] {
+                let time = variables.add(variable().min(0.0));
+                states.insert((running, [a, b]), time);
+            }
+        }
+    }
+    let mut surplus: HashMap<_, Expression> =
+        states.keys().map(|s| (*s, Expression::from(0))).collect();
+    let mut flow = |from, to, amount: Expression| {
+        *surplus.get_mut(&from).unwrap() -= amount.clone();
+        *surplus.get_mut(&to).unwrap() += amount;
+    };
+    let mut cost = Expression::from(0);
+    for (state, time) in &states {
+        let (running, waiting) = *state;
+        for i in 0..2 {
+            cost += costs[i] * (running[i] + waiting[i]) as f64 * *time;
+            let (mut more, mut ended, mut started) = (*state, *state, *state);
+            if waiting[i] < limits[i] {
+                more.1[i] += 1;
+                flow(*state, more, rates[i] * *time);
+            }
+            if running[i] > 0 {
+                ended.0[i] -= 1;
+                flow(*state, ended, services[i] * running[i] as f64 * *time);
+            }
+            started.0[i] += 1;
+            if waiting[i] > 0 {
+                started.1[i] -= 1;
+                if states.contains_key(&started) {
+                    flow(*state, started, variables.add(variable().min(0.0)).into());
+                }
+            }
+        }
+    }
+    let mut problem = variables.minimise(&cost).using(good_lp::highs);
+    problem.set_verbose(false);
+    let mut problem = problem.set_option("primal_feasibility_tolerance", 1e-10);
+    for balance in surplus.into_values() {
+        problem = problem.with(constraint!(balance == 0.0));
+    }
+    let total: Expression = states.values().copied().sum();
+    problem = problem.with(constraint!(total == 1.0));
+    problem.solve().unwrap().eval(&cost)
+}
+
+/// What is too large is told before anything is computed, however many types there are.
+#[test]
+fn what_is_too_large_is_told_beforehand() {
+    let never = AtomicBool::new(false);
+    let types: String = (0..12)
+        .map(|n| {
+            format!("  - {{name: t{n}, demand: {{cpu: 1}}, arrival_rate: .1, mean_size: 1}}\n")
+        })
+        .collect();
+    let said = optimum(
+        &small(&types),
+        Objective::Mean,
+        &Limits::default(),
+        &never,
+        |_| panic!("nothing is computed"),
+    );
+    // 1 + 12 + 78 schedules × 6^12.
+    let text = said.unwrap_err().to_string();
+    assert!(text.contains("2.0e11 states (91 schedules"), "{text}");
+}
+
+/// A limit on work ends it at the same place on each machine, and its bound still holds.
+#[test]
+fn work_is_limited() {
+    let workload = small("  - {name: a, demand: {cpu: 1}, arrival_rate: 1.9, mean_size: 1}\n");
+    let limits = Limits {
+        updates: 10_000,
+        ..Limits::default()
+    };
+    let found = within(&workload, Objective::Mean, &limits);
+    assert_eq!(found.ended, Ended::Cut);
+    let exact = 1.0 + crate::multiresource::analysis::erlang_c(2.0, 1.9) / (2.0 - 1.9);
+    assert!(found.lower < exact);
 }

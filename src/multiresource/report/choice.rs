@@ -1,6 +1,7 @@
 use std::fmt::Write as _;
 
-use super::{Table, estimate, number, synthesis, within, wrap};
+use super::optimum::beyond;
+use super::{Table, below, estimate, number, synthesis, within, wrap};
 use crate::multiresource::artifact::{Candidate, Choice, Interval, Objective, Steadiness};
 use crate::multiresource::synthesis::{Chosen, MsfqOutlook};
 use crate::multiresource::verbs::Stability;
@@ -10,12 +11,13 @@ use crate::multiresource::workload::Workload;
 pub(super) fn choice(
     workload: &Workload,
     chosen: &Chosen,
+    optimum: Option<f64>,
     stability: Stability,
     width: usize,
 ) -> String {
     let mut text = String::new();
     if let Some(record) = &chosen.server().making.choice {
-        text += &compared(workload, record, width);
+        text += &compared(workload, record, optimum, width);
         text += &wrap(&verdict(record), width);
         text += &wrap(&close_to_missed(record, chosen), width);
     }
@@ -37,29 +39,24 @@ pub(super) fn choice(
     text
 }
 
-/// What was simulated, the policy taken first.
-fn compared(workload: &Workload, record: &Choice, width: usize) -> String {
+/// What was simulated, the policy taken first; where the optimum is known, with the distance from it.
+fn compared(workload: &Workload, record: &Choice, optimum: Option<f64>, width: usize) -> String {
     let what = match record.objective {
         Objective::Mean => "E[T]",
         Objective::Weighted => "weighted E[T]",
     };
     let value = format!("{what} [{}]", workload.time_unit());
-    let header = [
-        "policy",
-        &value,
-        "times",
-        "Jain",
-        "slowdowns",
-        "tried",
-        "knobs",
-    ];
-    let mut rows = Table::new(header).words(6).wrapping(6);
+    let mut header = vec!["policy", &value, "times"];
+    header.extend(optimum.map(|_| "over optimum"));
+    header.extend(["Jain", "slowdowns", "tried", "knobs"]);
+    let knobs = header.len() - 1;
+    let mut rows = Table::new(header).words(knobs).wrapping(knobs);
     let shown = |interval: Option<Interval>| {
         interval.map_or("–".into(), |i| within(i.mean, i.half_width))
     };
     let plain = |value: Option<f64>| value.map_or("–".into(), number);
     for candidate in &record.candidates {
-        rows.row([
+        let mut row = vec![
             candidate.name.clone(),
             match candidate.outcome {
                 Steadiness::Steady => shown(candidate.value),
@@ -68,20 +65,38 @@ fn compared(workload: &Workload, record: &Choice, width: usize) -> String {
                 Steadiness::Unstable => "unstable".into(),
             },
             shown(candidate.ratio),
+        ];
+        row.extend(optimum.map(|least| over_optimum(candidate, least)));
+        row.extend([
             plain(candidate.fairness),
             plain(candidate.slowdown_ratio),
             candidate.tried.to_string(),
             candidate.knobs.clone().unwrap_or_default(),
         ]);
+        rows.row(row);
     }
+    let least = optimum.map_or(String::new(), |least| {
+        format!(
+            "over optimum: above {}, which no policy without preemption can beat (`synth optimum`).\n",
+            below(least)
+        )
+    });
     format!(
-        "{}\nsimulated: {:.2e} events of {:.2e} allowed, {} replications, seed {}; 95 % intervals.\ntimes: as long as the first, in runs of the same length on the same arrivals and sizes. The mean of the first\nis from a run of its own, on others; those of the others are that, so many times. Jain: fairness of the\ntypes' E[T], 1 is equal. slowdowns: the largest E[T_i]/E[S_i] over the smallest.\n\n",
+        "{}\nsimulated: {:.2e} events of {:.2e} allowed, {} replications, seed {}; 95 % intervals.\ntimes: as long as the first, in runs of the same length on the same arrivals and sizes. The mean of the first\nis from a run of its own, on others; those of the others are that, so many times. Jain: fairness of the\ntypes' E[T], 1 is equal. slowdowns: the largest E[T_i]/E[S_i] over the smallest.\n{least}\n",
         rows.within(width),
         record.events as f64,
         record.budget as f64,
         record.replications,
         record.seed
     )
+}
+
+/// How far a candidate is above what none can beat.
+fn over_optimum(candidate: &Candidate, least: f64) -> String {
+    let value = candidate
+        .value
+        .filter(|_| candidate.outcome == Steadiness::Steady);
+    value.map_or("–".into(), |v| beyond(v.mean / least - 1.0))
 }
 
 /// Which policy is best, and by how much.

@@ -2,7 +2,7 @@ use super::{Table, below, estimate, number};
 use crate::multiresource::artifact::Objective;
 use crate::multiresource::optimum::Step;
 use crate::multiresource::simulator::Health;
-use crate::multiresource::verbs::Least;
+use crate::multiresource::verbs::{Distance, Least, LeastReport};
 
 /// How far the dynamic program is.
 pub fn optimum_step(step: &Step) -> String {
@@ -10,27 +10,45 @@ pub fn optimum_step(step: &Step) -> String {
     format!(
         "dynamic program: {} states ({:.0} MB), sweep {}, between {low} and {high}",
         step.states,
-        step.bytes() as f64 / 1e6,
+        step.bytes() / 1e6,
         step.sweeps
     )
 }
 
-/// The bound, and how far policies are above it.
-pub fn optimum(least: &Least, objective: Objective, width: usize) -> String {
-    let (unit, found) = (least.workload.time_unit(), &least.report);
-    let what = match objective {
+/// The bound, and how far policies are above it; of several loads a row each.
+pub fn optimum(found: &[Least], objective: Objective, width: usize) -> String {
+    match found {
+        [least] => at_one_load(least, objective, width),
+        _ => over_loads(found, objective, width),
+    }
+}
+
+fn what(objective: Objective) -> &'static str {
+    match objective {
         Objective::Mean => "mean response time",
         Objective::Weighted => "mean response time, weighted by load,",
-    };
-    let mut text = String::new();
-    if found.interrupted {
-        text += "CUT SHORT (interrupted, or --time-limit): the bound holds, and would be higher.\n";
     }
+}
+
+/// That the bound would be higher, and why it is not.
+fn shortfall(found: &LeastReport) -> Option<&'static str> {
+    match (found.interrupted, found.full) {
+        (true, _) => Some("CUT SHORT (interrupted, or --time-limit)"),
+        (_, true) => Some("CUT SHORT (a larger box has more states than --states)"),
+        _ => None,
+    }
+}
+
+fn at_one_load(least: &Least, objective: Objective, width: usize) -> String {
+    let (unit, found) = (least.workload.time_unit(), &least.report);
+    let mut text = shortfall(found).map_or(String::new(), |why| {
+        format!("{why}: the bound holds, and would be higher.\n")
+    });
     text += &format!(
-        "no policy without preemption has a {what} below {} {unit}\n",
+        "no policy without preemption has a {} below {} {unit}\n",
+        what(objective),
         below(found.lower_bound)
     );
-    let sides = found.box_of_waiting_jobs.iter().map(usize::to_string);
     let grown = found.growth.map_or(String::new(), |growth| {
         format!(
             "; its last growth by half changed {} %",
@@ -39,7 +57,7 @@ pub fn optimum(least: &Least, objective: Objective, width: usize) -> String {
     });
     text += &format!(
         "dynamic program: at most {} waiting jobs, {} states, {} sweeps, the optimum there between {} and {}{grown}\n",
-        sides.collect::<Vec<_>>().join(" × "),
+        sides(found),
         found.states,
         found.sweeps,
         below(found.lower_bound),
@@ -48,18 +66,100 @@ pub fn optimum(least: &Least, objective: Objective, width: usize) -> String {
     if found.policies.is_empty() {
         return text;
     }
-    let mean = format!("E[T] [{unit}]");
+    let mean = format!("{} [{unit}]", symbol(objective));
     let mut rows = Table::new(["policy, simulated", &mean, "over the bound"]);
     for distance in &found.policies {
-        let response = match distance.health {
-            Health::Unstable => "unstable".into(),
-            Health::Unsettled => "unsettled".into(),
-            Health::Settled => estimate(distance.response),
-        };
-        let over = distance
-            .over
-            .map_or("–".into(), |over| format!("{:+.1} %", 100.0 * over));
-        rows.row([distance.policy.clone(), response, over]);
+        let over = distance.over.map_or("–".into(), beyond);
+        rows.row([distance.policy.clone(), response(distance), over]);
     }
     format!("{text}\n{}", rows.within(width))
+}
+
+/// A row a load.
+fn over_loads(found: &[Least], objective: Objective, width: usize) -> String {
+    let Some(first) = found.first() else {
+        return String::new();
+    };
+    let unit = first.workload.time_unit();
+    let bound = format!("none is below [{unit}]");
+    let mut header = vec![
+        "load ρ",
+        &bound,
+        "in the box",
+        "waiting jobs",
+        "last growth",
+    ];
+    let policies: Vec<&str> = names(found);
+    header.extend(&policies);
+    let mut rows = Table::new(header);
+    for Least { report, .. } in found {
+        let mut row = vec![
+            report.load.to_string(),
+            below(report.lower_bound),
+            number(report.upper_bound_in_box),
+            sides(report),
+            report.growth.map_or("–".into(), |growth| {
+                format!("{} %", number(100.0 * growth))
+            }),
+        ];
+        row.extend(policies.iter().map(|name| {
+            let of = report.policies.iter().find(|d| d.policy == *name);
+            of.map_or("–".into(), response_and_distance)
+        }));
+        rows.row(row);
+    }
+    let mut text = format!(
+        "no policy without preemption has a {} below these; policies simulated, with how far they are above:\n\n{}",
+        what(objective),
+        rows.within(width)
+    );
+    for Least { report, .. } in found {
+        if let Some(why) = shortfall(report) {
+            text += &format!(
+                "\nat load {} {why}: the bound holds, and would be higher.",
+                report.load
+            );
+        }
+    }
+    text + "\n"
+}
+
+/// The policies, in the order asked for.
+fn names(found: &[Least]) -> Vec<&str> {
+    let longest = found.iter().max_by_key(|least| least.report.policies.len());
+    let policies = longest.into_iter().flat_map(|l| &l.report.policies);
+    policies.map(|distance| distance.policy.as_str()).collect()
+}
+
+fn symbol(objective: Objective) -> &'static str {
+    match objective {
+        Objective::Mean => "E[T]",
+        Objective::Weighted => "weighted E[T]",
+    }
+}
+
+/// The most waiting jobs of each type.
+fn sides(found: &LeastReport) -> String {
+    let sides = found.box_of_waiting_jobs.iter().map(usize::to_string);
+    sides.collect::<Vec<_>>().join(" × ")
+}
+
+fn response(distance: &Distance) -> String {
+    match distance.health {
+        Health::Unstable => "unstable".into(),
+        Health::Unsettled => "unsettled".into(),
+        Health::Settled => estimate(distance.response),
+    }
+}
+
+fn response_and_distance(distance: &Distance) -> String {
+    let over = distance.over.filter(|_| distance.health == Health::Settled);
+    let over = over.map_or(String::new(), |over| format!(" ({})", beyond(over)));
+    response(distance) + &over
+}
+
+/// So far above a bound; below it by chance.
+pub(super) fn beyond(fraction: f64) -> String {
+    // A little below is no more than zero: `-0.0` would say less.
+    format!("{:+.1} %", (1000.0 * fraction).round() / 10.0 + 0.0)
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Entered, VerbError, enter, refuse};
 use crate::multiresource::artifact::Objective;
-use crate::multiresource::optimum::{self, Step};
+use crate::multiresource::optimum::{self, Ended, Step};
 use crate::multiresource::program::{self, Limits};
 use crate::multiresource::simulator::{Measures, Offered, Run, Settings};
 use crate::multiresource::workload::Workload;
@@ -88,7 +88,8 @@ fn optimum_at(
             Ok(found) => {
                 let cut = "cut short, the bound from below is weaker than it would be";
                 let bound = Some(found.lower).filter(|lower| *lower > 0.0);
-                (bound, found.interrupted.then(|| cut.to_string()))
+                let why = (found.ended == Ended::Cut).then(|| cut.to_string());
+                (bound, why)
             }
             Err(why) => (None, Some(why.to_string())),
         };

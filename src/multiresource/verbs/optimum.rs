@@ -4,10 +4,10 @@ use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 
-use super::{Doing, VerbError, enter, refuse};
+use super::{Doing, Entered, VerbError, enter, refuse};
 use crate::artifact::Changes;
 use crate::multiresource::artifact::Objective;
-use crate::multiresource::optimum::{Limits, Optimum, optimum};
+use crate::multiresource::optimum::{Ended, Limits, Optimum, optimum};
 use crate::multiresource::program;
 use crate::multiresource::simulator::{self, Run, Settings};
 use crate::multiresource::workload::Workload;
@@ -30,6 +30,8 @@ pub struct Distance {
 /// The optimum of a small system, and how far policies are from it.
 #[derive(Clone, Debug, Serialize)]
 pub struct LeastReport {
+    /// The load ρ.
+    pub load: f64,
     /// No policy without preemption has less \[time\].
     pub lower_bound: f64,
     /// The optimum of the box is at most that \[time\].
@@ -42,8 +44,10 @@ pub struct LeastReport {
     pub sweeps: usize,
     /// What the last growth of the box changed, relatively.
     pub growth: Option<f64>,
-    /// Whether the bounds are not as close as asked for.
+    /// Whether the bounds are not as close as asked for: interrupted, or out of time.
     pub interrupted: bool,
+    /// Whether the box is not as large as asked for: a larger one would have too many states.
+    pub full: bool,
     /// Simulated policies: first that of the dynamic program.
     pub policies: Vec<Distance>,
 }
@@ -62,8 +66,8 @@ pub struct Least {
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Asking<'a> {
-    /// The load ρ that arrival rates are scaled to; the workload's own if absent.
-    pub load: Option<f64>,
+    /// The loads ρ that arrival rates are scaled to; the workload's own where there is none.
+    pub loads: &'a [f64],
     /// What is least.
     pub objective: Objective,
     /// Policies to measure beside it, by name or file.
@@ -76,7 +80,8 @@ pub struct Asking<'a> {
     pub settings: &'a Settings,
 }
 
-/// The least that the objective can be without preemption, and how far policies are above it.
+/// The least that the objective can be without preemption, and how far policies are above it: at each
+/// load, up to an interrupt.
 ///
 /// # Errors
 /// When the workload is none that the optimum is computed of, its own load is 1 or more and no other
@@ -85,18 +90,33 @@ pub fn least(
     workload: &Workload,
     asking: &Asking<'_>,
     mut progress: impl FnMut(Doing<'_>),
+) -> Result<Vec<Least>, VerbError> {
+    let entered = asking.policies.iter();
+    let entered = entered.map(|name| enter(name, workload, asking.changes));
+    let entered = entered.collect::<Result<Vec<_>, VerbError>>()?;
+    let mut found = Vec::new();
+    for (load, workload) in at_loads(workload, asking.loads)? {
+        found.push(at_load(load, workload, asking, &entered, &mut progress)?);
+        if asking.settings.interrupt.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// The least at one load.
+fn at_load(
+    load: f64,
+    workload: Workload,
+    asking: &Asking<'_>,
+    entered: &[Entered],
+    progress: &mut impl FnMut(Doing<'_>),
 ) -> Result<Least, VerbError> {
     let Asking {
         objective,
         settings,
         ..
     } = *asking;
-    let workload = at_load(workload, asking.load)?;
-    let entered = asking
-        .policies
-        .iter()
-        .map(|name| enter(name, &workload, asking.changes));
-    let entered = entered.collect::<Result<Vec<_>, VerbError>>()?;
     progress(Doing::Dynamic(None));
     let hears = |step| progress(Doing::Dynamic(Some(step)));
     let found = optimum(
@@ -106,7 +126,7 @@ pub fn least(
         &settings.interrupt,
         hears,
     )?;
-    let mut report = LeastReport::of(&found);
+    let mut report = LeastReport::of(load, &found);
     let mut failures = Vec::new();
     if !settings.interrupt.load(Ordering::Relaxed) {
         let mut add = |name: &str, run: &Run| {
@@ -117,11 +137,11 @@ pub fn least(
         let own = simulator::simulate(&workload, found.policy.clone(), settings, |_| ());
         add("its policy", &own.map_err(simulator::Failure::from)?);
         for entered in entered {
-            let name = entered.entrant.name;
+            let name = &entered.entrant.name;
             progress(Doing::Simulating(name.clone()));
-            match entered.contender {
-                Ok(rule) => add(&name, &rule.simulate(&workload, settings, |_| ())?),
-                Err(why) => failures.push((name, why)),
+            match &entered.contender {
+                Ok(rule) => add(name, &rule.simulate(&workload, settings, |_| ())?),
+                Err(why) => failures.push((name.clone(), why.clone())),
             }
         }
     }
@@ -132,29 +152,34 @@ pub fn least(
     })
 }
 
-/// The workload scaled to a load, or as it is.
-fn at_load(workload: &Workload, load: Option<f64>) -> Result<Workload, VerbError> {
+/// The workload scaled to each load, or as it is.
+fn at_loads(workload: &Workload, loads: &[f64]) -> Result<Vec<(f64, Workload)>, VerbError> {
     let own = program::solve(workload, &program::Limits::default())?;
     let own = own.certificate.load;
-    match load {
-        Some(load) => Ok(workload.scaled(load / own)?),
-        None if own < 1.0 => Ok(workload.clone()),
-        None => refuse(format!(
+    if loads.is_empty() && own >= 1.0 {
+        return refuse(format!(
             "the load ρ is {own}, and at 1 and more every response time is infinite: give --load"
-        )),
+        ));
     }
+    if loads.is_empty() {
+        return Ok(vec![(own, workload.clone())]);
+    }
+    let scaled = |load: &f64| Ok((*load, workload.scaled(load / own)?));
+    loads.iter().map(scaled).collect()
 }
 
 impl LeastReport {
-    fn of(found: &Optimum) -> Self {
+    fn of(load: f64, found: &Optimum) -> Self {
         LeastReport {
+            load,
             lower_bound: found.lower,
             upper_bound_in_box: found.upper_in_box,
             box_of_waiting_jobs: found.limits.clone(),
             states: found.states,
             sweeps: found.sweeps,
             growth: Some(found.growth).filter(|g| g.is_finite()),
-            interrupted: found.interrupted,
+            interrupted: found.ended == Ended::Cut,
+            full: found.ended == Ended::Full,
             policies: Vec::new(),
         }
     }

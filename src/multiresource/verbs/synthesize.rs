@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{Doing, VerbError, refuse};
 use crate::multiresource::artifact::{Artifact, Family, StaticQuickswapPolicy};
-use crate::multiresource::optimum::{self, Step};
+use crate::multiresource::optimum::{self, Ended, Step};
 use crate::multiresource::policy::{is_proved_stable, time_of_turns};
 use crate::multiresource::program::{self, Balancing};
 use crate::multiresource::schedule::{Fluid, Packing, Schedule, enumerate};
@@ -68,6 +68,8 @@ pub struct Made {
     /// Where the mix is best for something else than the load: what the mix of the least load attains
     /// of that.
     pub least_load_attains: Option<f64>,
+    /// Of a choice, where it is known in passing: what no policy without preemption can beat \[time\].
+    pub optimum: Option<f64>,
 }
 
 /// How a policy was made.
@@ -153,12 +155,17 @@ pub fn synthesize(
         Err(VerbError::Choice(ChoiceError::Interrupted)) => return Ok(Answer::Interrupted),
         how => how?,
     };
+    let optimum = match &how {
+        How::Chosen(..) => known_optimum(workload, request),
+        How::Analysed(_) => None,
+    };
     let artifact = checked(how.artifact().clone())?;
     Ok(Answer::Policy(Box::new(Made {
         how,
         fluid: Fluid::new(workload),
         schedules: Schedules::of(workload),
         least_load_attains: least_load_attains(workload, &artifact),
+        optimum,
         artifact,
     })))
 }
@@ -227,13 +234,22 @@ fn table(
         ..all
     };
     let found = optimum::optimum(workload, options.objective, &limits, interrupt, progress)?;
-    if found.interrupted && !interrupt.load(Ordering::Relaxed) {
+    if found.ended == Ended::Cut && !interrupt.load(Ordering::Relaxed) {
         return refuse(format!(
             "the dynamic program was not solved within {} s: its table would be no optimum; give more --effort, or take --family auto",
             limits.time.as_secs_f64()
         ));
     }
     Ok(Family::Optimal(found.policy.written()))
+}
+
+/// What no policy without preemption can beat, where that costs little beside a choice.
+fn known_optimum(workload: &Workload, request: &Request) -> Option<f64> {
+    let objective = request.options.objective;
+    let limits = optimum::Limits::in_passing();
+    let found = optimum::optimum(workload, objective, &limits, &request.interrupt, |_| ());
+    let found = found.ok().filter(|found| found.ended == Ended::Close);
+    found.map(|found| found.lower)
 }
 
 fn stability(workload: &Workload, policy: &Family) -> Stability {

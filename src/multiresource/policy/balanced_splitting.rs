@@ -10,10 +10,12 @@ use crate::multiresource::workload::Workload;
 /// job of its type in that queue. Without preemption.
 ///
 /// Source: Anselmi, Doncel, "Balanced Splitting: a framework for achieving zero-wait in the
-/// multiserver-job model", IEEE TPDS 36, 2025, with FCFS for its policy π on the helpers. Only
-/// its abstract was read, and what others say of it: that a slot that comes free takes a job from the
-/// queue is from there. The scale ψ is ours: the largest in \[0, 1\] that leaves helpers for
-/// the largest need, so that every job can be served. Where that is all k, it is FCFS.
+/// multiserver-job model", IEEE TPDS 36, 2025 (arXiv 2409.18557), with FCFS for its policy π on the helpers. After its
+/// abstract, the only part at hand; details are ours. The number of slots, and that a slot that comes free takes a
+/// job from the queue, are as in another simulator of the rule (NeDS-Lab/mjqm-simulator, `BalancedSplitting.cpp` and
+/// `toml_policies_loaders.cpp`), which takes ψ = 1 unless told. The scale ψ is ours: the largest in \[0, 1\]
+/// that leaves helpers for the largest need, so that every job can be served. Where that leaves all k servers to the
+/// helpers, it is FCFS.
 ///
 /// One resource: a slot is a number of servers. O(K) a decision, and O(k) for a helper's end. It is
 /// not throughput-optimal.

@@ -20,10 +20,11 @@ use crate::multiresource::workload::Workload;
 ///
 /// Source: Ghaderi, "Randomized algorithms for scheduling VMs in the cloud", INFOCOM 2016; Psychas
 /// and Ghaderi, "Randomized algorithms for scheduling multi-resource jobs in the cloud", IEEE/ACM
-/// Transactions on Networking 26(5), 2018. Only the abstracts were at hand: clocks,
-/// weights and dummies are from memory, the factor r μ_i is ours, and so is that arrivals take
-/// dummies' places (which changes no rate where sizes are exponential). Not built: their many
-/// servers, of which a clock picks one at random; here is one.
+/// Transactions on Networking 26(5), 2018. After their abstracts, the only part at hand; details are ours: how
+/// clocks, weights and dummies work together is from memory, the factor r μ_i is ours, and so is that arrivals take
+/// dummies' places (which changes no rate where sizes are exponential). What is measured of it is of this
+/// rule, and says nothing for certain of theirs. Not built: their many servers, of which a clock picks one
+/// at random; here is one.
 #[derive(Clone, Debug)]
 pub struct RandomizedTimers {
     timers: Timers,

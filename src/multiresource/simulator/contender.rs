@@ -36,6 +36,8 @@ pub enum Contender {
     EasyByMean,
     /// Conservative backfilling, with the same.
     ConservativeBackfill(f64),
+    /// Conservative backfilling by the types' mean sizes.
+    ConservativeByMean,
     /// Randomized Timers.
     RandomizedTimers(Timers),
     /// MaxWeight over schedules that there are jobs for.
@@ -248,6 +250,7 @@ impl Contender {
             Contender::EasyBackfill(f) => with.with(EasyBackfill::new(w, *f)),
             Contender::EasyByMean => with.with(EasyBackfill::by_mean(w)),
             Contender::ConservativeBackfill(f) => with.with(ConservativeBackfill::new(w, *f)),
+            Contender::ConservativeByMean => with.with(ConservativeBackfill::by_mean(w)),
             Contender::RandomizedTimers(t) => with.with(RandomizedTimers::new(w, *t)),
             Contender::MaxWeight => with.with(MaxWeight::capped(w)),
             Contender::MaxWeightUncapped => with.with(MaxWeight::uncapped(w)),

@@ -190,6 +190,11 @@ pub(super) const RULES: &[Rule] = &[
     .alias(&["conservative"])
     .parameter(INFLATION, 1.0, 1.0),
     Rule::new(
+        "conservative-by-mean",
+        |_| Contender::ConservativeByMean,
+        "the same, with the mean size of its type for each job's; plans are made anew as jobs run over",
+    ),
+    Rule::new(
         "randomized-timers",
         |rate| {
             Contender::RandomizedTimers(Timers {
@@ -197,7 +202,8 @@ pub(super) const RULES: &[Rule] = &[
                 ..Timers::default()
             })
         },
-        "clocks of the types, faster with longer queues, race for free room; dummies hold it",
+        "clocks of the types, faster with longer queues, race for free room; dummies hold it \
+         (after the abstract of Psychas and Ghaderi 2018; details are ours)",
     )
     .parameter("the clocks' rate r", 0.001, 1.0),
     Rule::new(
@@ -262,7 +268,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule::new(
         "balanced-splitting",
         |_| Contender::BalancedSplitting,
-        "each type owns servers by its load; who finds them busy queues for helpers; one resource",
+        "each type owns servers by its load; who finds them busy queues for helpers; one resource \
+         (after the abstract of Anselmi and Doncel 2024; details are ours)",
     ),
 ];
 

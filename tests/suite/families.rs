@@ -184,7 +184,7 @@ fn a_table_of_the_optimum_is_a_policy() {
     ];
     let best = synth(&[&typed[..], &["--family", "optimal"]].concat());
     assert_eq!(code(&best), 0, "{}", stderr(&best));
-    assert!(stderr(&best).contains("over optimum"), "{}", stderr(&best));
+    assert!(stderr(&best).contains("gap: to "), "{}", stderr(&best));
     let artifact: Value = serde_json::from_str(&stdout(&best)).unwrap();
     assert!(rule(&artifact, "optimal").is_object());
     let taken = &artifact["provenance"]["servers"][0]["choice"]["candidates"][0]["value"];

@@ -4,20 +4,19 @@ use super::optimum::beyond;
 use super::{Table, below, estimate, number, synthesis, within, wrap};
 use crate::multiresource::artifact::{Candidate, Choice, Interval, Objective, Steadiness};
 use crate::multiresource::synthesis::{Chosen, MsfqOutlook};
-use crate::multiresource::verbs::Stability;
+use crate::multiresource::verbs::{Knowledge, Stability};
 use crate::multiresource::workload::Workload;
 
 /// The summary of a policy that was chosen by simulation.
 pub(super) fn choice(
     workload: &Workload,
     chosen: &Chosen,
-    optimum: Option<f64>,
-    stability: Stability,
+    known: &Knowledge,
     width: usize,
 ) -> String {
     let mut text = String::new();
     if let Some(record) = &chosen.server().making.choice {
-        text += &compared(workload, record, optimum, width);
+        text += &compared(workload, record, known.optimum, width);
         text += &wrap(&verdict(record), width);
         text += &wrap(&close_to_missed(record, chosen), width);
     }
@@ -30,7 +29,7 @@ pub(super) fn choice(
     for why in &chosen.skipped {
         let _ = writeln!(text, "not considered: {why}");
     }
-    let _ = writeln!(text, "{}", told(stability));
+    let _ = writeln!(text, "{}", told(known.stability));
     let of_policy = match &chosen.made {
         Some(analysed) => synthesis::of_loop(workload, analysed, width),
         None => format!("\n{}", by_type(workload, chosen, width)),
@@ -47,7 +46,7 @@ fn compared(workload: &Workload, record: &Choice, optimum: Option<f64>, width: u
     };
     let value = format!("{what} [{}]", workload.time_unit());
     let mut header = vec!["policy", &value, "times"];
-    header.extend(optimum.map(|_| "over optimum"));
+    header.extend(optimum.map(|_| "gap"));
     header.extend(["Jain", "slowdowns", "tried", "knobs"]);
     let knobs = header.len() - 1;
     let mut rows = Table::new(header).words(knobs).wrapping(knobs);
@@ -66,7 +65,7 @@ fn compared(workload: &Workload, record: &Choice, optimum: Option<f64>, width: u
             },
             shown(candidate.ratio),
         ];
-        row.extend(optimum.map(|least| over_optimum(candidate, least)));
+        row.extend(optimum.map(|least| gap(candidate, least)));
         row.extend([
             plain(candidate.fairness),
             plain(candidate.slowdown_ratio),
@@ -77,7 +76,7 @@ fn compared(workload: &Workload, record: &Choice, optimum: Option<f64>, width: u
     }
     let least = optimum.map_or(String::new(), |least| {
         format!(
-            "over optimum: above {}, which no policy without preemption can beat (`synth optimum`).\n",
+            "gap: to {}, which no policy without preemption can beat (`synth optimum`).\n",
             below(least)
         )
     });
@@ -92,7 +91,7 @@ fn compared(workload: &Workload, record: &Choice, optimum: Option<f64>, width: u
 }
 
 /// How far a candidate is above what none can beat.
-fn over_optimum(candidate: &Candidate, least: f64) -> String {
+fn gap(candidate: &Candidate, least: f64) -> String {
     let value = candidate
         .value
         .filter(|_| candidate.outcome == Steadiness::Steady);

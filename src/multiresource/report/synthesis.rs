@@ -19,7 +19,7 @@ use crate::multiresource::workload::{JobType, Workload};
 pub fn made(workload: &Workload, made: &Made, width: usize) -> String {
     match &made.how {
         How::Analysed(synthesis) => analysed(workload, made, synthesis, width),
-        How::Chosen(chosen, stability) => choice(workload, chosen, made.optimum, *stability, width),
+        How::Chosen(chosen, known) => choice(workload, chosen, known, width),
     }
 }
 

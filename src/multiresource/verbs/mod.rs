@@ -18,7 +18,8 @@ pub use fleet::{FleetAnswer, FleetMade, FleetRefusal, synthesize_fleet};
 pub use optimum::{Asking, Distance, Least, LeastReport, least};
 pub use simulate::{Simulated, Unjudged, Ways, simulate};
 pub use synthesize::{
-    Answer, How, Made, Refusal, Request, Schedules, Stability, Wanted, known, synthesize, turns,
+    Answer, How, Knowledge, Made, Refusal, Request, Schedules, Stability, Wanted, known,
+    synthesize, turns,
 };
 
 use std::sync::atomic::Ordering;

@@ -68,8 +68,6 @@ pub struct Made {
     /// Where the mix is best for something else than the load: what the mix of the least load attains
     /// of that.
     pub least_load_attains: Option<f64>,
-    /// Of a choice, where it is known in passing: what no policy without preemption can beat \[time\].
-    pub optimum: Option<f64>,
 }
 
 /// How a policy was made.
@@ -77,8 +75,17 @@ pub struct Made {
 pub enum How {
     /// By analysis.
     Analysed(Box<Synthesis>),
-    /// By simulation, and what is known of its stability.
-    Chosen(Box<Chosen>, Stability),
+    /// By simulation.
+    Chosen(Box<Chosen>, Knowledge),
+}
+
+/// What is known of a policy that was chosen by simulation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Knowledge {
+    /// Its stability.
+    pub stability: Stability,
+    /// What no policy without preemption can beat \[time\], where that is known in passing.
+    pub optimum: Option<f64>,
 }
 
 impl How {
@@ -151,21 +158,19 @@ pub fn synthesize(
     if request.wanted != Wanted::Msr {
         progress(Doing::Analysed(&made, Schedules::of(workload)));
     }
-    let how = match taken(workload, request, made, &mut progress) {
+    let mut how = match taken(workload, request, made, &mut progress) {
         Err(VerbError::Choice(ChoiceError::Interrupted)) => return Ok(Answer::Interrupted),
         how => how?,
     };
-    let optimum = match &how {
-        How::Chosen(..) => known_optimum(workload, request),
-        How::Analysed(_) => None,
-    };
+    if let How::Chosen(_, known) = &mut how {
+        known.optimum = known.optimum.or_else(|| in_passing(workload, request));
+    }
     let artifact = checked(how.artifact().clone())?;
     Ok(Answer::Policy(Box::new(Made {
         how,
         fluid: Fluid::new(workload),
         schedules: Schedules::of(workload),
         least_load_attains: least_load_attains(workload, &artifact),
-        optimum,
         artifact,
     })))
 }
@@ -179,15 +184,15 @@ pub(super) fn taken(
     progress: &mut dyn FnMut(Doing<'_>),
 ) -> Result<How, VerbError> {
     let options = &request.options;
-    let families = match &request.wanted {
+    let (families, optimum) = match &request.wanted {
         Wanted::Msr => return Ok(How::Analysed(made)),
         Wanted::Optimal => {
             progress(Doing::Dynamic(None));
             let mut hears = |step| progress(Doing::Dynamic(Some(step)));
-            let table = table(workload, options, &request.interrupt, &mut hears)?;
-            Families::Given(Box::new(table))
+            let (table, least) = table(workload, options, &request.interrupt, &mut hears)?;
+            (Families::Given(Box::new(table)), Some(least))
         }
-        Wanted::Simulated(families) => families.clone(),
+        Wanted::Simulated(families) => (families.clone(), None),
     };
     let choice = ChoiceOptions {
         families,
@@ -200,7 +205,8 @@ pub(super) fn taken(
     let hears = |stage| progress(Doing::Candidates(Some(stage)));
     let chosen = synthesis::choose(workload, options, &choice, made, hears)?;
     let stability = stability(workload, &chosen.server().policy.rule);
-    Ok(How::Chosen(Box::new(chosen), stability))
+    let known = Knowledge { stability, optimum };
+    Ok(How::Chosen(Box::new(chosen), known))
 }
 
 /// The artifact, once it has passed the checker.
@@ -214,13 +220,13 @@ pub(super) fn checked(artifact: Artifact) -> Result<Artifact, VerbError> {
 /// Types that a table is made for: its size is the product of the queues that it tells apart.
 const MOST_TYPES: usize = 2;
 
-/// The table of the dynamic program.
+/// The table of the dynamic program, and the least cost that it proves.
 fn table(
     workload: &Workload,
     options: &Options,
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(Step),
-) -> Result<Family, VerbError> {
+) -> Result<(Family, f64), VerbError> {
     let types = workload.types().len();
     if types > MOST_TYPES {
         return refuse(format!(
@@ -240,11 +246,11 @@ fn table(
             limits.time.as_secs_f64()
         ));
     }
-    Ok(Family::Optimal(found.policy.written()))
+    Ok((Family::Optimal(found.policy.written()), found.lower))
 }
 
 /// What no policy without preemption can beat, where that costs little beside a choice.
-fn known_optimum(workload: &Workload, request: &Request) -> Option<f64> {
+fn in_passing(workload: &Workload, request: &Request) -> Option<f64> {
     let objective = request.options.objective;
     let limits = optimum::Limits::in_passing();
     let found = optimum::optimum(workload, objective, &limits, &request.interrupt, |_| ());

@@ -328,3 +328,37 @@ fn conservative_backfilling_as_it_reads() {
         assert!(waited > 100, "{waited}");
     }
 }
+
+/// By means of 1, with jobs that run over: each is planned in order of arrival, again at each event,
+/// beside what is planned of the running ones; who is planned for now starts where there is room.
+#[test]
+fn conservative_backfilling_by_mean_as_it_reads() {
+    let workload = section7();
+    let mut ends = std::collections::HashMap::new();
+    let (mut waited, mut overran) = (0, 0);
+    let policy = ConservativeBackfill::by_mean(&workload);
+    drive(&workload, policy, (2.6, 1.0), |now, jobs, running| {
+        let mut free = room(&workload, &[]);
+        let (mut plans, mut run) = (Vec::new(), Vec::new());
+        for job in jobs.iter().filter(|job| job.runs) {
+            change(&workload, &mut free, job.job_type, -1);
+            overran += usize::from(ends[&job.number] <= now);
+            plans.push((job.job_type, now, ends[&job.number]));
+            run.push(job.number);
+        }
+        for job in jobs.iter().filter(|job| !job.runs) {
+            let start = earliest(&workload, &plans, now, job.job_type, 1.0);
+            plans.push((job.job_type, start, start + 1.0));
+            if start <= now && fits(&workload, &free, job.job_type) {
+                change(&workload, &mut free, job.job_type, -1);
+                ends.insert(job.number, start + 1.0);
+                run.push(job.number);
+            } else {
+                waited += 1;
+            }
+        }
+        run.sort_unstable();
+        assert_eq!(running, run, "at {now}");
+    });
+    assert!(waited > 100 && overran > 100, "{waited} {overran}");
+}

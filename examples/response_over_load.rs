@@ -32,7 +32,7 @@ use synth::multiresource::artifact::{Objective, Preemption};
 use synth::multiresource::optimum::{Ended, Limits, optimum};
 use synth::multiresource::simulator::{Contender, Ending, Estimate, Health, Run, Settings};
 use synth::multiresource::synthesis::{
-    ChoiceOptions, Families, Options, Outcome, choose, synthesize,
+    Budget, ChoiceOptions, Families, Options, Outcome, choose, synthesize,
 };
 use synth::multiresource::workload::Workload;
 
@@ -89,9 +89,10 @@ impl Rule {
         }
         let choice = ChoiceOptions {
             families: Families::All,
-            budget: 400_000_000,
+            budget: Budget::Events(400_000_000),
             seed: 1,
             max_slowdown_ratio: None,
+            promises: Vec::new(),
             interrupt: Default::default(),
         };
         let chosen = choose(workload, &options, &choice, made, |_| ())?;

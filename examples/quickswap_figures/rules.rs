@@ -6,7 +6,7 @@ use synth::multiresource::artifact::{
 };
 use synth::multiresource::simulator::{Contender, Estimate, Run, Settings};
 use synth::multiresource::synthesis::{
-    ChoiceError, ChoiceOptions, Families, Options, Outcome, choose, synthesize,
+    Budget, ChoiceError, ChoiceOptions, Families, Options, Outcome, choose, synthesize,
 };
 use synth::multiresource::workload::Workload;
 
@@ -71,9 +71,10 @@ fn adaptive_msr(workload: &Workload, of: Objective, budget: u64) -> Result<Optio
     };
     let choice = ChoiceOptions {
         families: Families::Only(&["adaptive-msr"]),
-        budget,
+        budget: Budget::Events(budget),
         seed: 1,
         max_slowdown_ratio: None,
+        promises: Vec::new(),
         interrupt: Arc::default(),
     };
     let Outcome::Policy(made) = synthesize(workload, &options)? else {

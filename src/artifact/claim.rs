@@ -25,6 +25,9 @@ pub struct Claim<Q: Quantity> {
     /// The number of jobs that the probability is about, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
+    /// The time that the probability is about, if it is one of a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longer_than: Option<f64>,
     /// The number.
     pub value: f64,
     /// Half the width of its 95 % interval, where it was simulated.
@@ -39,8 +42,8 @@ pub struct Claim<Q: Quantity> {
 }
 
 impl<Q: Quantity> Claim<Q> {
-    /// A claim about one subject, for a workload with this unit of time; it has no interval and no
-    /// number of jobs.
+    /// A claim about one subject, for a workload with this unit of time; it has no interval, and is no
+    /// probability.
     pub fn new(
         quantity: Q,
         subject: Subject<'_>,
@@ -56,12 +59,18 @@ impl<Q: Quantity> Claim<Q> {
             job: owned(subject.job),
             batch: owned(subject.batch),
             at: None,
+            longer_than: None,
             value,
             half_width: None,
             unit: quantity.unit(time),
             method,
             holds_for,
         }
+    }
+
+    /// The time that its probability is about, to be told apart by.
+    pub fn time(&self) -> Option<u64> {
+        self.longer_than.map(f64::to_bits)
     }
 
     /// What it is about.

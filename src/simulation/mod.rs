@@ -38,6 +38,7 @@ pub use run::{ClassResult, Ending, Health, Run};
 pub use settling::Unsettled;
 pub use statistics::{BATCHES, Estimate};
 pub use verdict::{Judgement, Verdict};
+pub(crate) use watch::Stay;
 pub use watch::{Threshold, Watch, Watched};
 
 pub(crate) use arrivals::{LawDriven, Process};

@@ -1,6 +1,7 @@
 use super::quantiles::Histogram;
 use super::series::{Row, Series};
-use super::{Class, Watch, total_arrival_rate};
+use super::watch::{Stay, Watch};
+use super::{Class, total_arrival_rate};
 
 /// What a replication measures: the series in buckets of time, and the response times.
 pub(crate) struct Recorder {
@@ -33,14 +34,15 @@ impl Recorder {
         }
     }
 
-    /// A job of class i left at time `now`, after this response time; `present` tells how many of
+    /// A job of class i left at time `now`, after this stay; `present` tells how many of
     /// them are there then.
     #[inline(always)]
-    pub fn departed(&mut self, i: usize, response: f64, now: f64, present: impl FnOnce() -> u64) {
+    pub fn departed(&mut self, i: usize, stay: Stay, now: f64, present: impl FnOnce() -> u64) {
+        let response = stay.response;
         self.series.departed(i, response);
         if self.series.watches() {
             self.series.watch_number(i, present(), now);
-            self.series.watchers.departed(i, response);
+            self.series.watchers.departed(i, stay);
         }
         self.responses[i][1].add(response);
     }

@@ -9,7 +9,7 @@ use super::quantiles::Histogram;
 use super::replication::Settings;
 use super::sample::{self, Sample};
 use super::settling::Unsettled;
-use super::statistics::Estimate;
+use super::statistics::{self, Estimate};
 use super::watch::{Threshold, Watch, Watched};
 
 /// Why a run ended.
@@ -90,6 +90,9 @@ pub struct Run<M = (), C = ()> {
     /// The weighted mean response time of each.
     #[serde(default)]
     pub weighted_replications: Vec<Option<f64>>,
+    /// The 99th percentile of the response time in each.
+    #[serde(default)]
+    pub p99_replications: Vec<Option<f64>>,
     /// Events simulated in all replications, warm-ups included.
     pub events: u64,
     /// Time simulated in all replications, warm-ups included.
@@ -110,6 +113,12 @@ pub struct Run<M = (), C = ()> {
     /// 50th, 95th and 99th percentile of the response time over all jobs, within 1.6 %. Of a long
     /// run the first quarter to half is left out, whatever the warm-up; of a short one nothing.
     pub percentiles: Option<[f64; 3]>,
+    /// The mean over the replications of the 99th percentile in each.
+    #[serde(default)]
+    pub p99_response: Option<Estimate>,
+    /// The 99th percentile of what has left, settled or not.
+    #[serde(skip)]
+    pub rough_p99: Option<f64>,
     /// Mean response time weighted by load share ([`Class::weight`](super::Class::weight)).
     pub weighted_response: Option<Estimate>,
     /// Mean number in system over all classes.
@@ -178,10 +187,19 @@ impl Results<'_> {
             Some(values) => values.into_iter().map(finite).collect(),
             None => vec![None; engines.len()],
         };
+        let everything = together(histograms.iter());
+        let p99s = s.and_then(|_| engines.iter().map(|e| p99(*e, &all)).collect());
         Run {
             seed: self.settings.seed,
+            watched: watched(engines, measured.as_ref(), unsettled.is_none()),
             replications: of_replications(s.map(Sample::replications)),
             weighted_replications: of_replications(told.map(|s| s.weighted_replications(&weights))),
+            p99_response: p99s
+                .as_deref()
+                .filter(|v: &&[f64]| v.len() > 1)
+                .map(statistics::over_replications),
+            p99_replications: of_replications(p99s),
+            rough_p99: everything.quantile(0.99),
             events: engines.iter().map(|e| e.events()).sum(),
             simulated_time: engines.iter().map(|e| e.now()).sum(),
             warm_up: s.map_or(0.0, |s| s.warm_up),
@@ -190,13 +208,12 @@ impl Results<'_> {
             unsettled,
             mean_response: s.and_then(|s| s.mean_response(&all)),
             mean_waiting: s.and_then(|s| s.mean_waiting(&all)),
-            percentiles: s.and_then(|_| percentiles(&together(histograms.iter()))),
+            percentiles: s.and_then(|_| percentiles(&everything)),
             weighted_response: told.and_then(|s| s.weighted_response(&weights)),
             mean_number: s.and_then(|s| s.mean_number(&all)),
             fairness: means.map(|m| jain(&m)),
             own: own(measured.as_ref()),
             types,
-            watched: watched(engines, s),
             path: path(engines),
         }
     }
@@ -254,13 +271,23 @@ fn percentiles(responses: &Histogram) -> Option<[f64; 3]> {
     ])
 }
 
+/// The 99th percentile of one replication.
+fn p99(engine: &dyn Measured, classes: &[usize]) -> Option<f64> {
+    let of_class = |&i: &usize| engine.recorder().responses(i);
+    together(classes.iter().flat_map(of_class)).quantile(0.99)
+}
+
 /// What was seen of the watched thresholds.
-fn watched(engines: &[&dyn Measured], sample: Option<&Sample>) -> Vec<Watched> {
+fn watched(engines: &[&dyn Measured], sample: Option<&Sample>, settled: bool) -> Vec<Watched> {
     let first = engines.first().map(|e| &e.recorder().series.watchers);
     let watches = first.map_or(&[][..], |watchers| &watchers.watches);
-    let seen = watches.iter().enumerate().map(|(w, &watch)| Watched {
-        watch,
-        above: sample.and_then(|s| above(s, w, &watch)),
+    let seen = watches.iter().enumerate().map(|(w, &watch)| {
+        let above = sample.and_then(|s| above(s, w, &watch));
+        Watched {
+            watch,
+            above: above.filter(|_| settled),
+            rough: above.map(|a| a.mean),
+        }
     });
     seen.collect()
 }
@@ -271,7 +298,9 @@ fn above(sample: &Sample, w: usize, watched: &Watch) -> Option<Estimate> {
     let above = |row: &[f64]| row[c.above(w)];
     match watched.threshold {
         Threshold::Number(_) => sample.time_average(above),
-        Threshold::Response(_) => sample.ratio(above, |row| row[c.completions(watched.job_type)]),
+        Threshold::Response(_) | Threshold::Waiting(_) => {
+            sample.ratio(above, |row| row[c.completions(watched.job_type)])
+        }
     }
 }
 

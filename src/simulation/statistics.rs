@@ -3,6 +3,13 @@
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+/// The mean of what independent replications, two at least, measured.
+pub(crate) fn over_replications(values: &[f64]) -> Estimate {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let deviations: Vec<f64> = values.iter().map(|x| x - mean).collect();
+    Estimate::new(mean, &deviations, 1)
+}
+
 /// Batches behind an interval, at least.
 pub const BATCHES: usize = 32;
 

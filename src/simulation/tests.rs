@@ -82,9 +82,12 @@ impl Queue {
             }
             self.draw();
         } else {
-            let (arrived, _) = self.jobs.pop_front().unwrap();
+            let (arrived, size) = self.jobs.pop_front().unwrap();
+            let response = now - arrived;
+            let waiting = response - size;
             let present = self.jobs.len() as u64;
-            self.recorder.departed(0, now - arrived, now, || present);
+            let stay = Stay { response, waiting };
+            self.recorder.departed(0, stay, now, || present);
             self.end = self.jobs.front().map_or(f64::INFINITY, |job| now + job.1);
         }
         let at = now - self.origin;

@@ -161,6 +161,17 @@ impl Found {
         }
     }
 
+    /// The same, where the claim itself was measured, with this half-width.
+    #[must_use]
+    pub fn known_within(self, half_width: Option<f64>) -> Self {
+        let own = half_width.unwrap_or(0.0) / NORMAL;
+        let spread = self.tested.standard_error.hypot(own);
+        Found {
+            tested: Estimate::with_error(self.tested.mean, spread, self.tested.freedom),
+            ..self
+        }
+    }
+
     /// The fraction of time, or of jobs, `above` a threshold, claimed to be p, of a queue with this
     /// mean.
     pub fn above(above: Estimate, p: f64, mean: &Estimate) -> Self {

@@ -12,6 +12,17 @@ pub enum Threshold {
     Number(u64),
     /// Response time \[time\].
     Response(f64),
+    /// Time from arrival to the last start \[time\]; of jobs that share a server 0.
+    Waiting(f64),
+}
+
+/// How long a job was there \[time\].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stay {
+    /// From arrival to completion.
+    pub response: f64,
+    /// From arrival to the last start.
+    pub waiting: f64,
 }
 
 /// A threshold of a class of jobs.
@@ -31,6 +42,9 @@ pub struct Watched {
     /// The fraction of time with more jobs than the threshold; or of jobs that took longer, none
     /// without jobs.
     pub above: Option<Estimate>,
+    /// The same fraction, settled or not.
+    #[serde(skip)]
+    pub rough: Option<f64>,
 }
 
 enum Watcher {
@@ -38,6 +52,7 @@ enum Watcher {
     Number(u64, Meter),
     /// Longer than this: jobs so far.
     Response(f64, f64),
+    Waiting(f64, f64),
 }
 
 /// All that is watched, in the open bucket.
@@ -54,6 +69,7 @@ impl Watchers {
         let watcher = |w: &Watch| match w.threshold {
             Threshold::Number(at) => Watcher::Number(at, Meter::default()),
             Threshold::Response(time) => Watcher::Response(time, 0.0),
+            Threshold::Waiting(time) => Watcher::Waiting(time, 0.0),
         };
         Watchers {
             of_class: (0..classes).map(|i| of(i).map(watcher).collect()).collect(),
@@ -71,10 +87,12 @@ impl Watchers {
     }
 
     /// A job of class i left.
-    pub fn departed(&mut self, i: usize, response: f64) {
+    pub fn departed(&mut self, i: usize, stay: Stay) {
         for watcher in &mut self.of_class[i] {
-            if let Watcher::Response(time, jobs) = watcher {
-                *jobs += f64::from(response > *time);
+            match watcher {
+                Watcher::Number(..) => {}
+                Watcher::Response(time, jobs) => *jobs += f64::from(stay.response > *time),
+                Watcher::Waiting(time, jobs) => *jobs += f64::from(stay.waiting > *time),
             }
         }
     }
@@ -84,7 +102,7 @@ impl Watchers {
         let all = self.of_class.iter_mut().flatten();
         all.map(move |watcher| match watcher {
             Watcher::Number(_, above) => above.collect(length),
-            Watcher::Response(_, jobs) => std::mem::take(jobs),
+            Watcher::Response(_, jobs) | Watcher::Waiting(_, jobs) => std::mem::take(jobs),
         })
     }
 }

@@ -23,7 +23,7 @@ use synth::multiresource::artifact::{
 use synth::multiresource::optimum::{self, optimum};
 use synth::multiresource::policy::{Action, Event, Policy, System};
 use synth::multiresource::synthesis::{
-    ChoiceOptions, Families, Options, Outcome, Synthesis, choose, synthesize,
+    Budget, ChoiceOptions, Families, Options, Outcome, Synthesis, choose, synthesize,
 };
 use synth::multiresource::workload::Workload;
 
@@ -250,9 +250,10 @@ fn chosen(workload: &Workload, families: Families) -> Artifact {
     let options = Options::new(Preemption::None);
     let choice = ChoiceOptions {
         families,
-        budget: 4_000_000,
+        budget: Budget::Events(4_000_000),
         seed: 1,
         max_slowdown_ratio: None,
+        promises: Vec::new(),
         interrupt: Arc::default(),
     };
     let made = synthesized(workload, &options);

@@ -251,6 +251,37 @@ fn slowdowns_can_be_bounded() {
     assert!(ratio(&free) > 1.25, "{}", ratio(&free));
 }
 
+/// Of the policies that keep a promise the best is taken; what it does is claimed, checked, and not refuted
+/// by another run. Where none keeps it nothing is written, and what the nearest does is told.
+#[test]
+fn promises_are_kept_or_nothing_is_written() {
+    let slo = "type-3: wait 90 % < 20 s";
+    let (artifact, told) = holds("section7", &["--budget", "2e7", "--slo", slo]);
+    assert!(
+        told.contains("promise type-3: wait 90 % < 20: kept"),
+        "{told}"
+    );
+    let mut claims = artifact["claims"].as_array().unwrap().iter();
+    let above = claims.find(|c| c["quantity"] == "waiting_above").unwrap();
+    assert_eq!(
+        (&above["type"], &above["longer_than"]),
+        (&"type-3".into(), &20.0.into())
+    );
+    assert!(above["value"].as_f64().unwrap() < 0.1, "{above}");
+
+    let output = made(
+        "section7",
+        &["--budget", "2e7", "--slo", "type-3: wait 99 % < 1"],
+    );
+    assert_eq!((code(&output), stdout(&output).as_str()), (1, ""));
+    let told = stderr(&output);
+    assert!(
+        told.contains("no policy was found that keeps --slo"),
+        "{told}"
+    );
+    assert!(told.contains("type-3: wait 99 % < 1 s: "), "{told}");
+}
+
 /// Usage errors: exit code 2, one clear message, nothing on standard output.
 #[test]
 fn what_does_not_go_together_is_refused() {
@@ -276,6 +307,27 @@ fn what_does_not_go_together_is_refused() {
             "chosen by simulation",
         ),
         ("one_or_all", &["--max-slowdown-ratio", ".5"], "1 at least"),
+        (
+            "section7",
+            &["--slo", "type-9: wait 95 % < 6"],
+            "did you mean",
+        ),
+        (
+            "section7",
+            &["--slo", "type-1: 95 % < 6"],
+            "expected the form",
+        ),
+        (
+            "section7",
+            &["--family", "msr", "--slo", "type-1: wait 95 % < 6"],
+            "chosen by simulation",
+        ),
+        (
+            "section7",
+            &["--family", "msr", "--objective", "p99"],
+            "chosen by simulation",
+        ),
+        ("fleet", &["--objective", "p99"], "goes with one server"),
         ("section7", &["--family", "optimal"], "at most 2 types"),
         (
             "one_or_all",

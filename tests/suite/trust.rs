@@ -287,6 +287,52 @@ fn a_guard_that_does_not_guard_is_refused() {
     );
 }
 
+/// What is promised is about the workload, and what is claimed keeps it.
+#[test]
+fn a_broken_promise_is_refused() {
+    let promised = |within: f64, share: f64, above: f64| {
+        let mut artifact = vector("guarded");
+        let choice = artifact
+            .pointer_mut("/provenance/servers/0/choice")
+            .unwrap();
+        let promise =
+            json!({"type": "type-1", "delay": "waiting", "share": share, "within": within});
+        choice["promises"] = json!([promise]);
+        choice["candidates"][0]["kept"] = json!(true);
+        let claim = json!({"quantity": "waiting_above", "type": "type-1", "longer_than": within,
+            "value": above, "half_width": 1e-3, "unit": "1", "method": "simulated", "holds_for": {}});
+        artifact["claims"].as_array_mut().unwrap().push(claim);
+        artifact
+    };
+    let sound = promised(0.5, 0.95, 0.04);
+    assert_eq!(findings(&sound, |_| ()), [""; 0]);
+    let about = |promised: Value| findings(&promised, |_| ()).join("; ");
+    assert!(about(promised(0.5, 0.97, 0.04)).contains("promises[0]: is not kept"));
+    assert!(about(promised(0.5, 1.5, 0.04)).contains("expected a share in (0, 1)"));
+    assert!(about(promised(50.0, 0.95, 0.04)).contains("by the mean response time"));
+    assert!(about(promised(0.5, 0.95, 1.04)).contains("of a fraction at most 1"));
+    let choice = "/provenance/servers/0/choice";
+    let name = format!("{choice}/promises/0/type");
+    is_refused(
+        &sound,
+        &name,
+        json!("type-9"),
+        "expected the name of a job type",
+    );
+    let kept = format!("{choice}/candidates/0/kept");
+    is_refused(
+        &sound,
+        &kept,
+        json!(false),
+        "expected true where something is promised",
+    );
+    let time = format!(
+        "/claims/{}/longer_than",
+        sound["claims"].as_array().unwrap().len() - 1
+    );
+    is_refused(&sound, &time, json!(-1.0), "expected a positive time");
+}
+
 /// What was chosen has the knobs that are recorded.
 #[test]
 fn changed_knobs_are_refused() {

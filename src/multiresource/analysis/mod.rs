@@ -51,10 +51,10 @@ impl Cost {
         shares.iter().zip(responses).map(|(w, t)| w * t).sum()
     }
 
-    /// The objective's value \[time\].
+    /// The objective's value \[time\]; of [`Objective::P99`] the mean: see [`Objective::analysed`].
     pub fn value(&self, workload: &Workload, objective: Objective) -> f64 {
         match objective {
-            Objective::Mean => self.mean_response(workload),
+            Objective::Mean | Objective::P99 => self.mean_response(workload),
             Objective::Weighted => self.weighted_response(workload),
         }
     }

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Objective;
+use super::{Objective, Promise};
 
 /// How the policy was chosen among families, by simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -12,13 +12,19 @@ pub struct Choice {
     /// The largest mean slowdown E\[T_i\]/E\[S_i\] of a type over the smallest that was allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_slowdown_ratio: Option<f64>,
+    /// What was promised of types.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub promises: Vec<Promise>,
     /// Seed of the arrivals and sizes that all candidates faced at the end; knobs were tuned on
     /// those of the next seed, and the policy taken was measured on those of the one after that.
     pub seed: u64,
     /// Independent replications.
     pub replications: u32,
-    /// Events that might be simulated.
+    /// Events that might be simulated; where time was the budget, those that were.
     pub budget: u64,
+    /// The time that it might take \[s\], where that was the budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
     /// Events that were.
     pub events: u64,
     /// Whether the policy taken is better than each other candidate, all at 95 % together, or
@@ -32,15 +38,17 @@ pub struct Choice {
 pub const CLOSE: f64 = 1e-2;
 
 impl Candidate {
-    /// Whether it is surely better than the policy taken, which has no ratio itself.
+    /// Whether it is surely better than the policy taken, which has no ratio itself, and keeps what was
+    /// promised.
     pub fn is_better(&self) -> bool {
-        self.ratio.is_some_and(|r| r.mean + r.half_width < 1.0)
+        self.kept != Some(false) && self.ratio.is_some_and(|r| r.mean + r.half_width < 1.0)
     }
 
     /// Whether it may be better or worse than that, by more than is worth longer runs.
     pub fn is_open(&self) -> bool {
         match (self.outcome, self.ratio) {
             (Steadiness::Unstable | Steadiness::Behind, _) => false,
+            _ if self.kept == Some(false) => false,
             (_, None) => true,
             (_, Some(r)) => {
                 let off = (r.mean - 1.0).abs();
@@ -70,12 +78,18 @@ pub struct Candidate {
     /// How many times as much as that of the policy taken, on the same arrivals and sizes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Interval>,
+    /// The same of the mean that is not the objective: of `weighted`, or of `mean` where that is weighted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_ratio: Option<Interval>,
     /// Jain's index over the types' mean response times: 1 is equal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fairness: Option<f64>,
     /// The largest mean slowdown of a type over the smallest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowdown_ratio: Option<f64>,
+    /// Whether it kept what was promised, if anything was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<bool>,
 }
 
 /// A mean from simulation, with its 95 % confidence interval.

@@ -37,8 +37,12 @@ quantities! {
     ResponseP50: "response_p50", "response p50", Time, [Type], Measure::Percentile(0);
     /// The 95th percentile of `T_i`.
     ResponseP95: "response_p95", "response p95", Time, [Type], Measure::Percentile(1);
-    /// The 99th percentile of `T_i`.
-    ResponseP99: "response_p99", "response p99", Time, [Type], Measure::Percentile(2);
+    /// The 99th percentile of `T_i`, or of all response times.
+    ResponseP99: "response_p99", "response p99", Time, [All, Type], Measure::Percentile(2);
+    /// `P(W_i > longer_than)`: from arrival to the start.
+    WaitingAbove: "waiting_above", "waiting above", One, [Type], Measure::WaitingAbove;
+    /// `P(T_i > longer_than)`.
+    ResponseAbove: "response_above", "response above", One, [Type], Measure::ResponseAbove;
 }
 
 /// The percentiles that are claimed and measured.
@@ -66,6 +70,10 @@ pub enum Measure {
     /// The fraction of jobs with a response time up to the claimed one, which is to be this of
     /// [`PERCENTILES`].
     Percentile(usize),
+    /// The fraction of jobs that waited longer than the claim says.
+    WaitingAbove,
+    /// The fraction of jobs that stayed longer than the claim says.
+    ResponseAbove,
     /// A run of this policy cannot tell, and why.
     Nothing(&'static str),
 }

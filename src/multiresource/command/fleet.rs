@@ -1,6 +1,6 @@
 //! The policy of a fleet.
 
-use super::names::Balance;
+use super::names::{Balance, Objective};
 use super::wishes::Wishes;
 use super::{boxed, doing};
 use crate::kind::{Answer, Caller, Given, Word};
@@ -48,6 +48,8 @@ fn goes_with_fleets(wishes: &Wishes) -> Result<(), String> {
         ("--cycle", wishes.cycle.is_some()),
         ("--thresholds", wishes.thresholds.is_some()),
         ("--max-slowdown-ratio", wishes.max_slowdown_ratio.is_some()),
+        ("--slo", !wishes.slo.is_empty()),
+        ("--objective p99", wishes.objective == Objective::P99),
         ("--explain", wishes.explain),
         ("--balance", wishes.balance != Balance::Load),
         ("--weights", wishes.weights.is_some()),

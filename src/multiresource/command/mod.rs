@@ -3,6 +3,7 @@
 mod fleet;
 mod names;
 mod optimum;
+mod promise;
 mod renewal;
 mod sweep;
 mod synthesize;

@@ -3,6 +3,8 @@
 use clap::ValueEnum;
 
 use crate::multiresource::artifact;
+use crate::multiresource::synthesis::Budget;
+use crate::typed;
 
 /// The family, as typed.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -73,12 +75,14 @@ impl From<Preemption> for artifact::Preemption {
 }
 
 /// The objective, as typed.
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Objective {
     /// The mean response time over all jobs
     Mean,
     /// The types' mean response times, weighted by their shares of the dominant load
     Weighted,
+    /// The 99th percentile of the response times of all jobs; by simulation
+    P99,
 }
 
 impl From<Objective> for artifact::Objective {
@@ -86,6 +90,7 @@ impl From<Objective> for artifact::Objective {
         match typed {
             Objective::Mean => artifact::Objective::Mean,
             Objective::Weighted => artifact::Objective::Weighted,
+            Objective::P99 => artifact::Objective::P99,
         }
     }
 }
@@ -113,6 +118,15 @@ impl Balance {
             Balance::WorstResponse => Some(artifact::Balance::WorstResponse),
         }
     }
+}
+
+/// How much may be simulated, as typed: events, or seconds with their unit.
+pub fn budget(text: &str) -> Result<Budget, String> {
+    match text.strip_suffix('s') {
+        Some(time) => typed::positive(time.trim()).map(|time| Budget::Time(typed::seconds(time))),
+        None => typed::count(text).map(Budget::Events),
+    }
+    .map_err(|why| format!("{why}; or give a time, as in 60s"))
 }
 
 /// A type's weight, as typed: what stands behind the last `=`.

@@ -64,6 +64,7 @@ fn server(
                 decided: refusal.decided,
             });
         }
+        verbs::Answer::Broken(why) => return Ok(Answer::Refused { why, decided: true }),
         verbs::Answer::Interrupted => return Ok(Answer::Interrupted),
     };
     let mut told = report::made(workload, &made, caller.width);

@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::names::{Backfill, Balance, EmptySlots, Family, Objective, Preemption, weight};
+use super::names::{Backfill, Balance, EmptySlots, Family, Objective, Preemption, budget, weight};
+use super::promise::promise;
 use crate::kind::{Caller, Given};
-use crate::multiresource::artifact::{self, Route};
+use crate::multiresource::artifact::{self, Promise, Route};
 use crate::multiresource::program::{Balancing, Limits};
-use crate::multiresource::synthesis::{Families, Options};
+use crate::multiresource::synthesis::{Budget, Families, Options};
 use crate::multiresource::verbs::{self, Request, VerbError, Wanted};
 use crate::multiresource::workload::Workload;
-use crate::typed::{at_least_one, count, positive, seconds};
+use crate::typed::{at_least_one, positive, seconds};
 
 /// Seconds for the proof, by default.
 const TIME_LIMIT: f64 = 60.0;
@@ -56,7 +57,7 @@ pub struct Wishes {
 
     /// What is minimized
     #[arg(long, value_enum, default_value = "mean")]
-    objective: Objective,
+    pub(super) objective: Objective,
 
     /// What the mix of schedules is best for, under msr
     #[arg(long, value_enum, default_value = "load")]
@@ -71,10 +72,17 @@ pub struct Wishes {
     #[arg(long, value_name = "RATIO", value_parser = at_least_one)]
     pub(super) max_slowdown_ratio: Option<f64>,
 
+    /// What is promised of a job type, as in 'g8: wait 95 % < 6 h', or `response` for the whole stay; may
+    /// be given several times. Of the policies that keep all, the best is chosen; where none does, nothing
+    /// is written
+    #[arg(long, value_name = "PROMISE")]
+    pub(super) slo: Vec<String>,
+
     /// Events (arrivals, completions, clocks) that may be simulated to tune and to choose: 1e8 take
-    /// some five seconds, several times as long under tdc
-    #[arg(long, value_name = "EVENTS", default_value = "4e8", value_parser = count)]
-    budget: u64,
+    /// some five seconds, several times as long under tdc. Or a time, as in 60s: then what comes out
+    /// depends on the machine
+    #[arg(long, value_name = "EVENTS|TIME", default_value = "4e8", value_parser = budget)]
+    budget: Budget,
 
     /// Seed of the simulations: the same seed gives the same policy
     #[arg(long, default_value = "1")]
@@ -137,6 +145,13 @@ impl Wishes {
                 "--max-slowdown-ratio goes with families that are chosen by simulation, and msr is not"
                     .into(),
             ),
+            Family::Msr | Family::Optimal if self.objective == Objective::P99 => Err(
+                "--objective p99 goes with families that are chosen by simulation: msr and optimal are made by analysis"
+                    .into(),
+            ),
+            Family::Msr if !self.slo.is_empty() => Err(
+                "--slo goes with families that are chosen by simulation, and msr is not".into(),
+            ),
             family => Ok(family),
         }
     }
@@ -193,8 +208,15 @@ impl Wishes {
             budget: self.budget,
             seed: self.seed,
             max_slowdown_ratio: self.max_slowdown_ratio,
+            promises: self.promises(workload)?,
             interrupt: caller.interrupt.clone(),
         })
+    }
+
+    /// What is promised of types.
+    fn promises(&self, workload: &Workload) -> Result<Vec<Promise>, String> {
+        let promises = self.slo.iter().map(|text| promise(text, workload));
+        promises.collect()
     }
 
     /// What the mix is best for, if it is not the load, weighted as typed.

@@ -73,6 +73,11 @@ pub enum OptimumError {
     /// Not Poisson, or not exponential.
     #[error("the optimum is for Poisson arrivals and exponential sizes, and type `{0}` has others")]
     Laws(String),
+    /// A percentile.
+    #[error(
+        "a percentile is no sum over jobs, as the dynamic program needs it: take --objective mean or weighted"
+    )]
+    Percentile,
     /// More schedules than are listed.
     #[error(
         "the dynamic program is for at most {0} schedules, and here are more: take fewer types, or fewer servers"
@@ -169,7 +174,7 @@ pub fn optimum(
         updates: limits.updates,
     };
     let mut space = first_box(workload, limits.states)?;
-    let costs = costs(workload, objective);
+    let costs = costs(workload, objective)?;
     let mut values = vec![vec![0.0; space.waiting]; space.near.schedules.len()];
     let (mut best, mut sweeps) = (0.0_f64, 0);
     let (mut before, mut grown) = (None, None);
@@ -237,16 +242,17 @@ impl Limits {
 }
 
 /// What a job of each type costs, so that the sum over the mean numbers is the objective (Little).
-fn costs(workload: &Workload, objective: Objective) -> Vec<f64> {
+fn costs(workload: &Workload, objective: Objective) -> Result<Vec<f64>, OptimumError> {
     let types = workload.types().iter();
-    match objective {
+    Ok(match objective {
+        Objective::P99 => return Err(OptimumError::Percentile),
         Objective::Mean => vec![1.0 / workload.total_arrival_rate(); types.len()],
         Objective::Weighted => {
             let shares = workload.load_shares();
             let rates = types.map(JobType::arrival_rate);
             shares.iter().zip(rates).map(|(w, l)| w / l).collect()
         }
-    }
+    })
 }
 
 /// Sweeps over one box until its bounds are close or a limit is reached; returns the bounds and the

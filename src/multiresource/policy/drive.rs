@@ -3,6 +3,14 @@
 use super::system::{Entry, MOST_JOBS, Ticket, WAITING};
 use super::{Action, Counters, Job, System, Violation};
 
+/// A job that has ended.
+pub(crate) struct Completed {
+    pub job_type: usize,
+    pub job: Job,
+    /// When it last started.
+    pub started: f64,
+}
+
 impl System {
     /// A job of type i arrives at time `now`.
     pub fn arrive(&mut self, i: usize, now: f64) -> Job {
@@ -18,6 +26,7 @@ impl System {
             number: self.counters.arrivals,
             arrived: now,
             work: size,
+            started: now,
             place: WAITING,
             job_type: i as u32,
         };
@@ -50,7 +59,7 @@ impl System {
     pub fn complete(&mut self, i: usize, n: usize, now: f64) -> Option<Job> {
         let served = self.running_jobs(i).chain(self.waiting_jobs(i));
         let found = served.take(self.served(i)).nth(n)?;
-        Some(self.complete_slot(found.slot, now).1)
+        Some(self.complete_slot(found.slot, now).job)
     }
 
     /// The job of type i with this number, which runs or shares fractional service, ends at
@@ -60,15 +69,18 @@ impl System {
         let found = served
             .take(self.served(i))
             .find(|job| job.number == number)?;
-        Some(self.complete_slot(found.slot, now).1)
+        Some(self.complete_slot(found.slot, now).job)
     }
 
-    /// The job in this slot ends: it, and its type.
+    /// The job in this slot ends.
     #[inline(always)]
-    pub(crate) fn complete_slot(&mut self, slot: u32, now: f64) -> (usize, Job) {
+    pub(crate) fn complete_slot(&mut self, slot: u32, now: f64) -> Completed {
         self.advance(now);
         let Entry {
-            job_type, place, ..
+            job_type,
+            place,
+            started,
+            ..
         } = self.entries[slot as usize];
         let (job, i) = (self.job(slot), job_type as usize);
         if place == WAITING {
@@ -86,7 +98,11 @@ impl System {
         self.counters.completions += 1;
         self.ended = job.number;
         self.account();
-        (i, job)
+        Completed {
+            job_type: i,
+            job,
+            started,
+        }
     }
 
     /// Time goes on without an event of the queues.

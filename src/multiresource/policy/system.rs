@@ -94,6 +94,8 @@ pub(super) struct Entry {
     /// Work left \[time\] while it waits, the time when it ends while it runs; NaN where sizes
     /// are not known.
     pub work: f64,
+    /// When it last started; before that when it arrived.
+    pub started: f64,
     /// Place in its pool while it runs, or [`WAITING`].
     pub place: u32,
     pub job_type: u32,
@@ -370,6 +372,7 @@ impl System {
         let entry = &mut self.entries[slot as usize];
         entry.place = self.pools.join(i, slot);
         entry.work += self.now;
+        entry.started = self.now;
         if self.noting {
             self.actions.push(Action::Start(i, self.job(slot)));
         }

@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use super::optimum::beyond;
 use super::{Table, below, estimate, number, synthesis, within, wrap};
-use crate::multiresource::artifact::{Candidate, Choice, Interval, Objective, Steadiness};
+use crate::multiresource::artifact::{Candidate, Choice, Claim, Interval, Objective, Steadiness};
 use crate::multiresource::synthesis::{Chosen, MsfqOutlook};
 use crate::multiresource::verbs::{Knowledge, Stability};
 use crate::multiresource::workload::Workload;
@@ -19,6 +19,7 @@ pub(super) fn choice(
         text += &compared(workload, record, known.optimum, width);
         text += &wrap(&verdict(record), width);
         text += &wrap(&close_to_missed(record, chosen), width);
+        text += &promised(record, chosen);
     }
     if let Some(why) = &chosen.unclaimed {
         let told = format!(
@@ -40,14 +41,15 @@ pub(super) fn choice(
 
 /// What was simulated, the policy taken first; where the optimum is known, with the distance from it.
 fn compared(workload: &Workload, record: &Choice, optimum: Option<f64>, width: usize) -> String {
-    let what = match record.objective {
-        Objective::Mean => "E[T]",
-        Objective::Weighted => "weighted E[T]",
-    };
+    let what = record.objective.label();
     let value = format!("{what} [{}]", workload.time_unit());
+    let other = match record.objective.other() {
+        Objective::Mean => "E[T]",
+        _ => "weighted",
+    };
     let mut header = vec!["policy", &value, "times"];
     header.extend(optimum.map(|_| "gap"));
-    header.extend(["Jain", "slowdowns", "tried", "knobs"]);
+    header.extend([other, "slowdowns", "tried", "knobs"]);
     let knobs = header.len() - 1;
     let mut rows = Table::new(header).words(knobs).wrapping(knobs);
     let shown = |interval: Option<Interval>| {
@@ -58,6 +60,9 @@ fn compared(workload: &Workload, record: &Choice, optimum: Option<f64>, width: u
         let mut row = vec![
             candidate.name.clone(),
             match candidate.outcome {
+                Steadiness::Steady if candidate.kept == Some(false) => {
+                    format!("{} breaks", shown(candidate.value))
+                }
                 Steadiness::Steady => shown(candidate.value),
                 Steadiness::Unsettled => "unsettled".into(),
                 Steadiness::Behind => "far behind".into(),
@@ -67,27 +72,36 @@ fn compared(workload: &Workload, record: &Choice, optimum: Option<f64>, width: u
         ];
         row.extend(optimum.map(|least| gap(candidate, least)));
         row.extend([
-            plain(candidate.fairness),
+            shown(candidate.other_ratio),
             plain(candidate.slowdown_ratio),
             candidate.tried.to_string(),
             candidate.knobs.clone().unwrap_or_default(),
         ]);
         rows.row(row);
     }
+    let counts = match record.objective.other() {
+        Objective::Mean => "in which all jobs count alike",
+        _ => "in which jobs count by the work they bring",
+    };
+    let broken = match record.candidates.iter().any(|c| c.kept == Some(false)) {
+        true => " breaks: a promise of --slo.",
+        false => "",
+    };
+    let allowed = match record.seconds {
+        Some(time) => format!("in {time} s allowed"),
+        None => format!("of {:.2e} allowed", record.budget as f64),
+    };
     let least = optimum.map_or(String::new(), |least| {
         format!(
-            "gap: to {}, which no policy without preemption can beat (`synth optimum`).\n",
+            " gap: to {}, which no policy without preemption can beat (`synth optimum`).",
             below(least)
         )
     });
-    format!(
-        "{}\nsimulated: {:.2e} events of {:.2e} allowed, {} replications, seed {}; 95 % intervals.\ntimes: as long as the first, in runs of the same length on the same arrivals and sizes. The mean of the first\nis from a run of its own, on others; those of the others are that, so many times. Jain: fairness of the\ntypes' E[T], 1 is equal. slowdowns: the largest E[T_i]/E[S_i] over the smallest.\n{least}\n",
-        rows.within(width),
-        record.events as f64,
-        record.budget as f64,
-        record.replications,
-        record.seed
-    )
+    let told = format!(
+        "simulated: {:.2e} events {allowed}, {} replications, seed {}; 95 % intervals. times: as long as the first, in runs of the same length on the same arrivals and sizes; the mean of the first is from a run of its own, on others, and those of the others are that, so many times. {other}: the same of the mean {counts}. slowdowns: the largest E[T_i]/E[S_i] over the smallest.{least}{broken}\n",
+        record.events as f64, record.replications, record.seed
+    );
+    format!("{}\n{}\n", rows.within(width), wrap(&told, width))
 }
 
 /// How far a candidate is above what none can beat.
@@ -125,10 +139,33 @@ pub(super) fn verdict(record: &Choice) -> String {
         let less = other.ratio.map_or(0.0, |r| 1.0 - r.mean);
         let _ = writeln!(text, "{} has less, by {:.2} %.", other.name, 100.0 * less);
     }
+    text += &parts(record);
     if !open.is_empty() {
         text += "More with --budget.\n";
     }
     text
+}
+
+/// A relative difference in the other mean that is told.
+const APART: f64 = 0.05;
+
+/// That another policy has surely and much less of the mean that was not looked at, and which the most.
+fn parts(record: &Choice) -> String {
+    let others = record.candidates.iter().skip(1);
+    let ratios = others.filter_map(|c| Some((c, c.other_ratio?)));
+    let less = ratios.filter(|(_, r)| r.mean + r.half_width < 1.0 - APART);
+    let Some((other, ratio)) = less.min_by(|a, b| a.1.mean.total_cmp(&b.1.mean)) else {
+        return String::new();
+    };
+    let (what, which, option) = match record.objective.other() {
+        Objective::Mean => ("E[T]", "small", "mean"),
+        _ => ("weighted E[T]", "large", "weighted"),
+    };
+    format!(
+        "In {what} {} has {:.0} % less: what is taken here lets {which} jobs wait for the others. `--objective {option}` chooses by that.\n",
+        other.name,
+        100.0 * (1.0 - ratio.mean)
+    )
 }
 
 /// What is known of a candidate that may be better.
@@ -199,27 +236,58 @@ fn told(stability: Stability) -> String {
     }
 }
 
-/// Mean response times and numbers of the types.
+/// What was promised, and what the policy does.
+fn promised(record: &Choice, chosen: &Chosen) -> String {
+    let claims = &chosen.artifact.claims;
+    let told = record.promises.iter().map(|promise| {
+        let about = |claim: &&Claim| {
+            claim.quantity == promise.quantity()
+                && claim.job_type.as_deref() == Some(&promise.job_type)
+                && claim.longer_than == Some(promise.within)
+        };
+        let Some(claim) = claims.iter().find(about) else {
+            return format!("promise {promise}: kept, as far as runs could see\n");
+        };
+        let half_width = claim.half_width.unwrap_or(0.0);
+        let sure = match claim.value + half_width <= promise.allowed() {
+            true => "kept",
+            false => "kept, but that is not sure",
+        };
+        let share = within(100.0 * (1.0 - claim.value), 100.0 * half_width);
+        format!("promise {promise}: {sure}: {share} % of them do\n")
+    });
+    told.collect()
+}
+
+/// Mean response times, percentiles and numbers of the types.
 fn by_type(workload: &Workload, chosen: &Chosen, width: usize) -> String {
     let Some(run) = &chosen.run else {
         return String::new();
     };
     let mean = format!("E[T] [{}]", workload.time_unit());
-    let mut rows = Table::new(["type", &mean, "E[T]/E[S]", "P95", "E[N]"]);
+    let mut rows = Table::new(["type", &mean, "E[T]/E[S]", "P95", "P99", "E[N]"]);
+    let percentiles = |found: Option<[f64; 3]>| match found {
+        Some([_, p95, p99]) => [number(p95), number(p99)],
+        None => ["–".into(), "–".into()],
+    };
     for kind in &run.types {
+        let [p95, p99] = percentiles(kind.percentiles);
         rows.row([
             kind.name.clone(),
             estimate(kind.mean_response),
             estimate(kind.slowdown),
-            kind.percentiles.map_or("–".into(), |p| number(p[1])),
+            p95,
+            p99,
             estimate(kind.mean_number),
         ]);
     }
+    let [p95, p99] = percentiles(run.percentiles);
     rows.row([
         "all".into(),
         estimate(run.mean_response),
         String::new(),
-        run.percentiles.map_or("–".into(), |p| number(p[1])),
+        p95,
+        p99,
         estimate(run.mean_number),
     ]);
     rows.within(width) + "\n"

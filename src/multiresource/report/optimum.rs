@@ -25,7 +25,7 @@ pub fn optimum(found: &[Least], objective: Objective, width: usize) -> String {
 
 fn what(objective: Objective) -> &'static str {
     match objective {
-        Objective::Mean => "mean response time",
+        Objective::Mean | Objective::P99 => "mean response time",
         Objective::Weighted => "mean response time, weighted by load,",
     }
 }
@@ -133,7 +133,7 @@ fn names(found: &[Least]) -> Vec<&str> {
 
 fn symbol(objective: Objective) -> &'static str {
     match objective {
-        Objective::Mean => "E[T]",
+        Objective::Mean | Objective::P99 => "E[T]",
         Objective::Weighted => "weighted E[T]",
     }
 }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::{Table, bar, load, number, percent, within, wrap};
 use crate::artifact::{Method as _, Quantity as _, Standing};
 use crate::multiresource::artifact::{
-    Artifact, Checked, Choice, Claim, Family, Interval, Objective, Quantity, Server, ServerPolicy,
-    Steadiness, unmet,
+    Artifact, Checked, Choice, Claim, Family, Interval, Quantity, Server, ServerPolicy, Steadiness,
+    unmet,
 };
 use crate::multiresource::policy::words;
 use crate::multiresource::workload::Workload;
@@ -174,10 +174,7 @@ fn without(artifact: &Artifact, claim: &Claim) -> Option<&'static str> {
 
 /// What it was compared with.
 fn compared(choice: &Choice, unit: &str, width: usize) -> String {
-    let what = match choice.objective {
-        Objective::Mean => "E[T]",
-        Objective::Weighted => "weighted E[T]",
-    };
+    let what = choice.objective.label();
     let value = format!("{what} [{unit}]");
     let mut table = Table::new(["It was compared with", &value, "times"]).words(0);
     for candidate in &choice.candidates {

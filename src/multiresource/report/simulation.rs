@@ -211,7 +211,11 @@ fn none_examined(verdicts: &[Judgement]) -> String {
 
 fn name(claim: &Claim) -> String {
     let name = claim.quantity.row().label;
-    let at = claim.at.map_or(String::new(), |at| format!(" {at}"));
+    let at = match (claim.at, claim.longer_than) {
+        (Some(jobs), _) => format!(" {jobs}"),
+        (None, Some(time)) => format!(" {}", number(time)),
+        (None, None) => String::new(),
+    };
     match claim.unit.as_str() {
         "1" => format!("{name}{at}"),
         unit => format!("{name}{at} [{unit}]"),

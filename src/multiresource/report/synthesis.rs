@@ -303,7 +303,7 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
 fn objective(made: &Synthesis) -> &'static str {
     let tuning = made.server().making.tuning.as_ref();
     match tuning.map(|t| t.objective) {
-        Some(Objective::Weighted) => "weighted E[T]",
+        Some(Objective::Weighted) => Objective::Weighted.label(),
         _ => "E[T]",
     }
 }

@@ -1,7 +1,7 @@
 use super::measures::Columns;
 use crate::multiresource::policy::{Counters, Violation};
 use crate::simulation::{
-    Arrival, ArrivalSource, BURST, Class, Measured, Passed, Recorder, Replication, Settings,
+    Arrival, ArrivalSource, BURST, Class, Measured, Passed, Recorder, Replication, Settings, Stay,
     Stream, Streams,
 };
 
@@ -56,8 +56,8 @@ pub(super) enum Happened {
     Nothing,
     /// A clock rang.
     Clock,
-    /// A job of this type left after this response time.
-    Departure(usize, f64),
+    /// A job of this type left after this stay.
+    Departure(usize, Stay),
 }
 
 /// A run under way: arrivals, servers, and what is measured. Arrivals, sizes and service stand in
@@ -144,10 +144,9 @@ impl<S: Servers, A: ArrivalSource> Engine<S, A> {
             Some(due) => match self.servers.happen(now, due, &mut self.service) {
                 Happened::Nothing => return,
                 Happened::Clock => {}
-                Happened::Departure(i, response) => {
+                Happened::Departure(i, stay) => {
                     let (servers, now) = (&self.servers, self.servers.now());
-                    self.recorder
-                        .departed(i, response, now, || servers.present(i));
+                    self.recorder.departed(i, stay, now, || servers.present(i));
                 }
             },
         }

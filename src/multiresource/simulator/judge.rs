@@ -51,7 +51,13 @@ impl Measuring<Quantity> for Judge<'_> {
             Measure::Nothing(why) => Some(why),
             Measure::Load if claim.job_type.is_none() => Some("it is proved for all policies"),
             Measure::WorkingTime if claim.value >= 1.0 => Some("all of the time is no estimate"),
-            Measure::NumberAbove | Measure::Percentile(_) if !watched() => {
+            Measure::Percentile(_) if claim.job_type.is_none() => None,
+            Measure::NumberAbove
+            | Measure::Percentile(_)
+            | Measure::WaitingAbove
+            | Measure::ResponseAbove
+                if !watched() =>
+            {
                 Some("the run did not watch it")
             }
             _ => None,
@@ -89,6 +95,15 @@ impl Measuring<Quantity> for Judge<'_> {
                 let (p, mean) = (claim.value, of_type?.1.mean_number?);
                 let found = Found::above(self.above(claim)?, p, &mean);
                 Some(self.settled(claim, found))
+            }
+            Measure::WaitingAbove | Measure::ResponseAbove => {
+                let (p, mean) = (claim.value, of_type?.1.mean_response?);
+                let found =
+                    Found::above(self.above(claim)?, p, &mean).known_within(claim.half_width);
+                Some(self.settled(claim, found))
+            }
+            Measure::Percentile(_) if claim.job_type.is_none() => {
+                queue(run.p99_response, Side::Equal)
             }
             Measure::Percentile(place) => {
                 let found = of_type?.1;
@@ -198,6 +213,8 @@ fn watch(claim: &Claim, workload: &Workload) -> Option<Watch> {
     let threshold = match claim.quantity.row().measure {
         Measure::NumberAbove => Threshold::Number(claim.at?),
         Measure::Percentile(_) => Threshold::Response(claim.value),
+        Measure::ResponseAbove => Threshold::Response(claim.longer_than?),
+        Measure::WaitingAbove => Threshold::Waiting(claim.longer_than?),
         _ => return None,
     };
     Some(Watch {

@@ -2,7 +2,7 @@ use super::ends::Ends;
 use super::engine::{Happened, Servers};
 use crate::multiresource::policy::{Counters, Event, Policy, System, Violation};
 use crate::multiresource::workload::Workload;
-use crate::simulation::Stream;
+use crate::simulation::{Stay, Stream};
 
 /// A server with its queues, its rule, and the ends of its jobs.
 ///
@@ -145,9 +145,14 @@ impl<P: Policy + Send, E: Ends + Send> Servers for Server<P, E> {
             self.system.advance(now);
             return Happened::Nothing;
         };
-        let (i, job) = self.system.complete_slot(slot, now);
-        self.react(Event::Completion(i));
-        Happened::Departure(i, now - job.arrived)
+        let left = self.system.complete_slot(slot, now);
+        self.react(Event::Completion(left.job_type));
+        let arrived = left.job.arrived;
+        let stay = Stay {
+            response: now - arrived,
+            waiting: left.started - arrived,
+        };
+        Happened::Departure(left.job_type, stay)
     }
 
     #[inline(always)]

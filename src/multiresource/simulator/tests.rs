@@ -61,7 +61,7 @@ fn agrees(estimate: Option<Estimate>, value: f64, within: f64, what: &str) {
     );
 }
 
-/// M/M/1: E[T] = 1/(μ−λ), T is exponential, and P(Q > x) = ρ^(x+1).
+/// M/M/1: E[T] = 1/(μ−λ), T is exponential, P(W > t) = ρ P(T > t), and P(Q > x) = ρ^(x+1).
 #[test]
 fn single_server_queue() {
     let watch = [
@@ -69,6 +69,7 @@ fn single_server_queue() {
         (Threshold::Number(9), 0.8_f64.powi(10)),
         (Threshold::Response(5.0), (-1.0_f64).exp()),
         (Threshold::Response(15.0), (-3.0_f64).exp()),
+        (Threshold::Waiting(5.0), 0.8 * (-1.0_f64).exp()),
     ];
     let settings = Settings {
         watch: watch

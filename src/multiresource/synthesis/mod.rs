@@ -10,7 +10,7 @@ mod sweep;
 mod tuning;
 mod what_if;
 
-pub use choice::{ChoiceError, ChoiceOptions, Chosen, Families, Stage, choose, told};
+pub use choice::{Budget, ChoiceError, ChoiceOptions, Chosen, Families, Stage, choose, told};
 pub use fleet::{
     FleetOutcome, FleetOverload, FleetSynthesis, OneOf, choose_fleet, synthesize_fleet,
 };
@@ -61,7 +61,8 @@ pub struct Options {
     pub empty_slots: EmptySlots,
     /// What the mix of schedules is chosen for, with a weight for each type; the load if absent.
     pub balance: Option<Balancing>,
-    /// What route and switching rate are chosen for.
+    /// What route and switching rate are chosen for, as far as it is [analysed](Objective::analysed), and
+    /// what a choice makes least.
     pub objective: Objective,
     /// How much work may go into exact analysis: 1 is some ten seconds, and proportionally.
     pub effort: f64,
@@ -430,7 +431,7 @@ fn tuning_record(options: &Options, policy: &MsrPolicy, routes: &[RouteOption]) 
         value,
     };
     (policy.order.len() > 1).then(|| Tuning {
-        objective: options.objective,
+        objective: options.objective.analysed(),
         routes: known().map(tried).collect(),
         curve: curve.map(point).collect(),
     })

@@ -64,7 +64,7 @@ impl MsfqOutlook {
         let shares = workload.load_shares();
         let rates = light.arrival_rate + heavy.arrival_rate;
         let weights = match objective {
-            Objective::Mean => [light, heavy].map(|s| s.arrival_rate / rates),
+            Objective::Mean | Objective::P99 => [light, heavy].map(|s| s.arrival_rate / rates),
             Objective::Weighted => [system.light, system.heavy].map(|i| shares[i]),
         };
         (memoryless(system.light) && memoryless(system.heavy)).then_some(MsfqOutlook {

@@ -110,7 +110,7 @@ impl Request {
     /// choice takes two.
     fn of(&self, server: &OneOf<'_>) -> Self {
         Request {
-            budget: (server.part * self.budget as f64) as u64,
+            budget: self.budget.part(server.part),
             seed: self.seed.wrapping_add(2 * server.place as u64),
             ..self.clone()
         }

@@ -190,6 +190,7 @@ impl Distance {
         let response = match objective {
             Objective::Mean => run.mean_response,
             Objective::Weighted => run.weighted_response,
+            Objective::P99 => run.p99_response,
         };
         // A dynamic program that was cut short at once has no bound yet.
         let bounded = response.filter(|_| lower > 0.0);

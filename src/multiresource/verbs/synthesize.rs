@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::{Doing, VerbError, refuse};
-use crate::multiresource::artifact::{Artifact, Family, StaticQuickswapPolicy};
+use crate::multiresource::artifact::{Artifact, Family, Promise, StaticQuickswapPolicy};
 use crate::multiresource::optimum::{self, Ended, Step};
 use crate::multiresource::policy::{is_proved_stable, time_of_turns};
 use crate::multiresource::program::{self, Balancing};
 use crate::multiresource::schedule::{Fluid, Packing, Schedule, enumerate};
 use crate::multiresource::synthesis::{
-    self, ChoiceError, ChoiceOptions, Chosen, Families, Options, Outcome, Overload, Synthesis,
+    self, Budget, ChoiceError, ChoiceOptions, Chosen, Families, Options, Outcome, Overload,
+    Synthesis,
 };
 use crate::multiresource::workload::{JobType, Workload};
 
@@ -22,12 +23,14 @@ pub struct Request {
     pub options: Options,
     /// Among which families.
     pub wanted: Wanted,
-    /// Events that may be simulated to tune and to choose.
-    pub budget: u64,
+    /// How much may be simulated to tune and to choose.
+    pub budget: Budget,
     /// Seed of the simulations.
     pub seed: u64,
     /// The largest mean slowdown of a type over the smallest that is wanted, ≥ 1.
     pub max_slowdown_ratio: Option<f64>,
+    /// What is promised of types.
+    pub promises: Vec<Promise>,
     /// Once it is set, a choice ends without an answer.
     pub interrupt: Arc<AtomicBool>,
 }
@@ -50,6 +53,8 @@ pub enum Answer {
     Policy(Box<Made>),
     /// There is none, or none was found.
     Refused(Box<Refusal>),
+    /// None was found that keeps what was promised, and what the nearest does.
+    Broken(String),
     /// It was told to end before a policy was chosen.
     Interrupted,
 }
@@ -160,6 +165,7 @@ pub fn synthesize(
     }
     let mut how = match taken(workload, request, made, &mut progress) {
         Err(VerbError::Choice(ChoiceError::Interrupted)) => return Ok(Answer::Interrupted),
+        Err(VerbError::Choice(ChoiceError::Broken(why))) => return Ok(Answer::Broken(why)),
         how => how?,
     };
     if let How::Chosen(_, known) = &mut how {
@@ -199,6 +205,7 @@ pub(super) fn taken(
         budget: request.budget,
         seed: request.seed,
         max_slowdown_ratio: request.max_slowdown_ratio,
+        promises: request.promises.clone(),
         interrupt: Arc::clone(&request.interrupt),
     };
     progress(Doing::Candidates(None));

@@ -4,7 +4,7 @@
 use super::OneServer;
 use crate::artifact::{Findings, Grounds, is_close, written};
 use crate::multiresource::artifact::{
-    CLOSE, Candidate, Choice, Interval, Method, Quantity, Steadiness,
+    CLOSE, Candidate, Choice, Claim, Interval, Method, Promise, Quantity, Steadiness,
 };
 
 const PATH: &str = "provenance.choice";
@@ -32,6 +32,7 @@ pub(super) fn check(server: &OneServer<'_>, choice: &Choice, findings: &mut Find
     for (n, candidate) in choice.candidates.iter().enumerate() {
         numbers(n, candidate, findings);
     }
+    promises(server, choice, findings);
     let taken = choice.candidates.first();
     let Some(taken) = taken.filter(|c| c.name == server.rule.followed().name()) else {
         let message = format!(
@@ -50,10 +51,44 @@ pub(super) fn check(server: &OneServer<'_>, choice: &Choice, findings: &mut Find
     }
 }
 
+/// Promises about types that there are, and what is claimed keeps them.
+fn promises(server: &OneServer<'_>, choice: &Choice, findings: &mut Findings) {
+    for (n, promise) in choice.promises.iter().enumerate() {
+        let path = format!("{PATH}.promises[{n}]");
+        let sound = promise.share > 0.0 && promise.share < 1.0;
+        if promise.watch(server.workload).is_none() {
+            let message = format!("`{}`, expected the name of a job type", promise.job_type);
+            findings.add(format!("{path}.type"), message);
+        } else if !(sound && promise.within > 0.0 && promise.within.is_finite()) {
+            findings.add(path, "expected a share in (0, 1), and a positive time");
+        } else if let Some(above) = claimed(server, promise).filter(|p| *p > promise.allowed()) {
+            let message =
+                format!("is not kept: it is claimed that {above} of the jobs take longer");
+            findings.add(path, message);
+        }
+    }
+    let kept = choice.candidates.first().and_then(|taken| taken.kept);
+    if kept.is_some() == choice.promises.is_empty() || kept == Some(false) {
+        let message = "expected true where something is promised, and nothing else";
+        findings.add(of(0, "kept"), message);
+    }
+}
+
+/// The fraction of jobs that take longer than promised, as it is claimed.
+fn claimed(server: &OneServer<'_>, promise: &Promise) -> Option<f64> {
+    let mut claims = server.claims.iter().map(|(_, claim)| *claim);
+    let about = |claim: &&Claim| {
+        claim.quantity == promise.quantity()
+            && claim.job_type.as_deref() == Some(&promise.job_type)
+            && claim.longer_than == Some(promise.within)
+    };
+    claims.find(about).map(|claim| claim.value)
+}
+
 /// Positive numbers where it is steady, and no others.
 fn numbers(n: usize, candidate: &Candidate, findings: &mut Findings) {
     let steady = candidate.outcome == Steadiness::Steady;
-    let intervals = [candidate.value, candidate.ratio];
+    let intervals = [candidate.value, candidate.ratio, candidate.other_ratio];
     let sound = |i: &Interval| i.mean > 0.0 && i.mean.is_finite() && i.half_width >= 0.0;
     if steady != candidate.value.is_some() || !intervals.iter().flatten().all(sound) {
         findings.add(
@@ -167,16 +202,16 @@ fn against_the_first(
     }
 }
 
-/// Whether types are served as evenly as was asked for.
+/// Whether types are served as evenly as was asked for, and as was promised.
 fn within(choice: &Choice, candidate: &Candidate) -> bool {
     let most = choice.max_slowdown_ratio.unwrap_or(f64::INFINITY);
-    candidate.slowdown_ratio.is_none_or(|ratio| ratio <= most)
+    candidate.kept != Some(false) && candidate.slowdown_ratio.is_none_or(|ratio| ratio <= most)
 }
 
 /// Those after the first come by the objective, and those without a steady state last. Where evenness
-/// counts, another order may be right.
+/// or promises count, another order may be right.
 fn order(choice: &Choice, findings: &mut Findings) {
-    if choice.max_slowdown_ratio.is_some() {
+    if choice.max_slowdown_ratio.is_some() || !choice.promises.is_empty() {
         return;
     }
     let cost = |c: &Candidate| c.value.map_or(f64::INFINITY, |value| value.mean);

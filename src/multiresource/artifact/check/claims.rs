@@ -65,7 +65,7 @@ pub(super) fn check(server: &OneServer<'_>, round: Option<&Round>, findings: &mu
     let mut before = HashMap::new();
     for (n, claim) in &server.claims {
         let path = format!("claims[{n}]");
-        if let Some(first) = before.insert((claim.quantity, claim.subject()), n) {
+        if let Some(first) = before.insert((claim.quantity, claim.subject(), claim.time()), n) {
             findings.add(path, format!("claims again what claims[{first}] claims"));
             continue;
         }
@@ -173,7 +173,9 @@ impl Checked<'_> {
             | Quantity::WeightedResponse
             | Quantity::ResponseP50
             | Quantity::ResponseP95
-            | Quantity::ResponseP99 => Method::ExactQbd,
+            | Quantity::ResponseP99
+            | Quantity::WaitingAbove
+            | Quantity::ResponseAbove => Method::ExactQbd,
         }
     }
 
@@ -425,7 +427,12 @@ impl Checked<'_> {
             (Quantity::ResponseP50 | Quantity::ResponseP95 | Quantity::ResponseP99, Some(i)) => {
                 queues?.within(i, claim.value)
             }
-            (Quantity::LargestStableSwitchingRate, _)
+            (
+                Quantity::LargestStableSwitchingRate
+                | Quantity::WaitingAbove
+                | Quantity::ResponseAbove,
+                _,
+            )
             | (
                 Quantity::MeanSchedule
                 | Quantity::MeanNumberAtLeast

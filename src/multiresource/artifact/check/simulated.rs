@@ -17,6 +17,8 @@ const SENSE: Grounds = Grounds::Judged(
     "Little's law, the sums over types, what no rule can have less of, and what so many jobs can tell",
 );
 
+const TAIL: Grounds = Grounds::Judged("Markov's inequality with the mean response time");
+
 const FOLLOWED: Grounds = Grounds::Derived("the stationary law of the chain that the table makes");
 
 /// How many half-widths a simulated mean may be off, since what was made must not be refused by chance; and
@@ -89,7 +91,7 @@ fn check(server: &Simulated<'_>, findings: &mut Findings) {
     let mut before = HashSet::new();
     for (n, claim) in server.claims {
         let path = format!("claims[{n}]");
-        if !before.insert((claim.quantity, claim.subject())) {
+        if !before.insert((claim.quantity, claim.subject(), claim.time())) {
             findings.add(path, "claims what another one claims");
             continue;
         }
@@ -108,6 +110,7 @@ fn check(server: &Simulated<'_>, findings: &mut Findings) {
         }
         match claim.method {
             Method::ExactProgram => load(server, claim, &path, findings),
+            Method::Simulated if claim.is_of_tail() => server.tail(claim, &path, findings),
             Method::Simulated => server.simulated(claim, &path, findings),
             other => findings.add(
                 format!("{path}.method"),
@@ -134,6 +137,17 @@ fn load(server: &Simulated<'_>, claim: &Claim, path: &str, findings: &mut Findin
         findings.add(format!("{path}.value"), message);
     } else {
         findings.stands(path, PROGRAM);
+    }
+}
+
+impl Claim {
+    /// Whether it is about how many jobs take long.
+    fn is_of_tail(&self) -> bool {
+        match self.quantity.row().measure {
+            Measure::WaitingAbove | Measure::ResponseAbove => true,
+            Measure::Percentile(_) => self.job_type.is_none(),
+            _ => false,
+        }
     }
 }
 
@@ -173,6 +187,52 @@ impl Simulated<'_> {
         } else {
             self.as_followed(claim, &factors, path, findings);
         }
+    }
+
+    /// A fraction of jobs that take longer than a time, or the time that a hundredth of all jobs exceed:
+    /// how it was simulated is on record, and the mean allows for it.
+    fn tail(&self, claim: &Claim, path: &str, findings: &mut Findings) {
+        let fraction = claim.job_type.is_some();
+        let half_width = claim.half_width.unwrap_or(f64::NAN);
+        let most = if fraction { 1.0 } else { f64::MAX };
+        if self.choice.is_none() {
+            let message = "simulated, expected the record of it in `choice` of the provenance";
+            findings.add(format!("{path}.method"), message);
+        } else if !(claim.value > 0.0
+            && claim.value <= most
+            && (0.0..=claim.value).contains(&half_width))
+        {
+            let message = "expected a positive value, of a fraction at most 1, with the half-width of its interval, and not more than it";
+            findings.add(path, message);
+        } else if claim.longer_than.is_some() != fraction
+            || claim
+                .longer_than
+                .is_some_and(|time| !(time > 0.0 && time.is_finite()))
+        {
+            let message =
+                "expected a positive time with a fraction of jobs, and none with anything else";
+            findings.add(format!("{path}.longer_than"), message);
+        } else if let Some(most) = self.markov(claim).filter(|most| claim.value > *most) {
+            let message = format!(
+                "{}, expected at most {most} by the mean response time",
+                claim.value
+            );
+            findings.add(format!("{path}.value"), message);
+        } else {
+            findings.stands(path, TAIL);
+        }
+    }
+
+    /// What a tail is at most by Markov's inequality, `t P(T > t) ≤ E[T]`, within the intervals.
+    fn markov(&self, claim: &Claim) -> Option<f64> {
+        let upper = |claim: &Claim| claim.value + SPREAD * claim.half_width.unwrap_or(0.0);
+        let mean = upper(self.find(Quantity::MeanResponse, claim.job_type.as_deref())?);
+        let own = SPREAD * claim.half_width.unwrap_or(0.0);
+        let most = match claim.longer_than {
+            Some(time) => mean / time,
+            None => mean / (1.0 - claim.quantity.row().measure.percentile()?),
+        };
+        Some(most + own)
     }
 
     /// That the interval is about what follows from a table, if that is known.

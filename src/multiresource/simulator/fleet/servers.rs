@@ -91,14 +91,14 @@ impl<P: Policy + Send, E: Ends + Send> Servers for FleetServers<'_, P, E> {
         let station = &mut self.all[n];
         let happened = station.happen(now, service);
         self.next.set(n, station.time());
-        let Happened::Departure(k, response) = happened else {
+        let Happened::Departure(k, stay) = happened else {
             return happened;
         };
         let i = self.numbering.of_fleet(station.shape, k);
         self.present[i][n] -= 1;
         self.inside[i] -= 1;
         self.departed += 1;
-        Happened::Departure(i, response)
+        Happened::Departure(i, stay)
     }
 
     fn arrive(&mut self, i: usize, now: f64, size: f64, sizes: &mut Stream) {

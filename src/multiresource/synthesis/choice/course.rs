@@ -1,10 +1,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use crate::multiresource::artifact::{Family, GuardedPolicy, MsrPolicy, Objective};
+use crate::multiresource::artifact::{Family, GuardedPolicy, MsrPolicy, Objective, Promise};
 use crate::multiresource::policy::is_proved_stable;
 use crate::multiresource::simulator::{
-    Contender, Estimate, Failure, Health, Run, Settings, TypeResult, classes, paired_ratio,
+    Contender, Estimate, Failure, Health, Run, Settings, TypeResult, Watch, Watched, classes,
+    paired_ratio,
 };
 use crate::multiresource::workload::Workload;
 
@@ -18,6 +20,9 @@ const FEW: u32 = 4;
 /// Jobs of each type that have to be done in a run that says how good a policy is.
 pub(super) const DONE: u64 = 300;
 
+/// So many times as much as its value costs a policy that breaks a promise, at least.
+const BROKEN: f64 = 10.0;
+
 /// So many times the mean number of jobs call the guard.
 const GUARD: f64 = 10.0;
 
@@ -30,14 +35,20 @@ pub(super) struct Course<'a> {
     pub objective: Objective,
     /// The largest mean slowdown of a type over the smallest that is wanted.
     pub most_uneven: f64,
+    /// What is promised of types.
+    pub promises: &'a [Promise],
     pub seed: u64,
     /// What takes over where a rule without proof lets jobs pile up, if there is such a policy.
     pub guard: Option<MsrPolicy>,
     pub interrupt: Arc<AtomicBool>,
-    /// Events that may be simulated, all stages together.
+    /// What may be spent, all stages together: events, or units of time that stand for them.
     pub budget: u64,
-    /// Events that were.
+    /// What was.
     pub spent: u64,
+    /// Units a second, where time counts.
+    pub pace: Option<f64>,
+    /// Events that were simulated.
+    pub events: u64,
 }
 
 impl Course<'_> {
@@ -92,21 +103,27 @@ impl Course<'_> {
             crowd: (CROWD.0 * in_service + CROWD.1) as u64,
             // Each replication has as many.
             events: (events.min(self.left()) / all * all).max(all),
+            time: self
+                .pace
+                .map(|pace| Duration::from_secs_f64(self.left() as f64 / pace)),
             common_sizes: true,
+            watch: self.watches().flatten().collect(),
             interrupt: Arc::clone(&self.interrupt),
             ..Settings::default()
         };
+        let begun = Instant::now();
         let run = policy.simulate(self.workload, &settings, |_| ())?;
-        self.spent += run.events;
+        self.events += run.events;
+        self.spent += match self.pace {
+            Some(pace) => (pace * begun.elapsed().as_secs_f64()) as u64,
+            None => run.events,
+        };
         Ok(run)
     }
 
     /// What is made least, by replication.
     pub fn values<'r>(&self, run: &'r Run) -> &'r [Option<f64>] {
-        match self.objective {
-            Objective::Mean => &run.replications,
-            Objective::Weighted => &run.weighted_replications,
-        }
+        values(self.objective, run)
     }
 
     /// What is made least \[time\].
@@ -114,6 +131,7 @@ impl Course<'_> {
         match self.objective {
             Objective::Mean => run.mean_response,
             Objective::Weighted => run.weighted_response,
+            Objective::P99 => run.p99_response,
         }
     }
 
@@ -129,17 +147,59 @@ impl Course<'_> {
         common.map(|(t, _)| t).min_by_key(|t| t.completions)
     }
 
-    /// The value, increased in proportion where types are served less evenly than wanted; infinite where
-    /// there is no steady state.
+    /// The value, increased in proportion where types are served less evenly than wanted, and more than
+    /// that where promises are broken; infinite where there is no steady state.
     pub fn cost(&self, run: &Run) -> f64 {
         let Some(value) = self.value(run) else {
             return f64::INFINITY;
         };
-        match slowdown_ratio(run) {
-            Some(ratio) => value.mean * (ratio / self.most_uneven).max(1.0),
+        let uneven = match slowdown_ratio(run) {
+            Some(ratio) => (ratio / self.most_uneven).max(1.0),
             None if self.most_uneven.is_finite() => f64::INFINITY,
-            None => value.mean,
+            None => 1.0,
+        };
+        value.mean * uneven * self.broken(run)
+    }
+
+    fn watches(&self) -> impl Iterator<Item = Option<Watch>> {
+        self.promises.iter().map(|p| p.watch(self.workload))
+    }
+
+    /// What a run saw of each promise.
+    pub fn kept<'r>(&self, run: &'r Run) -> impl Iterator<Item = (&Promise, Option<&'r Watched>)> {
+        let seen = |watch: Option<Watch>| run.watched.iter().find(|w| Some(w.watch) == watch);
+        self.promises.iter().zip(self.watches().map(seen))
+    }
+
+    /// The factor of the cost for promises that are broken: that of the worst, so that any policy that
+    /// keeps all costs less, but for one that lets jobs stay ten times as long.
+    fn broken(&self, run: &Run) -> f64 {
+        let each = self.kept(run).map(|(promise, seen)| {
+            let above = seen.and_then(|w| w.rough);
+            above.map_or(1.0 + f64::EPSILON, |above| above / promise.allowed())
+        });
+        match each.fold(0.0, f64::max) {
+            worst if worst > 1.0 => BROKEN * worst,
+            _ => 1.0,
         }
+    }
+
+    /// Whether anything is promised.
+    pub fn is_bound(&self) -> bool {
+        !self.promises.is_empty()
+    }
+
+    /// Whether all promises were kept, as far as a run could see.
+    pub fn keeps_all(&self, run: &Run) -> bool {
+        self.broken(run) <= 1.0
+    }
+
+    /// Whether one of the promises is surely broken.
+    pub fn surely_breaks(&self, run: &Run) -> bool {
+        self.kept(run).any(|(promise, seen)| {
+            let above = seen.and_then(|w| w.above);
+            above.is_some_and(|above| above.mean - above.half_width > promise.allowed())
+        })
     }
 
     /// The cost to tune by: of a run that is too short for means by what was there in its second half
@@ -156,14 +216,17 @@ impl Course<'_> {
         let stays: Vec<f64> = pairs.map(|(t, own)| late(t) / own.arrival_rate()).collect();
         let rates = || types.iter().map(|t| t.arrival_rate());
         let shares = match self.objective {
-            Objective::Mean => rates().map(|rate| rate / rates().sum::<f64>()).collect(),
+            Objective::Mean | Objective::P99 => {
+                rates().map(|rate| rate / rates().sum::<f64>()).collect()
+            }
             Objective::Weighted => self.workload.load_shares(),
         };
-        let value: f64 = stays
-            .iter()
-            .zip(&shares)
-            .map(|(stay, share)| share * stay)
-            .sum();
+        let stays_and_shares = stays.iter().zip(&shares);
+        let mean: f64 = stays_and_shares.map(|(stay, share)| share * stay).sum();
+        let value = match self.objective {
+            Objective::P99 => run.rough_p99.map_or(mean, |p99| p99.max(mean)),
+            Objective::Mean | Objective::Weighted => mean,
+        };
         let length = run.simulated_time / run.replications.len().max(1) as f64;
         let longest = stays.iter().copied().fold(0.0, f64::max);
         let slowdowns = stays
@@ -171,7 +234,7 @@ impl Course<'_> {
             .zip(types)
             .map(|(stay, t)| stay / t.mean_size());
         let uneven = spread(slowdowns) / self.most_uneven;
-        value * (20.0 * longest / length).max(1.0) * uneven.max(1.0)
+        value * (20.0 * longest / length).max(1.0) * uneven.max(1.0) * self.broken(run)
     }
 
     /// Whether one surely costs more than another that ran as long.
@@ -185,10 +248,24 @@ impl Course<'_> {
 
     /// How many times as much one has as another, in the replications in which both have a value.
     pub fn ratio(&self, run: &Run, than: &Run) -> Option<Estimate> {
-        let pairs = self.values(run).iter().zip(self.values(than));
-        let known = pairs.filter_map(|(a, b)| Some(((*a)?, (*b)?)));
-        let (a, b): (Vec<f64>, Vec<f64>) = known.unzip();
-        paired_ratio(&a, &b)
+        ratio(self.objective, run, than)
+    }
+}
+
+/// How many times as much of this one run has as another, in the replications in which both have a value.
+pub(super) fn ratio(objective: Objective, run: &Run, than: &Run) -> Option<Estimate> {
+    let pairs = values(objective, run).iter().zip(values(objective, than));
+    let known = pairs.filter_map(|(a, b)| Some(((*a)?, (*b)?)));
+    let (a, b): (Vec<f64>, Vec<f64>) = known.unzip();
+    paired_ratio(&a, &b)
+}
+
+/// An objective, by replication.
+fn values(objective: Objective, run: &Run) -> &[Option<f64>] {
+    match objective {
+        Objective::Mean => &run.replications,
+        Objective::Weighted => &run.weighted_replications,
+        Objective::P99 => &run.p99_replications,
     }
 }
 

@@ -1,9 +1,9 @@
 //! The end of a choice: the best of each family, and rules in common use, on arrivals and sizes that
 //! no policy was tuned on.
 
-use super::course::{Course, DONE};
+use super::course::{self, Course, DONE};
 use super::{ChoiceError, Stage};
-use crate::multiresource::artifact::{CLOSE, Family, Steadiness};
+use crate::multiresource::artifact::{CLOSE, Family, Objective, Steadiness};
 use crate::multiresource::policy::is_proved_stable;
 use crate::multiresource::simulator::{Contender, Estimate, Health, Ranking, Run};
 
@@ -205,21 +205,23 @@ fn first(course: &Course<'_>, entrants: &[Entrant]) -> Option<usize> {
 }
 
 /// How many times as much one has as another, where both ran as long.
-fn ratio(course: &Course<'_>, one: &Entrant, other: &Entrant) -> Option<Estimate> {
+fn ratio(objective: Objective, one: &Entrant, other: &Entrant) -> Option<Estimate> {
     let round = one.runs.len().min(other.runs.len()).checked_sub(1)?;
-    course.ratio(&one.runs[round], &other.runs[round])
+    course::ratio(objective, &one.runs[round], &other.runs[round])
 }
 
 /// Whether two surely differ by less than this, relatively.
 fn are_within(limit: f64, course: &Course<'_>, one: &Entrant, other: &Entrant) -> bool {
-    let ratio = ratio(course, one, other);
+    let ratio = ratio(course.objective, one, other);
     ratio.is_some_and(|r| (r.mean - 1.0).abs() + r.half_width < limit)
 }
 
 /// Whether an entrant is surely no better than the first by what is worth longer runs.
 fn is_told(course: &Course<'_>, entrants: &[Entrant], first: usize, other: usize) -> bool {
+    let latest = entrants[other].runs.last();
     are_within(CLOSE, course, &entrants[first], &entrants[other])
         || is_behind(course, entrants, first, other)
+        || latest.is_some_and(|run| course.surely_breaks(run))
 }
 
 /// Whether it is known how an entrant stands to the first: one that cannot be taken may also be surely
@@ -275,8 +277,8 @@ impl Standing {
         })
     }
 
-    /// How many times as much an entrant has as the first, where both ran as long.
-    pub fn ratio(&self, course: &Course<'_>, other: &Entrant) -> Option<Estimate> {
-        ratio(course, other, &self.order[0])
+    /// How many times as much of an objective an entrant has as the first, where both ran as long.
+    pub fn ratio(&self, objective: Objective, other: &Entrant) -> Option<Estimate> {
+        ratio(objective, other, &self.order[0])
     }
 }

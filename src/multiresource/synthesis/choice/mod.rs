@@ -13,6 +13,7 @@
 //! are surely slower than the first after a short run (95 % together, Bonferroni) are left out; the
 //! others go on until one is surely the first, or the budget of events is spent.
 
+mod budget;
 mod course;
 mod finals;
 mod record;
@@ -25,12 +26,14 @@ use super::{MsfqOutlook, Options, Synthesis, SynthesisError, again};
 use crate::multiresource::artifact::{
     AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Artifact, Backfill, EasyByMeanPolicy, EmptySlots,
     Family, FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, MsrPolicy, Objective,
-    ReservingPolicy, Server, StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
+    Promise, ReservingPolicy, Server, StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder,
+    TdcPolicy,
 };
 use crate::multiresource::policy::{KnobRange, has_lengths, is_proved_stable, time_of_turns};
 use crate::multiresource::schedule::worth;
 use crate::multiresource::simulator::{Failure, Run};
 use crate::multiresource::workload::Workload;
+pub use budget::Budget;
 use course::Course;
 use finals::Entrant;
 pub use record::told;
@@ -61,13 +64,15 @@ impl Families {
 pub struct ChoiceOptions {
     /// Among which families.
     pub families: Families,
-    /// Events that may be simulated (arrivals, completions, clocks).
-    pub budget: u64,
+    /// How much may be simulated.
+    pub budget: Budget,
     /// Seed of the runs that decide; those that tune have the next one, and the run of the claims the one
     /// after that.
     pub seed: u64,
     /// The largest mean slowdown `E[T_i]/E[S_i]` of a type over the smallest that is wanted, ≥ 1.
     pub max_slowdown_ratio: Option<f64>,
+    /// What is promised of types.
+    pub promises: Vec<Promise>,
     /// Once it is set, the choice ends without an answer.
     pub interrupt: Arc<AtomicBool>,
 }
@@ -108,9 +113,12 @@ pub enum ChoiceError {
     Interrupted,
     /// None of the policies was seen to settle.
     #[error(
-        "within {0:e} events none of the policies was seen to settle: give more with --budget, or take `--family msr`, whose stability is proved"
+        "within a budget of {0} none of the policies was seen to settle: give more with --budget, or take `--family msr`, whose stability is proved"
     )]
-    NoneSettles(f64),
+    NoneSettles(Budget),
+    /// None of the policies was seen to keep what is promised.
+    #[error("{0}")]
+    Broken(String),
 }
 
 /// Progress of a choice.
@@ -147,12 +155,15 @@ pub fn choose(
     let mut course = Course {
         workload,
         objective: options.objective,
+        promises: &choice.promises,
         most_uneven: choice.max_slowdown_ratio.unwrap_or(f64::INFINITY),
         seed: choice.seed.wrapping_add(1),
         guard: guard(workload, choice, &made),
         interrupt: Arc::clone(&choice.interrupt),
-        budget: choice.budget,
+        budget: choice.budget.units(),
         spent: 0,
+        pace: choice.budget.pace(),
+        events: 0,
     };
     let mut entrants = match &choice.families {
         Families::Given(policy) => vec![Entrant::new((**policy).clone(), 1)],
@@ -181,7 +192,7 @@ pub fn choose(
     if course.interrupted() {
         return Err(ChoiceError::Interrupted);
     }
-    let none = ChoiceError::NoneSettles(course.spent as f64);
+    let none = ChoiceError::NoneSettles(choice.budget);
     let Some(standing) = finals::Standing::new(&course, entrants) else {
         return fallback(workload, choice, made, skipped).ok_or(none);
     };
@@ -190,6 +201,9 @@ pub fn choose(
     let Some(run) = winner.last(&course).cloned() else {
         return Err(none);
     };
+    if let Some(why) = record::broken(&course, winner) {
+        return Err(ChoiceError::Broken(why));
+    }
     let record = record::choice(&course, choice, &standing);
     let made = remade(workload, options, made, &policy)?;
     let unclaimed = winner.unclaimed(&course);
@@ -243,10 +257,11 @@ fn fallback(
     mut skipped: Vec<String>,
 ) -> Option<Chosen> {
     let proved = is_proved_stable(&made.server().policy.rule, workload);
-    (choice.families == Families::All && proved).then(|| {
+    let free = choice.families == Families::All && choice.promises.is_empty();
+    (free && proved).then(|| {
         skipped.push(format!(
-            "all but msr: within {:e} events none was seen to settle, and of this one stability is proved; more with --budget",
-            choice.budget as f64
+            "all but msr: within a budget of {} none was seen to settle, and of this one stability is proved; more with --budget",
+            choice.budget
         ));
         Chosen {
             artifact: made.artifact.clone(),

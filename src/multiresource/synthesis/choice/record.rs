@@ -1,13 +1,15 @@
 //! The record of a choice in an artifact.
 
+use std::time::Duration;
+
 use super::course::{Course, DONE, REPLICATIONS, slowdown_ratio};
 use super::finals::{Entrant, Standing};
-use super::{ChoiceOptions, Synthesis};
+use super::{Budget, ChoiceOptions, Synthesis};
 use crate::multiresource::artifact::{
-    Artifact, Candidate, Choice, Claim, Family, HoldsFor, Interval, Making, Method, Mix, Quantity,
-    Steadiness, Subject,
+    Artifact, Candidate, Choice, Claim, Family, HoldsFor, Interval, Making, Method, Mix, Objective,
+    Quantity, Steadiness, Subject,
 };
-use crate::multiresource::simulator::{Estimate, Run};
+use crate::multiresource::simulator::{Estimate, Run, Threshold};
 use crate::multiresource::workload::Workload;
 
 impl From<Estimate> for Interval {
@@ -24,15 +26,24 @@ pub(super) fn choice(course: &Course<'_>, options: &ChoiceOptions, standing: &St
     Choice {
         objective: course.objective,
         max_slowdown_ratio: options.max_slowdown_ratio,
+        promises: options.promises.clone(),
         seed: options.seed,
         replications: REPLICATIONS,
-        budget: options.budget,
-        events: course.spent,
+        budget: match options.budget {
+            Budget::Events(events) => events,
+            Budget::Time(_) => course.events,
+        },
+        seconds: match options.budget {
+            Budget::Events(_) => None,
+            Budget::Time(time) => Some(time.as_secs_f64()),
+        },
+        events: course.events,
         decided: standing.decided,
         candidates: candidates
             .map(|(n, entrant)| {
-                let ratio = (n > 0).then(|| standing.ratio(course, entrant)).flatten();
-                candidate(course, &standing.order[0], entrant, ratio)
+                let ratio = |objective| (n > 0).then(|| standing.ratio(objective, entrant))?;
+                let ratios = [course.objective, course.objective.other()].map(ratio);
+                candidate(course, &standing.order[0], entrant, ratios)
             })
             .collect(),
     }
@@ -42,12 +53,12 @@ fn candidate(
     course: &Course<'_>,
     taken: &Entrant,
     entrant: &Entrant,
-    ratio: Option<Estimate>,
+    ratios: [Option<Estimate>; 2],
 ) -> Candidate {
     let run = entrant
         .last(course)
         .filter(|run| course.value(run).is_some());
-    let ratio = ratio.filter(|_| run.is_some());
+    let [ratio, other_ratio] = ratios.map(|ratio| ratio.filter(|_| run.is_some()));
     let first = value(course, taken);
     Candidate {
         name: entrant.name.into(),
@@ -59,8 +70,12 @@ fn candidate(
             None => value(course, entrant).map(Into::into),
         },
         ratio: ratio.map(Into::into),
+        other_ratio: other_ratio.map(Into::into),
         fairness: run.and_then(|run| run.fairness),
         slowdown_ratio: run.and_then(slowdown_ratio),
+        kept: course
+            .is_bound()
+            .then(|| run.is_some_and(|run| course.keeps_all(run))),
     }
 }
 
@@ -81,12 +96,40 @@ fn product(first: &Estimate, ratio: &Estimate) -> Interval {
     }
 }
 
+/// That the best policy that was found breaks a promise, and which, if it does.
+pub(super) fn broken(course: &Course<'_>, taken: &Entrant) -> Option<String> {
+    let run = taken.last(course)?;
+    if course.keeps_all(run) {
+        return None;
+    }
+    let unit = course.workload.time_unit();
+    let told = course.kept(run).map(|(promise, seen)| {
+        let found = match seen.and_then(|w| Some((w.rough?, w.above))) {
+            Some((_, Some(above))) => {
+                format!(
+                    "{:.2} ± {:.2} % of them do",
+                    100.0 * (1.0 - above.mean),
+                    100.0 * above.half_width
+                )
+            }
+            Some((rough, None)) => {
+                format!("{:.2} % of them do, in short runs", 100.0 * (1.0 - rough))
+            }
+            None => "runs were too short to tell".into(),
+        };
+        format!("{promise} {unit}: {found}")
+    });
+    let told: Vec<String> = told.collect();
+    Some(format!(
+        "no policy was found that keeps --slo; the nearest, {}:\n  {}\nNothing is written. Allow more time or fewer jobs, add resources, or search longer with --budget",
+        taken.name,
+        told.join("\n  ")
+    ))
+}
+
 /// The options of a choice, for the provenance.
-pub fn told(seed: u64, budget: u64) -> [String; 2] {
-    [
-        format!("seed: {seed}"),
-        format!("budget: {:e}", budget as f64),
-    ]
+pub fn told(seed: u64, budget: Budget) -> [String; 2] {
+    [format!("seed: {seed}"), format!("budget: {budget}")]
 }
 
 /// The artifact of a policy: as it was synthesized, if it is a Markovian Service Rate policy; else
@@ -99,7 +142,11 @@ pub(super) fn artifact(
     workload: &Workload,
 ) -> Artifact {
     let mut artifact = made.artifact.clone();
-    let told = told(choice.seed, choice.budget);
+    let budget = match choice.seconds {
+        Some(seconds) => Budget::Time(Duration::from_secs_f64(seconds)),
+        None => Budget::Events(choice.budget),
+    };
+    let (told, objective) = (told(choice.seed, budget), choice.objective);
     artifact.provenance.options.extend(told);
     let making = &mut artifact.provenance.servers[0];
     if policy.msr().is_some() {
@@ -119,12 +166,15 @@ pub(super) fn artifact(
     });
     let claims = &mut artifact.claims;
     claims.retain(|claim| claim.method == Method::ExactProgram);
-    claims.extend(run.into_iter().flat_map(|run| simulated(run, workload)));
+    claims.extend(
+        run.into_iter()
+            .flat_map(|run| simulated(run, objective, workload)),
+    );
     artifact
 }
 
 /// What a run measured, as claims.
-pub(super) fn simulated(run: &Run, workload: &Workload) -> Vec<Claim> {
+pub(super) fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim> {
     let claim = |quantity: Quantity, job_type: Option<&str>, measured: Option<Estimate>| {
         // What is too rare to be measured is not claimed.
         let told = measured.filter(|e| e.mean > 0.0 && e.half_width < e.mean);
@@ -142,6 +192,25 @@ pub(super) fn simulated(run: &Run, workload: &Workload) -> Vec<Claim> {
         claim(Quantity::WeightedResponse, None, run.weighted_response),
         claim(Quantity::MeanNumber, None, run.mean_number),
     ];
+    if objective == Objective::P99 {
+        claims.push(claim(Quantity::ResponseP99, None, run.p99_response));
+    }
+    for watched in &run.watched {
+        let about = |threshold| match threshold {
+            Threshold::Waiting(time) => Some((Quantity::WaitingAbove, time)),
+            Threshold::Response(time) => Some((Quantity::ResponseAbove, time)),
+            Threshold::Number(_) => None,
+        };
+        let Some((quantity, time)) = about(watched.watch.threshold) else {
+            continue;
+        };
+        let name = Some(run.types[watched.watch.job_type].name.as_str());
+        let above = claim(quantity, name, watched.above);
+        claims.push(above.map(|above| Claim {
+            longer_than: Some(time),
+            ..above
+        }));
+    }
     for job_type in run.types.iter().filter(|t| t.completions >= DONE) {
         let name = Some(job_type.name.as_str());
         claims.push(claim(Quantity::MeanResponse, name, job_type.mean_response));

@@ -1,0 +1,176 @@
+//! `cargo bench --bench choice [-- WORKLOAD.yaml…]`: whether what `synth --preemption none` takes is the
+//! best, on the models and on five systems that are generated (three to ten types, one to four resources,
+//! mean sizes over three decades), and on more that are named; at loads .7, .9 and .95. On arrivals and
+//! sizes that no policy was tuned or chosen on, each policy taken runs beside all rules of the simulator
+//! that know as much, the types' means.
+//!
+//! Budgets are far below the default: 4e7 events a choice, and 2e7 each rule. The table takes some hours.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::path::Path;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use synth::multiresource::artifact::{Preemption, Quantity};
+use synth::multiresource::program::{self, Limits};
+use synth::multiresource::simulator::{Contender, Health, Run, Settings, paired_ratio};
+use synth::multiresource::synthesis::{
+    Budget, ChoiceOptions, Chosen, Families, Options, Outcome, choose, synthesize,
+};
+use synth::multiresource::workload::Workload;
+use synth::simulation::sweep::Knows;
+
+const MODELS: [&str; 5] = ["section7", "vms", "one_or_all", "four_types", "borg_top10"];
+const GENERATED: [u64; 5] = [1, 2, 3, 4, 5];
+const LOADS: [f64; 3] = [0.7, 0.9, 0.95];
+
+/// Events of a choice, of each run beside it, and their seed.
+const BUDGET: u64 = 40_000_000;
+const EVENTS: u64 = 20_000_000;
+const SEED: u64 = 4711;
+
+/// What is as much better is significantly so.
+const MATTERS: f64 = 0.02;
+
+fn main() {
+    let named = std::env::args().skip(1).filter(|a| !a.starts_with("--"));
+    let mut systems: Vec<(String, Workload)> = named.map(|file| read(&file)).collect();
+    if systems.is_empty() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/models");
+        systems.extend(MODELS.map(|name| read(&format!("{folder}/{name}.yaml"))));
+        systems.extend(GENERATED.map(|seed| (format!("generated {seed}"), generated(seed))));
+    }
+    println!(
+        "| system | load | taken | claimed E[T] | fresh E[T] | weighted | best rule beside it | times | |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for (name, workload) in &systems {
+        for load in LOADS {
+            println!("| {name} | {load} {}|", row(&at(workload, load)));
+        }
+    }
+}
+
+fn read(file: &str) -> (String, Workload) {
+    let name = Path::new(file).file_stem().unwrap().to_str().unwrap();
+    (name.into(), Workload::read(file.as_ref()).unwrap().workload)
+}
+
+/// The workload at this load ρ.
+fn at(workload: &Workload, load: f64) -> Workload {
+    let solved = program::solve(workload, &Limits::default()).unwrap();
+    workload.scaled(load / solved.certificate.load).unwrap()
+}
+
+/// A system by its seed: the same for the same one, always.
+fn generated(seed: u64) -> Workload {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let types = random.random_range(3..=10);
+    let resources = random.random_range(1..=4);
+    let jobs: String = (0..types)
+        .map(|i| {
+            let mean = 10f64.powf(random.random_range(-1.0..2.0));
+            // The dominant demand is from a hundredth to all of the server.
+            let most = 10f64.powf(random.random_range(-2.0..0.0));
+            let demand: Vec<String> = (0..resources)
+                .map(|j| {
+                    let part = most * if j == i % resources { 1.0 } else { random.random::<f64>() };
+                    format!("r{j}: {}", (1000.0 * part).ceil())
+                })
+                .collect();
+            let share = 0.2 + random.random::<f64>();
+            let rate = share / types as f64 / mean / most;
+            format!(
+                "  - {{name: t{i}, demand: {{{}}}, arrival_rate: {rate:.6e}, mean_size: {mean:.6e}}}\n",
+                demand.join(", ")
+            )
+        })
+        .collect();
+    let capacity: Vec<String> = (0..resources).map(|j| format!("r{j}: 1000")).collect();
+    let text = format!(
+        "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{{}}}}}\njobs:\n{jobs}",
+        capacity.join(", ")
+    );
+    // Below load 1 by far, so that it is read without a warning that matters.
+    Workload::parse(&text, "generated").unwrap().workload
+}
+
+/// The cells after system and load.
+fn row(workload: &Workload) -> String {
+    let options = Options::new(Preemption::None);
+    let Outcome::Policy(made) = synthesize(workload, &options).unwrap() else {
+        return "| overloaded ".into();
+    };
+    let choice = ChoiceOptions {
+        families: Families::All,
+        budget: Budget::Events(BUDGET),
+        seed: 1,
+        max_slowdown_ratio: None,
+        promises: Vec::new(),
+        interrupt: Default::default(),
+    };
+    match choose(workload, &options, &choice, made, |_| ()) {
+        Ok(chosen) => beside(workload, &chosen),
+        Err(why) => format!("| {why} "),
+    }
+}
+
+/// The policy taken beside the best of the rules.
+fn beside(workload: &Workload, chosen: &Chosen) -> String {
+    let rule = &chosen.server().policy.rule;
+    let run = |contender: &Contender| {
+        let settings = Settings {
+            seed: SEED,
+            events: EVENTS,
+            precision: 0.0,
+            common_sizes: true,
+            ..Settings::default()
+        };
+        contender.simulate(workload, &settings, |_| ()).ok()
+    };
+    let own = run(&rule.clone().into()).unwrap();
+    let rules = Contender::rules().iter();
+    let rules = rules.filter(|r| !r.preempts && r.knows == Knows::Means);
+    let contenders = rules.filter_map(|r| Some((r.name, Contender::named(r.name)?)));
+    let settled = contenders.filter_map(|(name, contender)| {
+        let run = run(&contender).filter(|run| run.health == Health::Settled)?;
+        Some((name, times(&run, &own)?))
+    });
+    let best = settled.min_by(|a, b| a.1.0.total_cmp(&b.1.0));
+    let claim = |quantity| {
+        let claims = chosen.artifact.claims.iter();
+        let mut about = claims.filter(|c| c.quantity == quantity && c.job_type.is_none());
+        about.next().map_or("–".into(), |c| {
+            format!("{:.4} ± {:.4}", c.value, c.half_width.unwrap_or(0.0))
+        })
+    };
+    let fresh = own.mean_response.map_or("not settled".into(), |e| {
+        format!("{:.4} ± {:.4}", e.mean, e.half_width)
+    });
+    let weighted = own
+        .weighted_response
+        .map_or("–".into(), |e| format!("{:.3}", e.mean));
+    let (name, ratio, lost) = match best {
+        Some((name, (mean, half_width))) => {
+            let lost = mean + half_width < 1.0 - MATTERS;
+            (
+                name,
+                format!("{mean:.3} ± {half_width:.3}"),
+                if lost { "lost" } else { "" },
+            )
+        }
+        None => ("none settles", "–".into(), ""),
+    };
+    format!(
+        "| {} | {} | {fresh} | {weighted} | {name} | {ratio} | {lost} ",
+        rule.followed().name(),
+        claim(Quantity::MeanResponse),
+    )
+}
+
+/// How many times as much E\[T\] as another, on the same arrivals and sizes, with the half-width.
+fn times(run: &Run, than: &Run) -> Option<(f64, f64)> {
+    let pairs = run.replications.iter().zip(&than.replications);
+    let (a, b): (Vec<f64>, Vec<f64>) = pairs.filter_map(|(a, b)| Some(((*a)?, (*b)?))).unzip();
+    paired_ratio(&a, &b).map(|ratio| (ratio.mean, ratio.half_width))
+}

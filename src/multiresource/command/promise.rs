@@ -1,0 +1,124 @@
+//! Promises, as typed: `g8: wait 95 % < 6 h`.
+
+use crate::document::suggest;
+use crate::multiresource::artifact::{Delay, Promise};
+use crate::multiresource::workload::Workload;
+
+/// Units of time \[s\].
+const UNITS: [(&str, f64); 5] = [
+    ("ms", 1e-3),
+    ("s", 1.0),
+    ("min", 60.0),
+    ("h", 3600.0),
+    ("d", 86400.0),
+];
+
+/// A promise about a type of the workload, in its unit of time.
+pub(super) fn promise(text: &str, workload: &Workload) -> Result<Promise, String> {
+    let wrong = |why: &str| format!("--slo '{text}': {why}");
+    let form = || wrong("expected the form 'TYPE: wait 95 % < 6 h', or `response` for `wait`");
+    let (name, rest) = text.rsplit_once(':').ok_or_else(form)?;
+    let job_type = name.trim();
+    let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
+    if !names.contains(&job_type) {
+        let known = suggest(job_type, "the workload's types", &names);
+        return Err(wrong(&format!("no job type `{job_type}`; {known}")));
+    }
+    let spaced = rest
+        .replace('%', " % ")
+        .replace("<=", "<")
+        .replace('≤', "<");
+    let spaced = spaced.replace('<', " < ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    let [delay, percent, "%", "<", time, unit @ ..] = words.as_slice() else {
+        return Err(form());
+    };
+    let delay = match *delay {
+        "wait" | "waiting" => Delay::Waiting,
+        "response" => Delay::Response,
+        _ => return Err(form()),
+    };
+    let percent: f64 = percent.parse().map_err(|_| form())?;
+    if !(percent > 0.0 && percent < 100.0) {
+        return Err(wrong("give a percentage between 0 and 100"));
+    }
+    let (digits, glued) = time.split_at(time.find(char::is_alphabetic).unwrap_or(time.len()));
+    let time: f64 = digits.parse().map_err(|_| form())?;
+    let unit = match (unit, glued) {
+        ([], "") => None,
+        ([], unit) => Some(unit),
+        ([unit], "") => Some(*unit),
+        _ => return Err(form()),
+    };
+    let within = time * factor(unit, workload.time_unit()).map_err(|why| wrong(&why))?;
+    if !(within > 0.0 && within.is_finite()) {
+        return Err(wrong("give a positive time"));
+    }
+    Ok(Promise {
+        job_type: job_type.into(),
+        delay,
+        share: percent / 100.0,
+        within,
+    })
+}
+
+/// How many units of the workload one of these is.
+fn factor(unit: Option<&str>, own: &str) -> Result<f64, String> {
+    let seconds = |unit: &str| UNITS.iter().find(|(name, _)| *name == unit);
+    match unit {
+        None => Ok(1.0),
+        Some(unit) if unit == own => Ok(1.0),
+        Some(unit) => match (seconds(unit), seconds(own)) {
+            (Some((_, a)), Some((_, b))) => Ok(a / b),
+            _ => Err(format!(
+                "the workload counts in `{own}`: give the time in that, without `{unit}`"
+            )),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn workload(unit: &str) -> Workload {
+        let text = format!(
+            "kind: multiresource\ntime_unit: {unit}\nserver: {{capacity: {{cpu: 2}}}}\njobs:\n  - {{name: 'a: b', demand: {{cpu: 1}}, arrival_rate: .1, mean_size: 1}}\n"
+        );
+        Workload::parse(&text, "text").unwrap().workload
+    }
+
+    #[test]
+    fn promises_are_read_in_the_workloads_unit() {
+        for (unit, text, within) in [
+            ("h", "a: b: wait 95 % < 6 h", 6.0),
+            ("h", "a: b: wait 95% <= 30min", 0.5),
+            ("s", "a: b: wait 95%<2h", 7200.0),
+            ("ticks", " a: b : wait 95 % ≤ 1e3", 1000.0),
+            ("ticks", "a: b: wait 95 % < 7 ticks", 7.0),
+        ] {
+            let found = promise(text, &workload(unit)).unwrap();
+            assert_eq!((found.job_type.as_str(), found.share), ("a: b", 0.95));
+            assert!((found.within / within - 1.0).abs() < 1e-12, "{text}");
+        }
+        let found = promise("a: b: response 99.9 % < 6", &workload("h")).unwrap();
+        assert_eq!(found.to_string(), "a: b: response 99.9 % < 6");
+    }
+
+    #[test]
+    fn what_is_no_promise_is_told() {
+        for (text, words) in [
+            ("g8: wait 95 % < 6 h", "no job type `g8`"),
+            ("a: b: wait 95 < 6 h", "expected the form"),
+            ("a: b: wait 95 % < six", "expected the form"),
+            ("a: b: run 95 % < 6", "expected the form"),
+            ("a: b: wait 100 % < 6", "between 0 and 100"),
+            ("a: b: wait 95 % < 6 weeks", "without `weeks`"),
+            ("a: b: wait 95 % < -1", "a positive time"),
+            ("wait", "expected the form"),
+        ] {
+            let why = promise(text, &workload("h")).unwrap_err();
+            assert!(why.contains(words), "{text}: {why}");
+        }
+    }
+}

@@ -251,6 +251,17 @@ fn slowdowns_can_be_bounded() {
     assert!(ratio(&free) > 1.25, "{}", ratio(&free));
 }
 
+/// A budget may be a time: what came out says so.
+#[test]
+fn a_choice_may_take_so_long() {
+    let artifact = policy("section7", &["--budget", "2s", "--family", "adaptive-msr"]);
+    let choice = &artifact["provenance"]["servers"][0]["choice"];
+    assert_eq!(choice["seconds"], 2.0);
+    assert_eq!(choice["budget"], choice["events"]);
+    let mut options = artifact["provenance"]["options"].as_array().unwrap().iter();
+    assert!(options.any(|option| option == "budget: 2 s"), "{artifact}");
+}
+
 /// Of the policies that keep a promise the best is taken; what it does is claimed, checked, and not refuted
 /// by another run. Where none keeps it nothing is written, and what the nearest does is told.
 #[test]
@@ -296,6 +307,8 @@ fn what_does_not_go_together_is_refused() {
         ("one_or_all", &["--cycle", "light"], "each type once"),
         ("one_or_all", &["--cycle", "light,havy"], "each type once"),
         ("one_or_all", &["--budget", "0"], "whole number"),
+        ("one_or_all", &["--budget", "0s"], "as in 60s"),
+        ("one_or_all", &["--budget", "1 minute"], "as in 60s"),
         (
             "one_or_all",
             &["--family", "quickswap", "--budget", "1e3"],

@@ -23,11 +23,20 @@ pub(super) const DONE: u64 = 300;
 /// So many times as much as its value costs a policy that breaks a promise, at least.
 const BROKEN: f64 = 10.0;
 
-/// So many times the mean number of jobs call the guard.
+/// So many times the mean number of jobs call the guard, and no fewer than so many times those that it has
+/// itself: else it would hardly ever let go, and the whole would be as slow as it is.
 const GUARD: f64 = 10.0;
+const OWN: f64 = 4.0;
 
 /// More jobs than this many times those in service at once, and these, end a run that tries a policy.
 const CROWD: (f64, f64) = (200.0, 20_000.0);
+
+/// A policy with proved stability.
+pub(super) struct Guard {
+    pub policy: MsrPolicy,
+    /// Its mean number of jobs, as far as that is known.
+    pub mean_number: f64,
+}
 
 /// Arrivals and sizes that policies are tried on, and the events spent so far.
 pub(super) struct Course<'a> {
@@ -39,7 +48,7 @@ pub(super) struct Course<'a> {
     pub promises: &'a [Promise],
     pub seed: u64,
     /// What takes over where a rule without proof lets jobs pile up, if there is such a policy.
-    pub guard: Option<MsrPolicy>,
+    pub guard: Option<Guard>,
     pub interrupt: Arc<AtomicBool>,
     /// What may be spent, all stages together: events, or units of time that stand for them.
     pub budget: u64,
@@ -52,16 +61,18 @@ pub(super) struct Course<'a> {
 }
 
 impl Course<'_> {
-    /// The policy under guard, if it needs one: B is ten times the mean number of jobs that was seen, beyond
-    /// which one job in 20 000 finds the system where numbers fall off exponentially.
+    /// The policy under guard, if it needs one: B is at least ten times the mean number of jobs that was seen,
+    /// beyond which one job in 20 000 finds the system where numbers fall off exponentially; and so far above
+    /// the guard's own that it is soon back at B/2.
     pub fn guarded(&self, policy: &Family, mean_number: f64) -> Option<Family> {
         let guard = self.guard.as_ref()?;
-        let from = (GUARD * mean_number).ceil() as u64 + 1;
+        let from = (GUARD * mean_number).max(OWN * guard.mean_number);
+        let from = from.ceil() as u64 + 1;
         let without_clocks = !matches!(policy, Family::Msr(_) | Family::Guarded(_));
         (without_clocks && !is_proved_stable(policy, self.workload)).then(|| {
             Family::Guarded(GuardedPolicy {
                 rule: Box::new(policy.clone()),
-                guard: guard.clone(),
+                guard: guard.policy.clone(),
                 from,
                 until: from.div_ceil(2),
             })

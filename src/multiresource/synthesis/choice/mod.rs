@@ -26,15 +26,15 @@ use super::{MsfqOutlook, Options, Synthesis, SynthesisError, again};
 use crate::multiresource::artifact::{
     AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Artifact, Backfill, EasyByMeanPolicy, EmptySlots,
     Family, FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, MsrPolicy, Objective,
-    Promise, ReservingPolicy, Server, StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder,
-    TdcPolicy,
+    Promise, Quantity, ReservingPolicy, Server, StaticQuickswapPolicy, Switching, TdcKnobs,
+    TdcOrder, TdcPolicy,
 };
 use crate::multiresource::policy::{KnobRange, has_lengths, is_proved_stable, time_of_turns};
 use crate::multiresource::schedule::worth;
 use crate::multiresource::simulator::{Failure, Run};
 use crate::multiresource::workload::Workload;
 pub use budget::Budget;
-use course::Course;
+use course::{Course, Guard};
 use finals::Entrant;
 pub use record::told;
 
@@ -238,15 +238,27 @@ fn tuned(
 
 /// The policy of the program, as it is analysed: without backfilling, and with slots that keep their clocks. Its
 /// stability is proved with exponential sizes and Poisson arrivals.
-fn guard(workload: &Workload, choice: &ChoiceOptions, made: &Synthesis) -> Option<MsrPolicy> {
-    let guard = MsrPolicy {
+fn guard(workload: &Workload, choice: &ChoiceOptions, made: &Synthesis) -> Option<Guard> {
+    let policy = MsrPolicy {
         backfill: Backfill::None,
         empty_slots: EmptySlots::Phantom,
         ..made.policy.clone()
     };
     let given = matches!(choice.families, Families::Given(_));
-    let proved = workload.is_poisson() && is_proved_stable(&guard.clone().into(), workload);
-    (!given && proved).then_some(guard)
+    let proved = workload.is_poisson() && is_proved_stable(&policy.clone().into(), workload);
+    (!given && proved).then(|| Guard {
+        mean_number: mean_number(made),
+        policy,
+    })
+}
+
+/// What is claimed of the mean number of jobs under the policy of the program, or of the types' bounds; 0 where
+/// nothing is.
+fn mean_number(made: &Synthesis) -> f64 {
+    let claims = || made.artifact.claims.iter();
+    let all = claims().find(|c| c.quantity == Quantity::MeanNumber && c.job_type.is_none());
+    let most = claims().filter(|c| c.quantity == Quantity::MeanNumberAtMost);
+    all.map_or_else(|| most.map(|c| c.value).sum(), |claim| claim.value)
 }
 
 /// Where none is seen to settle: the policy with proved stability, if it may be taken.

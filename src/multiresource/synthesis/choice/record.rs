@@ -22,7 +22,15 @@ impl From<Estimate> for Interval {
 }
 
 pub(super) fn choice(course: &Course<'_>, options: &ChoiceOptions, standing: &Standing) -> Choice {
-    let candidates = standing.order.iter().enumerate();
+    let of = |(n, entrant): (usize, &Entrant)| {
+        let ratio = |objective| (n > 0).then(|| standing.ratio(objective, entrant))?;
+        let ratios = [course.objective, course.objective.other()].map(ratio);
+        candidate(course, &standing.order[0], entrant, ratios)
+    };
+    let mut candidates: Vec<Candidate> = standing.order.iter().enumerate().map(of).collect();
+    // By what is told of them: ratios may be of shorter runs than the order was found by.
+    let value = |c: &Candidate| c.value.map_or(f64::INFINITY, |value| value.mean);
+    candidates[1..].sort_by(|a, b| value(a).total_cmp(&value(b)));
     Choice {
         objective: course.objective,
         max_slowdown_ratio: options.max_slowdown_ratio,
@@ -39,13 +47,7 @@ pub(super) fn choice(course: &Course<'_>, options: &ChoiceOptions, standing: &St
         },
         events: course.events,
         decided: standing.decided,
-        candidates: candidates
-            .map(|(n, entrant)| {
-                let ratio = |objective| (n > 0).then(|| standing.ratio(objective, entrant))?;
-                let ratios = [course.objective, course.objective.other()].map(ratio);
-                candidate(course, &standing.order[0], entrant, ratios)
-            })
-            .collect(),
+        candidates,
     }
 }
 

@@ -251,6 +251,22 @@ fn slowdowns_can_be_bounded() {
     assert!(ratio(&free) > 1.25, "{}", ratio(&free));
 }
 
+/// The guard is called where it is soon back: far above its own mean number of jobs, else it would hold on
+/// for as long as it is slow.
+#[test]
+fn the_guard_can_let_go() {
+    let typed = ["--budget", "1e7", "--family", "adaptive-msr"];
+    let artifact = policy("section7", &typed);
+    let guarded = &artifact["policy"]["servers"][0]["rule"]["guarded"];
+    let own = policy("section7", &["--family", "msr"]);
+    let mut claims = own["claims"].as_array().unwrap().iter();
+    let number = claims.find(|c| c["quantity"] == "mean_number" && c["type"].is_null());
+    let number = number.unwrap()["value"].as_f64().unwrap();
+    assert!(number > 100.0, "{number}");
+    let from = guarded["from"].as_f64().unwrap();
+    assert!(from > 4.0 * number, "{from}");
+}
+
 /// A budget may be a time: what came out says so.
 #[test]
 fn a_choice_may_take_so_long() {

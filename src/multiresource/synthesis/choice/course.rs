@@ -120,7 +120,6 @@ impl Course<'_> {
             common_sizes: true,
             watch: self.watches().flatten().collect(),
             interrupt: Arc::clone(&self.interrupt),
-            ..Settings::default()
         };
         let begun = Instant::now();
         let run = policy.simulate(self.workload, &settings, |_| ())?;

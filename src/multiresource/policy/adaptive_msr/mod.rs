@@ -26,7 +26,7 @@ use worth::Worths;
 /// Quickswap, and `margin` and `floor` end the heavy jobs' turn before there are none, as the optimum does; on
 /// section 7 of the MSR paper `patience` is where the optimum begins to hold room.
 ///
-/// Where `drain` or `let_in` are on, drains have a price and are filled ([`draining`]). Else a decision takes
+/// Where `drain` or `let_in` are on, drains have a price and are filled (see `draining`). Else a decision takes
 /// O(N + K) for N schedules, and for those that serve the type that came or went what they hold. Ours; it
 /// has no proof of stability.
 #[derive(Clone, Debug)]

@@ -42,7 +42,8 @@ pub(super) fn promise(text: &str, workload: &Workload) -> Result<Promise, String
     if !(percent > 0.0 && percent < 100.0) {
         return Err(wrong("give a percentage between 0 and 100"));
     }
-    let (digits, glued) = time.split_at(time.find(char::is_alphabetic).unwrap_or(time.len()));
+    let digits = time.trim_end_matches(char::is_alphabetic);
+    let glued = &time[digits.len()..];
     let time: f64 = digits.parse().map_err(|_| form())?;
     let unit = match (unit, glued) {
         ([], "") => None,

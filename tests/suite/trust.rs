@@ -309,6 +309,19 @@ fn a_broken_promise_is_refused() {
     let about = |promised: Value| findings(&promised, |_| ()).join("; ");
     assert!(about(promised(0.5, 0.97, 0.04)).contains("promises[0]: is not kept"));
     assert!(about(promised(0.5, 1.5, 0.04)).contains("expected a share in (0, 1)"));
+    // Nor does a time make a second claim of a mean.
+    let again = findings(&sound, |v| {
+        let claims = v["claims"].as_array_mut().unwrap();
+        let mean = claims.iter().find(|c| c["quantity"] == "mean_response");
+        let mut mean = mean.unwrap().clone();
+        mean["longer_than"] = json!(1.0);
+        claims.push(mean);
+    });
+    assert!(
+        again
+            .join("; ")
+            .contains("longer_than: expected a time with")
+    );
     assert!(about(promised(50.0, 0.95, 0.04)).contains("by the mean response time"));
     assert!(about(promised(0.5, 0.95, 1.04)).contains("of a fraction at most 1"));
     let choice = "/provenance/servers/0/choice";

@@ -87,7 +87,7 @@ pub struct Candidate {
     /// The largest mean slowdown of a type over the smallest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowdown_ratio: Option<f64>,
-    /// Whether it kept what was promised, if anything was.
+    /// Whether it was seen to keep what was promised, if anything was; none where its runs do not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<bool>,
 }

@@ -3,7 +3,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Quantity;
+use super::{Claim, Quantity};
 use crate::multiresource::workload::Workload;
 use crate::simulation::{Threshold, Watch};
 
@@ -39,6 +39,15 @@ impl Promise {
             Delay::Waiting => Quantity::WaitingAbove,
             Delay::Response => Quantity::ResponseAbove,
         }
+    }
+
+    /// The claim of how many jobs take longer, if there is one.
+    pub fn claimed<'a>(&self, claims: impl IntoIterator<Item = &'a Claim>) -> Option<&'a Claim> {
+        claims.into_iter().find(|claim| {
+            claim.quantity == self.quantity()
+                && claim.job_type.as_deref() == Some(&self.job_type)
+                && claim.longer_than == Some(self.within)
+        })
     }
 
     /// The fraction of jobs that may take longer.

@@ -79,6 +79,11 @@ pub enum Measure {
 }
 
 impl Measure {
+    /// Whether a claim of it is about a time that jobs take longer than.
+    pub fn is_of_a_time(self) -> bool {
+        matches!(self, Measure::WaitingAbove | Measure::ResponseAbove)
+    }
+
     /// The probability of a percentile.
     pub fn percentile(self) -> Option<f64> {
         match self {

@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use super::optimum::beyond;
 use super::{Table, below, estimate, number, synthesis, within, wrap};
-use crate::multiresource::artifact::{Candidate, Choice, Claim, Interval, Objective, Steadiness};
+use crate::multiresource::artifact::{Candidate, Choice, Interval, Objective, Steadiness};
 use crate::multiresource::synthesis::{Chosen, MsfqOutlook};
 use crate::multiresource::verbs::{Knowledge, Stability};
 use crate::multiresource::workload::Workload;
@@ -240,12 +240,7 @@ fn told(stability: Stability) -> String {
 fn promised(record: &Choice, chosen: &Chosen) -> String {
     let claims = &chosen.artifact.claims;
     let told = record.promises.iter().map(|promise| {
-        let about = |claim: &&Claim| {
-            claim.quantity == promise.quantity()
-                && claim.job_type.as_deref() == Some(&promise.job_type)
-                && claim.longer_than == Some(promise.within)
-        };
-        let Some(claim) = claims.iter().find(about) else {
+        let Some(claim) = promise.claimed(claims) else {
             return format!("promise {promise}: kept, as far as runs could see\n");
         };
         let half_width = claim.half_width.unwrap_or(0.0);

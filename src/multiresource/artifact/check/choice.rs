@@ -4,7 +4,7 @@
 use super::OneServer;
 use crate::artifact::{Findings, Grounds, is_close, written};
 use crate::multiresource::artifact::{
-    CLOSE, Candidate, Choice, Claim, Interval, Method, Promise, Quantity, Steadiness,
+    CLOSE, Candidate, Choice, Interval, Method, Quantity, Steadiness,
 };
 
 const PATH: &str = "provenance.choice";
@@ -61,7 +61,10 @@ fn promises(server: &OneServer<'_>, choice: &Choice, findings: &mut Findings) {
             findings.add(format!("{path}.type"), message);
         } else if !(sound && promise.within > 0.0 && promise.within.is_finite()) {
             findings.add(path, "expected a share in (0, 1), and a positive time");
-        } else if let Some(above) = claimed(server, promise).filter(|p| *p > promise.allowed()) {
+        } else if let Some(claim) = promise.claimed(server.claims.iter().map(|(_, claim)| *claim))
+            && claim.value > promise.allowed()
+        {
+            let above = claim.value;
             let message =
                 format!("is not kept: it is claimed that {above} of the jobs take longer");
             findings.add(path, message);
@@ -72,17 +75,6 @@ fn promises(server: &OneServer<'_>, choice: &Choice, findings: &mut Findings) {
         let message = "expected true where something is promised, and nothing else";
         findings.add(of(0, "kept"), message);
     }
-}
-
-/// The fraction of jobs that take longer than promised, as it is claimed.
-fn claimed(server: &OneServer<'_>, promise: &Promise) -> Option<f64> {
-    let mut claims = server.claims.iter().map(|(_, claim)| *claim);
-    let about = |claim: &&Claim| {
-        claim.quantity == promise.quantity()
-            && claim.job_type.as_deref() == Some(&promise.job_type)
-            && claim.longer_than == Some(promise.within)
-    };
-    claims.find(about).map(|claim| claim.value)
 }
 
 /// Positive numbers where it is steady, and no others.

@@ -231,6 +231,10 @@ impl Checked<'_> {
             let found = self.claim.at.map_or("absent".into(), |at| at.to_string());
             return findings.add(self.field("at"), format!("{found}, expected {expected}"));
         }
+        if let Some(time) = self.claim.longer_than {
+            let message = format!("{time}, expected none: nothing of the kind is exact");
+            return findings.add(self.field("longer_than"), message);
+        }
         let Some(round) = round else { return };
         if self.claim.quantity == Quantity::LargestStableSwitchingRate {
             self.largest_rate(round, findings);

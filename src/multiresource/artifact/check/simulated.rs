@@ -108,6 +108,13 @@ fn check(server: &Simulated<'_>, findings: &mut Findings) {
         if claim.holds_for != HoldsFor::default() || claim.at.is_some() {
             findings.add(&path, "expected no conditions, and no number of jobs");
         }
+        if claim.longer_than.is_some() != claim.quantity.row().measure.is_of_a_time() {
+            let expected = "a time with a fraction of jobs that take longer, and with nothing else";
+            findings.add(
+                format!("{path}.longer_than"),
+                format!("expected {expected}"),
+            );
+        }
         match claim.method {
             Method::ExactProgram => load(server, claim, &path, findings),
             Method::Simulated if claim.is_of_tail() => server.tail(claim, &path, findings),
@@ -144,9 +151,8 @@ impl Claim {
     /// Whether it is about how many jobs take long.
     fn is_of_tail(&self) -> bool {
         match self.quantity.row().measure {
-            Measure::WaitingAbove | Measure::ResponseAbove => true,
             Measure::Percentile(_) => self.job_type.is_none(),
-            _ => false,
+            measure => measure.is_of_a_time(),
         }
     }
 }
@@ -204,14 +210,11 @@ impl Simulated<'_> {
         {
             let message = "expected a positive value, of a fraction at most 1, with the half-width of its interval, and not more than it";
             findings.add(path, message);
-        } else if claim.longer_than.is_some() != fraction
-            || claim
-                .longer_than
-                .is_some_and(|time| !(time > 0.0 && time.is_finite()))
+        } else if claim
+            .longer_than
+            .is_some_and(|time| !(time > 0.0 && time.is_finite()))
         {
-            let message =
-                "expected a positive time with a fraction of jobs, and none with anything else";
-            findings.add(format!("{path}.longer_than"), message);
+            findings.add(format!("{path}.longer_than"), "expected a positive time");
         } else if let Some(most) = self.markov(claim).filter(|most| claim.value > *most) {
             let message = format!(
                 "{}, expected at most {most} by the mean response time",

@@ -75,9 +75,9 @@ fn candidate(
         other_ratio: other_ratio.map(Into::into),
         fairness: run.and_then(|run| run.fairness),
         slowdown_ratio: run.and_then(slowdown_ratio),
-        kept: course
-            .is_bound()
-            .then(|| run.is_some_and(|run| course.keeps_all(run))),
+        kept: run
+            .filter(|_| course.is_bound())
+            .map(|run| course.keeps_all(run)),
     }
 }
 

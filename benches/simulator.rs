@@ -61,6 +61,7 @@ fn adaptive_msr(workload: &Workload) -> Contender {
     };
     let dearest = made.policy.schedules.iter().map(worth).fold(0.0, f64::max);
     let policy = AdaptiveMsrPolicy {
+        limits: false,
         schedules: made.policy.schedules.clone(),
         prices: prices.iter().map(|p| p / dearest).collect(),
         switching: Switching {

@@ -323,7 +323,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         curve(
             "EASY backfilling",
             RGBColor(170, 80, 160),
-            Rule::Named(Contender::EasyBackfill(1.0)),
+            Rule::Named(Contender::EasyBackfill(None)),
         ),
         curve("nMSR (--family msr)", RGBColor(0, 138, 100), Rule::Msr),
         curve("what synth chooses", RGBColor(0, 114, 178), Rule::Chosen),

@@ -1,8 +1,8 @@
 //! A tree of values against the JSON schema of the type that it is read as.
 //!
 //! Of a schema is used what `schemars` derives of the types of documents: texts, numbers, whole
-//! numbers, lists, maps with these keys or with any, values that may be null, and tagged variants
-//! (`oneOf`, each with one constant property).
+//! numbers, lists, maps with these keys or with any, values that may be null, and variants (`oneOf`):
+//! tagged, each with one constant property; or each a word, or a map of one key.
 
 use num_rational::BigRational;
 use num_traits::Zero;
@@ -226,9 +226,13 @@ impl<'a> Reader<'a> {
 
     /// A map that names a variant after the tag that all variants have.
     fn variant(&mut self, node: &Node, variants: &'a [Json], place: &Place) -> Option<String> {
+        let tagged: Option<Vec<_>> = variants.iter().map(constant).collect();
+        let Some(tagged) = tagged else {
+            return self.untagged(node, variants, place);
+        };
         let entries = self.entries(node, place)?;
-        let (tag, _) = constant(&variants[0]);
-        let names: Vec<&str> = variants.iter().map(|variant| constant(variant).1).collect();
+        let tag = tagged[0].0;
+        let names: Vec<&str> = tagged.iter().map(|(_, name)| *name).collect();
         let Some(found) = entries.iter().find(|entry| entry.key == tag) else {
             let help = format!("add `{tag}: {}`", names[0]);
             self.refuse(place, format!("{place} names no {tag}"), help);
@@ -243,6 +247,47 @@ impl<'a> Reader<'a> {
         };
         self.fields(entries, &variants[n], place, Some((tag, name)))
     }
+
+    /// A variant that is a word, or the one key of a map.
+    fn untagged(&mut self, node: &Node, variants: &'a [Json], place: &Place) -> Option<String> {
+        let word = |variant: &'a Json| Some((variant["const"].as_str()?, None));
+        let key = |variant: &'a Json| {
+            let (key, schema) = variant["properties"].as_object()?.iter().next()?;
+            Some((key.as_str(), Some(schema)))
+        };
+        let known: Vec<(&str, Option<&Json>)> = variants
+            .iter()
+            .filter_map(|variant| word(variant).or_else(|| key(variant)))
+            .collect();
+        let written = |(name, of): &(&str, Option<&Json>)| match of {
+            Some(_) => format!("`{name}: …`"),
+            None => format!("`{name}`"),
+        };
+        let (name, value) = match &node.value {
+            Value::Text(text) => (text.as_str(), None),
+            Value::Map(entries) if entries.len() == 1 => {
+                (entries[0].key.as_str(), Some(&entries[0].node))
+            }
+            _ => ("", None),
+        };
+        let found = known.iter().find(|(known, _)| *known == name);
+        match (found, value) {
+            (Some((_, None)), None) => Some(quoted(name)),
+            (Some((_, Some(schema))), Some(value)) => {
+                let json = self.value(value, schema, &place.then(name))?;
+                Some(format!("{{{}}}", field(name, &json)))
+            }
+            _ => {
+                let all: Vec<String> = known.iter().map(written).collect();
+                let message = match name {
+                    "" => expected(node, "one word, or a map of one key,"),
+                    name => format!("{place} is `{name}`, which is not one of what it may be"),
+                };
+                self.refuse(place, message, format!("write one of {}", all.join(", ")));
+                None
+            }
+        }
+    }
 }
 
 /// The type of a schema that is no reference, but null if it may be something else.
@@ -254,14 +299,13 @@ fn kind(schema: &Json) -> &str {
     .unwrap_or_default()
 }
 
-/// The key and the name that tell a variant from the others.
-fn constant(variant: &Json) -> (&str, &str) {
+/// The key and the name that tell a tagged variant from the others.
+fn constant(variant: &Json) -> Option<(&str, &str)> {
     let properties = variant["properties"].as_object();
     let constants = properties.into_iter().flatten();
     constants
         .filter_map(|(key, schema)| Some((key.as_str(), schema["const"].as_str()?)))
         .next()
-        .expect("every variant has its tag")
 }
 
 /// How a variant is written, in the order of its parameters.
@@ -326,6 +370,17 @@ mod tests {
         rooms: Vec<Room>,
         #[serde(default)]
         taxes: Pairs,
+        #[serde(default)]
+        heating: Option<Heating>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    enum Heating {
+        /// None.
+        Cold,
+        /// Of this power.
+        Oven(Decimal),
     }
 
     #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
@@ -359,8 +414,33 @@ mod tests {
             owner: "007".into(),
             rooms: vec![hall, Room::Garden { sides: None }],
             taxes: Pairs(taxes.map(|(name, x)| (name.into(), decimal(x))).into()),
+            heating: None,
         };
         assert_eq!(house, Some(expected));
+    }
+
+    #[test]
+    fn a_variant_may_be_a_word_or_a_map_of_one_key() {
+        let heated = |with: &str| read(&format!("owner: a\nrooms: []\nheating: {with}\n"));
+        let power = Decimal::parse("2").unwrap();
+        for (text, heating) in [("cold", Heating::Cold), ("{oven: 2}", Heating::Oven(power))] {
+            assert_eq!(heated(text).0.unwrap().heating, Some(heating), "{text}");
+        }
+        let help = "(help: write one of `cold`, `oven: …`)";
+        for (text, start) in [
+            ("warm", "heating is `warm`, which is not"),
+            ("oven", "heating is `oven`, which is not"),
+            ("{cold: 1}", "heating is `cold`, which is not"),
+            ("[cold]", "expected one word, or a map of one key, here"),
+        ] {
+            let (_, faults) = heated(text);
+            assert!(
+                faults[0].contains(start) && faults[0].contains(help),
+                "{faults:?}"
+            );
+        }
+        let (_, faults) = heated("{oven: hot}");
+        assert!(faults[0].starts_with("heating.oven: "), "{faults:?}");
     }
 
     #[test]

@@ -44,6 +44,12 @@ impl Size {
                 faults.check_variation(*scv);
             }
             Self::Pareto { shape, low, high } => faults.check_pareto(*shape, *low, *high),
+            Self::Uniform { low, high } => {
+                if *low < Decimal::ZERO {
+                    faults.add_low(*low);
+                }
+                faults.check_high(*low, *high);
+            }
             Self::Empirical {
                 values,
                 probabilities,
@@ -180,7 +186,18 @@ impl<'a> Faults<'a> {
                 self.add(place!(key), message, help);
             }
         }
+        self.check_high(low, high);
+    }
+
+    fn add_low(&mut self, low: Decimal) {
+        let message = format!("low of {} is {low}, expected a number ≥ 0", self.whose());
+        let help = format!("write the least {}, in {}", self.time(), self.time_unit);
+        self.add(place!("low"), message, help);
+    }
+
+    fn check_high(&mut self, low: Decimal, high: Decimal) {
         if high <= low || high <= Decimal::ZERO {
+            let time = format!("{}, in {}", self.time(), self.time_unit);
             let message = format!(
                 "high of {} is {high}, expected a number > low, which is {low}",
                 self.whose()

@@ -33,6 +33,7 @@ impl Size {
                 stages.iter().rev().fold(BigRational::zero(), ahead)
             }
             Self::Pareto { .. } => return None,
+            Self::Uniform { low, high } => (low.exact() + high.exact()) / BigInt::from(2),
             Self::Empirical {
                 values,
                 probabilities,

@@ -80,6 +80,13 @@ pub enum Size {
         /// The greatest size \[time\], > low.
         high: Decimal,
     },
+    /// Uniform between low and high.
+    Uniform {
+        /// The least size \[time\], ≥ 0.
+        low: Decimal,
+        /// The greatest size \[time\], > low.
+        high: Decimal,
+    },
     /// One of up to 10 000 values, as they were measured.
     Empirical {
         /// The sizes \[time\], > 0.
@@ -103,6 +110,7 @@ impl Size {
         "lognormal",
         "weibull",
         "pareto",
+        "uniform",
         "empirical",
     ];
 
@@ -119,6 +127,7 @@ impl Size {
             Self::Lognormal { .. } => "lognormal",
             Self::Weibull { .. } => "weibull",
             Self::Pareto { .. } => "pareto",
+            Self::Uniform { .. } => "uniform",
             Self::Empirical { .. } => "empirical",
         }
     }
@@ -141,6 +150,7 @@ impl Size {
             Self::Pareto { shape, low, high } => {
                 pareto_mean(shape.value(), low.value(), high.value())
             }
+            Self::Uniform { low, high } => f64::midpoint(low.value(), high.value()),
             Self::Empirical {
                 values,
                 probabilities,
@@ -169,6 +179,9 @@ impl Size {
             Self::Pareto { shape, low, high } => {
                 pareto_scv(shape.value(), low.value(), high.value())
             }
+            Self::Uniform { low, high } => {
+                ((high.value() - low.value()) / self.mean()).powi(2) / 12.0
+            }
             Self::Empirical {
                 values,
                 probabilities,
@@ -192,6 +205,7 @@ impl Size {
             | Self::Deterministic { .. }
             | Self::Lognormal { .. }
             | Self::Pareto { .. }
+            | Self::Uniform { .. }
             | Self::Empirical { .. } => false,
         }
     }
@@ -225,8 +239,24 @@ impl Size {
             | Self::Lognormal { .. }
             | Self::Weibull { .. }
             | Self::Pareto { .. }
+            | Self::Uniform { .. }
             | Self::Empirical { .. } => return None,
         })
+    }
+
+    /// The greatest number that no size is less than.
+    pub(crate) fn least(&self) -> Decimal {
+        match self {
+            Self::Deterministic { mean } => *mean,
+            Self::Pareto { low, .. } | Self::Uniform { low, .. } => *low,
+            Self::Empirical { values, .. } => {
+                let least = values.iter().copied();
+                least
+                    .reduce(|a, b| if b < a { b } else { a })
+                    .unwrap_or(Decimal::ZERO)
+            }
+            _ => Decimal::ZERO,
+        }
     }
 
     /// The law of S/divisor; `None` where a number leaves the range of doubles.
@@ -244,7 +274,9 @@ impl Size {
             Self::Hyperexponential { means: times, .. }
             | Self::Coxian { means: times, .. }
             | Self::Empirical { values: times, .. } => *times = all(times)?,
-            Self::Pareto { low, high, .. } => (*low, *high) = (divided(low)?, divided(high)?),
+            Self::Pareto { low, high, .. } | Self::Uniform { low, high } => {
+                (*low, *high) = (divided(low)?, divided(high)?);
+            }
         }
         Some(law)
     }
@@ -259,6 +291,7 @@ impl Size {
             | Self::Lognormal { mean, scv }
             | Self::Weibull { mean, scv } => (None, vec![mean, scv]),
             Self::Pareto { shape, low, high } => (None, vec![shape, low, high]),
+            Self::Uniform { low, high } => (None, vec![low, high]),
             Self::Empirical {
                 values,
                 probabilities,
@@ -402,6 +435,10 @@ mod tests {
                 low: three,
                 high: four,
             },
+            Size::Uniform {
+                low: one,
+                high: four,
+            },
             Size::Empirical {
                 values: decimals(&["1", "2", "6"]),
                 probabilities: None,
@@ -457,8 +494,8 @@ mod tests {
         }
     }
 
-    /// By hand: 12 ln(4/3) and 12/E[S]² − 1 for the bounded Pareto law of shape 1 on [3, 4]; 3 and
-    /// (1 + 4 + 36)/27 − 1 for the values 1, 2, 6.
+    /// By hand: 12 ln(4/3) and 12/E[S]² − 1 for the bounded Pareto law of shape 1 on [3, 4]; 5/2
+    /// and (9/12)/(25/4) for the uniform law on [1, 4]; 3 and (1 + 4 + 36)/27 − 1 for the values 1, 2, 6.
     #[test]
     fn laws_without_stages_have_their_mean_and_variation() {
         let pareto = 12.0 * (4.0_f64 / 3.0).ln();
@@ -467,6 +504,7 @@ mod tests {
             (3.0, 4.0),
             (1.0, 4.0),
             (pareto, 12.0 / (pareto * pareto) - 1.0),
+            (2.5, 0.12),
             (3.0, 14.0 / 27.0),
         ];
         for (size, (mean, scv)) in laws()[5..].iter().zip(known) {
@@ -542,6 +580,7 @@ mod tests {
                 "lognormal 3e0 4e0",
                 "weibull 1e0 4e0",
                 "pareto 1e0 3e0 4e0",
+                "uniform 1e0 4e0",
                 "empirical 3 1e0 2e0 6e0",
             ]
         );

@@ -29,6 +29,10 @@ pub(crate) enum Sampler {
         /// (low/high)^α − 1.
         reach: f64,
     },
+    Uniform {
+        high: f64,
+        width: f64,
+    },
     Empirical {
         values: Vec<f64>,
         which: Alias,
@@ -62,6 +66,8 @@ impl Sampler {
                 // Rounding must not take it past the end.
                 (low * growth).min(*high)
             }
+            // Never 0.
+            Sampler::Uniform { high, width } => high - width * stream.uniform(),
             Sampler::Empirical { values, which } => values[which.draw(stream)],
         }
     }

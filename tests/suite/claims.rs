@@ -196,6 +196,7 @@ fn adaptive_with(wide: u32) -> (Workload, Artifact) {
     let workload = section7(0.9);
     let mut artifact = made(&workload, Preemption::None, None);
     artifact.policy.servers[0].rule = Family::AdaptiveMsr(AdaptiveMsrPolicy {
+        limits: false,
         schedules: vec![vec![0, 0, wide], vec![1, 4, 0]],
         prices: vec![0.25, 0.1875, 0.5],
         switching: Switching {

@@ -58,6 +58,8 @@ families! {
     LeastServersFirst(LeastServersFirstPolicy): "least-servers-first";
     /// EASY backfilling, which takes each job to be as long as its type's mean.
     EasyByMean(EasyByMeanPolicy): "easy-by-mean";
+    /// EASY backfilling by the limits of jobs.
+    EasyBackfill(EasyBackfillPolicy): "easy-backfill";
     /// A Markovian Service Rate policy: a clock moves it between working schedules.
     Msr(MsrPolicy): "msr";
     /// Static Quickswap: the types in turn.
@@ -103,12 +105,22 @@ impl Family {
         }
     }
 
+    /// Whether it asks for a limit on the size of each job as it comes.
+    pub fn needs_limits(&self) -> bool {
+        match self {
+            Family::EasyBackfill(_) => true,
+            Family::AdaptiveMsr(policy) => policy.limits,
+            Family::Guarded(policy) => policy.rule.needs_limits(),
+            _ => false,
+        }
+    }
+
     /// The knobs in words, as the record of a choice has them.
     pub fn knobs(&self, workload: &Workload) -> Option<String> {
         match self {
             Family::Msr(policy) => Some(policy.knobs(workload)),
             Family::StaticQuickswap(policy) => Some(policy.knobs(workload)),
-            Family::AdaptiveMsr(policy) => Some(policy.switching.knobs()),
+            Family::AdaptiveMsr(policy) => Some(policy.knobs()),
             Family::Reserving(policy) => Some(format!(
                 "worth {}, exhaust {}, let in {}",
                 policy.worth, policy.exhaust, policy.let_in
@@ -119,6 +131,7 @@ impl Family {
             | Family::MostServersFirst(_)
             | Family::LeastServersFirst(_)
             | Family::EasyByMean(_)
+            | Family::EasyBackfill(_)
             | Family::AdaptiveQuickswap(_)
             | Family::Optimal(_) => None,
         }
@@ -208,6 +221,8 @@ plain! {
     LeastServersFirstPolicy;
     /// EASY backfilling by the types' mean sizes.
     EasyByMeanPolicy;
+    /// EASY backfilling by the limits of jobs.
+    EasyBackfillPolicy;
     /// Adaptive Quickswap.
     AdaptiveQuickswapPolicy;
 }
@@ -222,6 +237,20 @@ pub struct AdaptiveMsrPolicy {
     pub prices: Vec<f64>,
     /// When a schedule is left.
     pub switching: Switching,
+    /// Whether jobs are let in during a drain by their limits instead of their mean sizes: those that are over
+    /// before κ times what is left of the drain, which ends when all limits say that there is room.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub limits: bool,
+}
+
+impl AdaptiveMsrPolicy {
+    fn knobs(&self) -> String {
+        let knobs = self.switching.knobs();
+        match self.limits {
+            true => knobs + ", by limits",
+            false => knobs,
+        }
+    }
 }
 
 /// When Adaptive MSR leaves a schedule, and what may start beside it.

@@ -32,9 +32,9 @@ pub use evidence::{
 pub use exact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
 pub(crate) use family::each_family;
 pub use family::{
-    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, EasyByMeanPolicy, Family, FirstFitPolicy,
-    LeastServersFirstPolicy, MostServersFirstPolicy, ReservingPolicy, StaticQuickswapPolicy,
-    Switching, TdcKnobs, TdcOrder, TdcPolicy,
+    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, EasyBackfillPolicy, EasyByMeanPolicy, Family,
+    FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, ReservingPolicy,
+    StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
 };
 pub use guarded::GuardedPolicy;
 #[cfg(test)]

@@ -50,7 +50,8 @@ impl Earlier {
             Made::FirstFit(_)
             | Made::MostServersFirst(_)
             | Made::LeastServersFirst(_)
-            | Made::EasyByMean(_) => Family::Auto,
+            | Made::EasyByMean(_)
+            | Made::EasyBackfill(_) => Family::Auto,
             Made::Optimal(_) => Family::Optimal,
             Made::Guarded(_) => Family::Auto,
         });

@@ -66,6 +66,11 @@ impl ConservativeBackfill {
         ConservativeBackfill::estimating(workload, Estimates::Inflated(inflation))
     }
 
+    /// The rule that knows what is known of jobs: their limits, or sizes.
+    pub fn by_limit(workload: &Workload) -> Self {
+        ConservativeBackfill::estimating(workload, Estimates::Limits)
+    }
+
     /// The rule that knows of jobs nothing but their types.
     pub fn by_mean(workload: &Workload) -> Self {
         ConservativeBackfill::estimating(workload, Estimates::by_mean(workload))
@@ -90,7 +95,7 @@ impl ConservativeBackfill {
             job_type: i,
             job,
             start: 0.0,
-            estimate: self.estimates.of(job, i, system.work_left(job)),
+            estimate: self.estimates.of(job, i, system),
         };
         self.reserve(&mut plan, system);
         if !self.start(&plan, system) {
@@ -149,7 +154,7 @@ impl ConservativeBackfill {
 
     /// Whether jobs may last longer than is estimated.
     fn may_overrun(&self) -> bool {
-        !self.estimates.need_sizes()
+        matches!(self.estimates, Estimates::Means(_))
     }
 
     /// All reservations again, in order of arrival.
@@ -198,6 +203,10 @@ impl ConservativeBackfill {
 impl Policy for ConservativeBackfill {
     fn needs_sizes(&self) -> bool {
         self.estimates.need_sizes()
+    }
+
+    fn needs_limits(&self) -> bool {
+        self.estimates.need_limits()
     }
 
     fn react(&mut self, event: Event, system: &mut System) {

@@ -14,7 +14,28 @@ pub(crate) struct Completed {
 impl System {
     /// A job of type i arrives at time `now`.
     pub fn arrive(&mut self, i: usize, now: f64) -> Job {
-        self.arrive_sized(i, now, f64::NAN)
+        let job = self.arrive_sized(i, now, f64::NAN);
+        if !self.limits.is_empty() {
+            self.set_limit(job, f64::INFINITY);
+        }
+        job
+    }
+
+    /// A job of type i arrives at time `now` that is known to run no longer than `limit` \[time\]. Rules that
+    /// [need limits](super::Policy::needs_limits) ask for it.
+    pub fn arrive_limited(&mut self, i: usize, now: f64, limit: f64) -> Job {
+        let job = self.arrive_sized(i, now, f64::NAN);
+        self.set_limit(job, limit);
+        job
+    }
+
+    /// The job that has just come runs no longer than this \[time\].
+    pub(crate) fn set_limit(&mut self, job: Job, limit: f64) {
+        let slot = job.slot as usize;
+        if self.limits.len() <= slot {
+            self.limits.resize(slot + 1, f64::INFINITY);
+        }
+        self.limits[slot] = limit;
     }
 
     /// A job of type i and of this size \[time\] arrives at time `now`. Only rules that

@@ -1,6 +1,6 @@
+use super::estimated::{Estimated, covers};
 use super::estimates::Estimates;
-use super::shortest::Shortest;
-use super::{Event, Job, Policy, System};
+use super::{Event, Policy, System};
 use crate::multiresource::workload::Workload;
 
 /// EASY backfilling: first come, first served, until the head of the queue does not fit. Its
@@ -11,18 +11,14 @@ use crate::multiresource::workload::Workload;
 /// Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; as Mu'alem and Feitelson state it,
 /// IEEE TPDS 12(6), 2001, section 2, for one resource. With several, what is left over is counted
 /// for each: ours. Jobs that are estimated to end at the shadow time itself count as gone. Sizes
-/// are known exactly, or inflated by f (see [`EasyBackfill::new`]); no job is killed, for no
-/// estimate is too short.
+/// are known exactly, or inflated by f (see [`EasyBackfill::new`]), or limited as the workload says; no job is
+/// killed, for no estimate is too short.
 ///
 /// An arrival behind a blocked head is O(R + log n). A completion finds the shadow time in
 /// O(R · running), and each start costs O(K log n): no queue is scanned.
 #[derive(Clone, Debug)]
 pub struct EasyBackfill {
-    estimates: Estimates,
-    /// Waiting jobs, by type.
-    queues: Vec<Shortest>,
-    /// Running jobs: estimated end, number and type, by estimated end.
-    running: Vec<(f64, u64, usize)>,
+    jobs: Estimated,
     /// The shadow time, while the head is blocked.
     shadow: Option<f64>,
     /// What the head leaves over at the shadow time, of each resource.
@@ -42,11 +38,15 @@ impl EasyBackfill {
         EasyBackfill::estimating(workload, Estimates::by_mean(workload))
     }
 
+    /// The rule that knows [what is known](crate::multiresource::workload::Known) of jobs: their limits, or
+    /// sizes.
+    pub fn by_limit(workload: &Workload) -> Self {
+        EasyBackfill::estimating(workload, Estimates::Limits)
+    }
+
     fn estimating(workload: &Workload, estimates: Estimates) -> Self {
         EasyBackfill {
-            estimates,
-            queues: vec![Shortest::default(); workload.types().len()],
-            running: Vec::new(),
+            jobs: Estimated::new(estimates, workload.types().len()),
             shadow: None,
             extra: vec![0; workload.resources().len()],
         }
@@ -54,9 +54,7 @@ impl EasyBackfill {
 
     /// The youngest job of type i has just come.
     fn arrival(&mut self, i: usize, system: &mut System) {
-        let job = system.youngest(i).expect("the job that has come waits");
-        let estimate = self.estimates.of(job, i, system.work_left(job));
-        self.queues[i].push(job, estimate);
+        let estimate = self.jobs.arrived(i, system);
         match self.shadow {
             None => self.go_on(system),
             // An arrival changes neither the room nor the shadow time: no other job has come to fit.
@@ -80,28 +78,14 @@ impl EasyBackfill {
                 }
                 return;
             }
-            self.start(head, f64::MAX, system);
+            self.jobs.start(head, f64::MAX, system);
         }
     }
 
     /// The shadow time of a head of type i; and what it leaves over then.
     fn look_ahead(&mut self, i: usize, system: &System) -> f64 {
-        let demand = system.demand(i);
-        for (j, extra) in self.extra.iter_mut().enumerate() {
-            *extra = system.free(j);
-        }
-        let mut shadow = f64::INFINITY;
-        for (end, _, job_type) in &self.running {
-            if *end > shadow {
-                break;
-            }
-            let freed = self.extra.iter_mut().zip(system.demand(*job_type));
-            freed.for_each(|(extra, d)| *extra += d);
-            if shadow.is_infinite() && covers(&self.extra, demand) {
-                shadow = *end;
-            }
-        }
-        for (extra, d) in self.extra.iter_mut().zip(demand) {
+        let shadow = self.jobs.room_for(i, &mut self.extra, system);
+        for (extra, d) in self.extra.iter_mut().zip(system.demand(i)) {
             let left = extra.checked_sub(*d);
             *extra = left.expect("the head fits once all running jobs have ended");
         }
@@ -120,79 +104,44 @@ impl EasyBackfill {
     /// The type of the oldest job that may pass the head.
     fn next_to_backfill(&self, shadow: f64, system: &System) -> Option<usize> {
         let fitting = system.queued().filter(|&i| system.fits(i));
-        let oldest = |i: usize| self.queues[i].oldest_within(self.limit(i, shadow, system));
-        let jobs = fitting.filter_map(|i| Some((oldest(i)?.1.number, i)));
+        let oldest = |i: usize| self.jobs.oldest_within(i, self.limit(i, shadow, system));
+        let jobs = fitting.filter_map(|i| Some((oldest(i)?, i)));
         jobs.min().map(|(_, i)| i)
     }
 
     /// Starts the oldest job of type i that may pass the head.
     fn backfill(&mut self, i: usize, system: &mut System, shadow: f64) {
         let limit = self.limit(i, shadow, system);
-        let estimate = self.start(i, limit, system);
+        let estimate = self.jobs.start(i, limit, system);
         if estimate > shadow - system.now() {
             let taken = self.extra.iter_mut().zip(system.demand(i));
             taken.for_each(|(extra, d)| *extra -= d);
         }
     }
-
-    /// Starts the oldest job of type i whose estimate is within the limit; returns its estimate.
-    fn start(&mut self, i: usize, limit: f64, system: &mut System) -> f64 {
-        let oldest = self.queues[i].oldest_within(limit);
-        let (place, job, estimate) = oldest.expect("a job within the limit waits");
-        self.queues[i].remove(place);
-        system.start_job(i, job);
-        self.keep(i, job, system.now() + estimate);
-        estimate
-    }
-
-    fn keep(&mut self, i: usize, job: Job, end: f64) {
-        let place = self.running.partition_point(|(other, ..)| *other <= end);
-        self.running.insert(place, (end, job.number, i));
-    }
-
-    fn forget(&mut self, number: u64) {
-        // Nearly always among the first: they are in order of estimated ends.
-        let place = self.running.iter().position(|(_, n, _)| *n == number);
-        self.running
-            .remove(place.expect("the job that has ended was started here"));
-    }
-}
-
-/// Whether there is so much of each resource.
-fn covers(room: &[u64], demand: &[u64]) -> bool {
-    room.iter().zip(demand).all(|(room, d)| d <= room)
 }
 
 impl Policy for EasyBackfill {
     fn needs_sizes(&self) -> bool {
-        self.estimates.need_sizes()
+        self.jobs.estimates.need_sizes()
+    }
+
+    fn needs_limits(&self) -> bool {
+        self.jobs.estimates.need_limits()
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
         match event {
             Event::Arrival(i) => self.arrival(i, system),
             Event::Completion(_) => {
-                self.forget(system.ended());
+                self.jobs.ended(system);
                 self.go_on(system);
             }
             Event::Clock(_) => {}
         }
     }
 
-    /// Jobs that others started are taken to have started now, where sizes are not known.
     fn take_over(&mut self, system: &mut System) {
-        self.running.clear();
-        for i in 0..self.queues.len() {
-            self.queues[i] = Shortest::default();
-            for job in system.waiting_jobs(i) {
-                let estimate = self.estimates.of(job, i, system.work_left(job));
-                self.queues[i].push(job, estimate);
-            }
-            for job in system.running_jobs(i) {
-                let estimate = self.estimates.of(job, i, system.work_left(job));
-                self.keep(i, job, system.now() + estimate);
-            }
-        }
+        self.jobs.take_over(system);
         self.go_on(system);
     }
 }

@@ -1,4 +1,4 @@
-use super::Job;
+use super::{Job, System};
 use crate::multiresource::workload::Workload;
 
 /// Users' estimates of their jobs' sizes.
@@ -15,6 +15,8 @@ pub(super) enum Estimates {
     Inflated(f64),
     /// The types' mean sizes.
     Means(Vec<f64>),
+    /// What came with the jobs.
+    Limits,
 }
 
 impl Estimates {
@@ -29,12 +31,23 @@ impl Estimates {
         matches!(self, Estimates::Inflated(_))
     }
 
-    /// The estimate of a job of type i and this size \[time\].
-    pub fn of(&self, job: Job, i: usize, size: f64) -> f64 {
+    /// Whether they are limits that come with jobs.
+    pub fn need_limits(&self) -> bool {
+        matches!(self, Estimates::Limits)
+    }
+
+    /// The estimate of what is left of a job of type i \[time\]: by its mean of a whole one.
+    pub fn of(&self, job: Job, i: usize, system: &System) -> f64 {
         match self {
-            Estimates::Inflated(f) if *f > 1.0 => size * (1.0 + (f - 1.0) * uniform(job.number)),
-            Estimates::Inflated(_) => size,
+            Estimates::Inflated(f) => {
+                let size = system.work_left(job);
+                match *f > 1.0 {
+                    true => size * (1.0 + (f - 1.0) * uniform(job.number)),
+                    false => size,
+                }
+            }
             Estimates::Means(means) => means[i],
+            Estimates::Limits => system.limit_left(job),
         }
     }
 }

@@ -5,8 +5,8 @@ use super::{
     AdaptiveQuickswap, EasyBackfill, FirstFit, LeastServersFirst, MostServersFirst, Policy,
 };
 use crate::multiresource::artifact::{
-    AdaptiveQuickswapPolicy, EasyByMeanPolicy, Family, FirstFitPolicy, LeastServersFirstPolicy,
-    MostServersFirstPolicy, each_family,
+    AdaptiveQuickswapPolicy, EasyBackfillPolicy, EasyByMeanPolicy, Family, FirstFitPolicy,
+    LeastServersFirstPolicy, MostServersFirstPolicy, each_family,
 };
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
@@ -89,6 +89,8 @@ plain! {
         "Least Servers First, without preemption: whenever there is room, the waiting job that needs least of those that fit starts; need is the dominant share.";
     EasyByMeanPolicy => EasyBackfill, EasyBackfill::by_mean,
         "EASY backfilling, without preemption: jobs start in order of arrival; while the oldest waits for room, others pass it that end before it can start or leave it its room, each taken to be as long as the mean of its type.";
+    EasyBackfillPolicy => EasyBackfill, EasyBackfill::by_limit,
+        "EASY backfilling, without preemption: jobs start in order of arrival; while the oldest waits for room, others pass it that end before it can start or leave it its room, each taken to be as long as its limit.";
     AdaptiveQuickswapPolicy => AdaptiveQuickswap, AdaptiveQuickswap::new,
         "Adaptive Quickswap, without preemption: the largest jobs first, until others wait in vain.";
 }

@@ -46,6 +46,10 @@ impl Policy for Guarded {
         self.guard.clocks()
     }
 
+    fn needs_limits(&self) -> bool {
+        self.rule.rule.needs_limits()
+    }
+
     fn begin(&mut self, system: &mut System) {
         self.rule.rule.begin(system);
     }

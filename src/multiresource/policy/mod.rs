@@ -19,6 +19,7 @@ mod divisor_filling;
 mod drain;
 mod drive;
 mod easy_backfill;
+mod estimated;
 mod estimates;
 mod family;
 mod fcfs;
@@ -108,6 +109,11 @@ pub trait Policy {
         false
     }
 
+    /// Whether the rule looks at limits ([`System::limit_left`]).
+    fn needs_limits(&self) -> bool {
+        false
+    }
+
     /// Called once, before the first event, on an empty system.
     fn begin(&mut self, _system: &mut System) {}
 
@@ -131,6 +137,10 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn needs_sizes(&self) -> bool {
         (**self).needs_sizes()
+    }
+
+    fn needs_limits(&self) -> bool {
+        (**self).needs_limits()
     }
 
     fn begin(&mut self, system: &mut System) {

@@ -155,6 +155,9 @@ pub(super) struct Type {
 pub struct System {
     pub(super) types: Vec<Type>,
     pub(super) entries: Vec<Entry>,
+    /// The longest that the job in each slot may run \[time\]; shorter than `entries` where that is known of
+    /// none beyond.
+    pub(super) limits: Vec<f64>,
     /// Slots without a job.
     pub(super) vacant: Vec<u32>,
     pub(super) queued: Queued,
@@ -201,6 +204,7 @@ impl System {
         System {
             types: workload.types().iter().map(empty).collect(),
             entries: Vec::new(),
+            limits: Vec::new(),
             vacant: Vec::new(),
             queued: Queued::new(rates.len()),
             pools: Pools::new(&rates),

@@ -1,4 +1,4 @@
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Known, Workload};
 
 /// Why a rule cannot serve a workload. What it found is in whole units of the resource: the
 /// greatest common divisor of its demands.
@@ -27,10 +27,33 @@ pub enum Unsuitable {
     /// A threshold that is too large, and the largest.
     #[error("its threshold ℓ is from 0 to {1} here, and not {0}")]
     Threshold(u32, u32),
+    /// Jobs are not known so well.
+    #[error("it asks for {0}, and the workload says that {1}")]
+    Unknown(&'static str, &'static str),
     /// More servers than the rule's tables are made for.
     #[error("its tables are for at most {1} servers, and the workload has {0}")]
     Servers(u64, u64),
 }
+
+impl Unsuitable {
+    /// Whether limits are known of jobs, or sizes, as is asked for; where the workload says nothing, sizes may
+    /// be.
+    pub fn unless_known(workload: &Workload, sizes: bool) -> Result<(), Self> {
+        match workload.known() {
+            Some(Known::Type) if sizes => Err(Unsuitable::Unknown(SIZES, ONLY_TYPES)),
+            Some(Known::Type) => Err(Unsuitable::Unknown(LIMITS, ONLY_TYPES)),
+            Some(Known::Limit(_)) if sizes => Err(Unsuitable::Unknown(SIZES, ONLY_LIMITS)),
+            None if !sizes => Err(Unsuitable::Unknown(LIMITS, NOTHING)),
+            _ => Ok(()),
+        }
+    }
+}
+
+const SIZES: &str = "the sizes of jobs when they come";
+const LIMITS: &str = "limits on the sizes of jobs when they come";
+const ONLY_TYPES: &str = "nothing but their types is known (`known: type`)";
+const ONLY_LIMITS: &str = "limits are known (`known: {limit: …}`)";
+const NOTHING: &str = "nothing of them; say what is known, for instance `known: {limit: {law: uniform, low: 1, high: 3}}`";
 
 /// Servers k and the needs n (K) of a workload with one resource.
 pub(super) fn one_resource(workload: &Workload) -> Result<(u64, Vec<u64>), Unsuitable> {

@@ -89,6 +89,19 @@ impl System {
         }
     }
 
+    /// The time \[time\] that a job in the system takes at most from now on, or once it has started; infinity
+    /// where no limit is known. Only for rules that say that they [need limits](super::Policy::needs_limits),
+    /// and that do not preempt.
+    pub fn limit_left(&self, job: Job) -> f64 {
+        let limit = self.limits.get(job.slot as usize);
+        let limit = limit.copied().unwrap_or(f64::INFINITY);
+        let entry = &self.entries[job.slot as usize];
+        match entry.place {
+            WAITING => limit,
+            _ => (limit - (self.now - entry.started)).max(0.0),
+        }
+    }
+
     /// The number of the job that ended last.
     pub fn ended(&self) -> u64 {
         self.ended

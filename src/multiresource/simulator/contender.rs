@@ -11,7 +11,7 @@ use crate::multiresource::policy::{
     Policy, RandomizedTimers, ServerFilling, ServerFillingSrpt, StaticQuickswap, Timers,
     Unsuitable, Violation,
 };
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Known, Workload};
 use crate::simulation::sweep::Knows;
 use crate::simulation::{Progress, Settings};
 
@@ -30,12 +30,13 @@ pub enum Contender {
     MostServersFirst,
     /// Least Servers First.
     LeastServersFirst,
-    /// EASY backfilling, with the inflation f of size estimates, at least 1.
-    EasyBackfill(f64),
+    /// EASY backfilling, with the inflation f of size estimates, at least 1; where none is given, by what the
+    /// workload says is known, and else by sizes.
+    EasyBackfill(Option<f64>),
     /// EASY backfilling by the types' mean sizes.
     EasyByMean,
     /// Conservative backfilling, with the same.
-    ConservativeBackfill(f64),
+    ConservativeBackfill(Option<f64>),
     /// Conservative backfilling by the types' mean sizes.
     ConservativeByMean,
     /// Randomized Timers.
@@ -175,14 +176,26 @@ impl Contender {
         own.is_some_and(|rule| rule.preempts)
     }
 
-    /// What the rule knows of jobs.
-    pub fn knows(&self) -> Knows {
+    /// What the rule knows of the jobs of this workload.
+    pub fn knows(&self, workload: &Workload) -> Knows {
         let own = RULES.iter().find(|rule| rule.makes(self));
-        match self {
-            Contender::EasyBackfill(f) | Contender::ConservativeBackfill(f) if *f > 1.0 => {
-                Knows::Estimates
+        let own = own.map_or(Knows::Means, |rule| rule.knows);
+        match (self, workload.known()) {
+            (Contender::EasyBackfill(Some(f)) | Contender::ConservativeBackfill(Some(f)), _) => {
+                match *f > 1.0 {
+                    true => Knows::Estimates,
+                    false => Knows::Sizes,
+                }
             }
-            _ => own.map_or(Knows::Means, |rule| rule.knows),
+            (Contender::Policy(family), known) if family.needs_limits() => match known {
+                Some(Known::Size) => Knows::Sizes,
+                _ => Knows::Estimates,
+            },
+            (
+                Contender::EasyBackfill(None) | Contender::ConservativeBackfill(None),
+                Some(Known::Limit(_)),
+            ) => Knows::Estimates,
+            _ => own,
         }
     }
 
@@ -194,7 +207,12 @@ impl Contender {
         match self {
             Contender::ServerFilling => ServerFilling::new(workload).map(drop),
             Contender::DivisorFilling => DivisorFilling::new(workload).map(drop),
-            Contender::ServerFillingSrpt => ServerFillingSrpt::new(workload).map(drop),
+            Contender::ServerFillingSrpt => server_filling_srpt(workload).map(drop),
+            Contender::EasyBackfill(f) => easy(workload, *f).map(drop),
+            Contender::ConservativeBackfill(f) => conservative(workload, *f).map(drop),
+            Contender::Policy(family) if family.needs_limits() => {
+                Unsuitable::unless_known(workload, false)
+            }
             Contender::BalancedSplitting => BalancedSplitting::new(workload).map(drop),
             Contender::Msfq(l) => Msfq::new(workload, *l, false).map(drop),
             Contender::MsfqStrict(l) => Msfq::new(workload, *l, true).map(drop),
@@ -247,16 +265,16 @@ impl Contender {
             Contender::BestFit => with.with(BestFit::new(w)),
             Contender::MostServersFirst => with.with(MostServersFirst::new(w)),
             Contender::LeastServersFirst => with.with(LeastServersFirst::new(w)),
-            Contender::EasyBackfill(f) => with.with(EasyBackfill::new(w, *f)),
+            Contender::EasyBackfill(f) => with.with(easy(w, *f)?),
             Contender::EasyByMean => with.with(EasyBackfill::by_mean(w)),
-            Contender::ConservativeBackfill(f) => with.with(ConservativeBackfill::new(w, *f)),
+            Contender::ConservativeBackfill(f) => with.with(conservative(w, *f)?),
             Contender::ConservativeByMean => with.with(ConservativeBackfill::by_mean(w)),
             Contender::RandomizedTimers(t) => with.with(RandomizedTimers::new(w, *t)),
             Contender::MaxWeight => with.with(MaxWeight::capped(w)),
             Contender::MaxWeightUncapped => with.with(MaxWeight::uncapped(w)),
             Contender::ServerFilling => with.with(ServerFilling::new(w)?),
             Contender::DivisorFilling => with.with(DivisorFilling::new(w)?),
-            Contender::ServerFillingSrpt => with.with(ServerFillingSrpt::new(w)?),
+            Contender::ServerFillingSrpt => with.with(server_filling_srpt(w)?),
             Contender::BalancedSplitting => with.with(BalancedSplitting::new(w)?),
             Contender::Msfq(l) => with.with(Msfq::new(w, *l, false)?),
             Contender::MsfqStrict(l) => with.with(Msfq::new(w, *l, true)?),
@@ -264,6 +282,7 @@ impl Contender {
             Contender::StaticQuickswapOverlap => with.with(static_quickswap(w, true)),
             Contender::AdaptiveQuickswap => with.with(AdaptiveQuickswap::new(w)),
             Contender::Policy(family) => {
+                self.suits(w)?;
                 each_family!(&**family, policy => with.with(policy.rule(w)))
             }
         })
@@ -281,6 +300,36 @@ impl Contender {
             others: names.join(", "),
         }
     }
+}
+
+/// By the inflated sizes, or by what is known.
+fn easy(workload: &Workload, inflation: Option<f64>) -> Result<EasyBackfill, Unsuitable> {
+    Ok(match by_limit(workload, inflation)? {
+        true => EasyBackfill::by_limit(workload),
+        false => EasyBackfill::new(workload, inflation.unwrap_or(1.0)),
+    })
+}
+
+fn conservative(
+    workload: &Workload,
+    inflation: Option<f64>,
+) -> Result<ConservativeBackfill, Unsuitable> {
+    Ok(match by_limit(workload, inflation)? {
+        true => ConservativeBackfill::by_limit(workload),
+        false => ConservativeBackfill::new(workload, inflation.unwrap_or(1.0)),
+    })
+}
+
+/// Whether estimates are the workload's, and not made of sizes, of which an inflation is given or not.
+fn by_limit(workload: &Workload, inflation: Option<f64>) -> Result<bool, Unsuitable> {
+    let given = inflation.is_some();
+    Unsuitable::unless_known(workload, given || workload.known().is_none())?;
+    Ok(!given && workload.has_limits())
+}
+
+fn server_filling_srpt(workload: &Workload) -> Result<ServerFillingSrpt, Unsuitable> {
+    Unsuitable::unless_known(workload, true)?;
+    ServerFillingSrpt::new(workload)
 }
 
 fn static_quickswap(workload: &Workload, overlap: bool) -> StaticQuickswap {
@@ -364,10 +413,11 @@ mod tests {
                 rule.name
             );
             let needs = contender.online(&workload).unwrap().needs_sizes();
-            assert_eq!(needs, contender.knows() == Knows::Sizes, "{}", rule.name);
+            let knows = contender.knows(&workload);
+            assert_eq!(needs, knows == Knows::Sizes, "{}", rule.name);
         }
         assert_eq!(
-            Contender::parse("easy:3").unwrap().knows(),
+            Contender::parse("easy:3").unwrap().knows(&workload),
             Knows::Estimates
         );
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::laws::sampler;
 use crate::multiresource::policy::{Action, Job, System};
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{self, Workload};
 use crate::simulation::{Calendar, Sampler, Stream};
 
 /// When the jobs that are served end. No policy sees it.
@@ -14,6 +14,12 @@ pub(super) trait Ends {
 
     /// The size \[time\] of a job of type i that arrives; NaN where it is not known.
     fn size(&mut self, i: usize, sizes: &mut Stream) -> f64;
+
+    /// What is known to be the limit of a job of this size \[time\] that arrives; `None` where no limits are
+    /// known. It is drawn from the same stream, whatever the policy.
+    fn limit(&mut self, _size: f64, _sizes: &mut Stream) -> Option<f64> {
+        None
+    }
 
     /// The time of the next end; infinity when there is none.
     fn next(&mut self, system: &System) -> f64;
@@ -53,6 +59,7 @@ impl Ends for Memoryless {
 /// The ends of jobs with sizes of any law. A running job's end is known when it starts.
 pub(super) struct Known {
     laws: Vec<Sampler>,
+    limits: Option<Limits>,
     calendar: Calendar,
     /// Fractional service, by type.
     lanes: Vec<Lane>,
@@ -60,11 +67,24 @@ pub(super) struct Known {
     shared: Option<usize>,
 }
 
+/// What comes with jobs.
+enum Limits {
+    /// Their sizes.
+    Sizes,
+    /// Their sizes times a factor.
+    Times(Sampler),
+}
+
 impl Known {
     pub fn new(workload: &Workload) -> Self {
         let types = workload.types();
         Known {
             laws: types.iter().map(|t| sampler(t.size())).collect(),
+            limits: workload.known().and_then(|known| match known {
+                workload::Known::Type => None,
+                workload::Known::Size => Some(Limits::Sizes),
+                workload::Known::Limit(factor) => Some(Limits::Times(sampler(factor))),
+            }),
             calendar: Calendar::default(),
             lanes: types.iter().map(|_| Lane::default()).collect(),
             shared: None,
@@ -82,6 +102,14 @@ impl Ends for Known {
 
     fn size(&mut self, i: usize, sizes: &mut Stream) -> f64 {
         self.laws[i].draw(sizes)
+    }
+
+    #[inline(always)]
+    fn limit(&mut self, size: f64, sizes: &mut Stream) -> Option<f64> {
+        Some(match self.limits.as_ref()? {
+            Limits::Sizes => size,
+            Limits::Times(factor) => size * factor.draw(sizes),
+        })
     }
 
     fn next(&mut self, system: &System) -> f64 {

@@ -37,6 +37,10 @@ pub(super) fn sampler(size: &Size) -> Sampler {
                 reach: (-shape * (high / low).ln()).exp_m1(),
             }
         }
+        Size::Uniform { low, high } => Sampler::Uniform {
+            high: high.value(),
+            width: high.value() - low.value(),
+        },
         Size::Empirical {
             values,
             probabilities,
@@ -121,7 +125,7 @@ mod tests {
 
     /// Laws by their distribution functions, all from textbooks and with parameters worked out by
     /// hand: a Weibull law of scv 5 has shape ½, of 19 ⅓, of 4/π − 1 2.
-    const LAWS: [Law; 12] = [
+    const LAWS: [Law; 13] = [
         ("{law: exponential, mean: 2}", |x| -(-x / 2.0).exp_m1()),
         ("{law: weibull, mean: 2, scv: 1}", |x| -(-x / 2.0).exp_m1()),
         ("{law: erlang, stages: 2, mean: 1}", |x| {
@@ -151,6 +155,9 @@ mod tests {
         ),
         ("{law: pareto, shape: 1.5, low: 2, high: 200}", |x| {
             (1.0 - (2.0 / x).powf(1.5)) / (1.0 - 1e-3)
+        }),
+        ("{law: uniform, low: 1, high: 4}", |x| {
+            ((x - 1.0) / 3.0).clamp(0.0, 1.0)
         }),
         ("{law: pareto, shape: 1, low: 1, high: 1e6}", |x| {
             (1.0 - 1.0 / x) / (1.0 - 1e-6)

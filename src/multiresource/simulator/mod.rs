@@ -62,6 +62,7 @@ pub fn simulate_arrivals<P: Policy + Clone + Send, A: ArrivalSource>(
 ) -> Result<Run, Violation> {
     let exponential = workload.types().iter().all(|t| t.size().is_exponential());
     let drawn = A::RECORDED || settings.common_sizes || policy.needs_sizes();
+    let drawn = drawn || policy.needs_limits();
     if exponential && !drawn {
         run(
             workload,

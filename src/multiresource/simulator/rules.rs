@@ -170,12 +170,12 @@ pub(super) const RULES: &[Rule] = &[
     .alias(&["lsf"]),
     Rule::new(
         "easy-backfill",
-        Contender::EasyBackfill,
+        |f| Contender::EasyBackfill(given(f)),
         "first-fit behind the head of the queue, which is not delayed by its estimate",
     )
     .knowing_sizes()
     .alias(&["easy"])
-    .parameter(INFLATION, 1.0, 1.0),
+    .parameter(INFLATION, 1.0, f64::NAN),
     Rule::new(
         "easy-by-mean",
         |_| Contender::EasyByMean,
@@ -183,12 +183,12 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::new(
         "conservative-backfill",
-        Contender::ConservativeBackfill,
+        |f| Contender::ConservativeBackfill(given(f)),
         "every job has a reservation that no later one may delay",
     )
     .knowing_sizes()
     .alias(&["conservative"])
-    .parameter(INFLATION, 1.0, 1.0),
+    .parameter(INFLATION, 1.0, f64::NAN),
     Rule::new(
         "conservative-by-mean",
         |_| Contender::ConservativeByMean,
@@ -278,4 +278,10 @@ fn threshold(l: f64) -> Option<u32> {
     (!l.is_nan()).then_some(l as u32)
 }
 
-const INFLATION: &str = "the inflation of size estimates";
+const INFLATION: &str =
+    "the inflation of sizes; if not given, what the workload knows counts, or else sizes";
+
+/// A parameter that is given.
+fn given(value: f64) -> Option<f64> {
+    (!value.is_nan()).then_some(value)
+}

@@ -161,7 +161,10 @@ impl<P: Policy + Send, E: Ends + Send> Servers for Server<P, E> {
             true => self.ends.size(i, sizes),
             false => size,
         };
-        self.system.arrive_sized(i, now, size);
+        let job = self.system.arrive_sized(i, now, size);
+        if let Some(limit) = self.ends.limit(size, sizes) {
+            self.system.set_limit(job, limit);
+        }
         self.react(Event::Arrival(i));
     }
 

@@ -37,7 +37,7 @@ pub fn enter(name: &str, workload: &Workload, changes: Changes) -> Result<Entere
     let unnamed = match Contender::parse(name) {
         Ok(rule) => {
             let fits = rule.fit(workload).map_err(|why| why.to_string());
-            let (preempts, knows) = (rule.preempts(), rule.knows());
+            let (preempts, knows) = (rule.preempts(), rule.knows(workload));
             return Ok(entered(None, preempts, knows, fits.map(|()| rule)));
         }
         Err(unnamed) => unnamed,
@@ -52,7 +52,8 @@ pub fn enter(name: &str, workload: &Workload, changes: Changes) -> Result<Entere
     let fits = same_types(checked.artifact(), workload);
     let policy = server.policy.rule.clone();
     let rule = Contender::from(policy);
-    let (preempts, knows) = (checked.artifact().preempts(), rule.knows());
+    let (preempts, knows) = (checked.artifact().preempts(), rule.knows(workload));
+    let fits = fits.and_then(|()| rule.fit(workload).map_err(|why| why.to_string()));
     let contender = fits.map(|()| rule);
     Ok(entered(Some(digest(&text)), preempts, knows, contender))
 }

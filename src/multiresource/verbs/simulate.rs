@@ -95,7 +95,12 @@ pub fn simulate(
             let checked = Checked::read_with(Path::new(policy), ways.changes)?;
             return match checked.artifact().one_server() {
                 Some(server) => {
-                    asked.server(&checked, &server.policy.rule, workload, &mut progress)
+                    let rule = &server.policy.rule;
+                    let simulated = asked.server(&checked, rule, workload, &mut progress)?;
+                    Ok(Simulated {
+                        knows: Contender::from(rule.clone()).knows(&simulated.workload),
+                        ..simulated
+                    })
                 }
                 None if workload.is_some() => refuse(
                     "the policy of a fleet is simulated on the fleet that it was made for: leave --workload out",
@@ -119,7 +124,7 @@ pub fn simulate(
     };
     let run = rule.simulate(&workload, settings, |reached| progress(AS_ASKED, reached))?;
     Ok(Simulated {
-        knows: rule.knows(),
+        knows: rule.knows(&workload),
         ..Simulated::unjudged(workload, marked(run, settings), None)
     })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{JobType, Resource, Workload, most_alone};
+use super::{JobType, Known, Resource, Workload, most_alone};
 use crate::document::{Fault, Place, place, suggest};
 use crate::law::{ArrivalProcess, Part, Size};
 use crate::number::{Decimal, Units, in_units};
@@ -19,6 +19,7 @@ pub(super) const WITHOUT_FAULTS: &str = "a draft is built once it has no faults"
 pub(super) struct Draft {
     pub source: Option<String>,
     pub time_unit: String,
+    pub known: Option<Known>,
     pub capacity: Vec<(String, Option<Decimal>)>,
     pub jobs: Vec<DraftJob>,
 }
@@ -53,6 +54,7 @@ impl Draft {
         Draft {
             source: workload.source.clone(),
             time_unit: workload.time_unit.clone(),
+            known: workload.known.clone(),
             capacity: named(&capacity),
             jobs: jobs.collect(),
         }
@@ -83,6 +85,7 @@ impl Draft {
     pub(super) fn faults_of_jobs(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         self.check_time_unit(&mut faults);
+        faults.extend(self.known.iter().flat_map(Known::faults));
         self.check_jobs(&mut faults);
         for i in 0..self.jobs.len() {
             self.check_demand(i, &mut faults);
@@ -293,6 +296,7 @@ impl Draft {
         let workload = Workload {
             source: self.source.clone(),
             time_unit: self.time_unit.clone(),
+            known: self.known.clone(),
             resources: self.resources(&units),
             types: self.types(&served, &units)?,
             unserved: idle.iter().map(|(_, job)| job.name.clone()).collect(),

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::check::{Draft, DraftJob};
-use super::{JobType, Workload};
+use super::{JobType, Known, Workload};
 use crate::document::{Document, Fault, Pairs, Place, Step, place, to_yaml};
 use crate::law::{ArrivalProcess, Size};
 use crate::number::Decimal;
@@ -27,6 +27,8 @@ pub(super) struct ServerDocument {
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<String>,
     time_unit: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known: Option<Known>,
     server: Server,
     jobs: Vec<Job>,
 }
@@ -78,6 +80,7 @@ impl Workload {
             kind: KIND.to_owned(),
             source: self.source.clone(),
             time_unit: self.time_unit.clone(),
+            known: self.known.clone(),
             server: Server {
                 capacity: Pairs(self.capacities()),
             },
@@ -92,6 +95,7 @@ impl ServerDocument {
         Draft {
             source: self.source,
             time_unit: self.time_unit,
+            known: self.known,
             capacity: self.server.capacity.0,
             jobs: Job::drafts(self.jobs, faults),
         }

@@ -173,6 +173,9 @@ impl Fleet {
         let named = |label: &str, name: &str| format!("{label} {}:{name}", name.len());
         let resources = self.envelope.resources().iter().map(Resource::name);
         let mut text = named("synth fleet 1\ntime_unit", self.time_unit());
+        if let Some(known) = self.envelope.known() {
+            text += &format!("\nknown {}", known.canonical());
+        }
         text.extend(resources.map(|name| named("\nresource", name)));
         for shape in &self.shapes {
             text += &named("\nshape", &shape.name);

@@ -263,6 +263,7 @@ impl FleetDraft {
         let draft = Draft {
             source: self.jobs.source.clone(),
             time_unit: self.jobs.time_unit.clone(),
+            known: self.jobs.known.clone(),
             capacity: capacity
                 .map(|name| ((*name).to_owned(), Some(shape.capacity_for(name))))
                 .collect(),

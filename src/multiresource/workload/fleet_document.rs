@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Fleet;
 use super::check::Draft;
 use super::document::{Given, Job, KIND, given};
 use super::fleet_check::{DraftShape, FleetDraft};
+use super::{Fleet, Known};
 use crate::document::{Document, Fault, Pairs, Place, Step, place, to_yaml};
 
 /// A document that has `servers`.
@@ -17,6 +17,8 @@ pub(super) struct FleetDocument {
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<String>,
     time_unit: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known: Option<Known>,
     servers: Vec<Servers>,
     jobs: Vec<Job>,
 }
@@ -50,6 +52,7 @@ impl Fleet {
             kind: KIND.to_owned(),
             source: envelope.source().map(str::to_owned),
             time_unit: self.time_unit().to_owned(),
+            known: envelope.known().cloned(),
             servers: servers.collect(),
             jobs: Job::all_of(envelope),
         })
@@ -70,6 +73,7 @@ impl FleetDocument {
             jobs: Draft {
                 source: self.source,
                 time_unit: self.time_unit,
+                known: self.known,
                 capacity: Vec::new(),
                 jobs: Job::drafts(self.jobs, faults),
             },

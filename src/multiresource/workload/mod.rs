@@ -28,7 +28,18 @@
 //! | | `{law: lognormal, mean: 1, scv: 4}` | scv: squared coefficient of variation |
 //! | | `{law: weibull, mean: 1, scv: 4}` | |
 //! | | `{law: pareto, shape: 1.5, low: 1, high: 1000}` | bounded |
+//! | | `{law: uniform, low: 0, high: 2}` | |
 //! | | `{law: empirical, values: [1, 2, 10]}` | with `probabilities` where they differ |
+//!
+//! Of the whole, `known` says what is known of a job's size when it comes, beside its type:
+//!
+//! | `known` | |
+//! |---|---|
+//! | `type` | nothing more; rules that ask for more are refused |
+//! | `size` | the size |
+//! | `{limit: {law: uniform, low: 1, high: 3}}` | a limit that it never exceeds: the size times a factor of this law, 1 at least |
+//!
+//! Where it is left out, a policy is chosen as if it were `type`, and rules that know sizes may be run beside.
 //!
 //! Laws and processes may be written as variants, too: `size: {erlang: {stages: 3, mean: 1}}`,
 //! `arrivals: {renewal: {interarrival: {lognormal: {mean: .25, scv: 4}}}}`.
@@ -49,10 +60,12 @@ mod document;
 mod fleet;
 mod fleet_check;
 mod fleet_document;
+mod known;
 mod record;
 
 pub use described::Described;
 pub use fleet::{Fleet, Shape};
+pub use known::Known;
 pub use record::{Record, RecordServer, RecordType};
 
 use num_rational::BigRational;
@@ -66,6 +79,7 @@ use crate::number::Decimal;
 pub struct Workload {
     source: Option<String>,
     time_unit: String,
+    known: Option<Known>,
     resources: Vec<Resource>,
     types: Vec<JobType>,
     unserved: Vec<String>,
@@ -209,6 +223,18 @@ impl Workload {
         &self.time_unit
     }
 
+    /// What is known of a job's size when it comes, if the document says so.
+    #[must_use]
+    pub fn known(&self) -> Option<&Known> {
+        self.known.as_ref()
+    }
+
+    /// Whether a job's size, or a limit that it never exceeds, is known when it comes.
+    #[must_use]
+    pub fn has_limits(&self) -> bool {
+        matches!(self.known, Some(Known::Size | Known::Limit(_)))
+    }
+
     /// The R resources in the document's order.
     #[must_use]
     pub fn resources(&self) -> &[Resource] {
@@ -292,6 +318,9 @@ impl Workload {
     fn canonical(&self) -> String {
         let named = |label: &str, name: &str| format!("{label} {}:{name}", name.len());
         let mut text = named("synth workload 1\ntime_unit", &self.time_unit);
+        if let Some(known) = &self.known {
+            text += &format!("\nknown {}", known.canonical());
+        }
         for resource in &self.resources {
             text += &named("\nresource", &resource.name);
             text += &format!(" {}", resource.capacity.canonical());

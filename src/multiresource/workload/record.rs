@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::{Draft, DraftJob};
 use super::fleet_check::{DraftShape, FleetDraft};
-use super::{Fleet, JobType, Shape, Workload};
+use super::{Fleet, JobType, Known, Shape, Workload};
 use crate::document::{Fault, Place, Step, place};
 use crate::law::{ArrivalProcess, Size};
 use crate::number::Decimal;
@@ -22,6 +22,9 @@ pub struct Record {
     pub source: Option<String>,
     /// The one unit of time of all rates and sizes.
     pub time_unit: String,
+    /// What is known of a job's size when it comes, beside its type; absent where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<Known>,
     /// Names of the R ≥ 1 resources that some server has.
     pub resources: Vec<String>,
     /// The H ≥ 1 shapes of servers.
@@ -97,6 +100,7 @@ impl Record {
         Self {
             source: envelope.source.clone(),
             time_unit: envelope.time_unit.clone(),
+            known: envelope.known.clone(),
             resources: resources.map(|r| r.name.clone()).collect(),
             servers: servers.collect(),
             types: envelope.types.iter().map(RecordType::of).collect(),
@@ -218,6 +222,7 @@ impl Record {
         Draft {
             source: self.source.clone(),
             time_unit: self.time_unit.clone(),
+            known: self.known.clone(),
             capacity,
             jobs: jobs.collect(),
         }

@@ -19,6 +19,13 @@ pub(super) fn check(
     certificate: &CertificateRecord,
     findings: &mut Findings,
 ) {
+    if family.needs_limits() && !workload.has_limits() {
+        let message = format!(
+            "{} asks for the limits of jobs, and of this workload none are known",
+            family.followed().name()
+        );
+        findings.add("policy", message);
+    }
     each_family!(family, policy => policy.check(workload, certificate, findings));
 }
 

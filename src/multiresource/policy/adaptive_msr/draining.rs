@@ -2,9 +2,11 @@
 
 use super::worth::Slots;
 use crate::multiresource::artifact::AdaptiveMsrPolicy;
-use crate::multiresource::policy::System;
 use crate::multiresource::policy::drain::{Drains, prices};
+use crate::multiresource::policy::estimated::Estimated;
+use crate::multiresource::policy::estimates::Estimates;
 use crate::multiresource::policy::room::{Packed, Room};
+use crate::multiresource::policy::{Event, System};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
 
@@ -16,13 +18,17 @@ use crate::multiresource::workload::Workload;
 ///
 /// While a job of the schedule waits, oldest first, those start that fit beside all its jobs and the longest
 /// others that can stay; and those whose mean size is at most κ times what would be left of the wait if all
-/// running jobs no longer than they had left: so short jobs that are let in cannot keep the wait up.
+/// running jobs no longer than they had left: so short jobs that are let in cannot keep the wait up. Where
+/// limits are known, those start instead whose limit is at most κ times what is left of the wait by the limits
+/// of the running jobs.
 #[derive(Clone, Debug)]
 pub(super) struct Draining {
     /// c.
     price: f64,
     /// κ.
     let_in: f64,
+    /// The jobs by their limits, where these are looked at.
+    limits: Option<Estimated>,
     /// By type.
     prices: Vec<f64>,
     drains: Drains,
@@ -32,6 +38,8 @@ pub(super) struct Draining {
     kept: Vec<u32>,
     /// The room of the schedule's jobs, and of others that can stay.
     used: Vec<u64>,
+    /// What is free once the wait is over, of each resource.
+    free: Vec<u64>,
 }
 
 impl Draining {
@@ -44,10 +52,40 @@ impl Draining {
             let_in: policy.switching.let_in,
             prices: prices(&policy.prices, workload),
             drains: Drains::new(workload),
+            limits: policy
+                .limits
+                .then(|| Estimated::new(Estimates::Limits, packing.types())),
+            free: vec![0; packing.capacity().len()],
             kept: vec![0; packing.types()],
             used: empty.clone(),
             packed,
             empty,
+        }
+    }
+
+    /// What has happened.
+    pub fn look(&mut self, event: Event, system: &System) {
+        if let Some(jobs) = &mut self.limits {
+            match event {
+                Event::Arrival(i) => drop(jobs.arrived(i, system)),
+                Event::Completion(_) => jobs.ended(system),
+                Event::Clock(_) => {}
+            }
+        }
+    }
+
+    /// Begins with what waits and runs now.
+    pub fn take_over(&mut self, system: &System) {
+        if let Some(jobs) = &mut self.limits {
+            jobs.take_over(system);
+        }
+    }
+
+    /// Starts the oldest job of type i.
+    pub fn start(&mut self, i: usize, system: &mut System) {
+        match &mut self.limits {
+            Some(jobs) => drop(jobs.start(i, f64::MAX, system)),
+            None => system.start(i),
         }
     }
 
@@ -80,18 +118,52 @@ impl Draining {
             let Some(lead) = self.lead(schedule, system) else {
                 return;
             };
-            let mut oldest: Option<(u64, usize)> = None;
+            let within = self.limit(lead, system);
+            let mut oldest: Option<(u64, usize, f64)> = None;
             for i in (0..self.prices.len()).filter(|i| system.fits(*i)) {
-                let Some(number) = system.nth_number(i, 0) else {
+                let Some((number, limit)) = self.oldest_to_pass(i, lead, within, system) else {
                     continue;
                 };
-                if oldest.is_none_or(|(other, _)| number < other) && self.may_pass(i, lead, system)
-                {
-                    oldest = Some((number, i));
+                if oldest.is_none_or(|(other, ..)| number < other) {
+                    oldest = Some((number, i, limit));
                 }
             }
-            let Some((_, i)) = oldest else { return };
-            system.start(i);
+            match (oldest, &mut self.limits) {
+                (Some((_, i, limit)), Some(jobs)) => drop(jobs.start(i, limit, system)),
+                (Some((_, i, _)), None) => system.start(i),
+                (None, _) => return,
+            }
+        }
+    }
+
+    /// How long a job may take by its limit that passes the lead: κ times what is left of the wait.
+    fn limit(&mut self, lead: usize, system: &System) -> f64 {
+        self.limits.as_ref().map_or(0.0, |jobs| {
+            let until = jobs.room_for(lead, &mut self.free, system);
+            self.let_in * (until - system.now())
+        })
+    }
+
+    /// The number of the oldest job of type i that may start before the one that is waited for, and the limit
+    /// by which it may.
+    fn oldest_to_pass(
+        &mut self,
+        i: usize,
+        lead: usize,
+        within: f64,
+        system: &System,
+    ) -> Option<(u64, f64)> {
+        let number = system.nth_number(i, 0)?;
+        if self.packed.fits(&self.used, i, 1) {
+            return Some((number, f64::MAX));
+        }
+        match &self.limits {
+            Some(jobs) => Some((jobs.oldest_within(i, within)?, within)),
+            None => {
+                let mean = self.drains.means[i];
+                let wait = self.drains.wait(lead, &self.kept, mean, system);
+                (mean <= self.let_in * wait).then_some((number, f64::MAX))
+            }
         }
     }
 
@@ -129,13 +201,6 @@ impl Draining {
             self.packed.take(&mut self.used, k, stay);
         }
     }
-
-    /// Whether a job of type i may start before the one that is waited for.
-    fn may_pass(&mut self, i: usize, lead: usize, system: &System) -> bool {
-        let mean = self.drains.means[i];
-        self.packed.fits(&self.used, i, 1)
-            || mean <= self.let_in * self.drains.wait(lead, &self.kept, mean, system)
-    }
 }
 
 #[cfg(test)]
@@ -152,6 +217,7 @@ mod tests {
   {name: heavy, demand: {cpu: 10}, arrival_rate: .1, mean_size: 3}]}";
         let workload = Workload::parse(text, "t").unwrap().workload;
         let policy = AdaptiveMsrPolicy {
+            limits: false,
             schedules: vec![vec![10, 0], vec![0, 1]],
             prices: vec![0.1, 1.0],
             switching: Switching {

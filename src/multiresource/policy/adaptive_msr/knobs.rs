@@ -37,6 +37,9 @@ impl FamilyRule for AdaptiveMsrPolicy {
             false => " and can start a job at once".into(),
         };
         let beside = match let_in > 0.0 {
+            true if self.limits => format!(
+                ", or they fit beside all of the schedule, or their limit is at most {let_in} times what is left of the wait by the limits of those that run (let in)"
+            ),
             true => format!(
                 ", or they fit beside all of the schedule, or their mean size is at most {let_in} times what is left of the wait (let in)"
             ),
@@ -50,7 +53,7 @@ impl FamilyRule for AdaptiveMsrPolicy {
     }
 
     fn axes(&self, range: &KnobRange<'_>) -> usize {
-        match has_lengths(range.workload) {
+        match self.limits || has_lengths(range.workload) {
             true => 6,
             false => 4,
         }

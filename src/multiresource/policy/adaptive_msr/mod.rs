@@ -2,7 +2,6 @@ mod draining;
 mod knobs;
 mod worth;
 
-use super::first_fit::start_all_that_fit;
 use super::{Event, Policy, System};
 use crate::multiresource::artifact::{AdaptiveMsrPolicy, Switching};
 use crate::multiresource::workload::Workload;
@@ -36,6 +35,8 @@ pub struct AdaptiveMsr {
     switching: Switching,
     /// Of the prices and fillings of drains, where one of them is on.
     draining: Option<Box<Draining>>,
+    /// Whether it asks for limits.
+    limits: bool,
     /// The present schedule.
     present: usize,
     /// Whether nothing that waited after the last decision fitted.
@@ -46,12 +47,13 @@ impl AdaptiveMsr {
     /// It begins with the first schedule.
     pub fn new(policy: &AdaptiveMsrPolicy, workload: &Workload) -> Self {
         let switching = policy.switching;
-        let on = switching.drain > 0.0 || switching.let_in > 0.0;
+        let on = switching.drain > 0.0 || switching.let_in > 0.0 || policy.limits;
         AdaptiveMsr {
             worths: Worths::new(&policy.schedules, &policy.prices),
             prices: policy.prices.clone(),
             switching,
             draining: on.then(|| Box::new(Draining::new(policy, workload))),
+            limits: policy.limits,
             present: 0,
             full: false,
         }
@@ -94,11 +96,11 @@ impl AdaptiveMsr {
     }
 
     /// Starts the jobs of the schedule that fit: whether one of them waits for room.
-    fn start_own(&self, system: &mut System) -> bool {
+    fn start_own(&mut self, system: &mut System) -> bool {
         let mut blocked = false;
         for slots in &self.worths.schedules[self.present] {
             while slots.lack(system) && system.fits(slots.job_type) {
-                system.start(slots.job_type);
+                start(&mut self.draining, slots.job_type, system);
             }
             blocked |= slots.lack(system);
         }
@@ -132,7 +134,7 @@ impl AdaptiveMsr {
             if left * weighs >= patience {
                 return false;
             }
-            system.start(oldest);
+            start(&mut self.draining, oldest, system);
             idle -= self.prices[oldest];
             match system.oldest_fitting_type() {
                 Some(next) => oldest = next,
@@ -142,8 +144,24 @@ impl AdaptiveMsr {
     }
 }
 
+/// Starts the oldest job of type i.
+#[inline]
+fn start(draining: &mut Option<Box<Draining>>, i: usize, system: &mut System) {
+    match draining {
+        Some(draining) => draining.start(i, system),
+        None => system.start(i),
+    }
+}
+
 impl Policy for AdaptiveMsr {
+    fn needs_limits(&self) -> bool {
+        self.limits
+    }
+
     fn react(&mut self, event: Event, system: &mut System) {
+        if let Some(draining) = &mut self.draining {
+            draining.look(event, system);
+        }
         let is_next = self.worths.look(event, system);
         // Where nothing fitted before, only the job that has just come could start.
         let stuck = is_next && self.full && matches!(event, Event::Arrival(i) if !system.fits(i));
@@ -154,9 +172,18 @@ impl Policy for AdaptiveMsr {
         self.full = match self.start_own(system) {
             true => self.start_beside(system),
             false => {
-                start_all_that_fit(system);
+                while let Some(i) = system.oldest_fitting_type() {
+                    start(&mut self.draining, i, system);
+                }
                 true
             }
         };
+    }
+
+    fn take_over(&mut self, system: &mut System) {
+        if let Some(draining) = &mut self.draining {
+            draining.take_over(system);
+        }
+        self.react(Event::Clock(usize::MAX), system);
     }
 }

@@ -177,6 +177,7 @@ fn working_schedules_are_left_by_what_waits() {
         let_in: 0.0,
     };
     let policy = AdaptiveMsrPolicy {
+        limits: false,
         schedules: vec![vec![4, 0], vec![0, 1]],
         prices: vec![0.25, 1.0],
         switching,
@@ -221,6 +222,7 @@ fn patience_lets_others_start_beside() {
         };
         let workload = servers(4, &[1, 2]);
         let policy = AdaptiveMsrPolicy {
+            limits: false,
             schedules: vec![vec![0, 2], vec![4, 0]],
             prices: vec![0.25, 0.5],
             switching,
@@ -263,6 +265,7 @@ fn long_drains_are_not_begun() {
     let switches = |mean: f64, drain: f64| {
         let workload = lengths([(3, mean), (1, 1.0), (6, 1.0)]);
         let policy = AdaptiveMsrPolicy {
+            limits: false,
             schedules: vec![vec![3, 1, 0], vec![0, 4, 1]],
             prices: vec![0.3, 0.1, 0.6],
             switching: Switching {
@@ -295,6 +298,7 @@ fn short_jobs_pass_during_a_drain() {
     for (let_in, then) in [(0.0, ""), (0.005, ""), (0.3, "+1:3")] {
         let workload = lengths([(3, 100.0), (1, 1.0), (10, 100.0)]);
         let policy = AdaptiveMsrPolicy {
+            limits: false,
             schedules: vec![vec![3, 1, 0], vec![0, 0, 1]],
             prices: vec![0.3, 0.1, 1.0],
             switching: Switching {

@@ -76,8 +76,9 @@ pub fn simulate_servers<P: Policy + Send>(
     progress: impl FnMut(Progress),
 ) -> Result<Run, Violation> {
     let exponential = arriving.types().iter().all(|t| t.size().is_exponential());
-    let needs_sizes = (0..shapes.len()).any(|h| policy(h).needs_sizes());
-    if exponential && !needs_sizes && !settings.common_sizes {
+    let asks = |policy: P| policy.needs_sizes() || policy.needs_limits();
+    let asked = (0..shapes.len()).any(|h| asks(policy(h)));
+    if exponential && !asked && !settings.common_sizes {
         let ends = |_: &Workload| Memoryless;
         run(arriving, shapes, &policy, router, ends, settings, progress)
     } else {

@@ -69,6 +69,7 @@ fn most_servers_first_on_one_or_all() {
 fn adaptive(schedules: [&[u32]; 2], prices: &[f64], knobs: [f64; 4]) -> Contender {
     let [waste, margin, floor, patience] = knobs;
     Contender::from(Family::AdaptiveMsr(AdaptiveMsrPolicy {
+        limits: false,
         schedules: schedules.map(<[u32]>::to_vec).into(),
         prices: prices.to_vec(),
         switching: Switching {

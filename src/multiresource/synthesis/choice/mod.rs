@@ -24,10 +24,10 @@ use std::sync::atomic::AtomicBool;
 
 use super::{MsfqOutlook, Options, Synthesis, SynthesisError, again};
 use crate::multiresource::artifact::{
-    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Artifact, Backfill, EasyByMeanPolicy, EmptySlots,
-    Family, FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, MsrPolicy, Objective,
-    Promise, Quantity, ReservingPolicy, Server, StaticQuickswapPolicy, Switching, TdcKnobs,
-    TdcOrder, TdcPolicy,
+    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Artifact, Backfill, EasyBackfillPolicy,
+    EasyByMeanPolicy, EmptySlots, Family, FirstFitPolicy, LeastServersFirstPolicy,
+    MostServersFirstPolicy, MsrPolicy, Objective, Promise, Quantity, ReservingPolicy, Server,
+    StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
 };
 use crate::multiresource::policy::{KnobRange, has_lengths, is_proved_stable, time_of_turns};
 use crate::multiresource::schedule::worth;
@@ -322,6 +322,9 @@ fn starts(
         Family::Msr(made.policy.clone()),
     ]
     .into();
+    if workload.has_limits() {
+        starts.push(Family::EasyBackfill(EasyBackfillPolicy {}));
+    }
     let mut skipped = Vec::new();
     starts.extend(adaptive_msr(workload, made));
     starts.extend(tdc(workload, made));
@@ -406,8 +409,9 @@ fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
     let most = made.policy.schedules.iter().map(|u| u.iter().sum::<u32>());
     let most = f64::from(most.max().expect("a policy has a schedule"));
     let part = |of: f64| (10.0 * of * most).round() / 10.0;
-    let with = |[waste, margin, floor, patience, drain, let_in]: [f64; 6]| {
+    let with = |limits, [waste, margin, floor, patience, drain, let_in]: [f64; 6]| {
         Family::AdaptiveMsr(AdaptiveMsrPolicy {
+            limits,
             schedules: made.policy.schedules.clone(),
             prices: prices(workload, made),
             switching: Switching {
@@ -431,11 +435,19 @@ fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
         [0.2, 0.5, part(1.2), 0.1, 3.0, 1.3],
         [0.5, 0.5, 1e3, 0.0, 1.0, 0.3],
     ];
-    let mut starts: Vec<[f64; 6]> = plain.into();
+    let by_limits = [
+        [0.5, 0.25, part(1.0), 0.0, 0.0, 0.8],
+        [0.5, 0.25, part(1.0), 0.0, 1.0, 0.8],
+        [0.2, 0.5, part(1.2), 0.1, 3.0, 0.8],
+    ];
+    let mut starts: Vec<Family> = plain.map(|knobs| with(false, knobs)).into();
     if has_lengths(workload) {
-        starts.extend(draining);
+        starts.extend(draining.map(|knobs| with(false, knobs)));
     }
-    starts.into_iter().map(with).collect()
+    if workload.has_limits() {
+        starts.extend(by_limits.map(|knobs| with(true, knobs)));
+    }
+    starts
 }
 
 /// The published policy; and on a one-or-all system the one with the best threshold by exact analysis,

@@ -75,7 +75,11 @@ fn law(n: u64, draw: &mut impl FnMut(u64) -> u64) -> Size {
             low: mean,
             high: Decimal::new(mean.value() * 1e3).unwrap(),
         },
-        9 => Size::Empirical {
+        9 => Size::Uniform {
+            low: Decimal::ZERO,
+            high: mean,
+        },
+        10 => Size::Empirical {
             values: numbers(4, draw),
             probabilities: Some(decimals(&[".1", ".2", ".3", ".4"])),
         },
@@ -86,7 +90,7 @@ fn law(n: u64, draw: &mut impl FnMut(u64) -> u64) -> Size {
     }
 }
 
-const LAWS: u64 = 11;
+const LAWS: u64 = 12;
 
 fn process(n: u64, draw: &mut impl FnMut(u64) -> u64) -> ArrivalProcess {
     let rate = number(draw);

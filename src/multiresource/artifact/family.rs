@@ -110,6 +110,7 @@ impl Family {
         match self {
             Family::EasyBackfill(_) => true,
             Family::AdaptiveMsr(policy) => policy.limits,
+            Family::Reserving(policy) => policy.limits,
             Family::Guarded(policy) => policy.rule.needs_limits(),
             _ => false,
         }
@@ -121,10 +122,7 @@ impl Family {
             Family::Msr(policy) => Some(policy.knobs(workload)),
             Family::StaticQuickswap(policy) => Some(policy.knobs(workload)),
             Family::AdaptiveMsr(policy) => Some(policy.knobs()),
-            Family::Reserving(policy) => Some(format!(
-                "worth {}, exhaust {}, let in {}",
-                policy.worth, policy.exhaust, policy.let_in
-            )),
+            Family::Reserving(policy) => Some(policy.knobs()),
             Family::Tdc(policy) => Some(policy.knobs.told()),
             Family::Guarded(policy) => policy.rule.knobs(workload),
             Family::FirstFit(_)
@@ -245,11 +243,7 @@ pub struct AdaptiveMsrPolicy {
 
 impl AdaptiveMsrPolicy {
     fn knobs(&self) -> String {
-        let knobs = self.switching.knobs();
-        match self.limits {
-            true => knobs + ", by limits",
-            false => knobs,
-        }
+        by_limits(self.switching.knobs(), self.limits)
     }
 }
 
@@ -320,6 +314,32 @@ pub struct ReservingPolicy {
     pub exhaust: f64,
     /// κ: meanwhile jobs start whose mean size is at most this part of what is left of the drain: ≥ 0.
     pub let_in: f64,
+    /// Whether that is by the limits of jobs instead of their mean sizes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub limits: bool,
+}
+
+impl ReservingPolicy {
+    fn knobs(&self) -> String {
+        let ReservingPolicy {
+            worth,
+            exhaust,
+            let_in,
+            ..
+        } = self;
+        by_limits(
+            format!("worth {worth}, exhaust {exhaust}, let in {let_in}"),
+            self.limits,
+        )
+    }
+}
+
+/// The same, and that they go with limits, if they do.
+fn by_limits(knobs: String, limits: bool) -> String {
+    match limits {
+        true => knobs + ", by limits",
+        false => knobs,
+    }
 }
 
 /// Targets, drain, commitment, without preemption.

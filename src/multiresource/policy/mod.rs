@@ -32,6 +32,7 @@ mod msfq;
 mod msr;
 mod oldest;
 mod one_or_all;
+mod passing;
 mod pools;
 mod profile;
 mod queued;

@@ -1,9 +1,7 @@
-use super::drain::{Drains, prices};
-use super::first_fit::start_all_that_fit;
-use super::room::{Packed, Room};
+use super::drain::prices;
+use super::passing::Passing;
 use super::{Event, FamilyRule, KnobRange, Policy, System, along};
 use crate::multiresource::artifact::ReservingPolicy;
-use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
 
 /// First-Fit with one reservation at a time, without preemption.
@@ -13,9 +11,8 @@ use crate::multiresource::workload::Workload;
 /// `W_i = Σ_k p_k x_k (D_i − E[S_k] (1 − e^{−D_i/E[S_k]}))` over the x_k jobs that leave, but for types that
 /// are let in meanwhile, and D_i times the price of the free room. Of several the one with most waiting work has it.
 ///
-/// Until its job starts, others start in order of arrival that fit beside it and the longest running
-/// jobs that can stay; or that are no longer than κ times what would be left of the drain if all running jobs no longer
-/// than they had left. Then jobs of its type take the places of those that end, as the drain is paid for:
+/// Until its job starts, others may pass it ([`Passing`]); room is kept for it and the longest running jobs that
+/// can stay. Then jobs of its type take the places of those that end, as the drain is paid for:
 /// until none waits, or there is a reservation for a type of which h times as much work waits.
 ///
 /// EASY backfilling that knows types instead of sizes, and weighs whether to reserve. O(K) a decision
@@ -24,36 +21,25 @@ use crate::multiresource::workload::Workload;
 pub struct Reserving {
     worth: f64,
     exhaust: f64,
-    let_in: f64,
     prices: Vec<f64>,
-    drains: Drains,
-    packed: Packed,
-    empty: Vec<u64>,
+    passing: Passing,
     /// The type that there is a reservation for.
     reserved: Option<usize>,
     /// The type of the last one, as long as others of it take the place of those that end.
     turn: Option<usize>,
-    /// The running jobs that stay, and the room that they and the reserved job use.
+    /// The running jobs that stay.
     kept: Vec<u32>,
-    used: Vec<u64>,
 }
 
 impl Reserving {
     /// The rule of a policy for this workload.
     pub fn new(policy: &ReservingPolicy, workload: &Workload) -> Self {
-        let packing = Packing::new(workload);
-        let packed = Room::new(&packing).packed();
-        let empty: Vec<u64> = packed.nothing_of(packing.capacity());
         Reserving {
             worth: policy.worth,
             exhaust: policy.exhaust,
-            let_in: policy.let_in,
             prices: prices(&policy.prices, workload),
-            kept: vec![0; packing.types()],
-            used: empty.clone(),
-            packed,
-            empty,
-            drains: Drains::new(workload),
+            passing: Passing::new(policy.let_in, policy.limits, workload),
+            kept: vec![0; workload.types().len()],
             reserved: None,
             turn: None,
         }
@@ -61,33 +47,32 @@ impl Reserving {
 
     /// The longest running jobs, as long as one of type i fits beside them.
     fn keep_beside(&mut self, i: usize, system: &System) {
-        self.used.copy_from_slice(&self.empty);
-        self.packed.take(&mut self.used, i, 1);
-        for &k in &self.drains.longest {
-            let running = u64::from(system.running(k));
-            let count = self.packed.most(&self.used, k, running);
-            self.packed.take(&mut self.used, k, count);
-            self.kept[k] = count as u32;
+        self.passing.keep_nothing();
+        self.passing.keep(i, 1);
+        for n in 0..self.kept.len() {
+            let k = self.passing.drains.longest[n];
+            self.kept[k] = self.passing.keep(k, system.running(k).into());
         }
     }
 
     /// The work of type i that waits.
     fn waits(&self, i: usize, system: &System) -> f64 {
-        self.prices[i] * self.drains.means[i] * f64::from(system.waiting(i))
+        self.prices[i] * self.passing.drains.means[i] * f64::from(system.waiting(i))
     }
 
     /// What is wasted until one more job of type i fits, if those that would be let in keep their room in use.
     fn wasted(&mut self, i: usize, system: &System) -> f64 {
         self.keep_beside(i, system);
-        let drain = self.drains.wait(i, &self.kept, 0.0, system);
+        let Passing { drains, let_in, .. } = &mut self.passing;
+        let drain = drains.wait(i, &self.kept, 0.0, system);
         let mut in_use = 0.0;
         let mut wasted = 0.0;
         for (k, price) in self.prices.iter().enumerate() {
             let running = f64::from(system.running(k));
             let leave = running - f64::from(self.kept[k]);
             in_use += price * running;
-            if self.drains.means[k] > self.let_in * drain {
-                wasted += price * leave * (drain - self.drains.works(k, drain));
+            if drains.means[k] > *let_in * drain {
+                wasted += price * leave * (drain - drains.works(k, drain));
             }
         }
         wasted + (1.0 - in_use).max(0.0) * drain
@@ -109,57 +94,41 @@ impl Reserving {
         }
     }
 
-    /// Whether a job of type i may start before the reserved one.
-    fn may_pass(&mut self, i: usize, reserved: usize, system: &System) -> bool {
-        let mean = self.drains.means[i];
-        self.packed.fits(&self.used, i, 1)
-            || mean <= self.let_in * self.drains.wait(reserved, &self.kept, mean, system)
-    }
-
     fn start(&mut self, system: &mut System) {
         if let Some(reserved) = self.reserved
             && (system.waiting(reserved) == 0 || system.fits(reserved))
         {
             self.reserved = None;
             if system.waiting(reserved) > 0 {
-                system.start(reserved);
+                self.passing.start(reserved, system);
                 system.count_switch();
                 self.turn = Some(reserved);
             }
         }
         let Some(reserved) = self.reserved else {
             // A server that is full has the least to lose by a drain.
-            start_all_that_fit(system);
+            self.passing.start_all_that_fit(system);
             return self.reserve(system);
         };
         self.keep_beside(reserved, system);
-        loop {
-            let mut oldest: Option<(u64, usize)> = None;
-            for i in 0..self.prices.len() {
-                if system.waiting(i) == 0 || !system.fits(i) {
-                    continue;
-                }
-                let number = system.nth_number(i, 0).unwrap_or(u64::MAX);
-                if oldest.is_none_or(|(other, _)| number < other)
-                    && self.may_pass(i, reserved, system)
-                {
-                    oldest = Some((number, i));
-                }
-            }
-            let Some((_, i)) = oldest else { return };
-            system.start(i);
+        while self.passing.pass(reserved, &self.kept, system) {
             self.keep_beside(reserved, system);
         }
     }
 }
 
 impl Policy for Reserving {
+    fn needs_limits(&self) -> bool {
+        self.passing.needs_limits()
+    }
+
     fn react(&mut self, event: Event, system: &mut System) {
+        self.passing.look(event, system);
         if let (Some(turn), Event::Completion(i)) = (self.turn, event)
             && turn == i
         {
             match system.waiting(i) > 0 && system.fits(i) {
-                true => system.start(i),
+                true => self.passing.start(i, system),
                 false => self.turn = None,
             }
         }
@@ -168,6 +137,11 @@ impl Policy for Reserving {
             return;
         }
         self.start(system);
+    }
+
+    fn take_over(&mut self, system: &mut System) {
+        self.passing.take_over(system);
+        self.react(Event::Clock(usize::MAX), system);
     }
 }
 
@@ -185,8 +159,12 @@ impl FamilyRule for ReservingPolicy {
     }
 
     fn words(&self, _: &Workload) -> String {
+        let length = match self.limits {
+            true => "limit",
+            false => "mean size",
+        };
         format!(
-            "First-Fit with a reservation, without preemption: the oldest waiting job that fits starts. Where the waiting work of a type that does not fit is worth {} times what is wasted until it does, room is kept for one job of it (worth); until that starts, others start that fit beside it, or whose mean size is at most {} times what is left of the wait (let in). Then jobs of that type take the places of those that end, until {} times as much work waits of another type with a reservation (exhaust).",
+            "First-Fit with a reservation, without preemption: the oldest waiting job that fits starts. Where the waiting work of a type that does not fit is worth {} times what is wasted until it does, room is kept for one job of it (worth); until that starts, others start that fit beside it, or whose {length} is at most {} times what is left of the wait (let in). Then jobs of that type take the places of those that end, until {} times as much work waits of another type with a reservation (exhaust).",
             self.worth, self.let_in, self.exhaust
         )
     }

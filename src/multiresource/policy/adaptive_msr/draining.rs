@@ -2,12 +2,9 @@
 
 use super::worth::Slots;
 use crate::multiresource::artifact::AdaptiveMsrPolicy;
-use crate::multiresource::policy::drain::{Drains, prices};
-use crate::multiresource::policy::estimated::Estimated;
-use crate::multiresource::policy::estimates::Estimates;
-use crate::multiresource::policy::room::{Packed, Room};
-use crate::multiresource::policy::{Event, System};
-use crate::multiresource::schedule::Packing;
+use crate::multiresource::policy::System;
+use crate::multiresource::policy::drain::prices;
+use crate::multiresource::policy::passing::Passing;
 use crate::multiresource::workload::Workload;
 
 /// The room that a schedule waits for, by the types' mean sizes.
@@ -16,76 +13,26 @@ use crate::multiresource::workload::Workload;
 /// the type fits that the schedule lacks most by price, and `F = max_i Q_i E[S_i] / u_i` the time for which
 /// its jobs last, it has the part `F / (F + c D)` of its weight: the drain earns nothing.
 ///
-/// While a job of the schedule waits, oldest first, those start that fit beside all its jobs and the longest
-/// others that can stay; and those whose mean size is at most κ times what would be left of the wait if all
-/// running jobs no longer than they had left: so short jobs that are let in cannot keep the wait up. Where
-/// limits are known, those start instead whose limit is at most κ times what is left of the wait by the limits
-/// of the running jobs.
+/// While a job of the schedule waits, others may pass it ([`Passing`]); room is kept for all jobs of the
+/// schedule, and for the longest others that can stay.
 #[derive(Clone, Debug)]
 pub(super) struct Draining {
     /// c.
     price: f64,
-    /// κ.
-    let_in: f64,
-    /// The jobs by their limits, where these are looked at.
-    limits: Option<Estimated>,
     /// By type.
     prices: Vec<f64>,
-    drains: Drains,
-    packed: Packed,
-    empty: Vec<u64>,
+    pub passing: Passing,
     /// The running jobs that have a slot, by type.
     kept: Vec<u32>,
-    /// The room of the schedule's jobs, and of others that can stay.
-    used: Vec<u64>,
-    /// What is free once the wait is over, of each resource.
-    free: Vec<u64>,
 }
 
 impl Draining {
     pub fn new(policy: &AdaptiveMsrPolicy, workload: &Workload) -> Self {
-        let packing = Packing::new(workload);
-        let packed = Room::new(&packing).packed();
-        let empty: Vec<u64> = packed.nothing_of(packing.capacity());
         Draining {
             price: policy.switching.drain,
-            let_in: policy.switching.let_in,
             prices: prices(&policy.prices, workload),
-            drains: Drains::new(workload),
-            limits: policy
-                .limits
-                .then(|| Estimated::new(Estimates::Limits, packing.types())),
-            free: vec![0; packing.capacity().len()],
-            kept: vec![0; packing.types()],
-            used: empty.clone(),
-            packed,
-            empty,
-        }
-    }
-
-    /// What has happened.
-    pub fn look(&mut self, event: Event, system: &System) {
-        if let Some(jobs) = &mut self.limits {
-            match event {
-                Event::Arrival(i) => drop(jobs.arrived(i, system)),
-                Event::Completion(_) => jobs.ended(system),
-                Event::Clock(_) => {}
-            }
-        }
-    }
-
-    /// Begins with what waits and runs now.
-    pub fn take_over(&mut self, system: &System) {
-        if let Some(jobs) = &mut self.limits {
-            jobs.take_over(system);
-        }
-    }
-
-    /// Starts the oldest job of type i.
-    pub fn start(&mut self, i: usize, system: &mut System) {
-        match &mut self.limits {
-            Some(jobs) => drop(jobs.start(i, f64::MAX, system)),
-            None => system.start(i),
+            passing: Passing::new(policy.switching.let_in, policy.limits, workload),
+            kept: vec![0; workload.types().len()],
         }
     }
 
@@ -95,13 +42,14 @@ impl Draining {
         let Some(lead) = self.lead(schedule, system) else {
             return 0.0;
         };
-        let drain = self.drains.wait(lead, &self.kept, 0.0, system);
+        let drains = &mut self.passing.drains;
+        let drain = drains.wait(lead, &self.kept, 0.0, system);
         if drain <= 0.0 {
             return 1.0;
         }
         let lasts = schedule.iter().map(|slots| {
             let backlog = system.present(slots.job_type) as f64;
-            backlog * self.drains.means[slots.job_type] / f64::from(slots.count)
+            backlog * drains.means[slots.job_type] / f64::from(slots.count)
         });
         let lasts = lasts.fold(0.0, f64::max);
         lasts / (lasts + self.price * drain)
@@ -109,60 +57,16 @@ impl Draining {
 
     /// Starts what may start while a job of this schedule waits for room.
     pub fn let_in(&mut self, schedule: &[Slots], system: &mut System) {
-        if self.let_in <= 0.0 {
+        if self.passing.let_in <= 0.0 {
             return;
         }
         while system.oldest_fitting_type().is_some() {
             self.keep_own(schedule, system);
             self.keep_others(schedule, system);
-            let Some(lead) = self.lead(schedule, system) else {
+            let lead = self.lead(schedule, system);
+            let passed = lead.is_some_and(|lead| self.passing.pass(lead, &self.kept, system));
+            if !passed {
                 return;
-            };
-            let within = self.limit(lead, system);
-            let mut oldest: Option<(u64, usize, f64)> = None;
-            for i in (0..self.prices.len()).filter(|i| system.fits(*i)) {
-                let Some((number, limit)) = self.oldest_to_pass(i, lead, within, system) else {
-                    continue;
-                };
-                if oldest.is_none_or(|(other, ..)| number < other) {
-                    oldest = Some((number, i, limit));
-                }
-            }
-            match (oldest, &mut self.limits) {
-                (Some((_, i, limit)), Some(jobs)) => drop(jobs.start(i, limit, system)),
-                (Some((_, i, _)), None) => system.start(i),
-                (None, _) => return,
-            }
-        }
-    }
-
-    /// How long a job may take by its limit that passes the lead: κ times what is left of the wait.
-    fn limit(&mut self, lead: usize, system: &System) -> f64 {
-        self.limits.as_ref().map_or(0.0, |jobs| {
-            let until = jobs.room_for(lead, &mut self.free, system);
-            self.let_in * (until - system.now())
-        })
-    }
-
-    /// The number of the oldest job of type i that may start before the one that is waited for, and the limit
-    /// by which it may.
-    fn oldest_to_pass(
-        &mut self,
-        i: usize,
-        lead: usize,
-        within: f64,
-        system: &System,
-    ) -> Option<(u64, f64)> {
-        let number = system.nth_number(i, 0)?;
-        if self.packed.fits(&self.used, i, 1) {
-            return Some((number, f64::MAX));
-        }
-        match &self.limits {
-            Some(jobs) => Some((jobs.oldest_within(i, within)?, within)),
-            None => {
-                let mean = self.drains.means[i];
-                let wait = self.drains.wait(lead, &self.kept, mean, system);
-                (mean <= self.let_in * wait).then_some((number, f64::MAX))
             }
         }
     }
@@ -190,15 +94,15 @@ impl Draining {
 
     /// The room of what the schedule has jobs for, and of the longest others beside it.
     fn keep_others(&mut self, schedule: &[Slots], system: &System) {
-        self.used.copy_from_slice(&self.empty);
+        self.passing.keep_nothing();
         for slots in schedule {
             let jobs = system.present(slots.job_type).min(slots.count.into());
-            self.packed.take(&mut self.used, slots.job_type, jobs);
+            self.passing.keep(slots.job_type, jobs);
         }
-        for &k in &self.drains.longest {
+        for n in 0..self.kept.len() {
+            let k = self.passing.drains.longest[n];
             let others = system.running(k) - self.kept[k];
-            let stay = self.packed.most(&self.used, k, others.into());
-            self.packed.take(&mut self.used, k, stay);
+            self.passing.keep(k, others.into());
         }
     }
 }

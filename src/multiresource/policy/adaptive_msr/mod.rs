@@ -148,7 +148,7 @@ impl AdaptiveMsr {
 #[inline]
 fn start(draining: &mut Option<Box<Draining>>, i: usize, system: &mut System) {
     match draining {
-        Some(draining) => draining.start(i, system),
+        Some(draining) => draining.passing.start(i, system),
         None => system.start(i),
     }
 }
@@ -160,7 +160,7 @@ impl Policy for AdaptiveMsr {
 
     fn react(&mut self, event: Event, system: &mut System) {
         if let Some(draining) = &mut self.draining {
-            draining.look(event, system);
+            draining.passing.look(event, system);
         }
         let is_next = self.worths.look(event, system);
         // Where nothing fitted before, only the job that has just come could start.
@@ -182,7 +182,7 @@ impl Policy for AdaptiveMsr {
 
     fn take_over(&mut self, system: &mut System) {
         if let Some(draining) = &mut self.draining {
-            draining.take_over(system);
+            draining.passing.take_over(system);
         }
         self.react(Event::Clock(usize::MAX), system);
     }

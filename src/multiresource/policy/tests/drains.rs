@@ -79,6 +79,7 @@ fn reserving(worth: f64) -> ReservingPolicy {
         worth,
         exhaust: 100.0,
         let_in: 0.0,
+        limits: false,
     }
 }
 

@@ -354,23 +354,28 @@ fn prices(workload: &Workload, made: &Synthesis) -> Vec<f64> {
 
 /// Reservations that open early and late.
 fn reserving(workload: &Workload, made: &Synthesis) -> Vec<Family> {
-    let with = |(worth, exhaust, let_in)| {
+    let with = |limits, (worth, exhaust, let_in)| {
         Family::Reserving(ReservingPolicy {
             prices: prices(workload, made),
             worth,
             exhaust,
             let_in,
+            limits,
         })
     };
-    [
+    let by_means = [
         (1.0, 4.0, 0.3),
         (3.0, 4.0, 0.0),
         (3.0, 4.0, 1.3),
         (1.0, 100.0, 0.0),
         (9.0, 8.0, 0.3),
-    ]
-    .map(with)
-    .into()
+    ];
+    let by_limits = [(0.2, 1.0, 0.8), (1.0, 4.0, 0.8), (3.0, 4.0, 0.8)];
+    let mut starts: Vec<Family> = by_means.map(|knobs| with(false, knobs)).into();
+    if workload.has_limits() {
+        starts.extend(by_limits.map(|knobs| with(true, knobs)));
+    }
+    starts
 }
 
 /// Knobs that were good where sizes are alike, and where they are not.

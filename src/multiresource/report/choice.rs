@@ -22,9 +22,7 @@ pub(super) fn choice(
         text += &promised(record, chosen);
     }
     if let Some(why) = &chosen.unclaimed {
-        let told = format!(
-            "No mean of it is claimed: its own run was too short ({why}). More with --budget.\n"
-        );
+        let told = format!("No mean of it is claimed: {why}. More with --budget.\n");
         text += &wrap(&told, width);
     }
     for why in &chosen.skipped {

@@ -221,7 +221,6 @@ impl Course<'_> {
             return self.cost(run);
         }
         let types = self.workload.types();
-        let late = |t: &TypeResult| t.late.iter().sum::<f64>() / t.late.len() as f64;
         let pairs = run.types.iter().zip(types);
         let stays: Vec<f64> = pairs.map(|(t, own)| late(t) / own.arrival_rate()).collect();
         let rates = || types.iter().map(|t| t.arrival_rate());
@@ -277,6 +276,16 @@ fn values(objective: Objective, run: &Run) -> &[Option<f64>] {
         Objective::Weighted => &run.weighted_replications,
         Objective::P99 => &run.p99_replications,
     }
+}
+
+/// The mean number of jobs in the second half of a run.
+pub(super) fn rough_number(run: &Run) -> f64 {
+    run.types.iter().map(late).sum()
+}
+
+/// The same of a type.
+fn late(of: &TypeResult) -> f64 {
+    of.late.iter().sum::<f64>() / of.late.len() as f64
 }
 
 /// The largest mean slowdown of a type over the smallest.

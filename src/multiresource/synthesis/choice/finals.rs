@@ -204,6 +204,16 @@ fn first(course: &Course<'_>, entrants: &[Entrant]) -> Option<usize> {
     eligible.min_by(least)
 }
 
+/// Where none settles: the policy whose jobs stayed least as far as its longest run tells, under guard.
+pub(super) fn at_a_guess(course: &Course<'_>, entrants: &[Entrant]) -> Option<Family> {
+    let cost = |entrant: &&Entrant| entrant.rough_cost(course);
+    let eligible = entrants.iter().filter(|e| e.eligible);
+    let least = eligible
+        .filter(|e| cost(e).is_finite())
+        .min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
+    course.guarded(&least.policy, course::rough_number(least.runs.last()?))
+}
+
 /// How many times as much one has as another, where both ran as long.
 fn ratio(objective: Objective, one: &Entrant, other: &Entrant) -> Option<Estimate> {
     let round = one.runs.len().min(other.runs.len()).checked_sub(1)?;
@@ -260,9 +270,11 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// `None` where no policy was seen to settle.
-    pub fn new(course: &Course<'_>, mut entrants: Vec<Entrant>) -> Option<Self> {
-        let taken = first(course, &entrants)?;
+    /// The entrants again where no policy was seen to settle.
+    pub fn new(course: &Course<'_>, mut entrants: Vec<Entrant>) -> Result<Self, Vec<Entrant>> {
+        let Some(taken) = first(course, &entrants) else {
+            return Err(entrants);
+        };
         let mut others = (0..entrants.len()).filter(|n| *n != taken);
         let decided = others.all(|n| {
             entrants[n].outcome(course) != Steadiness::Unsettled
@@ -271,7 +283,7 @@ impl Standing {
         let winner = entrants.remove(taken);
         entrants.sort_by(|a, b| a.cost(course).total_cmp(&b.cost(course)));
         entrants.insert(0, winner);
-        Some(Standing {
+        Ok(Standing {
             order: entrants,
             decided,
         })

@@ -193,8 +193,12 @@ pub fn choose(
         return Err(ChoiceError::Interrupted);
     }
     let none = ChoiceError::NoneSettles(choice.budget);
-    let Some(standing) = finals::Standing::new(&course, entrants) else {
-        return fallback(workload, choice, made, skipped).ok_or(none);
+    let standing = match finals::Standing::new(&course, entrants) {
+        Ok(standing) => standing,
+        Err(entrants) => {
+            let guess = finals::at_a_guess(&course, &entrants);
+            return fallback(workload, choice, made, guess, skipped).ok_or(none);
+        }
     };
     let winner = &standing.order[0];
     let policy = winner.policy.clone();
@@ -207,6 +211,7 @@ pub fn choose(
     let record = record::choice(&course, choice, &standing);
     let made = remade(workload, options, made, &policy)?;
     let unclaimed = winner.unclaimed(&course);
+    let unclaimed = unclaimed.map(|why| format!("its own run was too short ({why})"));
     let claimed = unclaimed.is_none().then_some(&run);
     let artifact = record::artifact(&made, &policy, claimed, record, workload);
     let msr = policy.msr().is_some();
@@ -261,16 +266,33 @@ fn mean_number(made: &Synthesis) -> f64 {
     all.map_or_else(|| most.map(|c| c.value).sum(), |claim| claim.value)
 }
 
-/// Where none is seen to settle: the policy with proved stability, if it may be taken.
+/// Where none is seen to settle: the best at a guess under guard, whose stability is proved; or else, if it
+/// may be taken, the policy of the program.
 fn fallback(
     workload: &Workload,
     choice: &ChoiceOptions,
     made: Box<Synthesis>,
+    guess: Option<Family>,
     mut skipped: Vec<String>,
 ) -> Option<Chosen> {
+    if !choice.promises.is_empty() {
+        return None;
+    }
+    if let Some(policy) = guess {
+        let unclaimed = format!(
+            "within a budget of {} none of the policies was seen to settle; of this one jobs stayed least in the longest runs",
+            choice.budget
+        );
+        return Some(Chosen {
+            artifact: record::unmeasured(&made, &policy, choice),
+            run: None,
+            unclaimed: Some(unclaimed),
+            made: None,
+            skipped,
+        });
+    }
     let proved = is_proved_stable(&made.server().policy.rule, workload);
-    let free = choice.families == Families::All && choice.promises.is_empty();
-    (free && proved).then(|| {
+    (choice.families == Families::All && proved).then(|| {
         skipped.push(format!(
             "all but msr: within a budget of {} none was seen to settle, and of this one stability is proved; more with --budget",
             choice.budget

@@ -159,6 +159,26 @@ pub(super) fn artifact(
         choice: Some(choice),
         ..Making::default()
     };
+    follow(&mut artifact, made, policy);
+    artifact.claims.extend(
+        run.into_iter()
+            .flat_map(|run| simulated(run, objective, workload)),
+    );
+    artifact
+}
+
+/// The artifact of a policy of which nothing was measured that can be told.
+pub(super) fn unmeasured(made: &Synthesis, policy: &Family, options: &ChoiceOptions) -> Artifact {
+    let mut artifact = made.artifact.clone();
+    let told = told(options.seed, options.budget);
+    artifact.provenance.options.extend(told);
+    artifact.provenance.servers[0] = Making::default();
+    follow(&mut artifact, made, policy);
+    artifact
+}
+
+/// Another rule in place of that of the program, and no more evidence and claims than hold of any.
+fn follow(artifact: &mut Artifact, made: &Synthesis, policy: &Family) {
     artifact.policy.servers[0].rule = policy.clone();
     let certificate = &mut artifact.evidence.servers[0];
     certificate.balance = None;
@@ -168,11 +188,6 @@ pub(super) fn artifact(
     });
     let claims = &mut artifact.claims;
     claims.retain(|claim| claim.method == Method::ExactProgram);
-    claims.extend(
-        run.into_iter()
-            .flat_map(|run| simulated(run, objective, workload)),
-    );
-    artifact
 }
 
 /// What a run measured, as claims.

@@ -5,7 +5,7 @@
 //!
 //! A vector is a policy artifact and a list of steps. Each step is an event (`arrival`,
 //! `completion` or `clock`, with the type's or the clock's index; a completion also with the
-//! number of the job that ended), then the numbers of the jobs that the rule starts and stops,
+//! number of the job that ended, an arrival with the job's limit where such are known), then the numbers of the jobs that the rule starts and stops,
 //! in order, and the rates of all its clocks afterwards. Jobs are numbered from 0 in order of
 //! arrival. Clock 0 ends a working schedule; clock 1 + i ends a slot of type i that no job ends.
 
@@ -16,9 +16,9 @@ use std::sync::atomic::AtomicBool;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use synth::multiresource::artifact::{
-    AdaptiveQuickswapPolicy, Artifact, Backfill, Checked, EasyByMeanPolicy, EmptySlots, Family,
-    FirstFitPolicy, GuardedPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, MsrPolicy,
-    Objective, Preemption, Route, StaticQuickswapPolicy,
+    AdaptiveQuickswapPolicy, Artifact, Backfill, Checked, EasyBackfillPolicy, EasyByMeanPolicy,
+    EmptySlots, Family, FirstFitPolicy, GuardedPolicy, LeastServersFirstPolicy,
+    MostServersFirstPolicy, MsrPolicy, Objective, Preemption, Route, StaticQuickswapPolicy,
 };
 use synth::multiresource::optimum::{self, optimum};
 use synth::multiresource::policy::{Action, Event, Policy, System};
@@ -38,6 +38,8 @@ struct Step {
     event: Event,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     job: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    limit: Option<f64>,
     starts: Vec<u64>,
     stops: Vec<u64>,
     clocks: Vec<f64>,
@@ -61,10 +63,13 @@ impl Interpreter {
         Interpreter { system, rule }
     }
 
-    fn step(&mut self, event: Event, job: Option<u64>) -> Step {
+    fn step(&mut self, event: Event, job: Option<u64>, limit: Option<f64>) -> Step {
         let now = self.system.now() + 1.0;
         match event {
-            Event::Arrival(i) => drop(self.system.arrive(i, now)),
+            Event::Arrival(i) => match limit {
+                Some(limit) => drop(self.system.arrive_limited(i, now, limit)),
+                None => drop(self.system.arrive(i, now)),
+            },
             Event::Completion(i) => drop(self.system.complete_job(i, job.unwrap(), now).unwrap()),
             Event::Clock(_) => self.system.advance(now),
         }
@@ -82,6 +87,7 @@ impl Interpreter {
         Step {
             event,
             job,
+            limit,
             starts,
             stops,
             clocks: self.system.clocks().to_vec(),
@@ -243,6 +249,27 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         ),
         ("guarded", chosen(&light, given(guarded.into()))),
     ]);
+    let limits = "known: {limit: {law: uniform, low: 1, high: 3}}\nserver:";
+    let limited = light.to_yaml().replace("server:", limits);
+    let limited = Workload::parse(&limited, "limited").unwrap().workload;
+    let easy = Family::EasyBackfill(EasyBackfillPolicy {});
+    let by_limits = |all: &[(&str, Artifact)], name: &str| {
+        let (_, artifact) = all.iter().find(|(own, _)| *own == name).unwrap();
+        let mut rule = artifact.policy.servers[0].rule.followed().clone();
+        match &mut rule {
+            Family::AdaptiveMsr(policy) => policy.limits = true,
+            Family::Reserving(policy) => (policy.limits, policy.let_in) = (true, 0.8),
+            _ => panic!("it has no limits"),
+        }
+        chosen(&limited, given(rule))
+    };
+    let adaptive = by_limits(&all, "adaptive-msr-draining");
+    let reserving = by_limits(&all, "reserving");
+    all.extend([
+        ("easy-backfill", chosen(&limited, given(easy))),
+        ("adaptive-msr-limits", adaptive),
+        ("reserving-limits", reserving),
+    ]);
     all
 }
 
@@ -265,6 +292,7 @@ fn chosen(workload: &Workload, families: Families) -> Artifact {
 /// A random but feasible sequence of events: arrivals, ends of running jobs, running clocks.
 fn record(artifact: &Artifact) -> Vector {
     let types = artifact.workload.types.len();
+    let has_limits = artifact.workload.check().unwrap().envelope().has_limits();
     let mut interpreter = Interpreter::new(artifact);
     let mut running: Vec<(usize, u64)> = Vec::new();
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
@@ -284,7 +312,9 @@ fn record(artifact: &Artifact) -> Vector {
             8.. if ringing.is_some() => (Event::Clock(ringing.unwrap()), None),
             _ => continue,
         };
-        steps.push(interpreter.step(event, job));
+        let limited = has_limits && matches!(event, Event::Arrival(_));
+        let limit = limited.then(|| f64::from(random.random_range(1..20)));
+        steps.push(interpreter.step(event, job, limit));
         for action in interpreter.system.actions() {
             match action {
                 Action::Start(kind, job) => running.push((*kind, job.number)),
@@ -321,7 +351,7 @@ fn vectors_are_reproduced() {
         let mut interpreter = Interpreter::new(checked.artifact());
         let mut starts = 0;
         for (n, step) in vector.steps.iter().enumerate() {
-            let replayed = interpreter.step(step.event, step.job);
+            let replayed = interpreter.step(step.event, step.job, step.limit);
             assert_eq!(&replayed, step, "{name}, step {n}");
             starts += replayed.starts.len();
         }
@@ -330,6 +360,7 @@ fn vectors_are_reproduced() {
     let all = [
         "adaptive-msr",
         "adaptive-quickswap",
+        "easy-backfill",
         "easy-by-mean",
         "first-fit",
         "guarded",

@@ -287,6 +287,37 @@ fn a_guard_that_does_not_guard_is_refused() {
     );
 }
 
+/// A rule that asks for limits is no policy for a workload without any.
+#[test]
+fn limits_that_nobody_knows_are_refused() {
+    let valid = vector("easy-backfill");
+    assert_eq!(findings(&valid, |_| ()), [""; 0]);
+    for known in [Value::Null, json!("type")] {
+        let unknown = findings(&valid, |v| v["workload"]["known"] = known.clone());
+        assert!(
+            unknown
+                .iter()
+                .any(|f| f.contains("known, expected") || f.contains("digest")),
+            "{unknown:#?}"
+        );
+        let forged = findings(&valid, |v| {
+            let workload = &mut v["workload"];
+            workload["known"] = known.clone();
+            let record: synth::multiresource::workload::Record =
+                serde_json::from_value(workload.clone()).unwrap();
+            let told = record.check().unwrap_err()[0].to_string();
+            let digest = told.split("expected ").nth(1).unwrap();
+            workload["digest"] = json!(digest.split(' ').next().unwrap());
+        });
+        assert!(
+            forged
+                .iter()
+                .any(|f| f.contains("easy-backfill asks for the limits of jobs")),
+            "{forged:#?}"
+        );
+    }
+}
+
 /// What is promised is about the workload, and what is claimed keeps it.
 #[test]
 fn a_broken_promise_is_refused() {

@@ -39,16 +39,18 @@ impl Estimates {
     /// The estimate of what is left of a job of type i \[time\]: by its mean of a whole one.
     pub fn of(&self, job: Job, i: usize, system: &System) -> f64 {
         match self {
-            Estimates::Inflated(f) => {
-                let size = system.work_left(job);
-                match *f > 1.0 {
-                    true => size * (1.0 + (f - 1.0) * uniform(job.number)),
-                    false => size,
-                }
-            }
+            Estimates::Inflated(f) => inflated(*f, job, system.work_left(job)),
             Estimates::Means(means) => means[i],
             Estimates::Limits => system.limit_left(job),
         }
+    }
+}
+
+/// The estimate of a job of this size.
+pub(super) fn inflated(f: f64, job: Job, size: f64) -> f64 {
+    match f > 1.0 {
+        true => size * (1.0 + (f - 1.0) * uniform(job.number)),
+        false => size,
     }
 }
 

@@ -59,6 +59,12 @@ impl<P: Policy> Stage<P> {
         self.decisions(Event::Arrival(i))
     }
 
+    /// A job of type i that takes no longer than this arrives.
+    fn arrive_limited(&mut self, i: usize, now: f64, limit: f64) -> String {
+        self.system.arrive_limited(i, now, limit);
+        self.decisions(Event::Arrival(i))
+    }
+
     /// The running job of type i with this number ends.
     fn finish(&mut self, i: usize, number: u64, now: f64) -> String {
         self.system.complete_job(i, number, now).unwrap();

@@ -32,6 +32,36 @@ fn parse(text: &str) -> Workload {
     Workload::parse(text, "t.yaml").unwrap().workload
 }
 
+/// What is known is part of what a workload is.
+#[test]
+fn what_is_known_counts() {
+    let text = |known: &str| {
+        format!(
+            "kind: multiresource\ntime_unit: s\n{known}server: {{capacity: {{cpu: 4}}}}\njobs:\n  - {{name: a, demand: {{cpu: 1}}, arrival_rate: 1, mean_size: 1}}\n"
+        )
+    };
+    let limits = |law: &str| format!("known: {{limit: {{law: {law}}}}}\n");
+    let workloads = [
+        String::new(),
+        "known: type\n".into(),
+        "known: size\n".into(),
+        limits("uniform, low: 1, high: 3"),
+        limits("pareto, shape: 2, low: 1, high: 3"),
+        limits("empirical, values: [4, 1.5]"),
+    ];
+    let mut digests: Vec<String> = Vec::new();
+    for (n, known) in workloads.iter().enumerate() {
+        let workload = parse(&text(known));
+        assert_eq!(workload.has_limits(), n >= 2);
+        assert_eq!(workload.scaled(2.0).unwrap().known(), workload.known());
+        assert_eq!(workload.record().check().unwrap().envelope(), &workload);
+        digests.push(workload.digest());
+    }
+    digests.sort();
+    digests.dedup();
+    assert_eq!(digests.len(), workloads.len());
+}
+
 /// Every file of the corpus has one fault, named in its first line.
 #[test]
 fn the_corpus_of_faulty_workloads_is_refused() {

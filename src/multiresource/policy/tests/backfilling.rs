@@ -57,6 +57,26 @@ fn easy_does_not_delay_the_head() {
     assert_eq!(stage.finish(0, 5, 16.0), "+1:2");
 }
 
+/// By limits it does what it does by sizes of the same length; who runs when it takes over is known by its limit,
+/// too.
+#[test]
+fn easy_knows_limits() {
+    let mut stage = Stage::new(&cores(), EasyBackfill::by_limit(&cores()), false);
+    assert_eq!(stage.arrive_limited(0, 0.0, 16.0), "+0:0");
+    assert_eq!(stage.arrive_limited(0, 0.0, 20.0), "+0:1");
+    assert_eq!(stage.arrive_limited(1, 7.0, 1.0), "");
+    assert_eq!(stage.arrive_limited(0, 7.0, 9.5), "", "until 16.5");
+    assert_eq!(stage.arrive_limited(0, 7.0, 9.0), "+0:4", "until 16");
+    assert_eq!(stage.arrive_limited(2, 8.0, 8.5), "", "until 16.5");
+    stage.policy = EasyBackfill::by_limit(&cores());
+    stage.system.advance(8.0);
+    stage.policy.take_over(&mut stage.system);
+    assert_eq!(stage.arrive_limited(2, 8.0, 8.0), "+2:6", "until 16");
+    assert_eq!(stage.finish(0, 0, 16.0), "");
+    assert_eq!(stage.finish(0, 4, 16.0), "");
+    assert_eq!(stage.finish(2, 6, 16.0), "+1:2");
+}
+
 /// By estimates that are too long the head is expected later than it comes.
 #[test]
 fn easy_goes_by_estimates() {

@@ -106,6 +106,38 @@ fn a_reservation_opens_when_it_is_worth_the_drain() {
     }
 }
 
+/// Nine light jobs with limits run, the last until 10, and the heavy one has the tenth core: of the jobs behind it
+/// the oldest starts that is over by then, by κ times that; and none where κ times their mean size is what counts.
+#[test]
+fn jobs_pass_by_their_limits() {
+    let mean_size = one_or_all();
+    let text = mean_size
+        .to_yaml()
+        .replace("server:", "known: size\nserver:");
+    let workload = Workload::parse(&text, "t").unwrap().workload;
+    for (let_in, limits, passes) in [
+        (1.0, true, "+0:12"),
+        (0.5, true, "+0:13"),
+        (1e-3, false, ""),
+    ] {
+        let policy = ReservingPolicy {
+            let_in,
+            limits,
+            ..reserving(0.1)
+        };
+        let mut stage = Stage::new(&workload, FamilyRule::rule(&policy, &workload), false);
+        for n in 0..10 {
+            assert_eq!(stage.arrive_limited(0, 0.0, 10.0), format!("+0:{n}"));
+        }
+        // A core is free while the heavy job waits.
+        assert_eq!(stage.arrive_limited(1, 0.0, 3.0), "");
+        for limit in [9.5, 8.5, 4.0] {
+            assert_eq!(stage.arrive_limited(0, 0.5, limit), "");
+        }
+        assert_eq!(stage.finish(0, 3, 1.0), passes, "{let_in} {limits}");
+    }
+}
+
 /// Ten light jobs run and five wait. Heavy jobs are worth as much as there are of them: few wait until the light
 /// ones have gone by, and many call for a drain, during which no light job starts.
 #[test]

@@ -2,7 +2,7 @@
 //! list of jobs, on random arrivals.
 
 use super::*;
-use crate::multiresource::policy::estimates::Estimates;
+use crate::multiresource::policy::estimates::inflated;
 use rand::{RngExt, SeedableRng};
 
 /// A job as the test knows it.
@@ -57,7 +57,7 @@ fn drive<P: Policy>(
                     job_type,
                     work,
                     runs: false,
-                    expected: Estimates::Inflated(inflation).of(job, job_type, work),
+                    expected: inflated(inflation, job, work),
                 });
                 number += 1;
             }

@@ -51,6 +51,44 @@ fn one_server_by_remaining_size_is_srpt() {
     agrees(run.unwrap().mean_response, exact, 0.03, "E[T]");
 }
 
+/// Where sizes are known, EASY by what is known is EASY by sizes, number for number; limits of twice the sizes
+/// make a difference, and where only types are known none of these rules runs.
+#[test]
+fn rules_use_what_the_workload_says_is_known() {
+    let known = |known: &str| {
+        let text = powers_of_two().to_yaml();
+        let text = text.replace("server:", &format!("known: {known}\nserver:"));
+        Workload::parse(&text, "known").unwrap().workload
+    };
+    let settings = Settings {
+        common_sizes: true,
+        ..events(200_000)
+    };
+    for rule in ["easy-backfill", "conservative-backfill"] {
+        let mean = |rule: &str, workload: &Workload| {
+            let run = Contender::parse(rule).unwrap();
+            let run = run.simulate(workload, &settings, quiet);
+            run.map(|run| run.mean_response.unwrap().mean)
+        };
+        let exact = mean(rule, &powers_of_two()).unwrap();
+        assert_eq!(mean(rule, &known("size")).unwrap(), exact, "{rule}");
+        assert_eq!(mean(&format!("{rule}:1"), &known("size")).unwrap(), exact);
+        let once = known("{limit: {law: deterministic, mean: 1}}");
+        assert_eq!(mean(rule, &once).unwrap(), exact, "{rule}");
+        let loose = known("{limit: {law: empirical, values: [1, 9]}}");
+        assert_ne!(mean(rule, &loose).unwrap(), exact, "{rule}");
+        for refused in [known("type"), loose] {
+            let error = mean(&format!("{rule}:2"), &refused).unwrap_err();
+            assert!(
+                error.to_string().contains("it asks for the sizes"),
+                "{error}"
+            );
+        }
+        let error = mean(rule, &known("type")).unwrap_err();
+        assert!(error.to_string().contains("it asks for limits"), "{error}");
+    }
+}
+
 /// Sixteen servers and needs that are powers of two, at ρ = .6, of several laws of size.
 fn powers_of_two() -> Workload {
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 16}}\njobs:

@@ -158,7 +158,16 @@ fn random(seed: u64) -> Workload {
     record.types[0].demand[2] = Decimal::ZERO;
     let checked = record.draft(capacity.to_vec()).check(Vec::new());
     let (workload, _) = checked.unwrap_or_else(|faults| panic!("{faults:#?}"));
+    let known = [
+        None,
+        Some(Known::Type),
+        Some(Known::Size),
+        Some(Known::Limit(Size::Deterministic {
+            mean: decimals(&["2"])[0],
+        })),
+    ];
     Workload {
+        known: known[seed as usize % 4].clone(),
         unserved: record.unserved,
         ..workload
     }

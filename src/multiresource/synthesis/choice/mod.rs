@@ -18,25 +18,24 @@ mod course;
 mod finals;
 mod record;
 mod search;
+mod starts;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::{MsfqOutlook, Options, Synthesis, SynthesisError, again};
+use super::{Options, Synthesis, SynthesisError, again};
 use crate::multiresource::artifact::{
-    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Artifact, Backfill, EasyBackfillPolicy,
-    EasyByMeanPolicy, EmptySlots, Family, FirstFitPolicy, LeastServersFirstPolicy,
-    MostServersFirstPolicy, MsrPolicy, Objective, Promise, Quantity, ReservingPolicy, Server,
-    StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
+    Artifact, Backfill, EmptySlots, Family, FirstFitPolicy, MostServersFirstPolicy, MsrPolicy,
+    Promise, Quantity, Server,
 };
-use crate::multiresource::policy::{KnobRange, has_lengths, is_proved_stable, time_of_turns};
-use crate::multiresource::schedule::worth;
+use crate::multiresource::policy::{KnobRange, is_proved_stable};
 use crate::multiresource::simulator::{Failure, Run};
 use crate::multiresource::workload::Workload;
 pub use budget::Budget;
 use course::{Course, Guard};
 use finals::Entrant;
 pub use record::told;
+use starts::starts;
 
 /// Families that a choice is made among.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,9 +134,6 @@ const TUNING: f64 = 0.5;
 
 /// Events that a policy needs in the last comparison at least.
 const ENOUGH: u64 = 300_000;
-
-/// Servers up to which the best threshold is computed.
-const AFFORDABLE: u32 = 128;
 
 /// Chooses a policy without preemption. `made` is the MSR policy for these options.
 ///
@@ -325,170 +321,4 @@ fn remade(
         }
         _ => Ok(made),
     }
-}
-
-/// Where the search begins, and what is not considered.
-fn starts(
-    workload: &Workload,
-    options: &Options,
-    choice: &ChoiceOptions,
-    made: &Synthesis,
-) -> (Vec<Family>, Vec<String>) {
-    let have = |name: &str| choice.families.have(name);
-    let mut starts: Vec<Family> = [
-        Family::FirstFit(FirstFitPolicy {}),
-        Family::MostServersFirst(MostServersFirstPolicy {}),
-        Family::LeastServersFirst(LeastServersFirstPolicy {}),
-        Family::EasyByMean(EasyByMeanPolicy {}),
-        Family::AdaptiveQuickswap(AdaptiveQuickswapPolicy {}),
-        Family::Msr(made.policy.clone()),
-    ]
-    .into();
-    if workload.has_limits() {
-        starts.push(Family::EasyBackfill(EasyBackfillPolicy {}));
-    }
-    let mut skipped = Vec::new();
-    starts.extend(adaptive_msr(workload, made));
-    starts.extend(tdc(workload, made));
-    starts.extend(reserving(workload, made));
-    match time_of_turns(workload) {
-        time if time < 1.0 => starts.extend(static_quickswap(workload, options.objective)),
-        time if have("static-quickswap") => skipped.push(format!(
-            "static-quickswap: its turns would take Σ λ_i/(μ_i c_i) = {time:.3} of the time, and only below 1 it is known to be stable"
-        )),
-        _ => {}
-    }
-    starts.retain(|policy| have(policy.name()));
-    (starts, skipped)
-}
-
-/// The prices of the program's proof, such that the dearest of these schedules is worth 1.
-fn prices(workload: &Workload, made: &Synthesis) -> Vec<f64> {
-    let prices = made.solution.certificate.prices.iter();
-    let prices = prices.zip(workload.types());
-    let prices: Vec<f64> = prices
-        .map(|(y, job_type)| y / job_type.offered_load())
-        .collect();
-    let worths = made.policy.schedules.iter().map(|u| worth(u, &prices));
-    let dearest = worths.fold(0.0, f64::max);
-    prices.iter().map(|p| p / dearest).collect()
-}
-
-/// Reservations that open early and late.
-fn reserving(workload: &Workload, made: &Synthesis) -> Vec<Family> {
-    let with = |limits, (worth, exhaust, let_in)| {
-        Family::Reserving(ReservingPolicy {
-            prices: prices(workload, made),
-            worth,
-            exhaust,
-            let_in,
-            limits,
-        })
-    };
-    let by_means = [
-        (1.0, 4.0, 0.3),
-        (3.0, 4.0, 0.0),
-        (3.0, 4.0, 1.3),
-        (1.0, 100.0, 0.0),
-        (9.0, 8.0, 0.3),
-    ];
-    let by_limits = [(0.2, 1.0, 0.8), (1.0, 4.0, 0.8), (3.0, 4.0, 0.8)];
-    let mut starts: Vec<Family> = by_means.map(|knobs| with(false, knobs)).into();
-    if workload.has_limits() {
-        starts.extend(by_limits.map(|knobs| with(true, knobs)));
-    }
-    starts
-}
-
-/// Knobs that were good where sizes are alike, and where they are not.
-fn tdc(workload: &Workload, made: &Synthesis) -> Vec<Family> {
-    let with = |(exponent, favour, reserve, margin, let_in, patience, order)| {
-        Family::Tdc(TdcPolicy {
-            schedules: made.policy.schedules.clone(),
-            prices: prices(workload, made),
-            knobs: TdcKnobs {
-                exponent,
-                favour,
-                reserve,
-                margin,
-                let_in,
-                patience,
-                order,
-            },
-        })
-    };
-    [
-        (0.25, 0.0, 0.7, 0.1, 0.3, 1.0, TdcOrder::Worth),
-        (0.3, 0.2, 0.85, 0.04, 1.3, 0.05, TdcOrder::Worth),
-        (0.55, 0.46, 0.28, 0.07, 0.3, 0.1, TdcOrder::Worth),
-        (0.6, 0.2, 0.0, 2.4, 0.5, 1.3, TdcOrder::Age),
-        (1.0, 0.0, 0.0, 2.4, 0.5, 1.0, TdcOrder::Age),
-    ]
-    .map(with)
-    .into()
-}
-
-/// The working schedules of the program, priced so that the most valuable is worth 1, with knobs that
-/// were good on section 7 of the MSR paper at high and at low load, and on one-or-all for the mean and
-/// for the weighted mean; and where some jobs take longer than others, with a price of drains: for the mean
-/// where sizes spread widely and where they do not, and for the weighted mean.
-fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
-    let most = made.policy.schedules.iter().map(|u| u.iter().sum::<u32>());
-    let most = f64::from(most.max().expect("a policy has a schedule"));
-    let part = |of: f64| (10.0 * of * most).round() / 10.0;
-    let with = |limits, [waste, margin, floor, patience, drain, let_in]: [f64; 6]| {
-        Family::AdaptiveMsr(AdaptiveMsrPolicy {
-            limits,
-            schedules: made.policy.schedules.clone(),
-            prices: prices(workload, made),
-            switching: Switching {
-                waste,
-                margin,
-                floor,
-                patience,
-                drain,
-                let_in,
-            },
-        })
-    };
-    let plain = [
-        [0.5, 0.25, part(1.0), 0.5, 0.0, 0.0],
-        [0.5, 0.0, part(0.4), 2.0, 0.0, 0.0],
-        [0.2, 0.5, part(1.2), 0.0, 0.0, 0.0],
-        [0.5, 0.5, 1e3, 0.0, 0.0, 0.0],
-    ];
-    let draining = [
-        [0.5, 0.25, part(1.0), 0.0, 1.0, 0.3],
-        [0.2, 0.5, part(1.2), 0.1, 3.0, 1.3],
-        [0.5, 0.5, 1e3, 0.0, 1.0, 0.3],
-    ];
-    let by_limits = [
-        [0.5, 0.25, part(1.0), 0.0, 0.0, 0.8],
-        [0.5, 0.25, part(1.0), 0.0, 1.0, 0.8],
-        [0.2, 0.5, part(1.2), 0.1, 3.0, 0.8],
-    ];
-    let mut starts: Vec<Family> = plain.map(|knobs| with(false, knobs)).into();
-    if has_lengths(workload) {
-        starts.extend(draining.map(|knobs| with(false, knobs)));
-    }
-    if workload.has_limits() {
-        starts.extend(by_limits.map(|knobs| with(true, knobs)));
-    }
-    starts
-}
-
-/// The published policy; and on a one-or-all system the one with the best threshold by exact analysis,
-/// where that is affordable.
-fn static_quickswap(workload: &Workload, objective: Objective) -> Vec<Family> {
-    let published = StaticQuickswapPolicy::published(workload, false);
-    let mut starts = vec![Family::StaticQuickswap(published.clone())];
-    let exact = MsfqOutlook::new(workload, objective);
-    if let Some(outlook) = exact.filter(|o| o.system.servers <= AFFORDABLE)
-        && let Some(threshold) = outlook.best()
-    {
-        let mut policy = published;
-        policy.thresholds[outlook.system.light] = threshold as u32;
-        starts.push(Family::StaticQuickswap(policy));
-    }
-    starts
 }

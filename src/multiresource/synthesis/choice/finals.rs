@@ -211,7 +211,10 @@ pub(super) fn at_a_guess(course: &Course<'_>, entrants: &[Entrant]) -> Option<Fa
     let least = eligible
         .filter(|e| cost(e).is_finite())
         .min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
-    course.guarded(&least.policy, course::rough_number(least.runs.last()?))
+    match &least.policy {
+        Family::Guarded(_) => Some(least.policy.clone()),
+        policy => course.guarded(policy, course::rough_number(least.runs.last()?)),
+    }
 }
 
 /// How many times as much one has as another, where both ran as long.
@@ -270,11 +273,21 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// The entrants again where no policy was seen to settle.
+    /// The entrants again where no policy was seen to settle, or the first did no more when it ran for longer and
+    /// there is a guard for another one.
     pub fn new(course: &Course<'_>, mut entrants: Vec<Entrant>) -> Result<Self, Vec<Entrant>> {
         let Some(taken) = first(course, &entrants) else {
             return Err(entrants);
         };
+        let first = &mut entrants[taken];
+        let grows = |run: &mut Run| course.value(run).is_none();
+        if let Some(run) = first.own.take_if(grows) {
+            first.runs.push(run);
+            if course.guard.is_some() {
+                return Err(entrants);
+            }
+            first.own = first.runs.pop();
+        }
         let mut others = (0..entrants.len()).filter(|n| *n != taken);
         let decided = others.all(|n| {
             entrants[n].outcome(course) != Steadiness::Unsettled

@@ -111,6 +111,7 @@ fn row(workload: &Workload) -> String {
         seed: 1,
         max_slowdown_ratio: None,
         promises: Vec::new(),
+        robust: None,
         interrupt: Default::default(),
     };
     match choose(workload, &options, &choice, made, |_| ()) {

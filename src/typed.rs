@@ -71,6 +71,19 @@ pub fn fraction(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A part of a whole, below 1.
+///
+/// # Errors
+/// What is expected.
+pub fn part(text: &str) -> Result<f64, String> {
+    match fraction(text)? {
+        part if part < 1.0 => Ok(part),
+        _ => Err(format!(
+            "`{text}`: give a part below all, such as 0.1 or 10%"
+        )),
+    }
+}
+
 /// A load below 1.
 ///
 /// # Errors

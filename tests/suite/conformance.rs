@@ -281,6 +281,7 @@ fn chosen(workload: &Workload, families: Families) -> Artifact {
         seed: 1,
         max_slowdown_ratio: None,
         promises: Vec::new(),
+        robust: None,
         interrupt: Arc::default(),
     };
     let made = synthesized(workload, &options);

@@ -15,6 +15,10 @@ pub struct Choice {
     /// What was promised of types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<Promise>,
+    /// For which rates the policy was chosen, where these may be other than those given; the candidates are then
+    /// compared where all rates are at their most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub robust: Option<Robust>,
     /// Seed of the arrivals and sizes that all candidates faced at the end; knobs were tuned on
     /// those of the next seed, and the policy taken was measured on those of the one after that.
     pub seed: u64,
@@ -32,6 +36,25 @@ pub struct Choice {
     pub decided: bool,
     /// The policy taken first: the best. The others by the objective; those without a steady state last.
     pub candidates: Vec<Candidate>,
+}
+
+/// A policy with the least worst case over arrival rates that may be more or less.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Robust {
+    /// By how much each may be, relatively, in (0, 1).
+    pub rates: f64,
+    /// Points of the box that were looked at.
+    pub points: usize,
+    /// Factors of the types' rates (K) at the worst of them.
+    pub worst_at: Vec<f64>,
+    /// The objective there; none where the runs were too short.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worst: Option<Interval>,
+    /// How many times as much the policy has at the rates given as the best for them; none where it is the best,
+    /// and where runs were too short.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Interval>,
 }
 
 /// Relative difference between policies that is not worth longer runs.

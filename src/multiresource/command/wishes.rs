@@ -12,7 +12,7 @@ use crate::multiresource::program::{Balancing, Limits};
 use crate::multiresource::synthesis::{Budget, Families, Options};
 use crate::multiresource::verbs::{self, Request, VerbError, Wanted};
 use crate::multiresource::workload::Workload;
-use crate::typed::{at_least_one, positive, seconds};
+use crate::typed::{at_least_one, part, positive, seconds};
 
 /// Seconds for the proof, by default.
 const TIME_LIMIT: f64 = 60.0;
@@ -77,6 +77,11 @@ pub struct Wishes {
     /// is written
     #[arg(long, value_name = "PROMISE")]
     pub(super) slo: Vec<String>,
+
+    /// The rates may be so much more or less than given, as in 10%: the policy with the least worst case is
+    /// chosen, by corners of that box and points drawn in it, and it is told what that costs at the rates given
+    #[arg(long, value_name = "PERCENT", value_parser = part)]
+    pub(super) robust: Option<f64>,
 
     /// Events (arrivals, completions, clocks) that may be simulated to tune and to choose: 1e8 take
     /// some five seconds, several times as long under tdc. Or a time, as in 60s: then what comes out
@@ -149,6 +154,10 @@ impl Wishes {
                 "--objective p99 goes with families that are chosen by simulation: msr and optimal are made by analysis"
                     .into(),
             ),
+            Family::Msr | Family::Optimal if self.robust.is_some() => Err(
+                "--robust goes with families that are chosen by simulation: msr and optimal are made by analysis"
+                    .into(),
+            ),
             Family::Msr if !self.slo.is_empty() => Err(
                 "--slo goes with families that are chosen by simulation, and msr is not".into(),
             ),
@@ -209,6 +218,7 @@ impl Wishes {
             seed: self.seed,
             max_slowdown_ratio: self.max_slowdown_ratio,
             promises: self.promises(workload)?,
+            robust: self.robust,
             interrupt: caller.interrupt.clone(),
         })
     }

@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use super::optimum::beyond;
 use super::{Table, below, estimate, number, synthesis, within, wrap};
-use crate::multiresource::artifact::{Candidate, Choice, Interval, Objective, Steadiness};
+use crate::multiresource::artifact::{Candidate, Choice, Interval, Objective, Robust, Steadiness};
 use crate::multiresource::synthesis::{Chosen, MsfqOutlook};
 use crate::multiresource::verbs::{Knowledge, Stability};
 use crate::multiresource::workload::Workload;
@@ -20,6 +20,9 @@ pub(super) fn choice(
         text += &wrap(&verdict(record), width);
         text += &wrap(&close_to_missed(record, chosen), width);
         text += &promised(record, chosen);
+        if let Some(robust) = &record.robust {
+            text += &wrap(&worst(record, robust, workload), width);
+        }
     }
     if let Some(why) = &chosen.unclaimed {
         let told = format!("No mean of it is claimed: {why}. More with --budget.\n");
@@ -40,7 +43,10 @@ pub(super) fn choice(
 /// What was simulated, the policy taken first; where the optimum is known, with the distance from it.
 fn compared(workload: &Workload, record: &Choice, optimum: Option<f64>, width: usize) -> String {
     let what = record.objective.label();
-    let value = format!("{what} [{}]", workload.time_unit());
+    let value = match &record.robust {
+        Some(robust) => format!("{what} [{}], {}", workload.time_unit(), all_up(robust)),
+        None => format!("{what} [{}]", workload.time_unit()),
+    };
     let other = match record.objective.other() {
         Objective::Mean => "E[T]",
         _ => "weighted",
@@ -95,11 +101,51 @@ fn compared(workload: &Workload, record: &Choice, optimum: Option<f64>, width: u
             below(least)
         )
     });
+    let first = match record.robust {
+        Some(_) => "the mean of the first is from the same runs",
+        None => "the mean of the first is from a run of its own, on others",
+    };
     let told = format!(
-        "simulated: {:.2e} events {allowed}, {} replications, seed {}; 95 % intervals. times: as long as the first, in runs of the same length on the same arrivals and sizes; the mean of the first is from a run of its own, on others, and those of the others are that, so many times. {other}: the same of the mean {counts}. slowdowns: the largest E[T_i]/E[S_i] over the smallest.{least}{broken}\n",
+        "simulated: {:.2e} events {allowed}, {} replications, seed {}; 95 % intervals. times: as long as the first, in runs of the same length on the same arrivals and sizes; {first}, and those of the others are that, so many times. {other}: the same of the mean {counts}. slowdowns: the largest E[T_i]/E[S_i] over the smallest.{least}{broken}\n",
         record.events as f64, record.replications, record.seed
     );
     format!("{}\n{}\n", rows.within(width), wrap(&told, width))
+}
+
+/// Where all rates are at their most.
+fn all_up(robust: &Robust) -> String {
+    format!("rates +{:.4} %", 100.0 * robust.rates)
+}
+
+/// The worst case over the rates that are possible, and what it costs to provide for it.
+fn worst(record: &Choice, robust: &Robust, workload: &Workload) -> String {
+    let percent = 100.0 * robust.rates;
+    let most = |factor: &f64| *factor == 1.0 + robust.rates;
+    let place = match robust.worst_at.iter().all(most) {
+        true => "where all rates are at their most".into(),
+        false => {
+            let names = workload.types().iter().map(|t| t.name());
+            let pairs = names.zip(&robust.worst_at);
+            let told = pairs.map(|(name, factor)| format!("{name} × {factor:.3}"));
+            format!("with rates {}", told.collect::<Vec<_>>().join(", "))
+        }
+    };
+    let much = robust
+        .worst
+        .map_or("not known: runs were too short".into(), |w| {
+            within(w.mean, w.half_width)
+        });
+    let price = robust.price.map_or(String::new(), |p| {
+        format!(
+            " At the rates given it has {} times as much as the best for them: the price of robustness.",
+            within(p.mean, p.half_width)
+        )
+    });
+    format!(
+        "With rates up to {percent:.4} % more or less the worst {} of {} points looked at is {much}, {place}.{price}\n",
+        record.objective.label(),
+        robust.points
+    )
 }
 
 /// How far a candidate is above what none can beat.

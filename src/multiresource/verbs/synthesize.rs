@@ -29,6 +29,8 @@ pub struct Request {
     pub seed: u64,
     /// The largest mean slowdown of a type over the smallest that is wanted, ≥ 1.
     pub max_slowdown_ratio: Option<f64>,
+    /// By how much arrival rates may be more or less, relatively.
+    pub robust: Option<f64>,
     /// What is promised of types.
     pub promises: Vec<Promise>,
     /// Once it is set, a choice ends without an answer.
@@ -206,6 +208,7 @@ pub(super) fn taken(
         seed: request.seed,
         max_slowdown_ratio: request.max_slowdown_ratio,
         promises: request.promises.clone(),
+        robust: request.robust,
         interrupt: Arc::clone(&request.interrupt),
     };
     progress(Doing::Candidates(None));

@@ -4,7 +4,7 @@
 use super::OneServer;
 use crate::artifact::{Findings, Grounds, is_close, written};
 use crate::multiresource::artifact::{
-    CLOSE, Candidate, Choice, Interval, Method, Quantity, Steadiness,
+    CLOSE, Candidate, Choice, Interval, Method, Quantity, Robust, Steadiness,
 };
 
 const PATH: &str = "provenance.choice";
@@ -33,6 +33,9 @@ pub(super) fn check(server: &OneServer<'_>, choice: &Choice, findings: &mut Find
         numbers(n, candidate, findings);
     }
     promises(server, choice, findings);
+    if let Some(robust) = &choice.robust {
+        box_of_rates(server, robust, findings);
+    }
     let taken = choice.candidates.first();
     let Some(taken) = taken.filter(|c| c.name == server.rule.followed().name()) else {
         let message = format!(
@@ -41,7 +44,7 @@ pub(super) fn check(server: &OneServer<'_>, choice: &Choice, findings: &mut Find
         );
         return findings.add(of(0, "name"), message);
     };
-    first(server, taken, findings);
+    first(server, choice, taken, findings);
     for (n, candidate) in choice.candidates.iter().enumerate().skip(1) {
         against_the_first(choice, taken, (n, candidate), findings);
     }
@@ -77,6 +80,34 @@ fn promises(server: &OneServer<'_>, choice: &Choice, findings: &mut Findings) {
     }
 }
 
+/// Rates that are possible, all of which the load allows for, and of which the worst is one.
+fn box_of_rates(server: &OneServer<'_>, robust: &Robust, findings: &mut Findings) {
+    let path = |field: &str| format!("{PATH}.robust.{field}");
+    let most = 1.0 / server.certificate.load - 1.0;
+    if !(robust.rates > 0.0 && robust.rates < most.min(1.0)) {
+        let message = format!(
+            "{}, expected above 0 and below {most}: with all rates so much higher the load is 1 or more",
+            robust.rates
+        );
+        findings.add(path("rates"), message);
+    }
+    let types = server.workload.types().len();
+    let within = |factor: &f64| (factor - 1.0).abs() <= robust.rates * (1.0 + ROUNDING);
+    if robust.worst_at.len() != types || !robust.worst_at.iter().all(within) {
+        let message = format!(
+            "expected {types} factors within {} of 1, one a type",
+            robust.rates
+        );
+        findings.add(path("worst_at"), message);
+    }
+    let sound = |i: &Interval| i.mean > 0.0 && i.mean.is_finite() && i.half_width >= 0.0;
+    for (field, found) in [("worst", robust.worst), ("price", robust.price)] {
+        if found.is_some_and(|found| !sound(&found)) {
+            findings.add(path(field), "expected positive numbers");
+        }
+    }
+}
+
 /// Positive numbers where it is steady, and no others.
 fn numbers(n: usize, candidate: &Candidate, findings: &mut Findings) {
     let steady = candidate.outcome == Steadiness::Steady;
@@ -107,7 +138,7 @@ fn numbers(n: usize, candidate: &Candidate, findings: &mut Findings) {
 }
 
 /// The policy taken: it settled, has the knobs that are recorded, and was as its claims say.
-fn first(server: &OneServer<'_>, taken: &Candidate, findings: &mut Findings) {
+fn first(server: &OneServer<'_>, choice: &Choice, taken: &Candidate, findings: &mut Findings) {
     if taken.outcome != Steadiness::Steady {
         let message = format!(
             "{}, expected steady of the policy taken",
@@ -126,7 +157,9 @@ fn first(server: &OneServer<'_>, taken: &Candidate, findings: &mut Findings) {
         let message = format!("{found}, expected {expected}, as the policy has them");
         findings.add(of(0, "knobs"), message);
     }
-    let Some(responses) = simulated(server) else {
+    // Claims are about the rates given, and the comparison may be about others.
+    let claimed = simulated(server).filter(|_| choice.robust.is_none());
+    let Some(responses) = claimed else {
         return;
     };
     let sum: f64 = responses.iter().sum();

@@ -309,9 +309,10 @@ impl Simulated<'_> {
     }
 }
 
-/// The value that the policy was chosen by is the one claimed.
+/// The value that the policy was chosen by is the one claimed, if both are about the rates given.
 fn chosen(server: &OneServer<'_>, findings: &mut Findings) {
-    let Some(choice) = &server.making.choice else {
+    let choice = server.making.choice.as_ref();
+    let Some(choice) = choice.filter(|choice| choice.robust.is_none()) else {
         return;
     };
     let quantity = choice.objective.quantity();

@@ -41,6 +41,8 @@ pub(super) struct Guard {
 /// Arrivals and sizes that policies are tried on, and the events spent so far.
 pub(super) struct Course<'a> {
     pub workload: &'a Workload,
+    /// Whether policies are compared at other rates than those given.
+    pub is_stressed: bool,
     pub objective: Objective,
     /// The largest mean slowdown of a type over the smallest that is wanted.
     pub most_uneven: f64,

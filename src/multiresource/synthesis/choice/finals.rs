@@ -20,9 +20,6 @@ const FAR: f64 = 2.0;
 /// And where it had fewer events than these, that is chance.
 const TELLING: u64 = 100_000;
 
-/// The part of what is left that is kept for the claims of the first.
-const CLAIMS: f64 = 0.25;
-
 /// The relative precision wanted for them, if there are as many events.
 const PRECISION: f64 = 0.01;
 
@@ -76,8 +73,22 @@ impl Entrant {
         }
     }
 
-    /// The run of its claims, or else, and where that tells nothing, the longest of the comparison.
+    /// The longest run of the comparison.
+    pub fn longest(&self) -> Option<&Run> {
+        self.runs.last()
+    }
+
+    /// The run that it is compared by: of its claims, or else, and where these are about other rates, the longest of
+    /// the comparison.
     pub fn last(&self, course: &Course<'_>) -> Option<&Run> {
+        match course.is_stressed {
+            true => self.runs.last(),
+            false => self.measured(course),
+        }
+    }
+
+    /// The run of its claims, or else, and where that tells nothing, the longest of the comparison.
+    pub fn measured(&self, course: &Course<'_>) -> Option<&Run> {
         let own = self.own.as_ref();
         let told = own.filter(|_| self.unclaimed(course).is_none());
         told.or(self.runs.last())
@@ -108,7 +119,7 @@ impl Entrant {
     }
 
     /// The cost in its longest run of the comparison.
-    fn cost(&self, course: &Course<'_>) -> f64 {
+    pub fn cost(&self, course: &Course<'_>) -> f64 {
         let longest = self.runs.last();
         longest.map_or(f64::INFINITY, |run| course.cost(run))
     }
@@ -129,30 +140,31 @@ impl Entrant {
     }
 }
 
-/// Rounds of growing length, until a longer one can gain nothing that matters; then one more run of
-/// the first, on arrivals and sizes of its own.
-pub(super) fn run(
+/// One more run of the first under guard, on arrivals and sizes of its own; and how many times as much it has there
+/// as another policy, if there is one beside it.
+pub(super) fn measure(
     course: &mut Course<'_>,
-    entrants: &mut [Entrant],
-    progress: impl FnMut(Stage),
-) -> Result<(), ChoiceError> {
-    let kept = (course.left() as f64 * CLAIMS) as u64;
-    course.budget -= kept;
-    let first = rounds(course, entrants, progress)?;
-    course.budget += kept;
-    if let Some(first) = first
-        && !course.interrupted()
-    {
-        course.seed = course.seed.wrapping_add(2);
-        entrants[first].put_under_guard(course);
-        let run = course.run(&entrants[first].contender, course.left(), PRECISION)?;
-        entrants[first].own = Some(run);
-    }
-    Ok(())
+    first: &mut Entrant,
+    beside: Option<&Family>,
+) -> Result<Option<Estimate>, ChoiceError> {
+    course.seed = course.seed.wrapping_add(2);
+    let beside = beside.filter(|other| **other != first.policy);
+    first.put_under_guard(course);
+    let parts = if beside.is_some() { 2 } else { 1 };
+    let run = course.run(&first.contender, course.left() / parts, PRECISION)?;
+    let ratio = match beside {
+        Some(other) => {
+            let other = course.run(&other.clone().into(), run.events, 0.0)?;
+            course.ratio(&run, &other)
+        }
+        None => None,
+    };
+    first.own = Some(run);
+    Ok(ratio)
 }
 
-/// Rounds of growing length: the first, if any has a mean.
-fn rounds(
+/// Rounds of growing length, until a longer one can gain nothing that matters: the first, if any has a mean.
+pub(super) fn rounds(
     course: &mut Course<'_>,
     entrants: &mut [Entrant],
     mut progress: impl FnMut(Stage),
@@ -275,8 +287,12 @@ pub(super) struct Standing {
 impl Standing {
     /// The entrants again where no policy was seen to settle, or the first did no more when it ran for longer and
     /// there is a guard for another one.
-    pub fn new(course: &Course<'_>, mut entrants: Vec<Entrant>) -> Result<Self, Vec<Entrant>> {
-        let Some(taken) = first(course, &entrants) else {
+    pub fn new(
+        course: &Course<'_>,
+        mut entrants: Vec<Entrant>,
+        first: Option<usize>,
+    ) -> Result<Self, Vec<Entrant>> {
+        let Some(taken) = first else {
             return Err(entrants);
         };
         let first = &mut entrants[taken];

@@ -17,13 +17,14 @@ mod budget;
 mod course;
 mod finals;
 mod record;
+mod robust;
 mod search;
 mod starts;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::{Options, Synthesis, SynthesisError, again};
+use super::{Options, Outcome, Synthesis, SynthesisError, again, synthesize};
 use crate::multiresource::artifact::{
     Artifact, Backfill, EmptySlots, Family, FirstFitPolicy, MostServersFirstPolicy, MsrPolicy,
     Promise, Quantity, Server,
@@ -35,6 +36,7 @@ pub use budget::Budget;
 use course::{Course, Guard};
 use finals::Entrant;
 pub use record::told;
+use robust::Around;
 use starts::starts;
 
 /// Families that a choice is made among.
@@ -72,6 +74,8 @@ pub struct ChoiceOptions {
     pub max_slowdown_ratio: Option<f64>,
     /// What is promised of types.
     pub promises: Vec<Promise>,
+    /// By how much the arrival rates may be more or less, relatively, in (0, 1): the least worst case is chosen.
+    pub robust: Option<f64>,
     /// Once it is set, the choice ends without an answer.
     pub interrupt: Arc<AtomicBool>,
 }
@@ -115,6 +119,19 @@ pub enum ChoiceError {
         "within a budget of {0} none of the policies was seen to settle: give more with --budget, or take `--family msr`, whose stability is proved"
     )]
     NoneSettles(Budget),
+    /// Arrival rates that may be too much for any policy.
+    #[error(
+        "with all arrival rates {:.4} % higher the load is {load:.4}, which no policy carries; take --robust below {:.4}%, add resources or take fewer jobs",
+        100.0 * .by, 100.0 * .most
+    )]
+    BeyondRates {
+        /// How much higher, relatively.
+        by: f64,
+        /// The load then.
+        load: f64,
+        /// How much higher it may be.
+        most: f64,
+    },
     /// None of the policies was seen to keep what is promised.
     #[error("{0}")]
     Broken(String),
@@ -132,6 +149,14 @@ pub struct Stage {
 /// Part of the budget that goes into tuning.
 const TUNING: f64 = 0.5;
 
+/// Part of the budget that goes into finding the best for the rates as they are given, where another is wanted that
+/// is robust.
+const AS_GIVEN: f64 = 0.3;
+
+/// The part of what is left for the last comparison that is kept for the claims of the first; where it is to be
+/// robust, half of that goes into its worst case.
+const CLAIMS: f64 = 0.25;
+
 /// Events that a policy needs in the last comparison at least.
 const ENOUGH: u64 = 300_000;
 
@@ -147,64 +172,76 @@ pub fn choose(
     made: Box<Synthesis>,
     mut progress: impl FnMut(Stage),
 ) -> Result<Chosen, ChoiceError> {
-    let (starts, mut skipped) = starts(workload, options, choice, &made);
+    let (mut starts, mut skipped) = starts(workload, options, choice, &made);
+    let around = choice
+        .robust
+        .map(|by| Around::new(workload, &made, by, choice.seed))
+        .transpose()?;
     let mut course = Course {
         workload,
+        is_stressed: around.is_some(),
         objective: options.objective,
         promises: &choice.promises,
         most_uneven: choice.max_slowdown_ratio.unwrap_or(f64::INFINITY),
-        seed: choice.seed.wrapping_add(1),
-        guard: guard(workload, choice, &made),
+        seed: choice.seed,
+        guard: guard(workload, options, choice, &made, around.as_ref()),
         interrupt: Arc::clone(&choice.interrupt),
         budget: choice.budget.units(),
         spent: 0,
         pace: choice.budget.pace(),
         events: 0,
     };
-    let mut entrants = match &choice.families {
-        Families::Given(policy) => vec![Entrant::new((**policy).clone(), 1)],
-        _ => tuned(&mut course, starts, &made, &mut progress)?,
-    };
-    let most = (course.left() / ENOUGH).max(2) as usize;
-    let behind = entrants.split_off(most.min(entrants.len()));
-    let rivals = [
-        Family::FirstFit(FirstFitPolicy {}),
-        Family::MostServersFirst(MostServersFirstPolicy {}),
-    ];
-    let behind = behind
-        .iter()
-        .filter(|e| rivals.iter().all(|r| r.name() != e.name));
-    skipped.extend(behind.map(|entrant| {
-        let name = entrant.name;
-        format!("{name}: behind in short runs, and not enough events are left for longer ones; more with --budget")
-    }));
-    for rule in rivals {
-        if entrants.iter().all(|e| e.name != rule.name()) {
-            entrants.push(Entrant::rival(rule));
+    let plain = match &around {
+        Some(around) => {
+            let plain = best_as_given(&mut course, choice, &starts, &made, &mut progress)?;
+            starts.extend(plain.clone().filter(|policy| !starts.contains(policy)));
+            course.workload = &around.up;
+            plain
         }
+        None => None,
+    };
+    let (mut entrants, behind) = race(&mut course, choice, starts, &made, &mut progress)?;
+    skipped.extend(behind);
+    let kept = (course.left() as f64 * CLAIMS) as u64;
+    course.budget -= kept;
+    let mut first = finals::rounds(&mut course, &mut entrants, &mut progress)?;
+    course.budget += kept;
+    let mut robust = None;
+    if let (Some(n), Some(around)) = (first, &around) {
+        let events = course.left() / 2;
+        let (least, worst) = around.least_worst(&mut course, &entrants, n, events)?;
+        (first, robust) = (Some(least), Some(worst));
+        course.workload = workload;
     }
-    course.seed = choice.seed;
-    finals::run(&mut course, &mut entrants, progress)?;
+    if course.interrupted() {
+        return Err(ChoiceError::Interrupted);
+    }
+    let price = match first {
+        Some(first) => finals::measure(&mut course, &mut entrants[first], plain.as_ref())?,
+        None => None,
+    };
     if course.interrupted() {
         return Err(ChoiceError::Interrupted);
     }
     let none = ChoiceError::NoneSettles(choice.budget);
-    let standing = match finals::Standing::new(&course, entrants) {
+    let standing = match finals::Standing::new(&course, entrants, first) {
         Ok(standing) => standing,
         Err(entrants) => {
             let guess = finals::at_a_guess(&course, &entrants);
             return fallback(workload, choice, made, guess, skipped).ok_or(none);
         }
     };
+    let robust = around.as_ref().zip(robust);
+    let robust = robust.map(|(around, worst)| around.record(worst, price));
     let winner = &standing.order[0];
     let policy = winner.policy.clone();
-    let Some(run) = winner.last(&course).cloned() else {
+    let Some(run) = winner.measured(&course).cloned() else {
         return Err(none);
     };
     if let Some(why) = record::broken(&course, winner) {
         return Err(ChoiceError::Broken(why));
     }
-    let record = record::choice(&course, choice, &standing);
+    let record = record::choice(&course, choice, &standing, robust);
     let made = remade(workload, options, made, &policy)?;
     let unclaimed = winner.unclaimed(&course);
     let unclaimed = unclaimed.map(|why| format!("its own run was too short ({why})"));
@@ -220,6 +257,59 @@ pub fn choose(
     })
 }
 
+/// The best for the rates as they are given, in a part of the budget: what another one is compared with that is
+/// robust.
+fn best_as_given(
+    course: &mut Course<'_>,
+    choice: &ChoiceOptions,
+    starts: &[Family],
+    made: &Synthesis,
+    progress: &mut impl FnMut(Stage),
+) -> Result<Option<Family>, ChoiceError> {
+    let all = course.budget;
+    course.budget = (AS_GIVEN * all as f64) as u64;
+    let (mut entrants, _) = race(course, choice, starts.to_vec(), made, progress)?;
+    let first = finals::rounds(course, &mut entrants, progress)?;
+    course.budget = all;
+    Ok(first.map(|first| entrants.swap_remove(first).policy))
+}
+
+/// The best of each family, and rules in common use beside them; and who was left behind.
+fn race(
+    course: &mut Course<'_>,
+    choice: &ChoiceOptions,
+    starts: Vec<Family>,
+    made: &Synthesis,
+    progress: &mut impl FnMut(Stage),
+) -> Result<(Vec<Entrant>, Vec<String>), ChoiceError> {
+    course.seed = choice.seed.wrapping_add(1);
+    let mut entrants = match &choice.families {
+        Families::Given(policy) => vec![Entrant::new((**policy).clone(), 1)],
+        _ => tuned(course, starts, made, progress)?,
+    };
+    course.seed = choice.seed;
+    let most = (course.left() / ENOUGH).max(2) as usize;
+    let behind = entrants.split_off(most.min(entrants.len()));
+    let rivals = [
+        Family::FirstFit(FirstFitPolicy {}),
+        Family::MostServersFirst(MostServersFirstPolicy {}),
+    ];
+    let behind = behind
+        .iter()
+        .filter(|e| rivals.iter().all(|r| r.name() != e.name));
+    let skipped = behind.map(|entrant| {
+        let name = entrant.name;
+        format!("{name}: behind in short runs, and not enough events are left for longer ones; more with --budget")
+    });
+    let skipped = skipped.collect();
+    for rule in rivals {
+        if entrants.iter().all(|e| e.name != rule.name()) {
+            entrants.push(Entrant::rival(rule));
+        }
+    }
+    Ok((entrants, skipped))
+}
+
 /// The best of each family, on arrivals and sizes of its own seed.
 fn tuned(
     course: &mut Course<'_>,
@@ -231,23 +321,36 @@ fn tuned(
     let outlook = taken.and_then(|r| r.outlook.as_ref());
     let outlook = outlook.expect("the route taken has an outlook");
     let knobs = KnobRange::new(course.workload, outlook.largest);
-    let share = (TUNING * course.budget as f64) as u64;
+    let share = (TUNING * course.left() as f64) as u64;
     let found = search::tune(course, &knobs, starts, share, progress)?;
     let entrants = found.into_iter().map(|t| Entrant::new(t.policy, t.tried));
     Ok(entrants.collect())
 }
 
 /// The policy of the program, as it is analysed: without backfilling, and with slots that keep their clocks. Its
-/// stability is proved with exponential sizes and Poisson arrivals.
-fn guard(workload: &Workload, choice: &ChoiceOptions, made: &Synthesis) -> Option<Guard> {
+/// stability is proved with exponential sizes and Poisson arrivals, in the whole box where rates may be
+/// more.
+fn guard(
+    workload: &Workload,
+    options: &Options,
+    choice: &ChoiceOptions,
+    made: &Synthesis,
+    around: Option<&Around>,
+) -> Option<Guard> {
+    if matches!(choice.families, Families::Given(_)) || !workload.is_poisson() {
+        return None;
+    }
+    let policy = match around {
+        Some(around) => around.guard(made, options)?,
+        None => made.policy.clone(),
+    };
     let policy = MsrPolicy {
         backfill: Backfill::None,
         empty_slots: EmptySlots::Phantom,
-        ..made.policy.clone()
+        ..policy
     };
-    let given = matches!(choice.families, Families::Given(_));
-    let proved = workload.is_poisson() && is_proved_stable(&policy.clone().into(), workload);
-    (!given && proved).then(|| Guard {
+    let proved = is_proved_stable(&policy.clone().into(), workload);
+    proved.then(|| Guard {
         mean_number: mean_number(made),
         policy,
     })

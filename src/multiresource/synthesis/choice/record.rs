@@ -7,7 +7,7 @@ use super::finals::{Entrant, Standing};
 use super::{Budget, ChoiceOptions, Synthesis};
 use crate::multiresource::artifact::{
     Artifact, Candidate, Choice, Claim, Family, HoldsFor, Interval, Making, Method, Mix, Objective,
-    Quantity, Steadiness, Subject,
+    Quantity, Robust, Steadiness, Subject,
 };
 use crate::multiresource::simulator::{Estimate, Run, Threshold};
 use crate::multiresource::workload::Workload;
@@ -21,7 +21,12 @@ impl From<Estimate> for Interval {
     }
 }
 
-pub(super) fn choice(course: &Course<'_>, options: &ChoiceOptions, standing: &Standing) -> Choice {
+pub(super) fn choice(
+    course: &Course<'_>,
+    options: &ChoiceOptions,
+    standing: &Standing,
+    robust: Option<Robust>,
+) -> Choice {
     let of = |(n, entrant): (usize, &Entrant)| {
         let ratio = |objective| (n > 0).then(|| standing.ratio(objective, entrant))?;
         let ratios = [course.objective, course.objective.other()].map(ratio);
@@ -35,6 +40,7 @@ pub(super) fn choice(course: &Course<'_>, options: &ChoiceOptions, standing: &St
         objective: course.objective,
         max_slowdown_ratio: options.max_slowdown_ratio,
         promises: options.promises.clone(),
+        robust,
         seed: options.seed,
         replications: REPLICATIONS,
         budget: match options.budget {
@@ -100,10 +106,9 @@ fn product(first: &Estimate, ratio: &Estimate) -> Interval {
 
 /// That the best policy that was found breaks a promise, and which, if it does.
 pub(super) fn broken(course: &Course<'_>, taken: &Entrant) -> Option<String> {
-    let run = taken.last(course)?;
-    if course.keeps_all(run) {
-        return None;
-    }
+    let runs = [taken.measured(course), taken.last(course)];
+    let broken = |run: &&Run| !course.keeps_all(run);
+    let run = runs.into_iter().flatten().find(broken)?;
     let unit = course.workload.time_unit();
     let told = course.kept(run).map(|(promise, seen)| {
         let found = match seen.and_then(|w| Some((w.rough?, w.above))) {

@@ -112,6 +112,7 @@ fn row(workload: &Workload) -> String {
         max_slowdown_ratio: None,
         promises: Vec::new(),
         robust: None,
+        good_enough: None,
         interrupt: Default::default(),
     };
     match choose(workload, &options, &choice, made, |_| ()) {

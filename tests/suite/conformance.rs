@@ -282,6 +282,7 @@ fn chosen(workload: &Workload, families: Families) -> Artifact {
         max_slowdown_ratio: None,
         promises: Vec::new(),
         robust: None,
+        good_enough: None,
         interrupt: Arc::default(),
     };
     let made = synthesized(workload, &options);

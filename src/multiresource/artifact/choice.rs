@@ -31,8 +31,11 @@ pub struct Choice {
     pub seconds: Option<f64>,
     /// Events that were.
     pub events: u64,
+    /// A relative difference between policies that is not worth longer runs, in (0, 1); absent where that is 1 %.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub good_enough: Option<f64>,
     /// Whether the policy taken is better than each other candidate, all at 95 % together, or
-    /// differs from it by less than 1 %.
+    /// differs from it by less than what is good enough.
     pub decided: bool,
     /// The policy taken first: the best. The others by the objective; those without a steady state last.
     pub candidates: Vec<Candidate>,
@@ -57,27 +60,34 @@ pub struct Robust {
     pub price: Option<Interval>,
 }
 
-/// Relative difference between policies that is not worth longer runs.
-pub const CLOSE: f64 = 1e-2;
+/// What is good enough where nothing else is said.
+const CLOSE: f64 = 1e-2;
+
+impl Choice {
+    /// The relative difference between policies that is not worth longer runs.
+    pub fn close(&self) -> f64 {
+        self.good_enough.unwrap_or(CLOSE)
+    }
+
+    /// Whether a candidate may be better or worse than the policy taken, by more than is worth longer runs.
+    pub fn is_open(&self, candidate: &Candidate) -> bool {
+        match (candidate.outcome, candidate.ratio) {
+            (Steadiness::Unstable | Steadiness::Behind, _) => false,
+            _ if candidate.kept == Some(false) => false,
+            (_, None) => true,
+            (_, Some(r)) => {
+                let off = (r.mean - 1.0).abs();
+                off <= r.half_width && off + r.half_width >= self.close()
+            }
+        }
+    }
+}
 
 impl Candidate {
     /// Whether it is surely better than the policy taken, which has no ratio itself, and keeps what was
     /// promised.
     pub fn is_better(&self) -> bool {
         self.kept != Some(false) && self.ratio.is_some_and(|r| r.mean + r.half_width < 1.0)
-    }
-
-    /// Whether it may be better or worse than that, by more than is worth longer runs.
-    pub fn is_open(&self) -> bool {
-        match (self.outcome, self.ratio) {
-            (Steadiness::Unstable | Steadiness::Behind, _) => false,
-            _ if self.kept == Some(false) => false,
-            (_, None) => true,
-            (_, Some(r)) => {
-                let off = (r.mean - 1.0).abs();
-                off <= r.half_width && off + r.half_width >= CLOSE
-            }
-        }
     }
 }
 

@@ -25,7 +25,7 @@ pub use crate::artifact::{
 };
 pub use balance::{Balance, BalanceRecord};
 pub use check::check_against;
-pub use choice::{CLOSE, Candidate, Choice, Interval, Robust, Steadiness};
+pub use choice::{Candidate, Choice, Interval, Robust, Steadiness};
 pub use evidence::{
     CertificateRecord, Evidence, FleetCertificateRecord, Mix, SearchNode, SearchRecord, ShapeWorth,
 };

@@ -83,6 +83,10 @@ pub struct Wishes {
     #[arg(long, value_name = "PERCENT", value_parser = part)]
     pub(super) robust: Option<f64>,
 
+    /// End the choice once nothing can be gained by more than this, relatively, as in 5% [default: 1%]
+    #[arg(long, value_name = "PERCENT", value_parser = part)]
+    pub(super) good_enough: Option<f64>,
+
     /// Events (arrivals, completions, clocks) that may be simulated to tune and to choose: 1e8 take
     /// some five seconds, several times as long under tdc. Or a time, as in 60s: then what comes out
     /// depends on the machine
@@ -219,6 +223,7 @@ impl Wishes {
             max_slowdown_ratio: self.max_slowdown_ratio,
             promises: self.promises(workload)?,
             robust: self.robust,
+            good_enough: self.good_enough,
             interrupt: caller.interrupt.clone(),
         })
     }

@@ -112,14 +112,19 @@ fn compared(workload: &Workload, record: &Choice, optimum: Option<f64>, width: u
     format!("{}\n{}\n", rows.within(width), wrap(&told, width))
 }
 
+/// A part of 1 in percent, as it was typed.
+fn percent(part: f64) -> f64 {
+    (part * 1e8).round() / 1e6
+}
+
 /// Where all rates are at their most.
 fn all_up(robust: &Robust) -> String {
-    format!("rates +{:.4} %", 100.0 * robust.rates)
+    format!("rates +{} %", percent(robust.rates))
 }
 
 /// The worst case over the rates that are possible, and what it costs to provide for it.
 fn worst(record: &Choice, robust: &Robust, workload: &Workload) -> String {
-    let percent = 100.0 * robust.rates;
+    let rates = percent(robust.rates);
     let most = |factor: &f64| *factor == 1.0 + robust.rates;
     let place = match robust.worst_at.iter().all(most) {
         true => "where all rates are at their most".into(),
@@ -142,7 +147,7 @@ fn worst(record: &Choice, robust: &Robust, workload: &Workload) -> String {
         )
     });
     format!(
-        "With rates up to {percent:.4} % more or less the worst {} of {} points looked at is {much}, {place}.{price}\n",
+        "With rates up to {rates} % more or less the worst {} of {} points looked at is {much}, {place}.{price}\n",
         record.objective.label(),
         robust.points
     )
@@ -161,11 +166,17 @@ pub(super) fn verdict(record: &Choice) -> String {
     let [taken, others @ ..] = record.candidates.as_slice() else {
         return String::new();
     };
-    let open = others.iter().filter(|c| !record.decided && c.is_open());
+    let open = others
+        .iter()
+        .filter(|c| !record.decided && record.is_open(c));
     let open: Vec<String> = open.map(unsure).collect();
     let is_better = others.iter().any(Candidate::is_better);
     let mut text = match (open.is_empty(), is_better) {
-        (true, false) => format!("nothing here is better than {} by 1 %", taken.name),
+        (true, false) => format!(
+            "nothing here is better than {} by {} %",
+            taken.name,
+            percent(record.close())
+        ),
         (true, true) => format!("{} is taken", taken.name),
         (false, _) => format!(
             "{} is taken, but that it is better is not sure of {}",
@@ -173,7 +184,7 @@ pub(super) fn verdict(record: &Choice) -> String {
             open.join(", ")
         ),
     };
-    let told = |c: &&Candidate| record.decided || !c.is_open();
+    let told = |c: &&Candidate| record.decided || !record.is_open(c);
     let won: Vec<String> = others.iter().filter(told).filter_map(over).collect();
     if !won.is_empty() {
         let _ = write!(text, ": {}", won.join(", "));

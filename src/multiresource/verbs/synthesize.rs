@@ -31,6 +31,8 @@ pub struct Request {
     pub max_slowdown_ratio: Option<f64>,
     /// By how much arrival rates may be more or less, relatively.
     pub robust: Option<f64>,
+    /// A relative difference between policies that is not worth longer runs, if not 1 %.
+    pub good_enough: Option<f64>,
     /// What is promised of types.
     pub promises: Vec<Promise>,
     /// Once it is set, a choice ends without an answer.
@@ -209,6 +211,7 @@ pub(super) fn taken(
         max_slowdown_ratio: request.max_slowdown_ratio,
         promises: request.promises.clone(),
         robust: request.robust,
+        good_enough: request.good_enough,
         interrupt: Arc::clone(&request.interrupt),
     };
     progress(Doing::Candidates(None));

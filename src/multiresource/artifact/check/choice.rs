@@ -4,7 +4,7 @@
 use super::OneServer;
 use crate::artifact::{Findings, Grounds, is_close, written};
 use crate::multiresource::artifact::{
-    CLOSE, Candidate, Choice, Interval, Method, Quantity, Robust, Steadiness,
+    Candidate, Choice, Interval, Method, Quantity, Robust, Steadiness,
 };
 
 const PATH: &str = "provenance.choice";
@@ -28,6 +28,10 @@ pub(super) fn check(server: &OneServer<'_>, choice: &Choice, findings: &mut Find
     if choice.replications < 2 {
         let message = format!("{}, expected 2 at least", choice.replications);
         findings.add(format!("{PATH}.replications"), message);
+    }
+    if !(choice.close() > 0.0 && choice.close() < 1.0) {
+        let message = format!("{}, expected above 0 and below 1", choice.close());
+        findings.add(format!("{PATH}.good_enough"), message);
     }
     for (n, candidate) in choice.candidates.iter().enumerate() {
         numbers(n, candidate, findings);
@@ -190,11 +194,14 @@ fn simulated(server: &OneServer<'_>) -> Option<Vec<f64>> {
     types.map(|t| of_type(t.name())).collect()
 }
 
+/// And how much it may be off, relatively, beside that.
+const ROUGHLY: f64 = 1e-2;
+
 /// How many times as wide as its interval a difference may be.
 const SPREAD: f64 = 4.0;
 
 /// What is said of a candidate beside the policy taken. On the same arrivals and sizes; what differs by
-/// less than 1 % is taken as good.
+/// less than is good enough is taken as good.
 fn against_the_first(
     choice: &Choice,
     taken: &Candidate,
@@ -212,13 +219,13 @@ fn against_the_first(
     if let (Some(value), Some(first)) = (candidate.value, taken.value) {
         let quotient = value.mean / first.mean;
         let relative = value.half_width / value.mean + first.half_width / first.mean;
-        let spread = ratio.half_width + SPREAD * quotient * relative + CLOSE * quotient;
+        let spread = ratio.half_width + SPREAD * quotient * relative + ROUGHLY * quotient;
         if (ratio.mean - quotient).abs() > spread {
             let message = format!("{}, but by the values it is {quotient}", ratio.mean);
             return findings.add(of(n, "ratio"), message);
         }
     }
-    let less = ratio.mean + ratio.half_width < 1.0 - CLOSE;
+    let less = ratio.mean + ratio.half_width < 1.0 - choice.close();
     if choice.decided && less && within(choice, candidate) {
         findings.add(
             of(n, "ratio"),

@@ -43,6 +43,8 @@ pub(super) struct Course<'a> {
     pub workload: &'a Workload,
     /// Whether policies are compared at other rates than those given.
     pub is_stressed: bool,
+    /// A relative difference between policies that is not worth longer runs.
+    pub close: f64,
     pub objective: Objective,
     /// The largest mean slowdown of a type over the smallest that is wanted.
     pub most_uneven: f64,

@@ -3,7 +3,7 @@
 
 use super::course::{self, Course, DONE};
 use super::{ChoiceError, Stage};
-use crate::multiresource::artifact::{CLOSE, Family, Objective, Steadiness};
+use crate::multiresource::artifact::{Family, Objective, Steadiness};
 use crate::multiresource::policy::is_proved_stable;
 use crate::multiresource::simulator::{Contender, Estimate, Health, Ranking, Run};
 
@@ -151,7 +151,11 @@ pub(super) fn measure(
     let beside = beside.filter(|other| **other != first.policy);
     first.put_under_guard(course);
     let parts = if beside.is_some() { 2 } else { 1 };
-    let run = course.run(&first.contender, course.left() / parts, PRECISION)?;
+    let run = course.run(
+        &first.contender,
+        course.left() / parts,
+        course.close.max(PRECISION),
+    )?;
     let ratio = match beside {
         Some(other) => {
             let other = course.run(&other.clone().into(), run.events, 0.0)?;
@@ -244,7 +248,7 @@ fn are_within(limit: f64, course: &Course<'_>, one: &Entrant, other: &Entrant) -
 /// Whether an entrant is surely no better than the first by what is worth longer runs.
 fn is_told(course: &Course<'_>, entrants: &[Entrant], first: usize, other: usize) -> bool {
     let latest = entrants[other].runs.last();
-    are_within(CLOSE, course, &entrants[first], &entrants[other])
+    are_within(course.close, course, &entrants[first], &entrants[other])
         || is_behind(course, entrants, first, other)
         || latest.is_some_and(|run| course.surely_breaks(run))
 }

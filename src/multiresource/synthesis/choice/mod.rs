@@ -76,6 +76,8 @@ pub struct ChoiceOptions {
     pub promises: Vec<Promise>,
     /// By how much the arrival rates may be more or less, relatively, in (0, 1): the least worst case is chosen.
     pub robust: Option<f64>,
+    /// A relative difference between policies that is not worth longer runs, in (0, 1), if not 1 %.
+    pub good_enough: Option<f64>,
     /// Once it is set, the choice ends without an answer.
     pub interrupt: Arc<AtomicBool>,
 }
@@ -121,7 +123,7 @@ pub enum ChoiceError {
     NoneSettles(Budget),
     /// Arrival rates that may be too much for any policy.
     #[error(
-        "with all arrival rates {:.4} % higher the load is {load:.4}, which no policy carries; take --robust below {:.4}%, add resources or take fewer jobs",
+        "with all arrival rates {:.1} % higher the load is {load:.4}, which no policy carries; take --robust below {:.3}%, add resources or take fewer jobs",
         100.0 * .by, 100.0 * .most
     )]
     BeyondRates {
@@ -145,6 +147,9 @@ pub struct Stage {
     /// Fraction of the budget that is spent.
     pub spent: f64,
 }
+
+/// A relative difference between policies that is not worth longer runs.
+const CLOSE: f64 = 1e-2;
 
 /// Part of the budget that goes into tuning.
 const TUNING: f64 = 0.5;
@@ -180,6 +185,7 @@ pub fn choose(
     let mut course = Course {
         workload,
         is_stressed: around.is_some(),
+        close: choice.good_enough.unwrap_or(CLOSE),
         objective: options.objective,
         promises: &choice.promises,
         most_uneven: choice.max_slowdown_ratio.unwrap_or(f64::INFINITY),

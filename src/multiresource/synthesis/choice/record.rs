@@ -41,6 +41,7 @@ pub(super) fn choice(
         max_slowdown_ratio: options.max_slowdown_ratio,
         promises: options.promises.clone(),
         robust,
+        good_enough: options.good_enough,
         seed: options.seed,
         replications: REPLICATIONS,
         budget: match options.budget {

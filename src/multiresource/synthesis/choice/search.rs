@@ -25,8 +25,9 @@ const SLACK: [f64; 5] = [4.0, 2.5, 1.8, 1.4, 1.25];
 /// No more than so many run in a round.
 const FIELD: [usize; 6] = [64, 16, 10, 7, 5, 4];
 
-/// A relative gain of all steps along one knob that is worth another round over the knobs.
-const WORTHWHILE: f64 = 0.002;
+/// The part of what is good enough that all steps along one knob have to gain to be worth another round over
+/// the knobs.
+const WORTHWHILE: f64 = 0.2;
 
 /// Families of which the knobs are turned, with their parts of what is left for that.
 const SHARES: [f64; 3] = [0.5, 0.6, 1.0];
@@ -200,7 +201,7 @@ impl KnobSearch<'_, '_> {
                     break;
                 }
             }
-            idle = match best.cost < before * (1.0 - WORTHWHILE) {
+            idle = match best.cost < before * (1.0 - WORTHWHILE * self.course.close) {
                 true => 0,
                 false => idle + 1,
             };

@@ -93,6 +93,8 @@ impl Rule {
             seed: 1,
             max_slowdown_ratio: None,
             promises: Vec::new(),
+            robust: None,
+            good_enough: None,
             interrupt: Default::default(),
         };
         let chosen = choose(workload, &options, &choice, made, |_| ())?;

@@ -2,6 +2,7 @@
 
 use crate::common::{code, stderr, stdout, synth};
 use serde_json::Value;
+use synth::multiresource::workload::Workload;
 
 /// Section 7 of the MSR paper, or one-or-all, with few events.
 fn made(model: &str, more: &[&str]) -> std::process::Output {
@@ -309,6 +310,93 @@ fn promises_are_kept_or_nothing_is_written() {
     assert!(told.contains("type-3: wait 99 % < 1 s: "), "{told}");
 }
 
+/// A policy for rates that may be 5 % off is measured where they are 5 % higher: another run there, on other
+/// arrivals, finds the same. What no policy could carry is refused with what can be asked for.
+#[test]
+fn a_robust_policy_is_as_good_as_it_says_where_rates_are_higher() {
+    let typed = ["--budget", "6e7", "--family", "adaptive-msr"];
+    let (artifact, told) = holds("section7", &[&typed[..], &["--robust", "5%"]].concat());
+    assert!(told.contains("E[T] [s], rates +5 %"), "{told}");
+    let choice = &artifact["provenance"]["servers"][0]["choice"];
+    let robust = &choice["robust"];
+    assert_eq!(robust["worst_at"], serde_json::json!([1.05, 1.05, 1.05]));
+    assert!(robust["points"].as_u64().unwrap() > 3, "{robust}");
+    let number = |value: &Value| value.as_f64().unwrap();
+    if let Some(price) = robust.get("price") {
+        assert!(number(&price["mean"]) > 0.98, "{robust}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let [policy, higher] = ["p.json", "w.yaml"].map(|name| folder.path().join(name));
+    std::fs::write(&policy, artifact.to_string()).unwrap();
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
+    let workload = Workload::read(model.as_ref()).unwrap().workload;
+    std::fs::write(&higher, workload.scaled(1.05).unwrap().to_yaml()).unwrap();
+    let run = synth(&[
+        "simulate",
+        "--policy",
+        policy.to_str().unwrap(),
+        "--workload",
+        higher.to_str().unwrap(),
+        "--seed",
+        "99",
+        "--events",
+        "4e7",
+        "--output",
+        "-",
+    ]);
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    let found: Value = serde_json::from_str(&stdout(&run)).unwrap();
+    let found = &found["mean_response"];
+    let (worst, apart) = (
+        &robust["worst"],
+        number(&found["mean"]) - number(&robust["worst"]["mean"]),
+    );
+    let interval = number(&worst["half_width"]).hypot(number(&found["half_width"]));
+    assert!(apart.abs() < 2.0 * interval, "{found} {worst}");
+
+    let output = made("section7", &["--budget", "1e7", "--robust", "20%"]);
+    assert_eq!((code(&output), stdout(&output).as_str()), (1, ""));
+    let told = stderr(&output);
+    assert!(told.contains("take --robust below 11.111%"), "{told}");
+}
+
+/// A rule that asks for what the workload says is not known does not run.
+#[test]
+fn what_is_known_limits_the_rules() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("w.yaml");
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
+    let text = std::fs::read_to_string(model).unwrap();
+    let file = file.to_str().unwrap();
+    let simulate = |known: &str| {
+        std::fs::write(
+            file,
+            text.replace("\nserver:", &format!("\nknown: {known}\nserver:")),
+        )
+        .unwrap();
+        let typed = ["simulate", "--policy", "easy-backfill", "--workload", file];
+        synth(&[&typed[..], &["--events", "1e6"]].concat())
+    };
+    let refused = simulate("type");
+    assert_ne!(code(&refused), 0);
+    assert!(stderr(&refused).contains("nothing but their types is known"));
+    let run = simulate("{limit: {law: uniform, low: 1, high: 2}}");
+    assert!(stdout(&run).contains("knows estimates") || stderr(&run).contains("knows estimates"));
+    let typed = [
+        "--preemption",
+        "none",
+        "--budget",
+        "2e7",
+        "--workload",
+        file,
+    ];
+    let made = synth(&typed);
+    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    let artifact: Value = serde_json::from_str(&stdout(&made)).unwrap();
+    let candidates = artifact["provenance"]["servers"][0]["choice"]["candidates"].to_string();
+    assert!(candidates.contains("easy-backfill"), "{candidates}");
+}
+
 /// Usage errors: exit code 2, one clear message, nothing on standard output.
 #[test]
 fn what_does_not_go_together_is_refused() {
@@ -336,6 +424,13 @@ fn what_does_not_go_together_is_refused() {
             "chosen by simulation",
         ),
         ("one_or_all", &["--max-slowdown-ratio", ".5"], "1 at least"),
+        ("one_or_all", &["--robust", "150%"], "such as 0.1 or 10%"),
+        ("one_or_all", &["--good-enough", "0"], "positive number"),
+        (
+            "one_or_all",
+            &["--family", "msr", "--robust", "5%"],
+            "chosen by simulation",
+        ),
         (
             "section7",
             &["--slo", "type-9: wait 95 % < 6"],

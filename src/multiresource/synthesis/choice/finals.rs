@@ -220,10 +220,12 @@ fn first(course: &Course<'_>, entrants: &[Entrant]) -> Option<usize> {
     eligible.min_by(least)
 }
 
-/// Where none settles: the policy whose jobs stayed least as far as its longest run tells, under guard.
+/// Where none settles: the policy whose jobs stayed least as far as its longest run tells, under guard. The guard
+/// itself is none of them: it takes over where it is needed.
 pub(super) fn at_a_guess(course: &Course<'_>, entrants: &[Entrant]) -> Option<Family> {
     let cost = |entrant: &&Entrant| entrant.rough_cost(course);
-    let eligible = entrants.iter().filter(|e| e.eligible);
+    let eligible = entrants.iter();
+    let eligible = eligible.filter(|e| e.eligible && e.policy.msr().is_none());
     let least = eligible
         .filter(|e| cost(e).is_finite())
         .min_by(|a, b| cost(a).total_cmp(&cost(b)))?;

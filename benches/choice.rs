@@ -105,16 +105,7 @@ fn row(workload: &Workload) -> String {
     let Outcome::Policy(made) = synthesize(workload, &options).unwrap() else {
         return "| overloaded ".into();
     };
-    let choice = ChoiceOptions {
-        families: Families::All,
-        budget: Budget::Events(BUDGET),
-        seed: 1,
-        max_slowdown_ratio: None,
-        promises: Vec::new(),
-        robust: None,
-        good_enough: None,
-        interrupt: Default::default(),
-    };
+    let choice = ChoiceOptions::new(Families::All, Budget::Events(BUDGET), 1);
     match choose(workload, &options, &choice, made, |_| ()) {
         Ok(chosen) => beside(workload, &chosen),
         Err(why) => format!("| {why} "),

@@ -87,16 +87,7 @@ impl Rule {
         if let Rule::Msr = self {
             return Ok(made.server().policy.rule.clone().into());
         }
-        let choice = ChoiceOptions {
-            families: Families::All,
-            budget: Budget::Events(400_000_000),
-            seed: 1,
-            max_slowdown_ratio: None,
-            promises: Vec::new(),
-            robust: None,
-            good_enough: None,
-            interrupt: Default::default(),
-        };
+        let choice = ChoiceOptions::new(Families::All, Budget::Events(400_000_000), 1);
         let chosen = choose(workload, &options, &choice, made, |_| ())?;
         Ok(chosen.server().policy.rule.clone().into())
     }

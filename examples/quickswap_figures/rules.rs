@@ -1,6 +1,5 @@
 //! The policies that are compared, and their simulation over the arrival rate.
 use plotters::style::RGBColor;
-use std::sync::Arc;
 use synth::multiresource::artifact::{
     Backfill, EmptySlots, Family, MsrPolicy, Objective, Preemption,
 };
@@ -69,14 +68,7 @@ fn adaptive_msr(workload: &Workload, of: Objective, budget: u64) -> Result<Optio
         objective: of,
         ..Options::new(Preemption::None)
     };
-    let choice = ChoiceOptions {
-        families: Families::Only(&["adaptive-msr"]),
-        budget: Budget::Events(budget),
-        seed: 1,
-        max_slowdown_ratio: None,
-        promises: Vec::new(),
-        interrupt: Arc::default(),
-    };
+    let choice = ChoiceOptions::new(Families::Only(&["adaptive-msr"]), Budget::Events(budget), 1);
     let Outcome::Policy(made) = synthesize(workload, &options)? else {
         return Err("no policy can stabilize this workload".into());
     };

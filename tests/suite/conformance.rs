@@ -10,7 +10,6 @@
 //! arrival. Clock 0 ends a working schedule; clock 1 + i ends a slot of type i that no job ends.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use rand::{RngExt, SeedableRng};
@@ -275,16 +274,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
 
 fn chosen(workload: &Workload, families: Families) -> Artifact {
     let options = Options::new(Preemption::None);
-    let choice = ChoiceOptions {
-        families,
-        budget: Budget::Events(4_000_000),
-        seed: 1,
-        max_slowdown_ratio: None,
-        promises: Vec::new(),
-        robust: None,
-        good_enough: None,
-        interrupt: Arc::default(),
-    };
+    let choice = ChoiceOptions::new(families, Budget::Events(4_000_000), 1);
     let made = synthesized(workload, &options);
     choose(workload, &options, &choice, made, |_| ())
         .unwrap()

@@ -57,7 +57,8 @@ pub enum Answer {
     Policy(Box<Made>),
     /// There is none, or none was found.
     Refused(Box<Refusal>),
-    /// None was found that keeps what was promised, and what the nearest does.
+    /// None was found that keeps what was promised, and what the nearest does; or none can carry all rates that are
+    /// possible.
     Broken(String),
     /// It was told to end before a policy was chosen.
     Interrupted,
@@ -170,6 +171,9 @@ pub fn synthesize(
     let mut how = match taken(workload, request, made, &mut progress) {
         Err(VerbError::Choice(ChoiceError::Interrupted)) => return Ok(Answer::Interrupted),
         Err(VerbError::Choice(ChoiceError::Broken(why))) => return Ok(Answer::Broken(why)),
+        Err(VerbError::Choice(error @ ChoiceError::BeyondRates { .. })) => {
+            return Ok(Answer::Broken(error.to_string()));
+        }
         how => how?,
     };
     if let How::Chosen(_, known) = &mut how {

@@ -82,6 +82,22 @@ pub struct ChoiceOptions {
     pub interrupt: Arc<AtomicBool>,
 }
 
+impl ChoiceOptions {
+    /// Among these families, with nothing else asked for.
+    pub fn new(families: Families, budget: Budget, seed: u64) -> Self {
+        ChoiceOptions {
+            families,
+            budget,
+            seed,
+            max_slowdown_ratio: None,
+            promises: Vec::new(),
+            robust: None,
+            good_enough: None,
+            interrupt: Arc::default(),
+        }
+    }
+}
+
 /// The policy that was chosen.
 #[derive(Debug)]
 pub struct Chosen {

@@ -11,7 +11,7 @@ use crate::multiresource::workload::Workload;
 /// `W_i = Σ_k p_k x_k (D_i − E[S_k] (1 − e^{−D_i/E[S_k]}))` over the x_k jobs that leave, but for types that
 /// are let in meanwhile, and D_i times the price of the free room. Of several the one with most waiting work has it.
 ///
-/// Until its job starts, others may pass it ([`Passing`]); room is kept for it and the longest running jobs that
+/// Until its job starts, others may pass it (see `passing.rs`); room is kept for it and the longest running jobs that
 /// can stay. Then jobs of its type take the places of those that end, as the drain is paid for:
 /// until none waits, or there is a reservation for a type of which h times as much work waits.
 ///

@@ -20,6 +20,9 @@ const FAR: f64 = 2.0;
 /// And where it had fewer events than these, that is chance.
 const TELLING: u64 = 100_000;
 
+/// The longest mean size is no more than so many replications, where these tell anything.
+const LASTING: f64 = 4.0;
+
 /// The relative precision wanted for them, if there are as many events.
 const PRECISION: f64 = 0.01;
 
@@ -183,7 +186,10 @@ pub(super) fn rounds(
                 spent: course.spent as f64 / course.budget as f64,
             });
             let run = course.run(&entrants[n].contender, length, 0.0)?;
-            entrants[n].runs.push(run);
+            // None where the time is over.
+            if run.events > 0 {
+                entrants[n].runs.push(run);
+            }
         }
         let over = part >= 1.0 || course.interrupted();
         let first = first(course, entrants);
@@ -200,7 +206,7 @@ pub(super) fn rounds(
             let open = |n: usize| !is_known(course, entrants, first, n);
             running.retain(|&n| n == first || open(n));
             if running.len() == 1 || over {
-                return Ok(Some(first));
+                return Ok(Some(ahead(course, entrants, first)));
             }
         } else if over {
             return Ok(None);
@@ -220,18 +226,36 @@ fn first(course: &Course<'_>, entrants: &[Entrant]) -> Option<usize> {
     eligible.min_by(least)
 }
 
+/// The first, or one that has not settled, but whose jobs stayed for so much less that its own run, which is longer, is
+/// to tell.
+fn ahead(course: &Course<'_>, entrants: &[Entrant], first: usize) -> usize {
+    let rounds = entrants[first].runs.len();
+    let rough = |n: usize| entrants[n].rough_cost(course);
+    let others = (0..entrants.len()).filter(|&n| {
+        let Entrant { eligible, runs, .. } = &entrants[n];
+        *eligible && runs.len() == rounds && FAR * rough(n) < entrants[first].cost(course)
+    });
+    let least = others.min_by(|a, b| rough(*a).total_cmp(&rough(*b)));
+    least.unwrap_or(first)
+}
+
 /// Where none settles: the policy whose jobs stayed least as far as its longest run tells, under guard. The guard
-/// itself is none of them: it takes over where it is needed.
+/// itself is none of them: it takes over where it is needed. Replications that are much shorter
+/// than the longest mean size tell nothing: all policies look alike there.
 pub(super) fn at_a_guess(course: &Course<'_>, entrants: &[Entrant]) -> Option<Family> {
-    let cost = |entrant: &&Entrant| entrant.rough_cost(course);
-    let eligible = entrants.iter();
-    let eligible = eligible.filter(|e| e.eligible && e.policy.msr().is_none());
-    let least = eligible
-        .filter(|e| cost(e).is_finite())
-        .min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
+    let sizes = course.workload.types().iter().map(|t| t.mean_size());
+    let longest = sizes.fold(0.0, f64::max);
+    let lasts = |run: &&Run| LASTING * run.simulated_time > longest * run.replications.len() as f64;
+    let told = entrants.iter().filter_map(|entrant| {
+        let run = entrant.runs.last().filter(lasts)?;
+        let cost = course.rough_cost(run);
+        let may = entrant.eligible && !entrant.behind && entrant.policy.msr().is_none();
+        (may && cost.is_finite()).then_some((cost, entrant, run))
+    });
+    let (_, least, run) = told.min_by(|a, b| a.0.total_cmp(&b.0))?;
     match &least.policy {
         Family::Guarded(_) => Some(least.policy.clone()),
-        policy => course.guarded(policy, course::rough_number(least.runs.last()?)),
+        policy => course.guarded(policy, course::rough_number(run)),
     }
 }
 
@@ -265,7 +289,10 @@ fn is_known(course: &Course<'_>, entrants: &[Entrant], first: usize, other: usiz
 /// Whether an entrant is unstable, or surely worse than the first: at 95 % for all that ran as long
 /// together.
 fn is_behind(course: &Course<'_>, entrants: &[Entrant], first: usize, other: usize) -> bool {
-    let round = entrants[other].runs.len().min(entrants[first].runs.len()) - 1;
+    let rounds = entrants[other].runs.len().min(entrants[first].runs.len());
+    let Some(round) = rounds.checked_sub(1) else {
+        return false;
+    };
     let (a, b) = (&entrants[first].runs[round], &entrants[other].runs[round]);
     if b.health == Health::Unstable {
         return true;

@@ -106,7 +106,10 @@ impl Around {
     ) -> Result<(usize, Worst), ChoiceError> {
         let most = NEAR.1 * entrants[first].cost(course);
         let mut near: Vec<usize> = (0..entrants.len()).collect();
-        near.retain(|n| entrants[*n].eligible && entrants[*n].cost(course) <= most);
+        near.retain(|n| {
+            let entrant = &entrants[*n];
+            entrant.eligible && entrant.longest().is_some() && entrant.cost(course) <= most
+        });
         near.sort_by(|a, b| {
             entrants[*a]
                 .cost(course)

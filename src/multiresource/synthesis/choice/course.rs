@@ -216,14 +216,18 @@ impl Course<'_> {
         })
     }
 
-    /// The cost to tune by: of a run that is too short for means by what was there in its second half
-    /// (Little's law). Where jobs of a type stay longer than a twentieth of a replication, it is increased
+    /// The cost to tune by: of a run that is too short for means by what was there in its second half.
+    pub fn rough_cost(&self, run: &Run) -> f64 {
+        match run.health {
+            Health::Unsettled => self.late_cost(run),
+            Health::Settled | Health::Unstable => self.cost(run),
+        }
+    }
+
+    /// The cost by what was there in the second half of a run (Little's law). Where jobs of a type stay longer than a twentieth of a replication, it is increased
     /// in proportion: else knobs that push the wait of a rare type beyond the end of the run would look
     /// good.
-    pub fn rough_cost(&self, run: &Run) -> f64 {
-        if run.health != Health::Unsettled {
-            return self.cost(run);
-        }
+    pub fn late_cost(&self, run: &Run) -> f64 {
         let types = self.workload.types();
         let pairs = run.types.iter().zip(types);
         let stays: Vec<f64> = pairs.map(|(t, own)| late(t) / own.arrival_rate()).collect();

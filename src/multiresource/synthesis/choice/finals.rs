@@ -230,12 +230,17 @@ fn first(course: &Course<'_>, entrants: &[Entrant]) -> Option<usize> {
 /// to tell.
 fn ahead(course: &Course<'_>, entrants: &[Entrant], first: usize) -> usize {
     let rounds = entrants[first].runs.len();
-    let rough = |n: usize| entrants[n].rough_cost(course);
+    // What is settled, too, by its second half: the same arrivals and sizes.
+    let late = |n: usize| {
+        let run = entrants[n].longest();
+        run.map_or(f64::INFINITY, |run| course.late_cost(run))
+    };
     let others = (0..entrants.len()).filter(|&n| {
         let Entrant { eligible, runs, .. } = &entrants[n];
-        *eligible && runs.len() == rounds && FAR * rough(n) < entrants[first].cost(course)
+        let run = runs.last().filter(|_| *eligible && runs.len() == rounds);
+        run.is_some_and(|run| run.health == Health::Unsettled) && FAR * late(n) < late(first)
     });
-    let least = others.min_by(|a, b| rough(*a).total_cmp(&rough(*b)));
+    let least = others.min_by(|a, b| late(*a).total_cmp(&late(*b)));
     least.unwrap_or(first)
 }
 

@@ -3,7 +3,7 @@
 //! mean sizes over three decades), and on more that are named; at loads .7, .9 and .95. On arrivals and
 //! sizes that no policy was tuned or chosen on, each policy taken runs beside all rules of the simulator
 //! that know as much, the types' means; but for conservative backfilling, which plans all that waits anew at each
-//! event, and would take days.
+//! event: where queues are long its runs hardly end.
 //!
 //! Budgets are far below the default: 4e7 events a choice, and 2e7 each rule.
 #![allow(clippy::unwrap_used, missing_docs)]

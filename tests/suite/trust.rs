@@ -293,13 +293,6 @@ fn limits_that_nobody_knows_are_refused() {
     let valid = vector("easy-backfill");
     assert_eq!(findings(&valid, |_| ()), [""; 0]);
     for known in [Value::Null, json!("type")] {
-        let unknown = findings(&valid, |v| v["workload"]["known"] = known.clone());
-        assert!(
-            unknown
-                .iter()
-                .any(|f| f.contains("known, expected") || f.contains("digest")),
-            "{unknown:#?}"
-        );
         let forged = findings(&valid, |v| {
             let workload = &mut v["workload"];
             workload["known"] = known.clone();

@@ -41,7 +41,8 @@ impl Estimates {
         match self {
             Estimates::Inflated(f) => inflated(*f, job, system.work_left(job)),
             Estimates::Means(means) => means[i],
-            Estimates::Limits => system.limit_left(job),
+            // Finite: of a job that came without a limit it is known that it ends.
+            Estimates::Limits => system.limit_left(job).min(f64::MAX),
         }
     }
 }

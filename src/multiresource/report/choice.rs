@@ -44,7 +44,10 @@ pub(super) fn choice(
 fn compared(workload: &Workload, record: &Choice, optimum: Option<f64>, width: usize) -> String {
     let what = record.objective.label();
     let value = match &record.robust {
-        Some(robust) => format!("{what} [{}], {}", workload.time_unit(), all_up(robust)),
+        Some(robust) => {
+            let up = percent(robust.rates);
+            format!("{what} [{}], rates +{up} %", workload.time_unit())
+        }
         None => format!("{what} [{}]", workload.time_unit()),
     };
     let other = match record.objective.other() {
@@ -115,11 +118,6 @@ fn compared(workload: &Workload, record: &Choice, optimum: Option<f64>, width: u
 /// A part of 1 in percent, as it was typed.
 fn percent(part: f64) -> f64 {
     (part * 1e8).round() / 1e6
-}
-
-/// Where all rates are at their most.
-fn all_up(robust: &Robust) -> String {
-    format!("rates +{} %", percent(robust.rates))
 }
 
 /// The worst case over the rates that are possible, and what it costs to provide for it.

@@ -59,20 +59,13 @@ impl Ends for Memoryless {
 /// The ends of jobs with sizes of any law. A running job's end is known when it starts.
 pub(super) struct Known {
     laws: Vec<Sampler>,
-    limits: Option<Limits>,
+    /// The factor on the size that gives the limit, where limits are known.
+    limits: Option<Sampler>,
     calendar: Calendar,
     /// Fractional service, by type.
     lanes: Vec<Lane>,
     /// The lane whose job ends next, if that is before all running jobs.
     shared: Option<usize>,
-}
-
-/// What comes with jobs.
-enum Limits {
-    /// Their sizes.
-    Sizes,
-    /// Their sizes times a factor.
-    Times(Sampler),
 }
 
 impl Known {
@@ -82,8 +75,8 @@ impl Known {
             laws: types.iter().map(|t| sampler(t.size())).collect(),
             limits: workload.known().and_then(|known| match known {
                 workload::Known::Type => None,
-                workload::Known::Size => Some(Limits::Sizes),
-                workload::Known::Limit(factor) => Some(Limits::Times(sampler(factor))),
+                workload::Known::Size => Some(Sampler::Deterministic(1.0)),
+                workload::Known::Limit(factor) => Some(sampler(factor)),
             }),
             calendar: Calendar::default(),
             lanes: types.iter().map(|_| Lane::default()).collect(),
@@ -106,10 +99,7 @@ impl Ends for Known {
 
     #[inline(always)]
     fn limit(&mut self, size: f64, sizes: &mut Stream) -> Option<f64> {
-        Some(match self.limits.as_ref()? {
-            Limits::Sizes => size,
-            Limits::Times(factor) => size * factor.draw(sizes),
-        })
+        Some(size * self.limits.as_ref()?.draw(sizes))
     }
 
     fn next(&mut self, system: &System) -> f64 {

@@ -61,8 +61,8 @@ pub fn simulate_arrivals<P: Policy + Clone + Send, A: ArrivalSource>(
     progress: impl FnMut(Progress),
 ) -> Result<Run, Violation> {
     let exponential = workload.types().iter().all(|t| t.size().is_exponential());
-    let drawn = A::RECORDED || settings.common_sizes || policy.needs_sizes();
-    let drawn = drawn || policy.needs_limits();
+    let asked = policy.needs_sizes() || policy.needs_limits();
+    let drawn = A::RECORDED || settings.common_sizes || asked;
     if exponential && !drawn {
         run(
             workload,

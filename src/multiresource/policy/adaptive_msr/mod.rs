@@ -35,8 +35,6 @@ pub struct AdaptiveMsr {
     switching: Switching,
     /// Of the prices and fillings of drains, where one of them is on.
     draining: Option<Box<Draining>>,
-    /// Whether it asks for limits.
-    limits: bool,
     /// The present schedule.
     present: usize,
     /// Whether nothing that waited after the last decision fitted.
@@ -53,7 +51,6 @@ impl AdaptiveMsr {
             prices: policy.prices.clone(),
             switching,
             draining: on.then(|| Box::new(Draining::new(policy, workload))),
-            limits: policy.limits,
             present: 0,
             full: false,
         }
@@ -155,7 +152,8 @@ fn start(draining: &mut Option<Box<Draining>>, i: usize, system: &mut System) {
 
 impl Policy for AdaptiveMsr {
     fn needs_limits(&self) -> bool {
-        self.limits
+        let draining = self.draining.as_ref();
+        draining.is_some_and(|draining| draining.passing.needs_limits())
     }
 
     fn react(&mut self, event: Event, system: &mut System) {

@@ -77,6 +77,22 @@ fn easy_knows_limits() {
     assert_eq!(stage.finish(2, 6, 16.0), "+1:2");
 }
 
+/// A job that comes without a limit is served in its turn, and nobody counts on its end.
+#[test]
+fn easy_serves_jobs_without_limits() {
+    let mut stage = Stage::new(&cores(), EasyBackfill::by_limit(&cores()), false);
+    assert_eq!(stage.arrive(1), "+1:0", "without a limit");
+    assert_eq!(stage.arrive(1), "");
+    assert_eq!(
+        stage.arrive_limited(0, 3.0, 1e9),
+        "+0:2",
+        "ends before that is known to"
+    );
+    assert_eq!(stage.arrive(2), "", "nothing is left");
+    assert_eq!(stage.finish(0, 2, 4.0), "+2:3", "of 3 left over");
+    assert_eq!(stage.finish(1, 0, 5.0), "+1:1");
+}
+
 /// By estimates that are too long the head is expected later than it comes.
 #[test]
 fn easy_goes_by_estimates() {

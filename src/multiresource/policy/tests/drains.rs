@@ -110,10 +110,8 @@ fn a_reservation_opens_when_it_is_worth_the_drain() {
 /// the oldest starts that is over by then, by κ times that; and none where κ times their mean size is what counts.
 #[test]
 fn jobs_pass_by_their_limits() {
-    let mean_size = one_or_all();
-    let text = mean_size
-        .to_yaml()
-        .replace("server:", "known: size\nserver:");
+    let text = one_or_all().to_yaml();
+    let text = text.replace("server:", "known: size\nserver:");
     let workload = Workload::parse(&text, "t").unwrap().workload;
     for (let_in, limits, passes) in [
         (1.0, true, "+0:12"),

@@ -224,9 +224,9 @@ impl Course<'_> {
         }
     }
 
-    /// The cost by what was there in the second half of a run (Little's law). Where jobs of a type stay longer than a twentieth of a replication, it is increased
-    /// in proportion: else knobs that push the wait of a rare type beyond the end of the run would look
-    /// good.
+    /// The cost by what was there in the second half of a run (Little's law). Where jobs of a type stay longer
+    /// than a twentieth of a replication, it is increased in proportion: else knobs that push the wait of a rare
+    /// type beyond the end of the run would look good.
     pub fn late_cost(&self, run: &Run) -> f64 {
         let types = self.workload.types();
         let pairs = run.types.iter().zip(types);

@@ -23,7 +23,7 @@ const TELLING: u64 = 100_000;
 /// The longest mean size is no more than so many replications, where these tell anything.
 const LASTING: f64 = 4.0;
 
-/// The relative precision wanted for them, if there are as many events.
+/// The relative precision wanted of the first for its claims, if there are as many events.
 const PRECISION: f64 = 0.01;
 
 /// A policy or rule in the final comparison.
@@ -85,7 +85,7 @@ impl Entrant {
     /// the comparison.
     pub fn last(&self, course: &Course<'_>) -> Option<&Run> {
         match course.is_stressed {
-            true => self.runs.last(),
+            true => self.longest(),
             false => self.measured(course),
         }
     }
@@ -94,7 +94,7 @@ impl Entrant {
     pub fn measured(&self, course: &Course<'_>) -> Option<&Run> {
         let own = self.own.as_ref();
         let told = own.filter(|_| self.unclaimed(course).is_none());
-        told.or(self.runs.last())
+        told.or(self.longest())
     }
 
     /// Why a run is too short for claims; `None` where it is not.

@@ -10,6 +10,9 @@ quantities! {
 
     /// ρ: of the workload, or ρ_i of a type under this policy.
     Load: "load", "load", One, [All, Type], Measure::Load;
+    /// ρ_i of a type while the guard of the policy is in charge.
+    LoadUnderGuard: "load_under_guard", "load under guard", One, [Type],
+        Measure::Nothing("it is about the time in which the guard is in charge");
     /// `E[u_i]`: mean slots that serve the type, routes included.
     MeanSchedule: "mean_schedule", "mean schedule", Jobs, [Type], Measure::Offered;
     /// Fraction of time on working schedules.
@@ -105,6 +108,9 @@ pub enum Method {
     ExactRenewalReward,
     /// The law of the quasi-birth-death process of jobs and phase.
     ExactQbd,
+    /// The stationary law of the guard's chain: where its loads are below 1 for all types, the policy under guard
+    /// is positive recurrent, whatever the rule (see [`super::GuardedPolicy`]).
+    ProofByGuard,
     /// Independent replications under a seed, with a 95 % interval; see `choice` in the provenance.
     Simulated,
     /// Relative completions: theorem 8 of the MSR paper, corrected.
@@ -119,7 +125,8 @@ impl artifact::Method for Method {
             Method::ExactProgram
             | Method::ExactStationaryLaw
             | Method::ExactRenewalReward
-            | Method::ExactQbd => Standing::Exact,
+            | Method::ExactQbd
+            | Method::ProofByGuard => Standing::Exact,
             Method::Simulated => Standing::Simulated,
             Method::BoundRelativeCompletions => Standing::Bound,
             Method::ApproximationQueueLength => Standing::Approximation,

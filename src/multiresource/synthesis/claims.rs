@@ -1,7 +1,7 @@
 //! What is known of a policy, each number with its method and the conditions it holds under.
 
-use super::{Options, SynthesisError, queue_assumptions};
-use crate::artifact::{SizeLaw, Subject};
+use super::{Options, PHASE_LIMIT, SynthesisError, queue_assumptions};
+use crate::artifact::{ArrivalLaw, SizeLaw, Subject};
 use crate::ctmc::Survival;
 use crate::multiresource::analysis::{AnalysisError, Cost, TypeLaw, TypeQueue};
 use crate::multiresource::artifact::{
@@ -46,6 +46,30 @@ pub(super) fn claims(
     claims.chain();
     let out_of_reach = claims.queues()?;
     Ok((claims.all, out_of_reach))
+}
+
+/// What makes a rule under this guard stable, whatever the rule: the loads while the guard is in charge.
+pub(super) fn of_guard(workload: &Workload, guard: &MsrPolicy) -> Vec<Claim> {
+    let modulation = Modulation::new(workload, guard, PHASE_LIMIT);
+    let loads = modulation.map_or(Vec::new(), |modulation| modulation.loads(workload));
+    let holds_for = HoldsFor {
+        sizes: Some(SizeLaw::Exponential),
+        arrivals: Some(ArrivalLaw::Poisson),
+        own: Conditions::default(),
+    };
+    let claim = |(kind, load): (&JobType, f64)| {
+        let subject = Subject::of_type(Some(kind.name()));
+        let value = (load, workload.time_unit());
+        let quantity = Quantity::LoadUnderGuard;
+        Claim::new(
+            quantity,
+            subject,
+            value,
+            Method::ProofByGuard,
+            holds_for.clone(),
+        )
+    };
+    workload.types().iter().zip(loads).map(claim).collect()
 }
 
 struct Claims<'a> {

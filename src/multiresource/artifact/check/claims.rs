@@ -14,7 +14,7 @@ use crate::multiresource::workload::JobType;
 
 /// Relative difference allowed between a claim and its second derivation: of what follows from the
 /// chain, and of what follows from the queues on it.
-const CHAIN: f64 = 1e-9;
+pub(super) const CHAIN: f64 = 1e-9;
 const QUEUES: f64 = 1e-7;
 
 pub(super) const PROGRAM: Grounds = Grounds::Derived("the mix and the prices of the certificate");
@@ -160,6 +160,7 @@ impl Checked<'_> {
                 Method::ApproximationQueueLength
             }
             Quantity::LargestStableSwitchingRate => Method::ExactRenewalReward,
+            Quantity::LoadUnderGuard => Method::ProofByGuard,
             Quantity::Load
             | Quantity::MeanSchedule
             | Quantity::WorkingTime
@@ -190,7 +191,9 @@ impl Checked<'_> {
             Method::ExactStationaryLaw | Method::ExactRenewalReward => {
                 (exponential.filter(|_| self.drains()), None)
             }
-            Method::ApproximationQueueLength | Method::Simulated => (None, None),
+            Method::ApproximationQueueLength | Method::ProofByGuard | Method::Simulated => {
+                (None, None)
+            }
         };
         HoldsFor {
             sizes,
@@ -294,7 +297,7 @@ impl Checked<'_> {
             Method::ExactProgram => PROGRAM,
             Method::ExactStationaryLaw | Method::ExactRenewalReward => RENEWAL,
             Method::BoundRelativeCompletions | Method::ApproximationQueueLength => FORMULA,
-            Method::ExactQbd | Method::Simulated => SOLVED,
+            Method::ExactQbd | Method::ProofByGuard | Method::Simulated => SOLVED,
         }
     }
 
@@ -446,7 +449,8 @@ impl Checked<'_> {
                 | Quantity::ResponseP95
                 | Quantity::ResponseP99,
                 None,
-            ) => None,
+            )
+            | (Quantity::LoadUnderGuard, _) => None,
         }
     }
 

@@ -5,11 +5,14 @@
 
 use std::collections::HashSet;
 
-use super::OneServer;
-use super::claims::PROGRAM;
+use super::claims::{CHAIN, PROGRAM};
 use super::least::Least;
 use super::tabled::{self, Followed};
-use crate::artifact::{Findings, Grounds, Known, Quantity as _, Side, Subject, find, written};
+use super::{OneServer, Round};
+use crate::artifact::{
+    ArrivalLaw, Findings, Grounds, Known, Quantity as _, Side, SizeLaw, Subject, find, is_close,
+    written,
+};
 use crate::multiresource::artifact::{Choice, Claim, Family, HoldsFor, Measure, Method, Quantity};
 use crate::multiresource::workload::{JobType, Workload};
 
@@ -18,6 +21,8 @@ const SENSE: Grounds = Grounds::Judged(
 );
 
 const TAIL: Grounds = Grounds::Judged("Markov's inequality with the mean response time");
+
+const GUARDED: Grounds = Grounds::Derived("one round of the guard's loop, as a renewal cycle");
 
 const FOLLOWED: Grounds = Grounds::Derived("the stationary law of the chain that the table makes");
 
@@ -36,6 +41,8 @@ struct Simulated<'a> {
     /// The load in the certificate, and whether that is proven.
     load: f64,
     proven: bool,
+    /// The loads while a guard is in charge, if there is one and they could be derived.
+    under_guard: Option<Vec<f64>>,
     /// What no rule can have less of.
     least: Least,
     choice: Option<&'a Choice>,
@@ -56,6 +63,7 @@ pub(super) fn of_server(server: &OneServer<'_>, findings: &mut Findings) {
         workload: server.workload,
         load: server.certificate.load,
         proven: server.certificate.proven,
+        under_guard: under_guard(server, findings),
     };
     check(&simulated, findings);
     chosen(server, findings);
@@ -79,6 +87,16 @@ fn followed(server: &OneServer<'_>, findings: &mut Findings) -> Option<(Vec<f64>
             None
         }
     }
+}
+
+/// See [`Simulated::under_guard`].
+fn under_guard(server: &OneServer<'_>, findings: &Findings) -> Option<Vec<f64>> {
+    let Family::Guarded(policy) = server.rule else {
+        return None;
+    };
+    let sound = findings.is_clear("policy");
+    let round = sound.then(|| Round::of(server.workload, &policy.guard))??;
+    Some(round.loads(server.workload))
 }
 
 fn check(server: &Simulated<'_>, findings: &mut Findings) {
@@ -105,8 +123,21 @@ fn check(server: &Simulated<'_>, findings: &mut Findings) {
                 format!("`{}`, expected `{unit}`", claim.unit),
             );
         }
-        if claim.holds_for != HoldsFor::default() || claim.at.is_some() {
-            findings.add(&path, "expected no conditions, and no number of jobs");
+        let conditions = match claim.method {
+            Method::ProofByGuard => HoldsFor {
+                sizes: Some(SizeLaw::Exponential),
+                arrivals: Some(ArrivalLaw::Poisson),
+                ..HoldsFor::default()
+            },
+            _ => HoldsFor::default(),
+        };
+        if claim.holds_for != conditions {
+            let (found, expected) = (written(&claim.holds_for), written(&conditions));
+            let message = format!("{found}, expected {expected}");
+            findings.add(format!("{path}.holds_for"), message);
+        }
+        if claim.at.is_some() {
+            findings.add(format!("{path}.at"), "expected no number of jobs");
         }
         if claim.longer_than.is_some() != claim.quantity.row().measure.is_of_a_time() {
             let expected = "a time with a fraction of jobs that take longer, and with nothing else";
@@ -117,11 +148,15 @@ fn check(server: &Simulated<'_>, findings: &mut Findings) {
         }
         match claim.method {
             Method::ExactProgram => load(server, claim, &path, findings),
+            Method::ProofByGuard => server.under_guard(claim, &path, findings),
             Method::Simulated if claim.is_of_tail() => server.tail(claim, &path, findings),
             Method::Simulated => server.simulated(claim, &path, findings),
             other => findings.add(
                 format!("{path}.method"),
-                format!("{}, expected exact-program or simulated", written(&other)),
+                format!(
+                    "{}, expected exact-program, proof-by-guard or simulated",
+                    written(&other)
+                ),
             ),
         }
     }
@@ -162,6 +197,30 @@ impl Claim {
 const NARROW: f64 = 0.02;
 
 impl Simulated<'_> {
+    /// A load while the guard is in charge; that it is below 1 is said of the policy.
+    fn under_guard(&self, claim: &Claim, path: &str, findings: &mut Findings) {
+        if claim.quantity != Quantity::LoadUnderGuard || claim.half_width.is_some() {
+            return findings.add(
+                path,
+                "expected the load of a type under guard, and no interval",
+            );
+        }
+        let Some(loads) = &self.under_guard else {
+            let message = "expected no such claim: no guard whose chain could be derived";
+            return findings.add(format!("{path}.method"), message);
+        };
+        let types = self.workload.types().iter().zip(loads);
+        let own = types.filter(|(kind, _)| claim.job_type.as_deref() == Some(kind.name()));
+        for (_, expected) in own {
+            if is_close(claim.value, *expected, CHAIN) {
+                findings.stands(path, GUARDED);
+            } else {
+                let message = format!("{}, expected {expected}", claim.value);
+                findings.add(format!("{path}.value"), message);
+            }
+        }
+    }
+
     /// A mean with its interval.
     fn simulated(&self, claim: &Claim, path: &str, findings: &mut Findings) {
         let Some(factors) = self.factors(claim) else {

@@ -405,7 +405,7 @@ fn fallback(
             choice.budget
         );
         return Some(Chosen {
-            artifact: record::unmeasured(&made, &policy, choice),
+            artifact: record::unmeasured(&made, &policy, choice, workload),
             run: None,
             unclaimed: Some(unclaimed),
             made: None,

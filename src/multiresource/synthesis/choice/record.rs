@@ -10,6 +10,7 @@ use crate::multiresource::artifact::{
     Quantity, Robust, Steadiness, Subject,
 };
 use crate::multiresource::simulator::{Estimate, Run, Threshold};
+use crate::multiresource::synthesis::claims::of_guard;
 use crate::multiresource::workload::Workload;
 
 impl From<Estimate> for Interval {
@@ -165,7 +166,7 @@ pub(super) fn artifact(
         choice: Some(choice),
         ..Making::default()
     };
-    follow(&mut artifact, made, policy);
+    follow(&mut artifact, made, policy, workload);
     artifact.claims.extend(
         run.into_iter()
             .flat_map(|run| simulated(run, objective, workload)),
@@ -174,17 +175,22 @@ pub(super) fn artifact(
 }
 
 /// The artifact of a policy of which nothing was measured that can be told.
-pub(super) fn unmeasured(made: &Synthesis, policy: &Family, options: &ChoiceOptions) -> Artifact {
+pub(super) fn unmeasured(
+    made: &Synthesis,
+    policy: &Family,
+    options: &ChoiceOptions,
+    workload: &Workload,
+) -> Artifact {
     let mut artifact = made.artifact.clone();
     let told = told(options.seed, options.budget);
     artifact.provenance.options.extend(told);
     artifact.provenance.servers[0] = Making::default();
-    follow(&mut artifact, made, policy);
+    follow(&mut artifact, made, policy, workload);
     artifact
 }
 
 /// Another rule in place of that of the program, and no more evidence and claims than hold of any.
-fn follow(artifact: &mut Artifact, made: &Synthesis, policy: &Family) {
+fn follow(artifact: &mut Artifact, made: &Synthesis, policy: &Family, workload: &Workload) {
     artifact.policy.servers[0].rule = policy.clone();
     let certificate = &mut artifact.evidence.servers[0];
     certificate.balance = None;
@@ -194,6 +200,9 @@ fn follow(artifact: &mut Artifact, made: &Synthesis, policy: &Family) {
     });
     let claims = &mut artifact.claims;
     claims.retain(|claim| claim.method == Method::ExactProgram);
+    if let Family::Guarded(policy) = policy {
+        claims.extend(of_guard(workload, &policy.guard));
+    }
 }
 
 /// What a run measured, as claims.

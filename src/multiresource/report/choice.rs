@@ -168,6 +168,9 @@ pub(super) fn verdict(record: &Choice) -> String {
         .iter()
         .filter(|c| !record.decided && record.is_open(c));
     let open: Vec<String> = open.map(unsure).collect();
+    if taken.outcome != Steadiness::Steady {
+        return format!("{} is taken, at a guess.\n", taken.name);
+    }
     let is_better = others.iter().any(Candidate::is_better);
     let mut text = match (open.is_empty(), is_better) {
         (true, false) => format!(

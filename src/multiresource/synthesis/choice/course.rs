@@ -31,6 +31,10 @@ const OWN: f64 = 4.0;
 /// More jobs than this many times those in service at once, and these, end a run that tries a policy.
 const CROWD: (f64, f64) = (200.0, 20_000.0);
 
+/// Events, and jobs of each type, by which costs tell something.
+const TELLING: u64 = 100_000;
+const SOME: f64 = 30.0;
+
 /// A policy with proved stability.
 pub(super) struct Guard {
     pub policy: MsrPolicy,
@@ -214,6 +218,19 @@ impl Course<'_> {
             let above = seen.and_then(|w| w.above);
             above.is_some_and(|above| above.mean - above.half_width > promise.allowed())
         })
+    }
+
+    /// Events by which it is no longer chance that a policy costs twice as much as another: of each type that is
+    /// not rare some jobs have come.
+    pub fn telling(&self) -> u64 {
+        let rates = classes(self.workload);
+        let rates = rates.iter().filter(|class| !class.is_rare());
+        let rarest = rates
+            .map(|class| class.arrival_rate)
+            .fold(f64::INFINITY, f64::min);
+        let jobs = SOME * self.workload.total_arrival_rate() / rarest;
+        // An arrival and a completion each.
+        TELLING.max((2.0 * jobs) as u64)
     }
 
     /// The cost to tune by: of a run that is too short for means by what was there in its second half.

@@ -17,9 +17,6 @@ const LONGER: f64 = 8.0;
 /// What costs so many times as much as the least, roughly, is not run any longer.
 const FAR: f64 = 2.0;
 
-/// And where it had fewer events than these, that is chance.
-const TELLING: u64 = 100_000;
-
 /// The longest mean size is no more than so many replications, where these tell anything.
 const LASTING: f64 = 4.0;
 
@@ -117,7 +114,7 @@ impl Entrant {
 
     /// The cost in that run, also where it is too short for means.
     fn rough_cost(&self, course: &Course<'_>) -> f64 {
-        let longest = self.runs.last();
+        let longest = self.longest();
         longest.map_or(f64::INFINITY, |run| course.rough_cost(run))
     }
 
@@ -198,7 +195,7 @@ pub(super) fn rounds(
         let least = costs.fold(f64::INFINITY, f64::min);
         running.retain(|&n| {
             // Shorter runs tell nothing of what has not settled.
-            let near = length < TELLING || entrants[n].rough_cost(course) <= FAR * least;
+            let near = length < course.telling() || entrants[n].rough_cost(course) <= FAR * least;
             entrants[n].behind = !near;
             Some(n) == first || near
         });
@@ -242,26 +239,6 @@ fn ahead(course: &Course<'_>, entrants: &[Entrant], first: usize) -> usize {
     });
     let least = others.min_by(|a, b| late(*a).total_cmp(&late(*b)));
     least.unwrap_or(first)
-}
-
-/// Where none settles: the policy whose jobs stayed least as far as its longest run tells, under guard. The guard
-/// itself is none of them: it takes over where it is needed. Replications that are much shorter
-/// than the longest mean size tell nothing: all policies look alike there.
-pub(super) fn at_a_guess(course: &Course<'_>, entrants: &[Entrant]) -> Option<Family> {
-    let sizes = course.workload.types().iter().map(|t| t.mean_size());
-    let longest = sizes.fold(0.0, f64::max);
-    let lasts = |run: &&Run| LASTING * run.simulated_time > longest * run.replications.len() as f64;
-    let told = entrants.iter().filter_map(|entrant| {
-        let run = entrant.runs.last().filter(lasts)?;
-        let cost = course.rough_cost(run);
-        let may = entrant.eligible && !entrant.behind && entrant.policy.msr().is_none();
-        (may && cost.is_finite()).then_some((cost, entrant, run))
-    });
-    let (_, least, run) = told.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    match &least.policy {
-        Family::Guarded(_) => Some(least.policy.clone()),
-        policy => course.guarded(policy, course::rough_number(run)),
-    }
 }
 
 /// How many times as much one has as another, where both ran as long.
@@ -353,6 +330,33 @@ impl Standing {
         Ok(Standing {
             order: entrants,
             decided,
+        })
+    }
+
+    /// Where none settles: first the policy whose jobs stayed least as far as its longest run tells, under guard. The
+    /// guard itself is none of them: it takes over where it is needed. Replications that are much shorter
+    /// than the longest mean size tell nothing: all policies look alike there.
+    pub fn at_a_guess(course: &Course<'_>, mut entrants: Vec<Entrant>) -> Option<Self> {
+        let sizes = course.workload.types().iter().map(|t| t.mean_size());
+        let longest = sizes.fold(0.0, f64::max);
+        let lasts =
+            |run: &&Run| LASTING * run.simulated_time > longest * run.replications.len() as f64;
+        let told = entrants.iter().enumerate().filter_map(|(n, entrant)| {
+            let run = entrant.longest().filter(lasts)?;
+            let cost = entrant.rough_cost(course);
+            let may = entrant.eligible && !entrant.behind && entrant.policy.msr().is_none();
+            (may && cost.is_finite()).then_some((cost, n, course::rough_number(run)))
+        });
+        let (_, least, number) = told.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let mut guess = entrants.remove(least);
+        if !matches!(guess.policy, Family::Guarded(_)) {
+            guess.policy = course.guarded(&guess.policy, number)?;
+        }
+        entrants.sort_by(|a, b| a.rough_cost(course).total_cmp(&b.rough_cost(course)));
+        entrants.insert(0, guess);
+        Some(Standing {
+            order: entrants,
+            decided: false,
         })
     }
 

@@ -34,7 +34,7 @@ use crate::multiresource::simulator::{Failure, Run};
 use crate::multiresource::workload::Workload;
 pub use budget::Budget;
 use course::{Course, Guard};
-use finals::Entrant;
+use finals::{Entrant, Standing};
 pub use record::told;
 use robust::Around;
 use starts::starts;
@@ -245,38 +245,77 @@ pub fn choose(
     if course.interrupted() {
         return Err(ChoiceError::Interrupted);
     }
-    let none = ChoiceError::NoneSettles(choice.budget);
-    let standing = match finals::Standing::new(&course, entrants, first) {
-        Ok(standing) => standing,
-        Err(entrants) => {
-            let guess = finals::at_a_guess(&course, &entrants);
-            return fallback(workload, choice, made, guess, skipped).ok_or(none);
-        }
+    let Some(End {
+        standing,
+        run,
+        unclaimed,
+    }) = End::of(&course, choice, entrants, first)?
+    else {
+        let none = ChoiceError::NoneSettles(choice.budget);
+        return by_proof(workload, choice, made, skipped).ok_or(none);
     };
     let robust = around.as_ref().zip(robust);
     let robust = robust.map(|(around, worst)| around.record(worst, price));
-    let winner = &standing.order[0];
-    let policy = winner.policy.clone();
-    let Some(run) = winner.measured(&course).cloned() else {
-        return Err(none);
-    };
-    if let Some(why) = record::broken(&course, winner) {
-        return Err(ChoiceError::Broken(why));
-    }
     let record = record::choice(&course, choice, &standing, robust);
+    let policy = standing.order[0].policy.clone();
     let made = remade(workload, options, made, &policy)?;
-    let unclaimed = winner.unclaimed(&course);
-    let unclaimed = unclaimed.map(|why| format!("its own run was too short ({why})"));
-    let claimed = unclaimed.is_none().then_some(&run);
+    let claimed = run.as_ref().filter(|_| unclaimed.is_none());
     let artifact = record::artifact(&made, &policy, claimed, record, workload);
-    let msr = policy.msr().is_some();
     Ok(Chosen {
         artifact,
-        run: Some(run),
+        run,
         unclaimed,
-        made: msr.then_some(made),
+        made: policy.msr().is_some().then_some(made),
         skipped,
     })
+}
+
+/// How the last comparison ended.
+struct End {
+    standing: Standing,
+    /// The run of the first by which it is told; none where it is taken at a guess.
+    run: Option<Run>,
+    /// Why nothing that was simulated is claimed of it.
+    unclaimed: Option<String>,
+}
+
+impl End {
+    /// `None` where nothing was told.
+    fn of(
+        course: &Course<'_>,
+        choice: &ChoiceOptions,
+        entrants: Vec<Entrant>,
+        first: Option<usize>,
+    ) -> Result<Option<Self>, ChoiceError> {
+        let entrants = match Standing::new(course, entrants, first) {
+            Err(entrants) => entrants,
+            Ok(standing) => {
+                let winner = &standing.order[0];
+                if let Some(why) = record::broken(course, winner) {
+                    return Err(ChoiceError::Broken(why));
+                }
+                let unclaimed = winner.unclaimed(course);
+                return Ok(Some(End {
+                    unclaimed: unclaimed.map(|why| format!("its own run was too short ({why})")),
+                    run: winner.measured(course).cloned(),
+                    standing,
+                }));
+            }
+        };
+        if !choice.promises.is_empty() {
+            return Err(ChoiceError::NoneSettles(choice.budget));
+        }
+        let why = format!(
+            "within a budget of {} none of the policies was seen to settle; with this one jobs stayed least in the longest runs",
+            choice.budget
+        );
+        let guess = Standing::at_a_guess(course, entrants);
+        Ok(guess.map(|standing| End {
+            standing,
+            run: None,
+            unclaimed: Some(why),
+        }))
+    }
 }
 
 /// The best for the rates as they are given, in a part of the budget: what another one is compared with that is
@@ -387,31 +426,14 @@ fn mean_number(made: &Synthesis) -> f64 {
     all.map_or_else(|| most.map(|c| c.value).sum(), |claim| claim.value)
 }
 
-/// Where none is seen to settle: the best at a guess under guard, whose stability is proved; or else, if it
-/// may be taken, the policy of the program.
-fn fallback(
+/// Where none is seen to settle, nor tells anything: the policy of the program, if it may be taken and is proved to be
+/// stable.
+fn by_proof(
     workload: &Workload,
     choice: &ChoiceOptions,
     made: Box<Synthesis>,
-    guess: Option<Family>,
     mut skipped: Vec<String>,
 ) -> Option<Chosen> {
-    if !choice.promises.is_empty() {
-        return None;
-    }
-    if let Some(policy) = guess {
-        let unclaimed = format!(
-            "within a budget of {} none of the policies was seen to settle; of this one jobs stayed least in the longest runs",
-            choice.budget
-        );
-        return Some(Chosen {
-            artifact: record::unmeasured(&made, &policy, choice, workload),
-            run: None,
-            unclaimed: Some(unclaimed),
-            made: None,
-            skipped,
-        });
-    }
     let proved = is_proved_stable(&made.server().policy.rule, workload);
     (choice.families == Families::All && proved).then(|| {
         skipped.push(format!(

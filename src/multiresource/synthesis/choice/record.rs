@@ -75,8 +75,8 @@ fn candidate(
         knobs: entrant.policy.knobs(course.workload),
         tried: entrant.tried,
         outcome: entrant.outcome(course),
-        value: match ratio {
-            Some(ratio) => first.map(|first| product(&first, &ratio)),
+        value: match first.zip(ratio) {
+            Some((first, ratio)) => Some(product(&first, &ratio)),
             None => value(course, entrant).map(Into::into),
         },
         ratio: ratio.map(Into::into),
@@ -171,21 +171,6 @@ pub(super) fn artifact(
         run.into_iter()
             .flat_map(|run| simulated(run, objective, workload)),
     );
-    artifact
-}
-
-/// The artifact of a policy of which nothing was measured that can be told.
-pub(super) fn unmeasured(
-    made: &Synthesis,
-    policy: &Family,
-    options: &ChoiceOptions,
-    workload: &Workload,
-) -> Artifact {
-    let mut artifact = made.artifact.clone();
-    let told = told(options.seed, options.budget);
-    artifact.provenance.options.extend(told);
-    artifact.provenance.servers[0] = Making::default();
-    follow(&mut artifact, made, policy, workload);
     artifact
 }
 

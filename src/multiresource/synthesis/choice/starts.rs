@@ -78,6 +78,7 @@ fn reserving(workload: &Workload, made: &Synthesis) -> Vec<Family> {
         (3.0, 4.0, 1.3),
         (1.0, 100.0, 0.0),
         (9.0, 8.0, 0.3),
+        (8.0, 100.0, 0.8),
     ];
     let by_limits = [(0.2, 1.0, 0.8), (1.0, 4.0, 0.8), (3.0, 4.0, 0.8)];
     let mut starts: Vec<Family> = by_means.map(|knobs| with(false, knobs)).into();

@@ -6,7 +6,8 @@
 //! A vector is a policy artifact and a list of steps. Each step is an event (`arrival`,
 //! `completion` or `clock`, with the type's or the clock's index; a completion also with the
 //! number of the job that ended, an arrival with the job's limit where such are known), then the numbers of the jobs that the rule starts and stops,
-//! in order, and the rates of all its clocks afterwards. Jobs are numbered from 0 in order of
+//! in order, and the rates of all its clocks afterwards; over a fleet also the server on which each job starts, by
+//! number, shape by shape. Jobs are numbered from 0 in order of
 //! arrival. Clock 0 ends a working schedule; clock 1 + i ends a slot of type i that no job ends.
 
 use std::collections::BTreeSet;
@@ -16,15 +17,17 @@ use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use synth::multiresource::artifact::{
     AdaptiveQuickswapPolicy, Artifact, Backfill, Checked, EasyBackfillPolicy, EasyByMeanPolicy,
-    EmptySlots, Family, FirstFitPolicy, GuardedPolicy, LeastServersFirstPolicy,
-    MostServersFirstPolicy, MsrPolicy, Objective, Preemption, Route, StaticQuickswapPolicy,
+    EmptySlots, Family, FirstFitPolicy, Guard, GuardedPolicy, LeastServersFirstPolicy,
+    MostServersFirstPolicy, MsrPolicy, Objective, Order, PartitionPolicy, Placement,
+    PooledEasyPolicy, PooledPolicy, Preemption, Route, StaticQuickswapPolicy,
 };
 use synth::multiresource::optimum::{self, optimum};
-use synth::multiresource::policy::{Action, Event, Policy, System};
+use synth::multiresource::policy::{Action, Event, Policy, System, online, over};
 use synth::multiresource::synthesis::{
-    Budget, ChoiceOptions, Families, Options, Outcome, Synthesis, choose, synthesize,
+    Budget, ChoiceOptions, Families, FleetOutcome, Options, Outcome, Pooling, Synthesis, choose,
+    pool, synthesize,
 };
-use synth::multiresource::workload::Workload;
+use synth::multiresource::workload::{Fleet, Workload};
 
 #[derive(Serialize, Deserialize)]
 struct Vector {
@@ -41,6 +44,8 @@ struct Step {
     limit: Option<f64>,
     starts: Vec<u64>,
     stops: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    servers: Vec<usize>,
     clocks: Vec<f64>,
 }
 
@@ -54,10 +59,19 @@ impl Interpreter {
     fn new(artifact: &Artifact) -> Self {
         let fleet = artifact.workload.check().unwrap();
         let workload = fleet.envelope();
-        let family = &artifact.policy.servers[0].rule;
-        let mut rule = synth::multiresource::policy::online(family, workload);
-        let preemptible = family.preempts();
-        let mut system = System::new(workload, rule.clocks(), preemptible);
+        let (mut rule, mut system) = match &artifact.policy.queue {
+            Some(family) => {
+                let rule = over(family, &fleet);
+                let system = System::of_fleet(&fleet, rule.clocks(), false);
+                (rule, system)
+            }
+            None => {
+                let family = followed(artifact);
+                let rule = online(family, workload);
+                let system = System::new(workload, rule.clocks(), family.preempts());
+                (rule, system)
+            }
+        };
         rule.begin(&mut system);
         Interpreter { system, rule }
     }
@@ -76,10 +90,13 @@ impl Interpreter {
         self.rule.react(event, &mut self.system);
         self.system.audit();
         assert_eq!(self.system.violation(), None);
-        let (mut starts, mut stops) = (Vec::new(), Vec::new());
+        let (mut starts, mut stops, mut servers) = (Vec::new(), Vec::new(), Vec::new());
         for action in self.system.actions() {
             match action {
-                Action::Start(_, job) => starts.push(job.number),
+                Action::Start(_, job) => {
+                    starts.push(job.number);
+                    servers.extend(self.system.server_of(*job));
+                }
                 Action::Stop(_, job) => stops.push(job.number),
             }
         }
@@ -89,9 +106,16 @@ impl Interpreter {
             limit,
             starts,
             stops,
+            servers,
             clocks: self.system.clocks().to_vec(),
         }
     }
+}
+
+/// The rule in force.
+fn followed(artifact: &Artifact) -> &Family {
+    let own = artifact.policy.servers.first().map(|server| &server.rule);
+    own.or(artifact.policy.queue.as_ref()).unwrap()
 }
 
 /// Markovian Service Rate policies: file name, preemption, route, backfilling, empty slots.
@@ -218,11 +242,11 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     all.extend(plain.map(|(name, policy)| (name, chosen(&light, given(policy)))));
     let guarded = GuardedPolicy {
         rule: Box::new(EasyByMeanPolicy {}.into()),
-        guard: MsrPolicy {
+        guard: Guard::Msr(MsrPolicy {
             backfill: Backfill::None,
             empty_slots: EmptySlots::Phantom,
             ..synthesized(&light, &Options::new(Preemption::None)).policy
-        },
+        }),
         from: 12,
         until: 6,
     };
@@ -269,7 +293,63 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         ("adaptive-msr-limits", adaptive),
         ("reserving-limits", reserving),
     ]);
+    all.extend(over_fleets());
     all
+}
+
+/// Rules over all servers of a fleet; the loop of the partition is short enough to be seen.
+fn over_fleets() -> Vec<(&'static str, Artifact)> {
+    let fleet = crate::fleet::read(&crate::fleet::mixed(crate::fleet::TWO_SHAPES)).unwrap();
+    let with = |fleet: &Fleet, rule: Option<Family>| {
+        let options = Options::new(Preemption::None);
+        let made = pool(fleet, &options, Pooling::Partition, |_| ()).unwrap();
+        let FleetOutcome::Policy(made) = made else {
+            panic!("{made:?}")
+        };
+        let mut artifact = made.artifact;
+        if let Some(rule) = rule {
+            artifact.policy.queue = Some(rule);
+            artifact.claims.truncate(1);
+        }
+        artifact
+    };
+    let partition = PartitionPolicy {
+        schedules: vec![
+            vec![vec![4, 0, 0], vec![1, 1, 0]],
+            vec![vec![2, 0, 1], vec![0, 1, 0]],
+        ],
+        assignments: vec![vec![vec![2, 0], vec![2, 1]], vec![vec![1, 1], vec![3, 0]]],
+        weights: vec![0.5, 0.5],
+        switching_rate: Some(0.1),
+    };
+    let keeping = PooledPolicy {
+        order: Order::Largest,
+        placement: Placement::Best,
+        reserve: 1.0,
+    };
+    let guarded = GuardedPolicy {
+        rule: Box::new(PooledPolicy::plain(Order::Oldest, Placement::First).into()),
+        guard: Guard::Partition(partition.clone()),
+        from: 20,
+        until: 10,
+    };
+    let limits = "known: {limit: {law: uniform, low: 1, high: 3}}\nservers:";
+    let limited = fleet.to_yaml().replace("servers:", limits);
+    let limited = crate::fleet::read(&limited).unwrap();
+    let easy = |limits| Some(Family::from(PooledEasyPolicy { limits }));
+    vec![
+        (
+            "fleet-partition",
+            with(&fleet.scaled(0.5).unwrap(), Some(partition.into())),
+        ),
+        ("fleet-keeping", with(&fleet, Some(keeping.into()))),
+        (
+            "fleet-guarded",
+            with(&fleet.scaled(0.5).unwrap(), Some(guarded.into())),
+        ),
+        ("fleet-easy-by-mean", with(&fleet, easy(false))),
+        ("fleet-easy-backfill", with(&limited, easy(true))),
+    ]
 }
 
 fn chosen(workload: &Workload, families: Families) -> Artifact {
@@ -338,7 +418,7 @@ fn vectors_are_reproduced() {
             serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
         let text = vector.artifact.to_string();
         let checked = Checked::parse(&text, &name.to_string()).unwrap();
-        let rule = &checked.artifact().policy.servers[0].rule;
+        let rule = followed(checked.artifact());
         kinds.extend([rule.name(), rule.followed().name()]);
         let mut interpreter = Interpreter::new(checked.artifact());
         let mut starts = 0;
@@ -360,6 +440,9 @@ fn vectors_are_reproduced() {
         "most-servers-first",
         "msr",
         "optimal",
+        "partition",
+        "pooled",
+        "pooled-easy",
         "reserving",
         "static-quickswap",
         "tdc",

@@ -451,7 +451,11 @@ fn what_does_not_go_together_is_refused() {
             &["--family", "msr", "--objective", "p99"],
             "chosen by simulation",
         ),
-        ("fleet", &["--objective", "p99"], "goes with one server"),
+        (
+            "fleet",
+            &["--queue", "servers", "--objective", "p99"],
+            "goes with one server",
+        ),
         ("section7", &["--family", "optimal"], "at most 2 types"),
         (
             "one_or_all",

@@ -809,16 +809,6 @@ fn what_takes_one_server_refuses_a_fleet() {
     let refused = [
         &["optimum", "--workload", MODEL][..],
         &["sweep-alpha", "--workload", MODEL, "--preemption", "none"],
-        &[
-            "compare",
-            "--workload",
-            MODEL,
-            "--policies",
-            "fcfs,first-fit",
-            "--loads",
-            ".5",
-        ],
-        &["simulate", "--policy", "fcfs", "--workload", MODEL],
     ];
     for typed in refused {
         let output = synth(typed);

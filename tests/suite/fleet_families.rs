@@ -19,6 +19,8 @@ fn made(folder: &Path, text: &str, family: &str, budget: &str) -> (String, Strin
         &workload,
         "--preemption",
         "none",
+        "--queue",
+        "servers",
         "--family",
         family,
         "--budget",

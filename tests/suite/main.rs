@@ -17,6 +17,7 @@ mod fleet_families;
 #[path = "../../benches/instances/mod.rs"]
 mod instances;
 mod msfq;
+mod pooled;
 mod reference;
 mod same_numbers;
 mod schema;

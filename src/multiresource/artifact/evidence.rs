@@ -7,7 +7,9 @@ use super::{BalanceRecord, ExactRecord};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
-    /// For each shape, that the mix of schedules of one of its servers is best for what is sent there.
+    /// For each shape, that the mix of schedules of one of its servers is best for what is sent there; none where
+    /// nothing is sent to a server, since jobs wait in one place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<CertificateRecord>,
     /// That the mixes are best together; where there is more than one server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,6 +111,10 @@ pub struct ShapeWorth {
     pub resource_prices: Vec<f64>,
     /// No schedule on such a server is worth more: `max_u Σ_i (y_i/b_i) u_i`.
     pub worth: f64,
+    /// The mix of schedules of its servers that has the load, over the types that fit there; absent where the rule of
+    /// its servers or their certificate has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mix: Option<Mix>,
     /// The search that proves it, where prices of resources differ from node to node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchRecord>,

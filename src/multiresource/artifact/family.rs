@@ -1,7 +1,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CertificateRecord, GuardedPolicy, MsrPolicy, TablePolicy};
+use super::{
+    CertificateRecord, GuardedPolicy, MsrPolicy, PartitionPolicy, PooledEasyPolicy, PooledPolicy,
+    TablePolicy,
+};
 use crate::artifact::Findings;
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
@@ -74,6 +77,12 @@ families! {
     Tdc(TdcPolicy): "tdc";
     /// The optimum of a dynamic program, as a table.
     Optimal(TablePolicy): "optimal";
+    /// Over a fleet: who starts next, where, and for whom room is kept.
+    Pooled(PooledPolicy): "pooled";
+    /// EASY backfilling over a fleet.
+    PooledEasy(PooledEasyPolicy): "pooled-easy";
+    /// Over a fleet: each type has slots of its own.
+    Partition(PartitionPolicy): "partition";
     /// One of the others, and a policy with proved stability that takes over when jobs pile up.
     Guarded(GuardedPolicy): "guarded";
 }
@@ -97,6 +106,24 @@ impl Family {
             .is_some_and(|policy| policy.preemption != super::Preemption::None)
     }
 
+    /// Whether it decides over the servers of a fleet.
+    pub fn pools(&self) -> bool {
+        matches!(
+            self.followed(),
+            Family::Pooled(_) | Family::PooledEasy(_) | Family::Partition(_)
+        )
+    }
+
+    /// What people call it, where they do not know the family.
+    pub fn called(&self) -> &'static str {
+        match self {
+            Family::Pooled(policy) => policy.called(),
+            Family::PooledEasy(PooledEasyPolicy { limits: true }) => "easy-backfill",
+            Family::PooledEasy(_) => "easy-by-mean",
+            other => other.name(),
+        }
+    }
+
     /// The rule that is followed while nothing is amiss: that under guard, or else itself.
     pub fn followed(&self) -> &Family {
         match self {
@@ -111,6 +138,7 @@ impl Family {
             Family::EasyBackfill(_) => true,
             Family::AdaptiveMsr(policy) => policy.limits,
             Family::Reserving(policy) => policy.limits,
+            Family::PooledEasy(policy) => policy.limits,
             Family::Guarded(policy) => policy.rule.needs_limits(),
             _ => false,
         }
@@ -124,6 +152,7 @@ impl Family {
             Family::AdaptiveMsr(policy) => Some(policy.knobs()),
             Family::Reserving(policy) => Some(policy.knobs()),
             Family::Tdc(policy) => Some(policy.knobs.told()),
+            Family::Pooled(policy) => policy.knobs(),
             Family::Guarded(policy) => policy.rule.knobs(workload),
             Family::FirstFit(_)
             | Family::MostServersFirst(_)
@@ -131,6 +160,8 @@ impl Family {
             | Family::EasyByMean(_)
             | Family::EasyBackfill(_)
             | Family::AdaptiveQuickswap(_)
+            | Family::PooledEasy(_)
+            | Family::Partition(_)
             | Family::Optimal(_) => None,
         }
     }

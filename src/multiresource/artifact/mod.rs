@@ -13,6 +13,7 @@ mod family;
 mod guarded;
 mod msr;
 mod policy;
+mod pooling;
 mod promise;
 mod provenance;
 mod quantity;
@@ -25,6 +26,8 @@ pub use crate::artifact::{
 };
 pub use balance::{Balance, BalanceRecord};
 pub use check::check_against;
+#[cfg(test)]
+pub(crate) use check::loads_of_partition;
 pub use choice::{Candidate, Choice, Interval, Robust, Steadiness};
 pub use evidence::{
     CertificateRecord, Evidence, FleetCertificateRecord, Mix, SearchNode, SearchRecord, ShapeWorth,
@@ -36,11 +39,12 @@ pub use family::{
     FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, ReservingPolicy,
     StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
 };
-pub use guarded::GuardedPolicy;
+pub use guarded::{Guard, GuardedPolicy};
 #[cfg(test)]
 pub(crate) use msr::section_seven;
 pub use msr::{Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption, Route};
 pub use policy::{Policy, ServerPolicy};
+pub use pooling::{Order, PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy};
 pub use promise::{Delay, Promise};
 pub use provenance::{Making, Provenance};
 pub use quantity::{Conditions, Measure, Method, PERCENTILES, Quantity, Routing};
@@ -177,7 +181,7 @@ impl Artifact {
     /// Whether running jobs may be stopped on every server.
     pub fn preempts(&self) -> bool {
         let mut servers = self.policy.servers.iter();
-        servers.all(|server| server.rule.preempts())
+        self.policy.queue.is_none() && servers.all(|server| server.rule.preempts())
     }
 }
 

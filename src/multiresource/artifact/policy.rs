@@ -3,13 +3,18 @@ use serde::{Deserialize, Serialize};
 
 use super::Family;
 
-/// Where jobs are sent, and what each server does. One server is a fleet of one: a single entry,
-/// count 1, to which everything is sent.
+/// What each server does, and where jobs are sent; or what is done over all servers, where jobs wait in one
+/// place. One server is a fleet of one: a single entry, count 1, to which everything is sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
-    /// The shapes of servers, in the workload's order.
+    /// Where jobs are sent when they arrive: the shapes of servers, in the workload's order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<ServerPolicy>,
+    /// Where they wait in one place: the rule that says which job starts on which server. There are either
+    /// `servers` or a `queue`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Family>,
 }
 
 /// What is sent to the servers of one shape, and what each of them does.

@@ -18,7 +18,11 @@ pub struct Provenance {
     /// Columns in the last master program, of all shapes together.
     pub columns: usize,
     /// For each shape, how the policy of its servers was made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<Making>,
+    /// How the rule over all servers was chosen, where jobs wait in one place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Choice>,
 }
 
 /// How the policy of the servers of one shape was made.

@@ -1,6 +1,6 @@
 //! The policy of a fleet.
 
-use super::names::{Balance, Objective};
+use super::names::{Balance, Objective, Queue};
 use super::wishes::Wishes;
 use super::{boxed, doing};
 use crate::kind::{Answer, Caller, Given, Word};
@@ -15,6 +15,9 @@ pub fn synthesize(
     wishes: &Wishes,
     caller: &mut Caller<'_>,
 ) -> Given<Answer<Multiresource>> {
+    if wishes.queue()? == Queue::Global {
+        return pooled(fleet, wishes, caller);
+    }
     goes_with_fleets(wishes)?;
     let request = wishes.request(fleet.envelope(), caller)?;
     let hears = |step: Doing<'_>| match step {
@@ -38,8 +41,57 @@ pub fn synthesize(
             why: report::fleet_refusal(fleet, &refusal, caller.width),
             decided: refusal.decided,
         },
+        FleetAnswer::Broken(why) => Answer::Refused { why, decided: true },
         FleetAnswer::Interrupted => Answer::Interrupted,
     })
+}
+
+/// Makes a rule over all servers.
+fn pooled(fleet: &Fleet, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answer<Multiresource>> {
+    goes_with_a_queue(wishes)?;
+    let request = wishes.request(fleet.envelope(), caller)?;
+    let hears = |step: Doing<'_>| match step {
+        Doing::Program => caller.hear(Word::Doing("solving the program of the fleet")),
+        step => {
+            caller.hear(Word::Interruptible);
+            caller.hear(Word::Doing(&doing(&step)));
+        }
+    };
+    let answer = verbs::synthesize_pooled(fleet, &request, hears).map_err(boxed)?;
+    Ok(match answer {
+        FleetAnswer::Policy(made) => Answer::Policy {
+            summary: report::pooled(fleet, &made, caller.width),
+            missed: made
+                .synthesis
+                .artifact
+                .provenance
+                .choice
+                .as_ref()
+                .and_then(report::missed),
+            artifact: Box::new(made.synthesis.artifact),
+        },
+        FleetAnswer::Refused(refusal) => Answer::Refused {
+            why: report::fleet_refusal(fleet, &refusal, caller.width),
+            decided: refusal.decided,
+        },
+        FleetAnswer::Broken(why) => Answer::Refused { why, decided: true },
+        FleetAnswer::Interrupted => Answer::Interrupted,
+    })
+}
+
+/// Refuses options that are about rules of single servers.
+fn goes_with_a_queue(wishes: &Wishes) -> Result<(), String> {
+    let typed = [
+        ("--robust", wishes.robust.is_some()),
+        ("--backfill", wishes.backfill.is_some()),
+        ("--empty-slots", wishes.empty_slots.is_some()),
+    ];
+    match typed.iter().find(|(_, typed)| *typed) {
+        Some((name, _)) => Err(format!(
+            "{name} goes with rules of single servers, to which jobs are sent when they arrive: add --queue servers, or leave it out"
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Refuses options that are about types or schedules of one server.

@@ -116,7 +116,6 @@ impl Kind for Multiresource {
             routing: ways.routing.map(Into::into),
             changes: caller.changes,
         };
-        let workload = workload.map(one_server).transpose()?;
         let hears = |what: &str, reached| caller.hear(Word::Simulating(what, reached));
         let simulated = verbs::simulate(policy, workload, &ways, settings, hears).map_err(boxed)?;
         let (run, verdicts) = (&simulated.run, &simulated.verdicts);
@@ -135,11 +134,8 @@ impl Kind for Multiresource {
         extras: &Extras,
         caller: &mut Caller<'_>,
     ) -> Given<Swept<Measures, Offered>> {
-        let Described::Server(workload) = workload else {
-            return Err(NO_FLEET.into());
-        };
         caller.hear(Word::Doing("solving the program"));
-        let compared = verbs::compare(workload, asked, extras.optimum, |underway| {
+        let hears = |underway: Underway<'_>| {
             caller.hear(Word::Interruptible);
             match underway {
                 Underway::Cell(stage) => caller.hear(Word::Comparing(stage)),
@@ -148,7 +144,12 @@ impl Kind for Multiresource {
                     caller.hear(Word::Doing(&format!("ρ = {load}: {step}")));
                 }
             }
-        });
+        };
+        let compared = match workload {
+            Described::Server(workload) => verbs::compare(workload, asked, extras.optimum, hears),
+            Described::Fleet(_) if extras.optimum => return Err(NO_OPTIMUM.into()),
+            Described::Fleet(fleet) => verbs::compare_pooled(fleet, asked, hears),
+        };
         compared.map_err(boxed)
     }
 
@@ -178,16 +179,10 @@ impl Kind for Multiresource {
     }
 }
 
-const NO_FLEET: &str = "this is a fleet of several servers, and here one server is wanted: give the workload of one server";
+const NO_OPTIMUM: &str =
+    "--optimum goes with one server, and the workload is a fleet: leave it out";
 
 const DYNAMIC: &str = "solving the dynamic program";
-
-fn one_server(workload: Described) -> Result<Workload, &'static str> {
-    match workload {
-        Described::Server(workload) => Ok(workload),
-        Described::Fleet(_) => Err(NO_FLEET),
-    }
-}
 
 /// Reads the workload of one server; warnings are told.
 fn server_of(file: &Path, caller: &mut Caller<'_>) -> Given<Workload> {

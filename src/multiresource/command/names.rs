@@ -21,8 +21,19 @@ pub enum Family {
     Tdc,
     /// The optimum of a dynamic program as a table: small systems of two types
     Optimal,
+    /// Slots for each type on the servers of a fleet: exact analysis, proved stable
+    Partition,
     /// The best of these but optimal, and of First-Fit, most and least servers first and EASY by mean sizes
     Auto,
+}
+
+/// Where the jobs of a fleet wait, as typed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Queue {
+    /// In one place; a rule says which starts on which server
+    Global,
+    /// At servers, to which they are sent when they arrive
+    Servers,
 }
 
 /// Preemption, as typed.

@@ -51,7 +51,10 @@ impl Earlier {
             | Made::MostServersFirst(_)
             | Made::LeastServersFirst(_)
             | Made::EasyByMean(_)
-            | Made::EasyBackfill(_) => Family::Auto,
+            | Made::EasyBackfill(_)
+            | Made::Pooled(_)
+            | Made::PooledEasy(_)
+            | Made::Partition(_) => Family::Auto,
             Made::Optimal(_) => Family::Optimal,
             Made::Guarded(_) => Family::Auto,
         });

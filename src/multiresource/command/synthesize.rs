@@ -28,6 +28,9 @@ pub fn synthesize(
             Err("--from is for one server: leave it out for a fleet".into())
         }
         Described::Fleet(fleet) => super::fleet::synthesize(fleet, wishes, caller),
+        Described::Server(_) if wishes.queue.is_some() => Err(
+            "--queue is about the servers of a fleet, and here is one server: leave it out".into(),
+        ),
         Described::Server(workload) => server(workload, wishes, earlier.as_ref(), caller),
     }
 }

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::names::{Backfill, Balance, EmptySlots, Family, Objective, Preemption, budget, weight};
+use super::names::{
+    Backfill, Balance, EmptySlots, Family, Objective, Preemption, Queue, budget, weight,
+};
 use super::promise::promise;
 use crate::kind::{Caller, Given};
 use crate::multiresource::artifact::{self, Promise, Route};
@@ -33,6 +35,11 @@ pub struct Wishes {
     /// msr]
     #[arg(long, value_enum)]
     pub(super) family: Option<Family>,
+
+    /// Where the jobs of a fleet wait [default: global without preemption, unless a family of one server is asked
+    /// for]
+    #[arg(long, value_enum)]
+    pub(super) queue: Option<Queue>,
 
     /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`
     #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
@@ -150,20 +157,20 @@ impl Wishes {
     /// The family: as given, or as the other options imply.
     fn family(&self) -> Result<Family, String> {
         match self.asked_family()? {
-            Family::Msr if self.max_slowdown_ratio.is_some() => Err(
-                "--max-slowdown-ratio goes with families that are chosen by simulation, and msr is not"
+            Family::Msr | Family::Partition if self.max_slowdown_ratio.is_some() => Err(
+                "--max-slowdown-ratio goes with families that are chosen by simulation: msr and partition are made by analysis"
                     .into(),
             ),
-            Family::Msr | Family::Optimal if self.objective == Objective::P99 => Err(
-                "--objective p99 goes with families that are chosen by simulation: msr and optimal are made by analysis"
+            Family::Msr | Family::Optimal | Family::Partition if self.objective == Objective::P99 => Err(
+                "--objective p99 goes with families that are chosen by simulation: msr, optimal and partition are made by analysis"
                     .into(),
             ),
-            Family::Msr | Family::Optimal if self.robust.is_some() => Err(
-                "--robust goes with families that are chosen by simulation: msr and optimal are made by analysis"
+            Family::Msr | Family::Optimal | Family::Partition if self.robust.is_some() => Err(
+                "--robust goes with families that are chosen by simulation: msr, optimal and partition are made by analysis"
                     .into(),
             ),
-            Family::Msr if !self.slo.is_empty() => Err(
-                "--slo goes with families that are chosen by simulation, and msr is not".into(),
+            Family::Msr | Family::Partition if !self.slo.is_empty() => Err(
+                "--slo goes with families that are chosen by simulation: msr and partition are made by analysis".into(),
             ),
             family => Ok(family),
         }
@@ -207,6 +214,23 @@ impl Wishes {
                 }
                 None => Ok(family),
             },
+        }
+    }
+
+    /// Where the jobs of a fleet wait: as typed, or as the family and the other options imply.
+    pub(super) fn queue(&self) -> Result<Queue, String> {
+        let family = self.asked_family()?;
+        match (self.queue, family) {
+            (Some(Queue::Servers), Family::Partition) => Err(
+                "--family partition is a rule over all servers, whose jobs wait in one place: leave --queue out"
+                    .into(),
+            ),
+            (None | Some(Queue::Global), Family::Auto | Family::Partition) => Ok(Queue::Global),
+            (Some(Queue::Global), _) => Err(
+                "with --queue global one rule decides over all servers, without preemption: take --family auto or partition, or leave --queue out"
+                    .into(),
+            ),
+            (None | Some(Queue::Servers), _) => Ok(Queue::Servers),
         }
     }
 
@@ -260,6 +284,7 @@ impl Wishes {
         Ok(match family {
             Family::Msr => Wanted::Msr,
             Family::Optimal => Wanted::Optimal,
+            Family::Partition => Wanted::Partition,
             Family::Quickswap => {
                 Wanted::Simulated(Families::Only(&["static-quickswap", "adaptive-quickswap"]))
             }

@@ -110,7 +110,7 @@ impl System {
             self.queued.length -= 1;
         } else {
             self.stop_running(i, place);
-            self.room.give(i);
+            self.give_room(i, slot);
         }
         self.entries[slot as usize].place = WAITING;
         self.vacant.push(slot);
@@ -187,6 +187,13 @@ impl System {
         let inside: u64 = (0..self.types.len()).map(|i| self.present(i)).sum();
         if self.counters.arrivals != self.counters.completions + inside || inside != self.jobs() {
             self.violate_conservation(inside);
+        }
+        if let Some(hosts) = &self.hosts {
+            let running: Vec<u32> = (0..self.types.len()).map(|i| self.running(i)).collect();
+            if !hosts.is_sound(&self.packing, &running) {
+                self.violate(Violation::Capacity(0));
+            }
+            return;
         }
         for j in 0..self.capacity().len() {
             let slots = |i: usize| u64::from(self.running(i) + self.types[i].held);

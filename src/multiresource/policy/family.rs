@@ -2,14 +2,16 @@
 //! new family implements [`FamilyRule`] beside its rule, and has its row in the table of families.
 
 use super::{
-    AdaptiveQuickswap, EasyBackfill, FirstFit, LeastServersFirst, MostServersFirst, Policy,
+    AdaptiveQuickswap, EasyBackfill, FirstFit, LeastServersFirst, MostServersFirst, Partition,
+    Policy, Pooled, PooledEasy,
 };
 use crate::multiresource::artifact::{
     AdaptiveQuickswapPolicy, EasyBackfillPolicy, EasyByMeanPolicy, Family, FirstFitPolicy,
-    LeastServersFirstPolicy, MostServersFirstPolicy, each_family,
+    LeastServersFirstPolicy, MostServersFirstPolicy, Order, PartitionPolicy, Placement,
+    PooledEasyPolicy, PooledPolicy, each_family,
 };
 use crate::multiresource::schedule::Packing;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Fleet, Workload};
 
 /// What is known of the policies of one family.
 pub trait FamilyRule: Clone {
@@ -18,6 +20,12 @@ pub trait FamilyRule: Clone {
 
     /// The rule of this policy, which has been checked against its workload.
     fn rule(&self, workload: &Workload) -> Self::Rule;
+
+    /// The online rule over all servers of a fleet, of a policy that [pools](Family::pools) them, which has been
+    /// checked against the fleet; of another one its rule for a server that has what any has.
+    fn over(&self, fleet: &Fleet) -> Self::Rule {
+        self.rule(fleet.envelope())
+    }
 
     /// Whether a policy that synth made for this workload is known to be stable there.
     fn is_proved_stable(&self, _workload: &Workload) -> bool {
@@ -41,6 +49,11 @@ pub trait FamilyRule: Clone {
 /// The rule of an artifact, whatever its family, for programs that embed it.
 pub fn online(policy: &Family, workload: &Workload) -> Box<dyn Policy + Send> {
     each_family!(policy, policy => Box::new(policy.rule(workload)))
+}
+
+/// See [`FamilyRule::over`].
+pub fn over(policy: &Family, fleet: &Fleet) -> Box<dyn Policy + Send> {
+    each_family!(policy, policy => Box::new(policy.over(fleet)))
 }
 
 /// See [`FamilyRule::is_proved_stable`].
@@ -93,6 +106,112 @@ plain! {
         "EASY backfilling, without preemption: jobs start in order of arrival; while the oldest waits for room, others pass it that end before it can start or leave it its room, each taken to be as long as its limit.";
     AdaptiveQuickswapPolicy => AdaptiveQuickswap, AdaptiveQuickswap::new,
         "Adaptive Quickswap, without preemption: the largest jobs first, until others wait in vain.";
+}
+
+/// Rules over a fleet.
+macro_rules! pooled {
+    ($($Policy:ident => $Rule:ty, $make:expr, { $($own:item)+ })+) => {
+        $(impl FamilyRule for $Policy {
+            type Rule = $Rule;
+
+            fn rule(&self, workload: &Workload) -> $Rule {
+                self.over(&workload.clone().into())
+            }
+
+            fn over(&self, fleet: &Fleet) -> $Rule {
+                let make: fn(&$Policy, &Fleet) -> $Rule = $make;
+                make(self, fleet)
+            }
+
+            $($own)+
+        })+
+    };
+}
+
+pooled! {
+    PooledPolicy => Pooled, Pooled::new, {
+        fn axes(&self, _: &KnobRange<'_>) -> usize {
+            usize::from(self.reserve > 0.0)
+        }
+
+        fn stepped(&self, _: usize, up: bool, _: &KnobRange<'_>) -> Option<Self> {
+            let reserve = super::along(&RESERVES, self.reserve, up)?;
+            Some(PooledPolicy { reserve, ..self.clone() })
+        }
+
+        fn words(&self, _: &Workload) -> String {
+            pooled_words(self)
+        }
+    }
+    PooledEasyPolicy => PooledEasy,
+        |policy, fleet| match policy.limits {
+            true => PooledEasy::by_what_is_known(fleet),
+            false => PooledEasy::by_mean(fleet),
+        }, {
+        fn words(&self, _: &Workload) -> String {
+            let length = match self.limits {
+                true => "its limit",
+                false => "the mean of its type",
+            };
+            format!("EASY backfilling over all servers, without preemption: jobs wait in one place and start in order of arrival, where the least room is left. While the oldest fits nowhere, one server is kept for it; others start elsewhere, and there if they end before it can start or leave it its room, each taken to be as long as {length}.")
+        }
+    }
+    PartitionPolicy => Partition, Partition::new, {
+        fn is_proved_stable(&self, workload: &Workload) -> bool {
+            let exponential = workload.types().iter().all(|t| t.size().is_exponential());
+            exponential && workload.is_poisson()
+        }
+
+        fn words(&self, workload: &Workload) -> String {
+            partition_words(self, workload)
+        }
+    }
+}
+
+/// What is kept, in steps.
+const RESERVES: [f64; 10] = [0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0];
+
+fn pooled_words(policy: &PooledPolicy) -> String {
+    let order = match policy.order {
+        Order::Fcfs => "the oldest job starts, and none before it",
+        Order::Oldest => "the oldest job that fits somewhere starts",
+        Order::Largest => "the largest job that fits somewhere starts, by dominant share",
+        Order::Smallest => "the smallest job that fits somewhere starts, by dominant share",
+    };
+    let placement = match policy.placement {
+        Placement::First => "on the first server that has room for it",
+        Placement::Best => "on the server with the least room left that has room for it",
+    };
+    let kept = match policy.reserve > 0.0 {
+        true => format!(
+            " Room is kept: a job starts only where after it, beside the jobs that are longer than they, at least {} (1 − E[S_j]/E[S_i]) λ_j E[S_j] jobs of each shorter type j still fit on all servers; i is its own type.",
+            policy.reserve
+        ),
+        false => String::new(),
+    };
+    format!(
+        "Over all servers, without preemption: jobs wait in one place, and whenever there is room, {order}, {placement}.{kept}"
+    )
+}
+
+fn partition_words(policy: &PartitionPolicy, workload: &Workload) -> String {
+    let slots = |m: usize| {
+        let each = workload.types().iter().zip(policy.slots(m));
+        let each: Vec<String> = each.map(|(t, c)| format!("{c} of {}", t.name())).collect();
+        each.join(", ")
+    };
+    match policy.switching_rate {
+        None => format!(
+            "A partition: each server keeps one schedule, without preemption; jobs wait in one place for a slot of their type, of which there are {}.",
+            slots(0)
+        ),
+        Some(rate) => format!(
+            "A partition in {} assignments, without preemption: each server keeps one schedule until a clock (α = {rate} per {}) leads to the next assignment; servers with another schedule there start nothing until they are empty. Jobs wait in one place for a slot of their type; at first there are {}.",
+            policy.assignments.len(),
+            workload.time_unit(),
+            slots(0)
+        ),
+    }
 }
 
 /// Whether the jobs of some type take longer than those of another, by their means.

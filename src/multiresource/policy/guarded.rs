@@ -1,9 +1,12 @@
-use super::{Event, FamilyRule, Msr, Policy, System, is_proved_stable, online};
-use crate::multiresource::artifact::{Family, GuardedPolicy};
-use crate::multiresource::workload::Workload;
+use std::sync::Arc;
 
-/// Any rule without clocks, under guard: from B jobs in the system on, a Markovian Service Rate policy
-/// that is proved to be stable takes over, without backfilling, until fewer than b remain.
+use super::{Event, FamilyRule, Policy, System, is_proved_stable, online, over};
+use crate::multiresource::artifact::{Family, GuardedPolicy};
+use crate::multiresource::workload::{Fleet, Workload};
+
+/// Any rule without clocks, under guard: from B jobs in the system on, a policy that is proved to be stable
+/// takes over, until fewer than b remain. On one server that is a Markovian Service Rate policy without
+/// backfilling, on a fleet a [`Partition`](super::Partition).
 ///
 /// Positive recurrent with exponential sizes and Poisson arrivals: from the finitely many states
 /// with fewer than b jobs the process stays among finitely many, from which it returns in bounded mean time, or
@@ -12,38 +15,41 @@ use crate::multiresource::workload::Workload;
 #[derive(Clone)]
 pub struct Guarded {
     rule: Followed,
-    guard: Msr,
+    guard: Followed,
     from: u64,
     until: u64,
     guarding: bool,
 }
 
-/// The rule that is followed: made anew from its policy where it is cloned.
+type Boxed = Box<dyn Policy + Send>;
+
+/// A rule that is followed: made anew where it is cloned.
 struct Followed {
-    policy: Family,
-    workload: Workload,
-    rule: Box<dyn Policy + Send>,
+    make: Arc<dyn Fn() -> Boxed + Send + Sync>,
+    rule: Boxed,
 }
 
 impl Followed {
-    fn new(policy: &Family, workload: &Workload) -> Self {
+    fn new(make: impl Fn() -> Boxed + Send + Sync + 'static) -> Self {
         Followed {
-            policy: policy.clone(),
-            workload: workload.clone(),
-            rule: online(policy, workload),
+            rule: make(),
+            make: Arc::new(make),
         }
     }
 }
 
 impl Clone for Followed {
     fn clone(&self) -> Self {
-        Followed::new(&self.policy, &self.workload)
+        Followed {
+            rule: (self.make)(),
+            make: Arc::clone(&self.make),
+        }
     }
 }
 
 impl Policy for Guarded {
     fn clocks(&self) -> usize {
-        self.guard.clocks()
+        self.guard.rule.clocks()
     }
 
     fn needs_limits(&self) -> bool {
@@ -59,16 +65,37 @@ impl Policy for Guarded {
         if !self.guarding && jobs >= self.from {
             self.guarding = true;
             system.guard(true);
-            self.guard.take_over(system);
+            self.rule.rule.let_go(system);
+            self.guard.rule.take_over(system);
         } else if self.guarding && jobs < self.until {
             self.guarding = false;
             system.guard(false);
-            self.guard.let_go(system);
+            self.guard.rule.let_go(system);
             self.rule.rule.take_over(system);
         } else if self.guarding {
-            self.guard.react(event, system);
+            self.guard.rule.react(event, system);
         } else {
             self.rule.rule.react(event, system);
+        }
+    }
+}
+
+impl GuardedPolicy {
+    fn guarded<P: Clone + Send + Sync + 'static>(
+        &self,
+        place: &P,
+        make: impl Fn(&Family, &P) -> Boxed + Copy + Send + Sync + 'static,
+    ) -> Guarded {
+        let followed = |policy: &Family| {
+            let (policy, place) = (policy.clone(), place.clone());
+            Followed::new(move || make(&policy, &place))
+        };
+        Guarded {
+            rule: followed(&self.rule),
+            guard: followed(&self.guard.clone().into()),
+            from: self.from,
+            until: self.until,
+            guarding: false,
         }
     }
 }
@@ -77,17 +104,15 @@ impl FamilyRule for GuardedPolicy {
     type Rule = Guarded;
 
     fn rule(&self, workload: &Workload) -> Guarded {
-        Guarded {
-            rule: Followed::new(&self.rule, workload),
-            guard: Msr::new(&self.guard, workload),
-            from: self.from,
-            until: self.until,
-            guarding: false,
-        }
+        self.guarded(workload, online)
+    }
+
+    fn over(&self, fleet: &Fleet) -> Guarded {
+        self.guarded(fleet, over)
     }
 
     fn is_proved_stable(&self, workload: &Workload) -> bool {
-        workload.is_poisson() && is_proved_stable(&Family::Msr(self.guard.clone()), workload)
+        workload.is_poisson() && is_proved_stable(&self.guard.clone().into(), workload)
     }
 
     fn words(&self, workload: &Workload) -> String {
@@ -96,7 +121,7 @@ impl FamilyRule for GuardedPolicy {
             super::words(&self.rule, workload),
             self.from,
             self.until,
-            super::words(&Family::Msr(self.guard.clone()), workload)
+            super::words(&self.guard.clone().into(), workload)
         )
     }
 }

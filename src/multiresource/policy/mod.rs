@@ -25,6 +25,7 @@ mod family;
 mod fcfs;
 mod first_fit;
 mod guarded;
+mod hosts;
 mod least_servers_first;
 mod max_weight;
 mod most_servers_first;
@@ -32,7 +33,10 @@ mod msfq;
 mod msr;
 mod oldest;
 mod one_or_all;
+mod partition;
 mod passing;
+mod pooled;
+mod pooled_easy;
 mod pools;
 mod profile;
 mod queued;
@@ -58,17 +62,21 @@ pub use conservative_backfill::ConservativeBackfill;
 pub use divisor_filling::DivisorFilling;
 pub use easy_backfill::EasyBackfill;
 pub use family::{
-    FamilyRule, KnobRange, axes, has_lengths, is_proved_stable, online, stepped, words,
+    FamilyRule, KnobRange, axes, has_lengths, is_proved_stable, online, over, stepped, words,
 };
 pub use fcfs::Fcfs;
 pub use first_fit::FirstFit;
 pub use guarded::Guarded;
+pub use hosts::Hosts;
 pub use least_servers_first::LeastServersFirst;
 pub use max_weight::MaxWeight;
 pub use most_servers_first::MostServersFirst;
 pub use msfq::Msfq;
 pub use msr::Msr;
 pub use one_or_all::OneOrAll;
+pub use partition::Partition;
+pub use pooled::Pooled;
+pub use pooled_easy::PooledEasy;
 pub use randomized_timers::{RandomizedTimers, Timers};
 pub use reserving::Reserving;
 pub use router::{Router, ShapeShare};
@@ -125,6 +133,9 @@ pub trait Policy {
     fn take_over(&mut self, system: &mut System) {
         self.react(Event::Clock(usize::MAX), system);
     }
+
+    /// Another rule decides from here on: no clock of this one rings, and no server is kept.
+    fn let_go(&mut self, _system: &mut System) {}
 }
 
 impl<P: Policy + ?Sized> Policy for Box<P> {
@@ -154,6 +165,10 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn take_over(&mut self, system: &mut System) {
         (**self).take_over(system);
+    }
+
+    fn let_go(&mut self, system: &mut System) {
+        (**self).let_go(system);
     }
 }
 

@@ -52,16 +52,6 @@ impl Msr {
         (self.policy.schedule(self.position), self.working)
     }
 
-    /// Stops its clocks, where another rule takes over.
-    pub(super) fn let_go(&self, system: &mut System) {
-        for clock in 0..self.clocks() {
-            system.set_clock(clock, 0.0);
-        }
-        for i in 0..self.slots.len() {
-            system.offer(i, 0);
-        }
-    }
-
     fn target(&self, i: usize) -> u32 {
         self.policy.schedule(self.position)[i]
     }
@@ -417,5 +407,14 @@ impl Policy for Msr {
         self.position = 0;
         self.working = false;
         self.follow_route(system);
+    }
+
+    fn let_go(&mut self, system: &mut System) {
+        for clock in 0..self.clocks() {
+            system.set_clock(clock, 0.0);
+        }
+        for i in 0..self.slots.len() {
+            system.offer(i, 0);
+        }
     }
 }

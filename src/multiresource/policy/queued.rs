@@ -43,6 +43,14 @@ impl Queued {
         (oldest != EMPTY).then(|| type_of(oldest))
     }
 
+    /// The type with the oldest waiting job of those that are wanted.
+    #[inline]
+    pub fn oldest_of(&self, wanted: impl Fn(usize) -> bool) -> Option<usize> {
+        let heads = self.heads.iter().enumerate();
+        let wanted = heads.filter(|(i, head)| **head != EMPTY && wanted(*i));
+        wanted.map(|(_, head)| *head).min().map(type_of)
+    }
+
     /// The type with the oldest waiting job of those that fit.
     #[inline]
     pub fn oldest_fitting(&self, room: &Room) -> Option<usize> {

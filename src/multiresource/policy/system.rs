@@ -1,10 +1,11 @@
 use std::collections::VecDeque;
 
+use super::hosts::Hosts;
 use super::pools::Pools;
 use super::queued::Queued;
 use super::room::Room;
 use crate::multiresource::schedule::Packing;
-use crate::multiresource::workload::{JobType, Workload};
+use crate::multiresource::workload::{Fleet, JobType, Workload};
 use crate::simulation::{Meter, Moment};
 
 /// A job as rules know it.
@@ -33,6 +34,9 @@ pub enum Violation {
     /// A job was started that does not fit.
     #[error("a job of type {0} was started where it does not fit")]
     Capacity(usize),
+    /// Room was held on a server that was not named.
+    #[error("room for a job of type {0} was held on no server")]
+    Nowhere(usize),
     /// A job was stopped where preemption is not allowed.
     #[error("a job of type {0} was preempted where preemption is none")]
     Preemption(usize),
@@ -148,7 +152,8 @@ pub(super) struct Type {
     pub offered: Meter,
 }
 
-/// One server with its queues: what a policy sees, and where it acts.
+/// One server with its queues, or those of a fleet behind the same queues: what a policy sees, and where it
+/// acts. In a fleet [`System::start`] takes the server that the [`Placement`](crate::multiresource::artifact::Placement) says.
 ///
 /// Every change is checked, in release builds too; the first decision that no server could
 /// carry out is kept in [`System::violation`] and has no effect.
@@ -162,7 +167,10 @@ pub struct System {
     pub(super) vacant: Vec<u32>,
     pub(super) queued: Queued,
     pub(super) pools: Pools,
+    /// Of the server, where there is one.
     pub(super) room: Room,
+    /// The servers, where there are several.
+    pub(super) hosts: Option<Hosts>,
     pub(super) packing: Packing,
     pub(super) clocks: Vec<f64>,
     /// Σ of the clocks' rates, but for rounding.
@@ -209,6 +217,7 @@ impl System {
             queued: Queued::new(rates.len()),
             pools: Pools::new(&rates),
             room: Room::new(&packing),
+            hosts: None,
             packing,
             clocks: vec![0.0; clocks],
             clock_rate: 0.0,
@@ -227,9 +236,23 @@ impl System {
         }
     }
 
+    /// The empty servers of a fleet, with one queue a type.
+    pub fn of_fleet(fleet: &Fleet, clocks: usize, preemptible: bool) -> Self {
+        System {
+            hosts: Some(Hosts::new(fleet)),
+            ..System::new(fleet.envelope(), clocks, preemptible)
+        }
+    }
+
     /// Starts the oldest waiting job of type i.
     #[inline]
     pub fn start(&mut self, i: usize) {
+        if let Some(hosts) = &self.hosts {
+            return match hosts.place(i, |_| true) {
+                Some(n) => self.start_on(i, n),
+                None => self.violate(Violation::Capacity(i)),
+            };
+        }
         if !self.room.take(i) {
             return self.violate(Violation::Capacity(i));
         }
@@ -242,14 +265,42 @@ impl System {
         }
     }
 
+    /// Starts the oldest waiting job of type i on server n of a fleet.
+    pub fn start_on(&mut self, i: usize, n: usize) {
+        let Some(head) = self.types[i].waiting.front() else {
+            return self.violate(Violation::NoJob(i));
+        };
+        let slot = head.slot();
+        match &mut self.hosts {
+            Some(hosts) if n < hosts.count() && hosts.fits_on(i, n) => hosts.take(i, n, slot),
+            _ => return self.violate(Violation::Capacity(i)),
+        }
+        self.types[i].waiting.pop_front();
+        self.run(i, slot);
+    }
+
     /// Starts this waiting job of type i.
     pub fn start_job(&mut self, i: usize, job: Job) {
         let place = self.place_in_queue(i, job.number);
         if self.types[i].waiting.get(place) != Some(&Ticket::new(job.number, job.slot)) {
             return self.violate(Violation::NoJob(i));
         }
-        if !self.room.take(i) {
+        if !self.take_room(i, job.slot) {
             return self.violate(Violation::Capacity(i));
+        }
+        self.types[i].waiting.remove(place);
+        self.run(i, job.slot);
+    }
+
+    /// Starts this waiting job of type i on server n of a fleet.
+    pub fn start_job_on(&mut self, i: usize, job: Job, n: usize) {
+        let place = self.place_in_queue(i, job.number);
+        if self.types[i].waiting.get(place) != Some(&Ticket::new(job.number, job.slot)) {
+            return self.violate(Violation::NoJob(i));
+        }
+        match &mut self.hosts {
+            Some(hosts) if n < hosts.count() && hosts.fits_on(i, n) => hosts.take(i, n, job.slot),
+            _ => return self.violate(Violation::Capacity(i)),
         }
         self.types[i].waiting.remove(place);
         self.run(i, job.slot);
@@ -266,14 +317,14 @@ impl System {
     /// Preempts this running job of type i; it waits again, in its place in the queue.
     pub fn stop_job(&mut self, i: usize, job: Job) {
         if self.requeue(i, job) {
-            self.room.give(i);
+            self.give_room(i, job.slot);
         }
     }
 
     /// Preempts the youngest running job of type i; its room stays held, until
     /// [`System::release_setup`].
     pub fn stop_into_setup(&mut self, i: usize) {
-        let Some(job) = self.youngest_running(i) else {
+        let Some(job) = self.youngest_running(i).filter(|_| self.hosts.is_none()) else {
             return self.violate(Violation::NoJob(i));
         };
         if self.requeue(i, job) {
@@ -284,6 +335,9 @@ impl System {
 
     /// Holds the room of a type-i slot that has no job, until [`System::release_setup`].
     pub fn hold(&mut self, i: usize) {
+        if self.hosts.is_some() {
+            return self.violate(Violation::Nowhere(i));
+        }
         if !self.room.take(i) {
             return self.violate(Violation::Capacity(i));
         }
@@ -350,6 +404,27 @@ impl System {
     }
 
     // Changes of its parts.
+
+    /// Room for the job of type i in this slot, where there is any: whether there is.
+    #[inline(always)]
+    fn take_room(&mut self, i: usize, slot: u32) -> bool {
+        match &mut self.hosts {
+            None => self.room.take(i),
+            Some(hosts) => {
+                let place = hosts.place(i, |_| true);
+                place.inspect(|n| hosts.take(i, *n, slot)).is_some()
+            }
+        }
+    }
+
+    /// The room of the job of type i in this slot is free.
+    #[inline(always)]
+    pub(super) fn give_room(&mut self, i: usize, slot: u32) {
+        match &mut self.hosts {
+            None => self.room.give(i),
+            Some(hosts) => hosts.give(i, slot),
+        }
+    }
 
     /// The place of a job of this number in the queue of type i.
     fn place_in_queue(&self, i: usize, number: u64) -> usize {

@@ -12,6 +12,7 @@ mod greedy;
 mod literal;
 mod max_weight;
 mod others;
+mod pooled;
 mod quickswap;
 
 /// A policy on a system, driven by hand. Decisions read as `+type` and `-type`.

@@ -1,7 +1,9 @@
 //! What a policy sees of its [`System`].
 
+use super::hosts::Hosts;
 use super::system::{Entry, WAITING};
 use super::{Job, System};
+use crate::multiresource::artifact::Placement;
 
 impl System {
     /// The time.
@@ -43,7 +45,10 @@ impl System {
     /// The type with the oldest waiting job of those that fit into the free room.
     #[inline]
     pub fn oldest_fitting_type(&self) -> Option<usize> {
-        self.queued.oldest_fitting(&self.room)
+        match &self.hosts {
+            None => self.queued.oldest_fitting(&self.room),
+            Some(hosts) => self.queued.oldest_of(|i| hosts.fits(i)),
+        }
     }
 
     /// The oldest waiting job of type i.
@@ -107,14 +112,50 @@ impl System {
         self.ended
     }
 
-    /// Capacity of each resource, in whole units.
+    /// The servers of the fleet, if it is one.
+    pub fn hosts(&self) -> Option<&Hosts> {
+        self.hosts.as_ref()
+    }
+
+    /// Says which of the servers with room [`System::start`] takes.
+    pub fn place_by(&mut self, placement: Placement) {
+        if let Some(hosts) = &mut self.hosts {
+            hosts.set_placement(placement);
+        }
+    }
+
+    /// Jobs start on server n of a fleet only by [`System::start_on`], or again wherever there is room.
+    pub fn lock(&mut self, n: usize, locked: bool) {
+        if let Some(hosts) = &mut self.hosts {
+            hosts.lock(n, locked);
+        }
+    }
+
+    /// The server of a fleet where this job runs.
+    pub fn server_of(&self, job: Job) -> Option<usize> {
+        let runs = self.entries[job.slot as usize].place != WAITING;
+        self.hosts
+            .as_ref()
+            .filter(|_| runs)
+            .map(|hosts| hosts.of_slot(job.slot))
+    }
+
+    /// Capacity of each resource, in whole units; in a fleet the most that a server has.
     pub fn capacity(&self) -> &[u64] {
         self.packing.capacity()
     }
 
-    /// Free units of resource j.
+    /// Free units of resource j, of the one server that there is.
     pub fn free(&self, j: usize) -> u64 {
         self.room.free(j)
+    }
+
+    /// Free units of resource j, on all servers that there are.
+    pub(crate) fn free_room(&self, j: usize) -> f64 {
+        match &self.hosts {
+            None => self.room.free(j) as f64,
+            Some(hosts) => hosts.free(j),
+        }
     }
 
     /// Demand of type i in the same units.
@@ -122,9 +163,13 @@ impl System {
         self.packing.demand(i)
     }
 
-    /// Whether one more job of type i fits into the free room.
+    /// Whether one more job of type i fits into the free room; in a fleet, on some server.
+    #[inline]
     pub fn fits(&self, i: usize) -> bool {
-        self.room.fits(i)
+        match &self.hosts {
+            None => self.room.fits(i),
+            Some(hosts) => hosts.fits(i),
+        }
     }
 
     /// The waiting job of type i that `n` others of its type are older than. O(1).

@@ -2,7 +2,9 @@ use std::fmt::Write as _;
 
 use super::optimum::beyond;
 use super::{Table, below, estimate, number, synthesis, within, wrap};
-use crate::multiresource::artifact::{Candidate, Choice, Interval, Objective, Robust, Steadiness};
+use crate::multiresource::artifact::{
+    Artifact, Candidate, Choice, Interval, Objective, Robust, Steadiness,
+};
 use crate::multiresource::synthesis::{Chosen, MsfqOutlook};
 use crate::multiresource::verbs::{Knowledge, Stability};
 use crate::multiresource::workload::Workload;
@@ -19,18 +21,12 @@ pub(super) fn choice(
         text += &compared(workload, record, known.optimum, width);
         text += &wrap(&verdict(record), width);
         text += &wrap(&close_to_missed(record, chosen), width);
-        text += &promised(record, chosen);
+        text += &promised(record, &chosen.artifact);
         if let Some(robust) = &record.robust {
             text += &wrap(&worst(record, robust, workload), width);
         }
     }
-    if let Some(why) = &chosen.unclaimed {
-        let told = format!("No mean of it is claimed: {why}. More with --budget.\n");
-        text += &wrap(&told, width);
-    }
-    for why in &chosen.skipped {
-        let _ = writeln!(text, "not considered: {why}");
-    }
+    text += &left_out(chosen.unclaimed.as_deref(), &chosen.skipped, width);
     let _ = writeln!(text, "{}", told(known.stability));
     let of_policy = match &chosen.made {
         Some(analysed) => synthesis::of_loop(workload, analysed, width),
@@ -40,8 +36,26 @@ pub(super) fn choice(
     text
 }
 
+/// What is not claimed, and what was not considered.
+pub(super) fn left_out(unclaimed: Option<&str>, skipped: &[String], width: usize) -> String {
+    let mut text = String::new();
+    if let Some(why) = unclaimed {
+        let told = format!("No mean of it is claimed: {why}. More with --budget.\n");
+        text += &wrap(&told, width);
+    }
+    for why in skipped {
+        let _ = writeln!(text, "not considered: {why}");
+    }
+    text
+}
+
 /// What was simulated, the policy taken first; where the optimum is known, with the distance from it.
-fn compared(workload: &Workload, record: &Choice, optimum: Option<f64>, width: usize) -> String {
+pub(super) fn compared(
+    workload: &Workload,
+    record: &Choice,
+    optimum: Option<f64>,
+    width: usize,
+) -> String {
     let what = record.objective.label();
     let value = match &record.robust {
         Some(robust) => {
@@ -278,7 +292,7 @@ fn over(candidate: &Candidate) -> Option<String> {
 }
 
 /// What is known of its stability.
-fn told(stability: Stability) -> String {
+pub(super) fn told(stability: Stability) -> String {
     match stability {
         Stability::Seen => "stability: seen in simulation at this load, not proved".into(),
         Stability::Turns(time) => format!(
@@ -288,13 +302,16 @@ fn told(stability: Stability) -> String {
         Stability::Guard(jobs) => format!(
             "stability: proved, by a guard: from {jobs} jobs in the system on an MSR policy takes over, whose loads ρ_i are below 1"
         ),
+        Stability::Partition(jobs) => format!(
+            "stability: proved, by a guard: from {jobs} jobs in the system on each type has slots of its own, with loads ρ_i below 1"
+        ),
         Stability::Loads => "stability: proved, by the loads ρ_i < 1".into(),
     }
 }
 
 /// What was promised, and what the policy does.
-fn promised(record: &Choice, chosen: &Chosen) -> String {
-    let claims = &chosen.artifact.claims;
+pub(super) fn promised(record: &Choice, artifact: &Artifact) -> String {
+    let claims = &artifact.claims;
     let told = record.promises.iter().map(|promise| {
         let Some(claim) = promise.claimed(claims) else {
             return format!("promise {promise}: kept, as far as runs could see\n");

@@ -27,12 +27,12 @@ pub fn fleet(fleet: &Fleet, made: &FleetMade, width: usize) -> String {
     text
 }
 
-fn heading(fleet: &Fleet, artifact: &Artifact, demand: &[f64]) -> String {
-    let (own, all) = (&artifact.evidence.servers[0], &artifact.evidence.fleet);
-    let (rho, gap, proven) = match all {
-        Some(all) => (all.load, all.gap, all.proven),
-        None => (own.load, own.gap, own.proven),
-    };
+pub(super) fn heading(fleet: &Fleet, artifact: &Artifact, demand: &[f64]) -> String {
+    let own = artifact.evidence.servers.first();
+    let own = own.map(|own| (own.load, own.gap, own.proven));
+    let all = artifact.evidence.fleet.as_ref();
+    let all = all.map(|all| (all.load, all.gap, all.proven));
+    let (rho, gap, proven) = all.or(own).unwrap_or((f64::NAN, f64::NAN, false));
     let proof = match proven {
         true => format!("proven best, relative gap below {PROOF_GAP:.0e}"),
         false => format!("NOT PROVEN best: gap {gap:.2e}; a --time-limit above 60 searches longer"),
@@ -144,7 +144,7 @@ fn cost_table(fleet: &Fleet, made: &FleetMade, width: usize) -> String {
 }
 
 /// A value, with its interval where it was simulated.
-fn told(claim: &Claim) -> String {
+pub(super) fn told(claim: &Claim) -> String {
     match claim.half_width {
         Some(half_width) => within(claim.value, half_width),
         None => number(claim.value),

@@ -19,18 +19,18 @@ const DRAWN: usize = 12;
 pub fn show(checked: &Checked, width: usize) -> String {
     let (artifact, site) = (checked.artifact(), checked.workload());
     let mut text = purpose(artifact);
+    if let Some(policy) = &artifact.policy.queue {
+        let told = words(policy, site.envelope());
+        let _ = writeln!(text, "\n{}", wrap(&told, width));
+    }
     for (server, workload) in artifact.servers().zip(site.servers()) {
         let _ = write!(text, "\n{}", of_server(artifact, server, workload, width));
     }
     let _ = write!(text, "\n{}", promises(artifact, checked, width));
-    for server in artifact.servers() {
-        if let Some(choice) = &server.making.choice {
-            let _ = write!(
-                text,
-                "\n{}",
-                compared(choice, &artifact.workload.time_unit, width)
-            );
-        }
+    let own = artifact.servers().filter_map(|s| s.making.choice.as_ref());
+    for choice in own.chain(&artifact.provenance.choice) {
+        let told = compared(choice, &artifact.workload.time_unit, width);
+        let _ = write!(text, "\n{told}");
     }
     text + "\n`synth check` tells what it derives anew, `synth simulate` tries to refute what it promises.\n"
 }

@@ -12,6 +12,7 @@ mod fleet;
 mod judge;
 mod laws;
 mod measures;
+mod pooled;
 mod rules;
 mod server;
 
@@ -19,6 +20,7 @@ pub use contender::{Contender, Failure, NameError};
 pub use fleet::{Alike, simulate_fleet, simulate_servers};
 pub use judge::{Judgement, as_analysed, judge, watches};
 pub use measures::{Measures, Offered, Run, TypeResult, classes};
+pub use pooled::{PooledRule, knows_over, simulate_over, simulate_pooled};
 pub use rules::{Parameter, Rule};
 
 pub use crate::simulation::{
@@ -26,7 +28,7 @@ pub use crate::simulation::{
     Watched, paired_difference, paired_ratio,
 };
 
-use crate::multiresource::policy::{Policy, Violation};
+use crate::multiresource::policy::{Policy, System, Violation};
 use crate::multiresource::workload::Workload;
 use crate::simulation::{ArrivalSource, Streams, replicate};
 use ends::{Ends, Known, Memoryless};
@@ -60,27 +62,34 @@ pub fn simulate_arrivals<P: Policy + Clone + Send, A: ArrivalSource>(
     settings: &Settings,
     progress: impl FnMut(Progress),
 ) -> Result<Run, Violation> {
+    let system = |policy: &P| System::new(workload, policy.clocks(), policy.preempts());
+    on(workload, system, arrivals, policy, settings, progress)
+}
+
+/// Simulates a policy on what `system` makes, with the jobs of this workload.
+fn on<P: Policy + Clone + Send, A: ArrivalSource>(
+    workload: &Workload,
+    system: impl Fn(&P) -> System,
+    arrivals: impl Fn(u32) -> A,
+    policy: P,
+    settings: &Settings,
+    progress: impl FnMut(Progress),
+) -> Result<Run, Violation> {
     let exponential = workload.types().iter().all(|t| t.size().is_exponential());
     let asked = policy.needs_sizes() || policy.needs_limits();
     let drawn = A::RECORDED || settings.common_sizes || asked;
+    let jobs = (workload, arrivals);
     if exponential && !drawn {
-        run(
-            workload,
-            arrivals,
-            policy,
-            || Memoryless,
-            settings,
-            progress,
-        )
+        run(jobs, system, policy, || Memoryless, settings, progress)
     } else {
         let ends = || Known::new(workload);
-        run(workload, arrivals, policy, ends, settings, progress)
+        run(jobs, system, policy, ends, settings, progress)
     }
 }
 
 fn run<P: Policy + Clone + Send, A: ArrivalSource, E: Ends + Send>(
-    workload: &Workload,
-    arrivals: impl Fn(u32) -> A,
+    (workload, arrivals): (&Workload, impl Fn(u32) -> A),
+    system: impl Fn(&P) -> System,
     policy: P,
     ends: impl Fn() -> E,
     settings: &Settings,
@@ -88,7 +97,8 @@ fn run<P: Policy + Clone + Send, A: ArrivalSource, E: Ends + Send>(
 ) -> Result<Run, Violation> {
     let classes = classes(workload);
     let engine = |r: u32| {
-        let server = |service: &mut _, _| Server::new(workload, policy.clone(), ends(), service);
+        let server =
+            |service: &mut _, _| Server::of(system(&policy), policy.clone(), ends(), service);
         let columns = Columns::of(workload);
         Engine::new(&classes, columns, arrivals(r), server, settings, r)
     };

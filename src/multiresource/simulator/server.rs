@@ -42,8 +42,13 @@ pub(super) struct Rates {
 
 impl<P: Policy, E: Ends> Server<P, E> {
     /// An empty server at time 0.
-    pub fn new(workload: &Workload, mut policy: P, ends: E, service: &mut Stream) -> Self {
-        let mut system = System::new(workload, policy.clocks(), policy.preempts());
+    pub fn new(workload: &Workload, policy: P, ends: E, service: &mut Stream) -> Self {
+        let system = System::new(workload, policy.clocks(), policy.preempts());
+        Server::of(system, policy, ends, service)
+    }
+
+    /// This empty system at time 0, with the clocks of the policy.
+    pub fn of(mut system: System, mut policy: P, ends: E, service: &mut Stream) -> Self {
         if E::UNKNOWN {
             system.leave_off_noting();
         }
@@ -174,7 +179,7 @@ impl<P: Policy + Send, E: Ends + Send> Servers for Server<P, E> {
 
     fn wasted(&self, j: usize) -> f64 {
         match self.system.any_waits() {
-            true => self.system.free(j) as f64,
+            true => self.system.free_room(j),
             false => 0.0,
         }
     }

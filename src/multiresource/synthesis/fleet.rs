@@ -18,9 +18,9 @@ const FIRST_LOOK: u64 = 20_000;
 
 /// What came of it. All of these are answers; none is an error.
 #[derive(Debug)]
-pub enum FleetOutcome {
+pub enum FleetOutcome<T = FleetSynthesis> {
     /// A policy that stabilizes the fleet.
-    Policy(Box<FleetSynthesis>),
+    Policy(Box<T>),
     /// No policy can stabilize the fleet, and why.
     Overloaded(FleetOverload),
     /// The limits ended the search before the load was known to be below or above 1.
@@ -78,19 +78,11 @@ pub fn choose_fleet<E: From<SynthesisError>>(
     options: &Options,
     choose: impl FnMut(OneOf<'_>, Box<Synthesis>) -> Result<Artifact, E>,
 ) -> Result<FleetOutcome, E> {
-    check_options(fleet.envelope(), options)?;
-    let solution = program::solve_fleet(fleet, &options.limits).map_err(SynthesisError::from)?;
-    let certificate = &solution.certificate;
-    if certificate.load >= 1.0 - LOAD_MARGIN {
-        let decided = certificate.bound >= 1.0 - 2.0 * LOAD_MARGIN;
-        let overload = FleetOverload {
-            certificate: solution.certificate,
-        };
-        return Ok(match decided {
-            true => FleetOutcome::Overloaded(overload),
-            false => FleetOutcome::Undecided(overload),
-        });
-    }
+    let solution = match solved(fleet, options)? {
+        FleetOutcome::Policy(solution) => *solution,
+        FleetOutcome::Overloaded(overload) => return Ok(FleetOutcome::Overloaded(overload)),
+        FleetOutcome::Undecided(overload) => return Ok(FleetOutcome::Undecided(overload)),
+    };
     let solution = settled(fleet, solution, options)?;
     let certificate = certificate_record(&solution.certificate);
     let made = servers(fleet, &solution, options)?;
@@ -105,6 +97,27 @@ pub fn choose_fleet<E: From<SynthesisError>>(
         solution,
         shapes,
     })))
+}
+
+/// The program's solution, if the fleet can be stabilized.
+pub(super) fn solved(
+    fleet: &Fleet,
+    options: &Options,
+) -> Result<FleetOutcome<FleetSolution>, SynthesisError> {
+    check_options(fleet.envelope(), options)?;
+    let solution = program::solve_fleet(fleet, &options.limits)?;
+    let certificate = &solution.certificate;
+    if certificate.load < 1.0 - LOAD_MARGIN {
+        return Ok(FleetOutcome::Policy(Box::new(solution)));
+    }
+    let decided = certificate.bound >= 1.0 - 2.0 * LOAD_MARGIN;
+    let overload = FleetOverload {
+        certificate: solution.certificate,
+    };
+    Ok(match decided {
+        true => FleetOutcome::Overloaded(overload),
+        false => FleetOutcome::Undecided(overload),
+    })
 }
 
 /// With the mix of each shape that has little to drain, among those that serve what is sent there as
@@ -235,6 +248,7 @@ fn together(
         rounds: solution.rounds,
         columns: solution.columns,
         servers: makings,
+        choice: None,
     };
     let whole = match fleet.is_one_server() {
         true => Vec::new(),
@@ -245,15 +259,19 @@ fn together(
         fleet: (!fleet.is_one_server()).then_some(certificate),
     };
     let claims = whole.into_iter().chain(own).collect();
-    let policy = Policy { servers: policies };
+    let policy = Policy {
+        servers: policies,
+        queue: None,
+    };
     Artifact::new(fleet.record(), policy, claims, evidence, provenance)
 }
 
 /// The fleet's certificate, with what a server of each shape is worth.
-fn certificate_record(certificate: &FleetCertificate) -> FleetCertificateRecord {
+pub(super) fn certificate_record(certificate: &FleetCertificate) -> FleetCertificateRecord {
     let shapes = certificate.servers.iter().map(|server| ShapeWorth {
         resource_prices: server.resource_prices.clone(),
         worth: server.worth,
+        mix: None,
         search: server.tree.as_ref().map(balance::search_record),
     });
     FleetCertificateRecord {

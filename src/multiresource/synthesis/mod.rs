@@ -6,15 +6,21 @@ mod claims;
 mod exact;
 mod fleet;
 mod msfq;
+mod partition;
+mod pooled;
 mod sweep;
 mod tuning;
 mod what_if;
 
-pub use choice::{Budget, ChoiceError, ChoiceOptions, Chosen, Families, Stage, choose, told};
+pub use choice::{
+    Budget, ChoiceError, ChoiceOptions, Chosen, Families, PooledChosen, Stage, choose, told,
+};
 pub use fleet::{
     FleetOutcome, FleetOverload, FleetSynthesis, OneOf, choose_fleet, synthesize_fleet,
 };
 pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable};
+pub use partition::{Partitioned, partition};
+pub use pooled::{PooledSynthesis, Pooling, pool};
 pub use sweep::{SweepPoint, sweep};
 pub use tuning::{Outlook, RouteOption};
 
@@ -172,6 +178,11 @@ pub enum SynthesisError {
         "the route {0} goes with preemption `none` or `setup`; with full preemption there is nothing to wait for on the way: leave --route out"
     )]
     Route(Route),
+    /// Slots that do not suffice.
+    #[error(
+        "no partition of this fleet is stable: rounded to whole slots, and with the time that changes of assignments take, it does not carry this load; take --queue servers, fewer jobs or more servers"
+    )]
+    NoPartition,
     /// A switching rate that is no rate, or under which the policy is unstable.
     #[error("{0}")]
     SwitchingRate(String),
@@ -298,6 +309,7 @@ fn of_one_server(
     });
     let policy = Policy {
         servers: servers.collect(),
+        queue: None,
     };
     let evidence = Evidence {
         servers: vec![certificate],
@@ -463,6 +475,7 @@ fn provenance(
         rounds: solution.rounds,
         columns: solution.columns,
         servers: vec![making],
+        choice: None,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::multiresource::simulator::{Measures, Offered, Run, Settings};
 use crate::multiresource::workload::Workload;
 use crate::simulation::Progress;
 use crate::simulation::sweep::{
-    self, Budgets, Cells, Comparing, Header, OptimumAt, Stage, Subject, Swept,
+    self, Budgets, Cells, Comparing, Entrant, Header, OptimumAt, Stage, Subject, Swept,
 };
 
 /// Policies over loads on a server.
@@ -53,7 +53,15 @@ pub fn compare(
         entered: &entered,
         settings,
     };
-    let header = header(workload, asked, own, &entered);
+    let subject = Subject {
+        file: asked.file.into(),
+        source: workload.source().map(Into::into),
+        digest: workload.digest(),
+        time_unit: workload.time_unit().into(),
+        load: own,
+    };
+    let entrants = entered.iter().map(|e| e.entrant.clone()).collect();
+    let header = header(subject, asked, entrants);
     let (output, resume) = asked.journal.map_or((None, false), |(o, r)| (Some(o), r));
     let hears = |stage: Stage<'_>| progress(Underway::Cell(stage));
     let mut swept = sweep::sweep(header, &cells, output, resume, &settings.interrupt, hears)?;
@@ -163,19 +171,14 @@ fn entered(workload: &Workload, asked: &Comparing<'_>) -> Result<Vec<Entered>, V
     }
 }
 
-fn header(workload: &Workload, asked: &Comparing<'_>, load: f64, entered: &[Entered]) -> Header {
+/// What a comparison is of.
+pub(super) fn header(workload: Subject, asked: &Comparing<'_>, policies: Vec<Entrant>) -> Header {
     let settings = asked.settings;
     Header {
         format: Header::FORMAT.into(),
         version: Header::VERSION,
         tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
-        workload: Subject {
-            file: asked.file.into(),
-            source: workload.source().map(Into::into),
-            digest: workload.digest(),
-            time_unit: workload.time_unit().into(),
-            load,
-        },
+        workload,
         settings: Budgets {
             seed: settings.seed,
             replications: settings.replications,
@@ -183,7 +186,7 @@ fn header(workload: &Workload, asked: &Comparing<'_>, load: f64, entered: &[Ente
             events: settings.events,
             time_seconds: settings.time.map(|t| t.as_secs_f64()),
         },
-        policies: entered.iter().map(|e| e.entrant.clone()).collect(),
+        policies,
         loads: asked.loads.to_vec(),
     }
 }

@@ -68,7 +68,11 @@ pub(super) fn exists(name: &str, unnamed: &NameError) -> Result<(), VerbError> {
 
 /// A policy runs on another workload if the types, the server and the time unit are the same.
 pub(super) fn same_types(artifact: &Artifact, workload: &Workload) -> Result<(), String> {
-    let (own, other) = (&artifact.workload, workload.record());
+    same_record(&artifact.workload, &workload.record())
+}
+
+/// The same of a fleet.
+pub(super) fn same_record(own: &Record, other: &Record) -> Result<(), String> {
     let demands = |r: &Record| -> Vec<(String, Vec<u64>)> {
         let types = r.types.iter();
         types.map(|t| (t.name.clone(), t.units.clone())).collect()
@@ -79,8 +83,12 @@ pub(super) fn same_types(artifact: &Artifact, workload: &Workload) -> Result<(),
             own.time_unit, other.time_unit
         ));
     }
-    if demands(own) == demands(&other) && own.servers[0].units == other.servers[0].units {
+    let servers = |r: &Record| -> Vec<(u32, Vec<u64>)> {
+        let servers = r.servers.iter();
+        servers.map(|s| (s.count, s.units.clone())).collect()
+    };
+    if demands(own) == demands(other) && servers(own) == servers(other) {
         return Ok(());
     }
-    Err("the policy was made for other job types or another server; synthesize one for this workload".into())
+    Err("the policy was made for other job types or other servers; synthesize one for this workload".into())
 }

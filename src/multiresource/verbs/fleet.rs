@@ -1,19 +1,25 @@
 //! A policy for a fleet, checked.
 
-use super::synthesize::{Request, Wanted, checked, prices, taken};
+use std::sync::Arc;
+
+use super::synthesize::{Request, Stability, Wanted, checked, prices, stability, taken};
 use super::{Doing, VerbError, refuse};
+use crate::multiresource::artifact::Artifact;
 use crate::multiresource::synthesis::{
-    self, ChoiceError, FleetOutcome, FleetOverload, FleetSynthesis, OneOf, Stage, Synthesis,
+    self, ChoiceError, ChoiceOptions, Families, FleetOutcome, FleetOverload, FleetSynthesis, OneOf,
+    PooledSynthesis, Pooling, Stage, Synthesis,
 };
 use crate::multiresource::workload::Fleet;
 
 /// What came of it.
 #[derive(Debug)]
-pub enum FleetAnswer {
+pub enum FleetAnswer<M = FleetMade> {
     /// A policy that passed the checker.
-    Policy(Box<FleetMade>),
+    Policy(Box<M>),
     /// There is none, or none was found.
     Refused(FleetRefusal),
+    /// None was found that keeps what was promised, and what the nearest does.
+    Broken(String),
     /// It was told to end before a policy was chosen.
     Interrupted,
 }
@@ -28,6 +34,19 @@ pub struct FleetMade {
     /// The most jobs of each type (K) that are served in the mean.
     pub served: Vec<f64>,
     /// What all servers of each shape (H) are worth, as a fraction of the whole fleet's worth.
+    pub worth: Vec<f64>,
+}
+
+/// A rule over a fleet, and what is told of it.
+#[derive(Debug)]
+pub struct PooledMade {
+    /// The policy, with what was learned on the way.
+    pub synthesis: PooledSynthesis,
+    /// What is known of its stability.
+    pub stability: Stability,
+    /// As for [`FleetMade`].
+    pub demand: Vec<f64>,
+    /// As for [`FleetMade`].
     pub worth: Vec<f64>,
 }
 
@@ -79,7 +98,6 @@ pub fn synthesize_fleet(
         Err(VerbError::Choice(ChoiceError::Interrupted)) => return Ok(FleetAnswer::Interrupted),
         outcome => outcome?,
     };
-    let demand = demand(fleet);
     let (overload, decided) = match outcome {
         FleetOutcome::Policy(mut synthesis) => {
             if request.wanted != Wanted::Msr {
@@ -88,21 +106,74 @@ pub fn synthesize_fleet(
             }
             synthesis.artifact = checked(synthesis.artifact)?;
             return Ok(FleetAnswer::Policy(Box::new(FleetMade {
-                demand,
+                demand: demand(fleet),
                 served: synthesis.solution.served(fleet),
-                worth: worth(fleet, &synthesis),
+                worth: worth(fleet, &synthesis.artifact),
                 synthesis: *synthesis,
             })));
         }
         FleetOutcome::Overloaded(overload) => (overload, true),
         FleetOutcome::Undecided(overload) => (overload, false),
     };
-    Ok(FleetAnswer::Refused(FleetRefusal {
+    Ok(FleetAnswer::Refused(refusal(fleet, overload, decided)))
+}
+
+/// Makes a rule over all servers of a fleet, whose jobs wait in one place, and has it checked: slots for each type
+/// where the family is that, else the best by simulation. `progress` hears what goes on.
+///
+/// # Errors
+/// As [`super::synthesize`].
+pub fn synthesize_pooled(
+    fleet: &Fleet,
+    request: &Request,
+    mut progress: impl FnMut(Doing<'_>),
+) -> Result<FleetAnswer<PooledMade>, VerbError> {
+    progress(Doing::Program);
+    let choice = ChoiceOptions {
+        max_slowdown_ratio: request.max_slowdown_ratio,
+        promises: request.promises.clone(),
+        good_enough: request.good_enough,
+        interrupt: Arc::clone(&request.interrupt),
+        ..ChoiceOptions::new(Families::All, request.budget, request.seed)
+    };
+    let wanted = match request.wanted {
+        Wanted::Partition => Pooling::Partition,
+        _ => Pooling::Chosen(&choice),
+    };
+    let hears = |stage| progress(Doing::Candidates(Some(stage)));
+    let outcome = match synthesis::pool(fleet, &request.options, wanted, hears) {
+        Err(ChoiceError::Interrupted) => return Ok(FleetAnswer::Interrupted),
+        Err(ChoiceError::Broken(why)) => return Ok(FleetAnswer::Broken(why)),
+        outcome => outcome?,
+    };
+    let (overload, decided) = match outcome {
+        FleetOutcome::Policy(mut synthesis) => {
+            if request.wanted != Wanted::Partition {
+                let told = synthesis::told(request.seed, request.budget);
+                synthesis.artifact.provenance.options.extend(told);
+            }
+            synthesis.artifact = checked(synthesis.artifact)?;
+            let rule = synthesis.artifact.policy.queue.as_ref();
+            return Ok(FleetAnswer::Policy(Box::new(PooledMade {
+                stability: rule.map_or(Stability::Seen, |rule| stability(fleet.envelope(), rule)),
+                demand: demand(fleet),
+                worth: worth(fleet, &synthesis.artifact),
+                synthesis: *synthesis,
+            })));
+        }
+        FleetOutcome::Overloaded(overload) => (overload, true),
+        FleetOutcome::Undecided(overload) => (overload, false),
+    };
+    Ok(FleetAnswer::Refused(refusal(fleet, overload, decided)))
+}
+
+fn refusal(fleet: &Fleet, overload: FleetOverload, decided: bool) -> FleetRefusal {
+    FleetRefusal {
         decided,
-        demand,
+        demand: demand(fleet),
         prices: prices(fleet.types(), &overload.certificate.prices),
         overload,
-    }))
+    }
 }
 
 impl Request {
@@ -128,8 +199,8 @@ fn demand(fleet: &Fleet) -> Vec<f64> {
     capacity.map(|(j, capacity)| used(j) / capacity).collect()
 }
 
-fn worth(fleet: &Fleet, made: &FleetSynthesis) -> Vec<f64> {
-    let Some(certificate) = &made.artifact.evidence.fleet else {
+fn worth(fleet: &Fleet, artifact: &Artifact) -> Vec<f64> {
+    let Some(certificate) = &artifact.evidence.fleet else {
         return vec![1.0];
     };
     let shapes = fleet.shapes().iter().zip(&certificate.servers);

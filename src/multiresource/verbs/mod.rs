@@ -7,6 +7,7 @@ mod compare;
 mod enter;
 mod fleet;
 mod optimum;
+mod pooled;
 mod simulate;
 mod synthesize;
 
@@ -14,8 +15,11 @@ pub use changes::{Change, changes};
 pub use check::against;
 pub use compare::{Compared, Comparison, Underway, compare};
 pub use enter::{Entered, enter};
-pub use fleet::{FleetAnswer, FleetMade, FleetRefusal, synthesize_fleet};
+pub use fleet::{
+    FleetAnswer, FleetMade, FleetRefusal, PooledMade, synthesize_fleet, synthesize_pooled,
+};
 pub use optimum::{Asking, Distance, Least, LeastReport, least};
+pub use pooled::compare_pooled;
 pub use simulate::{Simulated, Unjudged, Ways, simulate};
 pub use synthesize::{
     Answer, How, Knowledge, Made, Refusal, Request, Schedules, Stability, Wanted, known,

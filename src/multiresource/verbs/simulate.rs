@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use super::enter::{exists, same_types};
+use super::pooled;
 use super::{VerbError, marked, refuse};
 use crate::artifact::Changes;
 use crate::multiresource::artifact::{Backfill, Checked, EmptySlots, Family, MsrPolicy, Routing};
 use crate::multiresource::simulator::{
-    Contender, Failure, Judgement, Run, Settings, Verdict, as_analysed, judge, simulate_fleet,
-    watches,
+    Contender, Failure, Judgement, PooledRule, Run, Settings, Verdict, as_analysed, judge,
+    knows_over, simulate_fleet, simulate_over, watches,
 };
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Described, Fleet, Workload};
 use crate::simulation::sweep::Knows;
 use crate::simulation::{Ending, Health, Progress};
 
@@ -82,12 +83,17 @@ impl Simulated {
 /// with it.
 pub fn simulate(
     policy: &str,
-    workload: Option<Workload>,
+    workload: Option<Described>,
     ways: &Ways,
     settings: &Settings,
     mut progress: impl FnMut(&str, Progress),
 ) -> Result<Simulated, VerbError> {
     let asked = Asked { ways, settings };
+    let workload = match workload {
+        Some(Described::Fleet(fleet)) => return asked.over(policy, fleet, &mut progress),
+        Some(Described::Server(workload)) => Some(workload),
+        None => None,
+    };
     let rule = match Contender::parse(policy) {
         Ok(rule) => rule,
         Err(unnamed) => {
@@ -131,6 +137,7 @@ pub fn simulate(
 
 const NO_FLEET: &str =
     "--routing goes with the policy of a fleet, and here is one server: leave it out";
+const NO_ROUTING: &str = "--routing says to which server a job is sent when it arrives; here jobs wait in one place, and a server takes them: leave it out, or make a policy with `synth --queue servers`";
 const AS_ASKED: &str = "simulating";
 const AS_ANALYSED: &str = "simulating as analysed";
 
@@ -191,8 +198,68 @@ impl Asked<'_> {
         })
     }
 
+    /// A rule by name over all servers of a fleet, or a policy file.
+    fn over(&self, name: &str, fleet: Fleet, progress: Hears<'_>) -> Result<Simulated, VerbError> {
+        if let Some(rule) = PooledRule::named(name) {
+            self.has_own_ways()?;
+            return self.pooled(&rule.policy(), fleet, None, progress);
+        }
+        pooled::exists(name)?;
+        let checked = Checked::read_with(Path::new(name), self.ways.changes)?;
+        let policy = pooled::policy_for(&checked, &fleet).map_err(VerbError::Request)?;
+        self.pooled(&policy, fleet, Some(&checked), progress)
+    }
+
+    /// A policy over all servers of a fleet; what is claimed of it is judged on the fleet that it was made for.
+    fn pooled(
+        &self,
+        policy: &Family,
+        fleet: Fleet,
+        of: Option<&Checked>,
+        progress: Hears<'_>,
+    ) -> Result<Simulated, VerbError> {
+        self.has_own_ways()?;
+        let artifact = of.map(Checked::artifact);
+        let own = artifact.filter(|artifact| artifact.workload.digest == fleet.digest());
+        let workload = fleet.envelope().clone();
+        let settings = Settings {
+            watch: own.map_or(Vec::new(), |artifact| watches(artifact, &workload)),
+            ..self.settings.clone()
+        };
+        let hears = |reached| progress(AS_ASKED, reached);
+        let run = simulate_over(&fleet, policy, &settings, hears).map_err(Failure::from)?;
+        let run = marked(run, &settings);
+        let unjudged = artifact.filter(|_| own.is_none());
+        Ok(Simulated {
+            verdicts: own.map_or(Vec::new(), |artifact| judge(artifact, &workload, &run)),
+            knows: knows_over(policy, &fleet),
+            ..Simulated::unjudged(workload, run, unjudged.map(|_| Unjudged::OtherWorkload))
+        })
+    }
+
+    /// Refuses ways of servers to which jobs are sent where they wait in one place.
+    fn has_own_ways(&self) -> Result<(), VerbError> {
+        let Ways {
+            backfill,
+            empty_slots,
+            routing,
+            ..
+        } = self.ways;
+        match (routing, backfill.is_some() || empty_slots.is_some()) {
+            (Some(_), _) => refuse(NO_ROUTING),
+            (_, true) => refuse(
+                "--backfill and --empty-slots go with servers of the family msr; here one rule decides over all servers: leave them out",
+            ),
+            (None, false) => Ok(()),
+        }
+    }
+
     fn fleet(&self, checked: &Checked, progress: Hears<'_>) -> Result<Simulated, VerbError> {
         let artifact = checked.artifact();
+        if let Some(policy) = &artifact.policy.queue {
+            let fleet = checked.workload().fleet().clone();
+            return self.pooled(policy, fleet, Some(checked), progress);
+        }
         let workload = checked.workload().envelope().clone();
         let servers = artifact.policy.servers.iter();
         let policies = servers.map(|server| self.overriding(&server.rule));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::{Doing, VerbError, refuse};
-use crate::multiresource::artifact::{Artifact, Family, Promise, StaticQuickswapPolicy};
+use crate::multiresource::artifact::{Artifact, Family, Guard, Promise, StaticQuickswapPolicy};
 use crate::multiresource::optimum::{self, Ended, Step};
 use crate::multiresource::policy::{is_proved_stable, time_of_turns};
 use crate::multiresource::program::{self, Balancing};
@@ -46,6 +46,8 @@ pub enum Wanted {
     Msr,
     /// The table of a dynamic program, for two types at most.
     Optimal,
+    /// Slots for each type on the servers of a fleet, by analysis alone.
+    Partition,
     /// Those chosen by simulation.
     Simulated(Families),
 }
@@ -117,6 +119,8 @@ pub enum Stability {
     Turns(f64),
     /// Proved, since a policy with loads `ρ_i < 1` takes over from so many jobs in the system on.
     Guard(u64),
+    /// Proved, since slots for each type take over from so many jobs in the system on.
+    Partition(u64),
     /// Seen in simulation.
     Seen,
 }
@@ -200,6 +204,7 @@ pub(super) fn taken(
     let options = &request.options;
     let (families, optimum) = match &request.wanted {
         Wanted::Msr => return Ok(How::Analysed(made)),
+        Wanted::Partition => return refuse("a partition is of a fleet: take another --family"),
         Wanted::Optimal => {
             progress(Doing::Dynamic(None));
             let mut hears = |step| progress(Doing::Dynamic(Some(step)));
@@ -275,10 +280,13 @@ fn in_passing(workload: &Workload, request: &Request) -> Option<f64> {
     found.map(|found| found.lower)
 }
 
-fn stability(workload: &Workload, policy: &Family) -> Stability {
+pub(super) fn stability(workload: &Workload, policy: &Family) -> Stability {
     match policy {
         _ if !is_proved_stable(policy, workload) => Stability::Seen,
-        Family::Guarded(policy) => Stability::Guard(policy.from),
+        Family::Guarded(policy) => match &policy.guard {
+            Guard::Partition(_) => Stability::Partition(policy.from),
+            _ => Stability::Guard(policy.from),
+        },
         Family::StaticQuickswap(_) => Stability::Turns(time_of_turns(workload)),
         _ => Stability::Loads,
     }

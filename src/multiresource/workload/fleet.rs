@@ -1,6 +1,10 @@
 //! A fleet: servers of several shapes that share what arrives.
 
+use num_bigint::BigInt;
+use num_traits::ToPrimitive;
+
 use super::check::Draft;
+use super::fleet_check::FleetDraft;
 use super::{JobType, Resource, Workload};
 use crate::document::{DocumentError, Fault, digest, place};
 use crate::law::Unsplit;
@@ -119,6 +123,24 @@ impl Fleet {
         self.shapes.iter().map(|shape| shape.count as usize).sum()
     }
 
+    /// Capacity of one server of shape h in the whole units in which demands are counted
+    /// ([`JobType::units`]), for each of the R resources.
+    ///
+    /// # Panics
+    /// If h is not the index of a shape.
+    #[must_use]
+    pub fn units(&self, h: usize) -> Vec<u64> {
+        let of = |(j, capacity): (usize, &Decimal)| {
+            let demanding = self.types().iter().find(|job| job.units[j] > 0);
+            demanding.map_or(0, |job| {
+                let units = capacity.exact() * BigInt::from(job.units[j]) / job.demand[j].exact();
+                let most = "no more than the envelope has, which is below 2^53";
+                units.to_integer().to_u64().expect(most)
+            })
+        };
+        self.shapes[h].capacity.iter().enumerate().map(of).collect()
+    }
+
     /// How much of each of the R resources all servers have together, Σ n_h P_hj > 0.
     #[must_use]
     pub fn capacity(&self) -> Vec<f64> {
@@ -160,6 +182,21 @@ impl Fleet {
         }
         let checked = draft.check(Vec::new());
         Ok(checked.map_err(DocumentError::without_text)?.0)
+    }
+
+    /// The same fleet with all arrival rates times a positive, finite factor.
+    ///
+    /// # Errors
+    /// If the factor is none, or a rate or load leaves the range of doubles.
+    pub fn scaled(&self, factor: f64) -> Result<Self, DocumentError> {
+        let envelope = self.envelope.scaled(factor)?;
+        let mut draft = FleetDraft::of(self);
+        for (job, scaled) in draft.jobs.jobs.iter_mut().zip(envelope.types()) {
+            job.arrivals = Some(scaled.arrivals().clone());
+        }
+        let checked = draft.check(Vec::new());
+        let (fleet, _) = checked.map_err(DocumentError::without_text)?;
+        Ok(fleet)
     }
 
     /// `sha256:` and 64 hexadecimal digits that identify the fleet: its unit of time, resources,

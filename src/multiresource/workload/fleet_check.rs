@@ -40,6 +40,28 @@ impl DraftShape {
 }
 
 impl FleetDraft {
+    /// What a fleet was made of.
+    pub(super) fn of(fleet: &Fleet) -> Self {
+        let resources = fleet.envelope().resources();
+        let shapes = fleet.shapes().iter().map(|shape| DraftShape {
+            name: shape.name.clone(),
+            count: Some(shape.count),
+            capacity: resources
+                .iter()
+                .zip(&shape.capacity)
+                .filter(|(_, capacity)| **capacity > Decimal::ZERO)
+                .map(|(resource, capacity)| (resource.name().to_owned(), Some(*capacity)))
+                .collect(),
+        });
+        FleetDraft {
+            shapes: shapes.collect(),
+            jobs: Draft {
+                capacity: Vec::new(),
+                ..Draft::of(fleet.envelope())
+            },
+        }
+    }
+
     /// The fleet, or all faults: those found so far and its own.
     pub(super) fn check(self, mut faults: Vec<Fault>) -> Result<Checked<Fleet>, Vec<Fault>> {
         faults.extend(self.faults());

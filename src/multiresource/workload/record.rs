@@ -1,13 +1,11 @@
 //! The workload as an artifact carries it: a fleet, or one server, which is a fleet of one.
 
-use num_bigint::BigInt;
-use num_traits::ToPrimitive;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check::{Draft, DraftJob};
 use super::fleet_check::{DraftShape, FleetDraft};
-use super::{Fleet, JobType, Known, Shape, Workload};
+use super::{Fleet, JobType, Known, Workload};
 use crate::document::{Fault, Place, Step, place};
 use crate::law::{ArrivalProcess, Size};
 use crate::number::Decimal;
@@ -90,11 +88,12 @@ impl Fleet {
 impl Record {
     fn of(fleet: &Fleet) -> Self {
         let envelope = fleet.envelope();
-        let servers = fleet.shapes().iter().map(|shape| RecordServer {
+        let shapes = fleet.shapes().iter().enumerate();
+        let servers = shapes.map(|(h, shape)| RecordServer {
             name: shape.name.clone(),
             count: shape.count,
             capacity: shape.capacity.clone(),
-            units: units(envelope, shape),
+            units: fleet.units(h),
         });
         let resources = envelope.resources.iter();
         Self {
@@ -321,19 +320,6 @@ fn wrong_lengths(
 fn other_units(at: Place, name: &str, found: &[u64], expected: &[u64]) -> Fault {
     let message = format!("units {found:?} of `{name}`, expected {expected:?}");
     fault(at, message)
-}
-
-/// Capacity of one server of the shape in the units in which the types' demands are counted.
-fn units(envelope: &Workload, shape: &Shape) -> Vec<u64> {
-    let of = |(j, capacity): (usize, &Decimal)| {
-        let demanding = envelope.types.iter().find(|job| job.units[j] > 0);
-        demanding.map_or(0, |job| {
-            let units = capacity.exact() * BigInt::from(job.units[j]) / job.demand[j].exact();
-            let most = "no more than the envelope has, which is below 2^53";
-            units.to_integer().to_u64().expect(most)
-        })
-    };
-    shape.capacity.iter().enumerate().map(of).collect()
 }
 
 impl RecordServer {

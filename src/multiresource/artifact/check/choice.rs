@@ -41,10 +41,10 @@ pub(super) fn check(server: &OneServer<'_>, choice: &Choice, findings: &mut Find
         box_of_rates(server, robust, findings);
     }
     let taken = choice.candidates.first();
-    let Some(taken) = taken.filter(|c| c.name == server.rule.followed().name()) else {
+    let Some(taken) = taken.filter(|c| c.name == server.rule.followed().called()) else {
         let message = format!(
             "expected that of the policy, `{}`",
-            server.rule.followed().name()
+            server.rule.followed().called()
         );
         return findings.add(of(0, "name"), message);
     };

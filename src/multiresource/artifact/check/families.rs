@@ -4,8 +4,9 @@ use super::shape;
 use crate::artifact::{Findings, is_close, length, nonnegative, permutation, positive};
 use crate::multiresource::artifact::family::{Sound, each_family};
 use crate::multiresource::artifact::{
-    AdaptiveMsrPolicy, CertificateRecord, Family, GuardedPolicy, MsrPolicy, ReservingPolicy,
-    StaticQuickswapPolicy, Switching, TablePolicy, TdcPolicy,
+    AdaptiveMsrPolicy, CertificateRecord, Family, GuardedPolicy, MsrPolicy, PartitionPolicy,
+    PooledEasyPolicy, PooledPolicy, ReservingPolicy, StaticQuickswapPolicy, Switching, TablePolicy,
+    TdcPolicy,
 };
 use crate::multiresource::schedule::{Neighbours, Packing};
 use crate::multiresource::workload::Workload;
@@ -71,6 +72,20 @@ impl Sound for ReservingPolicy {
         nonnegative("policy.let_in", self.let_in, findings);
     }
 }
+
+/// On one server there is nothing to pool.
+macro_rules! over_a_fleet {
+    ($($Policy:ident),+) => {
+        $(impl Sound for $Policy {
+            fn check(&self, _: &Workload, _: &CertificateRecord, findings: &mut Findings) {
+                let message = "decides over the servers of a fleet: expected in `policy.queue`";
+                findings.add("policy", message);
+            }
+        })+
+    };
+}
+
+over_a_fleet!(PooledPolicy, PooledEasyPolicy, PartitionPolicy);
 
 /// What is followed, and what takes over, are checked each for itself.
 impl Sound for GuardedPolicy {}

@@ -17,7 +17,7 @@ use crate::multiresource::artifact::{
 };
 use crate::multiresource::workload::{Fleet, Workload};
 
-const PROVED: Grounds =
+pub(super) const PROVED: Grounds =
     Grounds::Derived("the load from the mixes; the bound from the prices, by one knapsack a shape");
 const MIXES: Grounds = Grounds::Derived("what the mixes of the shapes serve");
 const SUMMED: Grounds = Grounds::Derived("the sum over the servers");
@@ -187,7 +187,7 @@ fn unknown_servers(artifact: &Artifact, names: &[&str], findings: &mut Findings)
 }
 
 /// No server is worth more than is said, and the bound is one over what all are worth.
-fn bound(found: &FleetCertificateRecord, fleet: &Fleet, findings: &mut Findings) {
+pub(super) fn bound(found: &FleetCertificateRecord, fleet: &Fleet, findings: &mut Findings) {
     let mut worth = 0.0;
     for (h, (own, shape)) in found.servers.iter().zip(fleet.shapes()).enumerate() {
         let value = |&i: &usize| found.prices[i] / fleet.types()[i].offered_load();
@@ -237,7 +237,7 @@ fn served(artifact: &Artifact, fleet: &Fleet, sent: &[Workload]) -> Option<Vec<V
 }
 
 /// `load = max_i b_i / Σ_h n_h (π_h W_h)_i`, and below 1.
-fn load(
+pub(super) fn load(
     proof: &FleetCertificateRecord,
     fleet: &Fleet,
     served: &[Vec<f64>],

@@ -7,12 +7,8 @@ use crate::multiresource::artifact::{Backfill, Family, GuardedPolicy, Preemption
 const PATH: &str = "policy.guard";
 
 pub(super) fn check(server: &OneServer<'_>, policy: &GuardedPolicy, findings: &mut Findings) {
-    let GuardedPolicy {
-        rule,
-        guard,
-        from,
-        until,
-    } = policy;
+    let GuardedPolicy { rule, guard, .. } = policy;
+    numbers(policy, findings);
     if matches!(**rule, Family::Guarded(_) | Family::Msr(_)) {
         let message = format!(
             "`{}`, expected a rule without clocks of its own",
@@ -20,10 +16,10 @@ pub(super) fn check(server: &OneServer<'_>, policy: &GuardedPolicy, findings: &m
         );
         findings.add("policy.rule", message);
     }
-    if *until == 0 || until >= from {
-        let message = format!("{until}, expected at least 1 and less than `from`, {from}");
-        findings.add("policy.until", message);
-    }
+    let Some(guard) = guard.msr() else {
+        let message = "a partition, expected a policy of the family msr";
+        return findings.add(PATH, message);
+    };
     shape::guard(PATH, guard, server.workload, findings);
     if guard.preemption != Preemption::None || guard.backfill != Backfill::None {
         let message = "expected no preemption and no backfilling, with which nothing is proved";
@@ -48,5 +44,14 @@ pub(super) fn check(server: &OneServer<'_>, policy: &GuardedPolicy, findings: &m
     }
     if findings.is_clear("policy") {
         findings.stands(PATH, Grounds::Derived("the loads ρ_i of its round"));
+    }
+}
+
+/// B and b leave each other room.
+pub(super) fn numbers(policy: &GuardedPolicy, findings: &mut Findings) {
+    let GuardedPolicy { from, until, .. } = policy;
+    if *until == 0 || until >= from {
+        let message = format!("{until}, expected at least 1 and less than `from`, {from}");
+        findings.add("policy.until", message);
     }
 }

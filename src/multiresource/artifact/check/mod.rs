@@ -33,6 +33,8 @@ mod guarded;
 mod knapsack;
 mod least;
 mod making;
+mod partition;
+mod pooled;
 mod queues;
 mod round;
 mod shape;
@@ -42,6 +44,8 @@ mod tabled;
 mod what_if;
 
 pub use against::check_against;
+#[cfg(test)]
+pub(crate) use partition::loads as loads_of_partition;
 
 use std::cell::Cell;
 
@@ -90,6 +94,12 @@ impl Budget {
 /// refused; without such a claim the artifact may pass, its stability unexamined.
 pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Site> {
     let fleet = workload(artifact, findings)?;
+    if let Some(policy) = &artifact.policy.queue {
+        pooled::check(artifact, policy, &fleet, findings);
+        remarks(findings);
+        let servers = Vec::new();
+        return findings.is_empty().then_some(Site { fleet, servers });
+    }
     fleet::structure(artifact, &fleet, findings);
     fleet::certificate_shape(artifact, &fleet, findings);
     let counts = ["policy", "provenance", "evidence.servers"];
@@ -102,7 +112,7 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Site
     let budgets = [CLAIMS, MAKING].map(Budget::new);
     for (h, (workload, said)) in servers.iter().zip(artifact.servers()).enumerate() {
         let server = OneServer {
-            place: h,
+            place: Some(h),
             shapes: names.unwrap_or_default(),
             rule: &said.policy.rule,
             certificate: said.certificate,
@@ -158,8 +168,8 @@ fn of_server<'a>(artifact: &'a Artifact, name: Option<&str>) -> Vec<(usize, &'a 
 /// One server of a shape, with what arrives there. What is found has a path that starts with
 /// `policy` (the rule), `certificate` (its proof), `provenance` (how the rule was made) or `claims`.
 struct OneServer<'a> {
-    /// The place of its shape.
-    place: usize,
+    /// The place of its shape; none of all servers together, where jobs wait in one place.
+    place: Option<usize>,
     /// The names of all shapes, if there are several servers.
     shapes: &'a [&'a str],
     rule: &'a Family,
@@ -175,7 +185,7 @@ struct OneServer<'a> {
 impl OneServer<'_> {
     /// The claim about a type, or about all.
     fn find(&self, quantity: Quantity, job_type: Option<&str>) -> Option<&Claim> {
-        let subject = Subject::of_type(job_type).on(self.shapes.get(self.place).copied());
+        let subject = Subject::of_type(job_type).on(self.shape());
         find(
             self.claims.iter().map(|(_, claim)| *claim),
             quantity,
@@ -183,9 +193,13 @@ impl OneServer<'_> {
         )
     }
 
+    /// The name of its shape, if it is not the whole policy.
+    fn shape(&self) -> Option<&str> {
+        self.place.and_then(|h| self.shapes.get(h).copied())
+    }
+
     /// A path in the whole document.
     fn absolute(&self, path: &str) -> String {
-        let h = self.place;
         let of_guard = ["policy.guard", "policy.from", "policy.until", "policy.rule"];
         let rule = match self.rule {
             Family::Guarded(policy) if !of_guard.iter().any(|own| path.starts_with(own)) => {
@@ -193,11 +207,18 @@ impl OneServer<'_> {
             }
             other => other.name().to_owned(),
         };
-        let parts = [
-            ("policy", format!("policy.servers[{h}].rule.{rule}")),
-            ("certificate", format!("evidence.servers[{h}]")),
-            ("provenance", format!("provenance.servers[{h}]")),
-        ];
+        let parts = match self.place {
+            Some(h) => [
+                ("policy", format!("policy.servers[{h}].rule.{rule}")),
+                ("certificate", format!("evidence.servers[{h}]")),
+                ("provenance", format!("provenance.servers[{h}]")),
+            ],
+            None => [
+                ("policy", format!("policy.queue.{rule}")),
+                ("certificate", "evidence.fleet".into()),
+                ("provenance", "provenance".into()),
+            ],
+        };
         let inside = |(head, place): &(&str, String)| {
             let rest = path.strip_prefix(head)?;
             Some(format!("{place}{rest}"))

@@ -52,7 +52,7 @@ pub(super) fn guard(
     }
 }
 
-fn mixed(mix: Mixed<'_>, types: usize, findings: &mut Findings) {
+pub(super) fn mixed(mix: Mixed<'_>, types: usize, findings: &mut Findings) {
     let Mixed { path, .. } = mix;
     schedules(&format!("{path}.schedules"), mix.schedules, types, findings);
     let path = format!("{path}.weights");

@@ -8,12 +8,14 @@ use std::collections::HashSet;
 use super::claims::{CHAIN, PROGRAM};
 use super::least::Least;
 use super::tabled::{self, Followed};
-use super::{OneServer, Round};
+use super::{OneServer, Round, partition};
 use crate::artifact::{
     ArrivalLaw, Findings, Grounds, Known, Quantity as _, Side, SizeLaw, Subject, find, is_close,
     written,
 };
-use crate::multiresource::artifact::{Choice, Claim, Family, HoldsFor, Measure, Method, Quantity};
+use crate::multiresource::artifact::{
+    Choice, Claim, Family, Guard, HoldsFor, Measure, Method, Quantity,
+};
 use crate::multiresource::workload::{JobType, Workload};
 
 const SENSE: Grounds = Grounds::Judged(
@@ -59,7 +61,7 @@ pub(super) fn of_server(server: &OneServer<'_>, findings: &mut Findings) {
         choice: server.making.choice.as_ref(),
         followed: followed(server, findings),
         claims: &server.claims,
-        shape: server.shapes.get(server.place).copied(),
+        shape: server.shape(),
         workload: server.workload,
         load: server.certificate.load,
         proven: server.certificate.proven,
@@ -94,9 +96,11 @@ fn under_guard(server: &OneServer<'_>, findings: &Findings) -> Option<Vec<f64>> 
     let Family::Guarded(policy) = server.rule else {
         return None;
     };
-    let sound = findings.is_clear("policy");
-    let round = sound.then(|| Round::of(server.workload, &policy.guard))??;
-    Some(round.loads(server.workload))
+    match &policy.guard {
+        _ if !findings.is_clear("policy") => None,
+        Guard::Partition(guard) => Some(partition::loads(guard, server.workload)),
+        Guard::Msr(guard) => Some(Round::of(server.workload, guard)?.loads(server.workload)),
+    }
 }
 
 fn check(server: &Simulated<'_>, findings: &mut Findings) {

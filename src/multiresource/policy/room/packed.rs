@@ -41,9 +41,15 @@ impl Packed {
         U::of(&words)
     }
 
+    /// Free units of resource j.
+    pub fn free(&self, used: &[u64], j: usize) -> u64 {
+        let field = self.fields[j];
+        field.largest() - (used[field.word] >> field.shift & field.largest())
+    }
+
     /// Whether so many jobs of type i, no more than an empty server holds, fit beside what is used.
     #[inline(always)]
-    pub fn fits<U: Words>(&self, used: &U, i: usize, count: u64) -> bool {
+    pub fn fits<U: AsRef<[u64]> + ?Sized>(&self, used: &U, i: usize, count: u64) -> bool {
         let used = used.as_ref();
         let demand = &self.demand[i * used.len()..][..used.len()];
         let mut over = 0;
@@ -55,7 +61,7 @@ impl Packed {
 
     /// So many jobs of type i more; no more than an empty server holds.
     #[inline(always)]
-    pub fn take<U: Words>(&self, used: &mut U, i: usize, count: u64) {
+    pub fn take<U: AsMut<[u64]> + ?Sized>(&self, used: &mut U, i: usize, count: u64) {
         let used = used.as_mut();
         let demand = &self.demand[i * used.len()..][..used.len()];
         for (used, demand) in used.iter_mut().zip(demand) {
@@ -65,7 +71,7 @@ impl Packed {
 
     /// So many jobs of type i less.
     #[inline(always)]
-    pub fn give<U: Words>(&self, used: &mut U, i: usize, count: u64) {
+    pub fn give<U: AsMut<[u64]> + ?Sized>(&self, used: &mut U, i: usize, count: u64) {
         let used = used.as_mut();
         let demand = &self.demand[i * used.len()..][..used.len()];
         for (used, demand) in used.iter_mut().zip(demand) {

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::multiresource::artifact::{
-    Family, FirstFitPolicy, GuardedPolicy, MsrPolicy, Preemption, ReservingPolicy, Route, TdcKnobs,
-    TdcOrder, TdcPolicy, section_seven,
+    Family, FirstFitPolicy, Guard, GuardedPolicy, MsrPolicy, Preemption, ReservingPolicy, Route,
+    TdcKnobs, TdcOrder, TdcPolicy, section_seven,
 };
 use crate::multiresource::policy::drain::Drains;
 use crate::multiresource::policy::room::Room;
@@ -184,7 +184,7 @@ fn a_guard_takes_over_and_lets_go() {
     };
     let policy = GuardedPolicy {
         rule: Box::new(Family::FirstFit(FirstFitPolicy {})),
-        guard,
+        guard: Guard::Msr(guard),
         from: 6,
         until: 3,
     };

@@ -1,7 +1,7 @@
 //! What a run must not say: means where there are none, or where it is too short for them.
 
 use super::*;
-use crate::multiresource::artifact::{GuardedPolicy, LeastServersFirstPolicy, MsrPolicy};
+use crate::multiresource::artifact::{Guard, GuardedPolicy, LeastServersFirstPolicy, MsrPolicy};
 
 fn workload(servers: u32, unit: &str, jobs: &[&str]) -> Workload {
     let mut text = format!(
@@ -140,11 +140,11 @@ fn a_rule_that_is_unstable_is_stable_under_guard() {
     assert_eq!(run.health, Health::Unstable);
     let guarded = Family::Guarded(GuardedPolicy {
         rule: Box::new(rule),
-        guard: MsrPolicy {
+        guard: Guard::Msr(MsrPolicy {
             schedules: vec![vec![0, 1], vec![10, 0]],
             weights: vec![0.4, 0.6],
             ..section_seven(Preemption::None, Route::ALL[0], 0.05)
-        },
+        }),
         from: 40,
         until: 20,
     });

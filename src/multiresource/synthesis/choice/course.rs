@@ -2,13 +2,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::multiresource::artifact::{Family, GuardedPolicy, MsrPolicy, Objective, Promise};
+use crate::multiresource::artifact::{self, Family, GuardedPolicy, Objective, Promise};
 use crate::multiresource::policy::is_proved_stable;
 use crate::multiresource::simulator::{
     Contender, Estimate, Failure, Health, Run, Settings, TypeResult, Watch, Watched, classes,
-    paired_ratio,
+    paired_ratio, simulate_over,
 };
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Fleet, Workload};
 
 /// Replications of each run that decides.
 pub(super) const REPLICATIONS: u32 = 8;
@@ -37,7 +37,7 @@ const SOME: f64 = 30.0;
 
 /// A policy with proved stability.
 pub(super) struct Guard {
-    pub policy: MsrPolicy,
+    pub policy: artifact::Guard,
     /// Its mean number of jobs, as far as that is known.
     pub mean_number: f64,
 }
@@ -45,6 +45,8 @@ pub(super) struct Guard {
 /// Arrivals and sizes that policies are tried on, and the events spent so far.
 pub(super) struct Course<'a> {
     pub workload: &'a Workload,
+    /// The fleet of which that is the envelope, where policies decide over all of its servers.
+    pub fleet: Option<&'a Fleet>,
     /// Whether policies are compared at other rates than those given.
     pub is_stressed: bool,
     /// A relative difference between policies that is not worth longer runs.
@@ -76,7 +78,10 @@ impl Course<'_> {
         let guard = self.guard.as_ref()?;
         let from = (GUARD * mean_number).max(OWN * guard.mean_number);
         let from = from.ceil() as u64 + 1;
-        let without_clocks = !matches!(policy, Family::Msr(_) | Family::Guarded(_));
+        let without_clocks = !matches!(
+            policy,
+            Family::Msr(_) | Family::Partition(_) | Family::Guarded(_)
+        );
         (without_clocks && !is_proved_stable(policy, self.workload)).then(|| {
             Family::Guarded(GuardedPolicy {
                 rule: Box::new(policy.clone()),
@@ -130,7 +135,12 @@ impl Course<'_> {
             interrupt: Arc::clone(&self.interrupt),
         };
         let begun = Instant::now();
-        let run = policy.simulate(self.workload, &settings, |_| ())?;
+        let run = match (self.fleet, policy) {
+            (Some(fleet), Contender::Policy(policy)) => {
+                simulate_over(fleet, policy, &settings, |_| ())?
+            }
+            _ => policy.simulate(self.workload, &settings, |_| ())?,
+        };
         self.events += run.events;
         self.spent += match self.pace {
             Some(pace) => (pace * begun.elapsed().as_secs_f64()) as u64,

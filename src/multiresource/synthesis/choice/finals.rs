@@ -44,7 +44,7 @@ pub(super) struct Entrant {
 impl Entrant {
     pub fn new(policy: Family, tried: usize) -> Self {
         Entrant {
-            name: policy.followed().name(),
+            name: policy.followed().called(),
             contender: policy.clone().into(),
             policy,
             eligible: true,

@@ -16,6 +16,7 @@
 mod budget;
 mod course;
 mod finals;
+mod pooled;
 mod record;
 mod robust;
 mod search;
@@ -26,8 +27,8 @@ use std::sync::atomic::AtomicBool;
 
 use super::{Options, Outcome, Synthesis, SynthesisError, again, synthesize};
 use crate::multiresource::artifact::{
-    Artifact, Backfill, EmptySlots, Family, FirstFitPolicy, MostServersFirstPolicy, MsrPolicy,
-    Promise, Quantity, Server,
+    self, Artifact, Backfill, EmptySlots, Family, FirstFitPolicy, MostServersFirstPolicy,
+    MsrPolicy, Promise, Quantity, Server,
 };
 use crate::multiresource::policy::{KnobRange, is_proved_stable};
 use crate::multiresource::simulator::{Failure, Run};
@@ -35,6 +36,7 @@ use crate::multiresource::workload::Workload;
 pub use budget::Budget;
 use course::{Course, Guard};
 use finals::{Entrant, Standing};
+pub use pooled::{PooledChosen, choose_pooled};
 pub use record::told;
 use robust::Around;
 use starts::starts;
@@ -200,6 +202,7 @@ pub fn choose(
         .transpose()?;
     let mut course = Course {
         workload,
+        fleet: None,
         is_stressed: around.is_some(),
         close: choice.good_enough.unwrap_or(CLOSE),
         objective: options.objective,
@@ -413,7 +416,7 @@ fn guard(
     let proved = is_proved_stable(&policy.clone().into(), workload);
     proved.then(|| Guard {
         mean_number: mean_number(made),
-        policy,
+        policy: artifact::Guard::Msr(policy),
     })
 }
 

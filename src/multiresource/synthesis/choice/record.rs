@@ -186,7 +186,8 @@ fn follow(artifact: &mut Artifact, made: &Synthesis, policy: &Family, workload: 
     let claims = &mut artifact.claims;
     claims.retain(|claim| claim.method == Method::ExactProgram);
     if let Family::Guarded(policy) = policy {
-        claims.extend(of_guard(workload, &policy.guard));
+        let guard = policy.guard.msr().into_iter();
+        claims.extend(guard.flat_map(|guard| of_guard(workload, guard)));
     }
 }
 

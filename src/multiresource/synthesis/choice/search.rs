@@ -79,11 +79,11 @@ pub(super) fn tune(
         search.end = search.course.spent + (part * left as f64) as u64;
         let near = |t: &Trial| t.cost <= NEAR * best && t.cost.is_finite();
         let axes = |t: &Trial| policy::axes(&t.policy, knobs) > 0;
-        let is_new = |t: &Trial| !search.turned.contains(&t.policy.name());
+        let is_new = |t: &Trial| !search.turned.contains(&t.policy.called());
         let next = field.iter().position(|t| axes(t) && near(t) && is_new(t));
         let Some(n) = next else { break };
         let start = field[n].clone();
-        progress(search.stage(format!("tuning {}", start.policy.name())));
+        progress(search.stage(format!("tuning {}", start.policy.called())));
         field[n] = search.walk(start, knobs)?;
     }
     field.sort_by(|a, b| a.cost.total_cmp(&b.cost));
@@ -144,7 +144,7 @@ impl KnobSearch<'_, '_> {
             if self.seen.contains(&start) {
                 continue;
             }
-            progress(self.stage(format!("trying {}", start.name())));
+            progress(self.stage(format!("trying {}", start.called())));
             self.seen.push(start.clone());
             field.push(self.trial(start, self.length)?);
         }
@@ -168,7 +168,7 @@ impl KnobSearch<'_, '_> {
                 return Ok(field);
             }
             for trial in &mut shorter {
-                progress(self.stage(format!("trying {}", trial.policy.name())));
+                progress(self.stage(format!("trying {}", trial.policy.called())));
                 **trial = self.trial(trial.policy.clone(), self.length)?;
             }
         }
@@ -189,7 +189,7 @@ impl KnobSearch<'_, '_> {
     /// Turns one knob after the other, as long as it helps.
     fn walk(&mut self, start: Trial, knobs: &KnobRange<'_>) -> Result<Trial, Failure> {
         let mut best = start;
-        self.turned.push(best.policy.name());
+        self.turned.push(best.policy.called());
         let mut first = self.trial(best.policy.clone(), self.length / FIRST)?.run;
         let (mut axis, mut idle) = (0, 0);
         let axes = policy::axes(&best.policy, knobs);
@@ -240,12 +240,12 @@ impl KnobSearch<'_, '_> {
     fn best_of_each(&self, field: Vec<Trial>) -> Vec<Tuned> {
         let mut each: Vec<Tuned> = Vec::new();
         for trial in field {
-            let name = trial.policy.name();
-            if each.iter().any(|tuned| tuned.policy.name() == name) {
+            let name = trial.policy.called();
+            if each.iter().any(|tuned| tuned.policy.called() == name) {
                 continue;
             }
             each.push(Tuned {
-                tried: self.seen.iter().filter(|p| p.name() == name).count(),
+                tried: self.seen.iter().filter(|p| p.called() == name).count(),
                 policy: trial.policy,
             });
         }

@@ -1,0 +1,135 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A rule over all servers of a fleet, whose jobs wait in one place: which job starts next, and where; and
+/// how much room is kept for jobs that are shorter than the one that would start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PooledPolicy {
+    /// Which job starts next.
+    pub order: Order,
+    /// On which of the servers where it may.
+    pub placement: Placement,
+    /// ζ ≥ 0: a job starts only where room stays for so many times the jobs of each shorter type that come
+    /// while it runs and that are served at once; see [`crate::multiresource::policy::Pooled`].
+    pub reserve: f64,
+}
+
+/// Which job starts next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// The oldest, and none before it.
+    Fcfs,
+    /// The oldest that fits on a server.
+    Oldest,
+    /// The largest that fits on a server, by dominant share.
+    Largest,
+    /// The smallest that fits on a server, by dominant share.
+    Smallest,
+}
+
+/// On which of the servers that have room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placement {
+    /// The first.
+    #[default]
+    First,
+    /// One with the least room left, by the part of the resource of which most is left.
+    Best,
+}
+
+impl PooledPolicy {
+    /// First-Fit and its kin: no room is kept.
+    pub const fn plain(order: Order, placement: Placement) -> Self {
+        PooledPolicy {
+            order,
+            placement,
+            reserve: 0.0,
+        }
+    }
+
+    /// What people call it.
+    pub fn called(&self) -> &'static str {
+        match (self.order, self.placement) {
+            _ if self.reserve > 0.0 => "pooled",
+            (Order::Fcfs, _) => "fcfs",
+            (Order::Oldest, Placement::First) => "first-fit",
+            (Order::Oldest, Placement::Best) => "best-fit",
+            (Order::Largest, _) => "most-servers-first",
+            (Order::Smallest, _) => "least-servers-first",
+        }
+    }
+
+    /// The knobs in words, as the record of a choice has them.
+    pub fn knobs(&self) -> Option<String> {
+        let order = match self.order {
+            Order::Fcfs => "first come, first served",
+            Order::Oldest => "oldest first",
+            Order::Largest => "largest first",
+            Order::Smallest => "smallest first",
+        };
+        let placement = match self.placement {
+            Placement::First => "first server",
+            Placement::Best => "least room",
+        };
+        (self.reserve > 0.0).then(|| format!("{order}, {placement}, ζ = {}", self.reserve))
+    }
+}
+
+/// EASY backfilling over all servers of a fleet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PooledEasyPolicy {
+    /// Whether each job is taken to be as long as its limit, and not as the mean of its type.
+    pub limits: bool,
+}
+
+/// Each server of a fleet works on a schedule that it keeps, or is led from one to the next: type i has
+/// so many slots in all, and its jobs wait for one of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PartitionPolicy {
+    /// For each shape (H): the schedules of its servers (N_h × K), over all types of the fleet.
+    pub schedules: Vec<Vec<Vec<u32>>>,
+    /// The assignments of the loop (M ≥ 1): for each shape how many servers work on each of its schedules,
+    /// in their order (M × H × N_h).
+    pub assignments: Vec<Vec<Vec<u32>>>,
+    /// The fraction of working time of each assignment (M): positive, of sum 1.
+    pub weights: Vec<f64>,
+    /// α \[1/time\]: assignment m is left at rate α / (M w_m); none where there is one only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switching_rate: Option<f64>,
+}
+
+impl PartitionPolicy {
+    /// For each server (N), shape by shape, the place among its shape's schedules of the one that it works
+    /// on in assignment m.
+    pub fn places(&self, m: usize) -> Vec<u32> {
+        let shapes = self.assignments[m].iter();
+        let each = shapes.flat_map(|servers| servers.iter().zip(0..));
+        each.flat_map(|(count, s)| std::iter::repeat_n(s, *count as usize))
+            .collect()
+    }
+
+    /// The slots of each type (K) in assignment m.
+    pub fn slots(&self, m: usize) -> Vec<u64> {
+        let types = self.schedules.iter().flatten().map(Vec::len).next();
+        let mut slots = vec![0; types.unwrap_or(0)];
+        for (schedules, servers) in self.schedules.iter().zip(&self.assignments[m]) {
+            for (schedule, count) in schedules.iter().zip(servers) {
+                for (all, own) in slots.iter_mut().zip(schedule) {
+                    *all += u64::from(*count) * u64::from(*own);
+                }
+            }
+        }
+        slots
+    }
+
+    /// The rate \[1/time\] at which assignment m is left; 0 where there is no other.
+    pub fn leaving_rate(&self, m: usize) -> f64 {
+        let rate = self.switching_rate.unwrap_or(0.0);
+        rate / (self.assignments.len() as f64 * self.weights[m])
+    }
+}

@@ -1,0 +1,178 @@
+/// A set of servers by number, of which the first is found in O(log N) words.
+#[derive(Clone, Debug)]
+pub(in crate::multiresource::policy) struct Open {
+    /// A bit a server; then a bit a word of the level below that is not 0; the last level is one word.
+    levels: Vec<Vec<u64>>,
+    len: usize,
+}
+
+impl Open {
+    /// None of so many servers.
+    pub fn none_of(servers: usize) -> Self {
+        let mut levels = vec![vec![0; servers.div_ceil(64)]];
+        while let Some(below) = levels.last().map(Vec::len).filter(|words| *words > 1) {
+            levels.push(vec![0; below.div_ceil(64)]);
+        }
+        Open { levels, len: 0 }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// A server that was not there is there now.
+    #[inline]
+    pub fn insert(&mut self, mut n: usize) {
+        self.len += 1;
+        for level in &mut self.levels {
+            let word = &mut level[n / 64];
+            let was_empty = *word == 0;
+            *word |= 1 << (n % 64);
+            if !was_empty {
+                return;
+            }
+            n /= 64;
+        }
+    }
+
+    /// A server that was there is not there now.
+    #[inline]
+    pub fn remove(&mut self, mut n: usize) {
+        self.len -= 1;
+        for level in &mut self.levels {
+            let word = &mut level[n / 64];
+            *word &= !(1 << (n % 64));
+            if *word != 0 {
+                return;
+            }
+            n /= 64;
+        }
+    }
+
+    /// The first of them.
+    #[inline]
+    pub fn first(&self) -> Option<usize> {
+        let mut n = 0;
+        for level in self.levels.iter().rev() {
+            let word = level.get(n)?;
+            if *word == 0 {
+                return None;
+            }
+            n = 64 * n + word.trailing_zeros() as usize;
+        }
+        Some(n)
+    }
+
+    /// The first that is in both sets, of as many servers, and that is wanted.
+    pub fn first_common(
+        &self,
+        other: &Open,
+        wanted: &mut impl FnMut(usize) -> bool,
+    ) -> Option<usize> {
+        self.common_below(other, self.levels.len() - 1, 0, wanted)
+    }
+
+    /// The same of the servers below a word of a level.
+    fn common_below(
+        &self,
+        other: &Open,
+        level: usize,
+        word: usize,
+        wanted: &mut impl FnMut(usize) -> bool,
+    ) -> Option<usize> {
+        let mut both = self.levels[level].get(word)? & other.levels[level].get(word)?;
+        while both != 0 {
+            let at = 64 * word + both.trailing_zeros() as usize;
+            let found = match level {
+                0 => wanted(at).then_some(at),
+                _ => self.common_below(other, level - 1, at, wanted),
+            };
+            if found.is_some() {
+                return found;
+            }
+            both &= both - 1;
+        }
+        None
+    }
+}
+
+/// For each type the servers where a job of it may start.
+#[derive(Clone, Debug)]
+pub(in crate::multiresource::policy) struct Openings {
+    types: usize,
+    /// By server, a bit a type, in words.
+    may: Vec<u64>,
+    /// By type.
+    open: Vec<Open>,
+}
+
+impl Openings {
+    /// None, of so many types on so many servers.
+    pub fn none_of(types: usize, servers: usize) -> Self {
+        Openings {
+            types,
+            may: vec![0; servers * types.div_ceil(64)],
+            open: vec![Open::none_of(servers); types],
+        }
+    }
+
+    /// The servers where one of type i may start.
+    #[inline]
+    pub fn of(&self, i: usize) -> &Open {
+        &self.open[i]
+    }
+
+    /// Asks of each type anew whether one may start on server n.
+    #[inline]
+    pub fn look(&mut self, n: usize, may_start: impl Fn(usize) -> bool) {
+        let words = self.types.div_ceil(64);
+        for (w, may) in self.may[n * words..][..words].iter_mut().enumerate() {
+            let first = 64 * w;
+            let types = first..self.types.min(first + 64);
+            let now = types.fold(0, |now, i| now | u64::from(may_start(i)) << (i - first));
+            let mut changed = now ^ std::mem::replace(may, now);
+            while changed != 0 {
+                let i = changed.trailing_zeros() as usize;
+                match now >> i & 1 {
+                    1 => self.open[first + i].insert(n),
+                    _ => self.open[first + i].remove(n),
+                }
+                changed &= changed - 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn they_are_sets() {
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+        for servers in [1, 64, 65, 5000] {
+            let mut pair = [(); 2].map(|()| (Open::none_of(servers), BTreeSet::new()));
+            for step in 0..3000 {
+                let (open, set) = &mut pair[step % 2];
+                let n = random.random_range(0..servers);
+                match set.insert(n) {
+                    true => open.insert(n),
+                    false => {
+                        set.remove(&n);
+                        open.remove(n);
+                    }
+                }
+                assert_eq!(
+                    (open.is_empty(), open.first()),
+                    (set.is_empty(), set.first().copied())
+                );
+                let [(a, of_a), (b, of_b)] = &pair;
+                let from = random.random_range(0..servers);
+                let common = of_a.intersection(of_b).find(|n| **n >= from);
+                assert_eq!(a.first_common(b, &mut |n| n >= from), common.copied());
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+use super::hosts::Openings;
+use super::{Event, Hosts, Policy, System};
+use crate::multiresource::artifact::PartitionPolicy;
+use crate::multiresource::workload::Fleet;
+
+/// The clock that ends an assignment; clock `1 + i` ends a slot of type i that has no job, where its server is led to
+/// another schedule.
+const SWITCH: usize = 0;
+
+/// Each server of a fleet has the slots of its schedule; a job starts where its type has a slot without a job.
+///
+/// Where there are several assignments, a clock leads from one to the next: servers with another schedule there
+/// start nothing until all their slots have ended, those without a job by clocks with the rates of jobs; then all
+/// of them change. So the number of slots of each type is a Markov chain that waits for no arrivals, and each type a
+/// queue that is modulated by it: with Poisson arrivals and exponential sizes it is positive recurrent where
+/// `λ_i E[S_i]` is below the mean number of slots. Jobs that it finds in other places when it takes over leave in
+/// bounded mean time.
+///
+/// O(K) a decision, and O(N K) where the assignment changes. Ours; the chain is that of Markovian Service Rate
+/// policies (the MSR paper, §5.1).
+#[derive(Clone, Debug)]
+pub struct Partition {
+    /// By shape: schedules.
+    schedules: Vec<Vec<Vec<u32>>>,
+    /// By assignment and server: the place of its schedule.
+    places: Vec<Vec<u32>>,
+    leaving_rates: Vec<f64>,
+    service_rates: Vec<f64>,
+    /// The assignment in force, or the one that is being left.
+    position: usize,
+    /// By server: whether it is led to another schedule.
+    leaving: Vec<bool>,
+    /// Jobs that run on these.
+    left: u64,
+    /// Slots without a job on these, by type.
+    phantoms: Vec<u64>,
+    openings: Openings,
+}
+
+impl Partition {
+    /// The rule for this fleet.
+    pub fn new(policy: &PartitionPolicy, fleet: &Fleet) -> Self {
+        let assignments = 0..policy.assignments.len();
+        let types = fleet.types();
+        Partition {
+            schedules: policy.schedules.clone(),
+            places: assignments.clone().map(|m| policy.places(m)).collect(),
+            leaving_rates: assignments.map(|m| policy.leaving_rate(m)).collect(),
+            service_rates: types.iter().map(|t| t.service_rate()).collect(),
+            position: 0,
+            leaving: vec![false; fleet.servers()],
+            left: 0,
+            phantoms: vec![0; types.len()],
+            openings: Openings::none_of(types.len(), fleet.servers()),
+        }
+    }
+
+    fn next(&self) -> usize {
+        (self.position + 1) % self.places.len()
+    }
+
+    /// The schedule of server n in an assignment.
+    fn schedule(&self, m: usize, n: usize, hosts: &Hosts) -> &[u32] {
+        &self.schedules[hosts.shape(n)][self.places[m][n] as usize]
+    }
+
+    /// What may now start on server n.
+    fn look(&mut self, n: usize, hosts: &Hosts) {
+        let schedule = &self.schedules[hosts.shape(n)][self.places[self.position][n] as usize];
+        let (running, leaving) = (hosts.running(n), self.leaving[n]);
+        let may_start = |i: usize| !leaving && running[i] < schedule[i] && hosts.fits_on(i, n);
+        self.openings.look(n, may_start);
+    }
+
+    /// Starts what waits, oldest first within a type, on all servers with slots for it.
+    fn start_all(&mut self, system: &mut System) {
+        for i in 0..self.service_rates.len() {
+            while system.waiting(i) > 0 && self.start(i, system) {}
+        }
+    }
+
+    /// Starts the next job of type i, where there is a slot for it: whether there is.
+    fn start(&mut self, i: usize, system: &mut System) -> bool {
+        let Some(n) = self.openings.of(i).first() else {
+            return false;
+        };
+        system.start_on(i, n);
+        if let Some(hosts) = system.hosts() {
+            self.look(n, hosts);
+        }
+        true
+    }
+
+    fn depart(&mut self, system: &mut System) {
+        system.set_clock(SWITCH, 0.0);
+        system.count_switch();
+        let Some(hosts) = system.hosts() else { return };
+        for n in 0..hosts.count() {
+            let (here, there) = (self.position, self.next());
+            if self.places[here][n] == self.places[there][n] {
+                continue;
+            }
+            self.leaving[n] = true;
+            for (i, running) in hosts.running(n).iter().enumerate() {
+                let slots = self.schedule(here, n, hosts)[i];
+                self.left += u64::from(*running);
+                self.phantoms[i] += u64::from(slots.saturating_sub(*running));
+            }
+            self.look(n, hosts);
+        }
+        for i in 0..self.phantoms.len() {
+            self.set_phantom_clock(i, system);
+        }
+        self.arrive_if_empty(system);
+    }
+
+    fn set_phantom_clock(&self, i: usize, system: &mut System) {
+        system.set_clock(1 + i, self.phantoms[i] as f64 * self.service_rates[i]);
+    }
+
+    /// The next assignment is in force once all slots that had to have ended.
+    fn arrive_if_empty(&mut self, system: &mut System) {
+        if self.left > 0 || self.phantoms.iter().any(|phantoms| *phantoms > 0) {
+            return;
+        }
+        self.position = self.next();
+        if let Some(hosts) = system.hosts() {
+            for n in 0..hosts.count() {
+                if std::mem::take(&mut self.leaving[n]) {
+                    self.look(n, hosts);
+                }
+            }
+        }
+        system.set_clock(SWITCH, self.leaving_rates[self.position]);
+        self.start_all(system);
+    }
+}
+
+impl Policy for Partition {
+    fn clocks(&self) -> usize {
+        match self.places.len() {
+            1 => 0,
+            _ => 1 + self.service_rates.len(),
+        }
+    }
+
+    fn begin(&mut self, system: &mut System) {
+        self.position = 0;
+        self.leaving.fill(false);
+        (self.left, _) = (0, self.phantoms.fill(0));
+        if let Some(hosts) = system.hosts() {
+            (0..hosts.count()).for_each(|n| self.look(n, hosts));
+        }
+        if self.places.len() > 1 {
+            system.set_clock(SWITCH, self.leaving_rates[0]);
+        }
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        match event {
+            Event::Arrival(i) => {
+                if system.waiting(i) == 1 {
+                    self.start(i, system);
+                }
+            }
+            Event::Completion(_) => {
+                let Some(hosts) = system.hosts() else { return };
+                let n = hosts.freed();
+                if self.leaving[n] {
+                    self.left -= 1;
+                    return self.arrive_if_empty(system);
+                }
+                self.look(n, hosts);
+                self.start_all(system);
+            }
+            Event::Clock(SWITCH) => self.depart(system),
+            Event::Clock(ended) => {
+                let i = ended - 1;
+                self.phantoms[i] -= 1;
+                self.set_phantom_clock(i, system);
+                self.arrive_if_empty(system);
+            }
+        }
+    }
+
+    fn take_over(&mut self, system: &mut System) {
+        self.begin(system);
+        self.start_all(system);
+    }
+
+    fn let_go(&mut self, system: &mut System) {
+        for clock in 0..self.clocks() {
+            system.set_clock(clock, 0.0);
+        }
+    }
+}

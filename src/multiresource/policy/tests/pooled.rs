@@ -1,0 +1,288 @@
+//! Rules over a fleet beside versions that look at every job and every server.
+
+use rand::{RngExt, SeedableRng};
+
+use super::*;
+use crate::multiresource::artifact::{Order, PartitionPolicy, Placement, PooledPolicy};
+use crate::multiresource::workload::{Described, Fleet};
+
+fn fleet(jobs: &str) -> Fleet {
+    let text = format!(
+        "kind: multiresource\ntime_unit: s\nservers:
+  - {{name: small, count: 3, capacity: {{cpu: 4, gpu: 1}}}}
+  - {{name: big, count: 2, capacity: {{cpu: 9}}}}\njobs:\n{jobs}"
+    );
+    match Described::parse(&text, "fleet").unwrap().workload {
+        Described::Fleet(fleet) => fleet,
+        Described::Server(_) => panic!("not a fleet"),
+    }
+}
+
+fn three_kinds() -> Fleet {
+    fleet(
+        "  - {name: one, demand: {cpu: 1}, arrival_rate: 2, mean_size: 8}
+  - {name: wide, demand: {cpu: 4}, arrival_rate: 1, mean_size: 1}
+  - {name: learn, demand: {cpu: 2, gpu: 1}, arrival_rate: .5, mean_size: 2}\n",
+    )
+}
+
+/// All jobs and all servers, as a reader would do it by hand.
+struct Literal {
+    fleet: Fleet,
+    policy: PooledPolicy,
+    /// By server: jobs of each type.
+    running: Vec<Vec<u32>>,
+    /// Waiting jobs with their types, oldest first.
+    waiting: Vec<(u64, usize)>,
+}
+
+impl Literal {
+    fn new(fleet: &Fleet, policy: &PooledPolicy) -> Self {
+        Literal {
+            running: vec![vec![0; fleet.types().len()]; fleet.servers()],
+            waiting: Vec::new(),
+            policy: policy.clone(),
+            fleet: fleet.clone(),
+        }
+    }
+
+    fn shape(&self, n: usize) -> usize {
+        let mut before = 0;
+        for (h, shape) in self.fleet.shapes().iter().enumerate() {
+            before += shape.count() as usize;
+            if n < before {
+                return h;
+            }
+        }
+        unreachable!()
+    }
+
+    /// Free units of each resource on server n beside these jobs.
+    fn free(&self, n: usize, jobs: &[u32]) -> Option<Vec<u64>> {
+        let has = self.fleet.units(self.shape(n));
+        let types = self.fleet.types();
+        let left = has.iter().enumerate().map(|(j, has)| {
+            let used: u64 = jobs
+                .iter()
+                .zip(types)
+                .map(|(u, t)| u64::from(*u) * t.units()[j])
+                .sum();
+            has.checked_sub(used)
+        });
+        left.collect()
+    }
+
+    fn with(&self, i: usize, n: usize) -> Option<Vec<u64>> {
+        let mut jobs = self.running[n].clone();
+        jobs[i] += 1;
+        self.free(n, &jobs)
+    }
+
+    fn level(&self, n: usize) -> u8 {
+        let units = self
+            .fleet
+            .envelope()
+            .resources()
+            .iter()
+            .map(|r| r.units() as f64);
+        let free = self.free(n, &self.running[n]).unwrap();
+        let shares = free.iter().zip(units).map(|(free, all)| *free as f64 / all);
+        (shares.fold(0.0, f64::max) * f64::from(Hosts::LEVELS)) as u8
+    }
+
+    /// Whether room is left for all types that are shorter than i, if one of i starts on server n.
+    fn keeps(&self, i: usize, n: usize) -> bool {
+        let types = self.fleet.types();
+        let own = &types[i];
+        (0..types.len()).all(|j| {
+            if types[j].mean_size() >= own.mean_size() || self.policy.reserve == 0.0 {
+                return true;
+            }
+            let fits = |m: usize, more: u32| {
+                let mut jobs = self.running[m].clone();
+                jobs[i] += more;
+                for (k, count) in jobs.iter_mut().enumerate() {
+                    *count *= u32::from(types[k].mean_size() > types[j].mean_size());
+                }
+                let mut count = 0_u64;
+                while self.free(m, &jobs).is_some() {
+                    jobs[j] += 1;
+                    count += 1;
+                }
+                count.saturating_sub(1)
+            };
+            let before: u64 = (0..self.running.len()).map(|m| fits(m, 0)).sum();
+            let after: u64 = (0..self.running.len())
+                .map(|m| fits(m, u32::from(m == n)))
+                .sum();
+            let part = 1.0 - types[j].mean_size() / own.mean_size();
+            let wanted = self.policy.reserve * part * types[j].offered_load();
+            // What takes nothing from it is not held back.
+            before == after || after as f64 >= wanted
+        })
+    }
+
+    fn server_for(&self, i: usize) -> Option<usize> {
+        let fit = (0..self.running.len()).filter(|n| self.with(i, *n).is_some());
+        let may = fit.filter(|n| self.keeps(i, *n));
+        match self.policy.placement {
+            Placement::First => may.min(),
+            Placement::Best => may.min_by_key(|n| (self.level(*n), *n)),
+        }
+    }
+
+    /// Starts what may start: each job with its server.
+    fn go_on(&mut self) -> Vec<(u64, usize)> {
+        let shares = self.fleet.envelope().dominant_shares();
+        let mut started = Vec::new();
+        loop {
+            let mut order = self.waiting.clone();
+            let by = |(number, i): &(u64, usize), sign: f64| (sign * shares[*i], *number);
+            let compare = |a: (f64, u64), b: (f64, u64)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+            match self.policy.order {
+                Order::Fcfs => order.truncate(1),
+                Order::Oldest => {}
+                Order::Largest => order.sort_by(|a, b| compare(by(a, -1.0), by(b, -1.0))),
+                Order::Smallest => order.sort_by(|a, b| compare(by(a, 1.0), by(b, 1.0))),
+            }
+            let next = order
+                .iter()
+                .find_map(|job| Some((*job, self.server_for(job.1)?)));
+            let Some(((number, i), n)) = next else {
+                return started;
+            };
+            self.waiting.retain(|(other, _)| *other != number);
+            self.running[n][i] += 1;
+            started.push((number, n));
+        }
+    }
+}
+
+/// Random arrivals and ends; what starts, and where.
+fn agrees(fleet: &Fleet, policy: &PooledPolicy, seed: u64) -> usize {
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut rule = Pooled::new(policy, fleet);
+    let mut system = System::of_fleet(fleet, 0, false);
+    rule.begin(&mut system);
+    let mut literal = Literal::new(fleet, policy);
+    let (mut running, mut refused): (Vec<(usize, u64, usize)>, _) = (Vec::new(), 0);
+    for step in 0..400 {
+        let now = f64::from(step);
+        system.clear_actions();
+        if random.random_bool(0.55) || running.is_empty() {
+            let i = random.random_range(0..fleet.types().len());
+            let job = system.arrive(i, now);
+            literal.waiting.push((job.number, i));
+            rule.react(Event::Arrival(i), &mut system);
+        } else {
+            let (i, number, n) = running.swap_remove(random.random_range(0..running.len()));
+            system.complete_job(i, number, now).unwrap();
+            literal.running[n][i] -= 1;
+            rule.react(Event::Completion(i), &mut system);
+        }
+        system.audit();
+        assert_eq!(system.violation(), None);
+        let expected = literal.go_on();
+        let mut found = Vec::new();
+        for action in system.actions() {
+            let Action::Start(i, job) = action else {
+                panic!("{action:?}")
+            };
+            let n = system.server_of(*job).unwrap();
+            found.push((job.number, n));
+            running.push((*i, job.number, n));
+        }
+        assert_eq!(found, expected, "{policy:?}, step {step}");
+        refused += usize::from(expected.is_empty() && !literal.waiting.is_empty());
+    }
+    refused
+}
+
+#[test]
+fn rules_do_what_they_say() {
+    let fleet = three_kinds();
+    for order in [Order::Fcfs, Order::Oldest, Order::Largest, Order::Smallest] {
+        for placement in [Placement::First, Placement::Best] {
+            for reserve in [0.0, 0.5, 1.5] {
+                let policy = PooledPolicy {
+                    order,
+                    placement,
+                    reserve,
+                };
+                let refused: usize = (0..2).map(|seed| agrees(&fleet, &policy, seed)).sum();
+                assert!(refused > 40, "jobs wait: {refused}");
+            }
+        }
+    }
+}
+
+/// The mean slots of a loop of assignments, by the rule itself where jobs of all types always wait, beside what
+/// follows from one round.
+#[test]
+fn a_partition_has_the_slots_that_it_is_said_to_have() {
+    let fleet = three_kinds();
+    let policy = PartitionPolicy {
+        schedules: vec![
+            vec![vec![2, 0, 1], vec![0, 1, 0]],
+            vec![vec![5, 1, 0], vec![1, 2, 0]],
+        ],
+        assignments: vec![
+            vec![vec![3, 0], vec![2, 0]],
+            vec![vec![1, 2], vec![2, 0]],
+            vec![vec![2, 1], vec![0, 2]],
+        ],
+        weights: vec![0.5, 0.3, 0.2],
+        switching_rate: Some(0.4),
+    };
+    let mut rule = Partition::new(&policy, &fleet);
+    let mut system = System::of_fleet(&fleet, rule.clocks(), false);
+    rule.begin(&mut system);
+    let rates: Vec<f64> = fleet.types().iter().map(|t| t.service_rate()).collect();
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(3);
+    let (mut now, mut slots) = (0.0, vec![0.0; rates.len()]);
+    for _ in 0..400_000 {
+        for i in 0..rates.len() {
+            while system.waiting(i) == 0 {
+                system.arrive(i, now);
+                rule.react(Event::Arrival(i), &mut system);
+            }
+        }
+        let ends = (0..rates.len()).map(|i| f64::from(system.running(i)) * rates[i]);
+        let rings = system.clocks().iter().copied();
+        let each: Vec<f64> = ends.chain(rings).collect();
+        let all: f64 = each.iter().sum();
+        let length = -(1.0 - random.random::<f64>()).ln() / all;
+        for i in 0..rates.len() {
+            slots[i] += length * f64::from(system.running(i));
+        }
+        now += length;
+        let mut point = random.random::<f64>() * all;
+        let which = each.iter().position(|rate| {
+            point -= rate;
+            point < 0.0
+        });
+        let which = which.unwrap_or(0);
+        match which.checked_sub(rates.len()) {
+            None => {
+                let n = random.random_range(0..system.running(which)) as usize;
+                system.complete(which, n, now).unwrap();
+                rule.react(Event::Completion(which), &mut system);
+            }
+            Some(clock) => {
+                system.advance(now);
+                rule.react(Event::Clock(clock), &mut system);
+            }
+        }
+        system.clear_actions();
+    }
+    system.audit();
+    assert_eq!(system.violation(), None);
+    let loads = crate::multiresource::artifact::loads_of_partition(&policy, fleet.envelope());
+    for (i, kind) in fleet.types().iter().enumerate() {
+        let (found, expected) = (slots[i] / now, kind.offered_load() / loads[i]);
+        assert!(
+            (found / expected - 1.0).abs() < 0.01,
+            "{i}: {found}, expected {expected}"
+        );
+    }
+}

@@ -1,0 +1,105 @@
+//! What is told of a rule over all servers of a fleet.
+
+use std::fmt::Write as _;
+
+use super::fleet::{heading, told};
+use super::{Table, choice, claim, number, percent, wrap};
+use crate::multiresource::artifact::{Artifact, Family, Quantity, unmet};
+use crate::multiresource::policy::words;
+use crate::multiresource::verbs::{PooledMade, Stability};
+use crate::multiresource::workload::Fleet;
+
+/// The summary.
+pub fn pooled(fleet: &Fleet, made: &PooledMade, width: usize) -> String {
+    let (artifact, workload) = (&made.synthesis.artifact, fleet.envelope());
+    let mut text = heading(fleet, artifact, &made.demand);
+    let _ = writeln!(text, "\n{}", shapes(fleet, made, width));
+    if let Some(record) = &artifact.provenance.choice {
+        text += &choice::compared(workload, record, None, width);
+        text += &wrap(&choice::verdict(record), width);
+        text += &choice::promised(record, artifact);
+    }
+    let made_of = &made.synthesis;
+    text += &choice::left_out(made_of.unclaimed.as_deref(), &made_of.skipped, width);
+    let _ = writeln!(text, "{}", stability(made));
+    if let Some(policy) = &artifact.policy.queue {
+        let _ = writeln!(
+            text,
+            "\n{}",
+            wrap(&words(policy.followed(), workload), width)
+        );
+    }
+    let _ = writeln!(text, "\n{}", costs(fleet, artifact, width));
+    text + &wrap(&conditions(fleet, artifact), width)
+}
+
+fn stability(made: &PooledMade) -> String {
+    match made.stability {
+        Stability::Loads => "stability: proved, since each type has more slots than work".into(),
+        other => choice::told(other),
+    }
+}
+
+/// What there is, and what is scarce.
+fn shapes(fleet: &Fleet, made: &PooledMade, width: usize) -> String {
+    let mut table = Table::new(["shape", "servers", "price", "types"]);
+    for (shape, worth) in fleet.shapes().iter().zip(&made.worth) {
+        table.row([
+            shape.name().to_owned(),
+            shape.count().to_string(),
+            percent(*worth),
+            shape.types().len().to_string(),
+        ]);
+    }
+    table.within(width)
+}
+
+fn costs(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
+    let unit = fleet.time_unit();
+    let mean = format!("E[T] [{unit}]");
+    let slots = match &artifact.policy.queue {
+        Some(Family::Partition(policy)) => Some(policy.slots(0)),
+        _ => None,
+    };
+    let header = ["type", "arrivals", "mean size"].into_iter();
+    let header = header
+        .chain(slots.iter().map(|_| "slots"))
+        .chain([&*mean, "E[N]"]);
+    let mut table = Table::new(header);
+    let of = |quantity, kind| claim(artifact, quantity, kind).map_or("–".into(), told);
+    for (i, kind) in fleet.types().iter().enumerate() {
+        let name = Some(kind.name());
+        let mut row = vec![
+            kind.name().to_owned(),
+            format!("{} /{unit}", number(kind.arrival_rate())),
+            format!("{} {unit}", number(kind.mean_size())),
+        ];
+        row.extend(slots.iter().map(|slots| slots[i].to_string()));
+        row.extend([Quantity::MeanResponse, Quantity::MeanNumber].map(|q| of(q, name)));
+        table.row(row);
+    }
+    let mut row = vec!["all".to_owned(), String::new(), String::new()];
+    row.extend(slots.iter().map(|_| String::new()));
+    row.extend([Quantity::MeanResponse, Quantity::MeanNumber].map(|q| of(q, None)));
+    table.row(row);
+    table.within(width)
+}
+
+/// What the mean over all jobs assumes.
+fn conditions(fleet: &Fleet, artifact: &Artifact) -> String {
+    let Some(mean) = claim(artifact, Quantity::MeanResponse, None) else {
+        return "no mean is claimed\n".into();
+    };
+    let how = match mean.half_width {
+        Some(_) => "by simulation of all servers".into(),
+        None => match unmet(&mean.holds_for, None, fleet.envelope(), false).words() {
+            None => "exactly".into(),
+            Some(taken) => format!("as if {taken}"),
+        },
+    };
+    format!(
+        "E[T] = {} {} over all jobs, {how}; they wait in one place. Where jobs have to be sent to servers when they arrive, take `--queue servers`.\n",
+        told(mean),
+        fleet.time_unit()
+    )
+}

@@ -1,0 +1,163 @@
+//! The choice among rules over all servers of a fleet.
+
+use std::sync::Arc;
+
+use super::course::{Course, Guard};
+use super::finals::{self, Entrant};
+use super::{
+    CLAIMS, CLOSE, ChoiceError, ChoiceOptions, ENOUGH, End, Families, Stage, TUNING, record, search,
+};
+use crate::multiresource::artifact::{
+    self, Choice, Claim, Family, Objective, Order, Placement, PooledEasyPolicy, PooledPolicy,
+};
+use crate::multiresource::policy::KnobRange;
+use crate::multiresource::synthesis::Partitioned;
+use crate::multiresource::workload::Fleet;
+
+/// The rule that was chosen.
+#[derive(Debug)]
+pub struct PooledChosen {
+    /// The rule, under guard where there is one.
+    pub policy: Family,
+    /// How it was chosen; none where only its proof speaks for it.
+    pub choice: Option<Choice>,
+    /// What was simulated and may be claimed of it.
+    pub claims: Vec<Claim>,
+    /// Why nothing that was simulated is claimed of it.
+    pub unclaimed: Option<String>,
+    /// What was not considered, and why.
+    pub skipped: Vec<String>,
+}
+
+/// Chooses a rule over all servers of a fleet. What is given as a partition takes over where jobs pile up.
+///
+/// # Errors
+/// As [`super::choose`].
+pub fn choose_pooled(
+    fleet: &Fleet,
+    objective: Objective,
+    choice: &ChoiceOptions,
+    partition: Option<&Partitioned>,
+    mut progress: impl FnMut(Stage),
+) -> Result<PooledChosen, ChoiceError> {
+    let workload = fleet.envelope();
+    let guard = partition.filter(|_| workload.is_poisson());
+    let mut course = Course {
+        workload,
+        fleet: Some(fleet),
+        is_stressed: false,
+        close: choice.good_enough.unwrap_or(CLOSE),
+        objective,
+        promises: &choice.promises,
+        most_uneven: choice.max_slowdown_ratio.unwrap_or(f64::INFINITY),
+        seed: choice.seed.wrapping_add(1),
+        guard: guard.map(|own| Guard {
+            policy: artifact::Guard::Partition(own.policy.clone()),
+            mean_number: own.mean_number(fleet),
+        }),
+        interrupt: Arc::clone(&choice.interrupt),
+        budget: choice.budget.units(),
+        spent: 0,
+        pace: choice.budget.pace(),
+        events: 0,
+    };
+    let knobs = KnobRange::new(workload, f64::INFINITY);
+    let share = (TUNING * course.left() as f64) as u64;
+    let starts = starts(fleet, &choice.families, partition);
+    let found = search::tune(&mut course, &knobs, starts, share, &mut progress)?;
+    let mut entrants: Vec<Entrant> = found
+        .into_iter()
+        .map(|t| Entrant::new(t.policy, t.tried))
+        .collect();
+    course.seed = choice.seed;
+    let most = (course.left() / ENOUGH).max(2) as usize;
+    let behind = entrants.split_off(most.min(entrants.len()));
+    let skipped = behind.iter().map(|entrant| {
+        let name = entrant.name;
+        format!("{name}: behind in short runs, and not enough events are left for longer ones; more with --budget")
+    });
+    let skipped = skipped.collect();
+    // What people run now is there for comparison, at least.
+    let first_fit = PooledPolicy::plain(Order::Oldest, Placement::First).into();
+    if entrants.iter().all(|entrant| entrant.policy != first_fit) {
+        entrants.push(Entrant::rival(first_fit));
+    }
+    let kept = (course.left() as f64 * CLAIMS) as u64;
+    course.budget -= kept;
+    let first = finals::rounds(&mut course, &mut entrants, &mut progress)?;
+    course.budget += kept;
+    if let Some(first) = first.filter(|_| !course.interrupted()) {
+        finals::measure(&mut course, &mut entrants[first], None)?;
+    }
+    if course.interrupted() {
+        return Err(ChoiceError::Interrupted);
+    }
+    let Some(end) = End::of(&course, choice, entrants, first)? else {
+        let none = ChoiceError::NoneSettles(choice.budget);
+        return by_proof(choice, partition, skipped).ok_or(none);
+    };
+    let policy = end.standing.order[0].policy.clone();
+    let claimed = end.run.iter().filter(|_| end.unclaimed.is_none());
+    Ok(PooledChosen {
+        claims: claimed
+            .flat_map(|run| record::simulated(run, objective, workload))
+            .collect(),
+        choice: Some(record::choice(&course, choice, &end.standing, None)),
+        policy,
+        unclaimed: end.unclaimed,
+        skipped,
+    })
+}
+
+/// Where nothing that was simulated tells anything: the partition, if there is one.
+fn by_proof(
+    choice: &ChoiceOptions,
+    partition: Option<&Partitioned>,
+    mut skipped: Vec<String>,
+) -> Option<PooledChosen> {
+    let partition = partition.filter(|_| choice.families == Families::All)?;
+    skipped.push(format!(
+        "all but the partition: within a budget of {} none was seen to settle, and of this one stability is proved; more with --budget",
+        choice.budget
+    ));
+    Some(PooledChosen {
+        policy: partition.policy.clone().into(),
+        choice: None,
+        claims: Vec::new(),
+        unclaimed: Some("nothing was seen to settle".into()),
+        skipped,
+    })
+}
+
+/// Rules in common use, and those that keep room.
+fn starts(fleet: &Fleet, families: &Families, partition: Option<&Partitioned>) -> Vec<Family> {
+    if let Families::Given(policy) = families {
+        return vec![(**policy).clone()];
+    }
+    let keeping = |order, reserve| PooledPolicy {
+        order,
+        placement: Placement::Best,
+        reserve,
+    };
+    let mut starts: Vec<Family> = [
+        PooledPolicy::plain(Order::Oldest, Placement::First),
+        PooledPolicy::plain(Order::Oldest, Placement::Best),
+        PooledPolicy::plain(Order::Largest, Placement::Best),
+        PooledPolicy::plain(Order::Smallest, Placement::Best),
+        PooledPolicy::plain(Order::Fcfs, Placement::Best),
+        keeping(Order::Oldest, 0.7),
+        keeping(Order::Oldest, 1.0),
+        keeping(Order::Oldest, 1.3),
+        keeping(Order::Oldest, 1.5),
+        keeping(Order::Largest, 0.85),
+    ]
+    .map(Family::from)
+    .into();
+    starts.push(PooledEasyPolicy { limits: false }.into());
+    if fleet.envelope().has_limits() {
+        starts.push(PooledEasyPolicy { limits: true }.into());
+    }
+    let exact = partition.filter(|own| own.numbers.is_some());
+    starts.extend(exact.map(|own| own.policy.clone().into()));
+    starts
+}

@@ -1,0 +1,180 @@
+//! From a fleet to a rule over all of its servers, whose jobs wait in one place.
+
+use super::choice::{self, ChoiceError, ChoiceOptions, PooledChosen, Stage};
+use super::fleet::{certificate_record, solved};
+use super::partition::{Partitioned, partition};
+use super::{FleetOutcome, Options, SynthesisError};
+use crate::artifact::{ArrivalLaw, SizeLaw, Subject};
+use crate::multiresource::artifact::{
+    self, Artifact, Claim, Conditions, Evidence, Family, FleetCertificateRecord, HoldsFor, Method,
+    Policy, Provenance, Quantity,
+};
+use crate::multiresource::program::{FleetSolution, PROOF_GAP};
+use crate::multiresource::workload::Fleet;
+
+/// Which rule is wanted.
+#[derive(Clone, Copy, Debug)]
+pub enum Pooling<'a> {
+    /// Slots for each type, by analysis.
+    Partition,
+    /// The best, by simulation.
+    Chosen(&'a ChoiceOptions),
+}
+
+/// A rule over a fleet, with what was learned on the way.
+#[derive(Debug)]
+pub struct PooledSynthesis {
+    /// The product.
+    pub artifact: Artifact,
+    /// The program's solution.
+    pub solution: FleetSolution,
+    /// Why nothing that was simulated is claimed of it, if anything was.
+    pub unclaimed: Option<String>,
+    /// What was not considered, and why.
+    pub skipped: Vec<String>,
+}
+
+/// Makes a rule over all servers of a fleet.
+///
+/// # Errors
+/// When the solver fails; and where nothing can be chosen.
+pub fn pool(
+    fleet: &Fleet,
+    options: &Options,
+    wanted: Pooling<'_>,
+    progress: impl FnMut(Stage),
+) -> Result<FleetOutcome<PooledSynthesis>, ChoiceError> {
+    let solution = match solved(fleet, options)? {
+        FleetOutcome::Policy(solution) => *solution,
+        FleetOutcome::Overloaded(overload) => return Ok(FleetOutcome::Overloaded(overload)),
+        FleetOutcome::Undecided(overload) => return Ok(FleetOutcome::Undecided(overload)),
+    };
+    let slots = partition(fleet, &solution);
+    let chosen = match (wanted, &slots) {
+        (Pooling::Chosen(choice), slots) => {
+            choice::choose_pooled(fleet, options.objective, choice, slots.as_ref(), progress)?
+        }
+        (Pooling::Partition, Some(own)) => PooledChosen {
+            policy: own.policy.clone().into(),
+            choice: None,
+            claims: Vec::new(),
+            unclaimed: None,
+            skipped: Vec::new(),
+        },
+        (Pooling::Partition, None) => return Err(SynthesisError::NoPartition.into()),
+    };
+    let artifact = artifact(fleet, &solution, slots.as_ref(), &chosen);
+    Ok(FleetOutcome::Policy(Box::new(PooledSynthesis {
+        artifact,
+        unclaimed: chosen.unclaimed,
+        skipped: chosen.skipped,
+        solution,
+    })))
+}
+
+fn artifact(
+    fleet: &Fleet,
+    solution: &FleetSolution,
+    slots: Option<&Partitioned>,
+    chosen: &PooledChosen,
+) -> Artifact {
+    let mut proof = certificate_record(&solution.certificate);
+    for (server, mix) in proof.servers.iter_mut().zip(&solution.mixes) {
+        server.mix = Some(artifact::Mix {
+            schedules: mix.schedules.clone(),
+            weights: mix.weights.clone(),
+        });
+    }
+    let mut claims = load(&proof, fleet);
+    match (&chosen.policy, slots) {
+        (Family::Partition(_), Some(slots)) => claims.extend(exact(fleet, slots)),
+        (Family::Guarded(_), Some(slots)) => {
+            claims.extend(under_guard(fleet, slots));
+            claims.extend(chosen.claims.iter().cloned());
+        }
+        _ => claims.extend(chosen.claims.iter().cloned()),
+    }
+    let policy = Policy {
+        servers: Vec::new(),
+        queue: Some(chosen.policy.clone()),
+    };
+    let evidence = Evidence {
+        servers: Vec::new(),
+        fleet: Some(proof),
+    };
+    let provenance = Provenance {
+        tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
+        options: vec!["preemption: none".into(), "queue: global".into()],
+        solver: "HiGHS simplex".into(),
+        rounds: solution.rounds,
+        columns: solution.columns,
+        servers: Vec::new(),
+        choice: chosen.choice.clone(),
+    };
+    Artifact::new(fleet.record(), policy, claims, evidence, provenance)
+}
+
+/// The load, if it is proved.
+fn load(proof: &FleetCertificateRecord, fleet: &Fleet) -> Vec<Claim> {
+    let proven = proof.gap <= PROOF_GAP;
+    let value = (proof.load, fleet.time_unit());
+    let (method, none) = (Method::ExactProgram, HoldsFor::default());
+    let claim = Claim::new(Quantity::Load, Subject::ALL, value, method, none);
+    proven.then_some(claim).into_iter().collect()
+}
+
+fn exponential() -> HoldsFor {
+    HoldsFor {
+        sizes: Some(SizeLaw::Exponential),
+        arrivals: Some(ArrivalLaw::Poisson),
+        own: Conditions::default(),
+    }
+}
+
+/// Each type is a queue with as many servers as it has slots.
+fn exact(fleet: &Fleet, slots: &Partitioned) -> Vec<Claim> {
+    let Some(numbers) = &slots.numbers else {
+        return Vec::new();
+    };
+    let types = fleet.types().iter().zip(numbers);
+    let each = types.map(|(kind, number)| (Some(kind.name()), kind.arrival_rate(), *number));
+    let all = (
+        None,
+        fleet.envelope().total_arrival_rate(),
+        numbers.iter().sum(),
+    );
+    let both = each
+        .chain([all])
+        .flat_map(|(name, rate, number): (Option<&str>, f64, f64)| {
+            [
+                (Quantity::MeanNumber, number),
+                (Quantity::MeanResponse, number / rate),
+            ]
+            .map(|(quantity, value)| {
+                let subject = Subject::of_type(name);
+                let value = (value, fleet.time_unit());
+                Claim::new(quantity, subject, value, Method::ExactQbd, exponential())
+            })
+        });
+    both.collect()
+}
+
+/// The loads while the partition is in charge.
+fn under_guard(fleet: &Fleet, slots: &Partitioned) -> Vec<Claim> {
+    let types = fleet.types().iter().zip(&slots.loads);
+    let claim = types.map(|(kind, load)| {
+        let (subject, value) = (
+            Subject::of_type(Some(kind.name())),
+            (*load, fleet.time_unit()),
+        );
+        let quantity = Quantity::LoadUnderGuard;
+        Claim::new(
+            quantity,
+            subject,
+            value,
+            Method::ProofByGuard,
+            exponential(),
+        )
+    });
+    claim.collect()
+}

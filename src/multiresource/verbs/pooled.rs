@@ -1,0 +1,153 @@
+//! Rules over all servers of a fleet, by name or from a policy file; and their comparison over loads.
+
+use std::path::Path;
+
+use super::compare::{Compared, Underway, header};
+use super::enter::same_record;
+use super::{VerbError, refuse};
+use crate::artifact::Changes;
+use crate::document::{digest, nearest};
+use crate::multiresource::artifact::{Checked, Family};
+use crate::multiresource::program::{self, Limits};
+use crate::multiresource::simulator::{
+    Measures, Offered, PooledRule, Run, Settings, knows_over, simulate_over,
+};
+use crate::multiresource::workload::Fleet;
+use crate::simulation::Progress;
+use crate::simulation::sweep::{self, Cells, Comparing, Entrant, Stage, Subject};
+
+/// What is no rule's name is the name of a file.
+pub(super) fn exists(name: &str) -> Result<(), VerbError> {
+    if Path::new(name).exists() {
+        return Ok(());
+    }
+    let names: Vec<&str> = PooledRule::ALL.iter().map(|rule| rule.name).collect();
+    let meant = nearest(name, &names).map_or(String::new(), |near| format!(" (`{near}`?)"));
+    refuse(format!(
+        "there is no policy file {name}, and no rule `{name}`{meant} over the servers of a fleet; these are {}",
+        PooledRule::names()
+    ))
+}
+
+/// The rule of a policy file for this fleet, or why it has none.
+pub(super) fn policy_for(checked: &Checked, fleet: &Fleet) -> Result<Family, String> {
+    let artifact = checked.artifact();
+    let Some(policy) = &artifact.policy.queue else {
+        return Err(match artifact.one_server() {
+            Some(_) => "this is the policy of one server, and the workload is a fleet".into(),
+            None => "this policy sends jobs to servers when they arrive, and is simulated on the fleet that it was made for: leave --workload out".into(),
+        });
+    };
+    same_record(&artifact.workload, &fleet.record())?;
+    Ok(policy.clone())
+}
+
+/// A policy that was entered; or why it cannot run on this fleet.
+struct Entered {
+    entrant: Entrant,
+    policy: Result<Family, String>,
+}
+
+fn enter(name: &str, fleet: &Fleet, changes: Changes) -> Result<Entered, VerbError> {
+    let entered = |digest, policy: Result<Family, String>| Entered {
+        entrant: Entrant {
+            name: name.into(),
+            digest,
+            preempts: false,
+            knows: policy
+                .as_ref()
+                .map_or_else(|_| Default::default(), |p| knows_over(p, fleet)),
+        },
+        policy,
+    };
+    if let Some(rule) = PooledRule::named(name) {
+        return Ok(entered(None, Ok(rule.policy())));
+    }
+    exists(name)?;
+    let text = std::fs::read_to_string(name).map_err(|source| VerbError::Read {
+        path: name.into(),
+        source,
+    })?;
+    let checked = Checked::parse_with(&text, name, changes)?;
+    Ok(entered(Some(digest(&text)), policy_for(&checked, fleet)))
+}
+
+/// Compares rules over all servers of a fleet at each load.
+///
+/// # Errors
+/// As [`super::compare`].
+pub fn compare_pooled(
+    fleet: &Fleet,
+    asked: &Comparing<'_>,
+    mut progress: impl FnMut(Underway<'_>),
+) -> Result<Compared, VerbError> {
+    let policies = asked.policies.iter();
+    let entered = policies.map(|name| enter(name, fleet, asked.changes));
+    let entered = entered.collect::<Result<Vec<Entered>, VerbError>>()?;
+    let misfits = entered.iter().filter_map(|e| e.policy.as_ref().err());
+    let misfits: Vec<&str> = misfits.map(String::as_str).collect();
+    if misfits.len() == entered.len() {
+        return refuse(format!(
+            "no policy can run on this fleet: {}",
+            misfits.join("; ")
+        ));
+    }
+    let own = program::solve_fleet(fleet, &Limits::default())?
+        .certificate
+        .load;
+    let cells = FleetCells {
+        fleet,
+        own,
+        entered: &entered,
+        settings: asked.settings,
+    };
+    let subject = Subject {
+        file: asked.file.into(),
+        source: fleet.envelope().source().map(Into::into),
+        digest: fleet.digest(),
+        time_unit: fleet.time_unit().into(),
+        load: own,
+    };
+    let entrants = entered.iter().map(|e| e.entrant.clone()).collect();
+    let header = header(subject, asked, entrants);
+    let (output, resume) = asked.journal.map_or((None, false), |(o, r)| (Some(o), r));
+    let hears = |stage: Stage<'_>| progress(Underway::Cell(stage));
+    let interrupt = &asked.settings.interrupt;
+    Ok(sweep::sweep(
+        header, &cells, output, resume, interrupt, hears,
+    )?)
+}
+
+/// Cells on a fleet.
+struct FleetCells<'a> {
+    fleet: &'a Fleet,
+    /// The fleet's own load ρ.
+    own: f64,
+    entered: &'a [Entered],
+    settings: &'a Settings,
+}
+
+impl Cells for FleetCells<'_> {
+    type Scene = Fleet;
+    type Measures = Measures;
+    type OfClass = Offered;
+    type Error = VerbError;
+
+    fn scene(&self, load: f64) -> Result<Fleet, VerbError> {
+        Ok(self.fleet.scaled(load / self.own)?)
+    }
+
+    fn run(
+        &self,
+        scene: &Fleet,
+        policy: usize,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Run, String> {
+        let policy = self.entered[policy]
+            .policy
+            .as_ref()
+            .map_err(String::clone)?;
+        let run = simulate_over(scene, policy, self.settings, progress);
+        run.map_err(|violation| violation.to_string())
+    }
+}

@@ -1,0 +1,287 @@
+//! Fleets whose jobs wait in one place: rules, partitions, guard, checker, simulator, command line.
+
+use crate::common::{as_it_is, code, stderr, stdout, synth};
+use crate::fleet::{TWO_SHAPES, mixed, read};
+use serde_json::{Value, json};
+use synth::multiresource::artifact::{
+    Artifact, ArtifactError, Checked, Method, Order, Placement, PooledEasyPolicy, PooledPolicy,
+    Preemption, Quantity, Subject,
+};
+use synth::multiresource::simulator::{Contender, Settings, simulate_over};
+use synth::multiresource::synthesis::{
+    Budget, ChoiceOptions, Families, FleetOutcome, Options, Pooling, pool,
+};
+use synth::multiresource::workload::{Fleet, Workload};
+
+fn made(fleet: &Fleet, wanted: Pooling<'_>) -> Artifact {
+    let options = Options::new(Preemption::None);
+    match pool(fleet, &options, wanted, |_| ()).unwrap() {
+        FleetOutcome::Policy(made) => made.artifact,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn chosen(fleet: &Fleet, events: u64) -> Artifact {
+    let choice = ChoiceOptions::new(Families::All, Budget::Events(events), 1);
+    made(fleet, Pooling::Chosen(&choice))
+}
+
+fn two_shapes() -> Fleet {
+    read(&mixed(TWO_SHAPES)).unwrap()
+}
+
+/// Erlang's formula for two slots and for three, by hand: what the slots of a partition are said to bring.
+#[test]
+fn a_partition_is_one_queue_a_type() {
+    let fleet = two_shapes();
+    let artifact = made(&fleet, Pooling::Partition);
+    let Some(synth::multiresource::artifact::Family::Partition(policy)) = &artifact.policy.queue
+    else {
+        panic!("{:?}", artifact.policy)
+    };
+    let slots = policy.slots(0);
+    for (kind, slots) in fleet.types().iter().zip(&slots) {
+        let subject = Subject::of_type(Some(kind.name()));
+        let claim = artifact.find(Quantity::MeanNumber, subject).unwrap();
+        assert_eq!(claim.method, Method::ExactQbd);
+        // A chain that is cut where nothing is left.
+        let (b, c) = (kind.offered_load(), *slots as f64);
+        let (mut p, mut sum, mut mean) = (1.0, 0.0, 0.0);
+        for n in 0..5000 {
+            let n = f64::from(n);
+            sum += p;
+            mean += n * p;
+            p *= b / (n + 1.0).min(c);
+        }
+        let expected = mean / sum;
+        assert!(
+            (claim.value - expected).abs() < 1e-9 * expected,
+            "{claim:?}, {expected}"
+        );
+    }
+    let checked = Checked::check(artifact).unwrap();
+    assert!(checked.workload().servers().is_empty());
+}
+
+/// One server behind the queue of a fleet does what a server does.
+#[test]
+fn a_fleet_of_one_is_a_server() {
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 6, gpu: 1}}\njobs:
+  - {name: web, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
+  - {name: wide, demand: {cpu: 5}, arrival_rate: .2, mean_size: 2}
+  - {name: learn, demand: {cpu: 2, gpu: 1}, arrival_rate: .2, mean_size: 1}\n";
+    let workload = Workload::parse(text, "one").unwrap().workload;
+    let fleet = Fleet::from(workload.clone());
+    let settings = Settings {
+        events: 200_000,
+        common_sizes: true,
+        ..Settings::default()
+    };
+    let plain = |order| PooledPolicy::plain(order, Placement::First).into();
+    for (name, rule) in [
+        ("first-fit", plain(Order::Oldest)),
+        ("fcfs", plain(Order::Fcfs)),
+        ("most-servers-first", plain(Order::Largest)),
+        ("least-servers-first", plain(Order::Smallest)),
+        ("easy-by-mean", PooledEasyPolicy { limits: false }.into()),
+        ("easy-backfill", PooledEasyPolicy { limits: true }.into()),
+    ] {
+        let alone = Contender::named(name).unwrap();
+        let alone = alone.simulate(&workload, &settings, |_| ()).unwrap();
+        let pooled = simulate_over(&fleet, &rule, &settings, |_| ()).unwrap();
+        assert_eq!(alone.mean_response, pooled.mean_response, "{name}");
+        assert_eq!(alone.own.utilization, pooled.own.utilization, "{name}");
+    }
+}
+
+/// What is chosen says how it was chosen, passes the checker, and its guard is derived.
+#[test]
+fn the_chosen_rule_is_proved_stable_by_its_guard() {
+    let fleet = two_shapes();
+    let artifact = chosen(&fleet, 2_000_000);
+    let kinds = fleet.types().iter();
+    let loads = kinds.map(|kind| {
+        let subject = Subject::of_type(Some(kind.name()));
+        artifact
+            .find(Quantity::LoadUnderGuard, subject)
+            .unwrap()
+            .value
+    });
+    assert!(loads.clone().count() == 3 && loads.clone().all(|load| load > 0.0 && load < 1.0));
+    let choice = artifact.provenance.choice.as_ref().unwrap();
+    let names: Vec<&str> = choice.candidates.iter().map(|c| &*c.name).collect();
+    for rule in ["first-fit", "best-fit", "easy-by-mean", "pooled"] {
+        assert!(names.contains(&rule), "{names:?}");
+    }
+    Checked::check(artifact).unwrap();
+}
+
+fn lies(valid: &Value, pointer: &str, lie: Value) -> Vec<String> {
+    let mut document = valid.clone();
+    *document.pointer_mut(pointer).unwrap() = lie;
+    match as_it_is(&document, "changed") {
+        Ok(_) => Vec::new(),
+        Err(ArtifactError::Refused { findings, .. }) => {
+            findings.iter().map(ToString::to_string).collect()
+        }
+        Err(error) => vec![error.to_string()],
+    }
+}
+
+#[test]
+fn lies_about_a_fleet_are_refused() {
+    let fleet = two_shapes();
+    let valid = serde_json::to_value(chosen(&fleet, 2_000_000).sealed()).unwrap();
+    let claims = valid["claims"].as_array().unwrap();
+    let place = |quantity: &str| {
+        claims
+            .iter()
+            .position(|c| c["quantity"] == quantity)
+            .unwrap()
+    };
+    let (load, mean) = (place("load_under_guard"), place("mean_response"));
+    let guard = "/policy/queue/guarded";
+    let cases = [
+        (format!("/claims/{load}/value"), json!(0.1), "expected"),
+        (
+            format!("/claims/{mean}/value"),
+            json!(0.1),
+            "expected at least",
+        ),
+        (format!("{guard}/until"), json!(0), "expected at least 1"),
+        (
+            format!("{guard}/guard/assignments/0/0"),
+            json!([0]),
+            "servers in all, expected",
+        ),
+        (
+            format!("{guard}/guard/schedules/0/0"),
+            json!([9, 9, 9]),
+            "does not fit",
+        ),
+        (format!("{guard}/guard/weights"), json!([0.5]), "1"),
+        (format!("{guard}/rule"), json!({"tdc": {}}), "tdc"),
+        (
+            format!("{guard}/rule"),
+            json!({"first-fit": {}}),
+            "expected pooled",
+        ),
+        ("/evidence/fleet/load".into(), json!(0.2), "expected"),
+        ("/evidence/fleet/bound".into(), json!(0.9), "expected"),
+        ("/evidence/fleet/servers/0/mix".into(), json!(null), "mix"),
+        (
+            "/policy/queue".into(),
+            json!({"first-fit": {}}),
+            "rule of one server",
+        ),
+        ("/policy/queue".into(), json!(null), "expected"),
+    ];
+    for (pointer, lie, words) in cases {
+        let found = lies(&valid, &pointer, lie.clone());
+        assert!(
+            found.iter().any(|f| f.contains(words)),
+            "{pointer} = {lie}: {found:#?}"
+        );
+    }
+    let partition = serde_json::to_value(made(&fleet, Pooling::Partition).sealed()).unwrap();
+    let found = lies(&partition, "/claims/1/value", json!(1.0));
+    assert!(found.iter().any(|f| f.contains("expected")), "{found:?}");
+}
+
+/// From the command line: made, checked, shown, simulated; its claims stand.
+#[test]
+fn a_fleet_goes_through_all_verbs() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (workload, policy, slots) = (at("fleet.yaml"), at("p.json"), at("s.json"));
+    std::fs::write(&workload, mixed(TWO_SHAPES)).unwrap();
+    let make = ["--workload", &workload, "--preemption", "none"];
+    let told = synth(&[&make[..], &["--budget", "2e6", "--output", &policy]].concat());
+    assert_eq!(code(&told), 0, "{}", stderr(&told));
+    assert!(
+        stderr(&told).contains("stability: proved, by a guard"),
+        "{}",
+        stderr(&told)
+    );
+    let told = synth(&[&make[..], &["--family", "partition", "--output", &slots]].concat());
+    assert_eq!(code(&told), 0, "{}", stderr(&told));
+    assert!(
+        stderr(&told).contains("over all jobs, exactly"),
+        "{}",
+        stderr(&told)
+    );
+    for file in [&policy, &slots] {
+        for verb in ["check", "show"] {
+            assert_eq!(code(&synth(&[verb, file])), 0);
+        }
+        let run = synth(&["simulate", "--policy", file, "--events", "2e6"]);
+        assert_eq!(code(&run), 0, "{}", stderr(&run));
+        assert!(
+            stdout(&run).matches("confirmed").count() >= 4,
+            "{}",
+            stdout(&run)
+        );
+    }
+    let policies = format!("first-fit,easy-by-mean,{policy},{slots}");
+    let compare = ["compare", "--workload", &workload, "--policies", &policies];
+    let table = synth(&[&compare[..], &["--loads", ".5,.8", "--events", "2e5"]].concat());
+    assert_eq!(code(&table), 0, "{}", stderr(&table));
+    assert!(
+        stdout(&table).contains("easy-by-mean"),
+        "{}",
+        stdout(&table)
+    );
+}
+
+#[test]
+fn what_does_not_go_with_a_global_queue_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (fleet, one, slots) = (at("fleet.yaml"), at("one.yaml"), at("s.json"));
+    std::fs::write(&fleet, mixed(TWO_SHAPES)).unwrap();
+    let server = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 4}}\njobs:
+  - {name: web, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}\n";
+    std::fs::write(&one, server).unwrap();
+    let make = |workload, more: &[&str]| {
+        let typed = ["--workload", workload, "--preemption", "none"];
+        synth(&[&typed[..], more].concat())
+    };
+    let made = make(&fleet, &["--family", "partition", "--output", &slots]);
+    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    let run = |more: &[&str]| synth(&[&["simulate"], more].concat());
+    let refused = [
+        (
+            make(&fleet, &["--queue", "global", "--family", "msr"]),
+            "--family auto or partition",
+        ),
+        (
+            make(&fleet, &["--queue", "servers", "--family", "partition"]),
+            "leave --queue out",
+        ),
+        (make(&fleet, &["--robust", "5%"]), "--queue servers"),
+        (make(&one, &["--queue", "global"]), "leave it out"),
+        (make(&one, &["--family", "partition"]), "of a fleet"),
+        (
+            run(&["--policy", &slots, "--routing", "least-loaded"]),
+            "wait in one place",
+        ),
+        (
+            run(&["--policy", &slots, "--backfill", "none"]),
+            "leave them out",
+        ),
+        (
+            run(&["--policy", "frist-fit", "--workload", &fleet]),
+            "first-fit",
+        ),
+        (
+            run(&["--policy", "max-weight", "--workload", &fleet]),
+            "best-fit",
+        ),
+        (run(&["--policy", &slots, "--workload", &one]), "fleet"),
+    ];
+    for (output, words) in refused {
+        let said = stderr(&output);
+        assert_ne!(code(&output), 0, "{said}");
+        assert!(said.contains(words), "expected `{words}`: {said}");
+    }
+}

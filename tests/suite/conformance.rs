@@ -95,7 +95,7 @@ impl Interpreter {
             match action {
                 Action::Start(_, job) => {
                     starts.push(job.number);
-                    servers.extend(self.system.server_of(*job));
+                    servers.extend(self.system.servers_of(*job));
                 }
                 Action::Stop(_, job) => stops.push(job.number),
             }

@@ -87,7 +87,8 @@ pub struct PooledEasyPolicy {
 }
 
 /// Each server of a fleet works on a schedule that it keeps, or is led from one to the next: type i has
-/// so many slots in all, and its jobs wait for one of them.
+/// so many slots in all, and its jobs wait for one of them. Where an assignment is left, servers with another schedule
+/// in the next one start nothing until they are empty; where jobs take several servers at once, all servers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PartitionPolicy {
@@ -125,6 +126,62 @@ impl PartitionPolicy {
             }
         }
         slots
+    }
+
+    /// Of types whose jobs take so many servers at once (K), the jobs that may run together in assignment m: where
+    /// they take one, as many as there are slots, else as many as have slots on servers of their own each.
+    pub fn jobs(&self, m: usize, nodes: &[u32]) -> Vec<u64> {
+        let mut jobs = self.slots(m);
+        for (i, jobs) in jobs.iter_mut().enumerate() {
+            if nodes[i] > 1 {
+                *jobs = self.gangs(m, i, nodes[i].into());
+            }
+        }
+        jobs
+    }
+
+    /// The most G with `Σ_n min(p_n, G) ≥ g G`, p_n being the slots of the type on server n: then the slots of the
+    /// servers, one server after the other, can be dealt to G jobs in turn.
+    fn gangs(&self, m: usize, i: usize, nodes: u64) -> u64 {
+        let shapes = self.schedules.iter().zip(&self.assignments[m]);
+        let servers = shapes.flat_map(|(schedules, counts)| schedules.iter().zip(counts));
+        let servers: Vec<(u64, u64)> = servers
+            .map(|(schedule, count)| (u64::from(schedule[i]), u64::from(*count)))
+            .collect();
+        let dealt = |jobs: u64| -> u64 { servers.iter().map(|(p, n)| n * p.min(&jobs)).sum() };
+        let (mut least, mut most) = (0, self.slots(m)[i] / nodes);
+        while least < most {
+            let jobs = (least + most).div_ceil(2);
+            match dealt(jobs) >= nodes * jobs {
+                true => least = jobs,
+                false => most = jobs - 1,
+            }
+        }
+        least
+    }
+
+    /// For each of the jobs of type i that may run together in assignment m, on which servers.
+    pub fn teams(&self, m: usize, i: usize, nodes: u32) -> Vec<Vec<usize>> {
+        let jobs = self.gangs(m, i, nodes.into()) as usize;
+        let mut teams = vec![Vec::new(); jobs];
+        let shapes = self.assignments[m]
+            .iter()
+            .map(|counts| counts.iter().sum::<u32>());
+        let shapes = (0..)
+            .zip(shapes)
+            .flat_map(|(h, n)| std::iter::repeat_n(h, n as usize));
+        let servers = shapes.zip(self.places(m)).enumerate();
+        let slots = servers.flat_map(|(n, (h, s)): (usize, (usize, u32))| {
+            let own = self.schedules[h][s as usize][i] as usize;
+            std::iter::repeat_n(n, own.min(jobs))
+        });
+        for (slot, n) in slots.enumerate() {
+            let team = &mut teams[slot % jobs];
+            if team.len() < nodes as usize {
+                team.push(n);
+            }
+        }
+        teams
     }
 
     /// The rate \[1/time\] at which assignment m is left; 0 where there is no other.

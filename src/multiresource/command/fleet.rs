@@ -18,6 +18,14 @@ pub fn synthesize(
     if wishes.queue()? == Queue::Global {
         return pooled(fleet, wishes, caller);
     }
+    if let Some(gang) = fleet.gangs().next() {
+        return Err(format!(
+            "jobs of type `{}` take {} servers at once: they have to wait in one place; leave --queue servers and the family of one server out",
+            gang.name(),
+            gang.nodes()
+        )
+        .into());
+    }
     goes_with_fleets(wishes)?;
     let request = wishes.request(fleet.envelope(), caller)?;
     let hears = |step: Doing<'_>| match step {

@@ -196,7 +196,8 @@ fn pooled_words(policy: &PooledPolicy) -> String {
 
 fn partition_words(policy: &PartitionPolicy, workload: &Workload) -> String {
     let slots = |m: usize| {
-        let each = workload.types().iter().zip(policy.slots(m));
+        let nodes: Vec<u32> = workload.types().iter().map(|t| t.nodes()).collect();
+        let each = workload.types().iter().zip(policy.jobs(m, &nodes));
         let each: Vec<String> = each.map(|(t, c)| format!("{c} of {}", t.name())).collect();
         each.join(", ")
     };

@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use super::hosts::Openings;
 use super::{Event, Hosts, Policy, System};
 use crate::multiresource::artifact::PartitionPolicy;
@@ -15,6 +17,9 @@ const SWITCH: usize = 0;
 /// queue that is modulated by it: with Poisson arrivals and exponential sizes it is positive recurrent where
 /// `λ_i E[S_i]` is below the mean number of slots. Jobs that it finds in other places when it takes over leave in
 /// bounded mean time.
+///
+/// A job that takes several servers at once has slots on servers that belong together. Where there are such jobs all
+/// servers are emptied when the assignment changes.
 ///
 /// O(K) a decision, and O(N K) where the assignment changes. Ours; the chain is that of Markovian Service Rate
 /// policies (the MSR paper, §5.1).
@@ -35,6 +40,46 @@ pub struct Partition {
     /// Slots without a job on these, by type.
     phantoms: Vec<u64>,
     openings: Openings,
+    gangs: Gangs,
+}
+
+/// Jobs that take several servers at once.
+#[derive(Clone, Debug, Default)]
+struct Gangs {
+    /// By type: servers that a job takes.
+    nodes: Vec<u32>,
+    /// By assignment and type: the servers that belong together, for each job that may run; none where one is taken.
+    teams: Vec<Vec<Vec<Vec<usize>>>>,
+    /// The same of those that are free.
+    free: Vec<Vec<Vec<usize>>>,
+    /// The numbers of the jobs that run on such servers.
+    running: HashSet<u64>,
+}
+
+impl Gangs {
+    fn are(&self, i: usize) -> bool {
+        self.nodes[i] > 1
+    }
+
+    fn are_any(&self) -> bool {
+        self.nodes.iter().any(|nodes| *nodes > 1)
+    }
+
+    /// All are free that are of this assignment.
+    fn renew(&mut self, m: usize) {
+        if self.are_any() {
+            self.free.clone_from(&self.teams[m]);
+            self.running.clear();
+        }
+    }
+
+    /// Servers that are free and have room, if any are.
+    fn find(&mut self, i: usize, hosts: &Hosts) -> Option<Vec<usize>> {
+        let free = &mut self.free[i];
+        let fit = |team: &Vec<usize>| team.iter().all(|n| hosts.fits_on(i, *n));
+        let place = free.iter().rposition(fit)?;
+        Some(free.swap_remove(place))
+    }
 }
 
 impl Partition {
@@ -52,6 +97,13 @@ impl Partition {
             left: 0,
             phantoms: vec![0; types.len()],
             openings: Openings::none_of(types.len(), fleet.servers()),
+            gangs: Gangs {
+                nodes: types.iter().map(|t| t.nodes()).collect(),
+                teams: (0..policy.assignments.len())
+                    .map(|m| teams(policy, m, fleet))
+                    .collect(),
+                ..Gangs::default()
+            },
         }
     }
 
@@ -68,7 +120,9 @@ impl Partition {
     fn look(&mut self, n: usize, hosts: &Hosts) {
         let schedule = &self.schedules[hosts.shape(n)][self.places[self.position][n] as usize];
         let (running, leaving) = (hosts.running(n), self.leaving[n]);
-        let may_start = |i: usize| !leaving && running[i] < schedule[i] && hosts.fits_on(i, n);
+        let gangs = &self.gangs;
+        let may_start =
+            |i: usize| !leaving && running[i] < schedule[i] && hosts.fits_on(i, n) && !gangs.are(i);
         self.openings.look(n, may_start);
     }
 
@@ -81,13 +135,26 @@ impl Partition {
 
     /// Starts the next job of type i, where there is a slot for it: whether there is.
     fn start(&mut self, i: usize, system: &mut System) -> bool {
+        if self.gangs.are(i) {
+            return self.start_gang(i, system);
+        }
         let Some(n) = self.openings.of(i).first() else {
             return false;
         };
-        system.start_on(i, n);
+        system.start_on(i, &[n]);
         if let Some(hosts) = system.hosts() {
             self.look(n, hosts);
         }
+        true
+    }
+
+    fn start_gang(&mut self, i: usize, system: &mut System) -> bool {
+        let found = system.hosts().and_then(|hosts| self.gangs.find(i, hosts));
+        let (Some(team), Some(number)) = (found, system.nth_number(i, 0)) else {
+            return false;
+        };
+        system.start_on(i, &team);
+        self.gangs.running.insert(number);
         true
     }
 
@@ -95,18 +162,27 @@ impl Partition {
         system.set_clock(SWITCH, 0.0);
         system.count_switch();
         let Some(hosts) = system.hosts() else { return };
+        let gangs = self.gangs.are_any();
         for n in 0..hosts.count() {
             let (here, there) = (self.position, self.next());
-            if self.places[here][n] == self.places[there][n] {
+            if !gangs && self.places[here][n] == self.places[there][n] {
                 continue;
             }
             self.leaving[n] = true;
             for (i, running) in hosts.running(n).iter().enumerate() {
                 let slots = self.schedule(here, n, hosts)[i];
                 self.left += u64::from(*running);
-                self.phantoms[i] += u64::from(slots.saturating_sub(*running));
+                if !self.gangs.are(i) {
+                    self.phantoms[i] += u64::from(slots.saturating_sub(*running));
+                }
             }
             self.look(n, hosts);
+        }
+        for (i, teams) in self.gangs.teams[self.position].iter().enumerate() {
+            if self.gangs.are(i) {
+                let running = u64::from(system.running(i));
+                self.phantoms[i] = (teams.len() as u64).saturating_sub(running);
+            }
         }
         for i in 0..self.phantoms.len() {
             self.set_phantom_clock(i, system);
@@ -124,6 +200,7 @@ impl Partition {
             return;
         }
         self.position = self.next();
+        self.gangs.renew(self.position);
         if let Some(hosts) = system.hosts() {
             for n in 0..hosts.count() {
                 if std::mem::take(&mut self.leaving[n]) {
@@ -148,6 +225,7 @@ impl Policy for Partition {
         self.position = 0;
         self.leaving.fill(false);
         (self.left, _) = (0, self.phantoms.fill(0));
+        self.gangs.renew(0);
         if let Some(hosts) = system.hosts() {
             (0..hosts.count()).for_each(|n| self.look(n, hosts));
         }
@@ -163,15 +241,21 @@ impl Policy for Partition {
                     self.start(i, system);
                 }
             }
-            Event::Completion(_) => {
+            Event::Completion(i) => {
                 let Some(hosts) = system.hosts() else { return };
-                let n = hosts.freed();
-                if self.leaving[n] {
-                    self.left -= 1;
-                    return self.arrive_if_empty(system);
+                if self.gangs.running.remove(&system.ended()) {
+                    self.gangs.free[i].push(hosts.freed().to_vec());
                 }
-                self.look(n, hosts);
-                self.start_all(system);
+                for &n in hosts.freed() {
+                    match self.leaving[n] {
+                        true => self.left -= 1,
+                        false => self.look(n, hosts),
+                    }
+                }
+                match hosts.freed().iter().any(|n| self.leaving[*n]) {
+                    true => self.arrive_if_empty(system),
+                    false => self.start_all(system),
+                }
             }
             Event::Clock(SWITCH) => self.depart(system),
             Event::Clock(ended) => {
@@ -193,4 +277,14 @@ impl Policy for Partition {
             system.set_clock(clock, 0.0);
         }
     }
+}
+
+/// See [`Gangs::teams`].
+fn teams(policy: &PartitionPolicy, m: usize, fleet: &Fleet) -> Vec<Vec<Vec<usize>>> {
+    let types = fleet.types().iter().enumerate();
+    let of_type = types.map(|(i, kind)| match kind.nodes() {
+        1 => Vec::new(),
+        nodes => policy.teams(m, i, nodes),
+    });
+    of_type.collect()
 }

@@ -7,11 +7,12 @@ use crate::multiresource::workload::Fleet;
 
 /// EASY backfilling over all servers of a fleet, whose jobs wait in one place: first come, first served, until
 /// the head of the queue fits nowhere. One server is then kept for it, that where by the estimates it fits
-/// first. Others start, oldest first, on the other servers, and on the kept one if they end before the head
-/// starts or take only what it leaves over there, as in [`EasyBackfill`](super::EasyBackfill).
+/// first; or as many as it takes. Others start, oldest first, on the other servers, and those that take one server on
+/// a kept one, too, if they end before the head starts or take only what it leaves over there, as in
+/// [`EasyBackfill`](super::EasyBackfill).
 ///
-/// Of the servers with room the one with the least is taken. The kept server is looked for among all, O(N), where
-/// another job has become the head; then only a server where a job has ended can be a better one.
+/// Of the servers with room the one with the least is taken. The kept servers are looked for among all, O(N log N),
+/// where another job has become the head; then only servers where a job has ended can be better ones.
 #[derive(Clone, Debug)]
 pub struct PooledEasy {
     estimates: Estimates,
@@ -20,20 +21,27 @@ pub struct PooledEasy {
     /// By server: estimated end, number and type of its running jobs, by estimated end.
     running: Vec<Vec<(f64, u64, usize)>>,
     reserved: Option<Reserved>,
-    /// What the head leaves over on its server, of each resource.
-    extra: Vec<u64>,
-    /// The same where it might be kept instead.
-    other: Vec<u64>,
+    /// Where the next job starts.
+    team: Vec<usize>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Reserved {
     /// The head of the queue, which waits for room.
     job_type: usize,
     number: u64,
-    server: usize,
-    /// When the server has room for it, by the estimates.
+    servers: Vec<Kept>,
+    /// When all of them have room for it, by the estimates.
     shadow: f64,
+}
+
+/// A server with room for the head from some time on.
+#[derive(Clone, Debug)]
+struct Kept {
+    from: f64,
+    server: usize,
+    /// What the head leaves over there, of each resource.
+    extra: Vec<u64>,
 }
 
 impl PooledEasy {
@@ -55,24 +63,23 @@ impl PooledEasy {
     }
 
     fn estimating(fleet: &Fleet, estimates: Estimates) -> Self {
-        let resources = fleet.envelope().resources().len();
         PooledEasy {
             estimates,
             queues: vec![Shortest::default(); fleet.types().len()],
             running: vec![Vec::new(); fleet.servers()],
             reserved: None,
-            extra: vec![0; resources],
-            other: vec![0; resources],
+            team: Vec::new(),
         }
     }
 
-    /// Starts the oldest job of type i whose estimate is within the limit, on server n.
-    fn start(&mut self, i: usize, limit: f64, n: usize, system: &mut System) -> f64 {
+    /// Starts the oldest job of type i whose estimate is within the limit, where `team` says: its estimate.
+    fn start(&mut self, i: usize, limit: f64, system: &mut System) -> f64 {
         let oldest = self.queues[i].oldest_within(limit);
         let (place, job, estimate) = oldest.expect("a job within the limit waits");
         self.queues[i].remove(place);
-        system.start_job_on(i, job, n);
-        self.keep(i, job, n, system.now() + estimate);
+        system.start_job_on(i, job, &self.team);
+        let end = system.now() + estimate;
+        (0..self.team.len()).for_each(|k| self.keep(i, job, self.team[k], end));
         estimate
     }
 
@@ -85,122 +92,158 @@ impl PooledEasy {
     /// Starts what may start, oldest first.
     fn go_on(&mut self, system: &mut System) {
         while let Some(head) = system.oldest_type() {
-            let Some(n) = self.room_for_head(head, system) else {
+            if !self.has_room_for_head(head, system) {
                 self.reserve(head, system);
                 self.backfill(system);
                 return;
-            };
+            }
             self.release(system);
-            self.start(head, f64::MAX, n, system);
+            self.start(head, f64::MAX, system);
         }
         self.release(system);
     }
 
-    /// Where the head starts now.
-    fn room_for_head(&self, head: usize, system: &System) -> Option<usize> {
-        let hosts = system.hosts()?;
-        let kept = self.reserved.filter(|kept| kept.job_type == head);
-        let kept = kept.map(|kept| kept.server);
-        let on_kept = kept.filter(|n| hosts.fits_on(head, *n));
-        on_kept.or_else(|| hosts.place(head, |_| true))
+    /// Whether the head may start now, and where: on servers that are kept for it first.
+    fn has_room_for_head(&mut self, head: usize, system: &System) -> bool {
+        let Some(hosts) = system.hosts() else {
+            return false;
+        };
+        let kept = self.reserved.iter().filter(|kept| kept.job_type == head);
+        let kept = kept.flat_map(|kept| kept.servers.iter().map(|own| own.server));
+        let fitting: Vec<usize> = kept.filter(|n| hosts.fits_on(head, *n)).collect();
+        let lacking = hosts.nodes(head).saturating_sub(fitting.len());
+        self.team.clear();
+        let mut more = 0;
+        let enough = lacking == 0
+            || hosts.any(head, |n| {
+                self.team.push(n);
+                more += 1;
+                more == lacking
+            });
+        self.team.extend(fitting);
+        enough
     }
 
     fn release(&mut self, system: &mut System) {
-        if let Some(kept) = self.reserved.take() {
-            system.lock(kept.server, false);
+        for own in self
+            .reserved
+            .take()
+            .into_iter()
+            .flat_map(|kept| kept.servers)
+        {
+            system.lock(own.server, false);
         }
     }
 
-    /// Keeps a server for the head, unless one is kept for it; or a better one, where a job has ended.
+    /// Keeps servers for the head, unless they are kept for it; or better ones, where a job has ended.
     fn reserve(&mut self, head: usize, system: &mut System) {
         let (Some(hosts), Some(number)) = (system.hosts(), system.nth_number(head, 0)) else {
             return;
         };
-        let kept = self.reserved.filter(|kept| kept.number == number);
-        let candidates = match kept {
-            Some(kept) => vec![kept.server, hosts.freed()],
+        let kept = self.reserved.as_ref().filter(|kept| kept.number == number);
+        let mut candidates: Vec<usize> = match kept {
+            Some(kept) => {
+                let own = kept.servers.iter().map(|own| own.server);
+                own.chain(hosts.freed().iter().copied()).collect()
+            }
             None => (0..hosts.count()).collect(),
         };
-        let mut best: Option<(f64, usize)> = None;
-        for n in candidates {
-            let from = self.room_from(head, n, system);
-            if from.is_finite() && best.is_none_or(|(least, _)| from < least) {
-                best = Some((from, n));
-                std::mem::swap(&mut self.extra, &mut self.other);
-            }
-        }
+        candidates.sort_unstable();
+        candidates.dedup();
+        let rooms = candidates.iter().map(|n| self.room_from(head, *n, system));
+        let mut servers: Vec<Kept> = rooms.flatten().collect();
+        servers.sort_by(|a, b| a.from.total_cmp(&b.from).then(a.server.cmp(&b.server)));
+        servers.truncate(hosts.nodes(head));
+        let enough = servers.len() == hosts.nodes(head);
         self.release(system);
-        if let Some((shadow, server)) = best {
+        if let Some(last) = servers.last().filter(|_| enough) {
+            servers.iter().for_each(|own| system.lock(own.server, true));
             self.reserved = Some(Reserved {
                 job_type: head,
                 number,
-                server,
-                shadow,
+                shadow: last.from,
+                servers,
             });
-            system.lock(server, true);
         }
     }
 
-    /// When server n has room for one more job of type i, by the estimates; what is left over then.
-    fn room_from(&mut self, i: usize, n: usize, system: &System) -> f64 {
-        let Some(hosts) = system.hosts() else {
-            return f64::INFINITY;
+    /// When server n has room for one more job of type i, by the estimates, and what is left over then.
+    fn room_from(&self, i: usize, n: usize, system: &System) -> Option<Kept> {
+        let (hosts, demand) = (system.hosts()?, system.demand(i));
+        let mut free: Vec<u64> = (0..demand.len()).map(|j| hosts.free_on(n, j)).collect();
+        let mut from = match covers(&free, demand) {
+            true => system.now(),
+            false => f64::INFINITY,
         };
-        let demand = system.demand(i);
-        for (j, free) in self.other.iter_mut().enumerate() {
-            *free = hosts.free_on(n, j);
-        }
-        let mut from = f64::INFINITY;
         for (end, _, job_type) in &self.running[n] {
             if *end > from {
                 break;
             }
-            let freed = self.other.iter_mut().zip(system.demand(*job_type));
+            let freed = free.iter_mut().zip(system.demand(*job_type));
             freed.for_each(|(free, d)| *free += d);
-            if from.is_infinite() && covers(&self.other, demand) {
+            if from.is_infinite() && covers(&free, demand) {
                 from = *end;
             }
         }
-        if from.is_finite() {
-            let left = self.other.iter_mut().zip(demand);
-            left.for_each(|(free, d)| *free -= d);
-        }
-        from.max(system.now())
+        let left = free.iter_mut().zip(demand);
+        left.for_each(|(free, d)| *free = free.saturating_sub(*d));
+        from.is_finite().then(|| Kept {
+            from: from.max(system.now()),
+            server: n,
+            extra: free,
+        })
     }
 
-    /// What may pass the head: elsewhere, and on its server.
+    /// What may pass the head: elsewhere, and on its servers.
     fn backfill(&mut self, system: &mut System) {
         while let Some(i) = system.oldest_fitting_type() {
-            let Some(n) = system.hosts().and_then(|hosts| hosts.place(i, |_| true)) else {
+            let found = system
+                .hosts()
+                .is_some_and(|hosts| hosts.team(i, |_| true, &mut self.team));
+            if !found {
                 return;
-            };
-            self.start(i, f64::MAX, n, system);
+            }
+            self.start(i, f64::MAX, system);
         }
-        while let Some(kept) = self.reserved
-            && let Some((i, limit)) = self.next_on_kept(&kept, system)
+        while let Some((i, limit, k)) = self.next_on_kept(system)
+            && let Some((shadow, server)) = self.kept(k)
         {
-            let estimate = self.start(i, limit, kept.server, system);
-            if estimate > kept.shadow - system.now() {
-                let taken = self.extra.iter_mut().zip(system.demand(i));
+            self.team.clear();
+            self.team.push(server);
+            let estimate = self.start(i, limit, system);
+            if estimate > shadow - system.now()
+                && let Some(kept) = &mut self.reserved
+            {
+                let taken = kept.servers[k].extra.iter_mut().zip(system.demand(i));
                 taken.for_each(|(extra, d)| *extra -= d);
             }
         }
     }
 
-    /// The type of the oldest job that may start on the kept server, and how long it may take.
-    fn next_on_kept(&self, kept: &Reserved, system: &System) -> Option<(usize, f64)> {
-        let hosts = system.hosts()?;
-        let fitting = system.queued().filter(|i| hosts.fits_on(*i, kept.server));
-        let jobs = fitting.filter_map(|i| {
-            let limit = match covers(&self.extra, system.demand(i)) {
-                true => f64::MAX,
-                false => kept.shadow - system.now(),
-            };
-            let (_, job, _) = self.queues[i].oldest_within(limit)?;
-            Some((job.number, i, limit))
+    /// When the head may start, and the k-th of the servers that are kept for it.
+    fn kept(&self, k: usize) -> Option<(f64, usize)> {
+        let kept = self.reserved.as_ref()?;
+        Some((kept.shadow, kept.servers.get(k)?.server))
+    }
+
+    /// The type of the oldest job that may start on a kept server, how long it may take, and which server.
+    fn next_on_kept(&self, system: &System) -> Option<(usize, f64, usize)> {
+        let (hosts, kept) = (system.hosts()?, self.reserved.as_ref()?);
+        let servers = kept.servers.iter().enumerate();
+        let jobs = servers.flat_map(|(k, own)| {
+            let single = system.queued().filter(|i| hosts.nodes(*i) == 1);
+            let fitting = single.filter(|i| hosts.fits_on(*i, own.server));
+            fitting.filter_map(move |i| {
+                let limit = match covers(&own.extra, system.demand(i)) {
+                    true => f64::MAX,
+                    false => kept.shadow - system.now(),
+                };
+                let (_, job, _) = self.queues[i].oldest_within(limit)?;
+                Some((job.number, i, limit, k))
+            })
         });
-        let oldest = jobs.min_by_key(|(number, ..)| *number);
-        oldest.map(|(_, i, limit)| (i, limit))
+        let oldest = jobs.min_by_key(|(number, .., k)| (*number, *k));
+        oldest.map(|(_, i, limit, k)| (i, limit, k))
     }
 }
 
@@ -228,8 +271,10 @@ impl Policy for PooledEasy {
                 }
             }
             Event::Completion(_) => {
-                let (n, number) = (system.hosts().map_or(0, Hosts::freed), system.ended());
-                self.running[n].retain(|(_, other, _)| *other != number);
+                let number = system.ended();
+                for n in system.hosts().map_or(&[][..], Hosts::freed) {
+                    self.running[*n].retain(|(_, other, _)| *other != number);
+                }
                 self.go_on(system);
             }
             Event::Clock(_) => {}
@@ -249,8 +294,8 @@ impl Policy for PooledEasy {
                 self.queues[i].push(job, self.estimates.of(job, i, system));
             }
             for job in system.running_jobs(i) {
-                if let Some(n) = system.server_of(job) {
-                    self.keep(i, job, n, system.now() + self.estimates.of(job, i, system));
+                for n in system.servers_of(job) {
+                    self.keep(i, job, *n, system.now() + self.estimates.of(job, i, system));
                 }
             }
         }

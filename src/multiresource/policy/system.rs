@@ -171,6 +171,8 @@ pub struct System {
     pub(super) room: Room,
     /// The servers, where there are several.
     pub(super) hosts: Option<Hosts>,
+    /// Those on which a job is about to start.
+    team: Vec<usize>,
     pub(super) packing: Packing,
     pub(super) clocks: Vec<f64>,
     /// Σ of the clocks' rates, but for rounding.
@@ -218,6 +220,7 @@ impl System {
             pools: Pools::new(&rates),
             room: Room::new(&packing),
             hosts: None,
+            team: Vec::new(),
             packing,
             clocks: vec![0.0; clocks],
             clock_rate: 0.0,
@@ -248,10 +251,13 @@ impl System {
     #[inline]
     pub fn start(&mut self, i: usize) {
         if let Some(hosts) = &self.hosts {
-            return match hosts.place(i, |_| true) {
-                Some(n) => self.start_on(i, n),
-                None => self.violate(Violation::Capacity(i)),
-            };
+            let mut team = std::mem::take(&mut self.team);
+            match hosts.team(i, |_| true, &mut team) {
+                true => self.start_on(i, &team),
+                false => self.violate(Violation::Capacity(i)),
+            }
+            self.team = team;
+            return;
         }
         if !self.room.take(i) {
             return self.violate(Violation::Capacity(i));
@@ -265,14 +271,14 @@ impl System {
         }
     }
 
-    /// Starts the oldest waiting job of type i on server n of a fleet.
-    pub fn start_on(&mut self, i: usize, n: usize) {
+    /// Starts the oldest waiting job of type i on these servers of a fleet, as many as it takes.
+    pub fn start_on(&mut self, i: usize, servers: &[usize]) {
         let Some(head) = self.types[i].waiting.front() else {
             return self.violate(Violation::NoJob(i));
         };
         let slot = head.slot();
         match &mut self.hosts {
-            Some(hosts) if n < hosts.count() && hosts.fits_on(i, n) => hosts.take(i, n, slot),
+            Some(hosts) if hosts.takes(i, servers) => hosts.take(i, servers, slot),
             _ => return self.violate(Violation::Capacity(i)),
         }
         self.types[i].waiting.pop_front();
@@ -292,14 +298,14 @@ impl System {
         self.run(i, job.slot);
     }
 
-    /// Starts this waiting job of type i on server n of a fleet.
-    pub fn start_job_on(&mut self, i: usize, job: Job, n: usize) {
+    /// Starts this waiting job of type i on these servers of a fleet, as many as it takes.
+    pub fn start_job_on(&mut self, i: usize, job: Job, servers: &[usize]) {
         let place = self.place_in_queue(i, job.number);
         if self.types[i].waiting.get(place) != Some(&Ticket::new(job.number, job.slot)) {
             return self.violate(Violation::NoJob(i));
         }
         match &mut self.hosts {
-            Some(hosts) if n < hosts.count() && hosts.fits_on(i, n) => hosts.take(i, n, job.slot),
+            Some(hosts) if hosts.takes(i, servers) => hosts.take(i, servers, job.slot),
             _ => return self.violate(Violation::Capacity(i)),
         }
         self.types[i].waiting.remove(place);
@@ -411,8 +417,11 @@ impl System {
         match &mut self.hosts {
             None => self.room.take(i),
             Some(hosts) => {
-                let place = hosts.place(i, |_| true);
-                place.inspect(|n| hosts.take(i, *n, slot)).is_some()
+                let room = hosts.team(i, |_| true, &mut self.team);
+                if room {
+                    hosts.take(i, &self.team, slot);
+                }
+                room
             }
         }
     }

@@ -131,13 +131,11 @@ impl System {
         }
     }
 
-    /// The server of a fleet where this job runs.
-    pub fn server_of(&self, job: Job) -> Option<usize> {
+    /// The servers of a fleet where this job runs; none where it waits.
+    pub fn servers_of(&self, job: Job) -> &[usize] {
         let runs = self.entries[job.slot as usize].place != WAITING;
-        self.hosts
-            .as_ref()
-            .filter(|_| runs)
-            .map(|hosts| hosts.of_slot(job.slot))
+        let hosts = self.hosts.as_ref().filter(|_| runs);
+        hosts.map_or(&[], |hosts| hosts.of_slot(job.slot))
     }
 
     /// Capacity of each resource, in whole units; in a fleet the most that a server has.

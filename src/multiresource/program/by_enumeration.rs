@@ -30,19 +30,31 @@ pub fn solve_by_enumeration(
     if !all.complete {
         return Ok(None);
     }
+    let offered: Vec<f64> = workload.types().iter().map(|t| t.offered_load()).collect();
+    let served = all
+        .schedules
+        .iter()
+        .map(|u| u.iter().map(|u| f64::from(*u)).collect());
+    let raw = most_even(&served.collect::<Vec<_>>(), &offered)?;
+    Ok(Some(Mix::new(&all.schedules, &raw)))
+}
+
+/// How long each of some rows (N × K) is served for the largest `min_i (mean row)_i / b_i`: N numbers of sum 1.
+///
+/// # Errors
+/// When HiGHS does not end optimal.
+pub fn most_even(rows: &[Vec<f64>], offered: &[f64]) -> Result<Vec<f64>, ProgramError> {
     let mut variables = ProblemVariables::new();
     let t = variables.add(variable().min(0.0));
-    let weights = variables.add_vector(variable().min(0.0), all.schedules.len());
+    let weights = variables.add_vector(variable().min(0.0), rows.len());
     let mut program = variables.maximise(t).using(good_lp::highs);
     program.set_verbose(false);
     let mut program = program
         .set_threads(1)
         .set_option("primal_feasibility_tolerance", 1e-10);
-    for (i, job_type) in workload.types().iter().enumerate() {
-        let terms = weights.iter().zip(&all.schedules).filter(|(_, u)| u[i] > 0);
-        let served: Expression = terms
-            .map(|(w, u)| f64::from(u[i]) / job_type.offered_load() * *w)
-            .sum();
+    for (i, offered) in offered.iter().enumerate() {
+        let terms = weights.iter().zip(rows).filter(|(_, row)| row[i] > 0.0);
+        let served: Expression = terms.map(|(w, row)| row[i] / offered * *w).sum();
         program = program.with(constraint!(served - t >= 0.0));
     }
     let total: Expression = weights.iter().copied().sum();
@@ -50,8 +62,10 @@ pub fn solve_by_enumeration(
     let solution = program
         .solve()
         .map_err(|e| ProgramError::Solver(e.to_string()))?;
-    let raw: Vec<f64> = weights.iter().map(|w| solution.value(*w)).collect();
-    Ok(Some(Mix::new(&all.schedules, &raw)))
+    let raw = weights.iter().map(|w| solution.value(*w).max(0.0));
+    let raw: Vec<f64> = raw.collect();
+    let all: f64 = raw.iter().sum();
+    Ok(raw.iter().map(|weight| weight / all).collect())
 }
 
 /// Lists the maximal schedules of each shape, then solves the program of the fleet over all of them.

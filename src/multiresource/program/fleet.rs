@@ -9,6 +9,9 @@
 //! one for each server. Prices `y ≥ 0, Σ y_i = 1` bound t from above by `Σ_h n_h z_h`, one knapsack a shape:
 //! `z_h = max_{u∈S_h} Σ_i (y_i/b_i) u_i`. The certificate is both sides, as for one server.
 //!
+//! *Gangs.* A job that takes g servers at once is g pieces here, which may be apart in time: `b_i` counts pieces.
+//! So the bound holds of all policies; that some policy attains it is not said where there are gangs.
+//!
 //! *Routing.* Of type i the fraction `r_ih = n_h (π_h W_h)_i / Σ_g n_g (π_g W_g)_i` goes to shape
 //! h, where each server then gets the offered load `b^h_i = b_i r_ih / n_h` and serves the type
 //! with `(π_h W_h)_i`: its load there is that in the fleet, ρ_i. With the prices
@@ -177,7 +180,7 @@ pub fn solve_fleet(fleet: &Fleet, limits: &Limits) -> Result<FleetSolution, Prog
 /// `max_i ρ_i`.
 pub(super) fn load(fleet: &Fleet, mixes: &[Mix]) -> f64 {
     let types = fleet.types().iter().zip(served(fleet, mixes));
-    let loads = types.map(|(job_type, served)| job_type.offered_load() / served);
+    let loads = types.map(|(job_type, served)| job_type.offered_pieces() / served);
     loads.fold(0.0, f64::max)
 }
 
@@ -185,7 +188,7 @@ pub(super) fn load(fleet: &Fleet, mixes: &[Mix]) -> f64 {
 pub(super) fn values(types: &[JobType], prices: &[f64]) -> Vec<f64> {
     let pairs = types.iter().zip(prices);
     pairs
-        .map(|(job_type, y)| y / job_type.offered_load())
+        .map(|(job_type, y)| y / job_type.offered_pieces())
         .collect()
 }
 

@@ -25,7 +25,7 @@ mod solution;
 mod solve;
 
 pub use balance::{BALANCE_GAP, Balanced, Balancing, UnknownWeight, balance};
-pub use by_enumeration::{solve_by_enumeration, solve_fleet_by_enumeration};
+pub use by_enumeration::{most_even, solve_by_enumeration, solve_fleet_by_enumeration};
 pub(crate) use exact::nearest;
 pub use exact::{Exact, Inexact, Prices, Unproven, exact};
 pub use fleet::{FleetCertificate, FleetSolution, ServerBound, solve_fleet};

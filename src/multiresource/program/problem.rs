@@ -55,7 +55,8 @@ impl Problem {
             types: shape.types().to_vec(),
         });
         let sites: Vec<Site> = sites.collect();
-        let offered: Vec<f64> = fleet.types().iter().map(JobType::offered_load).collect();
+        let offered = fleet.types().iter().map(JobType::offered_pieces);
+        let offered: Vec<f64> = offered.collect();
         // Each job on the server that it takes least of; all servers of all shapes alike.
         let mut least = vec![f64::INFINITY; offered.len()];
         let mut most = vec![0.0; offered.len()];

@@ -33,17 +33,45 @@ pub(super) fn heading(fleet: &Fleet, artifact: &Artifact, demand: &[f64]) -> Str
     let all = artifact.evidence.fleet.as_ref();
     let all = all.map(|all| (all.load, all.gap, all.proven));
     let (rho, gap, proven) = all.or(own).unwrap_or((f64::NAN, f64::NAN, false));
+    let least = match fleet.gangs().next() {
+        Some(_) => {
+            return format!(
+                "load ρ ≥ {}  (no policy has less: jobs that take several servers are taken apart){}\n{}",
+                load(rho),
+                with_slots(artifact),
+                there_are(fleet, demand)
+            );
+        }
+        None => load(rho),
+    };
     let proof = match proven {
         true => format!("proven best, relative gap below {PROOF_GAP:.0e}"),
         false => format!("NOT PROVEN best: gap {gap:.2e}; a --time-limit above 60 searches longer"),
     };
+    format!("load ρ = {least}  ({proof})\n{}", there_are(fleet, demand))
+}
+
+fn there_are(fleet: &Fleet, demand: &[f64]) -> String {
     format!(
-        "load ρ = {}  ({proof})\n{} servers of {} shapes (demand: {})\n",
-        load(rho),
+        "{} servers of {} shapes (demand: {})\n",
         fleet.servers(),
         fleet.shapes().len(),
         shares(fleet, demand)
     )
+}
+
+/// What is attained with slots for each type, where these guard the policy.
+fn with_slots(artifact: &Artifact) -> String {
+    let guarded = |claim: &&Claim| claim.quantity == Quantity::LoadUnderGuard;
+    let loads = artifact
+        .claims
+        .iter()
+        .filter(guarded)
+        .map(|claim| claim.value);
+    match loads.reduce(f64::max) {
+        Some(most) => format!("\nwith slots for each type it is {}", number(most)),
+        None => String::new(),
+    }
 }
 
 /// What part of all that there is of each resource the jobs need, whatever the shapes.

@@ -58,7 +58,10 @@ fn costs(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
     let unit = fleet.time_unit();
     let mean = format!("E[T] [{unit}]");
     let slots = match &artifact.policy.queue {
-        Some(Family::Partition(policy)) => Some(policy.slots(0)),
+        Some(Family::Partition(policy)) => {
+            let nodes: Vec<u32> = fleet.types().iter().map(|kind| kind.nodes()).collect();
+            Some(policy.jobs(0, &nodes))
+        }
         _ => None,
     };
     let header = ["type", "arrivals", "mean size"].into_iter();

@@ -57,11 +57,16 @@ fn purpose(artifact: &Artifact) -> String {
             (s.certificate.load, s.certificate.proven)
         }),
     };
-    let best = match proof.1 {
-        true => "no policy can have less, which is proved",
-        false => "whether another policy can have less is not proved",
+    let gangs = workload.types.iter().any(|kind| kind.nodes > 1);
+    let (sign, best) = match proof.1 {
+        true if gangs => (
+            "≥",
+            "no policy can have less, jobs on several servers being taken apart",
+        ),
+        true => ("=", "no policy can have less, which is proved"),
+        false => ("=", "whether another policy can have less is not proved"),
     };
-    let _ = writeln!(text, "Load ρ = {}: {best}.", load(proof.0));
+    let _ = writeln!(text, "Load ρ {sign} {}: {best}.", load(proof.0));
     text
 }
 

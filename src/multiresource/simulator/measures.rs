@@ -120,7 +120,10 @@ fn utilization(workload: &Workload, sample: &Sample) -> Vec<f64> {
     let time = sample.total(|row| row[c.time()]);
     let used = |j: usize| -> f64 {
         let types = workload.types().iter().enumerate();
-        let used = types.map(|(i, t)| sample.total(|row| row[c.busy(i)]) * t.demand()[j].value());
+        let used = types.map(|(i, t)| {
+            let servers = f64::from(t.nodes()) * sample.total(|row| row[c.busy(i)]);
+            servers * t.demand()[j].value()
+        });
         used.sum::<f64>() / time / workload.resources()[j].capacity().value()
     };
     (0..workload.resources().len()).map(used).collect()

@@ -180,7 +180,7 @@ pub enum SynthesisError {
     Route(Route),
     /// Slots that do not suffice.
     #[error(
-        "no partition of this fleet is stable: rounded to whole slots, and with the time that changes of assignments take, it does not carry this load; take --queue servers, fewer jobs or more servers"
+        "no partition of this fleet is stable: rounded to whole slots, and with the time that changes of assignments take, it does not carry this load; take --family auto, fewer jobs or more servers"
     )]
     NoPartition,
     /// A switching rate that is no rate, or under which the policy is unstable.

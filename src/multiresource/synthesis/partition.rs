@@ -15,7 +15,7 @@
 use std::collections::HashMap;
 
 use crate::multiresource::artifact::PartitionPolicy;
-use crate::multiresource::program::{FleetSolution, Mix};
+use crate::multiresource::program::{self, FleetSolution, Mix};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Fleet;
 
@@ -66,17 +66,23 @@ pub fn partition(fleet: &Fleet, solution: &FleetSolution) -> Option<Partitioned>
     let costs: Vec<f64> = sampled.iter().map(&mut cost).collect();
     let best = (0..costs.len()).min_by(|a, b| costs[*a].total_cmp(&costs[*b]))?;
     let best = site.improved(sampled[best].clone(), &mut queues);
-    let slots = site.slots(&best);
-    if queues.are_stable(&slots) {
+    let nodes: Vec<u32> = fleet.types().iter().map(|kind| kind.nodes()).collect();
+    let policy = site.policy(vec![best], vec![1.0], None);
+    let slots = policy.jobs(0, &nodes);
+    if is_stable(&queues.loads(&slots)) {
         let loads = queues.loads(&slots);
         let numbers = slots.iter().enumerate().map(|(i, c)| queues.number(i, *c));
         return Some(Partitioned {
             loads,
             numbers: Some(numbers.collect()),
-            policy: site.policy(vec![best], vec![1.0], None),
+            policy,
         });
     }
-    let mut policy = site.policy(sampled, weights, Some(1.0));
+    let (loops, weights) = match fleet.gangs().next() {
+        None => (sampled, weights),
+        Some(_) => site.most_even(sampled, &nodes)?,
+    };
+    let mut policy = site.policy(loops, weights, Some(1.0));
     let legs = Legs::new(&policy, fleet);
     policy.switching_rate = Some(legs.stable_rate(fleet)?);
     Some(Partitioned {
@@ -185,6 +191,46 @@ impl<'a> Site<'a> {
         slots
     }
 
+    /// Of these assignments and those in which all servers have most of one type: the mix with the least load in whole
+    /// jobs; `None` where the solver finds none.
+    fn most_even(
+        &self,
+        mut assignments: Vec<Assignment>,
+        nodes: &[u32],
+    ) -> Option<(Vec<Assignment>, Vec<f64>)> {
+        let types = self.fleet.types();
+        assignments.extend((0..types.len()).map(|i| self.most_of(i)));
+        let jobs = |own: &Assignment| -> Vec<f64> {
+            let policy = self.policy(vec![own.clone()], vec![1.0], None);
+            policy
+                .jobs(0, nodes)
+                .into_iter()
+                .map(|jobs| jobs as f64)
+                .collect()
+        };
+        let rows: Vec<Vec<f64>> = assignments.iter().map(jobs).collect();
+        let offered: Vec<f64> = types.iter().map(|t| t.offered_load()).collect();
+        let weights = program::most_even(&rows, &offered).ok()?;
+        let taken = assignments.into_iter().zip(weights);
+        let (assignments, weights): (Vec<Assignment>, Vec<f64>) =
+            taken.filter(|(_, weight)| *weight > SHORTEST).unzip();
+        let all: f64 = weights.iter().sum();
+        let weights = weights.iter().map(|weight| weight / all).collect();
+        Some((assignments, weights))
+    }
+
+    /// All servers of a shape have that of its schedules with most slots for type i.
+    fn most_of(&self, i: usize) -> Assignment {
+        let shapes = self.fleet.shapes().iter().zip(&self.schedules);
+        let of_shape = shapes.map(|(shape, schedules)| {
+            let most = (0..schedules.len()).max_by_key(|s| (schedules[*s][i], usize::MAX - s));
+            let mut counts = vec![0; schedules.len()];
+            counts[most.unwrap_or(0)] = shape.count();
+            counts
+        });
+        of_shape.collect()
+    }
+
     /// Single servers get other schedules, each time that which helps most.
     fn improved(&self, mut assignment: Assignment, queues: &mut Queues<'_>) -> Assignment {
         let mut slots = self.slots(&assignment);
@@ -276,7 +322,12 @@ impl<'a> Queues<'a> {
         }
     }
 
-    /// E\[N_i\] with so many slots; where they do not suffice, by how many there are too few.
+    /// E\[N_i\] with so many slots on servers; where they do not suffice, by how many there are too few.
+    fn on_servers(&mut self, i: usize, slots: u64) -> f64 {
+        self.number(i, slots / u64::from(self.fleet.types()[i].nodes()))
+    }
+
+    /// The same for so many jobs at once.
     fn number(&mut self, i: usize, slots: u64) -> f64 {
         let offered = self.fleet.types()[i].offered_load();
         *self.known[i]
@@ -289,7 +340,7 @@ impl<'a> Queues<'a> {
 
     fn cost(&mut self, slots: &[u64]) -> f64 {
         let each = slots.iter().enumerate();
-        each.map(|(i, c)| self.number(i, *c)).sum()
+        each.map(|(i, c)| self.on_servers(i, *c)).sum()
     }
 
     /// By how much the cost changes where a server has another schedule.
@@ -298,7 +349,7 @@ impl<'a> Queues<'a> {
         for (i, (from, to)) in from.iter().zip(to).enumerate() {
             if from != to {
                 let after = slots[i] - u64::from(*from) + u64::from(*to);
-                gain += self.number(i, after) - self.number(i, slots[i]);
+                gain += self.on_servers(i, after) - self.on_servers(i, slots[i]);
             }
         }
         gain
@@ -308,10 +359,10 @@ impl<'a> Queues<'a> {
         let types = self.fleet.types().iter().zip(slots);
         types.map(|(t, c)| t.offered_load() / *c as f64).collect()
     }
+}
 
-    fn are_stable(&self, slots: &[u64]) -> bool {
-        self.loads(slots).iter().all(|load| *load < 1.0)
-    }
+fn is_stable(loads: &[f64]) -> bool {
+    loads.iter().all(|load| *load < 1.0)
 }
 
 /// `b + C ρ/(1 − ρ)`, with Erlang's formulas by their recursion.
@@ -345,8 +396,9 @@ impl Legs {
         }
         let count = policy.assignments.len();
         let (mut mix, mut served, mut time) = (vec![0.0; rates.len()], vec![0.0; rates.len()], 0.0);
+        let nodes: Vec<u32> = fleet.types().iter().map(|kind| kind.nodes()).collect();
         for m in 0..count {
-            let slots = policy.slots(m);
+            let slots = policy.jobs(m, &nodes);
             let (here, there) = (policy.places(m), policy.places((m + 1) % count));
             let mut ending = vec![0_u64; rates.len()];
             for n in (0..here.len()).filter(|n| here[*n] != there[*n]) {
@@ -355,6 +407,9 @@ impl Legs {
                     .iter_mut()
                     .zip(schedule)
                     .for_each(|(all, u)| *all += u64::from(*u));
+            }
+            if fleet.gangs().next().is_some() {
+                ending.clone_from(&slots);
             }
             let lasts = largest(&ending, &rates);
             time += lasts;

@@ -116,7 +116,8 @@ fn artifact(
 
 /// The load, if it is proved.
 fn load(proof: &FleetCertificateRecord, fleet: &Fleet) -> Vec<Claim> {
-    let proven = proof.gap <= PROOF_GAP;
+    // With gangs it is a bound: whether a policy attains it is not known.
+    let proven = proof.gap <= PROOF_GAP && fleet.gangs().next().is_none();
     let value = (proof.load, fleet.time_unit());
     let (method, none) = (Method::ExactProgram, HoldsFor::default());
     let claim = Claim::new(Quantity::Load, Subject::ALL, value, method, none);

@@ -192,7 +192,7 @@ fn demand(fleet: &Fleet) -> Vec<f64> {
     let used = |j: usize| -> f64 {
         let types = fleet.types().iter();
         types
-            .map(|t| t.offered_load() * t.demand()[j].value())
+            .map(|t| t.offered_pieces() * t.demand()[j].value())
             .sum()
     };
     let capacity = fleet.capacity().into_iter().enumerate();

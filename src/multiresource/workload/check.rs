@@ -28,6 +28,7 @@ pub(super) struct Draft {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DraftJob {
     pub name: String,
+    pub nodes: Option<u32>,
     pub demand: Vec<(String, Option<Decimal>)>,
     pub arrivals: Option<ArrivalProcess>,
     pub size: Option<Size>,
@@ -47,6 +48,7 @@ impl Draft {
         let capacity: Vec<Decimal> = workload.resources.iter().map(|r| r.capacity).collect();
         let jobs = workload.types.iter().map(|job| DraftJob {
             name: job.name.clone(),
+            nodes: Some(job.nodes),
             demand: named(&job.demand),
             arrivals: Some(job.arrivals.clone()),
             size: Some(job.size.clone()),
@@ -77,6 +79,7 @@ impl Draft {
         for i in 0..self.jobs.len() {
             self.check_known(i, &mut faults);
             self.check_fit(i, &mut faults);
+            self.check_nodes(i, &mut faults);
         }
         faults
     }
@@ -247,6 +250,18 @@ impl Draft {
         ));
     }
 
+    /// A job that takes several servers needs a queue over them.
+    fn check_nodes(&self, i: usize, faults: &mut Vec<Fault>) {
+        let DraftJob { name, nodes, .. } = &self.jobs[i];
+        if let Some(nodes) = nodes.filter(|nodes| *nodes > 1) {
+            faults.push(Fault::new(
+                place!("jobs", i, "nodes"),
+                format!("type `{name}` takes {nodes} servers at once, and here is one"),
+                "list the servers of the fleet under `servers:`, where such jobs wait in one place, or leave `nodes` out",
+            ));
+        }
+    }
+
     fn check_laws(&self, i: usize, faults: &mut Vec<Fault>) {
         let DraftJob {
             name,
@@ -390,6 +405,7 @@ impl DraftJob {
         let size = self.size.clone().expect(WITHOUT_FAULTS);
         JobType {
             name: self.name.clone(),
+            nodes: self.nodes.expect(WITHOUT_FAULTS),
             demand: demand.collect::<Option<_>>().expect(WITHOUT_FAULTS),
             units,
             arrival_rate: arrivals.rate(),

@@ -55,6 +55,9 @@ where
 #[serde(deny_unknown_fields)]
 pub(super) struct Job {
     name: String,
+    #[serde(default, deserialize_with = "given")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nodes: Given<u32>,
     #[serde(default)]
     demand: Pairs,
     #[serde(default, deserialize_with = "given")]
@@ -142,6 +145,7 @@ impl Job {
         });
         DraftJob {
             name: self.name,
+            nodes: self.nodes.unwrap_or(Some(1)),
             demand: self.demand.0,
             arrivals,
             size,
@@ -167,6 +171,7 @@ impl Job {
         let demand = demand.map(|(name, demand)| (name.clone(), Some(*demand)));
         let mut written = Self {
             name: job.name.clone(),
+            nodes: (job.nodes > 1).then_some(Some(job.nodes)),
             demand: Pairs(demand.collect()),
             ..Self::default()
         };

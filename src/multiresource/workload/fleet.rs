@@ -141,6 +141,11 @@ impl Fleet {
         self.shapes[h].capacity.iter().enumerate().map(of).collect()
     }
 
+    /// The types whose jobs take several servers at once.
+    pub fn gangs(&self) -> impl Iterator<Item = &JobType> {
+        self.types().iter().filter(|kind| kind.nodes() > 1)
+    }
+
     /// How much of each of the R resources all servers have together, Σ n_h P_hj > 0.
     #[must_use]
     pub fn capacity(&self) -> Vec<f64> {

@@ -82,6 +82,7 @@ impl FleetDraft {
         if faults.is_empty() {
             (0..self.jobs.jobs.len()).for_each(|i| {
                 self.check_fit(i, &mut faults);
+                self.check_gang(i, &mut faults);
                 self.check_split(i, &mut faults);
             });
             (0..self.shapes.len()).for_each(|h| self.check_use(h, &mut faults));
@@ -204,6 +205,54 @@ impl FleetDraft {
             ),
             "lower the demand, raise a capacity, or leave the type out with `arrival_rate: 0`",
         ));
+    }
+
+    /// There are as many servers that hold a part of a job as it takes.
+    fn check_gang(&self, i: usize, faults: &mut Vec<Fault>) {
+        let job = &self.jobs.jobs[i];
+        let Some(nodes) = job.nodes.filter(|_| !job.is_idle()) else {
+            return;
+        };
+        let holds = |shape: &&DraftShape| shape.shortfalls(job).is_empty();
+        let holding = || self.shapes.iter().filter(holds);
+        let count = |shape: &DraftShape| u64::from(shape.count.unwrap_or(0));
+        let servers: u64 = holding().map(count).sum();
+        if nodes == 0 {
+            faults.push(Fault::new(
+                place!("jobs", i, "nodes"),
+                format!("type `{}` takes 0 servers, expected 1 at least", job.name),
+                "write how many servers a job takes at once, or leave `nodes` out for one",
+            ));
+        } else if servers > 0 && u64::from(nodes) > servers {
+            let parts = holding().map(|shape| format!("{} `{}`", count(shape), shape.name));
+            let parts: Vec<String> = parts.collect();
+            let others = self.shapes.iter().filter(|shape| !holds(shape));
+            let others = others.map(|shape| {
+                let short = shape.shortfalls(job);
+                let short = short
+                    .iter()
+                    .map(|(r, demand, has)| format!("{demand} `{r}` of {has}"));
+                format!(
+                    "`{}` ({})",
+                    shape.name,
+                    short.collect::<Vec<_>>().join(", ")
+                )
+            });
+            let others: Vec<String> = others.collect();
+            let lacking = match others.is_empty() {
+                true => String::new(),
+                false => format!("; on {} it does not fit", others.join(", ")),
+            };
+            faults.push(Fault::new(
+                place!("jobs", i, "nodes"),
+                format!(
+                    "type `{}` takes {nodes} servers at once, and only {servers} can hold a part of it: {}{lacking}",
+                    job.name,
+                    parts.join(" + ")
+                ),
+                "lower `nodes` or the demand, add servers, or leave the type out with `arrival_rate: 0`",
+            ));
+        }
     }
 
     /// On a server of each shape some type fits.

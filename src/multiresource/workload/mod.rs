@@ -97,6 +97,8 @@ pub struct Resource {
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobType {
     name: String,
+    /// Servers that a job takes at once, with this demand on each of them.
+    nodes: u32,
     demand: Vec<Decimal>,
     units: Vec<u64>,
     arrivals: ArrivalProcess,
@@ -135,7 +137,13 @@ impl JobType {
         &self.name
     }
 
-    /// Demand for each of the R resources as written, ≥ 0, not all 0.
+    /// Servers that a job takes at once, g ≥ 1, each with the demand: 1 but for gangs, which are of fleets.
+    #[must_use]
+    pub fn nodes(&self) -> u32 {
+        self.nodes
+    }
+
+    /// Demand for each of the R resources as written, ≥ 0, not all 0; of a gang on each of its servers.
     #[must_use]
     pub fn demand(&self) -> &[Decimal] {
         &self.demand
@@ -193,6 +201,12 @@ impl JobType {
         self.arrival_rate() * self.mean_size()
     }
 
+    /// `g_i λ_i E[S_i]`: the mean number of servers that its jobs take, each time that one takes a server.
+    #[must_use]
+    pub fn offered_pieces(&self) -> f64 {
+        f64::from(self.nodes) * self.offered_load()
+    }
+
     /// b = λ E\[S\] as a fraction, > 0; `None` where the law of sizes or of times between
     /// arrivals has a mean that is no fraction (a bounded Pareto law).
     #[must_use]
@@ -205,6 +219,9 @@ impl JobType {
         let mut text = format!("\ntype {}:{}", self.name.len(), self.name);
         for demand in &self.demand {
             text += &format!(" {}", demand.canonical());
+        }
+        if self.nodes > 1 {
+            text += &format!(" nodes {}", self.nodes);
         }
         text + &format!(" {} {}", self.arrivals.canonical(), self.size.canonical())
     }
@@ -259,14 +276,14 @@ impl Workload {
         self.types.iter().map(JobType::arrival_rate).sum()
     }
 
-    /// `max_j D_ij/P_j` (K), in (0, 1]: the largest fraction of a resource that a job of each type
-    /// takes.
+    /// `g_i max_j D_ij/P_j` (K), above 0: the largest fraction of a resource that a job of each type
+    /// takes, at most 1 but for gangs.
     #[must_use]
     pub fn dominant_shares(&self) -> Vec<f64> {
         let share = |job: &JobType| {
             let pairs = job.demand.iter().zip(&self.resources);
             let shares = pairs.map(|(d, r)| d.value() / r.capacity.value());
-            shares.fold(0.0, f64::max)
+            f64::from(job.nodes) * shares.fold(0.0, f64::max)
         };
         self.types.iter().map(share).collect()
     }

@@ -56,7 +56,11 @@ pub struct RecordServer {
 pub struct RecordType {
     /// Its name, unique among the types.
     pub name: String,
-    /// Demand for each of the R resources, ≥ 0, not all 0.
+    /// Servers that a job takes at once; absent where that is 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1))]
+    pub nodes: u32,
+    /// Demand for each of the R resources, ≥ 0, not all 0; on each of these servers.
     pub demand: Vec<Decimal>,
     /// The same in whole units.
     pub units: Vec<u64>,
@@ -214,6 +218,7 @@ impl Record {
     pub(super) fn draft(&self, capacity: Vec<(String, Option<Decimal>)>) -> Draft {
         let jobs = self.types.iter().map(|job| DraftJob {
             name: job.name.clone(),
+            nodes: Some(job.nodes),
             demand: named(&self.resources, &job.demand),
             arrivals: Some(job.process()),
             size: Some(job.size.clone()),
@@ -332,10 +337,20 @@ impl RecordServer {
     }
 }
 
+fn one() -> u32 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_one(nodes: &u32) -> bool {
+    *nodes == 1
+}
+
 impl RecordType {
     fn of(job: &JobType) -> Self {
         RecordType {
             name: job.name.clone(),
+            nodes: job.nodes,
             demand: job.demand.clone(),
             units: job.units.clone(),
             arrival_rate: rate(job),

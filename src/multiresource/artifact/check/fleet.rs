@@ -190,7 +190,7 @@ fn unknown_servers(artifact: &Artifact, names: &[&str], findings: &mut Findings)
 pub(super) fn bound(found: &FleetCertificateRecord, fleet: &Fleet, findings: &mut Findings) {
     let mut worth = 0.0;
     for (h, (own, shape)) in found.servers.iter().zip(fleet.shapes()).enumerate() {
-        let value = |&i: &usize| found.prices[i] / fleet.types()[i].offered_load();
+        let value = |&i: &usize| found.prices[i] / fleet.types()[i].offered_pieces();
         let values: Vec<f64> = shape.types().iter().map(value).collect();
         let at = Priced {
             search: own.search.as_ref(),
@@ -247,7 +247,7 @@ pub(super) fn load(
     let total = |i: usize| -> f64 { served.iter().map(|row| row[i]).sum() };
     let types = fleet.types().iter().enumerate();
     let load = types
-        .map(|(i, kind)| kind.offered_load() / total(i))
+        .map(|(i, kind)| kind.offered_pieces() / total(i))
         .fold(0.0, f64::max);
     let (is_load, stabilizes) = (is_close(found, load, ROUNDING), load < 1.0);
     if !(is_load && stabilizes) {

@@ -6,7 +6,7 @@
 
 use crate::artifact::{Findings, length, positive, sums_to_one};
 use crate::multiresource::artifact::PartitionPolicy;
-use crate::multiresource::workload::{Fleet, Workload};
+use crate::multiresource::workload::{Fleet, JobType, Workload};
 
 /// Counts of slots up to which the time until all have ended is found step by step.
 const COUNTS: u64 = 1_000_000;
@@ -109,16 +109,25 @@ pub(crate) fn loads(policy: &PartitionPolicy, workload: &Workload) -> Vec<f64> {
     let types = workload.types();
     let rates: Vec<f64> = types.iter().map(|kind| 1.0 / kind.mean_size()).collect();
     let count = policy.assignments.len();
+    if count == 1 {
+        let slots = types.iter().zip(jobs(policy, 0, types));
+        return slots
+            .map(|(kind, slots)| kind.offered_load() / slots as f64)
+            .collect();
+    }
     let (mut time, mut served) = (0.0, vec![0.0; types.len()]);
     for m in 0..count {
         let rate = policy.leaving_rate(m);
-        let works = if count > 1 { 1.0 / rate } else { 1.0 };
-        let slots = policy.slots(m);
+        let works = 1.0 / rate;
+        let slots = jobs(policy, m, types);
         time += works;
         for (served, slots) in served.iter_mut().zip(&slots) {
             *served += works * *slots as f64;
         }
-        let ending = ending(policy, m);
+        let ending = match types.iter().any(|kind| kind.nodes() > 1) {
+            true => slots.clone(),
+            false => ending(policy, m),
+        };
         let lasts = largest(&ending, &rates);
         time += lasts;
         for (i, served) in served.iter_mut().enumerate() {
@@ -129,6 +138,25 @@ pub(crate) fn loads(policy: &PartitionPolicy, workload: &Workload) -> Vec<f64> {
     pairs
         .map(|(kind, served)| kind.offered_load() * time / served)
         .collect()
+}
+
+/// The jobs of each type (K) that may run together in assignment m: of those that take several servers
+/// as many as all of them can be dealt slots, one server after the other.
+pub(super) fn jobs(policy: &PartitionPolicy, m: usize, types: &[JobType]) -> Vec<u64> {
+    let each = types.iter().enumerate().map(|(i, kind)| {
+        let shapes = policy.schedules.iter().zip(&policy.assignments[m]);
+        let servers = shapes.flat_map(|(schedules, counts)| schedules.iter().zip(counts));
+        let slots = servers.map(|(schedule, n)| (u64::from(schedule[i]), u64::from(*n)));
+        let slots: Vec<(u64, u64)> = slots.collect();
+        let all: u64 = slots.iter().map(|(p, n)| p * n).sum();
+        let nodes = u64::from(kind.nodes());
+        let enough = |jobs: &u64| {
+            let dealt: u64 = slots.iter().map(|(p, n)| n * p.min(jobs)).sum();
+            dealt >= nodes * jobs
+        };
+        (0..=all / nodes).rev().find(enough).unwrap_or(0)
+    });
+    each.collect()
 }
 
 /// The slots of each type (K) on servers that have another schedule in the next assignment.

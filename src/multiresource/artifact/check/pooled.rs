@@ -53,7 +53,7 @@ pub(super) fn check(artifact: &Artifact, policy: &Family, fleet: &Fleet, finding
     if findings.is_clear("evidence") {
         findings.stands("evidence.fleet", fleet::PROVED);
     }
-    let certificate = certificate(proof);
+    let certificate = certificate(proof, fleet);
     let making = Making {
         choice: artifact.provenance.choice.clone(),
         ..Making::default()
@@ -84,8 +84,8 @@ pub(super) fn check(artifact: &Artifact, policy: &Family, fleet: &Fleet, finding
     findings.take(part, |path| whole.absolute(path));
 }
 
-/// What is known of the load, as that of one server has it.
-fn certificate(proof: &FleetCertificateRecord) -> CertificateRecord {
+/// What is known of the load, as that of one server has it; where there are gangs it is a bound.
+fn certificate(proof: &FleetCertificateRecord, fleet: &Fleet) -> CertificateRecord {
     CertificateRecord {
         load: proof.load,
         prices: proof.prices.clone(),
@@ -93,7 +93,7 @@ fn certificate(proof: &FleetCertificateRecord) -> CertificateRecord {
         bound: proof.bound,
         search: None,
         gap: proof.gap,
-        proven: proof.proven,
+        proven: proof.proven && fleet.gangs().next().is_none(),
         exact: None,
         mix: None,
         balance: None,
@@ -267,7 +267,8 @@ fn claims(whole: &OneServer<'_>, policy: &PartitionPolicy, fleet: &Fleet) -> Vec
         ));
     };
     let mut number = 0.0;
-    for (kind, slots) in fleet.types().iter().zip(policy.slots(0)) {
+    let jobs = partition::jobs(policy, 0, fleet.types());
+    for (kind, slots) in fleet.types().iter().zip(jobs) {
         let own = partition::mean_number(slots, kind.offered_load());
         claim(Quantity::MeanNumber, Some(kind.name()), own);
         claim(

@@ -18,6 +18,8 @@ use crate::multiresource::workload::Fleet;
 #[derive(Clone, Debug)]
 pub struct Hosts {
     types: usize,
+    /// By type: servers that a job takes at once.
+    nodes: Vec<u32>,
     /// By server: the place of its shape in the fleet.
     shapes: Vec<u32>,
     /// By shape and resource: units that such a server has.
@@ -37,11 +39,11 @@ pub struct Hosts {
     of_level: Vec<Open>,
     /// By server: whether jobs start there only where the rule names it.
     locked: Vec<bool>,
-    /// By slot: the server where the job runs.
-    of_slot: Vec<u32>,
+    /// By slot: the servers where the job runs.
+    of_slot: Vec<Vec<usize>>,
     placement: Placement,
     /// Where a job ended last.
-    freed: usize,
+    freed: Vec<usize>,
 }
 
 impl Hosts {
@@ -67,6 +69,7 @@ impl Hosts {
         (0..servers).for_each(|n| of_level[0].insert(n));
         let mut hosts = Hosts {
             types,
+            nodes: fleet.types().iter().map(|t| t.nodes()).collect(),
             shapes,
             units,
             packed,
@@ -79,7 +82,7 @@ impl Hosts {
             locked: vec![false; servers],
             of_slot: Vec::new(),
             placement: Placement::default(),
-            freed: 0,
+            freed: Vec::new(),
         };
         (0..servers).for_each(|n| hosts.look(n));
         hosts
@@ -100,16 +103,21 @@ impl Hosts {
         &self.running[n * self.types..][..self.types]
     }
 
-    /// Whether one more job of type i fits on server n.
+    /// Servers that a job of type i takes at once.
+    pub fn nodes(&self, i: usize) -> usize {
+        self.nodes[i] as usize
+    }
+
+    /// Whether one more job of type i, or a part of it, fits on server n.
     #[inline]
     pub fn fits_on(&self, i: usize, n: usize) -> bool {
         self.packed.fits(self.used_by(n), i, 1)
     }
 
-    /// Whether one more job of type i fits on some server that is not locked.
+    /// Whether one more job of type i fits on servers that are not locked.
     #[inline]
     pub fn fits(&self, i: usize) -> bool {
-        !self.openings.of(i).is_empty()
+        self.openings.of(i).has(self.nodes[i])
     }
 
     /// Free units of resource j on server n.
@@ -122,15 +130,40 @@ impl Hosts {
         (0..self.count()).map(|n| self.free_on(n, j) as f64).sum()
     }
 
-    /// The server where a job ended last.
-    pub fn freed(&self) -> usize {
-        self.freed
+    /// The servers where a job ended last.
+    pub fn freed(&self) -> &[usize] {
+        &self.freed
     }
 
     /// Where the next job of type i starts, by the placement, of the servers that are not locked and that are
-    /// wanted.
+    /// wanted: as many as it takes; whether there are.
     #[inline]
-    pub(super) fn place(&self, i: usize, mut wanted: impl FnMut(usize) -> bool) -> Option<usize> {
+    pub(super) fn team(
+        &self,
+        i: usize,
+        mut wanted: impl FnMut(usize) -> bool,
+        team: &mut Vec<usize>,
+    ) -> bool {
+        team.clear();
+        let nodes = self.nodes(i);
+        let last = self.place(i, |n| {
+            wanted(n) && {
+                team.push(n);
+                team.len() == nodes
+            }
+        });
+        last.is_some()
+    }
+
+    /// Whether one of the servers that are not locked and have room for type i is the last that is wanted; these come
+    /// by the placement.
+    pub(super) fn any(&self, i: usize, is_last: impl FnMut(usize) -> bool) -> bool {
+        self.place(i, is_last).is_some()
+    }
+
+    /// The first server by the placement, of those that are not locked and have room for type i, that is wanted.
+    #[inline]
+    fn place(&self, i: usize, mut wanted: impl FnMut(usize) -> bool) -> Option<usize> {
         let open = self.openings.of(i);
         match self.placement {
             Placement::First => open.first_common(open, &mut wanted),
@@ -151,40 +184,52 @@ impl Hosts {
         self.look(n);
     }
 
-    /// The server where the job in this slot runs.
-    pub(super) fn of_slot(&self, slot: u32) -> usize {
-        self.of_slot[slot as usize] as usize
+    /// The servers where the job in this slot runs.
+    pub(super) fn of_slot(&self, slot: u32) -> &[usize] {
+        &self.of_slot[slot as usize]
     }
 
-    /// The job of type i in this slot starts on server n, where it fits.
+    /// Whether a job of type i can start on these servers.
+    pub(super) fn takes(&self, i: usize, servers: &[usize]) -> bool {
+        let fits = |n: &usize| *n < self.count() && self.fits_on(i, *n);
+        let distinct = || (1..servers.len()).all(|k| !servers[..k].contains(&servers[k]));
+        servers.len() == self.nodes(i) && servers.iter().all(fits) && distinct()
+    }
+
+    /// The job of type i in this slot starts on these servers, where it fits.
     #[inline]
-    pub(super) fn take(&mut self, i: usize, n: usize, slot: u32) {
+    pub(super) fn take(&mut self, i: usize, servers: &[usize], slot: u32) {
         let slot = slot as usize;
         if self.of_slot.len() <= slot {
-            self.of_slot.resize(slot + 1, 0);
+            self.of_slot.resize(slot + 1, Vec::new());
         }
-        self.of_slot[slot] = n as u32;
-        self.running[n * self.types + i] += 1;
+        self.of_slot[slot].clear();
+        self.of_slot[slot].extend_from_slice(servers);
         let words = self.packed.words();
-        self.packed.take(&mut self.used[n * words..][..words], i, 1);
-        self.look(n);
+        for &n in servers {
+            self.running[n * self.types + i] += 1;
+            self.packed.take(&mut self.used[n * words..][..words], i, 1);
+            self.look(n);
+        }
     }
 
     /// The job of type i in this slot runs no more.
     #[inline]
     pub(super) fn give(&mut self, i: usize, slot: u32) {
-        let n = self.of_slot(slot);
-        self.freed = n;
-        self.running[n * self.types + i] -= 1;
+        std::mem::swap(&mut self.freed, &mut self.of_slot[slot as usize]);
         let words = self.packed.words();
-        self.packed.give(&mut self.used[n * words..][..words], i, 1);
-        self.look(n);
+        for k in 0..self.freed.len() {
+            let n = self.freed[k];
+            self.running[n * self.types + i] -= 1;
+            self.packed.give(&mut self.used[n * words..][..words], i, 1);
+            self.look(n);
+        }
     }
 
     /// Whether what is in use is what these jobs (K) use, in all and on each server.
     pub(super) fn is_sound(&self, packing: &Packing, running: &[u32]) -> bool {
         let all = |i: usize| -> u32 { (0..self.count()).map(|n| self.running(n)[i]).sum() };
-        let counted = (0..self.types).all(|i| all(i) == running[i]);
+        let counted = (0..self.types).all(|i| all(i) == running[i] * self.nodes[i]);
         let holds = |n: usize| {
             let used = |j: usize| -> u64 {
                 let jobs = self.running(n).iter().enumerate();

@@ -15,7 +15,7 @@ pub(super) struct Kept {
     groups: Vec<Vec<usize>>,
     /// By type: how many fit on the largest server.
     most: Vec<u64>,
-    /// By type: ζ λ_j E\[S_j\].
+    /// By type: ζ λ_j E\[S_j\], in servers' parts of jobs.
     wanted: Vec<f64>,
     /// By server and type: how many fit beside the longer jobs.
     on: Vec<u32>,
@@ -25,7 +25,7 @@ pub(super) struct Kept {
 }
 
 /// Of the servers that would be next by the placement, so many are looked at.
-const LOOKS: u32 = 64;
+const LOOKS: usize = 64;
 
 impl Kept {
     pub fn new(part: f64, fleet: &Fleet) -> Self {
@@ -47,7 +47,7 @@ impl Kept {
             wanted: fleet
                 .types()
                 .iter()
-                .map(|t| part * t.offered_load())
+                .map(|t| part * t.offered_pieces())
                 .collect(),
             on: vec![0; fleet.servers() * means.len()],
             all: vec![0; means.len()],
@@ -83,17 +83,24 @@ impl Kept {
         }
     }
 
-    /// Where the next job of type i may start.
-    pub fn place(&mut self, i: usize, hosts: &Hosts) -> Option<usize> {
-        if !(0..self.means.len()).any(|j| self.is_short(j, self.most[j], i)) {
-            return hosts.place(i, |_| true);
+    /// Where the next job of type i may start: whether it may. What a gang takes from others is looked at server by
+    /// server.
+    pub fn team(&mut self, i: usize, hosts: &Hosts, team: &mut Vec<usize>) -> bool {
+        let nodes = hosts.nodes(i);
+        let most = |kept: &Kept, j: usize| nodes as u64 * kept.most[j];
+        if !(0..self.means.len()).any(|j| self.is_short(j, most(self, j), i)) {
+            return hosts.team(i, |_| true, team);
         }
-        let mut looks = 0;
-        let found = hosts.place(i, |n| {
-            looks += 1;
-            looks > LOOKS || self.may_start(i, n, hosts)
-        });
-        found.filter(|_| looks <= LOOKS)
+        let (mut looks, limit) = (0, LOOKS + nodes);
+        let found = hosts.team(
+            i,
+            |n| {
+                looks += 1;
+                looks > limit || self.may_start(i, n, hosts)
+            },
+            team,
+        );
+        found && looks <= limit
     }
 
     /// Whether, with so many jobs of type j less that fit, too few do for one of type i to start.

@@ -24,6 +24,8 @@ pub struct Pooled {
     kept: Option<Kept>,
     /// By type: no server will have its next job now.
     refused: Vec<bool>,
+    /// Where the next job starts.
+    team: Vec<usize>,
 }
 
 impl Pooled {
@@ -39,25 +41,26 @@ impl Pooled {
             ),
             kept: (policy.reserve > 0.0).then(|| Kept::new(policy.reserve, fleet)),
             refused: vec![false; workload.types().len()],
+            team: Vec::new(),
         }
     }
 
-    /// Where the next job of type i starts.
-    fn place(&mut self, i: usize, hosts: &Hosts) -> Option<usize> {
+    /// Where the next job of type i starts, if some servers will have it.
+    fn find(&mut self, i: usize, hosts: &Hosts) -> bool {
         match &mut self.kept {
-            Some(kept) => kept.place(i, hosts),
-            None => hosts.place(i, |_| true),
+            Some(kept) => kept.team(i, hosts, &mut self.team),
+            None => hosts.team(i, |_| true, &mut self.team),
         }
     }
 
     /// Starts the next job of type i, if some server will have it: whether one does.
     fn start(&mut self, i: usize, system: &mut System) -> bool {
-        let Some(n) = system.hosts().and_then(|hosts| self.place(i, hosts)) else {
-            return false;
-        };
-        system.start_on(i, n);
-        self.look(i, n, system);
-        true
+        let found = system.hosts().is_some_and(|hosts| self.find(i, hosts));
+        if found {
+            system.start_on(i, &self.team);
+            (0..self.team.len()).for_each(|k| self.look(i, self.team[k], system));
+        }
+        found
     }
 
     /// Jobs of type i on server n have changed.
@@ -130,8 +133,11 @@ impl Policy for Pooled {
                 }
             }
             Event::Completion(i) => {
-                let n = system.hosts().map_or(0, Hosts::freed);
-                self.look(i, n, system);
+                let freed = system.hosts().map_or(0, |hosts| hosts.freed().len());
+                for k in 0..freed {
+                    let n = system.hosts().map_or(0, |hosts| hosts.freed()[k]);
+                    self.look(i, n, system);
+                }
                 self.start_all(system);
             }
             Event::Clock(_) => self.start_all(system),

@@ -15,11 +15,16 @@ fn every_model_becomes_a_policy_that_checks() {
     let models = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/models")).unwrap();
     let mut count = 0;
     for model in models.map(|entry| entry.unwrap().path()) {
-        for preemption in [
-            &["none", "--family", "msr"][..],
-            &["full"],
-            &["setup", "--setup-rate", "10"],
-        ] {
+        let ways = match model.ends_with("gangs.yaml") {
+            // Such jobs wait in one place, where no rule preempts.
+            true => &[&["none", "--family", "partition"][..]][..],
+            false => &[
+                &["none", "--family", "msr"][..],
+                &["full"],
+                &["setup", "--setup-rate", "10"],
+            ],
+        };
+        for preemption in ways {
             let policy = in_folder(&folder, "policy.json");
             let (model, file) = (model.to_str().unwrap(), policy.to_str().unwrap());
             let typed = ["--workload", model, "--output", file, "--effort", "0.01"];
@@ -27,13 +32,15 @@ fn every_model_becomes_a_policy_that_checks() {
             let made = synth(&[&typed[..], preemption].concat());
             assert_eq!(code(&made), 0, "{model}: {}", stderr(&made));
             assert!(stdout(&made).is_empty(), "the policy goes to the file");
-            assert!(stderr(&made).contains("proven best"), "{}", stderr(&made));
+            let said = stderr(&made);
+            let proved = said.contains("proven best") || said.contains("no policy has less");
+            assert!(proved, "{said}");
             let checked = synth(&["check", file, "--workload", model]);
             assert_eq!(code(&checked), 0, "{model}: {}", stderr(&checked));
             count += 1;
         }
     }
-    assert_eq!(count, 33);
+    assert_eq!(count, 37);
 }
 
 /// Standard output holds the artifact and nothing else; the summary is for people.

@@ -336,6 +336,13 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
     let limits = "known: {limit: {law: uniform, low: 1, high: 3}}\nservers:";
     let limited = fleet.to_yaml().replace("servers:", limits);
     let limited = crate::fleet::read(&limited).unwrap();
+    let gangs = crate::fleet::read(crate::pooled::GANGS).unwrap();
+    let teams = PartitionPolicy {
+        schedules: vec![vec![vec![0, 1], vec![8, 0]], vec![vec![4, 0]]],
+        assignments: vec![vec![vec![3, 1], vec![2]]],
+        weights: vec![1.0],
+        switching_rate: None,
+    };
     let easy = |limits| Some(Family::from(PooledEasyPolicy { limits }));
     vec![
         (
@@ -348,6 +355,8 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
             with(&fleet.scaled(0.5).unwrap(), Some(guarded.into())),
         ),
         ("fleet-easy-by-mean", with(&fleet, easy(false))),
+        ("fleet-gangs", with(&gangs, Some(teams.into()))),
+        ("fleet-gangs-easy", with(&gangs, easy(false))),
         ("fleet-easy-backfill", with(&limited, easy(true))),
     ]
 }

@@ -252,7 +252,7 @@ fn what_does_not_go_with_a_global_queue_is_refused() {
     let refused = [
         (
             make(&fleet, &["--queue", "global", "--family", "msr"]),
-            "--family auto or partition",
+            "--family auto, pooled or partition",
         ),
         (
             make(&fleet, &["--queue", "servers", "--family", "partition"]),
@@ -284,4 +284,75 @@ fn what_does_not_go_with_a_global_queue_is_refused() {
         assert_ne!(code(&output), 0, "{said}");
         assert!(said.contains(words), "expected `{words}`: {said}");
     }
+}
+
+pub(crate) const GANGS: &str = "kind: multiresource
+time_unit: h
+servers:
+  - {name: node8, count: 4, capacity: {gpu: 8}}
+  - {name: node4, count: 2, capacity: {gpu: 4}}
+jobs:
+  - {name: one, demand: {gpu: 1}, arrival_rate: 4, mean_size: 2}
+  - {name: gang, nodes: 3, demand: {gpu: 8}, arrival_rate: .2, mean_size: 1}\n";
+
+/// Jobs of several servers: read, bounded, guarded, checked; refused where they cannot be.
+#[test]
+fn jobs_of_several_servers_go_through_all() {
+    let fleet = read(GANGS).unwrap();
+    assert_eq!(fleet.types()[1].nodes(), 3);
+    assert_eq!(read(&fleet.to_yaml()).unwrap(), fleet);
+    assert_ne!(
+        read(&GANGS.replace("nodes: 3", "nodes: 2"))
+            .unwrap()
+            .digest(),
+        fleet.digest()
+    );
+    // Three nodes for a fifth of the time, and eight GPUs: of forty.
+    let artifact = chosen(&fleet, 2_000_000);
+    let proof = artifact.evidence.fleet.as_ref().unwrap();
+    assert!(
+        (proof.bound - (0.2 * 24.0 + 8.0) / 40.0).abs() < 1e-9,
+        "{proof:?}"
+    );
+    assert!(
+        artifact.find(Quantity::Load, Subject::ALL).is_none(),
+        "it is a bound"
+    );
+    let loads = artifact
+        .claims
+        .iter()
+        .filter(|c| c.quantity == Quantity::LoadUnderGuard);
+    assert!(loads.clone().count() == 2 && loads.clone().all(|claim| claim.value < 1.0));
+    let checked = Checked::check(artifact).unwrap();
+    assert_eq!(checked.workload().fleet(), &fleet);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("gangs.yaml").display().to_string();
+    let refused = |text: String, more: &[&str], words: &str| {
+        std::fs::write(&file, text).unwrap();
+        let typed = ["--workload", &file, "--preemption", "none"];
+        let output = synth(&[&typed[..], more].concat());
+        let said = stderr(&output);
+        assert_eq!(code(&output), 2, "{said}");
+        assert!(said.contains(words), "expected `{words}`: {said}");
+    };
+    let five = GANGS.replace("nodes: 3", "nodes: 5");
+    refused(
+        five,
+        &[],
+        "only 4 can hold a part of it: 4 `node8`; on `node4` (8 `gpu` of 4)",
+    );
+    refused(
+        GANGS.replace("nodes: 3", "nodes: 0"),
+        &[],
+        "takes 0 servers",
+    );
+    refused(GANGS.into(), &["--queue", "servers"], "wait in one place");
+    refused(
+        GANGS.replace("count: 4", "count: 0"),
+        &[],
+        "count of shape `node8` is 0",
+    );
+    let one = "kind: multiresource\ntime_unit: h\nserver: {capacity: {gpu: 8}}\njobs:
+  - {name: gang, nodes: 3, demand: {gpu: 8}, arrival_rate: .2, mean_size: 1}\n";
+    refused(one.into(), &[], "takes 3 servers at once, and here is one");
 }

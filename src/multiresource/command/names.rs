@@ -23,6 +23,8 @@ pub enum Family {
     Optimal,
     /// Slots for each type on the servers of a fleet: exact analysis, proved stable
     Partition,
+    /// Over a fleet: First-Fit and its kin, EASY, and rules that keep room for short jobs; by simulation
+    Pooled,
     /// The best of these but optimal, and of First-Fit, most and least servers first and EASY by mean sizes
     Auto,
 }

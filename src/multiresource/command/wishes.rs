@@ -221,13 +221,15 @@ impl Wishes {
     pub(super) fn queue(&self) -> Result<Queue, String> {
         let family = self.asked_family()?;
         match (self.queue, family) {
-            (Some(Queue::Servers), Family::Partition) => Err(
-                "--family partition is a rule over all servers, whose jobs wait in one place: leave --queue out"
+            (Some(Queue::Servers), Family::Partition | Family::Pooled) => Err(
+                "this family is a rule over all servers, whose jobs wait in one place: leave --queue out"
                     .into(),
             ),
-            (None | Some(Queue::Global), Family::Auto | Family::Partition) => Ok(Queue::Global),
+            (None | Some(Queue::Global), Family::Auto | Family::Partition | Family::Pooled) => {
+                Ok(Queue::Global)
+            }
             (Some(Queue::Global), _) => Err(
-                "with --queue global one rule decides over all servers, without preemption: take --family auto or partition, or leave --queue out"
+                "with --queue global one rule decides over all servers, without preemption: take --family auto, pooled or partition, or leave --queue out"
                     .into(),
             ),
             (None | Some(Queue::Servers), _) => Ok(Queue::Servers),
@@ -285,6 +287,7 @@ impl Wishes {
             Family::Msr => Wanted::Msr,
             Family::Optimal => Wanted::Optimal,
             Family::Partition => Wanted::Partition,
+            Family::Pooled => Wanted::Simulated(Families::Only(&["pooled", "pooled-easy"])),
             Family::Quickswap => {
                 Wanted::Simulated(Families::Only(&["static-quickswap", "adaptive-quickswap"]))
             }

@@ -188,9 +188,9 @@ impl System {
         if self.counters.arrivals != self.counters.completions + inside || inside != self.jobs() {
             self.violate_conservation(inside);
         }
-        if let Some(hosts) = &self.hosts {
-            let running: Vec<u32> = (0..self.types.len()).map(|i| self.running(i)).collect();
-            if !hosts.is_sound(&self.packing, &running) {
+        let running: Vec<u32> = (0..self.types.len()).map(|i| self.running(i)).collect();
+        if let Some(hosts) = &mut self.hosts {
+            if !hosts.is_sound(&running) {
                 self.violate(Violation::Capacity(0));
             }
             return;

@@ -22,6 +22,7 @@ pub fn pooled(fleet: &Fleet, made: &PooledMade, width: usize) -> String {
     let made_of = &made.synthesis;
     text += &choice::left_out(made_of.unclaimed.as_deref(), &made_of.skipped, width);
     let _ = writeln!(text, "{}", stability(made));
+    text += &wrap(&room_for_more(fleet, artifact), width);
     if let Some(policy) = &artifact.policy.queue {
         let _ = writeln!(
             text,
@@ -38,6 +39,24 @@ fn stability(made: &PooledMade) -> String {
         Stability::Loads => "stability: proved, since each type has more slots than work".into(),
         other => choice::told(other),
     }
+}
+
+/// How much more of a type its slots carry, where these are all that it has.
+fn room_for_more(fleet: &Fleet, artifact: &Artifact) -> String {
+    let Some(Family::Partition(policy)) = &artifact.policy.queue else {
+        return String::new();
+    };
+    let nodes: Vec<u32> = fleet.types().iter().map(|kind| kind.nodes()).collect();
+    let slots = fleet.types().iter().zip(policy.jobs(0, &nodes));
+    let more = slots.map(|(kind, slots)| (slots as f64 / kind.offered_load() - 1.0, kind.name()));
+    let least = more.min_by(|a, b| a.0.total_cmp(&b.0));
+    let told = least.filter(|_| policy.assignments.len() == 1).map(|(more, name)| {
+        format!(
+            "The slots are for these rates: type {name} has least room for more, {}; where rates are not that sure, `--family pooled` shares all room.\n",
+            percent(more)
+        )
+    });
+    told.unwrap_or_default()
 }
 
 /// What there is, and what is scarce.

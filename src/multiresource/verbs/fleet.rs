@@ -129,12 +129,16 @@ pub fn synthesize_pooled(
     mut progress: impl FnMut(Doing<'_>),
 ) -> Result<FleetAnswer<PooledMade>, VerbError> {
     progress(Doing::Program);
+    let families = match &request.wanted {
+        Wanted::Simulated(families) => families.clone(),
+        _ => Families::All,
+    };
     let choice = ChoiceOptions {
         max_slowdown_ratio: request.max_slowdown_ratio,
         promises: request.promises.clone(),
         good_enough: request.good_enough,
         interrupt: Arc::clone(&request.interrupt),
-        ..ChoiceOptions::new(Families::All, request.budget, request.seed)
+        ..ChoiceOptions::new(families, request.budget, request.seed)
     };
     let wanted = match request.wanted {
         Wanted::Partition => Pooling::Partition,

@@ -113,9 +113,7 @@ pub fn compare_pooled(
     let (output, resume) = asked.journal.map_or((None, false), |(o, r)| (Some(o), r));
     let hears = |stage: Stage<'_>| progress(Underway::Cell(stage));
     let interrupt = &asked.settings.interrupt;
-    Ok(sweep::sweep(
-        header, &cells, output, resume, interrupt, hears,
-    )?)
+    sweep::sweep(header, &cells, output, resume, interrupt, hears)
 }
 
 /// Cells on a fleet.

@@ -204,12 +204,17 @@ pub(super) fn taken(
     let options = &request.options;
     let (families, optimum) = match &request.wanted {
         Wanted::Msr => return Ok(How::Analysed(made)),
-        Wanted::Partition => return refuse("a partition is of a fleet: take another --family"),
+        Wanted::Partition => {
+            return refuse("a partition is a rule over a fleet: take another --family");
+        }
         Wanted::Optimal => {
             progress(Doing::Dynamic(None));
             let mut hears = |step| progress(Doing::Dynamic(Some(step)));
             let (table, least) = table(workload, options, &request.interrupt, &mut hears)?;
             (Families::Given(Box::new(table)), Some(least))
+        }
+        Wanted::Simulated(Families::Only(names)) if names.contains(&"pooled") => {
+            return refuse("these are rules over a fleet: take another --family");
         }
         Wanted::Simulated(families) => (families.clone(), None),
     };

@@ -2,7 +2,8 @@
 
 mod open;
 
-pub(super) use open::{Open, Openings};
+use open::Levels;
+pub(super) use open::Openings;
 
 use super::room::{Packed, Room};
 use crate::multiresource::artifact::Placement;
@@ -13,8 +14,8 @@ use crate::multiresource::workload::Fleet;
 /// workload's order.
 ///
 /// What starts or ends costs O(K): the types of which one more job fits there, or no more. The first server with
-/// room for a type is known in O(log N), the one with the least room in as many steps as there are
-/// [levels](Hosts::LEVELS) at most; none is looked for.
+/// room for a type is known in O(log N), one with the least room in O(log N), too: levels of room left in which it fits
+/// are counted.
 #[derive(Clone, Debug)]
 pub struct Hosts {
     types: usize,
@@ -33,22 +34,29 @@ pub struct Hosts {
     running: Vec<u32>,
     /// By type: the servers where one more fits that are not locked.
     openings: Openings,
-    /// By server: how much room it has left.
-    level: Vec<u8>,
-    /// By level: the servers that have so much room left.
-    of_level: Vec<Open>,
+    /// By how much room they have left, where that is asked for.
+    levels: Option<Levels>,
+    /// The types that fitted on the server that is looked at.
+    before: Vec<u64>,
     /// By server: whether jobs start there only where the rule names it.
     locked: Vec<bool>,
     /// By slot: the servers where the job runs.
     of_slot: Vec<Vec<usize>>,
-    placement: Placement,
+    /// By type, on all servers: jobs that run, each time that one takes a server.
+    pieces: Vec<u64>,
+    /// By resource: free units of all servers.
+    free: Vec<u64>,
+    /// K × R: demands in units.
+    demand: Vec<u64>,
+    /// The server that is counted next in an audit.
+    audited: usize,
     /// Where a job ended last.
     freed: Vec<usize>,
 }
 
 impl Hosts {
-    /// Room left is told apart in so many steps.
-    pub const LEVELS: u8 = 128;
+    /// So many servers are counted anew in an [audit](Hosts::is_sound).
+    const AUDITED: usize = 64;
 
     /// Empty servers.
     pub(super) fn new(fleet: &Fleet) -> Self {
@@ -65,8 +73,6 @@ impl Hosts {
             }
         }
         let (types, servers) = (packing.types(), shapes.len());
-        let mut of_level = vec![Open::none_of(servers); usize::from(Hosts::LEVELS) + 1];
-        (0..servers).for_each(|n| of_level[0].insert(n));
         let mut hosts = Hosts {
             types,
             nodes: fleet.types().iter().map(|t| t.nodes()).collect(),
@@ -77,14 +83,27 @@ impl Hosts {
             used,
             running: vec![0; servers * types],
             openings: Openings::none_of(types, servers),
-            level: vec![0; servers],
-            of_level,
+            levels: None,
+            before: vec![0; types.div_ceil(64)],
             locked: vec![false; servers],
             of_slot: Vec::new(),
-            placement: Placement::default(),
+            pieces: vec![0; types],
+            free: vec![0; packing.capacity().len()],
+            demand: (0..types)
+                .flat_map(|i| packing.demand(i).to_vec())
+                .collect(),
+            audited: 0,
             freed: Vec::new(),
         };
         (0..servers).for_each(|n| hosts.look(n));
+        for n in 0..servers {
+            let own = &hosts.units[hosts.shapes[n] as usize];
+            hosts
+                .free
+                .iter_mut()
+                .zip(own)
+                .for_each(|(free, own)| *free += own);
+        }
         hosts
     }
 
@@ -127,7 +146,12 @@ impl Hosts {
 
     /// Free units of resource j on all servers.
     pub(super) fn free(&self, j: usize) -> f64 {
-        (0..self.count()).map(|n| self.free_on(n, j) as f64).sum()
+        self.free[j] as f64
+    }
+
+    fn demand(&self, i: usize) -> &[u64] {
+        let resources = self.free.len();
+        &self.demand[i * resources..][..resources]
     }
 
     /// The servers where a job ended last.
@@ -165,17 +189,22 @@ impl Hosts {
     #[inline]
     fn place(&self, i: usize, mut wanted: impl FnMut(usize) -> bool) -> Option<usize> {
         let open = self.openings.of(i);
-        match self.placement {
-            Placement::First => open.first_common(open, &mut wanted),
-            Placement::Best => {
-                let mut levels = self.of_level.iter();
-                levels.find_map(|level| level.first_common(open, &mut wanted))
-            }
+        match &self.levels {
+            None => open.first_common(open, &mut wanted),
+            Some(levels) => levels.least(i, open, &mut wanted),
         }
     }
 
     pub(super) fn set_placement(&mut self, placement: Placement) {
-        self.placement = placement;
+        self.levels = None;
+        if placement == Placement::Best {
+            let mut levels = Levels::new(self.types, self.count());
+            self.before.fill(0);
+            for n in 0..self.count() {
+                levels.set(n, self.level(n), self.openings.on(n), &self.before);
+            }
+            self.levels = Some(levels);
+        }
     }
 
     /// Jobs start on server n only where the rule names it, or again wherever there is room.
@@ -205,6 +234,7 @@ impl Hosts {
         }
         self.of_slot[slot].clear();
         self.of_slot[slot].extend_from_slice(servers);
+        self.count_in(i, servers.len(), true);
         let words = self.packed.words();
         for &n in servers {
             self.running[n * self.types + i] += 1;
@@ -217,6 +247,7 @@ impl Hosts {
     #[inline]
     pub(super) fn give(&mut self, i: usize, slot: u32) {
         std::mem::swap(&mut self.freed, &mut self.of_slot[slot as usize]);
+        self.count_in(i, self.freed.len(), false);
         let words = self.packed.words();
         for k in 0..self.freed.len() {
             let n = self.freed[k];
@@ -226,20 +257,45 @@ impl Hosts {
         }
     }
 
-    /// Whether what is in use is what these jobs (K) use, in all and on each server.
-    pub(super) fn is_sound(&self, packing: &Packing, running: &[u32]) -> bool {
-        let all = |i: usize| -> u32 { (0..self.count()).map(|n| self.running(n)[i]).sum() };
-        let counted = (0..self.types).all(|i| all(i) == running[i] * self.nodes[i]);
+    /// Whether what is in use is what these jobs (K) use, in all, and on some servers, others each time.
+    pub(super) fn is_sound(&mut self, running: &[u32]) -> bool {
+        let mut parts = self.pieces.iter().zip(running).zip(&self.nodes);
+        let counted =
+            parts.all(|((pieces, jobs), nodes)| *pieces == u64::from(*jobs) * u64::from(*nodes));
+        let mut servers =
+            (0..Hosts::AUDITED.min(self.count())).map(|k| (self.audited + k) % self.count());
         let holds = |n: usize| {
             let used = |j: usize| -> u64 {
                 let jobs = self.running(n).iter().enumerate();
-                jobs.map(|(i, u)| u64::from(*u) * packing.demand(i)[j])
-                    .sum()
+                jobs.map(|(i, u)| u64::from(*u) * self.demand(i)[j]).sum()
             };
             let mut units = self.units[self.shape(n)].iter().enumerate();
             units.all(|(j, all)| used(j) + self.free_on(n, j) == *all)
         };
-        counted && (0..self.count()).all(holds)
+        let hold = servers.all(holds);
+        self.audited = (self.audited + Hosts::AUDITED) % self.count();
+        counted && hold
+    }
+
+    /// Jobs of type i start or end on so many servers.
+    #[inline]
+    fn count_in(&mut self, i: usize, servers: usize, start: bool) {
+        let (resources, servers) = (self.free.len(), servers as u64);
+        let demand = &self.demand[i * resources..][..resources];
+        let pieces = &mut self.pieces[i];
+        if start {
+            *pieces += servers;
+            self.free
+                .iter_mut()
+                .zip(demand)
+                .for_each(|(free, d)| *free -= servers * d);
+        } else {
+            *pieces -= servers;
+            self.free
+                .iter_mut()
+                .zip(demand)
+                .for_each(|(free, d)| *free += servers * d);
+        }
     }
 
     #[inline]
@@ -251,16 +307,23 @@ impl Hosts {
     /// What may now start on server n, and how much room is left there.
     #[inline]
     fn look(&mut self, n: usize) {
-        self.look_for_level(n);
+        if self.levels.is_some() {
+            self.before.copy_from_slice(self.openings.on(n));
+        }
         let words = self.packed.words();
         let used = &self.used[n * words..][..words];
         let (locked, packed) = (self.locked[n], &self.packed);
         self.openings
             .look(n, |i| !locked && packed.fits(used, i, 1));
+        let level = self.level(n);
+        if let Some(levels) = &mut self.levels {
+            levels.set(n, level, self.openings.on(n), &self.before);
+        }
     }
 
+    /// How much room server n has left, by the part of the resource of which most is left.
     #[inline]
-    fn look_for_level(&mut self, n: usize) {
+    fn level(&self, n: usize) -> u8 {
         let used = self.used_by(n);
         let mut left: f64 = 0.0;
         for (j, most) in self.most.iter().enumerate() {
@@ -268,11 +331,6 @@ impl Hosts {
                 left = left.max(self.packed.free(used, j) as f64 / most);
             }
         }
-        let level = (left * f64::from(Hosts::LEVELS)) as u8;
-        let before = std::mem::replace(&mut self.level[n], level);
-        if level != before {
-            self.of_level[usize::from(before)].remove(n);
-            self.of_level[usize::from(level)].insert(n);
-        }
+        ((left * Levels::COUNT as f64) as usize).min(Levels::COUNT - 1) as u8
     }
 }

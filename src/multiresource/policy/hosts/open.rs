@@ -124,6 +124,12 @@ impl Openings {
         &self.open[i]
     }
 
+    /// The types of which one may start on server n, a bit each.
+    pub fn on(&self, n: usize) -> &[u64] {
+        let words = self.types.div_ceil(64);
+        &self.may[n * words..][..words]
+    }
+
     /// Asks of each type anew whether one may start on server n.
     #[inline]
     pub fn look(&mut self, n: usize, may_start: impl Fn(usize) -> bool) {
@@ -143,6 +149,94 @@ impl Openings {
             }
         }
     }
+}
+
+/// Servers by how much room is left there, in levels, and for each type the levels with a server where it fits.
+#[derive(Clone, Debug)]
+pub(super) struct Levels {
+    /// By server.
+    of: Vec<u8>,
+    /// By level.
+    servers: Vec<Open>,
+    /// By type and level: servers where it fits.
+    fitting: Vec<u32>,
+    /// By type, a bit a level, in words: whether there are any.
+    any: Vec<[u64; 2]>,
+}
+
+impl Levels {
+    /// Room left is told apart in so many steps.
+    pub const COUNT: usize = 128;
+
+    /// All on the lowest, where nothing fits.
+    pub fn new(types: usize, servers: usize) -> Self {
+        let mut levels = Levels {
+            of: vec![0; servers],
+            servers: vec![Open::none_of(servers); Levels::COUNT],
+            fitting: vec![0; types * Levels::COUNT],
+            any: vec![[0; 2]; types],
+        };
+        (0..servers).for_each(|n| levels.servers[0].insert(n));
+        levels
+    }
+
+    /// Server n has so much room left, and now these types fit there in place of those.
+    #[inline]
+    pub fn set(&mut self, n: usize, level: u8, now: &[u64], before: &[u64]) {
+        let old = std::mem::replace(&mut self.of[n], level);
+        if old != level {
+            self.servers[usize::from(old)].remove(n);
+            self.servers[usize::from(level)].insert(n);
+        }
+        for (w, (now, before)) in now.iter().zip(before).enumerate() {
+            let kept = if old == level { now & before } else { 0 };
+            for i in bits(before & !kept) {
+                self.count(64 * w + i, old, false);
+            }
+            for i in bits(now & !kept) {
+                self.count(64 * w + i, level, true);
+            }
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, i: usize, level: u8, more: bool) {
+        let level = usize::from(level);
+        let count = &mut self.fitting[i * Levels::COUNT + level];
+        let bit = 1 << (level % 64);
+        if more {
+            *count += 1;
+            self.any[i][level / 64] |= bit;
+        } else {
+            *count -= 1;
+            if *count == 0 {
+                self.any[i][level / 64] &= !bit;
+            }
+        }
+    }
+
+    /// The first server that is wanted, of those where type i fits, with the least room.
+    #[inline]
+    pub fn least(
+        &self,
+        i: usize,
+        open: &Open,
+        wanted: &mut impl FnMut(usize) -> bool,
+    ) -> Option<usize> {
+        let words = self.any[i].iter().enumerate();
+        let mut levels = words.flat_map(|(w, word)| bits(*word).map(move |level| 64 * w + level));
+        levels.find_map(|level| self.servers[level].first_common(open, wanted))
+    }
+}
+
+/// The places of the bits that are set.
+#[inline]
+fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
+        word &= word - 1;
+        Some(bit)
+    })
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ fn three_kinds() -> Fleet {
 struct Literal {
     fleet: Fleet,
     policy: PooledPolicy,
-    /// By server: jobs of each type.
+    /// By server: jobs of each type, or parts of them.
     running: Vec<Vec<u32>>,
     /// Waiting jobs with their types, oldest first.
     waiting: Vec<(u64, usize)>,
@@ -87,7 +87,7 @@ impl Literal {
             .map(|r| r.units() as f64);
         let free = self.free(n, &self.running[n]).unwrap();
         let shares = free.iter().zip(units).map(|(free, all)| *free as f64 / all);
-        (shares.fold(0.0, f64::max) * f64::from(Hosts::LEVELS)) as u8
+        ((shares.fold(0.0, f64::max) * 128.0) as u8).min(127)
     }
 
     /// Whether room is left for all types that are shorter than i, if one of i starts on server n.
@@ -122,17 +122,20 @@ impl Literal {
         })
     }
 
-    fn server_for(&self, i: usize) -> Option<usize> {
+    /// As many servers as a job takes.
+    fn servers_for(&self, i: usize) -> Option<Vec<usize>> {
         let fit = (0..self.running.len()).filter(|n| self.with(i, *n).is_some());
         let may = fit.filter(|n| self.keeps(i, *n));
-        match self.policy.placement {
-            Placement::First => may.min(),
-            Placement::Best => may.min_by_key(|n| (self.level(*n), *n)),
+        let mut may: Vec<usize> = may.collect();
+        if self.policy.placement == Placement::Best {
+            may.sort_by_key(|n| (self.level(*n), *n));
         }
+        may.truncate(self.fleet.types()[i].nodes() as usize);
+        (may.len() == self.fleet.types()[i].nodes() as usize).then_some(may)
     }
 
     /// Starts what may start: each job with its server.
-    fn go_on(&mut self) -> Vec<(u64, usize)> {
+    fn go_on(&mut self) -> Vec<(u64, Vec<usize>)> {
         let shares = self.fleet.envelope().dominant_shares();
         let mut started = Vec::new();
         loop {
@@ -147,13 +150,13 @@ impl Literal {
             }
             let next = order
                 .iter()
-                .find_map(|job| Some((*job, self.server_for(job.1)?)));
-            let Some(((number, i), n)) = next else {
+                .find_map(|job| Some((*job, self.servers_for(job.1)?)));
+            let Some(((number, i), servers)) = next else {
                 return started;
             };
             self.waiting.retain(|(other, _)| *other != number);
-            self.running[n][i] += 1;
-            started.push((number, n));
+            servers.iter().for_each(|n| self.running[*n][i] += 1);
+            started.push((number, servers));
         }
     }
 }
@@ -165,7 +168,7 @@ fn agrees(fleet: &Fleet, policy: &PooledPolicy, seed: u64) -> usize {
     let mut system = System::of_fleet(fleet, 0, false);
     rule.begin(&mut system);
     let mut literal = Literal::new(fleet, policy);
-    let (mut running, mut refused): (Vec<(usize, u64, usize)>, _) = (Vec::new(), 0);
+    let (mut running, mut refused): (Vec<(usize, u64, Vec<usize>)>, _) = (Vec::new(), 0);
     for step in 0..400 {
         let now = f64::from(step);
         system.clear_actions();
@@ -175,9 +178,9 @@ fn agrees(fleet: &Fleet, policy: &PooledPolicy, seed: u64) -> usize {
             literal.waiting.push((job.number, i));
             rule.react(Event::Arrival(i), &mut system);
         } else {
-            let (i, number, n) = running.swap_remove(random.random_range(0..running.len()));
+            let (i, number, servers) = running.swap_remove(random.random_range(0..running.len()));
             system.complete_job(i, number, now).unwrap();
-            literal.running[n][i] -= 1;
+            servers.iter().for_each(|n| literal.running[*n][i] -= 1);
             rule.react(Event::Completion(i), &mut system);
         }
         system.audit();
@@ -188,9 +191,9 @@ fn agrees(fleet: &Fleet, policy: &PooledPolicy, seed: u64) -> usize {
             let Action::Start(i, job) = action else {
                 panic!("{action:?}")
             };
-            let n = system.servers_of(*job)[0];
-            found.push((job.number, n));
-            running.push((*i, job.number, n));
+            let servers = system.servers_of(*job).to_vec();
+            found.push((job.number, servers.clone()));
+            running.push((*i, job.number, servers));
         }
         assert_eq!(found, expected, "{policy:?}, step {step}");
         refused += usize::from(expected.is_empty() && !literal.waiting.is_empty());
@@ -216,11 +219,29 @@ fn rules_do_what_they_say() {
     }
 }
 
+fn with_gangs() -> Fleet {
+    fleet(
+        "  - {name: one, demand: {cpu: 1}, arrival_rate: 2, mean_size: 1}
+  - {name: pair, nodes: 2, demand: {cpu: 3}, arrival_rate: .4, mean_size: 2}
+  - {name: all, nodes: 3, demand: {cpu: 1, gpu: 1}, arrival_rate: .2, mean_size: 4}\n",
+    )
+}
+
+#[test]
+fn jobs_of_several_servers_start_on_all_of_them() {
+    let fleet = with_gangs();
+    for order in [Order::Fcfs, Order::Oldest, Order::Largest] {
+        for placement in [Placement::First, Placement::Best] {
+            let policy = PooledPolicy::plain(order, placement);
+            assert!(agrees(&fleet, &policy, 1) > 20);
+        }
+    }
+}
+
 /// The mean slots of a loop of assignments, by the rule itself where jobs of all types always wait, beside what
 /// follows from one round.
 #[test]
 fn a_partition_has_the_slots_that_it_is_said_to_have() {
-    let fleet = three_kinds();
     let policy = PartitionPolicy {
         schedules: vec![
             vec![vec![2, 0, 1], vec![0, 1, 0]],
@@ -234,13 +255,30 @@ fn a_partition_has_the_slots_that_it_is_said_to_have() {
         weights: vec![0.5, 0.3, 0.2],
         switching_rate: Some(0.4),
     };
-    let mut rule = Partition::new(&policy, &fleet);
-    let mut system = System::of_fleet(&fleet, rule.clocks(), false);
+    has_its_slots(&three_kinds(), &policy);
+    // All servers are emptied where some jobs take several.
+    let gangs = PartitionPolicy {
+        schedules: vec![
+            vec![vec![3, 0, 1], vec![0, 1, 1]],
+            vec![vec![3, 2, 0], vec![9, 0, 0]],
+        ],
+        assignments: vec![vec![vec![3, 0], vec![1, 1]], vec![vec![0, 3], vec![2, 0]]],
+        weights: vec![0.5, 0.5],
+        switching_rate: Some(0.2),
+    };
+    assert_eq!(gangs.jobs(0, &[1, 2, 3]), [21, 0, 1]);
+    assert_eq!(gangs.jobs(1, &[1, 2, 3]), [6, 3, 1]);
+    has_its_slots(&with_gangs(), &gangs);
+}
+
+fn has_its_slots(fleet: &Fleet, policy: &PartitionPolicy) {
+    let mut rule = Partition::new(policy, fleet);
+    let mut system = System::of_fleet(fleet, rule.clocks(), false);
     rule.begin(&mut system);
     let rates: Vec<f64> = fleet.types().iter().map(|t| t.service_rate()).collect();
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(3);
     let (mut now, mut slots) = (0.0, vec![0.0; rates.len()]);
-    for _ in 0..400_000 {
+    for _ in 0..2_000_000 {
         for i in 0..rates.len() {
             while system.waiting(i) == 0 {
                 system.arrive(i, now);
@@ -252,8 +290,8 @@ fn a_partition_has_the_slots_that_it_is_said_to_have() {
         let each: Vec<f64> = ends.chain(rings).collect();
         let all: f64 = each.iter().sum();
         let length = -(1.0 - random.random::<f64>()).ln() / all;
-        for i in 0..rates.len() {
-            slots[i] += length * f64::from(system.running(i));
+        for (i, slots) in slots.iter_mut().enumerate() {
+            *slots += length * f64::from(system.running(i));
         }
         now += length;
         let mut point = random.random::<f64>() * all;
@@ -277,7 +315,7 @@ fn a_partition_has_the_slots_that_it_is_said_to_have() {
     }
     system.audit();
     assert_eq!(system.violation(), None);
-    let loads = crate::multiresource::artifact::loads_of_partition(&policy, fleet.envelope());
+    let loads = crate::multiresource::artifact::loads_of_partition(policy, fleet.envelope());
     for (i, kind) in fleet.types().iter().enumerate() {
         let (found, expected) = (slots[i] / now, kind.offered_load() / loads[i]);
         assert!(

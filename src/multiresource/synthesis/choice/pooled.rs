@@ -10,7 +10,7 @@ use super::{
 use crate::multiresource::artifact::{
     self, Choice, Claim, Family, Objective, Order, Placement, PooledEasyPolicy, PooledPolicy,
 };
-use crate::multiresource::policy::KnobRange;
+use crate::multiresource::policy::{KnobRange, is_proved_stable};
 use crate::multiresource::synthesis::Partitioned;
 use crate::multiresource::workload::Fleet;
 
@@ -40,6 +40,9 @@ pub fn choose_pooled(
     partition: Option<&Partitioned>,
     mut progress: impl FnMut(Stage),
 ) -> Result<PooledChosen, ChoiceError> {
+    if let Some(chosen) = by_analysis(fleet, objective, choice, partition) {
+        return Ok(chosen);
+    }
     let workload = fleet.envelope();
     let guard = partition.filter(|_| workload.is_poisson());
     let mut course = Course {
@@ -109,6 +112,48 @@ pub fn choose_pooled(
     })
 }
 
+/// The partition, where no rule can be better by what is worth the trouble: jobs stay for as long as they run, at least.
+fn by_analysis(
+    fleet: &Fleet,
+    objective: Objective,
+    choice: &ChoiceOptions,
+    partition: Option<&Partitioned>,
+) -> Option<PooledChosen> {
+    let (partition, workload) = (partition?, fleet.envelope());
+    let policy = Family::from(partition.policy.clone());
+    let bound = !choice.promises.is_empty() || choice.max_slowdown_ratio.is_some();
+    if bound || choice.families != Families::All || !is_proved_stable(&policy, workload) {
+        return None;
+    }
+    let weights: Vec<f64> = match objective {
+        Objective::Mean => vec![1.0; fleet.types().len()],
+        Objective::Weighted => {
+            let shares = workload.load_shares().into_iter().zip(fleet.types());
+            shares.map(|(share, t)| share / t.arrival_rate()).collect()
+        }
+        Objective::P99 => return None,
+    };
+    let sum = |numbers: &mut dyn Iterator<Item = f64>| -> f64 {
+        numbers
+            .zip(&weights)
+            .map(|(number, weight)| number * weight)
+            .sum()
+    };
+    let found = sum(&mut partition.numbers.as_ref()?.iter().copied());
+    let least = sum(&mut fleet.types().iter().map(|t| t.offered_load()));
+    let above = found / least - 1.0;
+    (above <= choice.good_enough.unwrap_or(CLOSE)).then(|| PooledChosen {
+        policy,
+        choice: None,
+        claims: Vec::new(),
+        unclaimed: None,
+        skipped: vec![format!(
+            "rules that would have to be simulated: jobs of the partition stay {:.2} % longer than they run, and no rule can have less than 0",
+            100.0 * above
+        )],
+    })
+}
+
 /// Where nothing that was simulated tells anything: the partition, if there is one.
 fn by_proof(
     choice: &ChoiceOptions,
@@ -159,5 +204,6 @@ fn starts(fleet: &Fleet, families: &Families, partition: Option<&Partitioned>) -
     }
     let exact = partition.filter(|own| own.numbers.is_some());
     starts.extend(exact.map(|own| own.policy.clone().into()));
+    starts.retain(|policy| families.have(policy.name()));
     starts
 }

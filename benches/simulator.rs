@@ -1,7 +1,8 @@
 //! `cargo bench --bench simulator`: events (arrivals, completions, clocks) a second on one core, for
 //! a fixed set of models and rules. A job's record is kept in all of them. `…/sizes` are models with
 //! laws of sizes that are not exponential, or rules that are told sizes: there a calendar knows
-//! who ends next. Policies are synthesized before the clock starts.
+//! who ends next. `…/fleet` are rules over 10 000 servers of five shapes, with 50 types. Policies are synthesized
+//! before the clock starts.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 #[allow(dead_code, reason = "what another benchmark needs of it")]
@@ -9,11 +10,12 @@ mod instances;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use synth::multiresource::artifact::{
-    AdaptiveMsrPolicy, Backfill, EmptySlots, Family, Preemption, Switching,
+    AdaptiveMsrPolicy, Backfill, EmptySlots, Family, Order, Placement, PooledPolicy, Preemption,
+    Switching,
 };
-use synth::multiresource::simulator::{Contender, Settings};
-use synth::multiresource::synthesis::{Options, Outcome, synthesize};
-use synth::multiresource::workload::Workload;
+use synth::multiresource::simulator::{Contender, PooledRule, Settings, simulate_over};
+use synth::multiresource::synthesis::{FleetOutcome, Options, Outcome, Pooling, pool, synthesize};
+use synth::multiresource::workload::{Described, Workload};
 
 const EVENTS: u64 = 5_000_000;
 
@@ -105,6 +107,48 @@ fn bench(c: &mut Criterion, name: &str, contender: &Contender, workload: &Worklo
     group.finish();
 }
 
+/// Rules over all servers of a fleet, whose jobs wait in one place.
+fn fleets(c: &mut Criterion) {
+    let text = instances::large_fleet(1);
+    let Described::Fleet(fleet) = Described::parse(&text, "fleet").unwrap().workload else {
+        panic!("it has servers");
+    };
+    let options = Options::new(Preemption::None);
+    let FleetOutcome::Policy(made) = pool(&fleet, &options, Pooling::Partition, |_| ()).unwrap()
+    else {
+        panic!("no policy");
+    };
+    let keeping = PooledPolicy {
+        reserve: 1.0,
+        ..PooledPolicy::plain(Order::Oldest, Placement::Best)
+    };
+    let named = |name| PooledRule::named(name).unwrap().policy();
+    let mut group = c.benchmark_group("simulator");
+    group.throughput(Throughput::Elements(EVENTS));
+    group.sample_size(10);
+    let settings = Settings {
+        events: EVENTS,
+        precision: 1e-9,
+        replications: 1,
+        ..Settings::default()
+    };
+    for (name, policy) in [
+        ("first-fit", named("first-fit")),
+        ("best-fit", named("best-fit")),
+        ("easy-by-mean", named("easy-by-mean")),
+        ("pooled", keeping.into()),
+        ("partition", made.artifact.policy.queue.unwrap()),
+    ] {
+        group.bench_function(format!("{name}/fleet"), |b| {
+            b.iter(|| {
+                let run = simulate_over(&fleet, &policy, &settings, |_| ()).unwrap();
+                assert!(run.events >= EVENTS, "{name}: {:?}", run.ending);
+            });
+        });
+    }
+    group.finish();
+}
+
 fn simulations(c: &mut Criterion) {
     let [section7, one_or_all] = ["section7", "one_or_all"].map(model);
     let rule = |name| Contender::parse(name).unwrap();
@@ -170,5 +214,5 @@ fn simulations(c: &mut Criterion) {
     );
 }
 
-criterion_group!(benches, simulations);
+criterion_group!(benches, simulations, fleets);
 criterion_main!(benches);

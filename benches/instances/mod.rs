@@ -57,6 +57,69 @@ pub fn document(class: &str, types: usize, seed: u64) -> String {
     )
 }
 
+/// 10 000 servers of five shapes and 50 types, of which a fifth take GPUs, at a load near .95: a YAML document.
+#[allow(dead_code, reason = "not all that use this file have fleets")]
+pub fn large_fleet(seed: u64) -> String {
+    let shapes = [
+        ("general", 4000.0, [96.0, 384.0, 0.0]),
+        ("memory", 2000.0, [64.0, 512.0, 0.0]),
+        ("compute", 2500.0, [128.0, 256.0, 0.0]),
+        ("gpu8", 500.0, [96.0, 768.0, 8.0]),
+        ("gpu4", 1000.0, [48.0, 384.0, 4.0]),
+    ];
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut pick = |of: &[f64]| of[random.random_range(0..of.len())];
+    let mut jobs: Vec<([f64; 3], f64, f64)> = Vec::new();
+    for i in 0..50 {
+        let gpus = if i < 40 {
+            0.0
+        } else {
+            pick(&[1.0, 1.0, 2.0, 4.0, 8.0])
+        };
+        let cpus = match gpus > 0.0 {
+            true => gpus * pick(&[4.0, 8.0]),
+            false => pick(&[1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 32.0, 48.0]),
+        };
+        let memory = match gpus > 0.0 {
+            true => 32.0 * gpus,
+            false => (cpus * pick(&[2.0, 4.0, 8.0])).min(256.0),
+        };
+        let (mean, weight) = (
+            pick(&[0.1, 0.3, 1.0, 2.0, 5.0, 12.0]),
+            pick(&[0.5, 1.0, 1.5]),
+        );
+        jobs.push(([cpus, memory, gpus], mean, weight));
+    }
+    let has = |j: usize| -> f64 { shapes.iter().map(|(_, n, amounts)| n * amounts[j]).sum() };
+    let share = |d: &[f64; 3]| (0..3).map(|j| d[j] / has(j)).fold(0.0, f64::max);
+    let used = |j: usize| -> f64 {
+        jobs.iter()
+            .map(|(d, _, weight)| weight * d[j] / share(d))
+            .sum::<f64>()
+            / has(j)
+    };
+    let most = (0..3).map(used).fold(0.0, f64::max);
+    let named = |d: &[f64; 3]| format!("cpu: {}, memory: {}, gpu: {}", d[0], d[1], d[2]);
+    let servers = shapes.iter().map(|(name, count, amounts)| {
+        format!(
+            "  - {{name: {name}, count: {count}, capacity: {{{}}}}}\n",
+            named(amounts)
+        )
+    });
+    let types = jobs.iter().enumerate().map(|(i, (d, mean, weight))| {
+        let rate = 0.93 * weight / share(d) / most / mean;
+        format!(
+            "  - {{name: t{i}, demand: {{{}}}, arrival_rate: {rate:.4}, mean_size: {mean}}}\n",
+            named(d)
+        )
+    });
+    format!(
+        "kind: multiresource\nsource: benches/instances, large fleet, seed {seed}\ntime_unit: h\nservers:\n{}jobs:\n{}",
+        servers.collect::<String>(),
+        types.collect::<String>()
+    )
+}
+
 fn demand(class: &str, random: &mut impl Rng) -> Vec<f64> {
     match class {
         "large" => vec![

@@ -260,7 +260,7 @@ fn what_does_not_go_with_a_global_queue_is_refused() {
         ),
         (make(&fleet, &["--robust", "5%"]), "--queue servers"),
         (make(&one, &["--queue", "global"]), "leave it out"),
-        (make(&one, &["--family", "partition"]), "of a fleet"),
+        (make(&one, &["--family", "partition"]), "over a fleet"),
         (
             run(&["--policy", &slots, "--routing", "least-loaded"]),
             "wait in one place",

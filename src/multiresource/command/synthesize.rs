@@ -1,5 +1,6 @@
 //! What is typed to make a policy → the request to the library → the answer in words.
 
+use super::names::Family;
 use super::renewal::Earlier;
 use super::wishes::Wishes;
 use super::{boxed, doing};
@@ -28,6 +29,14 @@ pub fn synthesize(
             Err("--from is for one server: leave it out for a fleet".into())
         }
         Described::Fleet(fleet) => super::fleet::synthesize(fleet, wishes, caller),
+        Described::Server(_)
+            if matches!(wishes.family, Some(Family::Partition | Family::Pooled)) =>
+        {
+            Err(
+                "this family is a rule over a fleet, and here is one server: take another --family"
+                    .into(),
+            )
+        }
         Described::Server(_) if wishes.queue.is_some() => Err(
             "--queue is about the servers of a fleet, and here is one server: leave it out".into(),
         ),

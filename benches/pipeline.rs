@@ -4,6 +4,9 @@
 //! named `large`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+#[allow(dead_code, reason = "what another benchmark needs of it")]
+mod instances;
+
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -14,7 +17,7 @@ use synth::multiresource::analysis::one_or_all::{MsfqQueue, Stream};
 use synth::multiresource::artifact::{Artifact, Preemption};
 use synth::multiresource::program::{self, Certificate, Limits, Mix, Solution};
 use synth::multiresource::synthesis::{
-    FleetOutcome, Options, Outcome, synthesize, synthesize_fleet,
+    FleetOutcome, Options, Outcome, Pooling, pool, synthesize, synthesize_fleet,
 };
 use synth::multiresource::workload::{Described, Workload};
 
@@ -214,6 +217,29 @@ fn fractions(c: &mut Criterion) {
         assert!(program::exact(&workload, &solution, 0).unwrap().is_proven());
         group.bench_function(format!("exact/{types}"), |b| {
             b.iter(|| program::exact(black_box(&workload), &solution, 0).unwrap());
+        });
+    }
+    group.finish();
+    in_one_place(c);
+}
+
+/// Slots for each type, exactly: of the model, and of 10 000 servers with 50 types.
+fn in_one_place(c: &mut Criterion) {
+    let options = Options::new(Preemption::None);
+    let model = format!("{}/models/fleet.yaml", env!("CARGO_MANIFEST_DIR"));
+    let large = instances::large_fleet(1);
+    let both = [
+        ("fleet", Described::read(model.as_ref()).unwrap()),
+        ("10000", Described::parse(&large, "large").unwrap()),
+    ];
+    let mut group = c.benchmark_group("partition");
+    group.sample_size(10);
+    for (name, parsed) in both {
+        let Described::Fleet(fleet) = parsed.workload else {
+            continue;
+        };
+        group.bench_function(name, |b| {
+            b.iter(|| pool(black_box(&fleet), &options, Pooling::Partition, |_| ()).unwrap());
         });
     }
     group.finish();

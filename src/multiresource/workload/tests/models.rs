@@ -68,7 +68,7 @@ fn fluid_load(types: &[JobType], capacity: &[f64]) -> f64 {
     let used = |j: usize| {
         let types = types.iter();
         types
-            .map(|t| t.offered_load() * t.demand()[j].value())
+            .map(|t| f64::from(t.nodes()) * t.offered_load() * t.demand()[j].value())
             .sum::<f64>()
     };
     let loads = capacity.iter().enumerate().map(|(j, all)| used(j) / all);
@@ -85,6 +85,8 @@ fn the_models_have_their_known_loads() {
         ("cloud_instances", 21, 2, 0.815_39, 1e-5),
         ("fleet", 10, 3, 311.0 / 528.0, 1e-14),
         ("four_types", 4, 1, 0.9, 1e-14),
+        ("gangs", 4, 2, 0.91125, 1e-14),
+        ("gpu_fleet", 3, 2, 0.94625, 1e-14),
         ("one_or_all", 2, 1, 0.76875, 1e-14),
         ("section7", 3, 3, 0.8775, 1e-14),
         ("section7_phases", 3, 3, 0.78, 1e-14),

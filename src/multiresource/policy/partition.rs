@@ -149,7 +149,10 @@ impl Partition {
     }
 
     fn start_gang(&mut self, i: usize, system: &mut System) -> bool {
-        let found = system.hosts().and_then(|hosts| self.gangs.find(i, hosts));
+        // Where there are gangs all servers are left together.
+        let may = !self.leaving[0];
+        let hosts = system.hosts().filter(|_| may);
+        let found = hosts.and_then(|hosts| self.gangs.find(i, hosts));
         let (Some(team), Some(number)) = (found, system.nth_number(i, 0)) else {
             return false;
         };

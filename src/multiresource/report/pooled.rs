@@ -35,7 +35,9 @@ pub fn pooled(fleet: &Fleet, made: &PooledMade, width: usize) -> String {
 }
 
 fn stability(made: &PooledMade) -> String {
+    let simulated = made.synthesis.artifact.provenance.choice.is_some();
     match made.stability {
+        Stability::Seen if !simulated => "stability: proved for exponential sizes and Poisson arrivals only, since each type has more slots than work".into(),
         Stability::Loads => "stability: proved, since each type has more slots than work".into(),
         other => choice::told(other),
     }

@@ -238,6 +238,70 @@ fn jobs_of_several_servers_start_on_all_of_them() {
     }
 }
 
+/// Whatever comes while servers are being emptied: nothing starts then, and what starts has its slot.
+#[test]
+fn nothing_starts_while_servers_are_emptied() {
+    let fleet = with_gangs();
+    let policy = PartitionPolicy {
+        schedules: vec![
+            vec![vec![3, 0, 1], vec![0, 1, 1]],
+            vec![vec![3, 2, 0], vec![9, 0, 0]],
+        ],
+        assignments: vec![vec![vec![3, 0], vec![1, 1]], vec![vec![0, 3], vec![2, 0]]],
+        weights: vec![0.5, 0.5],
+        switching_rate: Some(0.2),
+    };
+    let slots: Vec<Vec<u64>> = (0..2).map(|m| policy.jobs(m, &[1, 2, 3])).collect();
+    let mut rule = Partition::new(&policy, &fleet);
+    let mut system = System::of_fleet(&fleet, rule.clocks(), false);
+    rule.begin(&mut system);
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);
+    let (mut position, mut emptied, mut held) = (0, false, 0);
+    for step in 0..20_000 {
+        let now = f64::from(step);
+        let ringing: Vec<usize> = (0..rule.clocks())
+            .filter(|c| system.clocks()[*c] > 0.0)
+            .collect();
+        let running: Vec<usize> = (0..3).filter(|i| system.running(*i) > 0).collect();
+        system.clear_actions();
+        match random.random_range(0..20) {
+            0..8 => {
+                let i = random.random_range(0..3);
+                system.arrive(i, now);
+                rule.react(Event::Arrival(i), &mut system);
+            }
+            8..17 if !running.is_empty() => {
+                let i = running[random.random_range(0..running.len())];
+                system.complete(i, 0, now).unwrap();
+                rule.react(Event::Completion(i), &mut system);
+            }
+            17.. if !ringing.is_empty() => {
+                let clock = ringing[random.random_range(0..ringing.len())];
+                emptied |= clock == 0;
+                rule.react(Event::Clock(clock), &mut system);
+            }
+            _ => continue,
+        }
+        system.audit();
+        assert_eq!(system.violation(), None, "step {step}");
+        if emptied && system.clocks()[0] > 0.0 {
+            (emptied, position) = (false, 1 - position);
+        }
+        if emptied {
+            assert!(
+                system.actions().is_empty(),
+                "step {step}: {:?}",
+                system.actions()
+            );
+            held += 1;
+        }
+        for (i, slots) in slots[position].iter().enumerate() {
+            assert!(u64::from(system.running(i)) <= *slots, "step {step}");
+        }
+    }
+    assert!(held > 1000, "{held}");
+}
+
 /// The mean slots of a loop of assignments, by the rule itself where jobs of all types always wait, beside what
 /// follows from one round.
 #[test]

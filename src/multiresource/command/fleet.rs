@@ -20,7 +20,7 @@ pub fn synthesize(
     }
     if let Some(gang) = fleet.gangs().next() {
         return Err(format!(
-            "jobs of type `{}` take {} servers at once: they have to wait in one place; leave --queue servers and the family of one server out",
+            "jobs of type `{}` take {} servers at once and wait in one place, where no rule preempts, and families are auto, pooled and partition: leave out what asks for another preemption, family, route, rate or queue",
             gang.name(),
             gang.nodes()
         )
@@ -56,7 +56,7 @@ pub fn synthesize(
 
 /// Makes a rule over all servers.
 fn pooled(fleet: &Fleet, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answer<Multiresource>> {
-    goes_with_a_queue(wishes)?;
+    goes_with_a_queue(fleet, wishes)?;
     let request = wishes.request(fleet.envelope(), caller)?;
     let hears = |step: Doing<'_>| match step {
         Doing::Program => caller.hear(Word::Doing("solving the program of the fleet")),
@@ -88,13 +88,16 @@ fn pooled(fleet: &Fleet, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answ
 }
 
 /// Refuses options that are about rules of single servers.
-fn goes_with_a_queue(wishes: &Wishes) -> Result<(), String> {
+fn goes_with_a_queue(fleet: &Fleet, wishes: &Wishes) -> Result<(), String> {
     let typed = [
         ("--robust", wishes.robust.is_some()),
         ("--backfill", wishes.backfill.is_some()),
         ("--empty-slots", wishes.empty_slots.is_some()),
     ];
     match typed.iter().find(|(_, typed)| *typed) {
+        Some((name, _)) if fleet.gangs().next().is_some() => Err(format!(
+            "{name} goes with rules of single servers, and here jobs take several at once: leave it out"
+        )),
         Some((name, _)) => Err(format!(
             "{name} goes with rules of single servers, to which jobs are sent when they arrive: add --queue servers, or leave it out"
         )),

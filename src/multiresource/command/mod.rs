@@ -228,7 +228,7 @@ const EXAMPLES: &str = "\
   synth --workload models/section7.yaml --preemption setup --setup-rate 10 --output p.json
       preemption at the price of a setup of mean 1/10 of the time unit
   synth --workload models/fleet.yaml --preemption none --output p.json
-      a fleet of several server shapes: where jobs are sent, and a policy for each shape
+      a fleet of several server shapes: which job starts on which server
   synth show p.json
       what a policy file says, in words
   synth check p.json

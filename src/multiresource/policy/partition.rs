@@ -158,6 +158,10 @@ impl Partition {
         };
         system.start_on(i, &team);
         self.gangs.running.insert(number);
+        // Beside jobs that another rule has started it may take the room of others.
+        if let Some(hosts) = system.hosts() {
+            team.iter().for_each(|n| self.look(*n, hosts));
+        }
         true
     }
 

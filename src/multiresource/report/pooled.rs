@@ -38,7 +38,9 @@ fn stability(made: &PooledMade) -> String {
     let simulated = made.synthesis.artifact.provenance.choice.is_some();
     match made.stability {
         Stability::Seen if !simulated => "stability: proved for exponential sizes and Poisson arrivals only, since each type has more slots than work".into(),
-        Stability::Loads => "stability: proved, since each type has more slots than work".into(),
+        Stability::Loads => {
+            "stability: proved, since each type has more slots than work".into()
+        }
         other => choice::told(other),
     }
 }
@@ -79,7 +81,7 @@ fn costs(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
     let unit = fleet.time_unit();
     let mean = format!("E[T] [{unit}]");
     let slots = match &artifact.policy.queue {
-        Some(Family::Partition(policy)) => {
+        Some(Family::Partition(policy)) if policy.assignments.len() == 1 => {
             let nodes: Vec<u32> = fleet.types().iter().map(|kind| kind.nodes()).collect();
             Some(policy.jobs(0, &nodes))
         }

@@ -120,7 +120,12 @@ impl<'a> Site<'a> {
                 alone[i] = packing.most(i, packing.capacity());
                 alone
             });
-            for begun in own.chain(alone) {
+            let one = (0..types.len()).map(|i| {
+                let mut one = vec![0; types.len()];
+                one[i] = 1;
+                one
+            });
+            for begun in own.chain(alone).chain(one) {
                 for up in [true, false] {
                     let filled = wide(&filled(&packing, begun.clone(), up));
                     if !schedules.contains(&filled) {

@@ -194,10 +194,22 @@ impl Fleet {
     /// # Errors
     /// If the factor is none, or a rate or load leaves the range of doubles.
     pub fn scaled(&self, factor: f64) -> Result<Self, DocumentError> {
-        let envelope = self.envelope.scaled(factor)?;
         let mut draft = FleetDraft::of(self);
-        for (job, scaled) in draft.jobs.jobs.iter_mut().zip(envelope.types()) {
-            job.arrivals = Some(scaled.arrivals().clone());
+        for (i, job) in self.types().iter().enumerate() {
+            let scaled = job.arrivals().scaled(factor);
+            if scaled.is_none() || !(factor > 0.0 && factor.is_finite()) {
+                let message = format!(
+                    "the arrival rate of type `{}` cannot be multiplied by {factor}",
+                    job.name()
+                );
+                let fault = Fault::new(
+                    place!("jobs", i),
+                    message,
+                    "choose a positive factor nearer to 1",
+                );
+                return Err(DocumentError::without_text(vec![fault]));
+            }
+            draft.jobs.jobs[i].arrivals = scaled;
         }
         let checked = draft.check(Vec::new());
         let (fleet, _) = checked.map_err(DocumentError::without_text)?;

@@ -228,8 +228,16 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     );
     let small = Workload::parse(text, "small").unwrap().workload;
     let limits = optimum::Limits::default();
-    let best = optimum(&small, Objective::Mean, &limits, &never, |_| {}).unwrap();
-    let table = Family::Optimal(best.policy.written());
+    let best = optimum(
+        &small,
+        Preemption::None,
+        Objective::Mean,
+        &limits,
+        &never,
+        |_| {},
+    )
+    .unwrap();
+    let table = best.policy;
     let given = |policy: Family| Families::Given(Box::new(policy));
     let plain: [(_, Family); 4] = [
         ("first-fit", FirstFitPolicy {}.into()),

@@ -2,8 +2,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CertificateRecord, GuardedPolicy, MsrPolicy, PartitionPolicy, PooledEasyPolicy, PooledPolicy,
-    TablePolicy,
+    CertificateRecord, GuardedPolicy, MaxWeightPolicy, MsrPolicy, PartitionPolicy,
+    PooledEasyPolicy, PooledPolicy, PresentTablePolicy, TablePolicy,
 };
 use crate::artifact::Findings;
 use crate::multiresource::schedule::Packing;
@@ -75,8 +75,18 @@ families! {
     Reserving(ReservingPolicy): "reserving";
     /// Targets, drain, commitment: what is worth most, with the price of getting there.
     Tdc(TdcPolicy): "tdc";
+    /// MaxWeight: the schedule of most weight, with preemption.
+    MaxWeight(MaxWeightPolicy): "max-weight";
+    /// ServerFilling, with preemption.
+    ServerFilling(ServerFillingPolicy): "server-filling";
+    /// DivisorFilling, with preemption.
+    DivisorFilling(DivisorFillingPolicy): "divisor-filling";
+    /// ServerFilling-SRPT, with preemption, by the sizes of jobs.
+    ServerFillingSrpt(ServerFillingSrptPolicy): "server-filling-srpt";
     /// The optimum of a dynamic program, as a table.
     Optimal(TablePolicy): "optimal";
+    /// The optimum with preemption, as a table.
+    OptimalPreemptive(PresentTablePolicy): "optimal-preemptive";
     /// Over a fleet: who starts next, where, and for whom room is kept.
     Pooled(PooledPolicy): "pooled";
     /// EASY backfilling over a fleet.
@@ -102,8 +112,18 @@ pub(super) trait Sound {
 impl Family {
     /// Whether it may stop running jobs.
     pub fn preempts(&self) -> bool {
-        self.msr()
-            .is_some_and(|policy| policy.preemption != super::Preemption::None)
+        match self {
+            Family::Msr(policy) => policy.preemption != super::Preemption::None,
+            Family::Guarded(policy) => {
+                policy.rule.preempts() || Family::from(policy.guard.clone()).preempts()
+            }
+            Family::MaxWeight(_)
+            | Family::ServerFilling(_)
+            | Family::DivisorFilling(_)
+            | Family::ServerFillingSrpt(_)
+            | Family::OptimalPreemptive(_) => true,
+            _ => false,
+        }
     }
 
     /// Whether it decides over the servers of a fleet.
@@ -144,6 +164,11 @@ impl Family {
         }
     }
 
+    /// Whether it asks for the size of each job as it comes.
+    pub fn needs_sizes(&self) -> bool {
+        matches!(self.followed(), Family::ServerFillingSrpt(_))
+    }
+
     /// The knobs in words, as the record of a choice has them.
     pub fn knobs(&self, workload: &Workload) -> Option<String> {
         match self {
@@ -152,6 +177,7 @@ impl Family {
             Family::AdaptiveMsr(policy) => Some(policy.knobs()),
             Family::Reserving(policy) => Some(policy.knobs()),
             Family::Tdc(policy) => Some(policy.knobs.told()),
+            Family::MaxWeight(policy) => Some(policy.knobs(workload)),
             Family::Pooled(policy) => policy.knobs(),
             Family::Guarded(policy) => policy.rule.knobs(workload),
             Family::FirstFit(_)
@@ -162,6 +188,10 @@ impl Family {
             | Family::AdaptiveQuickswap(_)
             | Family::PooledEasy(_)
             | Family::Partition(_)
+            | Family::ServerFilling(_)
+            | Family::DivisorFilling(_)
+            | Family::ServerFillingSrpt(_)
+            | Family::OptimalPreemptive(_)
             | Family::Optimal(_) => None,
         }
     }
@@ -235,8 +265,6 @@ macro_rules! plain {
             )]
             #[serde(deny_unknown_fields)]
             pub struct $Policy {}
-
-            impl Sound for $Policy {}
         )+
     };
 }
@@ -254,6 +282,12 @@ plain! {
     EasyBackfillPolicy;
     /// Adaptive Quickswap.
     AdaptiveQuickswapPolicy;
+    /// ServerFilling.
+    ServerFillingPolicy;
+    /// DivisorFilling.
+    DivisorFillingPolicy;
+    /// ServerFilling-SRPT.
+    ServerFillingSrptPolicy;
 }
 
 /// Working schedules that are left and chosen by queue lengths, without preemption.

@@ -14,6 +14,7 @@ mod guarded;
 mod msr;
 mod policy;
 mod pooling;
+mod preemptive;
 mod promise;
 mod provenance;
 mod quantity;
@@ -35,9 +36,10 @@ pub use evidence::{
 pub use exact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
 pub(crate) use family::each_family;
 pub use family::{
-    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, EasyBackfillPolicy, EasyByMeanPolicy, Family,
-    FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, ReservingPolicy,
-    StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
+    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, DivisorFillingPolicy, EasyBackfillPolicy,
+    EasyByMeanPolicy, Family, FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy,
+    ReservingPolicy, ServerFillingPolicy, ServerFillingSrptPolicy, StaticQuickswapPolicy,
+    Switching, TdcKnobs, TdcOrder, TdcPolicy,
 };
 pub use guarded::{Guard, GuardedPolicy};
 #[cfg(test)]
@@ -45,6 +47,7 @@ pub(crate) use msr::section_seven;
 pub use msr::{Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption, Route};
 pub use policy::{Policy, ServerPolicy};
 pub use pooling::{Order, PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy};
+pub use preemptive::{MaxWeightPolicy, PresentTablePolicy};
 pub use promise::{Delay, Promise};
 pub use provenance::{Making, Provenance};
 pub use quantity::{Conditions, Measure, Method, PERCENTILES, Quantity, Routing};

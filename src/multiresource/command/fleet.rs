@@ -1,6 +1,6 @@
 //! The policy of a fleet.
 
-use super::names::{Balance, Objective, Queue};
+use super::names::{Balance, Family, Objective, Preemption, Queue};
 use super::wishes::Wishes;
 use super::{boxed, doing};
 use crate::kind::{Answer, Caller, Given, Word};
@@ -15,6 +15,15 @@ pub fn synthesize(
     wishes: &Wishes,
     caller: &mut Caller<'_>,
 ) -> Given<Answer<Multiresource>> {
+    let full = wishes.preemption == Some(Preemption::Full);
+    let wishes = &match wishes.family {
+        // The servers by analysis; a choice for each of them is for who asks for it.
+        None if full => Wishes {
+            family: Some(Family::Msr),
+            ..wishes.clone()
+        },
+        _ => wishes.clone(),
+    };
     if wishes.queue()? == Queue::Global {
         return pooled(fleet, wishes, caller);
     }

@@ -1,11 +1,11 @@
-//! What no policy without preemption can beat.
+//! What no policy can beat.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::names::Objective;
+use super::names::{Objective, Preemption};
 use super::{boxed, doing, server_of};
 use crate::kind::{Answered, Caller, Given, Word};
 use crate::multiresource::optimum::Limits;
@@ -18,7 +18,7 @@ use crate::typed::{Budget, count, fraction, load, positive, seconds};
 #[derive(Args)]
 pub struct Arguments {
     /// The workload: Poisson arrivals, exponential sizes, and a system so small that schedules times
-    /// waiting jobs of each type are few (see --states)
+    /// waiting jobs of each type are few, or with preemption the numbers of jobs (see --states)
     #[arg(long, value_name = "FILE")]
     workload: PathBuf,
 
@@ -26,6 +26,10 @@ pub struct Arguments {
     /// loads a row each
     #[arg(long, value_delimiter = ',', value_parser = load, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
     load: Vec<f64>,
+
+    /// What may happen to a running job: nothing, or that it waits again, at no cost
+    #[arg(long, value_enum, default_value = "none")]
+    preemption: Preemption,
 
     /// What is least: the mean response time, or that weighted by load
     #[arg(long, value_enum, default_value = "mean")]
@@ -80,6 +84,7 @@ impl Arguments {
         };
         let asking = Asking {
             loads: &self.load,
+            preemption: self.preemption.into(),
             objective: self.objective.into(),
             policies: &self.policies,
             changes: caller.changes,

@@ -36,7 +36,11 @@ impl Earlier {
     pub fn complete(&self, mut typed: Wishes) -> Wishes {
         let rule = &self.artifact.the_server().policy.rule;
         let msr = rule.msr();
-        let preemption = msr.map_or(artifact::Preemption::None, |policy| policy.preemption);
+        let preemption = match msr {
+            Some(policy) => policy.preemption,
+            None if rule.preempts() => artifact::Preemption::Full,
+            None => artifact::Preemption::None,
+        };
         let preemption = Preemption::from(preemption);
         if *typed.preemption.get_or_insert(preemption) != preemption {
             return typed;
@@ -54,8 +58,12 @@ impl Earlier {
             | Made::EasyBackfill(_)
             | Made::Pooled(_)
             | Made::PooledEasy(_)
+            | Made::MaxWeight(_)
+            | Made::ServerFilling(_)
+            | Made::DivisorFilling(_)
+            | Made::ServerFillingSrpt(_)
             | Made::Partition(_) => Family::Auto,
-            Made::Optimal(_) => Family::Optimal,
+            Made::Optimal(_) | Made::OptimalPreemptive(_) => Family::Optimal,
             Made::Guarded(_) => Family::Auto,
         });
         if let (Some(policy), Family::Msr) = (msr, family) {

@@ -31,8 +31,8 @@ pub struct Wishes {
     #[arg(long, value_enum, required_unless_present = "from")]
     pub(super) preemption: Option<Preemption>,
 
-    /// Family of policies [default: without preemption the best of all, chosen by simulation; else
-    /// msr]
+    /// Family of policies [default: without preemption or with full the best of all, chosen by simulation; with
+    /// setups msr]
     #[arg(long, value_enum)]
     pub(super) family: Option<Family>,
 
@@ -190,36 +190,53 @@ impl Wishes {
             .map(|(name, _)| *name);
         let turns = self.cycle.is_some() || self.thresholds.is_some();
         let drains = self.preemption == Some(Preemption::None);
+        let full = self.preemption == Some(Preemption::Full);
         match self.family {
             _ if turns && !drains => {
                 Err("--cycle and --thresholds go with --preemption none".into())
             }
             None if turns => Ok(Family::Quickswap),
-            None if drains && typed.is_none() => Ok(Family::Auto),
-            None | Some(Family::Auto) if !drains => Ok(Family::Msr),
+            None if (drains || full) && typed.is_none() => Ok(Family::Auto),
+            None | Some(Family::Auto) if !drains && !full => Ok(Family::Msr),
             None => Ok(Family::Msr),
             Some(Family::Msr) if turns => {
                 Err("--cycle and --thresholds go with --family quickswap".into())
             }
             Some(Family::Msr) => Ok(Family::Msr),
-            Some(_) if !drains => Err(
-                "of the families only msr preempts: the others go with --preemption none".into(),
+            Some(Family::MaxWeight) if !full => Err(
+                "max-weight stops jobs at no cost: it goes with --preemption full".into(),
             ),
-            Some(family) => match typed.filter(|name| *name != "--explain") {
-                Some(name) => Err(format!(
-                    "{name} goes with --family msr: leave it out, or that"
-                )),
-                None if turns && family != Family::Quickswap => {
-                    Err("--cycle and --thresholds go with --family quickswap".into())
-                }
-                None => Ok(family),
-            },
+            Some(Family::MaxWeight | Family::Optimal | Family::Auto) if full => {
+                self.without(typed, false)
+            }
+            Some(_) if !drains => Err(
+                "of the families only msr, and with --preemption full max-weight and optimal, preempt: the others go with --preemption none".into(),
+            ),
+            Some(_) => self.without(typed, turns),
+        }
+    }
+
+    /// The family as typed, without options that go with another one.
+    fn without(&self, for_msr: Option<&str>, turns: bool) -> Result<Family, String> {
+        let family = self.family.unwrap_or(Family::Auto);
+        match for_msr.filter(|name| *name != "--explain") {
+            Some(name) => Err(format!(
+                "{name} goes with --family msr: leave it out, or that"
+            )),
+            None if turns && family != Family::Quickswap => {
+                Err("--cycle and --thresholds go with --family quickswap".into())
+            }
+            None => Ok(family),
         }
     }
 
     /// Where the jobs of a fleet wait: as typed, or as the family and the other options imply.
     pub(super) fn queue(&self) -> Result<Queue, String> {
-        let family = self.asked_family()?;
+        let family = match self.asked_family()? {
+            // Over all servers nothing is preempted.
+            Family::Auto if self.preemption != Some(Preemption::None) => Family::Msr,
+            family => family,
+        };
         match (self.queue, family) {
             (Some(Queue::Servers), Family::Partition | Family::Pooled) => Err(
                 "this family is a rule over all servers, whose jobs wait in one place: leave --queue out"
@@ -294,6 +311,7 @@ impl Wishes {
             Family::AdaptiveMsr => Wanted::Simulated(Families::Only(&["adaptive-msr"])),
             Family::Reserving => Wanted::Simulated(Families::Only(&["reserving"])),
             Family::Tdc => Wanted::Simulated(Families::Only(&["tdc"])),
+            Family::MaxWeight => Wanted::Simulated(Families::Only(&["max-weight"])),
             Family::Auto => Wanted::Simulated(Families::All),
         })
     }

@@ -1,8 +1,9 @@
-//! The least mean response time that any non-preemptive policy can have, of small systems.
+//! The least mean response time that any policy can have, of small systems: without preemption, or with full.
 //!
 //! # Theory
-//! For Poisson arrivals and exponential sizes the state is the schedule that runs and the number of
-//! waiting jobs of each type; a policy starts waiting jobs at events. The least average cost is
+//! For Poisson arrivals and exponential sizes the state is, without preemption, the schedule that runs and the number
+//! of waiting jobs of each type, and a policy starts waiting jobs at events; with full preemption it is the number of
+//! jobs of each type, and a policy chooses the schedule. The least average cost is
 //! that of a dynamic program, which is solved by relative value iteration on a box of waiting jobs
 //! where arrivals beyond it are lost.
 //!
@@ -13,18 +14,22 @@
 //!
 //! # Practice
 //! Memory and time grow as schedules × box, and the box as a power of the number of types: two types on
-//! dozens of servers, four on a handful. What is too large is refused before anything is computed.
+//! dozens of servers, four on a handful. With preemption schedules are decisions, not states: three or four types
+//! on any server. What is too large is refused before anything is computed.
 
+mod preemptive;
+mod region;
 mod space;
 mod sweep;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::multiresource::artifact::Objective;
-use crate::multiresource::policy::Tabled;
-use crate::multiresource::schedule::{Packing, enumerate};
+use crate::multiresource::artifact::{Family, Objective, Preemption};
+use crate::multiresource::schedule::{Packing, enumerate, maximal};
 use crate::multiresource::workload::{JobType, Workload};
+use preemptive::Preemptive;
+use region::Region;
 use space::Space;
 use sweep::Sweeps;
 
@@ -57,6 +62,16 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// For a table that is tried beside other policies: some ten seconds times the effort.
+    pub fn for_a_table(effort: f64) -> Self {
+        Limits {
+            tolerance: 0.01,
+            states: 400_000,
+            updates: (2e9 * effort) as u64,
+            ..Limits::default()
+        }
+    }
+
     /// For an answer in passing: within half a second or so, and on any machine the same answer.
     pub fn in_passing() -> Self {
         Limits {
@@ -73,6 +88,9 @@ pub enum OptimumError {
     /// Not Poisson, or not exponential.
     #[error("the optimum is for Poisson arrivals and exponential sizes, and type `{0}` has others")]
     Laws(String),
+    /// Setups.
+    #[error("the dynamic program is for preemption none and full, and not for setups")]
+    Setups,
     /// A percentile.
     #[error(
         "a percentile is no sum over jobs, as the dynamic program needs it: take --objective mean or weighted"
@@ -85,11 +103,11 @@ pub enum OptimumError {
     Schedules(usize),
     /// The smallest box is beyond the limit.
     #[error(
-        "the dynamic program would begin with {states:.1e} states ({schedules} schedules × the waiting jobs of {types} types; {:.0} MB), and the limit is {limit:.1e}: take fewer types or a lower load, or give `synth optimum` more --states",
-        .states * BYTES / 1e6
+        "the dynamic program would begin with {states:.1e} states ({}the numbers of jobs of {types} types; {:.0} MB), and the limit is {limit:.1e}: take fewer types or a lower load, or give `synth optimum` more --states",
+        times(*.schedules), .states * BYTES / 1e6
     )]
     TooLarge {
-        /// Schedules.
+        /// Schedules in a state, 1 where they are decisions.
         schedules: usize,
         /// Types.
         types: usize,
@@ -98,6 +116,14 @@ pub enum OptimumError {
         /// States at most.
         limit: f64,
     },
+}
+
+/// "… schedules × ", if there are several.
+fn times(schedules: usize) -> String {
+    match schedules {
+        1 => String::new(),
+        several => format!("{several} schedules × "),
+    }
 }
 
 /// Memory a state: two doubles, and those of the smaller box while it grows \[bytes\].
@@ -117,11 +143,11 @@ pub enum Ended {
 /// The optimum of one system.
 #[derive(Clone, Debug)]
 pub struct Optimum {
-    /// No non-preemptive policy has less \[time\].
+    /// No policy with this preemption has less \[time\].
     pub lower: f64,
     /// The least cost in the box is at most this \[time\].
     pub upper_in_box: f64,
-    /// The most waiting jobs of each type in the box.
+    /// The most jobs of each type in the box: those that wait, or with preemption all.
     pub limits: Vec<usize>,
     /// States of the last box.
     pub states: usize,
@@ -132,7 +158,7 @@ pub struct Optimum {
     /// Why it ended.
     pub ended: Ended,
     /// The policy of the last box.
-    pub policy: Tabled,
+    pub policy: Family,
 }
 
 /// Progress.
@@ -153,33 +179,79 @@ impl Step {
     }
 }
 
-/// The least mean response time that a non-preemptive policy can have, or that weighted by load.
+/// Value iteration on a box that grows.
+trait Dynamic {
+    fn states(&self) -> usize;
+
+    /// States of the next box.
+    fn states_grown(&self) -> usize;
+
+    /// Bounds on the average cost in the box, and the number of sweeps that they took.
+    fn sweep(&mut self) -> ([f64; 2], usize);
+
+    /// On to the next box.
+    fn grow(&mut self);
+
+    /// The most jobs of each type in the box.
+    fn limits(&self) -> &[usize];
+
+    /// The best decisions, by the values as they are.
+    fn policy(self) -> Family;
+}
+
+/// The least mean response time that a policy with this preemption can have, or that weighted by load.
 ///
 /// # Errors
-/// When the laws have memory, when it is too large.
+/// With setups, when the laws have memory, when it is too large.
 pub fn optimum(
     workload: &Workload,
+    preemption: Preemption,
     objective: Objective,
     limits: &Limits,
     interrupt: &AtomicBool,
-    mut progress: impl FnMut(Step),
+    progress: impl FnMut(Step),
 ) -> Result<Optimum, OptimumError> {
     let other = |t: &&JobType| !(t.is_poisson() && t.size().is_exponential());
     if let Some(job_type) = workload.types().iter().find(other) {
         return Err(OptimumError::Laws(job_type.name().to_owned()));
     }
-    let mut effort = Effort {
+    let costs = costs(workload, objective)?;
+    let effort = Effort {
         interrupt,
         end: Instant::now() + limits.time,
         updates: limits.updates,
     };
-    let mut space = first_box(workload, limits.states)?;
-    let costs = costs(workload, objective)?;
-    let mut values = vec![vec![0.0; space.waiting]; space.near.schedules.len()];
+    let packing = Packing::new(workload);
+    Ok(match preemption {
+        Preemption::Setup => return Err(OptimumError::Setups),
+        Preemption::None => {
+            let found = enumerate(&packing, MOST_SCHEDULES);
+            let schedules = found.complete.then_some(found.schedules);
+            let schedules = schedules.ok_or(OptimumError::Schedules(MOST_SCHEDULES))?;
+            let waiting = first_box(workload, schedules.len(), limits.states)?;
+            let sweeps = Sweeps::new(Space::new(schedules, waiting), workload, &costs);
+            closed_in(sweeps, limits, effort, progress)
+        }
+        Preemption::Full => {
+            let schedules = maximal(&packing, MOST_MAXIMAL, VISITS);
+            let schedules = schedules.ok_or(OptimumError::Schedules(MOST_MAXIMAL))?;
+            let present = first_box(workload, 1, limits.states)?;
+            let sweeps = Preemptive::new(present, schedules, workload, &costs);
+            closed_in(sweeps, limits, effort, progress)
+        }
+    })
+}
+
+/// Grows the box until that hardly changes the optimum, or a limit is reached.
+fn closed_in(
+    mut solver: impl Dynamic,
+    limits: &Limits,
+    mut effort: Effort<'_>,
+    mut progress: impl FnMut(Step),
+) -> Optimum {
     let (mut best, mut sweeps) = (0.0_f64, 0);
     let (mut before, mut grown) = (None, None);
     loop {
-        let mut solver = Sweeps::new(&space, workload, &costs, values);
         let (bounds, here) = close_in(&mut solver, limits, &mut effort, &mut progress);
         let [lower, upper] = bounds;
         // The lower bound of each box holds.
@@ -191,30 +263,26 @@ pub fn optimum(
             Some(earlier) if growth < earlier => growth * growth / (earlier - growth),
             _ => growth,
         };
-        let larger = space.grown();
         let settled = rest.min(growth) <= limits.tolerance / 2.0;
         let ended = match effort.is_over() || !limits.are_close(bounds) {
             true => Some(Ended::Cut),
             false if settled => Some(Ended::Close),
-            false => (larger.states() > limits.states).then_some(Ended::Full),
+            false => (solver.states_grown() > limits.states).then_some(Ended::Full),
         };
         if let Some(ended) = ended {
-            let decisions = solver.decisions();
-            return Ok(Optimum {
+            return Optimum {
                 lower: best,
                 upper_in_box: upper,
-                states: space.states(),
+                states: solver.states(),
                 sweeps,
                 growth,
                 ended,
-                policy: Tabled::new(space.near, &space.limits, decisions),
-                limits: space.limits,
-            });
+                limits: solver.limits().to_vec(),
+                policy: solver.policy(),
+            };
         }
         (before, grown) = (Some(lower), Some(growth).filter(|g| g.is_finite()));
-        let old = solver.values;
-        values = old.iter().map(|v| extended(&space, &larger, v)).collect();
-        space = larger;
+        solver.grow();
     }
 }
 
@@ -258,17 +326,18 @@ fn costs(workload: &Workload, objective: Objective) -> Result<Vec<f64>, OptimumE
 /// Sweeps over one box until its bounds are close or a limit is reached; returns the bounds and the
 /// number of sweeps.
 fn close_in(
-    solver: &mut Sweeps,
+    solver: &mut impl Dynamic,
     limits: &Limits,
     effort: &mut Effort<'_>,
     progress: &mut impl FnMut(Step),
 ) -> ([f64; 2], usize) {
-    let (states, mut sweeps) = (solver.space.states(), 0);
+    let (states, mut sweeps, mut told) = (solver.states(), 0, 0);
     loop {
-        let bounds = solver.sweep();
-        sweeps += 1;
-        effort.spend(states);
-        if sweeps % 16 == 0 {
+        let (bounds, count) = solver.sweep();
+        sweeps += count;
+        effort.spend(count * states);
+        if sweeps >= told + 16 {
+            told = sweeps;
             progress(Step {
                 states,
                 sweeps,
@@ -284,17 +353,16 @@ fn close_in(
 /// The most schedules that are listed.
 const MOST_SCHEDULES: usize = 5_000;
 
+/// The most maximal schedules that are decided among, and the candidates among which they are looked for.
+const MOST_MAXIMAL: usize = 2_000;
+const VISITS: usize = 2_000_000;
+
 /// Waiting jobs of each type in the first box, beside as many as are in service on average: the most
 /// that the states have room for.
 const FIRST: [usize; 3] = [8, 6, 4];
 
 /// The first box.
-fn first_box(workload: &Workload, states: usize) -> Result<Space, OptimumError> {
-    let found = enumerate(&Packing::new(workload), MOST_SCHEDULES);
-    if !found.complete {
-        return Err(OptimumError::Schedules(MOST_SCHEDULES));
-    }
-    let schedules = found.schedules.len();
+fn first_box(workload: &Workload, schedules: usize, states: usize) -> Result<Region, OptimumError> {
     let in_service = |t: &JobType| t.offered_load().ceil().min(100.0) as usize;
     let sides = |more: &usize| -> Vec<usize> {
         let types = workload.types().iter();
@@ -308,7 +376,7 @@ fn first_box(workload: &Workload, states: usize) -> Result<Space, OptimumError> 
     let limit = states as f64;
     let mut boxes = FIRST.iter().map(sides);
     match boxes.find(|sides| size(sides) <= limit) {
-        Some(sides) => Ok(Space::new(found.schedules, &sides)),
+        Some(sides) => Ok(Region::new(sides)),
         None => Err(OptimumError::TooLarge {
             schedules,
             types: workload.types().len(),
@@ -319,44 +387,6 @@ fn first_box(workload: &Workload, states: usize) -> Result<Space, OptimumError> 
             limit,
         }),
     }
-}
-
-/// The values on a larger box: beyond four fifths of the old one, where the losses at its edge have an
-/// effect, as the parabola through three points within, type by type.
-fn extended(old: &Space, new: &Space, values: &[f64]) -> Vec<f64> {
-    let mut sides: Vec<usize> = old.limits.iter().map(|b| b + 1).collect();
-    let mut values = values.to_vec();
-    for i in 0..sides.len() {
-        let (before, after) = (sides[i], new.limits[i] + 1);
-        let inner: usize = sides[i + 1..].iter().product();
-        let outer: usize = sides[..i].iter().product();
-        let points = [2, 3, 4].map(|fifths| (before - 1) * fifths / 5);
-        let mut larger = Vec::with_capacity(outer * after * inner);
-        for block in values.chunks_exact(before * inner) {
-            for n in 0..after {
-                if n <= points[2] {
-                    larger.extend_from_slice(&block[n * inner..(n + 1) * inner]);
-                    continue;
-                }
-                let weights = lagrange(points, n);
-                larger.extend((0..inner).map(|at| {
-                    let pairs = points.iter().zip(weights);
-                    pairs.map(|(p, w)| w * block[p * inner + at]).sum::<f64>()
-                }));
-            }
-        }
-        sides[i] = after;
-        values = larger;
-    }
-    values
-}
-
-/// What the values at three points weigh in those of the parabola through them at n.
-fn lagrange(points: [usize; 3], n: usize) -> [f64; 3] {
-    let [a, b, c] = points.map(|p| p as f64);
-    let x = n as f64;
-    let weight = |a: f64, b: f64, c: f64| (x - b) * (x - c) / ((a - b) * (a - c));
-    [weight(a, b, c), weight(b, a, c), weight(c, a, b)]
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 use rayon::prelude::*;
 
+use super::Dynamic;
 use super::space::Space;
+use crate::multiresource::artifact::Family;
+use crate::multiresource::policy::Tabled;
 use crate::multiresource::workload::Workload;
 
 /// Relative value iteration on one box.
@@ -9,8 +12,8 @@ use crate::multiresource::workload::Workload;
 /// a state is the least V of those that starting jobs leads to. Whatever V is, the least and the
 /// largest `V' − V` of all states are bounds on the least average cost (Odoni, Operations Research
 /// 17, 1969).
-pub(super) struct Sweeps<'a> {
-    pub space: &'a Space,
+pub(super) struct Sweeps {
+    space: Space,
     /// Of each type: λ over the uniformization rate.
     arrivals: Vec<f64>,
     /// Of each type: μ over it.
@@ -19,18 +22,14 @@ pub(super) struct Sweeps<'a> {
     costs: Vec<f64>,
     rate: f64,
     /// V by schedule.
-    pub values: Vec<Vec<f64>>,
+    values: Vec<Vec<f64>>,
     /// U by schedule.
     least: Vec<Vec<f64>>,
 }
 
-impl<'a> Sweeps<'a> {
-    pub fn new(
-        space: &'a Space,
-        workload: &Workload,
-        costs: &[f64],
-        values: Vec<Vec<f64>>,
-    ) -> Self {
+impl Sweeps {
+    pub fn new(space: Space, workload: &Workload, costs: &[f64]) -> Self {
+        let values = vec![vec![0.0; space.waiting.states]; space.near.schedules.len()];
         let types = workload.types();
         let services: Vec<f64> = types.iter().map(|t| t.service_rate()).collect();
         let served = |s: &Vec<u32>| -> f64 {
@@ -51,7 +50,7 @@ impl<'a> Sweeps<'a> {
     }
 
     /// U from V: start no job, or one and so on.
-    pub fn start(&mut self) {
+    fn start(&mut self) {
         for level in &self.space.levels {
             for &s in level {
                 let mut own = std::mem::take(&mut self.least[s]);
@@ -59,7 +58,7 @@ impl<'a> Sweeps<'a> {
                 for (i, more) in self.space.near.more[s].iter().enumerate() {
                     let Some(next) = *more else { continue };
                     let next = &self.least[next];
-                    self.space.pairs(i, |fewer, waiting| {
+                    self.space.waiting.pairs(i, |fewer, waiting| {
                         for (u, v) in own[waiting].iter_mut().zip(&next[fewer]) {
                             *u = u.min(*v);
                         }
@@ -70,27 +69,10 @@ impl<'a> Sweeps<'a> {
         }
     }
 
-    /// One sweep: bounds on the average cost \[1/time × cost\].
-    pub fn sweep(&mut self) -> [f64; 2] {
-        self.start();
-        let mut values = std::mem::take(&mut self.values);
-        let swept = values.par_iter_mut().enumerate();
-        let bounds = swept.map(|(s, values)| self.one(s, values)).reduce(
-            || [f64::INFINITY, f64::NEG_INFINITY],
-            |a, b| [a[0].min(b[0]), a[1].max(b[1])],
-        );
-        self.values = values;
-        let origin = self.values[0][0];
-        self.values
-            .par_iter_mut()
-            .for_each(|values| values.iter_mut().for_each(|v| *v -= origin));
-        bounds.map(|b| b * self.rate)
-    }
-
     /// V' of one schedule in the place of V, row by row of the last type's waiting jobs; and the least
     /// and the largest change.
     fn one(&self, s: usize, values: &mut [f64]) -> [f64; 2] {
-        let (space, own) = (self.space, &self.least[s]);
+        let (space, own) = (&self.space, &self.least[s]);
         let schedule = &space.near.schedules[s];
         let ends = |i: usize| f64::from(schedule[i]) * self.services[i];
         let types = 0..schedule.len();
@@ -100,7 +82,7 @@ impl<'a> Sweeps<'a> {
             .map(|i| f64::from(schedule[i]) * self.costs[i]);
         let running: f64 = running.sum();
         let last = schedule.len() - 1;
-        let length = space.limits[last] + 1;
+        let length = space.waiting.limits[last] + 1;
         let mut row = vec![0.0; length];
         let mut bounds = [f64::INFINITY, f64::NEG_INFINITY];
         for (n, old) in values.chunks_exact_mut(length).enumerate() {
@@ -109,12 +91,12 @@ impl<'a> Sweeps<'a> {
             let mut cost = running;
             row.iter_mut().zip(here).for_each(|(v, u)| *v = idle * u);
             for i in 0..last {
-                let count = space.count(i, start);
+                let count = space.waiting.count(i, start);
                 cost += count as f64 * self.costs[i];
                 // Beyond the box an arrival is lost.
                 let more = start
-                    + if count < space.limits[i] {
-                        space.strides[i]
+                    + if count < space.waiting.limits[i] {
+                        space.waiting.strides[i]
                     } else {
                         0
                     };
@@ -139,14 +121,14 @@ impl<'a> Sweeps<'a> {
     }
 
     /// By schedule and waiting state: which job the best decision starts first, if any: its type + 1.
-    pub fn decisions(&mut self) -> Vec<Vec<u8>> {
+    fn decisions(&mut self) -> Vec<Vec<u8>> {
         self.start();
         let of_schedule = |s: usize| {
-            let mut first = vec![0; self.space.waiting];
+            let mut first = vec![0; self.space.waiting.states];
             for (i, more) in self.space.near.more[s].iter().enumerate() {
                 let Some(next) = *more else { continue };
                 let (own, next) = (&self.least[s], &self.least[next]);
-                self.space.pairs(i, |fewer, waiting| {
+                self.space.waiting.pairs(i, |fewer, waiting| {
                     let pairs = own[waiting.clone()].iter().zip(&next[fewer]);
                     for (choice, (u, v)) in first[waiting].iter_mut().zip(pairs) {
                         // Starting a job costs no more than waiting, up to rounding.
@@ -161,6 +143,53 @@ impl<'a> Sweeps<'a> {
         (0..self.space.near.schedules.len())
             .map(of_schedule)
             .collect()
+    }
+}
+
+impl Dynamic for Sweeps {
+    fn states(&self) -> usize {
+        self.space.near.schedules.len() * self.space.waiting.states
+    }
+
+    fn states_grown(&self) -> usize {
+        self.space.near.schedules.len() * self.space.waiting.grown().states
+    }
+
+    fn sweep(&mut self) -> ([f64; 2], usize) {
+        self.start();
+        let mut values = std::mem::take(&mut self.values);
+        let swept = values.par_iter_mut().enumerate();
+        let bounds = swept.map(|(s, values)| self.one(s, values)).reduce(
+            || [f64::INFINITY, f64::NEG_INFINITY],
+            |a, b| [a[0].min(b[0]), a[1].max(b[1])],
+        );
+        self.values = values;
+        let origin = self.values[0][0];
+        self.values
+            .par_iter_mut()
+            .for_each(|values| values.iter_mut().for_each(|v| *v -= origin));
+        (bounds.map(|b| b * self.rate), 1)
+    }
+
+    fn grow(&mut self) {
+        let larger = self.space.waiting.grown();
+        let old = &self.space.waiting;
+        let values = self.values.iter().map(|v| old.extended(&larger, v));
+        self.values = values.collect();
+        self.least.clone_from(&self.values);
+        self.space.waiting = larger;
+    }
+
+    fn limits(&self) -> &[usize] {
+        &self.space.waiting.limits
+    }
+
+    fn policy(mut self) -> Family {
+        let decisions = self.decisions();
+        let Space { near, waiting, .. } = self.space;
+        Tabled::new(near, &waiting.limits, decisions)
+            .written()
+            .into()
     }
 }
 

@@ -13,7 +13,15 @@ fn solve(workload: &Workload, tolerance: f64) -> Optimum {
         ..Limits::default()
     };
     let never = AtomicBool::new(false);
-    optimum(workload, Objective::Mean, &limits, &never, |_| {}).unwrap()
+    optimum(
+        workload,
+        Preemption::None,
+        Objective::Mean,
+        &limits,
+        &never,
+        |_| {},
+    )
+    .unwrap()
 }
 
 /// One type on three servers: nothing to decide, M/M/3.
@@ -55,7 +63,15 @@ fn small(jobs: &str) -> Workload {
 
 fn within(workload: &Workload, objective: Objective, limits: &Limits) -> Optimum {
     let never = AtomicBool::new(false);
-    optimum(workload, objective, limits, &never, |_| {}).unwrap()
+    optimum(
+        workload,
+        Preemption::None,
+        objective,
+        limits,
+        &never,
+        |_| {},
+    )
+    .unwrap()
 }
 
 /// Four types that are alike are one: M/M/2 at ρ = .5, whatever the names. A box of nine waiting jobs of
@@ -180,6 +196,7 @@ fn what_is_too_large_is_told_beforehand() {
         .collect();
     let said = optimum(
         &small(&types),
+        Preemption::None,
         Objective::Mean,
         &Limits::default(),
         &never,
@@ -202,4 +219,50 @@ fn work_is_limited() {
     assert_eq!(found.ended, Ended::Cut);
     let exact = 1.0 + crate::multiresource::analysis::erlang_c(2.0, 1.9) / (2.0 - 1.9);
     assert!(found.lower < exact);
+}
+
+fn preempting(workload: &Workload, tolerance: f64) -> Optimum {
+    let limits = Limits {
+        tolerance,
+        ..Limits::default()
+    };
+    let never = AtomicBool::new(false);
+    optimum(
+        workload,
+        Preemption::Full,
+        Objective::Mean,
+        &limits,
+        &never,
+        |_| {},
+    )
+    .unwrap()
+}
+
+/// With preemption and one type it is M/M/3 too.
+#[test]
+fn one_type_is_erlang_with_preemption() {
+    let workload = workload(
+        "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 3}}\njobs:\n  - {name: a, demand: {cpu: 1}, arrival_rate: 2.1, mean_size: 1}\n",
+    );
+    let exact = 1.0 + crate::multiresource::analysis::erlang_c(3.0, 2.1) / (3.0 - 2.1);
+    let found = preempting(&workload, 1e-6);
+    assert!((found.lower / exact - 1.0).abs() < 1e-6, "{found:?}");
+}
+
+/// One server, two types of which the second is ten times faster: preemptive cμ. Of exponential sizes the
+/// faster has `E[S]/(1 − σ_1)`, the slower `(E[S] + W)/((1 − σ_1)(1 − σ_2))` by preemptive-resume priority.
+#[test]
+fn one_server_follows_c_mu_with_preemption() {
+    let workload = workload(
+        "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 1}}\njobs:\n  - {name: slow, demand: {cpu: 1}, arrival_rate: .4, mean_size: 1}\n  - {name: fast, demand: {cpu: 1}, arrival_rate: 3, mean_size: .1}\n",
+    );
+    let fast = 0.1 / (1.0 - 0.3);
+    let residual = 0.4 * 1.0 + 3.0 * 0.01;
+    let slow = 1.0 / (1.0 - 0.3) + residual / ((1.0 - 0.3) * (1.0 - 0.7));
+    let exact = (3.0 * fast + 0.4 * slow) / 3.4;
+    let found = preempting(&workload, 1e-5);
+    assert!(
+        (found.lower / exact - 1.0).abs() < 1e-5,
+        "{exact} {found:?}"
+    );
 }

@@ -1,6 +1,7 @@
 use super::oldest::Oldest;
 use super::unsuitable::one_resource;
-use super::{Event, Job, Policy, System, Unsuitable};
+use super::{Event, FamilyRule, Job, Policy, System, Unsuitable};
+use crate::multiresource::artifact::DivisorFillingPolicy;
 use crate::multiresource::workload::Workload;
 
 /// DivisorFilling: of the k oldest jobs in the system, a subset that needs all k servers together.
@@ -161,6 +162,34 @@ impl Policy for DivisorFilling {
         self.extend(system);
         self.choose();
         self.serve(system);
+    }
+
+    /// From the beginning: nothing runs.
+    fn take_over(&mut self, system: &mut System) {
+        system.stop_all();
+        self.jobs.clear();
+        self.oldest = Oldest::new(self.needs.len());
+        self.extend(system);
+        self.choose();
+        self.serve(system);
+    }
+}
+
+impl FamilyRule for DivisorFillingPolicy {
+    type Rule = DivisorFilling;
+
+    fn rule(&self, workload: &Workload) -> DivisorFilling {
+        DivisorFilling::new(workload).expect("the policy was checked: each need divides k")
+    }
+
+    /// Among k jobs there always are some that need all servers.
+    fn is_proved_stable(&self, workload: &Workload) -> bool {
+        let exponential = workload.types().iter().all(|t| t.size().is_exponential());
+        exponential && workload.is_poisson()
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        "DivisorFilling, with preemption: of as many of the oldest jobs as there are servers, some run that need all servers together, the oldest such ones.".into()
     }
 }
 

@@ -52,6 +52,14 @@ impl Policy for Guarded {
         self.guard.rule.clocks()
     }
 
+    fn preempts(&self) -> bool {
+        self.rule.rule.preempts()
+    }
+
+    fn needs_sizes(&self) -> bool {
+        self.rule.rule.needs_sizes()
+    }
+
     fn needs_limits(&self) -> bool {
         self.rule.rule.needs_limits()
     }

@@ -83,15 +83,21 @@ impl Msr {
         self.working = false;
         system.set_clock(SWITCH, 0.0);
         system.count_switch();
-        if self.policy.preemption == Preemption::Full {
-            for i in 0..self.slots.len() {
-                self.slots[i] = self.target(i);
-                while system.running(i) > self.slots[i] {
-                    system.stop(i);
-                }
+        self.preempt(system);
+        self.follow_route(system);
+    }
+
+    /// With full preemption the schedule ahead is there at once.
+    fn preempt(&mut self, system: &mut System) {
+        if self.policy.preemption != Preemption::Full {
+            return;
+        }
+        for i in 0..self.slots.len() {
+            self.slots[i] = self.target(i);
+            while system.running(i) > self.slots[i] {
+                system.stop(i);
             }
         }
-        self.follow_route(system);
     }
 
     /// What happens at once on a route: setups begin, empty slots go, room is filled; and
@@ -406,6 +412,7 @@ impl Policy for Msr {
         self.setups.fill(0);
         self.position = 0;
         self.working = false;
+        self.preempt(system);
         self.follow_route(system);
     }
 

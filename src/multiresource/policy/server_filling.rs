@@ -1,8 +1,9 @@
 use std::collections::VecDeque;
 
 use super::oldest::Oldest;
-use super::unsuitable::one_resource;
-use super::{Event, Job, Policy, System, Unsuitable};
+use super::unsuitable::{fills, one_resource};
+use super::{Event, FamilyRule, Job, Policy, System, Unsuitable};
+use crate::multiresource::artifact::ServerFillingPolicy;
 use crate::multiresource::workload::Workload;
 
 /// ServerFilling: of the shortest prefix of the jobs in the system, in order of arrival, that needs
@@ -133,5 +134,35 @@ impl Policy for ServerFilling {
         self.extend(system);
         self.aim();
         self.serve(system);
+    }
+
+    /// From the beginning: nothing runs.
+    fn take_over(&mut self, system: &mut System) {
+        system.stop_all();
+        for class in &mut self.classes {
+            (class.served, class.target) = (0, 0);
+            class.jobs.clear();
+        }
+        self.oldest = Oldest::new(self.of_type.len());
+        self.needed = 0;
+        self.extend(system);
+        self.aim();
+        self.serve(system);
+    }
+}
+
+impl FamilyRule for ServerFillingPolicy {
+    type Rule = ServerFilling;
+
+    fn rule(&self, workload: &Workload) -> ServerFilling {
+        ServerFilling::new(workload).expect("the policy was checked: there is one resource")
+    }
+
+    fn is_proved_stable(&self, workload: &Workload) -> bool {
+        fills(workload)
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        "ServerFilling, with preemption: of the oldest jobs that need all servers together, those that need most run, each that fits.".into()
     }
 }

@@ -1,8 +1,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::unsuitable::one_resource;
-use super::{Event, Job, Policy, System, Unsuitable};
+use super::unsuitable::{fills, one_resource};
+use super::{Event, FamilyRule, Job, Policy, System, Unsuitable};
+use crate::multiresource::artifact::ServerFillingSrptPolicy;
 use crate::multiresource::workload::Workload;
 
 /// ServerFilling-SRPT: of the shortest prefix of the jobs, in ascending order of need × remaining
@@ -178,5 +179,44 @@ impl Policy for ServerFillingSrpt {
         }
         self.bound(system);
         self.serve(system);
+    }
+
+    /// From the beginning: nothing runs.
+    fn take_over(&mut self, system: &mut System) {
+        system.stop_all();
+        self.prefix.clear();
+        self.heap.clear();
+        self.others.clear();
+        self.vacant.clear();
+        for job_type in 0..self.needs.len() {
+            for job in system.waiting_jobs(job_type) {
+                let rank = self.rank(job_type, job, system);
+                self.put_off(Ranked {
+                    job_type,
+                    job,
+                    rank,
+                    runs: false,
+                    chosen: false,
+                });
+            }
+        }
+        self.bound(system);
+        self.serve(system);
+    }
+}
+
+impl FamilyRule for ServerFillingSrptPolicy {
+    type Rule = ServerFillingSrpt;
+
+    fn rule(&self, workload: &Workload) -> ServerFillingSrpt {
+        ServerFillingSrpt::new(workload).expect("the policy was checked: there is one resource")
+    }
+
+    fn is_proved_stable(&self, workload: &Workload) -> bool {
+        fills(workload)
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        "ServerFilling-SRPT, with preemption, by sizes: of the jobs with the least need times remaining size that need all servers together, those that need most run, each that fits.".into()
     }
 }

@@ -339,6 +339,15 @@ impl System {
         }
     }
 
+    /// Preempts all jobs.
+    pub fn stop_all(&mut self) {
+        for i in 0..self.types() {
+            while self.running(i) > 0 {
+                self.stop(i);
+            }
+        }
+    }
+
     /// Holds the room of a type-i slot that has no job, until [`System::release_setup`].
     pub fn hold(&mut self, i: usize) {
         if self.hosts.is_some() {

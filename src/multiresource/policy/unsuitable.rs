@@ -65,3 +65,17 @@ pub(super) fn one_resource(workload: &Workload) -> Result<(u64, Vec<u64>), Unsui
         several => Err(Unsuitable::Resources(several.len())),
     }
 }
+
+/// Whether ServerFilling fills all servers wherever there is work for them, and is known to be stable: of any
+/// two needs, and of k, the smaller divides the larger (the paper has powers of two, and its proof asks for no more);
+/// Poisson arrivals and exponential sizes.
+pub(super) fn fills(workload: &Workload) -> bool {
+    let Ok((servers, mut needs)) = one_resource(workload) else {
+        return false;
+    };
+    needs.push(servers);
+    needs.sort_unstable();
+    let divide = needs.windows(2).all(|pair| pair[1] % pair[0] == 0);
+    let exponential = workload.types().iter().all(|t| t.size().is_exponential());
+    divide && exponential && workload.is_poisson()
+}

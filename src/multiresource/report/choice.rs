@@ -1,9 +1,9 @@
 use std::fmt::Write as _;
 
-use super::optimum::beyond;
+use super::optimum::{beyond, told as told_of};
 use super::{Table, below, estimate, number, synthesis, within, wrap};
 use crate::multiresource::artifact::{
-    Artifact, Candidate, Choice, Interval, Objective, Robust, Steadiness,
+    Artifact, Candidate, Choice, Interval, Objective, Preemption, Robust, Steadiness,
 };
 use crate::multiresource::synthesis::{Chosen, MsfqOutlook};
 use crate::multiresource::verbs::{Knowledge, Stability};
@@ -18,7 +18,11 @@ pub(super) fn choice(
 ) -> String {
     let mut text = String::new();
     if let Some(record) = &chosen.server().making.choice {
-        text += &compared(workload, record, known.optimum, width);
+        let preemption = match chosen.artifact.preempts() {
+            true => Preemption::Full,
+            false => Preemption::None,
+        };
+        text += &compared(workload, record, (preemption, known.optimum), width);
         text += &wrap(&verdict(record), width);
         text += &wrap(&close_to_missed(record, chosen), width);
         text += &promised(record, &chosen.artifact);
@@ -53,7 +57,7 @@ pub(super) fn left_out(unclaimed: Option<&str>, skipped: &[String], width: usize
 pub(super) fn compared(
     workload: &Workload,
     record: &Choice,
-    optimum: Option<f64>,
+    (preemption, optimum): (Preemption, Option<f64>),
     width: usize,
 ) -> String {
     let what = record.objective.label();
@@ -114,8 +118,9 @@ pub(super) fn compared(
     };
     let least = optimum.map_or(String::new(), |least| {
         format!(
-            " gap: to {}, which no policy without preemption can beat (`synth optimum`).",
-            below(least)
+            " gap: to {}, which no policy {} can beat (`synth optimum`).",
+            below(least),
+            told_of(preemption)
         )
     });
     let first = match record.robust {
@@ -306,6 +311,8 @@ pub(super) fn told(stability: Stability) -> String {
             "stability: proved, by a guard: from {jobs} jobs in the system on each type has slots of its own, with loads ρ_i below 1"
         ),
         Stability::Loads => "stability: proved, by the loads ρ_i < 1".into(),
+        Stability::Weights => "stability: proved for any load below 1, since a job weighs more the more of its type there are (a Lyapunov function)".into(),
+        Stability::Fills => "stability: proved for any load below 1, since all servers work whenever there are jobs for them".into(),
     }
 }
 

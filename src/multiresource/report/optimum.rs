@@ -1,5 +1,5 @@
 use super::{Table, below, estimate, number};
-use crate::multiresource::artifact::Objective;
+use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::optimum::Step;
 use crate::multiresource::simulator::Health;
 use crate::multiresource::verbs::{Distance, Least, LeastReport};
@@ -30,6 +30,23 @@ fn what(objective: Objective) -> &'static str {
     }
 }
 
+/// What policies may do.
+pub(super) fn told(preemption: Preemption) -> &'static str {
+    match preemption {
+        Preemption::None => "without preemption",
+        Preemption::Full => "with preemption",
+        Preemption::Setup => "with setups",
+    }
+}
+
+/// What the dynamic program counts.
+fn counted(preemption: Preemption) -> &'static str {
+    match preemption {
+        Preemption::None => "waiting jobs",
+        _ => "jobs",
+    }
+}
+
 /// That the bound would be higher, and why it is not.
 fn shortfall(found: &LeastReport) -> Option<&'static str> {
     match (found.interrupted, found.full) {
@@ -45,7 +62,8 @@ fn at_one_load(least: &Least, objective: Objective, width: usize) -> String {
         format!("{why}: the bound holds, and would be higher.\n")
     });
     text += &format!(
-        "no policy without preemption has a {} below {} {unit}\n",
+        "no policy {} has a {} below {} {unit}\n",
+        told(found.preemption),
         what(objective),
         below(found.lower_bound)
     );
@@ -56,8 +74,9 @@ fn at_one_load(least: &Least, objective: Objective, width: usize) -> String {
         )
     });
     text += &format!(
-        "dynamic program: at most {} waiting jobs, {} states, {} sweeps, the optimum there between {} and {}{grown}\n",
+        "dynamic program: at most {} {}, {} states, {} sweeps, the optimum there between {} and {}{grown}\n",
         sides(found),
+        counted(found.preemption),
         found.states,
         found.sweeps,
         below(found.lower_bound),
@@ -82,11 +101,12 @@ fn over_loads(found: &[Least], objective: Objective, width: usize) -> String {
     };
     let unit = first.workload.time_unit();
     let bound = format!("none is below [{unit}]");
+    let preemption = first.report.preemption;
     let mut header = vec![
         "load ρ",
         &bound,
         "in the box",
-        "waiting jobs",
+        counted(preemption),
         "last growth",
     ];
     let policies: Vec<&str> = names(found);
@@ -109,7 +129,8 @@ fn over_loads(found: &[Least], objective: Objective, width: usize) -> String {
         rows.row(row);
     }
     let mut text = format!(
-        "no policy without preemption has a {} below these; policies simulated, with how far they are above:\n\n{}",
+        "no policy {} has a {} below these; policies simulated, with how far they are above:\n\n{}",
+        told(preemption),
         what(objective),
         rows.within(width)
     );
@@ -138,9 +159,9 @@ fn symbol(objective: Objective) -> &'static str {
     }
 }
 
-/// The most waiting jobs of each type.
+/// The most jobs of each type.
 fn sides(found: &LeastReport) -> String {
-    let sides = found.box_of_waiting_jobs.iter().map(usize::to_string);
+    let sides = found.most_jobs.iter().map(usize::to_string);
     sides.collect::<Vec<_>>().join(" × ")
 }
 

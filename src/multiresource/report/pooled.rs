@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::fleet::{heading, told};
 use super::{Table, choice, claim, number, percent, wrap};
-use crate::multiresource::artifact::{Artifact, Family, Quantity, unmet};
+use crate::multiresource::artifact::{Artifact, Family, Preemption, Quantity, unmet};
 use crate::multiresource::policy::words;
 use crate::multiresource::verbs::{PooledMade, Stability};
 use crate::multiresource::workload::Fleet;
@@ -15,7 +15,7 @@ pub fn pooled(fleet: &Fleet, made: &PooledMade, width: usize) -> String {
     let mut text = heading(fleet, artifact, &made.demand);
     let _ = writeln!(text, "\n{}", shapes(fleet, made, width));
     if let Some(record) = &artifact.provenance.choice {
-        text += &choice::compared(workload, record, None, width);
+        text += &choice::compared(workload, record, (Preemption::None, None), width);
         text += &wrap(&choice::verdict(record), width);
         text += &choice::promised(record, artifact);
     }

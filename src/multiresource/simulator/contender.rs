@@ -187,6 +187,7 @@ impl Contender {
                     false => Knows::Sizes,
                 }
             }
+            (Contender::Policy(family), _) if family.needs_sizes() => Knows::Sizes,
             (Contender::Policy(family), known) if family.needs_limits() => match known {
                 Some(Known::Size) => Knows::Sizes,
                 _ => Knows::Estimates,
@@ -210,6 +211,9 @@ impl Contender {
             Contender::ServerFillingSrpt => server_filling_srpt(workload).map(drop),
             Contender::EasyBackfill(f) => easy(workload, *f).map(drop),
             Contender::ConservativeBackfill(f) => conservative(workload, *f).map(drop),
+            Contender::Policy(family) if family.needs_sizes() => {
+                Unsuitable::unless_known(workload, true)
+            }
             Contender::Policy(family) if family.needs_limits() => {
                 Unsuitable::unless_known(workload, false)
             }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Entered, VerbError, enter, refuse};
-use crate::multiresource::artifact::Objective;
+use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::optimum::{self, Ended, Step};
 use crate::multiresource::program::{self, Limits};
 use crate::multiresource::simulator::{Measures, Offered, Run, Settings};
@@ -91,16 +91,22 @@ fn optimum_at(
         ..optimum::Limits::default()
     };
     let mean = Objective::Mean;
-    let (lower_bound, why) =
-        match optimum::optimum(scaled, mean, &limits, &settings.interrupt, progress) {
-            Ok(found) => {
-                let cut = "cut short, the bound from below is weaker than it would be";
-                let bound = Some(found.lower).filter(|lower| *lower > 0.0);
-                let why = (found.ended == Ended::Cut).then(|| cut.to_string());
-                (bound, why)
-            }
-            Err(why) => (None, Some(why.to_string())),
-        };
+    let (lower_bound, why) = match optimum::optimum(
+        scaled,
+        Preemption::None,
+        mean,
+        &limits,
+        &settings.interrupt,
+        progress,
+    ) {
+        Ok(found) => {
+            let cut = "cut short, the bound from below is weaker than it would be";
+            let bound = Some(found.lower).filter(|lower| *lower > 0.0);
+            let why = (found.ended == Ended::Cut).then(|| cut.to_string());
+            (bound, why)
+        }
+        Err(why) => (None, Some(why.to_string())),
+    };
     OptimumAt {
         load,
         lower_bound,

@@ -1,4 +1,4 @@
-//! The least mean response time without preemption, and how far policies are above it.
+//! The least mean response time without preemption or with it, and how far policies are above it.
 
 use std::sync::atomic::Ordering;
 
@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::{Doing, Entered, VerbError, enter, refuse};
 use crate::artifact::Changes;
-use crate::multiresource::artifact::Objective;
+use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::optimum::{Ended, Limits, Optimum, optimum};
 use crate::multiresource::program;
-use crate::multiresource::simulator::{self, Run, Settings};
+use crate::multiresource::simulator::{Contender, Run, Settings};
 use crate::multiresource::workload::Workload;
 use crate::simulation::{Estimate, Health};
 
@@ -32,12 +32,14 @@ pub struct Distance {
 pub struct LeastReport {
     /// The load ρ.
     pub load: f64,
-    /// No policy without preemption has less \[time\].
+    /// The preemption that policies have.
+    pub preemption: Preemption,
+    /// None of them has less \[time\].
     pub lower_bound: f64,
     /// The optimum of the box is at most that \[time\].
     pub upper_bound_in_box: f64,
-    /// The most waiting jobs of each type.
-    pub box_of_waiting_jobs: Vec<usize>,
+    /// The most jobs of each type: those that wait, or with preemption all.
+    pub most_jobs: Vec<usize>,
     /// States of the box.
     pub states: usize,
     /// Sweeps over all boxes.
@@ -68,6 +70,8 @@ pub struct Least {
 pub struct Asking<'a> {
     /// The loads ρ that arrival rates are scaled to; the workload's own where there is none.
     pub loads: &'a [f64],
+    /// What policies may do.
+    pub preemption: Preemption,
     /// What is least.
     pub objective: Objective,
     /// Policies to measure beside it, by name or file.
@@ -80,7 +84,7 @@ pub struct Asking<'a> {
     pub settings: &'a Settings,
 }
 
-/// The least that the objective can be without preemption, and how far policies are above it: at each
+/// The least that the objective can be with this preemption, and how far policies are above it: at each
 /// load, up to an interrupt.
 ///
 /// # Errors
@@ -121,12 +125,13 @@ fn at_load(
     let hears = |step| progress(Doing::Dynamic(Some(step)));
     let found = optimum(
         &workload,
+        asking.preemption,
         objective,
         asking.limits,
         &settings.interrupt,
         hears,
     )?;
-    let mut report = LeastReport::of(load, &found);
+    let mut report = LeastReport::of(load, asking.preemption, &found);
     let mut failures = Vec::new();
     if !settings.interrupt.load(Ordering::Relaxed) {
         let mut add = |name: &str, run: &Run| {
@@ -134,8 +139,8 @@ fn at_load(
             report.policies.push(distance);
         };
         progress(Doing::Simulating("its policy".into()));
-        let own = simulator::simulate(&workload, found.policy.clone(), settings, |_| ());
-        add("its policy", &own.map_err(simulator::Failure::from)?);
+        let own = Contender::from(found.policy.clone());
+        add("its policy", &own.simulate(&workload, settings, |_| ())?);
         for entered in entered {
             let name = &entered.entrant.name;
             progress(Doing::Simulating(name.clone()));
@@ -169,12 +174,13 @@ fn at_loads(workload: &Workload, loads: &[f64]) -> Result<Vec<(f64, Workload)>, 
 }
 
 impl LeastReport {
-    fn of(load: f64, found: &Optimum) -> Self {
+    fn of(load: f64, preemption: Preemption, found: &Optimum) -> Self {
         LeastReport {
             load,
+            preemption,
             lower_bound: found.lower,
             upper_bound_in_box: found.upper_in_box,
-            box_of_waiting_jobs: found.limits.clone(),
+            most_jobs: found.limits.clone(),
             states: found.states,
             sweeps: found.sweeps,
             growth: Some(found.growth).filter(|g| g.is_finite()),

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::{Doing, VerbError, refuse};
-use crate::multiresource::artifact::{Artifact, Family, Guard, Promise, StaticQuickswapPolicy};
+use crate::multiresource::artifact::{
+    Artifact, Family, Guard, Preemption, Promise, StaticQuickswapPolicy,
+};
 use crate::multiresource::optimum::{self, Ended, Step};
 use crate::multiresource::policy::{is_proved_stable, time_of_turns};
 use crate::multiresource::program::{self, Balancing};
@@ -44,7 +46,7 @@ pub struct Request {
 pub enum Wanted {
     /// Markovian Service Rate, by analysis alone.
     Msr,
-    /// The table of a dynamic program, for two types at most.
+    /// The table of a dynamic program, for two types at most, or four with preemption.
     Optimal,
     /// Slots for each type on the servers of a fleet, by analysis alone.
     Partition,
@@ -119,6 +121,10 @@ pub enum Stability {
     Turns(f64),
     /// Proved, since a policy with loads `ρ_i < 1` takes over from so many jobs in the system on.
     Guard(u64),
+    /// Proved, since each of so many jobs weighs the more of them there are.
+    Weights,
+    /// Proved, since all servers work while there is work for them.
+    Fills,
     /// Proved, since slots for each type take over from so many jobs in the system on.
     Partition(u64),
     /// Seen in simulation.
@@ -232,7 +238,10 @@ pub(super) fn taken(
     let hears = |stage| progress(Doing::Candidates(Some(stage)));
     let chosen = synthesis::choose(workload, options, &choice, made, hears)?;
     let stability = stability(workload, &chosen.server().policy.rule);
-    let known = Knowledge { stability, optimum };
+    let known = Knowledge {
+        stability,
+        optimum: optimum.or(chosen.least),
+    };
     Ok(How::Chosen(Box::new(chosen), known))
 }
 
@@ -244,8 +253,9 @@ pub(super) fn checked(artifact: Artifact) -> Result<Artifact, VerbError> {
     }
 }
 
-/// Types that a table is made for: its size is the product of the queues that it tells apart.
-const MOST_TYPES: usize = 2;
+/// Types that a table is made for, without preemption and with it: its size is the product of the queues that it tells
+/// apart.
+const MOST_TYPES: [usize; 2] = [2, 4];
 
 /// The table of the dynamic program, and the least cost that it proves.
 fn table(
@@ -255,9 +265,10 @@ fn table(
     progress: &mut dyn FnMut(Step),
 ) -> Result<(Family, f64), VerbError> {
     let types = workload.types().len();
-    if types > MOST_TYPES {
+    let most = MOST_TYPES[usize::from(options.preemption == Preemption::Full)];
+    if types > most {
         return refuse(format!(
-            "tables are for at most {MOST_TYPES} types, and here are {types}: take --family auto, and `synth optimum` for the bound"
+            "tables are for at most {most} types, and here are {types}: take --family auto, and `synth optimum` for the bound"
         ));
     }
     let all = optimum::Limits::default();
@@ -266,21 +277,36 @@ fn table(
             .unwrap_or(Duration::MAX),
         ..all
     };
-    let found = optimum::optimum(workload, options.objective, &limits, interrupt, progress)?;
+    let found = optimum::optimum(
+        workload,
+        options.preemption,
+        options.objective,
+        &limits,
+        interrupt,
+        progress,
+    )?;
     if found.ended == Ended::Cut && !interrupt.load(Ordering::Relaxed) {
         return refuse(format!(
             "the dynamic program was not solved within {} s: its table would be no optimum; give more --effort, or take --family auto",
             limits.time.as_secs_f64()
         ));
     }
-    Ok((Family::Optimal(found.policy.written()), found.lower))
+    Ok((found.policy, found.lower))
 }
 
 /// What no policy without preemption can beat, where that costs little beside a choice.
 fn in_passing(workload: &Workload, request: &Request) -> Option<f64> {
     let objective = request.options.objective;
     let limits = optimum::Limits::in_passing();
-    let found = optimum::optimum(workload, objective, &limits, &request.interrupt, |_| ());
+    let preemption = request.options.preemption;
+    let found = optimum::optimum(
+        workload,
+        preemption,
+        objective,
+        &limits,
+        &request.interrupt,
+        |_| (),
+    );
     let found = found.ok().filter(|found| found.ended == Ended::Close);
     found.map(|found| found.lower)
 }
@@ -292,6 +318,10 @@ pub(super) fn stability(workload: &Workload, policy: &Family) -> Stability {
             Guard::Partition(_) => Stability::Partition(policy.from),
             _ => Stability::Guard(policy.from),
         },
+        Family::MaxWeight(_) | Family::OptimalPreemptive(_) => Stability::Weights,
+        Family::ServerFilling(_) | Family::DivisorFilling(_) | Family::ServerFillingSrpt(_) => {
+            Stability::Fills
+        }
         Family::StaticQuickswap(_) => Stability::Turns(time_of_turns(workload)),
         _ => Stability::Loads,
     }

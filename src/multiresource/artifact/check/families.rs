@@ -4,12 +4,13 @@ use super::shape;
 use crate::artifact::{Findings, is_close, length, nonnegative, permutation, positive};
 use crate::multiresource::artifact::family::{Sound, each_family};
 use crate::multiresource::artifact::{
-    AdaptiveMsrPolicy, CertificateRecord, Family, GuardedPolicy, MsrPolicy, PartitionPolicy,
-    PooledEasyPolicy, PooledPolicy, ReservingPolicy, StaticQuickswapPolicy, Switching, TablePolicy,
-    TdcPolicy,
+    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, CertificateRecord, EasyBackfillPolicy,
+    EasyByMeanPolicy, Family, FirstFitPolicy, GuardedPolicy, LeastServersFirstPolicy,
+    MostServersFirstPolicy, MsrPolicy, PartitionPolicy, PooledEasyPolicy, PooledPolicy,
+    ReservingPolicy, StaticQuickswapPolicy, Switching, TablePolicy, TdcPolicy,
 };
 use crate::multiresource::schedule::{Neighbours, Packing};
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Known, Workload};
 
 /// How far from 1 the dearest working schedule may be worth.
 const ROUNDING: f64 = 1e-9;
@@ -27,11 +28,34 @@ pub(super) fn check(
         );
         findings.add("policy", message);
     }
+    if family.needs_sizes() && workload.known() != Some(&Known::Size) {
+        let message = format!(
+            "{} asks for the sizes of jobs, and of this workload they are not known (`known: size`)",
+            family.followed().name()
+        );
+        findings.add("policy", message);
+    }
     each_family!(family, policy => policy.check(workload, certificate, findings));
 }
 
 /// All that is said of it is checked with its loop and its chain.
 impl Sound for MsrPolicy {}
+
+/// Of these there is nothing to say but the name.
+macro_rules! plain {
+    ($($Policy:ident),+) => {
+        $(impl Sound for $Policy {})+
+    };
+}
+
+plain!(
+    FirstFitPolicy,
+    MostServersFirstPolicy,
+    LeastServersFirstPolicy,
+    EasyByMeanPolicy,
+    EasyBackfillPolicy,
+    AdaptiveQuickswapPolicy
+);
 
 impl Sound for StaticQuickswapPolicy {
     fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {

@@ -1,7 +1,7 @@
 //! A rule under guard: what takes over is stable, and the numbers leave it room.
 
 use super::{OneServer, Round, shape};
-use crate::artifact::{Findings, Grounds};
+use crate::artifact::{Findings, Grounds, written};
 use crate::multiresource::artifact::{Backfill, Family, GuardedPolicy, Preemption};
 
 const PATH: &str = "policy.guard";
@@ -21,8 +21,15 @@ pub(super) fn check(server: &OneServer<'_>, policy: &GuardedPolicy, findings: &m
         return findings.add(PATH, message);
     };
     shape::guard(PATH, guard, server.workload, findings);
-    if guard.preemption != Preemption::None || guard.backfill != Backfill::None {
-        let message = "expected no preemption and no backfilling, with which nothing is proved";
+    let preemption = match rule.preempts() {
+        true => Preemption::Full,
+        false => Preemption::None,
+    };
+    if guard.preemption != preemption || guard.backfill != Backfill::None {
+        let message = format!(
+            "expected preemption {}, as the rule, and no backfilling, with which nothing is proved",
+            written(&preemption)
+        );
         findings.add(PATH, message);
     }
     if !findings.is_clear(PATH) {

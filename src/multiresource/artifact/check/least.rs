@@ -1,4 +1,4 @@
-//! What no rule without preemption can have less of, whatever it looks at but sizes.
+//! What no rule can have less of, whatever it looks at but sizes: without preemption, or with exponential sizes.
 //!
 //! At the certificate's prices a running job of type i is worth `v_i = y_i/b_i`, and what runs at a time
 //! is worth `C = 1/bound` at most. Let U be the sum over all jobs of `v_i` times the size that is left.
@@ -10,8 +10,11 @@
 //! ```text
 //! Σ v_i E[S_i] (E[N_i] − b_i) ≥ Σ λ_i v_i² E[S_i²] / (2 (C − 1)) − Σ λ_i v_i E[S_i²] / 2
 //! ```
+//!
+//! With preemption less than its size may be left of a job that waits; but where sizes are exponential and the
+//! rule does not know them, what is left of any job has the mean `E[S_i]`, and `E[U] ≥ E[V]` is the same inequality.
 
-use crate::multiresource::artifact::CertificateRecord;
+use crate::multiresource::artifact::{CertificateRecord, Family};
 use crate::multiresource::workload::{JobType, Workload};
 
 /// What the mean numbers of jobs of the types must be together.
@@ -26,11 +29,17 @@ pub(super) struct Least {
 
 impl Least {
     /// By the prices of a certificate that was verified; where there is none, or arrivals are not
-    /// Poisson, only that jobs that run are there.
-    pub(super) fn new(certificate: Option<&CertificateRecord>, workload: &Workload) -> Self {
+    /// Poisson, or the rule preempts and sizes tell more than types do, only that jobs that run are there.
+    pub(super) fn new(
+        certificate: Option<&CertificateRecord>,
+        workload: &Workload,
+        rule: &Family,
+    ) -> Self {
         let types = workload.types();
+        let exponential = types.iter().all(|kind| kind.size().is_exponential());
+        let holds = !rule.preempts() || exponential && !rule.needs_sizes();
         let offered: Vec<f64> = types.iter().map(JobType::offered_load).collect();
-        let proof = certificate.filter(|proof| workload.is_poisson() && proof.bound < 1.0);
+        let proof = certificate.filter(|proof| holds && workload.is_poisson() && proof.bound < 1.0);
         let prices = proof.map_or(vec![0.0; types.len()], |proof| proof.prices.clone());
         let values: Vec<f64> = prices.iter().zip(&offered).map(|(y, b)| y / b).collect();
         let spare = proof.map_or(f64::INFINITY, |proof| 1.0 / proof.bound - 1.0);
@@ -73,6 +82,7 @@ impl Least {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::multiresource::artifact::FirstFitPolicy;
 
     fn certificate(bound: f64, prices: &[f64]) -> CertificateRecord {
         CertificateRecord {
@@ -87,6 +97,10 @@ mod tests {
             mix: None,
             balance: None,
         }
+    }
+
+    fn first_fit() -> Family {
+        FirstFitPolicy {}.into()
     }
 
     fn workload(size: &str) -> Workload {
@@ -106,7 +120,11 @@ mod tests {
             ("size: {law: deterministic, mean: 1}", 0.0),
             ("size: {law: hyperexponential, mean: 1, scv: 4}", 4.0),
         ] {
-            let least = Least::new(Some(&certificate(0.8, &[1.0])), &workload(size));
+            let least = Least::new(
+                Some(&certificate(0.8, &[1.0])),
+                &workload(size),
+                &first_fit(),
+            );
             let exact = 0.8 + 0.64 * (1.0 + scv) / 0.4;
             assert!((least.of(&[1.0]) - exact).abs() < 1e-12, "{size}");
             assert_eq!(least.missing(&[exact * (1.0 + 1e-12)]), None);
@@ -117,7 +135,7 @@ mod tests {
     /// Where nothing is known of arrivals, or of prices, jobs are there while they run.
     #[test]
     fn without_a_proof_jobs_are_there_while_they_run() {
-        let least = Least::new(None, &workload("mean_size: 1"));
+        let least = Least::new(None, &workload("mean_size: 1"), &first_fit());
         assert_eq!(least.of(&[1.0]), 0.8);
         assert_eq!(least.missing(&[0.8]), None);
     }

@@ -35,6 +35,7 @@ mod least;
 mod making;
 mod partition;
 mod pooled;
+mod preemptive;
 mod queues;
 mod round;
 mod shape;

@@ -57,7 +57,11 @@ struct Simulated<'a> {
 pub(super) fn of_server(server: &OneServer<'_>, findings: &mut Findings) {
     let verified = findings.is_clear("certificate");
     let simulated = Simulated {
-        least: Least::new(verified.then_some(server.certificate), server.workload),
+        least: Least::new(
+            verified.then_some(server.certificate),
+            server.workload,
+            server.rule,
+        ),
         choice: server.making.choice.as_ref(),
         followed: followed(server, findings),
         claims: &server.claims,

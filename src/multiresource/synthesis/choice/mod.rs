@@ -17,6 +17,7 @@ mod budget;
 mod course;
 mod finals;
 mod pooled;
+mod preemptive;
 mod record;
 mod robust;
 mod search;
@@ -28,7 +29,7 @@ use std::sync::atomic::AtomicBool;
 use super::{Options, Outcome, Synthesis, SynthesisError, again, synthesize};
 use crate::multiresource::artifact::{
     self, Artifact, Backfill, EmptySlots, Family, FirstFitPolicy, MostServersFirstPolicy,
-    MsrPolicy, Promise, Quantity, Server,
+    MsrPolicy, Preemption, Promise, Quantity, Server,
 };
 use crate::multiresource::policy::{KnobRange, is_proved_stable};
 use crate::multiresource::simulator::{Failure, Run};
@@ -113,6 +114,8 @@ pub struct Chosen {
     pub made: Option<Box<Synthesis>>,
     /// What was not considered, and why.
     pub skipped: Vec<String>,
+    /// What no policy with the same preemption can beat \[time\], where it was computed on the way.
+    pub least: Option<f64>,
 }
 
 impl Chosen {
@@ -183,7 +186,7 @@ const CLAIMS: f64 = 0.25;
 /// Events that a policy needs in the last comparison at least.
 const ENOUGH: u64 = 300_000;
 
-/// Chooses a policy without preemption. `made` is the MSR policy for these options.
+/// Chooses a policy without preemption, or with full. `made` is the MSR policy for these options.
 ///
 /// # Errors
 /// When a policy makes a decision that no server could carry out, none of them settles, or it is
@@ -195,7 +198,16 @@ pub fn choose(
     made: Box<Synthesis>,
     mut progress: impl FnMut(Stage),
 ) -> Result<Chosen, ChoiceError> {
-    let (mut starts, mut skipped) = starts(workload, options, choice, &made);
+    let (mut starts, mut skipped, least) = match options.preemption {
+        Preemption::Full => {
+            let (starts, least) = preemptive::preemptive(workload, options, choice, &made);
+            (starts, Vec::new(), least)
+        }
+        _ => {
+            let (starts, skipped) = starts(workload, options, choice, &made);
+            (starts, skipped, None)
+        }
+    };
     let around = choice
         .robust
         .map(|by| Around::new(workload, &made, by, choice.seed))
@@ -270,6 +282,7 @@ pub fn choose(
         unclaimed,
         made: policy.msr().is_some().then_some(made),
         skipped,
+        least,
     })
 }
 
@@ -354,10 +367,10 @@ fn race(
     course.seed = choice.seed;
     let most = (course.left() / ENOUGH).max(2) as usize;
     let behind = entrants.split_off(most.min(entrants.len()));
-    let rivals = [
-        Family::FirstFit(FirstFitPolicy {}),
-        Family::MostServersFirst(MostServersFirstPolicy {}),
-    ];
+    let rivals: Vec<Family> = match made.policy.preemption {
+        Preemption::Full => vec![preemptive::max_weight(course.workload).into()],
+        _ => vec![FirstFitPolicy {}.into(), MostServersFirstPolicy {}.into()],
+    };
     let behind = behind
         .iter()
         .filter(|e| rivals.iter().all(|r| r.name() != e.name));
@@ -449,6 +462,7 @@ fn by_proof(
             unclaimed: None,
             made: Some(made),
             skipped,
+            least: None,
         }
     })
 }

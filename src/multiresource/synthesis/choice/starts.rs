@@ -50,7 +50,7 @@ pub(super) fn starts(
 }
 
 /// The prices of the program's proof, such that the dearest of these schedules is worth 1.
-fn prices(workload: &Workload, made: &Synthesis) -> Vec<f64> {
+pub(super) fn prices(workload: &Workload, made: &Synthesis) -> Vec<f64> {
     let prices = made.solution.certificate.prices.iter();
     let prices = prices.zip(workload.types());
     let prices: Vec<f64> = prices

@@ -15,15 +15,12 @@ pub fn synthesize(
     wishes: &Wishes,
     caller: &mut Caller<'_>,
 ) -> Given<Answer<Multiresource>> {
-    let full = wishes.preemption == Some(Preemption::Full);
-    let wishes = &match wishes.family {
+    let mut wishes = wishes.clone();
+    if wishes.family.is_none() && wishes.preemption == Some(Preemption::Full) {
         // The servers by analysis; a choice for each of them is for who asks for it.
-        None if full => Wishes {
-            family: Some(Family::Msr),
-            ..wishes.clone()
-        },
-        _ => wishes.clone(),
-    };
+        wishes.family = Some(Family::Msr);
+    }
+    let wishes = &wishes;
     if wishes.queue()? == Queue::Global {
         return pooled(fleet, wishes, caller);
     }

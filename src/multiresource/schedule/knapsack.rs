@@ -6,22 +6,28 @@ use super::depth_first::{DepthFirst, Item};
 /// Depth first, branch and bound, in R dimensions. A surrogate price of each resource turns what
 /// fits into one cost; Dantzig's bound (Operations Research 5, 1957) of the bounded fractional
 /// knapsack at those prices cuts branches that cannot beat the best by 1: values are whole
-/// numbers. The prices are those of one resource alone, or of all by their capacities, whichever
-/// bound is least at the root. Memory is allocated in [`Knapsack::new`] alone.
+/// numbers. The prices are those of the last search, turned a little where that
+/// lowers the bound at the root. Memory is allocated in [`Knapsack::new`] alone.
 #[derive(Clone, Debug)]
 pub struct Knapsack {
-    /// Cost of each type under each system of prices, where the server costs 1.
-    costs: Vec<Vec<f64>>,
+    /// By resource: the part of it that each type takes.
+    shares: Vec<Vec<f64>>,
+    /// What the whole of each resource costs; together 1.
+    prices: Vec<f64>,
+    /// Steps after which the best that was found is taken.
+    steps: usize,
     walk: DepthFirst<f64>,
 }
 
 /// Relative rounding of a bound.
 const ROUNDING: f64 = 1e-12;
 
-/// What the items can add at most, for what is left of the price.
-fn bound(items: &[Item<f64>], mut left: f64) -> f64 {
-    let mut bound = 0.0;
-    for item in items {
+/// What the items can add at most, for what is left of the price. Of one that costs more, nothing: where large jobs
+/// wait beside small ones, parts of them would hide that they do not fit together.
+fn bound(items: &[Item<f64>], all: f64) -> f64 {
+    let (mut bound, mut left) = (0.0, all);
+    let most = all * (1.0 + ROUNDING) + ROUNDING;
+    for item in items.iter().filter(|item| item.cost <= most) {
         let all = f64::from(item.most);
         if item.cost > 0.0 && all * item.cost >= left {
             return bound + item.value * (left / item.cost).max(0.0);
@@ -32,11 +38,14 @@ fn bound(items: &[Item<f64>], mut left: f64) -> f64 {
     bound
 }
 
-/// Whether the items that are not settled could make it beat the best so far.
-fn is_promising(walk: &DepthFirst<f64>, best: f64) -> bool {
-    let most = walk.value + bound(walk.open(), walk.left);
-    most >= (best + 1.0) * (1.0 - ROUNDING)
+/// Whether the items that are not settled could make it worth so much.
+fn is_promising(walk: &DepthFirst<f64>, bar: f64) -> bool {
+    walk.value + bound(walk.open(), walk.left) >= bar
 }
+
+/// How much the price of a resource is turned by, and the least it is.
+const TURN: f64 = 1.3;
+const LEAST: f64 = 1e-3;
 
 impl Knapsack {
     /// For one server.
@@ -45,22 +54,20 @@ impl Knapsack {
             0 => 0.0,
             d => d as f64 / packing.capacity()[j] as f64,
         };
-        let (types, resources) = (0..packing.types(), 0..packing.capacity().len());
-        let of_one = |j| types.clone().map(|i| share(i, j)).collect();
-        let mut costs: Vec<Vec<f64>> = resources.clone().map(of_one).collect();
-        if resources.len() > 1 {
-            let sum = |i| resources.clone().map(|j| share(i, j)).sum::<f64>();
-            costs.push(
-                types
-                    .clone()
-                    .map(|i| sum(i) / resources.len() as f64)
-                    .collect(),
-            );
-        }
+        let resources = packing.capacity().len();
+        let of_one = |j| (0..packing.types()).map(|i| share(i, j)).collect();
         Knapsack {
-            costs,
-            walk: DepthFirst::new(packing, Vec::with_capacity(types.len()), 1.0),
+            shares: (0..resources).map(of_one).collect(),
+            prices: vec![1.0 / resources as f64; resources],
+            steps: usize::MAX,
+            walk: DepthFirst::new(packing, Vec::with_capacity(packing.types()), 1.0),
         }
+    }
+
+    /// After so many steps the best that was found is taken for the best.
+    #[must_use]
+    pub fn at_most(self, steps: usize) -> Self {
+        Knapsack { steps, ..self }
     }
 
     /// Replaces `best`, a schedule within the bounds, by the best one within them: whether it is
@@ -72,51 +79,64 @@ impl Knapsack {
         let mut record: f64 = pairs.map(|(u, v)| f64::from(*u) * *v as f64).sum();
         let walk = &mut self.walk;
         walk.restart(1.0);
+        let bar = |record: f64| (record + 1.0) * (1.0 - ROUNDING);
         let mut improved = false;
-        loop {
+        for _ in 0..self.steps {
             if walk.value > record {
                 record = walk.value;
                 improved = true;
                 walk.write(best);
             }
-            if is_promising(walk, record) {
+            if is_promising(walk, bar(record)) {
                 walk.descend();
-            } else if !walk.retreat(|walk| is_promising(walk, record)) {
-                return improved;
+            } else if !walk.retreat(|walk| is_promising(walk, bar(record))) {
+                break;
             }
         }
+        improved
     }
 
-    /// The order of items, and their costs, by the prices with the least bound.
+    /// The order of items, and their costs, at prices with a low bound.
     fn choose_prices(&mut self, values: &[u64], bounds: &[u32]) {
-        let mut least = (f64::INFINITY, 0);
-        for prices in 0..self.costs.len() {
-            self.price(prices, values, bounds);
-            let bound = bound(&self.walk.items, 1.0);
-            if bound < least.0 {
-                least = (bound, prices);
+        let mut least = self.bound_at_root(values, bounds);
+        if self.prices.len() == 1 {
+            return;
+        }
+        for j in 0..self.prices.len() {
+            for turn in [TURN, 1.0 / TURN] {
+                let before = self.prices[j];
+                self.prices[j] = (before * turn).clamp(LEAST, 1.0 / LEAST);
+                let bound = self.bound_at_root(values, bounds);
+                if bound < least {
+                    least = bound;
+                    break;
+                }
+                self.prices[j] = before;
             }
         }
-        if least.1 + 1 < self.costs.len() {
-            self.price(least.1, values, bounds);
-        }
+        let sum: f64 = self.prices.iter().sum();
+        self.prices.iter_mut().for_each(|price| *price /= sum);
+        self.bound_at_root(values, bounds);
     }
 
-    fn price(&mut self, prices: usize, values: &[u64], bounds: &[u32]) {
-        let costs = &self.costs[prices];
-        let item = |job_type: usize| Item {
-            job_type,
-            value: values[job_type] as f64,
-            cost: costs[job_type],
-            most: bounds[job_type],
-        };
+    /// Items in their order at the prices as they are, and their bound.
+    fn bound_at_root(&mut self, values: &[u64], bounds: &[u32]) -> f64 {
+        let sum: f64 = self.prices.iter().sum();
         let items = &mut self.walk.items;
         items.clear();
-        let useful = (0..values.len()).filter(|&i| values[i] > 0 && bounds[i] > 0);
-        items.extend(useful.map(item));
+        for i in (0..values.len()).filter(|&i| values[i] > 0 && bounds[i] > 0) {
+            let pairs = self.shares.iter().zip(&self.prices);
+            items.push(Item {
+                job_type: i,
+                value: values[i] as f64,
+                cost: pairs.map(|(share, price)| share[i] * price).sum::<f64>() / sum,
+                most: bounds[i],
+            });
+        }
         // Infinite for what costs nothing.
         let efficiency = |item: &Item<f64>| item.value / item.cost;
         items.sort_unstable_by(|a, b| efficiency(b).total_cmp(&efficiency(a)));
+        bound(items, 1.0)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::ChoiceOptions;
 use crate::multiresource::artifact::{
-    DivisorFillingPolicy, Family, MaxWeightPolicy, Preemption, ServerFillingPolicy,
-    ServerFillingSrptPolicy,
+    DivisorFillingPolicy, Family, MaxWeightPolicy, Preemption, PresentTablePolicy,
+    ServerFillingPolicy, ServerFillingSrptPolicy,
 };
 use crate::multiresource::optimum::{self, Ended};
 use crate::multiresource::simulator::Contender;
@@ -34,14 +34,15 @@ pub(super) fn preemptive(
         worths: super::starts::prices(workload, made),
         exponent: 1.0,
     };
-    starts.extend(WEIGHTS.map(|(exponent, power)| {
+    let weighted = WEIGHTS.map(|(exponent, power)| {
         let speeds = workload.types().iter();
         let weighted = prices.times(speeds.map(|t| t.service_rate().powf(power)));
-        Family::MaxWeight(MaxWeightPolicy {
+        MaxWeightPolicy {
             exponent,
             ..weighted
-        })
-    }));
+        }
+    });
+    starts.extend(weighted.iter().cloned().map(Family::from));
     let by_name: [(Contender, Family); 3] = [
         (Contender::ServerFilling, ServerFillingPolicy {}.into()),
         (Contender::DivisorFilling, DivisorFillingPolicy {}.into()),
@@ -70,7 +71,13 @@ pub(super) fn preemptive(
         );
         if let Ok(found) = found {
             least = Some(found.lower).filter(|_| found.ended == Ended::Close);
-            starts.push(found.policy);
+            starts.push(match found.policy {
+                Family::OptimalPreemptive(table) => {
+                    let [beyond, ..] = weighted;
+                    PresentTablePolicy { beyond, ..table }.into()
+                }
+                other => other,
+            });
         }
     }
     starts.retain(|policy| have(policy.name()));

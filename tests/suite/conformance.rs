@@ -16,10 +16,11 @@ use std::sync::atomic::AtomicBool;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use synth::multiresource::artifact::{
-    AdaptiveQuickswapPolicy, Artifact, Backfill, Checked, EasyBackfillPolicy, EasyByMeanPolicy,
-    EmptySlots, Family, FirstFitPolicy, Guard, GuardedPolicy, LeastServersFirstPolicy,
-    MostServersFirstPolicy, MsrPolicy, Objective, Order, PartitionPolicy, Placement,
-    PooledEasyPolicy, PooledPolicy, Preemption, Route, StaticQuickswapPolicy,
+    AdaptiveQuickswapPolicy, Artifact, Backfill, Checked, DivisorFillingPolicy, EasyBackfillPolicy,
+    EasyByMeanPolicy, EmptySlots, Family, FirstFitPolicy, Guard, GuardedPolicy,
+    LeastServersFirstPolicy, MaxWeightPolicy, MostServersFirstPolicy, MsrPolicy, Objective, Order,
+    PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Preemption, Route,
+    ServerFillingPolicy, ServerFillingSrptPolicy, StaticQuickswapPolicy,
 };
 use synth::multiresource::optimum::{self, optimum};
 use synth::multiresource::policy::{Action, Event, Policy, System, online, over};
@@ -42,6 +43,8 @@ struct Step {
     job: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     limit: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    size: Option<f64>,
     starts: Vec<u64>,
     stops: Vec<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -76,12 +79,19 @@ impl Interpreter {
         Interpreter { system, rule }
     }
 
-    fn step(&mut self, event: Event, job: Option<u64>, limit: Option<f64>) -> Step {
+    fn step(
+        &mut self,
+        event: Event,
+        job: Option<u64>,
+        limit: Option<f64>,
+        size: Option<f64>,
+    ) -> Step {
         let now = self.system.now() + 1.0;
         match event {
-            Event::Arrival(i) => match limit {
-                Some(limit) => drop(self.system.arrive_limited(i, now, limit)),
-                None => drop(self.system.arrive(i, now)),
+            Event::Arrival(i) => match (limit, size) {
+                (Some(limit), _) => drop(self.system.arrive_limited(i, now, limit)),
+                (_, Some(size)) => drop(self.system.arrive_sized(i, now, size)),
+                _ => drop(self.system.arrive(i, now)),
             },
             Event::Completion(i) => drop(self.system.complete_job(i, job.unwrap(), now).unwrap()),
             Event::Clock(_) => self.system.advance(now),
@@ -104,6 +114,7 @@ impl Interpreter {
             event,
             job,
             limit,
+            size,
             starts,
             stops,
             servers,
@@ -301,8 +312,46 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         ("adaptive-msr-limits", adaptive),
         ("reserving-limits", reserving),
     ]);
+    all.extend(preemptive(&workload, &small));
     all.extend(over_fleets());
     all
+}
+
+/// Rules that preempt at no cost.
+fn preemptive(workload: &Workload, small: &Workload) -> Vec<(&'static str, Artifact)> {
+    let weights = MaxWeightPolicy {
+        worths: vec![0.625, 0.46875, 1.0],
+        exponent: 0.3,
+    };
+    let (limits, never) = (optimum::Limits::in_passing(), AtomicBool::new(false));
+    let (preemption, objective) = (Preemption::Full, Objective::Mean);
+    let best = optimum(small, preemption, objective, &limits, &never, |_| {}).unwrap();
+    let filling =
+        "{kind: multiresource, time_unit: s, known: size, server: {capacity: {cpu: 4}}, jobs: [
+  {name: one, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1},
+  {name: two, demand: {cpu: 2}, arrival_rate: .3, mean_size: 1},
+  {name: four, demand: {cpu: 4}, arrival_rate: .2, mean_size: 1}]}";
+    let filling = Workload::parse(filling, "filling").unwrap().workload;
+    let given = |policy: Family| Families::Given(Box::new(policy));
+    vec![
+        (
+            "max-weight",
+            chosen(&workload.scaled(0.5).unwrap(), given(weights.into())),
+        ),
+        ("optimal-preemptive", chosen(small, given(best.policy))),
+        (
+            "server-filling",
+            chosen(&filling, given(ServerFillingPolicy {}.into())),
+        ),
+        (
+            "divisor-filling",
+            chosen(&filling, given(DivisorFillingPolicy {}.into())),
+        ),
+        (
+            "server-filling-srpt",
+            chosen(&filling, given(ServerFillingSrptPolicy {}.into())),
+        ),
+    ]
 }
 
 /// Rules over all servers of a fleet; the loop of the partition is short enough to be seen.
@@ -370,7 +419,11 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
 }
 
 fn chosen(workload: &Workload, families: Families) -> Artifact {
-    let options = Options::new(Preemption::None);
+    let preempts = matches!(&families, Families::Given(policy) if policy.preempts());
+    let options = Options::new(match preempts {
+        true => Preemption::Full,
+        false => Preemption::None,
+    });
     let choice = ChoiceOptions::new(families, Budget::Events(4_000_000), 1);
     let made = synthesized(workload, &options);
     choose(workload, &options, &choice, made, |_| ())
@@ -382,6 +435,7 @@ fn chosen(workload: &Workload, families: Families) -> Artifact {
 fn record(artifact: &Artifact) -> Vector {
     let types = artifact.workload.types.len();
     let has_limits = artifact.workload.check().unwrap().envelope().has_limits();
+    let has_sizes = followed(artifact).needs_sizes();
     let mut interpreter = Interpreter::new(artifact);
     let mut running: Vec<(usize, u64)> = Vec::new();
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
@@ -403,7 +457,10 @@ fn record(artifact: &Artifact) -> Vector {
         };
         let limited = has_limits && matches!(event, Event::Arrival(_));
         let limit = limited.then(|| f64::from(random.random_range(1..20)));
-        steps.push(interpreter.step(event, job, limit));
+        // So long that none has ended of itself.
+        let sized = has_sizes && matches!(event, Event::Arrival(_));
+        let size = sized.then(|| f64::from(random.random_range(200..400)));
+        steps.push(interpreter.step(event, job, limit, size));
         for action in interpreter.system.actions() {
             match action {
                 Action::Start(kind, job) => running.push((*kind, job.number)),
@@ -440,7 +497,7 @@ fn vectors_are_reproduced() {
         let mut interpreter = Interpreter::new(checked.artifact());
         let mut starts = 0;
         for (n, step) in vector.steps.iter().enumerate() {
-            let replayed = interpreter.step(step.event, step.job, step.limit);
+            let replayed = interpreter.step(step.event, step.job, step.limit, step.size);
             assert_eq!(&replayed, step, "{name}, step {n}");
             starts += replayed.starts.len();
         }
@@ -449,18 +506,23 @@ fn vectors_are_reproduced() {
     let all = [
         "adaptive-msr",
         "adaptive-quickswap",
+        "divisor-filling",
         "easy-backfill",
         "easy-by-mean",
         "first-fit",
         "guarded",
         "least-servers-first",
+        "max-weight",
         "most-servers-first",
         "msr",
         "optimal",
+        "optimal-preemptive",
         "partition",
         "pooled",
         "pooled-easy",
         "reserving",
+        "server-filling",
+        "server-filling-srpt",
         "static-quickswap",
         "tdc",
     ];

@@ -671,3 +671,89 @@ fn a_table_that_serves_nobody_is_refused() {
         "{found:#?}"
     );
 }
+
+/// Weights that prove nothing, tables that stand still, and rules that do not go with the server.
+#[test]
+fn lies_about_preemptive_rules_are_refused() {
+    let rule = |name: &str| format!("/policy/servers/0/rule/{name}");
+    let weights = vector("max-weight");
+    let own = rule("max-weight");
+    is_refused(
+        &weights,
+        &format!("{own}/exponent"),
+        json!(0.0),
+        "expected above 0",
+    );
+    is_refused(
+        &weights,
+        &format!("{own}/exponent"),
+        json!(5.0),
+        "at most 4",
+    );
+    is_refused(
+        &weights,
+        &format!("{own}/worths/1"),
+        json!(0.0),
+        "expected above 0",
+    );
+    is_refused(
+        &weights,
+        &format!("{own}/worths/1"),
+        json!(1.5),
+        "at most 1",
+    );
+    is_refused(
+        &weights,
+        &format!("{own}/worths"),
+        json!([1.0]),
+        "one for each job type",
+    );
+    let table = vector("optimal-preemptive");
+    let own = rule("optimal-preemptive");
+    let idle = json!([[0, 0], [4, 0], [0, 1]]);
+    is_refused(
+        &table,
+        &format!("{own}/decisions"),
+        json!([[3, 0]]),
+        "they are for 3 states",
+    );
+    is_refused(
+        &table,
+        &format!("{own}/decisions/0/1"),
+        json!(9),
+        "no such schedule",
+    );
+    is_refused(&table, &format!("{own}/schedules"), idle, "none runs");
+    is_refused(
+        &table,
+        &format!("{own}/beyond/exponent"),
+        json!(-1.0),
+        "expected above 0",
+    );
+    // What is known of jobs, and of how many resources they are.
+    let sizes = vector("server-filling-srpt");
+    is_refused(
+        &sizes,
+        "/workload/known",
+        json!("type"),
+        "asks for the sizes of jobs",
+    );
+    let own = "/policy/servers/0/rule";
+    for name in ["server-filling", "divisor-filling"] {
+        is_refused(&weights, own, json!({name: {}}), "one resource");
+    }
+    is_refused(
+        &vector("divisor-filling"),
+        "/workload/jobs/1/demand/cpu",
+        json!(3),
+        "does not divide",
+    );
+}
+
+/// With preemption a mean may be less than any rule without it can have, but not less than the certificate allows.
+#[test]
+fn a_mean_with_preemption_is_bounded_too() {
+    let weights = vector("max-weight");
+    let mean = claim(&weights, "mean_response", None);
+    is_refused(&weights, &format!("{mean}/value"), json!(0.5), "at least");
+}

@@ -22,12 +22,10 @@ pub struct Knapsack {
 /// Relative rounding of a bound.
 const ROUNDING: f64 = 1e-12;
 
-/// What the items can add at most, for what is left of the price. Of one that costs more, nothing: where large jobs
-/// wait beside small ones, parts of them would hide that they do not fit together.
-fn bound(items: &[Item<f64>], all: f64) -> f64 {
-    let (mut bound, mut left) = (0.0, all);
-    let most = all * (1.0 + ROUNDING) + ROUNDING;
-    for item in items.iter().filter(|item| item.cost <= most) {
+/// What these items can add at most, for what is left of the price.
+fn bound<'a>(items: impl Iterator<Item = &'a Item<f64>>, mut left: f64) -> f64 {
+    let mut bound = 0.0;
+    for item in items {
         let all = f64::from(item.most);
         if item.cost > 0.0 && all * item.cost >= left {
             return bound + item.value * (left / item.cost).max(0.0);
@@ -38,9 +36,18 @@ fn bound(items: &[Item<f64>], all: f64) -> f64 {
     bound
 }
 
-/// Whether the items that are not settled could make it worth so much.
+/// Whether the items that are not settled could make it worth so much, in parts if need be: with fewer of the last one
+/// that is settled, less so.
 fn is_promising(walk: &DepthFirst<f64>, bar: f64) -> bool {
-    walk.value + bound(walk.open(), walk.left) >= bar
+    walk.value + bound(walk.open().iter(), walk.left) >= bar
+}
+
+/// The same without those that cost more than is left: where large jobs wait beside small ones, parts of them
+/// would hide that they do not fit together.
+fn is_possible(walk: &DepthFirst<f64>, bar: f64) -> bool {
+    let most = walk.left * (1.0 + ROUNDING) + ROUNDING;
+    let items = walk.open().iter().filter(|item| item.cost <= most);
+    walk.value + bound(items, walk.left) >= bar
 }
 
 /// How much the price of a resource is turned by, and the least it is.
@@ -87,7 +94,7 @@ impl Knapsack {
                 improved = true;
                 walk.write(best);
             }
-            if is_promising(walk, bar(record)) {
+            if is_possible(walk, bar(record)) {
                 walk.descend();
             } else if !walk.retreat(|walk| is_promising(walk, bar(record))) {
                 break;
@@ -136,7 +143,7 @@ impl Knapsack {
         // Infinite for what costs nothing.
         let efficiency = |item: &Item<f64>| item.value / item.cost;
         items.sort_unstable_by(|a, b| efficiency(b).total_cmp(&efficiency(a)));
-        bound(items, 1.0)
+        bound(items.iter(), 1.0)
     }
 }
 

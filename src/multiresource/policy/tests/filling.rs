@@ -1,3 +1,5 @@
+use rand::{RngExt, SeedableRng};
+
 use super::*;
 
 fn powers() -> Workload {
@@ -91,4 +93,43 @@ fn srpt_orders_by_need_and_remaining_size() {
         "-1:2 +2:3",
         "2 · .5 and 4 · .6 fill, and 4 is larger"
     );
+}
+
+/// What runs, as types and numbers of jobs.
+fn running(system: &System) -> Vec<(usize, u64)> {
+    let of_type = |i: usize| system.running_jobs(i).map(move |job| (i, job.number));
+    let mut all: Vec<_> = (0..system.types()).flat_map(of_type).collect();
+    all.sort_unstable();
+    all
+}
+
+/// A rule that takes over in the middle serves what the same rule serves that saw all events.
+fn takes_over<P: Policy + Clone>(workload: &Workload, rule: &P) {
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(3);
+    let mut stage = Stage::new(workload, rule.clone(), true);
+    for n in 0..600 {
+        let i = random.random_range(0..3);
+        if random.random_bool(0.45) {
+            let now = stage.system.now() + 0.1;
+            stage.arrive_sized(i, now, 10.0 + random.random_range(0.0..50.0));
+        } else if stage.system.running(i) > 0 {
+            stage.end(i);
+        }
+        if n % 10 == 0 {
+            let before = running(&stage.system);
+            stage.policy = rule.clone();
+            stage.policy.take_over(&mut stage.system);
+            stage.system.audit();
+            assert_eq!(running(&stage.system), before);
+        }
+    }
+    assert!((0..3).any(|i| stage.system.waiting(i) > 5));
+}
+
+#[test]
+fn rules_that_fill_go_on_from_anywhere() {
+    let workload = powers();
+    takes_over(&workload, &ServerFilling::new(&workload).unwrap());
+    takes_over(&workload, &DivisorFilling::new(&workload).unwrap());
+    takes_over(&workload, &ServerFillingSrpt::new(&workload).unwrap());
 }

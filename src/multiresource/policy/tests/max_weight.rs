@@ -1,4 +1,5 @@
 use super::*;
+use crate::multiresource::artifact::{MaxWeightPolicy, PresentTablePolicy};
 use crate::multiresource::schedule::{Packing, Schedule, enumerate};
 use rand::{RngExt, SeedableRng};
 
@@ -66,4 +67,94 @@ fn what_runs_is_the_maximum() {
         }
         assert!((0..3).any(|i| stage.system.present(i) > 20));
     }
+}
+
+fn weighted(worths: [f64; 3], exponent: f64) -> MaxWeightPolicy {
+    MaxWeightPolicy {
+        worths: worths.into(),
+        exponent,
+    }
+}
+
+/// With weights of its own what runs is worth as much as any schedule within Q, up to the rounding of weights to a
+/// millionth: by scanning, by branch and bound, and where it takes over in the middle.
+#[test]
+fn what_runs_is_the_maximum_of_other_weights() {
+    let workload = section7();
+    let all = enumerate(&Packing::new(&workload), 1000).schedules;
+    let policy = weighted([0.625, 0.46875, 1.0], 0.3);
+    let scanning = MaxWeight::weighted(&workload, &policy);
+    for (rule, takes_over) in [
+        (scanning.clone(), false),
+        (scanning.clone().bounding(&workload), false),
+        (scanning.clone(), true),
+        (scanning.bounding(&workload), true),
+    ] {
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut stage = Stage::new(&workload, rule.clone(), true);
+        for _ in 0..1500 {
+            let i = random.random_range(0..3);
+            if random.random_bool(0.5) {
+                stage.arrive(i);
+            } else if stage.system.running(i) > 0 {
+                stage.end(i);
+            }
+            if takes_over {
+                stage.policy = rule.clone();
+                stage.policy.take_over(&mut stage.system);
+            }
+            let jobs = |i: usize| stage.system.present(i);
+            let within = |u: &&Schedule| (0..3).all(|i| u64::from(u[i]) <= jobs(i));
+            let weight = |i: usize| policy.worths[i] * (jobs(i) as f64).powf(policy.exponent);
+            let worth = |u: &[u32]| -> f64 { (0..3).map(|i| weight(i) * f64::from(u[i])).sum() };
+            let best = all
+                .iter()
+                .filter(within)
+                .map(|u| worth(u))
+                .fold(0.0, f64::max);
+            let running = [0, 1, 2].map(|i| stage.system.running(i));
+            assert!(worth(&running) > best * (1.0 - 1e-5) - 1e-5, "{running:?}");
+        }
+        assert!((0..3).any(|i| stage.system.present(i) > 20));
+    }
+}
+
+/// One server, two types: the table says what to serve up to its limit of two jobs of the second, and beyond the
+/// weights do, by which the second goes first.
+#[test]
+fn a_table_is_followed_up_to_its_limits() {
+    let workload = servers(1, &[1, 1]);
+    let table = PresentTablePolicy {
+        schedules: vec![vec![1, 0], vec![0, 1]],
+        limits: vec![2, 2],
+        // The first type wherever there is one, else the second.
+        decisions: vec![[1, 0], [2, 1], [6, 0]],
+        beyond: weighted_two([0.1, 1.0]),
+    };
+    let mut stage = Stage::new(&workload, table.rule(&workload), true);
+    assert_eq!(stage.arrive(1), "+1:0");
+    assert_eq!(stage.arrive(0), "-1:0 +0:1");
+    assert_eq!(stage.arrive(1), "");
+    assert_eq!(stage.arrive(1), "-0:1 +1:0", "three of the second");
+    assert_eq!(stage.end(1), "+0:1", "two, as the table has it");
+    let mut other = table.rule(&workload);
+    other.take_over(&mut stage.system);
+    assert_eq!([0, 1].map(|i| stage.system.running(i)), [1, 0]);
+}
+
+fn weighted_two(worths: [f64; 2]) -> MaxWeightPolicy {
+    MaxWeightPolicy {
+        worths: worths.into(),
+        exponent: 1.0,
+    }
+}
+
+/// Of a box of sides 4 × 1 three by one stay (a quarter of a side is its rim), with the decisions that they had.
+#[test]
+fn the_rim_of_a_box_is_left_to_the_weights() {
+    let schedules = vec![vec![1, 0], vec![0, 1]];
+    let decisions = [0, 1, 0, 1, 1, 1, 0, 0, 9, 9];
+    let table = PresentTablePolicy::new(&schedules, &[4, 1], &decisions, weighted_two([1.0, 1.0]));
+    assert_eq!(table.limits, [3, 1]);
+    assert_eq!(table.decisions, [[1, 0], [1, 1], [1, 0], [3, 1], [2, 0]]);
 }

@@ -20,7 +20,7 @@ fn every_model_becomes_a_policy_that_checks() {
             true => &[&["none", "--family", "partition"][..]][..],
             false => &[
                 &["none", "--family", "msr"][..],
-                &["full"],
+                &["full", "--family", "msr"],
                 &["setup", "--setup-rate", "10"],
             ],
         };
@@ -148,6 +148,8 @@ fn simulate_judges_the_claims_and_repeats_itself() {
         "models/section7.yaml",
         "--preemption",
         "full",
+        "--family",
+        "msr",
         "--output",
         policy,
     ]);
@@ -598,7 +600,8 @@ fn a_policy_is_made_anew_from_an_earlier_one() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let (earlier, later, drifted) = (path("p.json"), path("q.json"), path("drifted.yaml"));
     let first = ["--workload", "models/vms.yaml", "--preemption", "full"];
-    let made = synth(&[&first[..], &["--output", &earlier]].concat());
+    let msr = ["--family", "msr", "--output"];
+    let made = synth(&[&first[..], &msr, &[&earlier]].concat());
     assert_eq!(code(&made), 0, "{}", stderr(&made));
     let document = std::fs::read_to_string("models/vms.yaml").unwrap();
     let changed = document.replacen("arrival_rate: 4", "arrival_rate: 4.2", 1)
@@ -624,7 +627,8 @@ fn a_policy_is_made_anew_from_an_earlier_one() {
     );
     assert_eq!(code(&synth(&["check", &later])), 0);
     // The same load as from nothing.
-    let alone = synth(&["--quiet", "--workload", &drifted, "--preemption", "full"]);
+    let full = ["--preemption", "full", "--family", "msr"];
+    let alone = synth(&[&["--quiet", "--workload", &drifted][..], &full].concat());
     let alone: serde_json::Value = serde_json::from_str(&stdout(&alone)).unwrap();
     let load = |of: &serde_json::Value| of["evidence"]["servers"][0]["load"].as_f64().unwrap();
     assert!((load(&alone) / load(&artifact) - 1.0).abs() < 1e-12);

@@ -35,8 +35,15 @@ impl Folder {
     fn policy(&self, model: &str) -> String {
         let file = self.name(&format!("{model}.json"));
         let workload = format!("models/{model}.yaml");
-        let typed = ["--workload", &workload, "--preemption", "full", "--effort"];
-        let made = synth(&[&typed[..], &["0.01", "-q", "--output", &file]].concat());
+        let typed = [
+            "--workload",
+            &workload,
+            "--preemption",
+            "full",
+            "--family",
+            "msr",
+        ];
+        let made = synth(&[&typed[..], &["--effort", "0.01", "-q", "--output", &file]].concat());
         assert_eq!(code(&made), 0, "{}", stderr(&made));
         file
     }

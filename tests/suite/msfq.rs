@@ -112,7 +112,7 @@ fn the_table_of_a_one_or_all_system_needs_no_simulation() {
     let (_folder, workload) = one_or_all(4, [2.0, 1.0], [0.2, 1.0]);
     let ways: [&[&str]; 4] = [
         &["--preemption", "none"],
-        &["--preemption", "full"],
+        &["--preemption", "full", "--family", "msr"],
         &["--preemption", "setup", "--setup-rate", "1"],
         &[
             "--preemption",

@@ -165,7 +165,7 @@ fn verbs_take_a_changed_policy_only_when_told_to() {
         ]
         .concat(),
         [
-            &["--from", name, "--preemption", "full", "--quiet"][..],
+            &["--from", name, "--preemption", "full", "--family", "msr"][..],
             &model,
         ]
         .concat(),

@@ -2,7 +2,6 @@
 use std::collections::HashMap;
 
 use super::*;
-use crate::multiresource::simulator::{Contender, Settings};
 
 fn workload(text: &str) -> Workload {
     Workload::parse(text, "t").unwrap().workload
@@ -269,8 +268,7 @@ fn one_server_follows_c_mu_with_preemption() {
 }
 
 /// Two types of which the first needs two servers of two: the least number of jobs as a linear program over the
-/// fractions of time that each state is served so (Manne), in the same box; and the table's own policy, simulated, attains
-/// it.
+/// fractions of time that each state is served so (Manne), in the same box.
 #[test]
 fn the_box_with_preemption_is_the_optimum_of_a_linear_program() {
     use good_lp::{Expression, ProblemVariables, Solution, SolverModel, constraint, variable};
@@ -319,18 +317,4 @@ fn the_box_with_preemption_is_the_optimum_of_a_linear_program() {
     // Up to what the solver takes for zero.
     let bounds = found.lower * (1.0 - 1e-5)..=found.upper_in_box;
     assert!(bounds.contains(&least), "{least} not in {bounds:?}");
-    let settings = Settings {
-        events: 4_000_000,
-        seed: 5,
-        ..Settings::default()
-    };
-    let run = Contender::from(found.policy);
-    let run = run.simulate(&workload, &settings, |_| ()).unwrap();
-    let mean = run.mean_response.unwrap();
-    // A part of the box is its rim, where the policy is another one: that costs less than a thousandth.
-    let distance = (mean.mean - least).abs();
-    assert!(
-        distance < mean.half_width + 1e-3 * least,
-        "{mean:?} {least}"
-    );
 }

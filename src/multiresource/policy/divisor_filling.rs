@@ -188,6 +188,11 @@ impl FamilyRule for DivisorFillingPolicy {
         exponential && workload.is_poisson()
     }
 
+    fn pace(&self, workload: &Workload) -> u64 {
+        let servers = workload.resources()[0].units();
+        1 + (servers * servers / 64 + servers) / 100
+    }
+
     fn words(&self, _: &Workload) -> String {
         "DivisorFilling, with preemption: of as many of the oldest jobs as there are servers, some run that need all servers together, the oldest such ones.".into()
     }

@@ -32,6 +32,11 @@ pub trait FamilyRule: Clone {
         false
     }
 
+    /// How many times as long as of a simple rule its decisions take, roughly: some tenths of a microsecond each.
+    fn pace(&self, _workload: &Workload) -> u64 {
+        1
+    }
+
     /// How many knobs tuning can turn.
     fn axes(&self, _range: &KnobRange<'_>) -> usize {
         0
@@ -59,6 +64,11 @@ pub fn over(policy: &Family, fleet: &Fleet) -> Box<dyn Policy + Send> {
 /// See [`FamilyRule::is_proved_stable`].
 pub fn is_proved_stable(policy: &Family, workload: &Workload) -> bool {
     each_family!(policy, policy => policy.is_proved_stable(workload))
+}
+
+/// See [`FamilyRule::pace`].
+pub fn pace(policy: &Family, workload: &Workload) -> u64 {
+    each_family!(policy, policy => policy.pace(workload))
 }
 
 /// See [`FamilyRule::axes`].

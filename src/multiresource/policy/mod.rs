@@ -63,7 +63,7 @@ pub use conservative_backfill::ConservativeBackfill;
 pub use divisor_filling::DivisorFilling;
 pub use easy_backfill::EasyBackfill;
 pub use family::{
-    FamilyRule, KnobRange, axes, has_lengths, is_proved_stable, online, over, stepped, words,
+    FamilyRule, KnobRange, axes, has_lengths, is_proved_stable, online, over, pace, stepped, words,
 };
 pub use fcfs::Fcfs;
 pub use first_fit::FirstFit;

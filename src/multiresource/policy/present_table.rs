@@ -104,6 +104,10 @@ impl FamilyRule for PresentTablePolicy {
         self.beyond.is_proved_stable(workload)
     }
 
+    fn pace(&self, workload: &Workload) -> u64 {
+        self.beyond.pace(workload)
+    }
+
     fn words(&self, workload: &Workload) -> String {
         format!(
             "The optimum of a dynamic program, with preemption: a table says for each number of jobs of the types which schedule is served. With more jobs than it tells of: {}",

@@ -216,6 +216,10 @@ impl FamilyRule for ServerFillingSrptPolicy {
         fills(workload)
     }
 
+    fn pace(&self, workload: &Workload) -> u64 {
+        1 + workload.resources()[0].units() / 20
+    }
+
     fn words(&self, _: &Workload) -> String {
         "ServerFilling-SRPT, with preemption, by sizes: of the jobs with the least need times remaining size that need all servers together, those that need most run, each that fits.".into()
     }

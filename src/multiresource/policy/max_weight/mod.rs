@@ -43,6 +43,11 @@ const WORK: usize = 20_000;
 /// Steps of a search after which the best that it found is taken: a tenth of a millisecond, hardly ever reached.
 const STEPS: usize = 10_000;
 
+/// Counts that are scanned in the time that a simple rule takes for a decision, and how many times as long branch
+/// and bound takes.
+const SCANNED: usize = 1_500;
+const BOUNDED: u64 = 8;
+
 /// Candidates among which maximal schedules are looked for.
 const VISITS: usize = 2_000_000;
 
@@ -300,6 +305,15 @@ impl FamilyRule for MaxWeightPolicy {
     fn is_proved_stable(&self, workload: &Workload) -> bool {
         let exponential = workload.types().iter().all(|t| t.size().is_exponential());
         exponential && workload.is_poisson()
+    }
+
+    fn pace(&self, workload: &Workload) -> u64 {
+        let packing = Packing::new(workload);
+        let types = packing.types();
+        match maximal(&packing, WORK / types, VISITS) {
+            Some(schedules) => 1 + (schedules.len() * types / SCANNED) as u64,
+            None => BOUNDED + types as u64 / 4,
+        }
     }
 
     /// The exponent, the speed, and the types.

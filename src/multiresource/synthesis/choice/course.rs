@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::multiresource::artifact::{self, Family, GuardedPolicy, Objective, Promise};
-use crate::multiresource::policy::is_proved_stable;
+use crate::multiresource::policy::{is_proved_stable, pace};
 use crate::multiresource::simulator::{
     Contender, Estimate, Failure, Health, Run, Settings, TypeResult, Watch, Watched, classes,
     paired_ratio, simulate_over,
@@ -118,6 +118,11 @@ impl Course<'_> {
         precision: f64,
     ) -> Result<Run, Failure> {
         let all = u64::from(replications);
+        // A rule that takes longer is charged for it.
+        let pace = match policy {
+            Contender::Policy(policy) if self.pace.is_none() => pace(policy, self.workload),
+            _ => 1,
+        };
         let types = self.workload.types().iter();
         let in_service: f64 = types.map(|t| t.offered_load()).sum();
         let settings = Settings {
@@ -126,7 +131,7 @@ impl Course<'_> {
             precision,
             crowd: (CROWD.0 * in_service + CROWD.1) as u64,
             // Each replication has as many.
-            events: (events.min(self.left()) / all * all).max(all),
+            events: (events.min(self.left() / pace) / all * all).max(all),
             time: self
                 .pace
                 .map(|pace| Duration::from_secs_f64(self.left() as f64 / pace)),
@@ -144,7 +149,7 @@ impl Course<'_> {
         self.events += run.events;
         self.spent += match self.pace {
             Some(pace) => (pace * begun.elapsed().as_secs_f64()) as u64,
-            None => run.events,
+            None => pace * run.events,
         };
         Ok(run)
     }

@@ -494,16 +494,12 @@ fn what_does_not_go_together_is_refused() {
         assert!(output.stdout.is_empty());
     }
     let typed = ["--workload", "models/section7.yaml", "--preemption", "full"];
-    for more in [
-        ["--cycle", "type-1,type-2,type-3"],
-        ["--max-slowdown-ratio", "2"],
-    ] {
-        assert_eq!(code(&synth(&[&typed[..], &more].concat())), 2, "{more:?}");
-    }
+    let cycle = ["--cycle", "type-1,type-2,type-3"];
+    assert_eq!(code(&synth(&[&typed[..], &cycle].concat())), 2);
     let preempting = synth(&[&typed[..], &["--family", "quickswap"]].concat());
     assert_eq!(code(&preempting), 2);
     assert!(
-        stderr(&preempting).contains("only msr preempts"),
+        stderr(&preempting).contains("the others go with --preemption none"),
         "{}",
         stderr(&preempting)
     );
@@ -603,7 +599,8 @@ fn the_table_with_preemption_attains_the_optimum() {
     let (preemption, objective) = (Preemption::Full, Objective::Mean);
     let found = optimum(&workload, preemption, objective, &limits, &never, |_| {}).unwrap();
     let settings = Settings {
-        events: 8_000_000,
+        events: 16_000_000,
+        precision: 0.0,
         ..Settings::default()
     };
     let own = Contender::from(found.policy);

@@ -1,5 +1,5 @@
-//! `cargo bench --bench choice [-- WORKLOAD.yaml…]`: whether what `synth --preemption none` takes is the
-//! best, on the models and on five systems that are generated (three to ten types, one to four resources,
+//! `cargo bench --bench choice [-- [--full] WORKLOAD.yaml…]`: whether what `synth --preemption none` takes (or with `--full`
+//! `--preemption full`) is the best, on the models and on five systems that are generated (three to ten types, one to four resources,
 //! mean sizes over three decades), and on more that are named; at loads .7, .9 and .95. On arrivals and
 //! sizes that no policy was tuned or chosen on, each policy taken runs beside all rules of the simulator
 //! that know as much, the types' means; but for conservative backfilling, which plans all that waits anew at each
@@ -44,13 +44,20 @@ fn main() {
         systems.extend(MODELS.map(|name| read(&format!("{folder}/{name}.yaml"))));
         systems.extend(GENERATED.map(|seed| (format!("generated {seed}"), generated(seed))));
     }
+    let preemption = match std::env::args().any(|a| a == "--full") {
+        true => Preemption::Full,
+        false => Preemption::None,
+    };
     println!(
         "| system | load | taken | claimed E[T] | fresh E[T] | weighted | best rule beside it | times | |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     for (name, workload) in &systems {
         for load in LOADS {
-            println!("| {name} | {load} {}|", row(&at(workload, load)));
+            println!(
+                "| {name} | {load} {}|",
+                row(&at(workload, load), preemption)
+            );
         }
     }
 }
@@ -100,20 +107,20 @@ fn generated(seed: u64) -> Workload {
 }
 
 /// The cells after system and load.
-fn row(workload: &Workload) -> String {
-    let options = Options::new(Preemption::None);
+fn row(workload: &Workload, preemption: Preemption) -> String {
+    let options = Options::new(preemption);
     let Outcome::Policy(made) = synthesize(workload, &options).unwrap() else {
         return "| overloaded ".into();
     };
     let choice = ChoiceOptions::new(Families::All, Budget::Events(BUDGET), 1);
     match choose(workload, &options, &choice, made, |_| ()) {
-        Ok(chosen) => beside(workload, &chosen),
+        Ok(chosen) => beside(workload, &chosen, preemption),
         Err(why) => format!("| {why} "),
     }
 }
 
 /// The policy taken beside the best of the rules.
-fn beside(workload: &Workload, chosen: &Chosen) -> String {
+fn beside(workload: &Workload, chosen: &Chosen, preemption: Preemption) -> String {
     let rule = &chosen.server().policy.rule;
     let run = |contender: &Contender| {
         let settings = Settings {
@@ -127,7 +134,8 @@ fn beside(workload: &Workload, chosen: &Chosen) -> String {
     };
     let own = run(&rule.clone().into()).unwrap();
     let rules = Contender::rules().iter();
-    let rules = rules.filter(|r| !r.preempts && r.knows == Knows::Means && r.name != SLOW);
+    let may = |preempts: bool| !preempts || preemption == Preemption::Full;
+    let rules = rules.filter(|r| may(r.preempts) && r.knows == Knows::Means && r.name != SLOW);
     let contenders = rules.filter_map(|r| Some((r.name, Contender::named(r.name)?)));
     let settled = contenders.filter_map(|(name, contender)| {
         let run = run(&contender).filter(|run| run.health == Health::Settled)?;

@@ -1,7 +1,7 @@
 //! `cargo bench --bench simulator`: events (arrivals, completions, clocks) a second on one core, for
 //! a fixed set of models and rules. A job's record is kept in all of them. `…/sizes` are models with
 //! laws of sizes that are not exponential, or rules that are told sizes: there a calendar knows
-//! who ends next. `…/fleet` are rules over 10 000 servers of five shapes, with 50 types. Policies are synthesized
+//! who ends next. `…_types` is MaxWeight among many types of the classes of `instances`. `…/fleet` are rules over 10 000 servers of five shapes, with 50 types. Policies are synthesized
 //! before the clock starts.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
@@ -214,5 +214,30 @@ fn simulations(c: &mut Criterion) {
     );
 }
 
-criterion_group!(benches, simulations, fleets);
+/// MaxWeight, exactly, among many types of each class, at a load near .7 of the fluid bound's.
+fn many_types(c: &mut Criterion) {
+    const FEWER: u64 = 200_000;
+    let mut group = c.benchmark_group("simulator");
+    group.throughput(Throughput::Elements(FEWER));
+    group.sample_size(10);
+    let settings = Settings {
+        events: FEWER,
+        precision: 1e-9,
+        replications: 1,
+        ..Settings::default()
+    };
+    let rule = Contender::parse("max-weight").unwrap();
+    for class in instances::CLASSES.into_iter().chain(instances::HARD) {
+        for types in [20, 100] {
+            let text = instances::document(class, types, 1);
+            let workload = Workload::parse(&text, class).unwrap().workload;
+            group.bench_function(format!("max-weight/{class}_{types}_types"), |b| {
+                b.iter(|| rule.simulate(&workload, &settings, |_| ()).unwrap());
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, simulations, fleets, many_types);
 criterion_main!(benches);

@@ -151,7 +151,14 @@ fn bounds(workload: &Workload) -> Result<Vec<Bound>, Box<dyn Error>> {
     for load in LOADS {
         let scaled = at(workload, load)?;
         let never = AtomicBool::new(false);
-        let found = optimum(&scaled, Objective::Mean, &limits, &never, |_| ())?;
+        let found = optimum(
+            &scaled,
+            Preemption::None,
+            Objective::Mean,
+            &limits,
+            &never,
+            |_| (),
+        )?;
         let close = found.upper_in_box - found.lower <= limits.tolerance * found.lower;
         solved &= close && found.ended != Ended::Cut && found.growth <= 2.0 * limits.tolerance;
         println!("bound {load} {:.3} solved {solved}", found.lower);

@@ -730,24 +730,13 @@ fn lies_about_preemptive_rules_are_refused() {
         json!(-1.0),
         "expected above 0",
     );
-    // What is known of jobs, and of how many resources they are.
-    let sizes = vector("server-filling-srpt");
-    is_refused(
-        &sizes,
-        "/workload/known",
-        json!("type"),
-        "asks for the sizes of jobs",
-    );
+    // What is known of jobs, and how many resources they need.
     let own = "/policy/servers/0/rule";
     for name in ["server-filling", "divisor-filling"] {
         is_refused(&weights, own, json!({name: {}}), "one resource");
     }
-    is_refused(
-        &vector("divisor-filling"),
-        "/workload/jobs/1/demand/cpu",
-        json!(3),
-        "does not divide",
-    );
+    let srpt = json!({"server-filling-srpt": {}});
+    is_refused(&weights, own, srpt, "asks for the sizes of jobs");
 }
 
 /// With preemption a mean may be less than any rule without it can have, but not less than the certificate allows.

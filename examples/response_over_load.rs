@@ -28,8 +28,8 @@ use plotters::coord::combinators::{LogCoord, WithKeyPoints};
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::TextStyle;
-use synth::multiresource::artifact::{Objective, Preemption};
-use synth::multiresource::optimum::{Ended, Limits, optimum};
+use synth::multiresource::artifact::Preemption;
+use synth::multiresource::optimum::{Ended, Limits, Sought, optimum};
 use synth::multiresource::simulator::{Contender, Ending, Estimate, Health, Run, Settings};
 use synth::multiresource::synthesis::{
     Budget, ChoiceOptions, Families, Options, Outcome, choose, synthesize,
@@ -151,14 +151,8 @@ fn bounds(workload: &Workload) -> Result<Vec<Bound>, Box<dyn Error>> {
     for load in LOADS {
         let scaled = at(workload, load)?;
         let never = AtomicBool::new(false);
-        let found = optimum(
-            &scaled,
-            Preemption::None,
-            Objective::Mean,
-            &limits,
-            &never,
-            |_| (),
-        )?;
+        let sought = Sought::mean(Preemption::None);
+        let found = optimum(&scaled, sought, &limits, &never, |_| ())?;
         let close = found.upper_in_box - found.lower <= limits.tolerance * found.lower;
         solved &= close && found.ended != Ended::Cut && found.growth <= 2.0 * limits.tolerance;
         println!("bound {load} {:.3} solved {solved}", found.lower);

@@ -18,11 +18,11 @@ use serde::{Deserialize, Serialize};
 use synth::multiresource::artifact::{
     AdaptiveQuickswapPolicy, Artifact, Backfill, Checked, DivisorFillingPolicy, EasyBackfillPolicy,
     EasyByMeanPolicy, EmptySlots, Family, FirstFitPolicy, Guard, GuardedPolicy,
-    LeastServersFirstPolicy, MaxWeightPolicy, MostServersFirstPolicy, MsrPolicy, Objective, Order,
-    PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Preemption, Route,
-    ServerFillingPolicy, ServerFillingSrptPolicy, StaticQuickswapPolicy,
+    LeastServersFirstPolicy, MaxWeightPolicy, MaxWeightSetupPolicy, MostServersFirstPolicy,
+    MsrPolicy, Order, PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Preemption,
+    Route, ServerFillingPolicy, ServerFillingSrptPolicy, StaticQuickswapPolicy,
 };
-use synth::multiresource::optimum::{self, optimum};
+use synth::multiresource::optimum::{self, Sought, optimum};
 use synth::multiresource::policy::{Action, Event, Policy, System, online, over};
 use synth::multiresource::synthesis::{
     Budget, ChoiceOptions, Families, FleetOutcome, Options, Outcome, Pooling, Synthesis, choose,
@@ -239,15 +239,8 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     );
     let small = Workload::parse(text, "small").unwrap().workload;
     let limits = optimum::Limits::default();
-    let best = optimum(
-        &small,
-        Preemption::None,
-        Objective::Mean,
-        &limits,
-        &never,
-        |_| {},
-    )
-    .unwrap();
+    let sought = Sought::mean(Preemption::None);
+    let best = optimum(&small, sought, &limits, &never, |_| {}).unwrap();
     let table = best.policy;
     let given = |policy: Family| Families::Given(Box::new(policy));
     let plain: [(_, Family); 4] = [
@@ -324,8 +317,8 @@ fn preemptive(workload: &Workload, small: &Workload) -> Vec<(&'static str, Artif
         exponent: 0.3,
     };
     let (limits, never) = (optimum::Limits::in_passing(), AtomicBool::new(false));
-    let (preemption, objective) = (Preemption::Full, Objective::Mean);
-    let best = optimum(small, preemption, objective, &limits, &never, |_| {}).unwrap();
+    let sought = Sought::mean(Preemption::Full);
+    let best = optimum(small, sought, &limits, &never, |_| {}).unwrap();
     let filling =
         "{kind: multiresource, time_unit: s, known: size, server: {capacity: {cpu: 4}}, jobs: [
   {name: one, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1},
@@ -333,10 +326,13 @@ fn preemptive(workload: &Workload, small: &Workload) -> Vec<(&'static str, Artif
   {name: four, demand: {cpu: 4}, arrival_rate: .2, mean_size: 1}]}";
     let filling = Workload::parse(filling, "filling").unwrap().workload;
     let given = |policy: Family| Families::Given(Box::new(policy));
-    vec![
+    let mut all = vec![
         (
             "max-weight",
-            chosen(&workload.scaled(0.5).unwrap(), given(weights.into())),
+            chosen(
+                &workload.scaled(0.5).unwrap(),
+                given(weights.clone().into()),
+            ),
         ),
         ("optimal-preemptive", chosen(small, given(best.policy))),
         (
@@ -351,6 +347,50 @@ fn preemptive(workload: &Workload, small: &Workload) -> Vec<(&'static str, Artif
             "server-filling-srpt",
             chosen(&filling, given(ServerFillingSrptPolicy {}.into())),
         ),
+    ];
+    all.extend(with_setups(&workload.scaled(0.5).unwrap(), small, weights));
+    all
+}
+
+/// Rules that preempt into setups, one of them under guard.
+fn with_setups(
+    workload: &Workload,
+    small: &Workload,
+    weights: MaxWeightPolicy,
+) -> Vec<(&'static str, Artifact)> {
+    let (limits, never) = (optimum::Limits::in_passing(), AtomicBool::new(false));
+    let sought = Sought {
+        setup_rate: Some(4.0),
+        ..Sought::mean(Preemption::Setup)
+    };
+    let best = optimum(small, sought, &limits, &never, |_| {}).unwrap();
+    let rule = MaxWeightSetupPolicy {
+        weights,
+        setup_rate: 10.0,
+        eagerness: 1.0,
+        haste: 0.5,
+    };
+    let options = Options {
+        setup_rate: Some(10.0),
+        route: Some("sequential-late".parse().unwrap()),
+        ..Options::new(Preemption::Setup)
+    };
+    let guard = synthesized(workload, &options).policy;
+    let guarded = GuardedPolicy {
+        rule: Box::new(rule.clone().into()),
+        guard: Guard::Msr(MsrPolicy {
+            backfill: Backfill::None,
+            empty_slots: EmptySlots::Phantom,
+            ..guard
+        }),
+        from: 6,
+        until: 3,
+    };
+    let given = |policy: Family| Families::Given(Box::new(policy));
+    vec![
+        ("max-weight-setup", chosen(workload, given(rule.into()))),
+        ("optimal-setup", chosen(small, given(best.policy))),
+        ("guarded-setup", chosen(workload, given(guarded.into()))),
     ]
 }
 
@@ -419,11 +459,18 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
 }
 
 fn chosen(workload: &Workload, families: Families) -> Artifact {
-    let preempts = matches!(&families, Families::Given(policy) if policy.preempts());
-    let options = Options::new(match preempts {
-        true => Preemption::Full,
-        false => Preemption::None,
-    });
+    let (preempts, setup_rate) = match &families {
+        Families::Given(policy) => (policy.preempts(), policy.setup_rate()),
+        _ => (false, None),
+    };
+    let options = Options {
+        setup_rate,
+        ..Options::new(match (preempts, setup_rate) {
+            (true, None) => Preemption::Full,
+            (true, Some(_)) => Preemption::Setup,
+            (false, _) => Preemption::None,
+        })
+    };
     let choice = ChoiceOptions::new(families, Budget::Events(4_000_000), 1);
     let made = synthesized(workload, &options);
     choose(workload, &options, &choice, made, |_| ())
@@ -513,6 +560,7 @@ fn vectors_are_reproduced() {
         "guarded",
         "least-servers-first",
         "max-weight",
+        "max-weight-setup",
         "most-servers-first",
         "msr",
         "optimal",

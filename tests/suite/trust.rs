@@ -739,6 +739,53 @@ fn lies_about_preemptive_rules_are_refused() {
     is_refused(&weights, own, srpt, "asks for the sizes of jobs");
 }
 
+/// Setups without a rate, tables that stop what does not run, and guards that would not end what is in setup.
+#[test]
+fn lies_about_setups_are_refused() {
+    let rule = "/policy/servers/0/rule";
+    let weights = vector("max-weight-setup");
+    let own = format!("{rule}/max-weight-setup");
+    for (field, lie, told) in [
+        ("setup_rate", 0.0, "setup_rate"),
+        ("eagerness", -1.0, "eagerness"),
+        ("haste", -0.5, "haste"),
+        ("weights/exponent", 0.0, "expected above 0"),
+    ] {
+        is_refused(&weights, &format!("{own}/{field}"), json!(lie), told);
+    }
+    let table = vector("optimal-setup");
+    let own = format!("{rule}/optimal");
+    let gone = format!("{own}/beyond");
+    is_refused(&table, &gone, json!(null), "schedules");
+    is_refused(
+        &table,
+        &format!("{own}/beyond/setup_rate"),
+        json!(-4.0),
+        "setup_rate",
+    );
+    is_refused(
+        &table,
+        &format!("{own}/decisions/0/0/1"),
+        json!(3),
+        "can be stopped",
+    );
+    let guarded = vector("guarded-setup");
+    let guard = format!("{rule}/guarded/guard");
+    is_refused(
+        &guarded,
+        &format!("{guard}/setup_rate"),
+        json!(20.0),
+        "the setups of the rule",
+    );
+    let gentle = format!("{rule}/guarded/rule");
+    is_refused(
+        &guarded,
+        &gentle,
+        json!({"first-fit": {}}),
+        "the setups of the rule",
+    );
+}
+
 /// With preemption a mean may be less than any rule without it can have, but not less than the certificate allows.
 #[test]
 fn a_mean_with_preemption_is_bounded_too() {

@@ -2,8 +2,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CertificateRecord, GuardedPolicy, MaxWeightPolicy, MsrPolicy, PartitionPolicy,
-    PooledEasyPolicy, PooledPolicy, PresentTablePolicy, TablePolicy,
+    CertificateRecord, GuardedPolicy, MaxWeightPolicy, MaxWeightSetupPolicy, MsrPolicy,
+    PartitionPolicy, PooledEasyPolicy, PooledPolicy, PresentTablePolicy, TablePolicy,
 };
 use crate::artifact::Findings;
 use crate::multiresource::schedule::Packing;
@@ -77,6 +77,8 @@ families! {
     Tdc(TdcPolicy): "tdc";
     /// MaxWeight: the schedule of most weight, with preemption.
     MaxWeight(MaxWeightPolicy): "max-weight";
+    /// MaxWeight with setups.
+    MaxWeightSetup(MaxWeightSetupPolicy): "max-weight-setup";
     /// ServerFilling, with preemption.
     ServerFilling(ServerFillingPolicy): "server-filling";
     /// DivisorFilling, with preemption.
@@ -117,7 +119,9 @@ impl Family {
             Family::Guarded(policy) => {
                 policy.rule.preempts() || Family::from(policy.guard.clone()).preempts()
             }
+            Family::Optimal(policy) => policy.beyond.is_some(),
             Family::MaxWeight(_)
+            | Family::MaxWeightSetup(_)
             | Family::ServerFilling(_)
             | Family::DivisorFilling(_)
             | Family::ServerFillingSrpt(_)
@@ -132,6 +136,17 @@ impl Family {
             self.followed(),
             Family::Pooled(_) | Family::PooledEasy(_) | Family::Partition(_)
         )
+    }
+
+    /// γ, where the room of jobs that are stopped is held for a setup \[1/time\].
+    pub fn setup_rate(&self) -> Option<f64> {
+        match self {
+            Family::Msr(policy) => policy.setup_rate,
+            Family::MaxWeightSetup(policy) => Some(policy.setup_rate),
+            Family::Optimal(policy) => Some(policy.beyond.as_ref()?.setup_rate),
+            Family::Guarded(policy) => policy.rule.setup_rate(),
+            _ => None,
+        }
     }
 
     /// What people call it, where they do not know the family.
@@ -178,6 +193,7 @@ impl Family {
             Family::Reserving(policy) => Some(policy.knobs()),
             Family::Tdc(policy) => Some(policy.knobs.told()),
             Family::MaxWeight(policy) => Some(policy.knobs(workload)),
+            Family::MaxWeightSetup(policy) => Some(policy.knobs(workload)),
             Family::Pooled(policy) => policy.knobs(),
             Family::Guarded(policy) => policy.rule.knobs(workload),
             Family::FirstFit(_)

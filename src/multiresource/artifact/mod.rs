@@ -47,7 +47,7 @@ pub(crate) use msr::section_seven;
 pub use msr::{Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption, Route};
 pub use policy::{Policy, ServerPolicy};
 pub use pooling::{Order, PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy};
-pub use preemptive::{MaxWeightPolicy, PresentTablePolicy};
+pub use preemptive::{MaxWeightPolicy, MaxWeightSetupPolicy, PresentTablePolicy};
 pub use promise::{Delay, Promise};
 pub use provenance::{Making, Provenance};
 pub use quantity::{Conditions, Measure, Method, PERCENTILES, Quantity, Routing};

@@ -28,6 +28,45 @@ impl MaxWeightPolicy {
     }
 }
 
+/// MaxWeight with setups: the schedule of most weight, as under [`MaxWeightPolicy`], is gone to where the gain outlasts
+/// the way there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MaxWeightSetupPolicy {
+    /// What running jobs weigh.
+    pub weights: MaxWeightPolicy,
+    /// γ: room of a job that is stopped is held for a setup at this rate \[1/time\].
+    pub setup_rate: f64,
+    /// How much a gain counts beside what is lost on the way: ≥ 0.
+    pub eagerness: f64,
+    /// How much is lost at least by waiting for jobs to end beside what is lost by stopping them, for jobs to be
+    /// stopped: ≥ 0, and 0 stops none.
+    pub haste: f64,
+}
+
+impl MaxWeightSetupPolicy {
+    /// With setups at this rate of so many types, and knobs that were good somewhere.
+    pub fn plain(setup_rate: f64, types: usize) -> Self {
+        MaxWeightSetupPolicy {
+            weights: MaxWeightPolicy {
+                worths: vec![1.0; types],
+                exponent: 1.0,
+            },
+            setup_rate,
+            eagerness: 0.3,
+            haste: 0.5,
+        }
+    }
+
+    pub(super) fn knobs(&self, workload: &Workload) -> String {
+        let weights = self.weights.knobs(workload);
+        format!(
+            "eagerness {}, haste {}, {weights}",
+            self.eagerness, self.haste
+        )
+    }
+}
+
 /// Which schedule to serve, with full preemption, at each number of jobs of each type in the system, and how to
 /// go on beyond.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

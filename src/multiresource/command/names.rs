@@ -19,16 +19,17 @@ pub enum Family {
     Reserving,
     /// What is worth most, with the price of the drain; tuned by simulation
     Tdc,
-    /// The schedule of most weight, with --preemption full; weights tuned by simulation
+    /// The schedule of most weight, with --preemption full or setup; weights tuned by simulation
     MaxWeight,
-    /// The optimum of a dynamic program as a table: small systems of two types, of four with preemption
+    /// The optimum of a dynamic program as a table: small systems of two types, of four with full preemption
     Optimal,
     /// Slots for each type on the servers of a fleet: exact analysis, proved stable
     Partition,
     /// Over a fleet: First-Fit and its kin, EASY, and rules that keep room for short jobs; by simulation
     Pooled,
     /// The best of these but optimal, and of First-Fit, most and least servers first and EASY by mean sizes; with
-    /// --preemption full, of msr, max-weight, optimal where it is small, ServerFilling and DivisorFilling
+    /// --preemption full, of msr, max-weight, optimal where it is small, ServerFilling and DivisorFilling; with setup,
+    /// of all that do not preempt, msr, max-weight and optimal
     Auto,
 }
 

@@ -8,7 +8,7 @@ use clap::Args;
 use super::names::{Objective, Preemption};
 use super::{boxed, doing, server_of};
 use crate::kind::{Answered, Caller, Given, Word};
-use crate::multiresource::optimum::Limits;
+use crate::multiresource::optimum::{Limits, Sought};
 use crate::multiresource::report;
 use crate::multiresource::verbs::{self, Asking, Doing, Least, LeastReport};
 use crate::simulation::Settings;
@@ -27,9 +27,13 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', value_parser = load, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
     load: Vec<f64>,
 
-    /// What may happen to a running job: nothing, or that it waits again, at no cost
+    /// What may happen to a running job: nothing, or that it waits again, at no cost or after a setup
     #[arg(long, value_enum, default_value = "none")]
     preemption: Preemption,
+
+    /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`
+    #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true, required_if_eq("preemption", "setup"))]
+    setup_rate: Option<f64>,
 
     /// What is least: the mean response time, or that weighted by load
     #[arg(long, value_enum, default_value = "mean")]
@@ -77,6 +81,9 @@ impl Arguments {
         if let Some(twice) = self.load.iter().find(|load| !seen.insert(load.to_bits())) {
             return Err(format!("the load {twice} is twice in --load: give it once").into());
         }
+        if self.setup_rate.is_some() && self.preemption != Preemption::Setup {
+            return Err("--setup-rate goes with --preemption setup".into());
+        }
         let workload = server_of(&self.workload, caller)?;
         let settings = Settings {
             interrupt: caller.interrupt.clone(),
@@ -84,8 +91,11 @@ impl Arguments {
         };
         let asking = Asking {
             loads: &self.load,
-            preemption: self.preemption.into(),
-            objective: self.objective.into(),
+            sought: Sought {
+                preemption: self.preemption.into(),
+                setup_rate: self.setup_rate,
+                objective: self.objective.into(),
+            },
             policies: &self.policies,
             changes: caller.changes,
             limits: &Limits {
@@ -107,7 +117,7 @@ impl Arguments {
         let output = self.output.iter().cloned();
         let document = written(&found)?;
         Ok(Answered {
-            table: report::optimum(&found, asking.objective, caller.width) + "\n",
+            table: report::optimum(&found, asking.sought.objective, caller.width) + "\n",
             documents: output.map(|file| (file, document.clone())).collect(),
             negative: !failures.is_empty(),
             notes: failures

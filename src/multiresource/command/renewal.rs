@@ -38,6 +38,7 @@ impl Earlier {
         let msr = rule.msr();
         let preemption = match msr {
             Some(policy) => policy.preemption,
+            None if rule.setup_rate().is_some() => artifact::Preemption::Setup,
             None if rule.preempts() => artifact::Preemption::Full,
             None => artifact::Preemption::None,
         };
@@ -59,6 +60,7 @@ impl Earlier {
             | Made::Pooled(_)
             | Made::PooledEasy(_)
             | Made::MaxWeight(_)
+            | Made::MaxWeightSetup(_)
             | Made::ServerFilling(_)
             | Made::DivisorFilling(_)
             | Made::ServerFillingSrpt(_)
@@ -66,8 +68,8 @@ impl Earlier {
             Made::Optimal(_) | Made::OptimalPreemptive(_) => Family::Optimal,
             Made::Guarded(_) => Family::Auto,
         });
+        typed.setup_rate = typed.setup_rate.or(rule.setup_rate());
         if let (Some(policy), Family::Msr) = (msr, family) {
-            typed.setup_rate = typed.setup_rate.or(policy.setup_rate);
             if policy.preemption != artifact::Preemption::Full {
                 typed.route.get_or_insert(policy.route);
             }

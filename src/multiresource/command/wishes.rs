@@ -31,8 +31,7 @@ pub struct Wishes {
     #[arg(long, value_enum, required_unless_present = "from")]
     pub(super) preemption: Option<Preemption>,
 
-    /// Family of policies [default: without preemption or with full the best of all, chosen by simulation; with
-    /// setups msr]
+    /// Family of policies [default: the best of all, chosen by simulation; of a fleet with preemption msr]
     #[arg(long, value_enum)]
     pub(super) family: Option<Family>,
 
@@ -180,7 +179,6 @@ impl Wishes {
         let for_msr = [
             ("--route", self.route.is_some()),
             ("--switching-rate", self.switching_rate.is_some()),
-            ("--setup-rate", self.setup_rate.is_some()),
             ("--balance", self.balance != Balance::Load),
             ("--explain", self.explain),
         ];
@@ -190,27 +188,25 @@ impl Wishes {
             .map(|(name, _)| *name);
         let turns = self.cycle.is_some() || self.thresholds.is_some();
         let drains = self.preemption == Some(Preemption::None);
-        let full = self.preemption == Some(Preemption::Full);
         match self.family {
             _ if turns && !drains => {
                 Err("--cycle and --thresholds go with --preemption none".into())
             }
             None if turns => Ok(Family::Quickswap),
-            None if (drains || full) && typed.is_none() => Ok(Family::Auto),
-            None | Some(Family::Auto) if !drains && !full => Ok(Family::Msr),
+            None if typed.is_none() => Ok(Family::Auto),
             None => Ok(Family::Msr),
             Some(Family::Msr) if turns => {
                 Err("--cycle and --thresholds go with --family quickswap".into())
             }
             Some(Family::Msr) => Ok(Family::Msr),
-            Some(Family::MaxWeight) if !full => Err(
-                "max-weight stops jobs at no cost: it goes with --preemption full".into(),
+            Some(Family::MaxWeight) if drains => Err(
+                "max-weight stops jobs: it goes with --preemption full, or setup".into(),
             ),
-            Some(Family::MaxWeight | Family::Optimal | Family::Auto) if full => {
+            Some(Family::MaxWeight | Family::Optimal | Family::Auto) if !drains => {
                 self.without(typed, false)
             }
             Some(_) if !drains => Err(
-                "of the families only msr, and with --preemption full max-weight and optimal, preempt: the others go with --preemption none".into(),
+                "of the families only msr, max-weight and optimal preempt: the others go with --preemption none".into(),
             ),
             Some(_) => self.without(typed, turns),
         }
@@ -311,7 +307,9 @@ impl Wishes {
             Family::AdaptiveMsr => Wanted::Simulated(Families::Only(&["adaptive-msr"])),
             Family::Reserving => Wanted::Simulated(Families::Only(&["reserving"])),
             Family::Tdc => Wanted::Simulated(Families::Only(&["tdc"])),
-            Family::MaxWeight => Wanted::Simulated(Families::Only(&["max-weight"])),
+            Family::MaxWeight => {
+                Wanted::Simulated(Families::Only(&["max-weight", "max-weight-setup"]))
+            }
             Family::Auto => Wanted::Simulated(Families::All),
         })
     }

@@ -33,6 +33,28 @@ use region::Region;
 use space::Space;
 use sweep::Sweeps;
 
+/// What is sought the least of.
+#[derive(Clone, Copy, Debug)]
+pub struct Sought {
+    /// What policies may do.
+    pub preemption: Preemption,
+    /// γ, where that is with setups \[1/time\].
+    pub setup_rate: Option<f64>,
+    /// What is least.
+    pub objective: Objective,
+}
+
+impl Sought {
+    /// The least mean response time, without setups.
+    pub fn mean(preemption: Preemption) -> Self {
+        Sought {
+            preemption,
+            setup_rate: None,
+            objective: Objective::Mean,
+        }
+    }
+}
+
 /// Limits on the work.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -88,9 +110,6 @@ pub enum OptimumError {
     /// Not Poisson, or not exponential.
     #[error("the optimum is for Poisson arrivals and exponential sizes, and type `{0}` has others")]
     Laws(String),
-    /// Setups.
-    #[error("the dynamic program is for preemption none and full, and not for setups")]
-    Setups,
     /// A percentile.
     #[error(
         "a percentile is no sum over jobs, as the dynamic program needs it: take --objective mean or weighted"
@@ -202,11 +221,10 @@ trait Dynamic {
 /// The least mean response time that a policy with this preemption can have, or that weighted by load.
 ///
 /// # Errors
-/// With setups, when the laws have memory, when it is too large.
+/// When the laws have memory, when it is too large.
 pub fn optimum(
     workload: &Workload,
-    preemption: Preemption,
-    objective: Objective,
+    sought: Sought,
     limits: &Limits,
     interrupt: &AtomicBool,
     progress: impl FnMut(Step),
@@ -215,21 +233,27 @@ pub fn optimum(
     if let Some(job_type) = workload.types().iter().find(other) {
         return Err(OptimumError::Laws(job_type.name().to_owned()));
     }
-    let costs = costs(workload, objective)?;
+    let costs = costs(workload, sought.objective)?;
     let effort = Effort {
         interrupt,
         end: Instant::now() + limits.time,
         updates: limits.updates,
     };
     let packing = Packing::new(workload);
-    Ok(match preemption {
-        Preemption::Setup => return Err(OptimumError::Setups),
-        Preemption::None => {
+    Ok(match sought.preemption {
+        Preemption::None | Preemption::Setup => {
             let found = enumerate(&packing, MOST_SCHEDULES);
             let schedules = found.complete.then_some(found.schedules);
-            let schedules = schedules.ok_or(OptimumError::Schedules(MOST_SCHEDULES))?;
+            let mut schedules = schedules.ok_or(OptimumError::Schedules(MOST_SCHEDULES))?;
+            let setup_rate = sought
+                .setup_rate
+                .filter(|_| sought.preemption == Preemption::Setup);
+            if setup_rate.is_some() {
+                schedules = Space::in_setup(&schedules);
+            }
             let waiting = first_box(workload, schedules.len(), limits.states)?;
-            let sweeps = Sweeps::new(Space::new(schedules, waiting), workload, &costs);
+            let space = Space::new(schedules, waiting);
+            let sweeps = Sweeps::new(space, setup_rate, workload, &costs);
             closed_in(sweeps, limits, effort, progress)
         }
         Preemption::Full => {

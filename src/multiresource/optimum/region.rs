@@ -45,6 +45,14 @@ impl Region {
         }
     }
 
+    /// Calls with ranges of states that have as many jobs of type i as the box has, until all are through.
+    pub fn edges(&self, i: usize, mut of: impl FnMut(std::ops::Range<usize>)) {
+        let (stride, block) = (self.strides[i], self.strides[i] * (self.limits[i] + 1));
+        for end in (block..=self.states).step_by(block) {
+            of(end - stride..end);
+        }
+    }
+
     /// The values of this box on a larger one: beyond four fifths, where the losses at its edge have an effect, as
     /// the parabola through three points within, type by type.
     pub fn extended(&self, larger: &Region, values: &[f64]) -> Vec<f64> {

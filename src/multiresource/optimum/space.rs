@@ -1,7 +1,10 @@
+use itertools::Itertools;
+
 use super::region::Region;
 use crate::multiresource::schedule::{Neighbours, Schedule};
 
-/// States without preemption: a schedule that runs, and waiting jobs of each type in a box.
+/// States without preemption: a schedule that runs, and waiting jobs of each type in a box. With setups schedules are
+/// twice as long: jobs that run, then slots in setup.
 #[derive(Clone, Debug)]
 pub(super) struct Space {
     /// All schedules, the empty one first.
@@ -10,6 +13,10 @@ pub(super) struct Space {
     pub levels: Vec<Vec<usize>>,
     /// Waiting jobs.
     pub waiting: Region,
+    /// Job types.
+    pub types: usize,
+    /// By schedule and type: where one of its jobs is stopped; of no types without setups.
+    pub stopped: Vec<Vec<Option<usize>>>,
 }
 
 impl Space {
@@ -23,10 +30,40 @@ impl Space {
         for (n, s) in near.schedules.iter().enumerate() {
             levels[most - jobs(s)].push(n);
         }
-        Space {
+        let mut space = Space {
+            types: waiting.limits.len(),
+            stopped: Vec::new(),
             near,
             levels,
             waiting,
-        }
+        };
+        let stops = (0..space.near.schedules.len()).map(|s| space.stops(s));
+        space.stopped = stops.collect();
+        space
+    }
+
+    /// Each schedule with any of its slots in setup.
+    pub fn in_setup(schedules: &[Schedule]) -> Vec<Schedule> {
+        let parts = |schedule: &Schedule| {
+            let ranges = schedule.iter().map(|slots| 0..=*slots);
+            let parts = ranges.multi_cartesian_product().map(|setups| {
+                let running = schedule.iter().zip(&setups).map(|(u, s)| u - s);
+                running.chain(setups.iter().copied()).collect()
+            });
+            parts.collect::<Vec<Schedule>>()
+        };
+        schedules.iter().flat_map(parts).collect()
+    }
+
+    /// By type: the schedule after one of its jobs is started.
+    pub fn starts(&self, s: usize) -> impl Iterator<Item = (usize, &Option<usize>)> {
+        self.near.more[s][..self.types].iter().enumerate()
+    }
+
+    /// By type: the schedule after one of its jobs is stopped.
+    fn stops(&self, s: usize) -> Vec<Option<usize>> {
+        let setups = self.near.schedules[s].len() - self.types;
+        let after = |i: usize| self.near.more[self.near.fewer[s][i]?][self.types + i];
+        (0..setups).map(after).collect()
     }
 }

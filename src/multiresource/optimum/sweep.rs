@@ -2,8 +2,7 @@ use rayon::prelude::*;
 
 use super::Dynamic;
 use super::space::Space;
-use crate::multiresource::artifact::Family;
-use crate::multiresource::policy::Tabled;
+use crate::multiresource::artifact::{Family, MaxWeightSetupPolicy, TablePolicy};
 use crate::multiresource::workload::Workload;
 
 /// Relative value iteration on one box.
@@ -16,11 +15,12 @@ pub(super) struct Sweeps {
     space: Space,
     /// Of each type: λ over the uniformization rate.
     arrivals: Vec<f64>,
-    /// Of each type: μ over it.
+    /// Of each type, μ over it; with setups then γ over it.
     services: Vec<f64>,
     /// Cost of a job of each type \[1/time\], over it.
     costs: Vec<f64>,
     rate: f64,
+    setup_rate: Option<f64>,
     /// V by schedule.
     values: Vec<Vec<f64>>,
     /// U by schedule.
@@ -28,10 +28,15 @@ pub(super) struct Sweeps {
 }
 
 impl Sweeps {
-    pub fn new(space: Space, workload: &Workload, costs: &[f64]) -> Self {
+    /// With setups at this rate, if there are any.
+    pub fn new(space: Space, setup_rate: Option<f64>, workload: &Workload, costs: &[f64]) -> Self {
         let values = vec![vec![0.0; space.waiting.states]; space.near.schedules.len()];
         let types = workload.types();
-        let services: Vec<f64> = types.iter().map(|t| t.service_rate()).collect();
+        let setups = setup_rate
+            .iter()
+            .flat_map(|rate| std::iter::repeat_n(*rate, types.len()));
+        let rates = types.iter().map(|t| t.service_rate());
+        let services: Vec<f64> = rates.chain(setups).collect();
         let served = |s: &Vec<u32>| -> f64 {
             let pairs = s.iter().zip(&services);
             pairs.map(|(n, mu)| f64::from(*n) * mu).sum()
@@ -45,17 +50,24 @@ impl Sweeps {
             least: values.clone(),
             space,
             rate,
+            setup_rate,
             values,
         }
     }
 
-    /// U from V: start no job, or one and so on.
+    /// U from V: start no job, or one and so on, after some have been stopped.
+    fn decide(&mut self) {
+        self.start();
+        self.stop();
+    }
+
+    /// From V the least of those that starting jobs leads to.
     fn start(&mut self) {
         for level in &self.space.levels {
             for &s in level {
                 let mut own = std::mem::take(&mut self.least[s]);
                 own.copy_from_slice(&self.values[s]);
-                for (i, more) in self.space.near.more[s].iter().enumerate() {
+                for (i, more) in self.space.starts(s) {
                     let Some(next) = *more else { continue };
                     let next = &self.least[next];
                     self.space.waiting.pairs(i, |fewer, waiting| {
@@ -69,19 +81,47 @@ impl Sweeps {
         }
     }
 
+    /// From that U. A job that is stopped at the edge of the box is lost.
+    fn stop(&mut self) {
+        let Space {
+            waiting,
+            stopped,
+            near,
+            ..
+        } = &self.space;
+        let mut order: Vec<usize> = (0..stopped.len()).collect();
+        order.sort_by_key(|s| near.schedules[*s][..self.space.types].iter().sum::<u32>());
+        for s in order {
+            let mut own = std::mem::take(&mut self.least[s]);
+            for (i, after) in stopped[s].iter().enumerate() {
+                let Some(after) = after else { continue };
+                let after = &self.least[*after];
+                waiting.pairs(i, |fewer, more| {
+                    for (u, v) in own[fewer].iter_mut().zip(&after[more]) {
+                        *u = u.min(*v);
+                    }
+                });
+                waiting.edges(i, |edge| {
+                    for (u, v) in own[edge.clone()].iter_mut().zip(&after[edge]) {
+                        *u = u.min(*v);
+                    }
+                });
+            }
+            self.least[s] = own;
+        }
+    }
+
     /// V' of one schedule in the place of V, row by row of the last type's waiting jobs; and the least
     /// and the largest change.
     fn one(&self, s: usize, values: &mut [f64]) -> [f64; 2] {
         let (space, own) = (&self.space, &self.least[s]);
         let schedule = &space.near.schedules[s];
         let ends = |i: usize| f64::from(schedule[i]) * self.services[i];
-        let types = 0..schedule.len();
-        let idle = 1.0 - self.arrivals.iter().sum::<f64>() - types.clone().map(ends).sum::<f64>();
-        let running = types
-            .clone()
-            .map(|i| f64::from(schedule[i]) * self.costs[i]);
-        let running: f64 = running.sum();
-        let last = schedule.len() - 1;
+        let slots = 0..schedule.len();
+        let idle = 1.0 - self.arrivals.iter().sum::<f64>() - slots.clone().map(ends).sum::<f64>();
+        let running = schedule.iter().zip(&self.costs);
+        let running: f64 = running.map(|(u, c)| f64::from(*u) * c).sum();
+        let last = space.types - 1;
         let length = space.waiting.limits[last] + 1;
         let mut row = vec![0.0; length];
         let mut bounds = [f64::INFINITY, f64::NEG_INFINITY];
@@ -104,7 +144,7 @@ impl Sweeps {
             }
             add(&mut row, self.arrivals[last], &here[1..]);
             row[length - 1] += self.arrivals[last] * here[length - 1];
-            for i in types.clone() {
+            for i in slots.clone() {
                 if let Some(fewer) = space.near.fewer[s][i] {
                     add(&mut row, ends(i), &self.least[fewer][start..start + length]);
                 }
@@ -120,20 +160,37 @@ impl Sweeps {
         bounds
     }
 
-    /// By schedule and waiting state: which job the best decision starts first, if any: its type + 1.
+    /// By schedule and waiting state: which job the best decision stops or starts first, if any: of K types, for one
+    /// that is started its type + 1, and for one that is stopped K more.
     fn decisions(&mut self) -> Vec<Vec<u8>> {
         self.start();
+        let started = self.least.clone();
+        self.stop();
         let of_schedule = |s: usize| {
             let mut first = vec![0; self.space.waiting.states];
-            for (i, more) in self.space.near.more[s].iter().enumerate() {
+            for (i, more) in self.space.starts(s) {
                 let Some(next) = *more else { continue };
-                let (own, next) = (&self.least[s], &self.least[next]);
+                let (own, next) = (&started[s], &started[next]);
                 self.space.waiting.pairs(i, |fewer, waiting| {
                     let pairs = own[waiting.clone()].iter().zip(&next[fewer]);
                     for (choice, (u, v)) in first[waiting].iter_mut().zip(pairs) {
                         // Starting a job costs no more than waiting, up to rounding.
                         if *v <= *u {
                             *choice = i as u8 + 1;
+                        }
+                    }
+                });
+            }
+            for (i, after) in self.space.stopped[s].iter().enumerate() {
+                let Some(after) = after else { continue };
+                let (own, started, after) = (&self.least[s], &started[s], &self.least[*after]);
+                let stop = (self.space.types + i + 1) as u8;
+                self.space.waiting.pairs(i, |fewer, more| {
+                    for (place, next) in fewer.zip(more) {
+                        // Only where that is better, beyond rounding.
+                        let gains = started[place] - own[place] > TINY * own[place].abs();
+                        if gains && after[next] <= own[place] {
+                            first[place] = stop;
                         }
                     }
                 });
@@ -156,7 +213,7 @@ impl Dynamic for Sweeps {
     }
 
     fn sweep(&mut self) -> ([f64; 2], usize) {
-        self.start();
+        self.decide();
         let mut values = std::mem::take(&mut self.values);
         let swept = values.par_iter_mut().enumerate();
         let bounds = swept.map(|(s, values)| self.one(s, values)).reduce(
@@ -187,11 +244,15 @@ impl Dynamic for Sweeps {
     fn policy(mut self) -> Family {
         let decisions = self.decisions();
         let Space { near, waiting, .. } = self.space;
-        Tabled::new(near, &waiting.limits, decisions)
-            .written()
-            .into()
+        let beyond = self
+            .setup_rate
+            .map(|rate| MaxWeightSetupPolicy::plain(rate, self.costs.len()));
+        TablePolicy::new(&near.schedules, &waiting.limits, &decisions, beyond).into()
     }
 }
+
+/// Of V: what is rounding.
+const TINY: f64 = 1e-10;
 
 /// Adds `rate` times each value.
 fn add(row: &mut [f64], rate: f64, values: &[f64]) {

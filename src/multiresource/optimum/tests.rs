@@ -13,15 +13,8 @@ fn solve(workload: &Workload, tolerance: f64) -> Optimum {
         ..Limits::default()
     };
     let never = AtomicBool::new(false);
-    optimum(
-        workload,
-        Preemption::None,
-        Objective::Mean,
-        &limits,
-        &never,
-        |_| {},
-    )
-    .unwrap()
+    let sought = Sought::mean(Preemption::None);
+    optimum(workload, sought, &limits, &never, |_| {}).unwrap()
 }
 
 /// One type on three servers: nothing to decide, M/M/3.
@@ -63,15 +56,11 @@ fn small(jobs: &str) -> Workload {
 
 fn within(workload: &Workload, objective: Objective, limits: &Limits) -> Optimum {
     let never = AtomicBool::new(false);
-    optimum(
-        workload,
-        Preemption::None,
+    let sought = Sought {
         objective,
-        limits,
-        &never,
-        |_| {},
-    )
-    .unwrap()
+        ..Sought::mean(Preemption::None)
+    };
+    optimum(workload, sought, limits, &never, |_| {}).unwrap()
 }
 
 /// Four types that are alike are one: M/M/2 at ρ = .5, whatever the names. A box of nine waiting jobs of
@@ -196,8 +185,7 @@ fn what_is_too_large_is_told_beforehand() {
         .collect();
     let said = optimum(
         &small(&types),
-        Preemption::None,
-        Objective::Mean,
+        Sought::mean(Preemption::None),
         &Limits::default(),
         &never,
         |_| panic!("nothing is computed"),
@@ -229,8 +217,7 @@ fn preempting(workload: &Workload, tolerance: f64) -> Optimum {
     let never = AtomicBool::new(false);
     optimum(
         workload,
-        Preemption::Full,
-        Objective::Mean,
+        Sought::mean(Preemption::Full),
         &limits,
         &never,
         |_| {},
@@ -267,14 +254,116 @@ fn one_server_follows_c_mu_with_preemption() {
     );
 }
 
+fn with_setups(workload: &Workload, setup_rate: f64, tolerance: f64) -> Optimum {
+    let limits = Limits {
+        tolerance,
+        ..Limits::default()
+    };
+    let never = AtomicBool::new(false);
+    let sought = Sought {
+        setup_rate: Some(setup_rate),
+        ..Sought::mean(Preemption::Setup)
+    };
+    optimum(workload, sought, &limits, &never, |_| {}).unwrap()
+}
+
+/// Two types, of which the second needs both servers.
+fn light_and_heavy() -> Workload {
+    small(
+        "  - {name: light, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1}\n  - {name: heavy, demand: {cpu: 2}, arrival_rate: .4, mean_size: .5}\n",
+    )
+}
+
+/// With setups it is no less than at no cost and no more than without preemption, whose optimum it has where they are
+/// slow; and the faster they are, the less it is.
+#[test]
+fn setups_are_between_full_and_none() {
+    let workload = light_and_heavy();
+    let none = solve(&workload, 2e-3);
+    let full = preempting(&workload, 2e-3);
+    let found = [1e-3, 3.0, 30.0].map(|rate| with_setups(&workload, rate, 2e-3));
+    assert!((found[0].lower / none.lower - 1.0).abs() < 4e-3);
+    let least = [none.lower, found[1].lower, found[2].lower, full.lower];
+    assert!(least.is_sorted_by(|a, b| *a > 1.01 * b), "{least:?}");
+}
+
+/// The same as a linear program over the fractions of time that each state is left so (Manne), in the same box: jobs
+/// that run, slots in setup, jobs that wait; and from each where to go at once before time passes. Stopping and
+/// starting are decided in the states that events lead to, by instantaneous flows.
+#[test]
+fn the_box_with_setups_is_the_optimum_of_a_linear_program() {
+    use good_lp::{Expression, ProblemVariables, Solution, SolverModel, constraint, variable};
+    let gamma = 4.0;
+    let workload = light_and_heavy();
+    let found = with_setups(&workload, gamma, 0.02);
+    let [rates, services] = [[0.5, 0.4], [1.0, 2.0]];
+    let [a, b] = [found.limits[0], found.limits[1]];
+    // Light and heavy jobs that run, light and heavy slots in setup.
+    let fits = |s: &[usize; 4]| s[0] + s[2] + 2 * (s[1] + s[3]) <= 2;
+    let counts = (0..81).map(|n| [n / 27, n / 9 % 3, n / 3 % 3, n % 3]);
+    let slots: Vec<[usize; 4]> = counts.filter(fits).collect();
+    let states = slots.iter().flat_map(|s| {
+        let waiting = (0..=a).flat_map(move |n| (0..=b).map(move |m| [n, m]));
+        waiting.map(|q| (*s, q))
+    });
+    let places: HashMap<_, usize> = states.enumerate().map(|(n, state)| (state, n)).collect();
+    let mut variables = ProblemVariables::new();
+    let mut surplus = vec![Expression::from(0); places.len()];
+    let (mut cost, mut time) = (Expression::from(0), Expression::from(0));
+    for ((s, q), here) in &places {
+        // The part of time that is spent here.
+        let part = variables.add(variable().min(0.0));
+        cost += ((s[0] + s[1] + q[0] + q[1]) as f64 / 0.9) * part;
+        time += part;
+        let mut flow = |to: ([usize; 4], [usize; 2]), flow: Expression| {
+            surplus[*here] -= flow.clone();
+            surplus[places[&to]] += flow;
+        };
+        let step = |from: &[usize; 4], place: usize, up: bool| {
+            let mut to = *from;
+            to[place] = if up { to[place] + 1 } else { to[place] - 1 };
+            to
+        };
+        for i in 0..2 {
+            let mut more = *q;
+            more[i] = (more[i] + 1).min([a, b][i]);
+            flow((*s, more), rates[i] * part);
+            for (slot, rate) in [(i, services[i]), (2 + i, gamma)] {
+                if s[slot] > 0 {
+                    flow((step(s, slot, false), *q), rate * s[slot] as f64 * part);
+                }
+            }
+            let started = step(s, i, true);
+            if q[i] > 0 && fits(&started) {
+                let mut fewer = *q;
+                fewer[i] -= 1;
+                flow((started, fewer), variables.add(variable().min(0.0)).into());
+            }
+            if s[i] > 0 {
+                let stopped = step(&step(s, i, false), 2 + i, true);
+                flow((stopped, more), variables.add(variable().min(0.0)).into());
+            }
+        }
+    }
+    let mut model = variables
+        .minimise(cost.clone())
+        .using(good_lp::solvers::highs::highs)
+        .with(constraint!(time == 1.0));
+    for balance in surplus {
+        model = model.with(constraint!(balance == 0.0));
+    }
+    let least = model.solve().unwrap().eval(cost);
+    // Up to what the solver takes for zero.
+    let bounds = found.lower * (1.0 - 1e-5)..=found.upper_in_box;
+    assert!(bounds.contains(&least), "{least} not in {bounds:?}");
+}
+
 /// Two types of which the first needs two servers of two: the least number of jobs as a linear program over the
 /// fractions of time that each state is served so (Manne), in the same box.
 #[test]
 fn the_box_with_preemption_is_the_optimum_of_a_linear_program() {
     use good_lp::{Expression, ProblemVariables, Solution, SolverModel, constraint, variable};
-    let workload = small(
-        "  - {name: light, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1}\n  - {name: heavy, demand: {cpu: 2}, arrival_rate: .4, mean_size: .5}\n",
-    );
+    let workload = light_and_heavy();
     let found = preempting(&workload, 0.005);
     let [rates, services] = [[0.5, 0.4], [1.0, 2.0]];
     let [a, b] = [found.limits[0], found.limits[1]];

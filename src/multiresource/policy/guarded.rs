@@ -4,7 +4,7 @@ use super::{Event, FamilyRule, Policy, System, is_proved_stable, online, over};
 use crate::multiresource::artifact::{Family, GuardedPolicy};
 use crate::multiresource::workload::{Fleet, Workload};
 
-/// Any rule without clocks, under guard: from B jobs in the system on, a policy that is proved to be stable
+/// Any rule but a Markovian Service Rate policy, under guard: from B jobs in the system on, a policy that is proved to be stable
 /// takes over, until fewer than b remain. On one server that is a Markovian Service Rate policy without
 /// backfilling, on a fleet a [`Partition`](super::Partition).
 ///
@@ -49,7 +49,7 @@ impl Clone for Followed {
 
 impl Policy for Guarded {
     fn clocks(&self) -> usize {
-        self.guard.rule.clocks()
+        self.rule.rule.clocks().max(self.guard.rule.clocks())
     }
 
     fn preempts(&self) -> bool {

@@ -70,7 +70,7 @@ pub use first_fit::FirstFit;
 pub use guarded::Guarded;
 pub use hosts::Hosts;
 pub use least_servers_first::LeastServersFirst;
-pub use max_weight::MaxWeight;
+pub use max_weight::{MaxWeight, MaxWeightSetups};
 pub use most_servers_first::MostServersFirst;
 pub use msfq::Msfq;
 pub use msr::Msr;

@@ -61,9 +61,9 @@ impl Msr {
         self.slots[i].max(system.running(i)) + self.setups[i]
     }
 
-    /// Whether type i holds more than the schedule ahead gives it.
+    /// Whether type i holds more than the schedule ahead gives it, or slots in setup that another rule left.
     fn exceeds(&self, i: usize, system: &System) -> bool {
-        self.holding(i, system) > self.target(i)
+        self.setups[i] > 0 || self.holding(i, system) > self.target(i)
     }
 
     /// The first type, in type order, that is on its way out.
@@ -409,7 +409,9 @@ impl Policy for Msr {
         for (i, slots) in self.slots.iter_mut().enumerate() {
             *slots = system.running(i);
         }
-        self.setups.fill(0);
+        for (i, setups) in self.setups.iter_mut().enumerate() {
+            *setups = system.held(i);
+        }
         self.position = 0;
         self.working = false;
         self.preempt(system);

@@ -379,6 +379,13 @@ impl System {
         self.clocks[clock] = rate;
     }
 
+    /// Clocks of setups in progress, one a type, from the first on: each slot's rings at this rate \[1/time\].
+    pub fn set_setup_clocks(&mut self, rate: f64) {
+        for i in 0..self.types() {
+            self.set_clock(i, f64::from(self.types[i].held) * rate);
+        }
+    }
+
     /// Fractional service: all jobs of type i, waiting ones too, share `speed` equally (speed
     /// 1 serves one job at full rate). For policies that start no jobs of that type.
     pub fn share(&mut self, i: usize, speed: f64) {

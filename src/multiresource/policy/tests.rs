@@ -14,6 +14,7 @@ mod max_weight;
 mod others;
 mod pooled;
 mod quickswap;
+mod setups;
 
 /// A policy on a system, driven by hand. Decisions read as `+type` and `-type`.
 struct Stage<P> {

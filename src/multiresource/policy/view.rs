@@ -26,6 +26,11 @@ impl System {
         self.types[i].running
     }
 
+    /// Slots of type i that hold room and serve no job: setups in progress.
+    pub fn held(&self, i: usize) -> u32 {
+        self.types[i].held
+    }
+
     /// Jobs of type i in the system.
     pub fn present(&self, i: usize) -> u64 {
         let own = &self.types[i];

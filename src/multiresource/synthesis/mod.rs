@@ -32,6 +32,7 @@ use crate::multiresource::artifact::{
     Route, RouteTried, Server, ServerPolicy, SizeLaw, Tuning,
 };
 use crate::multiresource::modulation::{self, Modulation, ModulationError};
+use crate::multiresource::optimum::Sought;
 use crate::multiresource::program::{
     Balancing, Certificate, Exact, LOAD_MARGIN, Limits, ProgramError, Solution,
 };
@@ -93,6 +94,15 @@ impl Options {
             effort: 1.0,
             limits: Limits::default(),
             known: Vec::new(),
+        }
+    }
+
+    /// What is sought, for a bound.
+    pub fn sought(&self) -> Sought {
+        Sought {
+            preemption: self.preemption,
+            setup_rate: self.setup_rate,
+            objective: self.objective,
         }
     }
 }

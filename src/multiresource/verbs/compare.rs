@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Entered, VerbError, enter, refuse};
-use crate::multiresource::artifact::{Objective, Preemption};
+use crate::multiresource::artifact::Preemption;
 use crate::multiresource::optimum::{self, Ended, Step};
 use crate::multiresource::program::{self, Limits};
 use crate::multiresource::simulator::{Measures, Offered, Run, Settings};
@@ -90,15 +90,9 @@ fn optimum_at(
         time: OPTIMUM,
         ..optimum::Limits::default()
     };
-    let mean = Objective::Mean;
-    let (lower_bound, why) = match optimum::optimum(
-        scaled,
-        Preemption::None,
-        mean,
-        &limits,
-        &settings.interrupt,
-        progress,
-    ) {
+    let sought = optimum::Sought::mean(Preemption::None);
+    let found = optimum::optimum(scaled, sought, &limits, &settings.interrupt, progress);
+    let (lower_bound, why) = match found {
         Ok(found) => {
             let cut = "cut short, the bound from below is weaker than it would be";
             let bound = Some(found.lower).filter(|lower| *lower > 0.0);

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Doing, Entered, VerbError, enter, refuse};
 use crate::artifact::Changes;
 use crate::multiresource::artifact::{Objective, Preemption};
-use crate::multiresource::optimum::{Ended, Limits, Optimum, optimum};
+use crate::multiresource::optimum::{Ended, Limits, Optimum, Sought, optimum};
 use crate::multiresource::program;
 use crate::multiresource::simulator::{Contender, Run, Settings};
 use crate::multiresource::workload::Workload;
@@ -34,6 +34,9 @@ pub struct LeastReport {
     pub load: f64,
     /// The preemption that policies have.
     pub preemption: Preemption,
+    /// γ, with setups \[1/time\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub setup_rate: Option<f64>,
     /// None of them has less \[time\].
     pub lower_bound: f64,
     /// The optimum of the box is at most that \[time\].
@@ -70,10 +73,8 @@ pub struct Least {
 pub struct Asking<'a> {
     /// The loads ρ that arrival rates are scaled to; the workload's own where there is none.
     pub loads: &'a [f64],
-    /// What policies may do.
-    pub preemption: Preemption,
-    /// What is least.
-    pub objective: Objective,
+    /// What is sought.
+    pub sought: Sought,
     /// Policies to measure beside it, by name or file.
     pub policies: &'a [String],
     /// What becomes of a file that was changed after it was written.
@@ -117,21 +118,13 @@ fn at_load(
     progress: &mut impl FnMut(Doing<'_>),
 ) -> Result<Least, VerbError> {
     let Asking {
-        objective,
-        settings,
-        ..
+        sought, settings, ..
     } = *asking;
+    let objective = sought.objective;
     progress(Doing::Dynamic(None));
     let hears = |step| progress(Doing::Dynamic(Some(step)));
-    let found = optimum(
-        &workload,
-        asking.preemption,
-        objective,
-        asking.limits,
-        &settings.interrupt,
-        hears,
-    )?;
-    let mut report = LeastReport::of(load, asking.preemption, &found);
+    let found = optimum(&workload, sought, asking.limits, &settings.interrupt, hears)?;
+    let mut report = LeastReport::of(load, sought, &found);
     let mut failures = Vec::new();
     if !settings.interrupt.load(Ordering::Relaxed) {
         let mut add = |name: &str, run: &Run| {
@@ -174,10 +167,11 @@ fn at_loads(workload: &Workload, loads: &[f64]) -> Result<Vec<(f64, Workload)>, 
 }
 
 impl LeastReport {
-    fn of(load: f64, preemption: Preemption, found: &Optimum) -> Self {
+    fn of(load: f64, sought: Sought, found: &Optimum) -> Self {
         LeastReport {
             load,
-            preemption,
+            preemption: sought.preemption,
+            setup_rate: sought.setup_rate,
             lower_bound: found.lower,
             upper_bound_in_box: found.upper_in_box,
             most_jobs: found.limits.clone(),

@@ -277,14 +277,7 @@ fn table(
             .unwrap_or(Duration::MAX),
         ..all
     };
-    let found = optimum::optimum(
-        workload,
-        options.preemption,
-        options.objective,
-        &limits,
-        interrupt,
-        progress,
-    )?;
+    let found = optimum::optimum(workload, options.sought(), &limits, interrupt, progress)?;
     if found.ended == Ended::Cut && !interrupt.load(Ordering::Relaxed) {
         return refuse(format!(
             "the dynamic program was not solved within {} s: its table would be no optimum; give more --effort, or take --family auto",
@@ -296,17 +289,9 @@ fn table(
 
 /// What no policy without preemption can beat, where that costs little beside a choice.
 fn in_passing(workload: &Workload, request: &Request) -> Option<f64> {
-    let objective = request.options.objective;
+    let sought = request.options.sought();
     let limits = optimum::Limits::in_passing();
-    let preemption = request.options.preemption;
-    let found = optimum::optimum(
-        workload,
-        preemption,
-        objective,
-        &limits,
-        &request.interrupt,
-        |_| (),
-    );
+    let found = optimum::optimum(workload, sought, &limits, &request.interrupt, |_| ());
     let found = found.ok().filter(|found| found.ended == Ended::Close);
     found.map(|found| found.lower)
 }

@@ -1,6 +1,6 @@
 //! The rules that look at queues: what they are made of must fit the workload.
 
-use super::shape;
+use super::{preemptive, shape};
 use crate::artifact::{Findings, is_close, length, nonnegative, permutation, positive};
 use crate::multiresource::artifact::family::{Sound, each_family};
 use crate::multiresource::artifact::{
@@ -270,11 +270,13 @@ fn switching(switching: Switching, findings: &mut Findings) {
 /// More entries than a table of ours has.
 const LARGEST_TABLE: u64 = 1 << 28;
 
-/// All schedules that can be reached, and at each state a job that waits and fits.
+/// All schedules that can be reached, and at each state a job that waits and fits, or one that runs to be stopped.
 fn table(policy: &TablePolicy, workload: &Workload, findings: &mut Findings) {
     let types = workload.types().len();
     let path = "policy.schedules";
-    shape::schedules(path, &policy.schedules, types, findings);
+    // With setups jobs that run, then slots in setup.
+    let slots = types * (1 + usize::from(policy.beyond.is_some()));
+    shape::schedules(path, &policy.schedules, slots, findings);
     length(
         "policy.limits",
         policy.limits.len(),
@@ -282,12 +284,27 @@ fn table(policy: &TablePolicy, workload: &Workload, findings: &mut Findings) {
         "job type",
         findings,
     );
+    if let Some(beyond) = &policy.beyond {
+        preemptive::with_setups("policy.beyond", beyond, workload, findings);
+    }
     let (tables, schedules) = (policy.decisions.len(), policy.schedules.len());
     length("policy.decisions", tables, schedules, "schedule", findings);
     if !findings.is_clear("policy") {
         return;
     }
-    shape::fits(path, &policy.schedules, workload, findings);
+    let holds = |schedule: &Vec<u32>| -> Vec<u32> {
+        let setups = schedule[types..]
+            .iter()
+            .copied()
+            .chain(std::iter::repeat(0));
+        schedule[..types]
+            .iter()
+            .zip(setups)
+            .map(|(u, s)| u.saturating_add(s))
+            .collect()
+    };
+    let together: Vec<Vec<u32>> = policy.schedules.iter().map(holds).collect();
+    shape::fits(path, &together, workload, findings);
     if policy.schedules[0].iter().any(|slots| *slots > 0) {
         findings.add(format!("{path}[0]"), "expected the empty schedule");
     }
@@ -298,22 +315,32 @@ fn table(policy: &TablePolicy, workload: &Workload, findings: &mut Findings) {
     }
     let near = Neighbours::new(policy.schedules.clone());
     for (s, runs) in policy.decisions.iter().enumerate() {
-        let running = (0..types).filter(|i| policy.schedules[s][*i] > 0);
-        if let Some(i) = running.clone().find(|i| near.fewer[s][*i].is_none()) {
-            let name = workload.types()[i].name();
-            let message = format!("a job of `{name}` can end, and what is left stands nowhere");
+        let mut held = (0..slots).filter(|i| policy.schedules[s][*i] > 0);
+        if let Some(i) = held.find(|i| near.fewer[s][*i].is_none()) {
+            let name = workload.types()[i % types].name();
+            let what = ["job", "setup"][i / types];
+            let message = format!("a {what} of `{name}` can end, and what is left stands nowhere");
             findings.add(format!("{path}[{s}]"), message);
         }
-        if let Err(message) = decisions(policy, &near.more[s], states, runs) {
+        let stop = |i: usize| {
+            near.more[near.fewer[s][i]?]
+                .get(types + i)
+                .copied()
+                .flatten()
+        };
+        let mut after: Vec<Option<usize>> = near.more[s][..types].to_vec();
+        after.extend((0..slots - types).map(stop));
+        if let Err(message) = decisions(policy, &after, states, runs) {
             findings.add(format!("policy.decisions[{s}]"), message);
         }
     }
 }
 
-/// What is wrong with the decisions where a schedule runs, to which these types can be added.
+/// What is wrong with the decisions where a schedule runs, which changes to these by a start of each type, and by a
+/// stop.
 fn decisions(
     policy: &TablePolicy,
-    more: &[Option<usize>],
+    after: &[Option<usize>],
     states: u64,
     runs: &[[u32; 2]],
 ) -> Result<(), String> {
@@ -324,10 +351,13 @@ fn decisions(
     let mut state = 0;
     for &[length, choice] in runs {
         if let Some(i) = (choice as usize).checked_sub(1) {
-            if more.get(i).is_none_or(|next| next.is_none()) {
-                return Err(format!("{choice}: no such job fits beside what runs"));
+            if after.get(i).is_none_or(|next| next.is_none()) {
+                return Err(match i < policy.limits.len() {
+                    true => format!("{choice}: no such job fits beside what runs"),
+                    false => format!("{choice}: no such job can be stopped"),
+                });
             }
-            if lacks(&policy.limits, i, state, length as usize) {
+            if i < policy.limits.len() && lacks(&policy.limits, i, state, length as usize) {
                 return Err(format!(
                     "{choice} at a state where no job of that type waits"
                 ));

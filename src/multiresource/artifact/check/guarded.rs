@@ -21,10 +21,15 @@ pub(super) fn check(server: &OneServer<'_>, policy: &GuardedPolicy, findings: &m
         return findings.add(PATH, message);
     };
     shape::guard(PATH, guard, server.workload, findings);
-    let preemption = match rule.preempts() {
-        true => Preemption::Full,
-        false => Preemption::None,
+    let preemption = match (rule.preempts(), rule.setup_rate()) {
+        (true, None) => Preemption::Full,
+        (true, Some(_)) => Preemption::Setup,
+        (false, _) => Preemption::None,
     };
+    if guard.setup_rate != rule.setup_rate() {
+        let message = "expected the setups of the rule: what is in setup is taken over";
+        findings.add(format!("{PATH}.setup_rate"), message);
+    }
     if guard.preemption != preemption || guard.backfill != Backfill::None {
         let message = format!(
             "expected preemption {}, as the rule, and no backfilling, with which nothing is proved",

@@ -1,11 +1,11 @@
 //! Rules with full preemption: what they are made of fits the workload, and their proofs of stability hold.
 
 use super::shape;
-use crate::artifact::{Findings, length};
+use crate::artifact::{Findings, length, nonnegative, positive};
 use crate::multiresource::artifact::family::Sound;
 use crate::multiresource::artifact::{
-    CertificateRecord, DivisorFillingPolicy, MaxWeightPolicy, PresentTablePolicy,
-    ServerFillingPolicy, ServerFillingSrptPolicy,
+    CertificateRecord, DivisorFillingPolicy, MaxWeightPolicy, MaxWeightSetupPolicy,
+    PresentTablePolicy, ServerFillingPolicy, ServerFillingSrptPolicy,
 };
 use crate::multiresource::workload::Workload;
 
@@ -13,6 +13,25 @@ impl Sound for MaxWeightPolicy {
     fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
         weights("policy", self, workload, findings);
     }
+}
+
+impl Sound for MaxWeightSetupPolicy {
+    fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
+        with_setups("policy", self, workload, findings);
+    }
+}
+
+pub(super) fn with_setups(
+    path: &str,
+    policy: &MaxWeightSetupPolicy,
+    workload: &Workload,
+    findings: &mut Findings,
+) {
+    let at = |field: &str| format!("{path}.{field}");
+    weights(&at("weights"), &policy.weights, workload, findings);
+    positive(at("setup_rate"), policy.setup_rate, findings);
+    nonnegative(at("eagerness"), policy.eagerness, findings);
+    nonnegative(at("haste"), policy.haste, findings);
 }
 
 /// The largest exponent: with more, weights of a few thousand jobs no longer differ.

@@ -37,8 +37,11 @@ pub(super) enum Followed {
     StandsStill(Vec<usize>),
 }
 
-/// Follows a table that has been checked; `None` where laws have memory, or it is too much work.
+/// Follows a table that has been checked; `None` where laws have memory, with setups, or where it is too much work.
 pub(super) fn follow(policy: &TablePolicy, workload: &Workload) -> Option<Followed> {
+    if policy.beyond.is_some() {
+        return None;
+    }
     let memoryless = |kind: &JobType| kind.is_poisson() && kind.size().is_exponential();
     let simple = workload.types().iter().all(memoryless);
     let chain = simple.then(|| Chain::reached(policy, workload))??;

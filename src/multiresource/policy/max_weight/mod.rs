@@ -1,4 +1,7 @@
+mod setups;
 mod weights;
+
+pub use setups::MaxWeightSetups;
 
 use super::{Event, FamilyRule, KnobRange, Policy, System};
 use crate::multiresource::artifact::MaxWeightPolicy;
@@ -281,6 +284,12 @@ const WORTH: f64 = 1.25;
 const FEW_TYPES: usize = 8;
 
 impl MaxWeightPolicy {
+    fn worths_told(&self, workload: &Workload) -> String {
+        let pairs = workload.types().iter().zip(&self.worths);
+        let worths: Vec<String> = pairs.map(|(t, c)| format!("{c:.3} {}", t.name())).collect();
+        worths.join(", ")
+    }
+
     /// The worths times these, the largest of them 1, to six digits.
     pub fn times(&self, factors: impl Iterator<Item = f64>) -> Self {
         let pairs = self.worths.iter().zip(factors);
@@ -341,12 +350,10 @@ impl FamilyRule for MaxWeightPolicy {
     }
 
     fn words(&self, workload: &Workload) -> String {
-        let pairs = workload.types().iter().zip(&self.worths);
-        let worths: Vec<String> = pairs.map(|(t, c)| format!("{c:.3} {}", t.name())).collect();
         format!(
             "MaxWeight, with preemption: of the schedules that there are jobs for, that of the most weight is served; each of Q jobs of a type weighs c Q^{}, where c is {}.",
             self.exponent,
-            worths.join(", ")
+            self.worths_told(workload)
         )
     }
 }

@@ -57,8 +57,8 @@ pub(super) struct Course<'a> {
     /// What is promised of types.
     pub promises: &'a [Promise],
     pub seed: u64,
-    /// What takes over where a rule without proof lets jobs pile up, if there is such a policy.
-    pub guard: Option<Guard>,
+    /// What takes over where a rule without proof lets jobs pile up: the first that preempts no more than it.
+    pub guards: Vec<Guard>,
     pub interrupt: Arc<AtomicBool>,
     /// What may be spent, all stages together: events, or units of time that stand for them.
     pub budget: u64,
@@ -75,7 +75,9 @@ impl Course<'_> {
     /// beyond which one job in 20 000 finds the system where numbers fall off exponentially; and so far above
     /// the guard's own that it is soon back at B/2.
     pub fn guarded(&self, policy: &Family, mean_number: f64) -> Option<Family> {
-        let guard = self.guard.as_ref()?;
+        let suits =
+            |guard: &&Guard| policy.preempts() || !Family::from(guard.policy.clone()).preempts();
+        let guard = self.guards.iter().find(suits)?;
         let from = (GUARD * mean_number).max(OWN * guard.mean_number);
         let from = from.ceil() as u64 + 1;
         let without_clocks = !matches!(

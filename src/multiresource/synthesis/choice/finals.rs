@@ -314,7 +314,7 @@ impl Standing {
         let grows = |run: &mut Run| course.value(run).is_none();
         if let Some(run) = first.own.take_if(grows) {
             first.runs.push(run);
-            if course.guard.is_some() {
+            if !course.guards.is_empty() {
                 return Err(entrants);
             }
             first.own = first.runs.pop();

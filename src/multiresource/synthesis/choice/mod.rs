@@ -186,7 +186,7 @@ const CLAIMS: f64 = 0.25;
 /// Events that a policy needs in the last comparison at least.
 const ENOUGH: u64 = 300_000;
 
-/// Chooses a policy without preemption, or with full. `made` is the MSR policy for these options.
+/// Chooses a policy with the preemption of the options. `made` is the MSR policy for these options.
 ///
 /// # Errors
 /// When a policy makes a decision that no server could carry out, none of them settles, or it is
@@ -200,12 +200,18 @@ pub fn choose(
 ) -> Result<Chosen, ChoiceError> {
     let (mut starts, mut skipped, least) = match options.preemption {
         Preemption::Full => {
-            let (starts, least) = preemptive::preemptive(workload, options, choice, &made);
+            let (starts, least) = preemptive::full(workload, options, choice, &made);
             (starts, Vec::new(), least)
         }
-        _ => {
+        Preemption::None => {
             let (starts, skipped) = starts(workload, options, choice, &made);
             (starts, skipped, None)
+        }
+        Preemption::Setup => {
+            let (mut starts, skipped) = starts(workload, options, choice, &made);
+            let (more, least) = preemptive::with_setups(workload, options, choice, &made);
+            starts.extend(more);
+            (starts, skipped, least)
         }
     };
     let around = choice
@@ -221,7 +227,7 @@ pub fn choose(
         promises: &choice.promises,
         most_uneven: choice.max_slowdown_ratio.unwrap_or(f64::INFINITY),
         seed: choice.seed,
-        guard: guard(workload, options, choice, &made, around.as_ref()),
+        guards: guards(workload, options, choice, &made, around.as_ref()),
         interrupt: Arc::clone(&choice.interrupt),
         budget: choice.budget.units(),
         spent: 0,
@@ -400,13 +406,41 @@ fn tuned(
     let knobs = KnobRange::new(course.workload, outlook.largest);
     let share = (TUNING * course.left() as f64) as u64;
     let found = search::tune(course, &knobs, starts, share, progress)?;
-    let entrants = found.into_iter().map(|t| Entrant::new(t.policy, t.tried));
+    let policies: Vec<Family> = found.iter().map(|t| t.policy.clone()).collect();
+    let entrants = found.into_iter().map(|t| {
+        let policy = preemptive::going_on(t.policy, &policies);
+        Entrant::new(policy, t.tried)
+    });
     Ok(entrants.collect())
 }
 
 /// The policy of the program, as it is analysed: without backfilling, and with slots that keep their clocks. Its
 /// stability is proved with exponential sizes and Poisson arrivals, in the whole box where rates may be
-/// more.
+/// more. With setups also one without preemption, for rules that have none.
+fn guards(
+    workload: &Workload,
+    options: &Options,
+    choice: &ChoiceOptions,
+    made: &Synthesis,
+    around: Option<&Around>,
+) -> Vec<Guard> {
+    let of = |options: &Options, made: &Synthesis| guard(workload, options, choice, made, around);
+    let mut guards: Vec<Guard> = of(options, made).into_iter().collect();
+    if options.preemption == Preemption::Setup {
+        let draining = Options {
+            preemption: Preemption::None,
+            setup_rate: None,
+            switching_rate: None,
+            route: None,
+            ..options.clone()
+        };
+        if let Ok(Outcome::Policy(made)) = synthesize(workload, &draining) {
+            guards.extend(of(&draining, &made));
+        }
+    }
+    guards
+}
+
 fn guard(
     workload: &Workload,
     options: &Options,

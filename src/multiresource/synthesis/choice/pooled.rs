@@ -54,10 +54,13 @@ pub fn choose_pooled(
         promises: &choice.promises,
         most_uneven: choice.max_slowdown_ratio.unwrap_or(f64::INFINITY),
         seed: choice.seed.wrapping_add(1),
-        guard: guard.map(|own| Guard {
-            policy: artifact::Guard::Partition(own.policy.clone()),
-            mean_number: own.mean_number(fleet),
-        }),
+        guards: guard
+            .into_iter()
+            .map(|own| Guard {
+                policy: artifact::Guard::Partition(own.policy.clone()),
+                mean_number: own.mean_number(fleet),
+            })
+            .collect(),
         interrupt: Arc::clone(&choice.interrupt),
         budget: choice.budget.units(),
         spent: 0,

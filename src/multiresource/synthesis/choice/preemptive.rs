@@ -1,9 +1,9 @@
-//! Where the search begins with full preemption.
+//! Where the search begins with preemption.
 
 use super::ChoiceOptions;
 use crate::multiresource::artifact::{
-    DivisorFillingPolicy, Family, MaxWeightPolicy, Preemption, PresentTablePolicy,
-    ServerFillingPolicy, ServerFillingSrptPolicy,
+    DivisorFillingPolicy, Family, MaxWeightPolicy, MaxWeightSetupPolicy, PresentTablePolicy,
+    ServerFillingPolicy, ServerFillingSrptPolicy, TablePolicy,
 };
 use crate::multiresource::optimum::{self, Ended};
 use crate::multiresource::simulator::Contender;
@@ -21,8 +21,8 @@ const WEIGHTS: [(f64, f64); 7] = [
     (1.0, 1.0),
 ];
 
-/// All of them, and what no policy can beat where that is known.
-pub(super) fn preemptive(
+/// All of them with full preemption, and what no policy can beat where that is known.
+pub(super) fn full(
     workload: &Workload,
     options: &Options,
     choice: &ChoiceOptions,
@@ -30,18 +30,7 @@ pub(super) fn preemptive(
 ) -> (Vec<Family>, Option<f64>) {
     let have = |name: &str| choice.families.have(name);
     let mut starts: Vec<Family> = vec![made.policy.clone().into(), max_weight(workload).into()];
-    let prices = MaxWeightPolicy {
-        worths: super::starts::prices(workload, made),
-        exponent: 1.0,
-    };
-    let weighted = WEIGHTS.map(|(exponent, power)| {
-        let speeds = workload.types().iter();
-        let weighted = prices.times(speeds.map(|t| t.service_rate().powf(power)));
-        MaxWeightPolicy {
-            exponent,
-            ..weighted
-        }
-    });
+    let weighted = WEIGHTS.map(|weights| weighted(workload, made, weights));
     starts.extend(weighted.iter().cloned().map(Family::from));
     let by_name: [(Contender, Family); 3] = [
         (Contender::ServerFilling, ServerFillingPolicy {}.into()),
@@ -60,15 +49,8 @@ pub(super) fn preemptive(
     let mut least = None;
     if have("optimal-preemptive") {
         let limits = optimum::Limits::for_a_table(options.effort);
-        let (objective, interrupt) = (options.objective, &choice.interrupt);
-        let found = optimum::optimum(
-            workload,
-            Preemption::Full,
-            objective,
-            &limits,
-            interrupt,
-            |_| (),
-        );
+        let interrupt = &choice.interrupt;
+        let found = optimum::optimum(workload, options.sought(), &limits, interrupt, |_| ());
         if let Ok(found) = found {
             least = Some(found.lower).filter(|_| found.ended == Ended::Close);
             starts.push(match found.policy {
@@ -82,6 +64,89 @@ pub(super) fn preemptive(
     }
     starts.retain(|policy| have(policy.name()));
     (starts, least)
+}
+
+/// At the prices of the program.
+fn weighted(
+    workload: &Workload,
+    made: &Synthesis,
+    (exponent, power): (f64, f64),
+) -> MaxWeightPolicy {
+    let prices = MaxWeightPolicy {
+        worths: super::starts::prices(workload, made),
+        exponent,
+    };
+    let speeds = workload.types().iter();
+    prices.times(speeds.map(|t| t.service_rate().powf(power)))
+}
+
+/// Eagerness and haste that were good somewhere.
+const SETUPS: [(f64, f64); 3] = [(0.5, 0.35), (1.0, 0.2), (0.3, 1.0)];
+
+/// With setups: those that preempt, beside all that do not; and what no policy can beat where that is known.
+pub(super) fn with_setups(
+    workload: &Workload,
+    options: &Options,
+    choice: &ChoiceOptions,
+    made: &Synthesis,
+) -> (Vec<Family>, Option<f64>) {
+    let have = |name: &str| choice.families.have(name);
+    let Some(setup_rate) = options.setup_rate.filter(|_| have("max-weight-setup")) else {
+        return (Vec::new(), None);
+    };
+    let starts = SETUPS.iter().flat_map(|(eagerness, haste)| {
+        WEIGHTS[..4].iter().map(|weights| MaxWeightSetupPolicy {
+            weights: weighted(workload, made, *weights),
+            setup_rate,
+            eagerness: *eagerness,
+            haste: *haste,
+        })
+    });
+    let starts: Vec<MaxWeightSetupPolicy> = starts.collect();
+    let mut families: Vec<Family> = starts.iter().cloned().map(Family::from).collect();
+    let mut least = None;
+    if have("optimal") {
+        let limits = optimum::Limits::for_a_table(options.effort);
+        let interrupt = &choice.interrupt;
+        let found = optimum::optimum(workload, options.sought(), &limits, interrupt, |_| ());
+        // Cut short it would be no optimum.
+        if let Some(found) = found.ok().filter(|found| found.ended != Ended::Cut) {
+            least = Some(found.lower).filter(|_| found.ended == Ended::Close);
+            families.push(match found.policy {
+                Family::Optimal(table) => {
+                    let beyond = starts.first().cloned();
+                    TablePolicy { beyond, ..table }.into()
+                }
+                other => other,
+            });
+        }
+    }
+    (families, least)
+}
+
+/// Beyond its table the optimum goes on as the best weights among these policies.
+pub(super) fn going_on(policy: Family, tuned: &[Family]) -> Family {
+    let weights = tuned.iter().find_map(|policy| match policy {
+        Family::MaxWeight(weights) => Some(weights),
+        _ => None,
+    });
+    let with_setups = tuned.iter().find_map(|policy| match policy {
+        Family::MaxWeightSetup(weights) => Some(weights),
+        _ => None,
+    });
+    match (policy, weights, with_setups) {
+        (Family::OptimalPreemptive(table), Some(beyond), _) => PresentTablePolicy {
+            beyond: beyond.clone(),
+            ..table
+        }
+        .into(),
+        (Family::Optimal(table), _, Some(beyond)) if table.beyond.is_some() => TablePolicy {
+            beyond: Some(beyond.clone()),
+            ..table
+        }
+        .into(),
+        (other, ..) => other,
+    }
 }
 
 /// The rule as it is published.

@@ -1,0 +1,252 @@
+use super::MaxWeight;
+use crate::multiresource::artifact::MaxWeightSetupPolicy;
+use crate::multiresource::policy::{Event, FamilyRule, KnobRange, Policy, System, along};
+use crate::multiresource::schedule::Schedule;
+use crate::multiresource::workload::Workload;
+
+/// MaxWeight that knows what a setup costs: goes to the schedule of most weight where the gain outlasts the way.
+///
+/// A running job of type i weighs `w_i = c_i Q_i^a`, Q_i its jobs in the system. At each event the schedule of most
+/// weight is found as [`MaxWeight`] does, and three ways are weighed, each with what runs at once, W its weight:
+///
+/// - *fill*: all that runs goes on, and jobs that fit start beside it, by weight over dominant share;
+/// - *drain*: all that runs goes on, and of what waits only what the best schedule has;
+/// - *stop*: what the best schedule has not is stopped, into setups at rate γ, and what it has starts as it fits.
+///
+/// Draining the best one is there after the largest `H(e_i)/μ_i`, of e_i jobs of type i too many; by stops after `H(e)/γ`
+/// for all e slots, with those in setup already. H(e) is the mean of the longest of e exponential times of mean 1. Of
+/// these two ways the one is taken on which less is lost, (W(best) − W(way)) times its time; stops count as loss only
+/// in part, one over the *haste*. It is gone if the gain outlasts what is lost beside filling,
+///
+/// ```text
+/// eagerness · (W(best) − W(fill)) · F > N · (W(fill) − W(way)) · time
+/// ```
+///
+/// F being the time for which those jobs last that filling lacks, at the rate of the best schedule, and N all jobs in
+/// the system: time without service is lost to all of them, the gain is that of some being served before others.
+///
+/// Ours. For one queue at a time Duenyas and Van Oyen (Management Science 42, 1996) compare a setup with the backlog
+/// that it leads to in the same way. O(K) and what MaxWeight takes, a decision.
+#[derive(Clone, Debug)]
+pub struct MaxWeightSetups {
+    best: MaxWeight,
+    knobs: [f64; 2],
+    setup_rate: f64,
+    rates: Vec<f64>,
+    /// Of each type the dominant share.
+    shares: Vec<f64>,
+    /// w_i.
+    weights: Vec<f64>,
+    /// The schedule of most weight, of jobs that there are.
+    most: Schedule,
+    /// What filling starts.
+    fill: Schedule,
+    /// Of that, what the best schedule has.
+    ahead: Schedule,
+    room: Vec<u64>,
+}
+
+/// What is done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Fill,
+    Drain,
+    Stop,
+}
+
+impl MaxWeightSetups {
+    /// The online rule of a policy that has been checked against its workload.
+    pub fn new(policy: &MaxWeightSetupPolicy, workload: &Workload) -> Self {
+        let types = workload.types();
+        MaxWeightSetups {
+            best: MaxWeight::weighted(workload, &policy.weights),
+            knobs: [policy.eagerness, policy.haste],
+            setup_rate: policy.setup_rate,
+            rates: types.iter().map(|t| t.service_rate()).collect(),
+            shares: workload.dominant_shares(),
+            weights: vec![0.0; types.len()],
+            most: vec![0; types.len()],
+            fill: vec![0; types.len()],
+            ahead: vec![0; types.len()],
+            room: vec![0; workload.resources().len()],
+        }
+    }
+
+    /// γ \[1/time\].
+    pub fn setup_rate(&self) -> f64 {
+        self.setup_rate
+    }
+
+    /// What is to be known of an event, whoever decides.
+    pub fn observe(&mut self, event: Event, system: &mut System) {
+        if let Event::Clock(i) = event
+            && i < self.weights.len()
+            && system.held(i) > 0
+        {
+            system.release_setup(i);
+        }
+        self.best.choose(event, system);
+    }
+
+    /// The same from a system of which it has not seen the events.
+    pub fn look(&mut self, system: &System) {
+        self.best.look(system);
+    }
+
+    /// Stops and starts.
+    pub fn decide(&mut self, system: &mut System) {
+        for (i, weight) in self.weights.iter_mut().enumerate() {
+            *weight = self.best.weights.of(i, system.present(i)) as f64;
+            self.most[i] = u64::from(self.best.chosen()[i]).min(system.present(i)) as u32;
+        }
+        self.fill(system, true);
+        std::mem::swap(&mut self.fill, &mut self.ahead);
+        self.fill(system, false);
+        let way = self.way(system);
+        let starts = match way {
+            Way::Fill => &self.fill,
+            Way::Drain | Way::Stop => &self.ahead,
+        };
+        for (i, (count, most)) in starts.iter().zip(&self.most).enumerate() {
+            while way == Way::Stop && system.running(i) > *most {
+                system.stop_into_setup(i);
+            }
+            (0..*count).for_each(|_| system.start(i));
+        }
+        system.set_setup_clocks(self.setup_rate);
+    }
+
+    /// What starts beside what runs: of all that waits, or of what the best schedule has.
+    fn fill(&mut self, system: &System, ahead: bool) {
+        for (j, room) in self.room.iter_mut().enumerate() {
+            *room = system.free(j);
+        }
+        self.fill.fill(0);
+        loop {
+            let (fill, most, room) = (&self.fill, &self.most, &self.room);
+            let fits = |i: &usize| {
+                let mut pairs = system.demand(*i).iter().zip(room);
+                pairs.all(|(d, free)| d <= free)
+            };
+            let starts = system.queued().filter(|&i| {
+                let within = !ahead || system.running(i) + fill[i] < most[i];
+                within && fill[i] < system.waiting(i) && fits(&i)
+            });
+            let worth = |i: &usize| self.weights[*i] / self.shares[*i];
+            let Some(i) = starts.max_by(|a, b| worth(a).total_cmp(&worth(b))) else {
+                return;
+            };
+            self.fill[i] += 1;
+            let pairs = self.room.iter_mut().zip(system.demand(i));
+            pairs.for_each(|(free, d)| *free -= d);
+        }
+    }
+
+    /// Weighs the ways.
+    fn way(&self, system: &System) -> Way {
+        let (mut best, mut fill, mut drain, mut stop) = (0.0, 0.0, 0.0, 0.0);
+        let (mut slots, mut draining, mut jobs) = (0, 0.0_f64, 0);
+        let (mut backlog, mut pace) = (0.0, 0.0);
+        for (i, most) in self.most.iter().enumerate() {
+            let (running, weight) = (system.running(i), self.weights[i]);
+            let filled = running + self.fill[i];
+            best += weight * f64::from(*most);
+            fill += weight * f64::from(filled);
+            drain += weight * f64::from(running + self.ahead[i]);
+            stop += weight * f64::from(running.min(*most) + self.ahead[i]);
+            let more = running.saturating_sub(*most);
+            slots += more + system.held(i);
+            draining = draining.max(longest_of(more) / self.rates[i]);
+            draining = draining.max(longest_of(system.held(i)) / self.setup_rate);
+            jobs += system.present(i);
+            if *most > filled {
+                backlog += system.present(i) as f64;
+                pace += f64::from(*most) * self.rates[i];
+            }
+        }
+        if best <= fill {
+            return Way::Fill;
+        }
+        let [eagerness, haste] = self.knobs;
+        let setups = longest_of(slots) / self.setup_rate;
+        let (way, lost) = match (best - stop) * setups < haste * (best - drain) * draining {
+            true => (Way::Stop, (fill - stop) * setups),
+            false => (Way::Drain, (fill - drain) * draining),
+        };
+        match eagerness * (best - fill) * backlog > jobs as f64 * lost * pace {
+            true => way,
+            false => Way::Fill,
+        }
+    }
+}
+
+/// The mean of the longest of so many exponential times of mean 1.
+fn longest_of(count: u32) -> f64 {
+    (1..=count).map(|n| 1.0 / f64::from(n)).sum()
+}
+
+impl Policy for MaxWeightSetups {
+    fn clocks(&self) -> usize {
+        self.weights.len()
+    }
+
+    fn preempts(&self) -> bool {
+        true
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        self.observe(event, system);
+        self.decide(system);
+    }
+
+    fn take_over(&mut self, system: &mut System) {
+        self.look(system);
+        self.decide(system);
+    }
+
+    fn let_go(&mut self, system: &mut System) {
+        (0..self.weights.len()).for_each(|i| system.set_clock(i, 0.0));
+    }
+}
+
+const EAGERNESS: [f64; 11] = [0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0];
+const HASTE: [f64; 9] = [0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 3.0];
+
+impl FamilyRule for MaxWeightSetupPolicy {
+    type Rule = MaxWeightSetups;
+
+    fn rule(&self, workload: &Workload) -> MaxWeightSetups {
+        MaxWeightSetups::new(self, workload)
+    }
+
+    fn pace(&self, workload: &Workload) -> u64 {
+        1 + self.weights.pace(workload)
+    }
+
+    /// The eagerness, the haste, and the weights.
+    fn axes(&self, range: &KnobRange<'_>) -> usize {
+        2 + self.weights.axes(range)
+    }
+
+    fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Self> {
+        let mut policy = self.clone();
+        match axis {
+            0 => policy.eagerness = along(&EAGERNESS, self.eagerness, up)?,
+            1 => policy.haste = along(&HASTE, self.haste, up)?,
+            _ => policy.weights = self.weights.stepped(axis - 2, up, range)?,
+        }
+        Some(policy)
+    }
+
+    fn words(&self, workload: &Workload) -> String {
+        format!(
+            "MaxWeight with setups: jobs are preempted, and their room is held for a setup of {:.4} {} on average. Of the schedules that there are jobs for, that of the most weight is gone to where the gain outlasts the way there (eagerness {}), by stopping jobs or by waiting for their ends, whichever loses less (haste {}); else what waits starts where it fits. Each of Q jobs of a type weighs c Q^{}, where c is {}.",
+            1.0 / self.setup_rate,
+            workload.time_unit(),
+            self.eagerness,
+            self.haste,
+            self.weights.exponent,
+            self.weights.worths_told(workload)
+        )
+    }
+}

@@ -148,7 +148,6 @@ fn main() -> Result<()> {
         .unwrap_or("docs/response_over_setup_rate.svg".into());
     let three = Workload::read(Path::new("models/section7.yaml"))?.workload;
     let two = Workload::parse(LIGHT_AND_HEAVY, "light and heavy")?.workload;
-    let two = two.scaled(0.8)?;
     let entry = |swatch, color, label: &str| Entry {
         swatch,
         color,

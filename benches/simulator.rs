@@ -120,6 +120,7 @@ fn fleets(c: &mut Criterion) {
     };
     let keeping = PooledPolicy {
         reserve: 1.0,
+        zone: None,
         ..PooledPolicy::plain(Order::Oldest, Placement::Best)
     };
     let named = |name| PooledRule::named(name).unwrap().policy();

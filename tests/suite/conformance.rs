@@ -20,7 +20,7 @@ use synth::multiresource::artifact::{
     EasyByMeanPolicy, EmptySlots, Family, FirstFitPolicy, Guard, GuardedPolicy,
     LeastServersFirstPolicy, MaxWeightPolicy, MaxWeightSetupPolicy, MostServersFirstPolicy,
     MsrPolicy, Order, PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Preemption,
-    Route, ServerFillingPolicy, ServerFillingSrptPolicy, StaticQuickswapPolicy,
+    Route, ServerFillingPolicy, ServerFillingSrptPolicy, StaticQuickswapPolicy, Zone,
 };
 use synth::multiresource::optimum::{self, Sought, optimum};
 use synth::multiresource::policy::{Action, Event, Policy, System, online, over};
@@ -423,12 +423,30 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
         order: Order::Largest,
         placement: Placement::Best,
         reserve: 1.0,
+        zone: None,
     };
     let guarded = GuardedPolicy {
         rule: Box::new(PooledPolicy::plain(Order::Oldest, Placement::First).into()),
         guard: Guard::Partition(partition.clone()),
         from: 20,
         until: 10,
+    };
+    let zone = PooledPolicy {
+        zone: Some(Zone {
+            types: vec![2, 1],
+            servers: vec![1, 1],
+        }),
+        ..keeping.clone()
+    };
+    let zone = GuardedPolicy {
+        rule: Box::new(
+            PooledPolicy {
+                reserve: 0.0,
+                ..zone
+            }
+            .into(),
+        ),
+        ..guarded.clone()
     };
     let limits = "known: {limit: {law: uniform, low: 1, high: 3}}\nservers:";
     let limited = fleet.to_yaml().replace("servers:", limits);
@@ -450,6 +468,10 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
         (
             "fleet-guarded",
             with(&fleet.scaled(0.5).unwrap(), Some(guarded.into())),
+        ),
+        (
+            "fleet-zone",
+            with(&fleet.scaled(0.5).unwrap(), Some(zone.into())),
         ),
         ("fleet-easy-by-mean", with(&fleet, easy(false))),
         ("fleet-gangs", with(&gangs, Some(teams.into()))),

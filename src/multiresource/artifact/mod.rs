@@ -46,7 +46,7 @@ pub use guarded::{Guard, GuardedPolicy};
 pub(crate) use msr::section_seven;
 pub use msr::{Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption, Route};
 pub use policy::{Policy, ServerPolicy};
-pub use pooling::{Order, PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy};
+pub use pooling::{Order, PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Zone};
 pub use preemptive::{MaxWeightPolicy, MaxWeightSetupPolicy, PresentTablePolicy};
 pub use promise::{Delay, Promise};
 pub use provenance::{Making, Provenance};

@@ -13,6 +13,20 @@ pub struct PooledPolicy {
     /// ζ ≥ 0: a job starts only where room stays for so many times the jobs of each shorter type that come
     /// while it runs and that are served at once; see [`crate::multiresource::policy::Pooled`].
     pub reserve: f64,
+    /// Servers where only some types start, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<Zone>,
+}
+
+/// The first servers of each shape, on which jobs of other types do not start: so that jobs that stay do not break up
+/// servers that others need whole, or several at once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Zone {
+    /// The types that start there, as indices into the workload's; elsewhere they start too.
+    pub types: Vec<usize>,
+    /// By shape (H): how many of its servers.
+    pub servers: Vec<u32>,
 }
 
 /// Which job starts next.
@@ -47,13 +61,14 @@ impl PooledPolicy {
             order,
             placement,
             reserve: 0.0,
+            zone: None,
         }
     }
 
     /// What people call it.
     pub fn called(&self) -> &'static str {
         match (self.order, self.placement) {
-            _ if self.reserve > 0.0 => "pooled",
+            _ if self.reserve > 0.0 || self.zone.is_some() => "pooled",
             (Order::Fcfs, _) => "fcfs",
             (Order::Oldest, Placement::First) => "first-fit",
             (Order::Oldest, Placement::Best) => "best-fit",
@@ -74,7 +89,15 @@ impl PooledPolicy {
             Placement::First => "first server",
             Placement::Best => "least room",
         };
-        (self.reserve > 0.0).then(|| format!("{order}, {placement}, ζ = {}", self.reserve))
+        let mut told = format!("{order}, {placement}");
+        if self.reserve > 0.0 {
+            told += &format!(", ζ = {}", self.reserve);
+        }
+        if let Some(zone) = &self.zone {
+            let servers: u32 = zone.servers.iter().sum();
+            told += &format!(", {servers} servers for {} types", zone.types.len());
+        }
+        (self.called() == "pooled").then_some(told)
     }
 }
 

@@ -140,17 +140,32 @@ macro_rules! pooled {
 
 pooled! {
     PooledPolicy => Pooled, Pooled::new, {
-        fn axes(&self, _: &KnobRange<'_>) -> usize {
-            usize::from(self.reserve > 0.0)
+        fn axes(&self, range: &KnobRange<'_>) -> usize {
+            1 + self.zone.as_ref().map_or(0, |_| range.servers.len())
         }
 
-        fn stepped(&self, _: usize, up: bool, _: &KnobRange<'_>) -> Option<Self> {
-            let reserve = super::along(&RESERVES, self.reserve, up)?;
-            Some(PooledPolicy { reserve, ..self.clone() })
+        fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Self> {
+            let mut policy = self.clone();
+            match (axis, &mut policy.zone) {
+                (0, _) if self.reserve > 0.0 => {
+                    policy.reserve = super::along(&RESERVES, self.reserve, up)?;
+                }
+                (1.., Some(zone)) => {
+                    let (own, all) = (&mut zone.servers[axis - 1], range.servers[axis - 1]);
+                    let step = (all / 50).max(1);
+                    *own = match up {
+                        true => Some(*own + step).filter(|more| *more <= all)?,
+                        false => own.checked_sub(step)?,
+                    };
+                    (zone.servers.iter().sum::<u32>() > 0).then_some(())?;
+                }
+                _ => return None,
+            }
+            Some(policy)
         }
 
-        fn words(&self, _: &Workload) -> String {
-            pooled_words(self)
+        fn words(&self, workload: &Workload) -> String {
+            pooled_words(self, workload)
         }
     }
     PooledEasyPolicy => PooledEasy,
@@ -181,7 +196,7 @@ pooled! {
 /// What is kept, in steps.
 const RESERVES: [f64; 10] = [0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0];
 
-fn pooled_words(policy: &PooledPolicy) -> String {
+fn pooled_words(policy: &PooledPolicy, workload: &Workload) -> String {
     let order = match policy.order {
         Order::Fcfs => "the oldest job starts, and none before it",
         Order::Oldest => "the oldest job that fits somewhere starts",
@@ -199,8 +214,17 @@ fn pooled_words(policy: &PooledPolicy) -> String {
         ),
         false => String::new(),
     };
+    let zone = policy.zone.as_ref().map_or(String::new(), |zone| {
+        let names: Vec<&str> = zone.types.iter().map(|i| workload.types()[*i].name()).collect();
+        let servers: Vec<String> = zone.servers.iter().map(u32::to_string).collect();
+        format!(
+            " A zone is kept: on the first {} servers, by shape, only jobs of {} start; they start elsewhere, too.",
+            servers.join(", "),
+            names.join(", ")
+        )
+    });
     format!(
-        "Over all servers, without preemption: jobs wait in one place, and whenever there is room, {order}, {placement}.{kept}"
+        "Over all servers, without preemption: jobs wait in one place, and whenever there is room, {order}, {placement}.{kept}{zone}"
     )
 }
 
@@ -241,6 +265,8 @@ pub struct KnobRange<'a> {
     pub largest_rate: f64,
     /// Types of which several fit, those with most work first.
     pub several: Vec<usize>,
+    /// By shape of a fleet, for rules over all of its servers: how many there are.
+    pub servers: Vec<u32>,
 }
 
 impl<'a> KnobRange<'a> {
@@ -260,6 +286,7 @@ impl<'a> KnobRange<'a> {
             most,
             largest_rate,
             several,
+            servers: Vec::new(),
         }
     }
 }

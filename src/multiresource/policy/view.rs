@@ -3,7 +3,7 @@
 use super::hosts::Hosts;
 use super::system::{Entry, WAITING};
 use super::{Job, System};
-use crate::multiresource::artifact::Placement;
+use crate::multiresource::artifact::{Placement, Zone};
 
 impl System {
     /// The time.
@@ -126,6 +126,13 @@ impl System {
     pub fn place_by(&mut self, placement: Placement) {
         if let Some(hosts) = &mut self.hosts {
             hosts.set_placement(placement);
+        }
+    }
+
+    /// On the first servers of each shape of a fleet only some types start, or again all.
+    pub fn keep_zone(&mut self, zone: Option<&Zone>) {
+        if let Some(hosts) = &mut self.hosts {
+            hosts.keep_zone(zone);
         }
     }
 

@@ -10,9 +10,9 @@ use crate::artifact::{
 };
 use crate::multiresource::artifact::{
     Artifact, CertificateRecord, Claim, Family, FleetCertificateRecord, Guard, HoldsFor, Making,
-    Method, PartitionPolicy, Quantity,
+    Method, PartitionPolicy, PooledPolicy, Quantity,
 };
-use crate::multiresource::workload::Fleet;
+use crate::multiresource::workload::{Fleet, Shape};
 
 const GUARD: &str = "policy.guard";
 
@@ -155,9 +155,7 @@ fn rule(whole: &OneServer<'_>, fleet: &Fleet, findings: &mut Findings) {
         Family::Guarded(policy) => {
             guarded::numbers(policy, findings);
             match &*policy.rule {
-                Family::Pooled(own) => {
-                    nonnegative("policy.rule.pooled.reserve", own.reserve, findings)
-                }
+                Family::Pooled(own) => pooled("policy.rule.pooled", own, fleet, findings),
                 Family::PooledEasy(_) => {}
                 other => {
                     let message = format!("`{}`, expected pooled or pooled-easy", other.name());
@@ -175,7 +173,7 @@ fn rule(whole: &OneServer<'_>, fleet: &Fleet, findings: &mut Findings) {
                 findings.stands(GUARD, Grounds::Derived("the loads of its slots"));
             }
         }
-        Family::Pooled(own) => nonnegative("policy.reserve", own.reserve, findings),
+        Family::Pooled(own) => pooled("policy", own, fleet, findings),
         Family::PooledEasy(_) => {}
         other => {
             let message = format!(
@@ -183,6 +181,63 @@ fn rule(whole: &OneServer<'_>, fleet: &Fleet, findings: &mut Findings) {
                 other.name()
             );
             findings.add("policy", message);
+        }
+    }
+}
+
+/// Each type has servers where it may start, also beside a zone.
+fn pooled(path: &str, policy: &PooledPolicy, fleet: &Fleet, findings: &mut Findings) {
+    nonnegative(format!("{path}.reserve"), policy.reserve, findings);
+    let Some(zone) = &policy.zone else { return };
+    let (types, shapes) = (fleet.types(), fleet.shapes());
+    let own = format!("{path}.zone.types");
+    let known = |i: &usize| *i < types.len();
+    let twice = (1..zone.types.len()).any(|k| zone.types[..k].contains(&zone.types[k]));
+    if zone.types.is_empty() || twice || !zone.types.iter().all(known) {
+        let message = format!("{:?}, expected types, each once", zone.types);
+        findings.add(own, message);
+    }
+    let own = format!("{path}.zone.servers");
+    length(
+        &own,
+        zone.servers.len(),
+        shapes.len(),
+        "server shape",
+        findings,
+    );
+    if !findings.is_clear(path) {
+        return;
+    }
+    for (kept, shape) in zone.servers.iter().zip(shapes) {
+        if *kept > shape.count() {
+            let message = format!(
+                "{kept} of {}, of which there are {}",
+                shape.name(),
+                shape.count()
+            );
+            findings.add(&own, message);
+        }
+    }
+    for (i, kind) in types
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| !zone.types.contains(i))
+    {
+        let holds = |shape: &Shape| shape.types().contains(&i);
+        let pairs = shapes
+            .iter()
+            .zip(&zone.servers)
+            .filter(|(shape, _)| holds(shape));
+        let left: u32 = pairs
+            .map(|(shape, kept)| shape.count().saturating_sub(*kept))
+            .sum();
+        if left < kind.nodes() {
+            let message = format!(
+                "`{}` can start on {left} servers that are not in the zone, expected {} at least",
+                kind.name(),
+                kind.nodes()
+            );
+            findings.add(&own, message);
         }
     }
 }

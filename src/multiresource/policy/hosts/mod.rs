@@ -6,7 +6,7 @@ use open::Levels;
 pub(super) use open::Openings;
 
 use super::room::{Packed, Room};
-use crate::multiresource::artifact::Placement;
+use crate::multiresource::artifact::{Placement, Zone};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Fleet;
 
@@ -40,6 +40,8 @@ pub struct Hosts {
     before: Vec<u64>,
     /// By server: whether jobs start there only where the rule names it.
     locked: Vec<bool>,
+    /// Where only some types start: by server, and by type.
+    zone: [Vec<bool>; 2],
     /// By slot: the servers where the job runs.
     of_slot: Vec<Vec<usize>>,
     /// By type, on all servers: jobs that run, each time that one takes a server.
@@ -86,6 +88,7 @@ impl Hosts {
             levels: None,
             before: vec![0; types.div_ceil(64)],
             locked: vec![false; servers],
+            zone: [vec![false; servers], vec![true; types]],
             of_slot: Vec::new(),
             pieces: vec![0; types],
             free: vec![0; packing.capacity().len()],
@@ -207,6 +210,21 @@ impl Hosts {
         }
     }
 
+    /// On the first servers of each shape only some types start, or again all.
+    pub(super) fn keep_zone(&mut self, zone: Option<&Zone>) {
+        let [servers, types] = &mut self.zone;
+        types.fill(zone.is_none());
+        for &i in zone.iter().flat_map(|zone| &zone.types) {
+            types[i] = true;
+        }
+        let mut left = zone.map_or(Vec::new(), |zone| zone.servers.clone());
+        for (kept, h) in servers.iter_mut().zip(&self.shapes) {
+            let left = left.get_mut(*h as usize).filter(|left| **left > 0);
+            *kept = left.map(|left| *left -= 1).is_some();
+        }
+        (0..self.count()).for_each(|n| self.look(n));
+    }
+
     /// Jobs start on server n only where the rule names it, or again wherever there is room.
     pub(super) fn lock(&mut self, n: usize, locked: bool) {
         self.locked[n] = locked;
@@ -313,8 +331,11 @@ impl Hosts {
         let words = self.packed.words();
         let used = &self.used[n * words..][..words];
         let (locked, packed) = (self.locked[n], &self.packed);
-        self.openings
-            .look(n, |i| !locked && packed.fits(used, i, 1));
+        let [kept, types] = &self.zone;
+        let free = !kept[n];
+        self.openings.look(n, |i| {
+            !locked && (free || types[i]) && packed.fits(used, i, 1)
+        });
         let level = self.level(n);
         if let Some(levels) = &mut self.levels {
             levels.set(n, level, self.openings.on(n), &self.before);

@@ -14,6 +14,9 @@ use kept::Kept;
 /// than they. It is trunk reservation by time scale: what starts now is in the way of what comes meanwhile. So jobs
 /// that stay do not break up the servers that short large jobs need whole.
 ///
+/// In a *zone*, the first servers of each shape, only some types start, as a rule those that need servers whole, or
+/// several at once; they come first there, and elsewhere where it is full.
+///
 /// O(K) a decision without room that is kept, O(K²) with; nothing depends on the number of servers but the
 /// logarithm that finds them. Ours; it has no proof of stability.
 #[derive(Clone, Debug)]
@@ -115,6 +118,9 @@ fn rank(order: Order, shares: &[f64], descending: &[usize]) -> Vec<u32> {
 impl Policy for Pooled {
     fn begin(&mut self, system: &mut System) {
         system.place_by(self.policy.placement);
+        if self.policy.zone.is_some() {
+            system.keep_zone(self.policy.zone.as_ref());
+        }
         if let (Some(kept), Some(hosts)) = (&mut self.kept, system.hosts()) {
             kept.begin(hosts);
         }
@@ -147,5 +153,11 @@ impl Policy for Pooled {
     fn take_over(&mut self, system: &mut System) {
         self.begin(system);
         self.start_all(system);
+    }
+
+    fn let_go(&mut self, system: &mut System) {
+        if self.policy.zone.is_some() {
+            system.keep_zone(None);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 
 use super::*;
-use crate::multiresource::artifact::{Order, PartitionPolicy, Placement, PooledPolicy};
+use crate::multiresource::artifact::{Order, PartitionPolicy, Placement, PooledPolicy, Zone};
 use crate::multiresource::workload::{Described, Fleet};
 
 fn fleet(jobs: &str) -> Fleet {
@@ -122,10 +122,18 @@ impl Literal {
         })
     }
 
+    /// Whether server n is in no zone, or one of type i's.
+    fn lets_in(&self, i: usize, n: usize) -> bool {
+        self.policy.zone.as_ref().is_none_or(|zone| {
+            let before = (0..n).filter(|m| self.shape(*m) == self.shape(n)).count();
+            before >= zone.servers[self.shape(n)] as usize || zone.types.contains(&i)
+        })
+    }
+
     /// As many servers as a job takes.
     fn servers_for(&self, i: usize) -> Option<Vec<usize>> {
         let fit = (0..self.running.len()).filter(|n| self.with(i, *n).is_some());
-        let may = fit.filter(|n| self.keeps(i, *n));
+        let may = fit.filter(|n| self.keeps(i, *n) && self.lets_in(i, *n));
         let mut may: Vec<usize> = may.collect();
         if self.policy.placement == Placement::Best {
             may.sort_by_key(|n| (self.level(*n), *n));
@@ -211,10 +219,37 @@ fn rules_do_what_they_say() {
                     order,
                     placement,
                     reserve,
+                    zone: None,
                 };
                 let refused: usize = (0..2).map(|seed| agrees(&fleet, &policy, seed)).sum();
                 assert!(refused > 40, "jobs wait: {refused}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_zone_is_for_its_types() {
+    for (fleet, types, servers) in [
+        (three_kinds(), vec![1], vec![1, 1]),
+        (with_gangs(), vec![2, 1], vec![2, 1]),
+    ] {
+        for (placement, reserve) in [
+            (Placement::First, 0.0),
+            (Placement::Best, 0.0),
+            (Placement::Best, 0.5),
+        ] {
+            let policy = PooledPolicy {
+                order: Order::Oldest,
+                placement,
+                reserve: if types.len() == 1 { reserve } else { 0.0 },
+                zone: Some(Zone {
+                    types: types.clone(),
+                    servers: servers.clone(),
+                }),
+            };
+            let refused: usize = (0..2).map(|seed| agrees(&fleet, &policy, seed)).sum();
+            assert!(refused > 40, "jobs wait: {refused}");
         }
     }
 }

@@ -8,11 +8,12 @@ use super::{
     CLAIMS, CLOSE, ChoiceError, ChoiceOptions, ENOUGH, End, Families, Stage, TUNING, record, search,
 };
 use crate::multiresource::artifact::{
-    self, Choice, Claim, Family, Objective, Order, Placement, PooledEasyPolicy, PooledPolicy,
+    self, Choice, Claim, Family, Objective, Order, Placement, PooledEasyPolicy, PooledPolicy, Zone,
 };
 use crate::multiresource::policy::{KnobRange, is_proved_stable};
+use crate::multiresource::schedule::Packing;
 use crate::multiresource::synthesis::Partitioned;
-use crate::multiresource::workload::Fleet;
+use crate::multiresource::workload::{Fleet, Shape};
 
 /// The rule that was chosen.
 #[derive(Debug)]
@@ -67,7 +68,10 @@ pub fn choose_pooled(
         pace: choice.budget.pace(),
         events: 0,
     };
-    let knobs = KnobRange::new(workload, f64::INFINITY);
+    let knobs = KnobRange {
+        servers: fleet.shapes().iter().map(Shape::count).collect(),
+        ..KnobRange::new(workload, f64::INFINITY)
+    };
     let share = (TUNING * course.left() as f64) as u64;
     let starts = starts(fleet, &choice.families, partition);
     let found = search::tune(&mut course, &knobs, starts, share, &mut progress)?;
@@ -186,6 +190,7 @@ fn starts(fleet: &Fleet, families: &Families, partition: Option<&Partitioned>) -
         order,
         placement: Placement::Best,
         reserve,
+        zone: None,
     };
     let mut starts: Vec<Family> = [
         PooledPolicy::plain(Order::Oldest, Placement::First),
@@ -201,6 +206,18 @@ fn starts(fleet: &Fleet, families: &Families, partition: Option<&Partitioned>) -
     ]
     .map(Family::from)
     .into();
+    for zone in zones(fleet) {
+        for (order, reserve) in [(Order::Oldest, 0.0), (Order::Largest, 0.0)] {
+            let zone = Some(zone.clone());
+            starts.push(
+                PooledPolicy {
+                    zone,
+                    ..keeping(order, reserve)
+                }
+                .into(),
+            );
+        }
+    }
     starts.push(PooledEasyPolicy { limits: false }.into());
     if fleet.envelope().has_limits() {
         starts.push(PooledEasyPolicy { limits: true }.into());
@@ -209,4 +226,41 @@ fn starts(fleet: &Fleet, families: &Families, partition: Option<&Partitioned>) -
     starts.extend(exact.map(|own| own.policy.clone().into()));
     starts.retain(|policy| families.have(policy.name()));
     starts
+}
+
+/// Splits of types, by what a job of them takes of a server or of several, that are tried.
+const SPLITS: usize = 3;
+
+/// Servers over those that the work of a zone's types keeps busy.
+const SPARE: f64 = 1.1;
+
+/// Zones for the types that take most at once, where others are longer: on the shape that has room for all of them on
+/// most servers, with a few more than their work keeps busy.
+fn zones(fleet: &Fleet) -> Vec<Zone> {
+    let types = fleet.types();
+    let shares = fleet.envelope().dominant_shares();
+    let size = |i: usize| f64::from(types[i].nodes()) * shares[i];
+    let mut descending: Vec<usize> = (0..types.len()).collect();
+    descending.sort_by(|a, b| size(*b).total_cmp(&size(*a)));
+    let packing = Packing::new(fleet.envelope());
+    let zone = |count: usize| {
+        let (kept, others) = descending.split_at(count);
+        let longest = |of: &[usize]| of.iter().map(|i| types[*i].mean_size()).fold(0.0, f64::max);
+        let apart = size(kept[count - 1]) > size(others[0]) && longest(others) > longest(kept);
+        let fitting = |h: usize, i: usize| packing.most(i, &fleet.units(h));
+        let shapes = 0..fleet.shapes().len();
+        let home = shapes
+            .filter(|h| kept.iter().all(|i| fitting(*h, *i) > 0))
+            .max_by_key(|h| fleet.shapes()[*h].count())
+            .filter(|_| apart)?;
+        let busy = |i: &usize| types[*i].offered_pieces() / f64::from(fitting(home, *i));
+        let busy: f64 = kept.iter().map(busy).sum();
+        let mut servers = vec![0; fleet.shapes().len()];
+        servers[home] = ((SPARE * busy).ceil() as u32).min(fleet.shapes()[home].count());
+        Some(Zone {
+            types: kept.to_vec(),
+            servers,
+        })
+    };
+    (1..types.len()).filter_map(zone).take(SPLITS).collect()
 }

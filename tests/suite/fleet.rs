@@ -764,7 +764,15 @@ fn a_fleet_from_the_command_line() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("fleet.json");
     let file = file.to_str().unwrap();
-    let made = synth(&["--workload", MODEL, "--preemption", "full", "-o", file]);
+    let full = ["--workload", MODEL, "--preemption", "full", "-o", file];
+    let pooled = synth(&full);
+    assert_eq!(code(&pooled), 0, "{}", stderr(&pooled));
+    assert!(
+        stderr(&pooled).contains("No job is stopped"),
+        "{}",
+        stderr(&pooled)
+    );
+    let made = synth(&[&full[..], &["--family", "msr"]].concat());
     assert_eq!(code(&made), 0, "{}", stderr(&made));
     assert!(
         stderr(&made).contains("load ρ = 0.589015152  (proven best"),

@@ -1,6 +1,6 @@
 //! The policy of a fleet.
 
-use super::names::{Balance, Family, Objective, Preemption, Queue};
+use super::names::{Balance, Objective, Preemption, Queue};
 use super::wishes::Wishes;
 use super::{boxed, doing};
 use crate::kind::{Answer, Caller, Given, Word};
@@ -15,18 +15,12 @@ pub fn synthesize(
     wishes: &Wishes,
     caller: &mut Caller<'_>,
 ) -> Given<Answer<Multiresource>> {
-    let mut wishes = wishes.clone();
-    if wishes.family.is_none() && wishes.preemption == Some(Preemption::Full) {
-        // The servers by analysis; a choice for each of them is for who asks for it.
-        wishes.family = Some(Family::Msr);
-    }
-    let wishes = &wishes;
     if wishes.queue()? == Queue::Global {
         return pooled(fleet, wishes, caller);
     }
     if let Some(gang) = fleet.gangs().next() {
         return Err(format!(
-            "jobs of type `{}` take {} servers at once and wait in one place, where no rule preempts, and families are auto, pooled and partition: leave out what asks for another preemption, family, route, rate or queue",
+            "jobs of type `{}` take {} servers at once and wait in one place, where families are auto, pooled and partition: leave out what asks for another family, route, rate or queue",
             gang.name(),
             gang.nodes()
         )
@@ -63,6 +57,10 @@ pub fn synthesize(
 /// Makes a rule over all servers.
 fn pooled(fleet: &Fleet, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answer<Multiresource>> {
     goes_with_a_queue(fleet, wishes)?;
+    // Rules over all servers stop nothing.
+    let could_stop = wishes.preemption != Some(Preemption::None);
+    let mut wishes = wishes.clone();
+    (wishes.preemption, wishes.setup_rate) = (Some(Preemption::None), None);
     let request = wishes.request(fleet.envelope(), caller)?;
     let hears = |step: Doing<'_>| match step {
         Doing::Program => caller.hear(Word::Doing("solving the program of the fleet")),
@@ -74,7 +72,8 @@ fn pooled(fleet: &Fleet, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answ
     let answer = verbs::synthesize_pooled(fleet, &request, hears).map_err(boxed)?;
     Ok(match answer {
         FleetAnswer::Policy(made) => Answer::Policy {
-            summary: report::pooled(fleet, &made, caller.width),
+            summary: report::pooled(fleet, &made, caller.width)
+                + if could_stop { STOPS_NOTHING } else { "" },
             missed: made
                 .synthesis
                 .artifact
@@ -92,6 +91,12 @@ fn pooled(fleet: &Fleet, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answ
         FleetAnswer::Interrupted => Answer::Interrupted,
     })
 }
+
+/// Where preemption was asked for.
+const STOPS_NOTHING: &str = "
+No job is stopped: rules that stop jobs are for single servers, to which jobs are sent when they arrive; with
+--queue servers they are made
+";
 
 /// Refuses options that are about rules of single servers.
 fn goes_with_a_queue(fleet: &Fleet, wishes: &Wishes) -> Result<(), String> {

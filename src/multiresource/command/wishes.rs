@@ -31,12 +31,11 @@ pub struct Wishes {
     #[arg(long, value_enum, required_unless_present = "from")]
     pub(super) preemption: Option<Preemption>,
 
-    /// Family of policies [default: the best of all, chosen by simulation; of a fleet with preemption msr]
+    /// Family of policies [default: the best of all, chosen by simulation]
     #[arg(long, value_enum)]
     pub(super) family: Option<Family>,
 
-    /// Where the jobs of a fleet wait [default: global without preemption, unless a family of one server is asked
-    /// for]
+    /// Where the jobs of a fleet wait [default: global, unless a family of one server is asked for]
     #[arg(long, value_enum)]
     pub(super) queue: Option<Queue>,
 
@@ -228,12 +227,7 @@ impl Wishes {
 
     /// Where the jobs of a fleet wait: as typed, or as the family and the other options imply.
     pub(super) fn queue(&self) -> Result<Queue, String> {
-        let family = match self.asked_family()? {
-            // Over all servers nothing is preempted.
-            Family::Auto if self.preemption != Some(Preemption::None) => Family::Msr,
-            family => family,
-        };
-        match (self.queue, family) {
+        match (self.queue, self.asked_family()?) {
             (Some(Queue::Servers), Family::Partition | Family::Pooled) => Err(
                 "this family is a rule over all servers, whose jobs wait in one place: leave --queue out"
                     .into(),
@@ -242,7 +236,7 @@ impl Wishes {
                 Ok(Queue::Global)
             }
             (Some(Queue::Global), _) => Err(
-                "with --queue global one rule decides over all servers, without preemption: take --family auto, pooled or partition, or leave --queue out"
+                "with --queue global one rule decides over all servers: take --family auto, pooled or partition, or leave --queue out"
                     .into(),
             ),
             (None | Some(Queue::Servers), _) => Ok(Queue::Servers),

@@ -52,10 +52,13 @@ pub(super) fn heading(fleet: &Fleet, artifact: &Artifact, demand: &[f64]) -> Str
 }
 
 fn there_are(fleet: &Fleet, demand: &[f64]) -> String {
+    let shapes = match fleet.shapes().len() {
+        1 => "one shape".to_owned(),
+        several => format!("{several} shapes"),
+    };
     format!(
-        "{} servers of {} shapes (demand: {})\n",
+        "{} servers of {shapes} (demand: {})\n",
         fleet.servers(),
-        fleet.shapes().len(),
         shares(fleet, demand)
     )
 }

@@ -65,11 +65,11 @@ fn verdict(checked: &Checked) -> String {
     ];
     let told = counts.iter().filter(|(_, count)| *count > 0);
     let told: Vec<String> = told.map(|(how, count)| format!("{count} {how}")).collect();
-    format!(
-        "valid: {} claims {about}, {}",
-        grounds.len(),
-        told.join(", ")
-    )
+    let claims = match grounds.len() {
+        1 => "1 claim".to_owned(),
+        several => format!("{several} claims"),
+    };
+    format!("valid: {claims} {about}, {}", told.join(", "))
 }
 
 /// What stands on the same grounds.

@@ -21,7 +21,7 @@ fn every_model_becomes_a_policy_that_checks() {
             false => &[
                 &["none", "--family", "msr"][..],
                 &["full", "--family", "msr"],
-                &["setup", "--setup-rate", "10"],
+                &["setup", "--setup-rate", "10", "--family", "msr"],
             ],
         };
         for preemption in ways {

@@ -113,7 +113,14 @@ fn the_table_of_a_one_or_all_system_needs_no_simulation() {
     let ways: [&[&str]; 4] = [
         &["--preemption", "none"],
         &["--preemption", "full", "--family", "msr"],
-        &["--preemption", "setup", "--setup-rate", "1"],
+        &[
+            "--preemption",
+            "setup",
+            "--setup-rate",
+            "1",
+            "--family",
+            "msr",
+        ],
         &[
             "--preemption",
             "none",

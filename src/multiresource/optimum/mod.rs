@@ -110,6 +110,11 @@ pub enum OptimumError {
     /// Not Poisson, or not exponential.
     #[error("the optimum is for Poisson arrivals and exponential sizes, and type `{0}` has others")]
     Laws(String),
+    /// Setups that are far slower or faster than jobs.
+    #[error(
+        "a setup of mean {0} beside jobs of mean {1}: the dynamic program is for setups up to 1e6 times as long, or as short; slower ones are as --preemption none, faster ones as full"
+    )]
+    SetupRate(f64, f64),
     /// A percentile.
     #[error(
         "a percentile is no sum over jobs, as the dynamic program needs it: take --objective mean or weighted"
@@ -234,6 +239,14 @@ pub fn optimum(
         return Err(OptimumError::Laws(job_type.name().to_owned()));
     }
     let costs = costs(workload, sought.objective)?;
+    let work: f64 = workload.types().iter().map(JobType::offered_load).sum();
+    let mean = work / workload.total_arrival_rate();
+    if let Some(rate) = sought
+        .setup_rate
+        .filter(|rate| !SETUPS.contains(&(rate * mean)))
+    {
+        return Err(OptimumError::SetupRate(1.0 / rate, mean));
+    }
     let effort = Effort {
         interrupt,
         end: Instant::now() + limits.time,
@@ -373,6 +386,9 @@ fn close_in(
         }
     }
 }
+
+/// Rates of setups, times the mean size of jobs.
+const SETUPS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 
 /// The most schedules that are listed.
 const MOST_SCHEDULES: usize = 5_000;

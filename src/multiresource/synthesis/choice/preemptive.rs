@@ -31,7 +31,6 @@ pub(super) fn full(
     let have = |name: &str| choice.families.have(name);
     let mut starts: Vec<Family> = vec![made.policy.clone().into(), max_weight(workload).into()];
     let weighted = WEIGHTS.map(|weights| weighted(workload, made, weights));
-    starts.extend(weighted.iter().cloned().map(Family::from));
     let by_name: [(Contender, Family); 3] = [
         (Contender::ServerFilling, ServerFillingPolicy {}.into()),
         (Contender::DivisorFilling, DivisorFillingPolicy {}.into()),
@@ -46,24 +45,32 @@ pub(super) fn full(
             starts.push(family);
         }
     }
-    let mut least = None;
-    if have("optimal-preemptive") {
-        let limits = optimum::Limits::for_a_table(options.effort);
-        let interrupt = &choice.interrupt;
-        let found = optimum::optimum(workload, options.sought(), &limits, interrupt, |_| ());
-        if let Ok(found) = found {
-            least = Some(found.lower).filter(|_| found.ended == Ended::Close);
-            starts.push(match found.policy {
-                Family::OptimalPreemptive(table) => {
-                    let [beyond, ..] = weighted;
-                    PresentTablePolicy { beyond, ..table }.into()
-                }
-                other => other,
-            });
-        }
-    }
+    let own: Vec<Family> = weighted.map(Family::from).into();
+    let (table, least) = table(workload, options, choice, &own).unzip();
+    starts.extend(own);
+    starts.extend(table);
     starts.retain(|policy| have(policy.name()));
-    (starts, least)
+    (starts, least.flatten())
+}
+
+/// The table of the dynamic program, where that may be taken and is solved in passing, which goes on as one of these
+/// beyond; and what no policy can beat where that is known.
+fn table(
+    workload: &Workload,
+    options: &Options,
+    choice: &ChoiceOptions,
+    beyond: &[Family],
+) -> Option<(Family, Option<f64>)> {
+    if !choice.families.have("optimal") {
+        return None;
+    }
+    let limits = optimum::Limits::for_a_table(options.effort);
+    let interrupt = &choice.interrupt;
+    let found = optimum::optimum(workload, options.sought(), &limits, interrupt, |_| ());
+    // Cut short it would be no optimum.
+    let found = found.ok().filter(|found| found.ended != Ended::Cut)?;
+    let least = Some(found.lower).filter(|_| found.ended == Ended::Close);
+    Some((going_on(found.policy, beyond), least))
 }
 
 /// At the prices of the program.
@@ -102,26 +109,10 @@ pub(super) fn with_setups(
             haste: *haste,
         })
     });
-    let starts: Vec<MaxWeightSetupPolicy> = starts.collect();
-    let mut families: Vec<Family> = starts.iter().cloned().map(Family::from).collect();
-    let mut least = None;
-    if have("optimal") {
-        let limits = optimum::Limits::for_a_table(options.effort);
-        let interrupt = &choice.interrupt;
-        let found = optimum::optimum(workload, options.sought(), &limits, interrupt, |_| ());
-        // Cut short it would be no optimum.
-        if let Some(found) = found.ok().filter(|found| found.ended != Ended::Cut) {
-            least = Some(found.lower).filter(|_| found.ended == Ended::Close);
-            families.push(match found.policy {
-                Family::Optimal(table) => {
-                    let beyond = starts.first().cloned();
-                    TablePolicy { beyond, ..table }.into()
-                }
-                other => other,
-            });
-        }
-    }
-    (families, least)
+    let mut starts: Vec<Family> = starts.map(Family::from).collect();
+    let (table, least) = table(workload, options, choice, &starts).unzip();
+    starts.extend(table);
+    (starts, least.flatten())
 }
 
 /// Beyond its table the optimum goes on as the best weights among these policies.

@@ -688,13 +688,13 @@ fn lies_about_preemptive_rules_are_refused() {
         &weights,
         &format!("{own}/exponent"),
         json!(5.0),
-        "at most 4",
+        "at most 2",
     );
     is_refused(
         &weights,
         &format!("{own}/worths/1"),
-        json!(0.0),
-        "expected above 0",
+        json!(1e-300),
+        "at least, at most 1",
     );
     is_refused(
         &weights,

@@ -8,9 +8,9 @@ use crate::multiresource::workload::Workload;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MaxWeightPolicy {
-    /// c_i (K): positive, at most 1.
+    /// c_i (K): 1e-6 at least, at most 1.
     pub worths: Vec<f64>,
-    /// a: positive, at most 4.
+    /// a: positive, at most 2.
     pub exponent: f64,
 }
 

@@ -18,11 +18,7 @@ pub(super) fn choice(
 ) -> String {
     let mut text = String::new();
     if let Some(record) = &chosen.server().making.choice {
-        let preemption = match chosen.artifact.preempts() {
-            true => Preemption::Full,
-            false => Preemption::None,
-        };
-        text += &compared(workload, record, (preemption, known.optimum), width);
+        text += &compared(workload, record, (known.preemption, known.optimum), width);
         text += &wrap(&verdict(record), width);
         text += &wrap(&close_to_missed(record, chosen), width);
         text += &promised(record, &chosen.artifact);

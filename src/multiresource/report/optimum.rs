@@ -61,8 +61,12 @@ fn at_one_load(least: &Least, objective: Objective, width: usize) -> String {
     let mut text = shortfall(found).map_or(String::new(), |why| {
         format!("{why}: the bound holds, and would be higher.\n")
     });
+    let knowing = match least.workload.known() {
+        None => "",
+        Some(_) => " that knows no more of a job than its type",
+    };
     text += &format!(
-        "no policy {} has a {} below {} {unit}\n",
+        "no policy {}{knowing} has a {} below {} {unit}\n",
         told(found.preemption),
         what(objective),
         below(found.lower_bound)

@@ -98,8 +98,10 @@ pub enum How {
 pub struct Knowledge {
     /// Its stability.
     pub stability: Stability,
-    /// What no policy without preemption can beat \[time\], where that is known in passing.
+    /// What no policy with that preemption can beat \[time\], where it is known in passing.
     pub optimum: Option<f64>,
+    /// What policies were allowed.
+    pub preemption: Preemption,
 }
 
 impl How {
@@ -239,8 +241,12 @@ pub(super) fn taken(
     let chosen = synthesis::choose(workload, options, &choice, made, hears)?;
     let stability = stability(workload, &chosen.server().policy.rule);
     let known = Knowledge {
+        preemption: options.preemption,
         stability,
-        optimum: optimum.or(chosen.least),
+        // Of jobs of which nothing is known but the type.
+        optimum: optimum
+            .or(chosen.least)
+            .filter(|_| workload.known().is_none()),
     };
     Ok(How::Chosen(Box::new(chosen), known))
 }
@@ -289,6 +295,9 @@ fn table(
 
 /// What no policy without preemption can beat, where that costs little beside a choice.
 fn in_passing(workload: &Workload, request: &Request) -> Option<f64> {
+    if workload.known().is_some() {
+        return None;
+    }
     let sought = request.options.sought();
     let limits = optimum::Limits::in_passing();
     let found = optimum::optimum(workload, sought, &limits, &request.interrupt, |_| ());

@@ -34,8 +34,10 @@ pub(super) fn with_setups(
     nonnegative(at("haste"), policy.haste, findings);
 }
 
-/// The largest exponent: with more, weights of a few thousand jobs no longer differ.
-const MOST: f64 = 4.0;
+/// The smallest worth that is told apart, and the largest exponent: with more, weights of a few thousand jobs no
+/// longer differ.
+const LEAST: f64 = 1e-6;
+const MOST: f64 = 2.0;
 
 /// All positive: else nothing is proved.
 fn weights(path: &str, policy: &MaxWeightPolicy, workload: &Workload, findings: &mut Findings) {
@@ -48,8 +50,8 @@ fn weights(path: &str, policy: &MaxWeightPolicy, workload: &Workload, findings: 
         findings,
     );
     for (i, worth) in worths.iter().enumerate() {
-        if !(*worth > 0.0 && *worth <= 1.0) {
-            let message = format!("{worth}, expected above 0, at most 1");
+        if !(*worth >= LEAST && *worth <= 1.0) {
+            let message = format!("{worth}, expected {LEAST} at least, at most 1");
             findings.add(format!("{path}.worths[{i}]"), message);
         }
     }

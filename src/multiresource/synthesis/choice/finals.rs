@@ -349,7 +349,7 @@ impl Standing {
         });
         let (_, least, number) = told.min_by(|a, b| a.0.total_cmp(&b.0))?;
         let mut guess = entrants.remove(least);
-        if !matches!(guess.policy, Family::Guarded(_)) {
+        if !is_proved_stable(&guess.policy, course.workload) {
             guess.policy = course.guarded(&guess.policy, number)?;
         }
         entrants.sort_by(|a, b| a.rough_cost(course).total_cmp(&b.rough_cost(course)));

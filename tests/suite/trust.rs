@@ -210,9 +210,11 @@ fn a_check_tells_what_was_derived_and_what_was_not() {
     assert!(!simulated.is_empty());
     assert!(simulated.iter().all(|g| matches!(g, Grounds::Judged(_))));
 
-    // The chain of a table can be followed.
-    let checked = Checked::parse(&vector("optimal").to_string(), "p").unwrap();
-    assert!(checked.grounds().iter().all(derived));
+    // The chain of a table can be followed, as far as it tells.
+    for table in ["optimal", "optimal-preemptive", "optimal-setup"] {
+        let checked = Checked::parse(&vector(table).to_string(), "p").unwrap();
+        assert!(checked.grounds().iter().all(derived), "{table}");
+    }
 }
 
 /// Without claims nothing is promised, which is told.

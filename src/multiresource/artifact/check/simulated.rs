@@ -76,23 +76,37 @@ pub(super) fn of_server(server: &OneServer<'_>, findings: &mut Findings) {
 }
 
 /// The part of arrivals that may be lost at the edge of a table's box, if its means are to say what those
-/// without a box are.
+/// without a box are. Where a guard takes over instead as many jobs stay behind as it takes over.
 const LOST: f64 = 1e-3;
 
 /// See [`Simulated::followed`].
 fn followed(server: &OneServer<'_>, findings: &mut Findings) -> Option<(Vec<f64>, bool)> {
-    let Family::Optimal(table) = server.rule else {
+    if !findings.is_clear("policy") {
         return None;
+    }
+    let followed = match server.rule {
+        Family::Guarded(policy) => tabled::follow(&policy.rule, policy.from - 1, server.workload),
+        rule => tabled::follow(rule, u64::MAX, server.workload),
     };
-    let sound = findings.is_clear("policy");
-    match sound.then(|| tabled::follow(table, server.workload))?? {
-        Followed::Means { numbers, lost } => Some((numbers, lost < LOST)),
+    let least = match server.rule {
+        Family::Guarded(policy) => LOST / policy.from as f64,
+        _ => LOST,
+    };
+    match followed? {
+        Followed::Means { numbers, lost } => Some((numbers, lost < least)),
+        // A guard, or weights beyond the table, go on.
+        Followed::StandsStill(_) if !is_alone(server.rule) => None,
         Followed::StandsStill(waiting) => {
             let message = format!("with {waiting:?} jobs waiting and none running it starts none");
-            findings.add("policy.decisions[0]", message);
+            findings.add("policy", message);
             None
         }
     }
+}
+
+/// Whether a rule is a table and nothing else.
+fn is_alone(rule: &Family) -> bool {
+    matches!(rule, Family::Optimal(table) if table.beyond.is_none())
 }
 
 /// See [`Simulated::under_guard`].

@@ -3,11 +3,11 @@
 //!
 //! The maker's dynamic program iterates values; here the rule of the file is taken as it is, and the
 //! balance equations of its chain are solved by Gauss-Seidel, forth and back in the order in which states
-//! are reached from the empty server. As in the dynamic program, arrivals beyond the box are lost.
+//! are reached from the empty server. Arrivals beyond what the table decides are lost.
 
 use std::collections::HashMap;
 
-use crate::multiresource::artifact::TablePolicy;
+use crate::multiresource::artifact::{Family, PresentTablePolicy, TablePolicy};
 use crate::multiresource::schedule::Neighbours;
 use crate::multiresource::workload::{JobType, Workload};
 
@@ -37,25 +37,28 @@ pub(super) enum Followed {
     StandsStill(Vec<usize>),
 }
 
-/// Follows a table that has been checked; `None` where laws have memory, with setups, or where it is too much work.
-pub(super) fn follow(policy: &TablePolicy, workload: &Workload) -> Option<Followed> {
-    if policy.beyond.is_some() {
-        return None;
+/// Follows a rule that has been checked, with so many jobs at most; `None` if it is no table, where laws have memory, or
+/// where it is too much work.
+pub(super) fn follow(rule: &Family, most: u64, workload: &Workload) -> Option<Followed> {
+    match rule {
+        Family::Optimal(table) => followed(&Starts::new(table, workload), most, workload),
+        Family::OptimalPreemptive(table) => followed(&Serves::new(table, workload), most, workload),
+        _ => None,
     }
+}
+
+fn followed(table: &impl Table, most: u64, workload: &Workload) -> Option<Followed> {
     let memoryless = |kind: &JobType| kind.is_poisson() && kind.size().is_exponential();
     let simple = workload.types().iter().all(memoryless);
-    let chain = simple.then(|| Chain::reached(policy, workload))??;
+    let chain = simple.then(|| Chain::reached(table, most, workload))??;
     if let Some(s) = chain.leaving.iter().position(|rate| *rate == 0.0) {
         return Some(Followed::StandsStill(chain.states[s].waiting.clone()));
     }
     let law = chain.law()?;
-    let present = |state: &State, i: usize| {
-        let serving = chain.table.near.schedules[state.running][i] as usize;
-        (serving + state.waiting[i]) as f64
-    };
     let mean = |i: usize| {
         let pairs = chain.states.iter().zip(&law);
-        pairs.map(|(state, p)| p * present(state, i)).sum()
+        let jobs = pairs.map(|(state, p)| p * table.present(state, i) as f64);
+        jobs.sum()
     };
     let count = workload.types().len();
     let numbers = (0..count).map(mean).collect();
@@ -67,56 +70,192 @@ pub(super) fn follow(policy: &TablePolicy, workload: &Workload) -> Option<Follow
     Some(Followed::Means { numbers, lost })
 }
 
-/// A schedule that runs, and the jobs of each type that wait.
+/// A schedule, and the jobs of each type that wait; with preemption those in the system.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State {
-    running: usize,
+    schedule: usize,
     waiting: Vec<usize>,
 }
 
-/// The table with its decisions by the last state of each run.
-struct Table<'a> {
-    near: Neighbours,
-    limits: &'a [usize],
-    ends: Vec<Vec<(usize, u32)>>,
+/// A table that is followed.
+trait Table {
+    /// The most waiting jobs of a type: of one that comes with more the table does not tell.
+    fn edge(&self, i: usize) -> usize;
+
+    /// Does what the rule does at once.
+    fn react(&self, state: State) -> State;
+
+    /// What can end, at which rate, and the state after, before the rule reacts.
+    fn ends(&self, state: &State) -> Vec<(f64, State)>;
+
+    /// The jobs of a type in the system.
+    fn present(&self, state: &State, i: usize) -> usize;
 }
 
-impl Table<'_> {
-    /// The type to start, if one is started.
-    fn decision(&self, state: &State) -> Option<usize> {
-        let pairs = state.waiting.iter().zip(self.limits);
+/// Decisions by the last state of each run.
+struct Decisions(Vec<(usize, usize)>);
+
+impl Decisions {
+    fn new(runs: &[[u32; 2]]) -> Self {
+        let mut end = 0;
+        let closed = runs.iter().map(|[length, choice]| {
+            end += *length as usize;
+            (end, *choice as usize)
+        });
+        Decisions(closed.collect())
+    }
+
+    fn at(&self, waiting: &[usize], limits: &[usize]) -> Option<usize> {
+        let pairs = waiting.iter().zip(limits);
         let place = pairs.fold(0, |place, (n, most)| place * (most + 1) + n.min(most));
-        let runs = &self.ends[state.running];
-        let run = runs.partition_point(|(end, _)| *end <= place);
-        (runs.get(run)?.1 as usize).checked_sub(1)
+        let run = self.0.partition_point(|(end, _)| *end <= place);
+        Some(self.0.get(run)?.1)
+    }
+}
+
+/// Which job to start, or with setups to stop.
+struct Starts<'a> {
+    near: Neighbours,
+    limits: &'a [usize],
+    decisions: Vec<Decisions>,
+    /// By slot: the rate at which its job, or its setup, ends.
+    rates: Vec<f64>,
+}
+
+impl<'a> Starts<'a> {
+    fn new(policy: &'a TablePolicy, workload: &Workload) -> Self {
+        let mut rates: Vec<f64> = workload.types().iter().map(JobType::service_rate).collect();
+        if let Some(beyond) = &policy.beyond {
+            rates.resize(2 * rates.len(), beyond.setup_rate);
+        }
+        Starts {
+            near: Neighbours::new(policy.schedules.clone()),
+            limits: &policy.limits,
+            decisions: policy.decisions.iter().map(|d| Decisions::new(d)).collect(),
+            rates,
+        }
     }
 
-    /// The type to start at the rim where the table starts none.
+    fn has_setups(&self) -> bool {
+        self.rates.len() > self.limits.len()
+    }
+
+    /// The last quarter of each side is its rim, where the dynamic program lost arrivals at no cost.
+    fn inner(&self, i: usize) -> usize {
+        self.limits[i] - self.limits[i] / RIM
+    }
+
+    /// The type to start at the rim where the table starts none: all that wait start if all of them fit.
     fn beyond(&self, state: &State) -> Option<usize> {
-        let pairs = state.waiting.iter().zip(self.limits);
-        let mut rim = pairs.map(|(n, most)| *n > most - most / RIM);
         let queued = || (0..self.limits.len()).filter(|i| state.waiting[*i] > 0);
-        let all_fit = queued().all(|i| self.near.more[state.running][i].is_some());
-        (rim.any(|is| is) && all_fit).then(|| queued().max_by_key(|i| state.waiting[*i]))?
+        let is_at_rim = queued().any(|i| state.waiting[i] > self.inner(i));
+        let all_fit = queued().all(|i| self.near.more[state.schedule][i].is_some());
+        (is_at_rim && all_fit).then(|| queued().max_by_key(|i| state.waiting[*i]))?
     }
 
-    /// Starts what the rule starts.
+    /// The state after a start of this type, or after a stop (type + K).
+    fn after(&self, state: &State, choice: usize) -> Option<State> {
+        let types = self.limits.len();
+        let mut after = state.clone();
+        match choice.checked_sub(types) {
+            Some(i) => {
+                let fewer = self.near.fewer[state.schedule][i]?;
+                after.schedule = self.near.more[fewer][types + i]?;
+                after.waiting[i] += 1;
+            }
+            None => {
+                after.schedule = self.near.more[state.schedule][choice]?;
+                after.waiting[choice] = after.waiting[choice].checked_sub(1)?;
+            }
+        }
+        Some(after)
+    }
+}
+
+impl Table for Starts<'_> {
+    fn edge(&self, i: usize) -> usize {
+        match self.has_setups() {
+            true => self.inner(i),
+            false => self.limits[i],
+        }
+    }
+
     fn react(&self, mut state: State) -> State {
-        while let Some(i) = self.decision(&state).or_else(|| self.beyond(&state)) {
-            let Some(more) = self.near.more[state.running][i].filter(|_| state.waiting[i] > 0)
-            else {
-                break;
-            };
-            state.running = more;
-            state.waiting[i] -= 1;
+        let decision = |state: &State| {
+            let told = self.decisions[state.schedule].at(&state.waiting, self.limits)?;
+            told.checked_sub(1).or_else(|| self.beyond(state))
+        };
+        while let Some(after) = decision(&state).and_then(|choice| self.after(&state, choice)) {
+            state = after;
         }
         state
+    }
+
+    fn ends(&self, state: &State) -> Vec<(f64, State)> {
+        let slots = self.near.schedules[state.schedule].iter().zip(&self.rates);
+        let ended = slots.enumerate().filter_map(|(slot, (count, rate))| {
+            let mut after = state.clone();
+            after.schedule = self.near.fewer[state.schedule][slot]?;
+            Some((f64::from(*count) * rate, after))
+        });
+        ended.collect()
+    }
+
+    fn present(&self, state: &State, i: usize) -> usize {
+        self.near.schedules[state.schedule][i] as usize + state.waiting[i]
+    }
+}
+
+/// Which schedule to serve, with preemption.
+struct Serves<'a> {
+    policy: &'a PresentTablePolicy,
+    decisions: Decisions,
+    rates: Vec<f64>,
+}
+
+impl<'a> Serves<'a> {
+    fn new(policy: &'a PresentTablePolicy, workload: &Workload) -> Self {
+        Serves {
+            policy,
+            decisions: Decisions::new(&policy.decisions),
+            rates: workload.types().iter().map(JobType::service_rate).collect(),
+        }
+    }
+}
+
+impl Table for Serves<'_> {
+    fn edge(&self, i: usize) -> usize {
+        self.policy.limits[i]
+    }
+
+    fn react(&self, mut state: State) -> State {
+        let told = self.decisions.at(&state.waiting, &self.policy.limits);
+        state.schedule = told.unwrap_or(state.schedule);
+        state
+    }
+
+    fn ends(&self, state: &State) -> Vec<(f64, State)> {
+        let slots = self.policy.schedules[state.schedule].iter();
+        let pairs = slots.zip(&state.waiting).zip(&self.rates).enumerate();
+        let ended = pairs.filter_map(|(i, ((slots, present), rate))| {
+            let mut after = state.clone();
+            after.waiting[i] = present.checked_sub(1)?;
+            let serving = (*present).min(*slots as usize);
+            (serving > 0).then_some((serving as f64 * rate, after))
+        });
+        ended.collect()
+    }
+
+    fn present(&self, state: &State, i: usize) -> usize {
+        state.waiting[i]
     }
 }
 
 /// The chain over the states that are reached from the empty server.
-struct Chain<'a> {
-    table: Table<'a>,
+struct Chain<'a, T> {
+    table: &'a T,
+    /// The most jobs in the system.
+    most: u64,
     states: Vec<State>,
     /// By state: from where it is reached, at which rate.
     into: Vec<Vec<(usize, f64)>>,
@@ -126,27 +265,15 @@ struct Chain<'a> {
     losses: Vec<(usize, usize)>,
 }
 
-impl<'a> Chain<'a> {
-    fn reached(policy: &'a TablePolicy, workload: &Workload) -> Option<Self> {
-        let ends = |runs: &Vec<[u32; 2]>| {
-            let mut end = 0;
-            let closed = runs.iter().map(|[length, choice]| {
-                end += *length as usize;
-                (end, *choice)
-            });
-            closed.collect()
-        };
-        let table = Table {
-            near: Neighbours::new(policy.schedules.clone()),
-            limits: &policy.limits,
-            ends: policy.decisions.iter().map(ends).collect(),
-        };
-        let empty = State {
-            running: 0,
-            waiting: vec![0; policy.limits.len()],
-        };
+impl<'a, T: Table> Chain<'a, T> {
+    fn reached(table: &'a T, most: u64, workload: &Workload) -> Option<Self> {
+        let empty = table.react(State {
+            schedule: 0,
+            waiting: vec![0; workload.types().len()],
+        });
         let mut chain = Chain {
             table,
+            most,
             states: vec![empty.clone()],
             into: vec![Vec::new()],
             leaving: Vec::new(),
@@ -170,20 +297,23 @@ impl<'a> Chain<'a> {
             let mut arrived = self.states[from].clone();
             arrived.waiting[i] += 1;
             let arrived = self.table.react(arrived);
-            if arrived.waiting[i] > self.table.limits[i] {
+            if self.is_beyond(&arrived) {
                 self.losses.push((from, i));
             } else {
                 leaving += self.step(from, arrived, kind.arrival_rate(), places);
             }
-            let mut ended = self.states[from].clone();
-            let count = self.table.near.schedules[ended.running][i];
-            if let Some(fewer) = self.table.near.fewer[ended.running][i] {
-                ended.running = fewer;
-                let ended = self.table.react(ended);
-                leaving += self.step(from, ended, f64::from(count) * kind.service_rate(), places);
-            }
+        }
+        for (rate, ended) in self.table.ends(&self.states[from]) {
+            let ended = self.table.react(ended);
+            leaving += self.step(from, ended, rate, places);
         }
         self.leaving.push(leaving);
+    }
+
+    fn is_beyond(&self, state: &State) -> bool {
+        let mut waiting = state.waiting.iter().enumerate();
+        waiting.any(|(i, jobs)| *jobs > self.table.edge(i))
+            || self.present(state) as u64 > self.most
     }
 
     /// A step, and its rate; one that leads nowhere else is none.
@@ -233,7 +363,7 @@ impl<'a> Chain<'a> {
     }
 
     fn present(&self, state: &State) -> usize {
-        let running: u32 = self.table.near.schedules[state.running].iter().sum();
-        running as usize + state.waiting.iter().sum::<usize>()
+        let types = 0..state.waiting.len();
+        types.map(|i| self.table.present(state, i)).sum()
     }
 }

@@ -50,7 +50,7 @@ fn counted(preemption: Preemption) -> &'static str {
 /// That the bound would be higher, and why it is not.
 fn shortfall(found: &LeastReport) -> Option<&'static str> {
     match (found.interrupted, found.full) {
-        (true, _) => Some("CUT SHORT (interrupted, or --time-limit)"),
+        (true, _) => Some("CUT SHORT (interrupted, --time-limit, or sweeps that come no closer)"),
         (_, true) => Some("CUT SHORT (a larger box has more states than --states)"),
         _ => None,
     }
@@ -58,8 +58,12 @@ fn shortfall(found: &LeastReport) -> Option<&'static str> {
 
 fn at_one_load(least: &Least, objective: Objective, width: usize) -> String {
     let (unit, found) = (least.workload.time_unit(), &least.report);
+    let other = match found.preemption {
+        Preemption::Setup => " That of --preemption full holds, too.",
+        _ => "",
+    };
     let mut text = shortfall(found).map_or(String::new(), |why| {
-        format!("{why}: the bound holds, and would be higher.\n")
+        format!("{why}: the bound holds, and would be higher.{other}\n")
     });
     let knowing = match least.workload.known() {
         None => "",

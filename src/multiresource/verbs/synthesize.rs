@@ -286,8 +286,9 @@ fn table(
     let found = optimum::optimum(workload, options.sought(), &limits, interrupt, progress)?;
     if found.ended == Ended::Cut && !interrupt.load(Ordering::Relaxed) {
         return refuse(format!(
-            "the dynamic program was not solved within {} s: its table would be no optimum; give more --effort, or take --family auto",
-            limits.time.as_secs_f64()
+            "the dynamic program was not solved within {} s and {} sweeps: its table would be no optimum; take --family auto, or, if it was time that ended it, give more --effort",
+            limits.time.as_secs_f64(),
+            limits.sweeps
         ));
     }
     Ok((found.policy, found.lower))

@@ -22,7 +22,8 @@ pub(super) struct Powers {
 /// A weight of 1.
 const UNIT: f64 = (1 << 20) as f64;
 
-/// No weight is more, so that sums of some thousand stay below 2^53.
+/// From here on a weight grows by 1 a job, so that sums of some thousand stay below 2^53: it still exceeds all bounds, as
+/// the proof of stability needs it.
 const MOST: f64 = (1_u64 << 42) as f64;
 
 /// Weights of fewer jobs are looked up.
@@ -57,6 +58,9 @@ impl Powers {
     /// At least 1 where there are jobs: none is worth nothing.
     fn compute(&self, i: usize, jobs: u64) -> u64 {
         let weight = self.worths[i] * (jobs as f64).powf(self.exponent);
-        (weight.min(MOST) as u64).max(u64::from(jobs > 0))
+        match weight <= MOST {
+            true => (weight as u64).max(u64::from(jobs > 0)),
+            false => MOST as u64 + jobs,
+        }
     }
 }

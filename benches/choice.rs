@@ -3,7 +3,8 @@
 //! mean sizes over three decades), and on more that are named; at loads .7, .9 and .95. On arrivals and
 //! sizes that no policy was tuned or chosen on, each policy taken runs beside all rules of the simulator
 //! that know as much, the types' means; but for conservative backfilling, which plans all that waits anew at each
-//! event: where queues are long its runs hardly end.
+//! event: where queues are long its runs hardly end; and for MaxWeight by the paper's formula, which solves a knapsack
+//! of as many jobs as the server holds at each event, and is unstable where they are many.
 //!
 //! Budgets are far below the default: 4e7 events a choice, and 2e7 each rule.
 #![allow(clippy::unwrap_used, missing_docs)]
@@ -30,8 +31,8 @@ const BUDGET: u64 = 40_000_000;
 const EVENTS: u64 = 20_000_000;
 const SEED: u64 = 4711;
 
-/// The rule that is left out.
-const SLOW: &str = "conservative-by-mean";
+/// The rules that are left out.
+const SLOW: [&str; 2] = ["conservative-by-mean", "max-weight-uncapped"];
 
 /// What is as much better is significantly so.
 const MATTERS: f64 = 0.02;
@@ -135,7 +136,8 @@ fn beside(workload: &Workload, chosen: &Chosen, preemption: Preemption) -> Strin
     let own = run(&rule.clone().into()).unwrap();
     let rules = Contender::rules().iter();
     let may = |preempts: bool| !preempts || preemption == Preemption::Full;
-    let rules = rules.filter(|r| may(r.preempts) && r.knows == Knows::Means && r.name != SLOW);
+    let rules =
+        rules.filter(|r| may(r.preempts) && r.knows == Knows::Means && !SLOW.contains(&r.name));
     let contenders = rules.filter_map(|r| Some((r.name, Contender::named(r.name)?)));
     let settled = contenders.filter_map(|(name, contender)| {
         let run = run(&contender).filter(|run| run.health == Health::Settled)?;

@@ -160,7 +160,7 @@ impl FleetDraft {
         faults.push(Fault::new(
             place!("jobs", i, "arrivals"),
             format!(
-                "the arrivals of type `{}` are a renewal process, and its parts are none: the type fits on {servers} servers, over which it would be split at random",
+                "the arrivals of type `{}` are a renewal process, and its parts are none: the type fits on {servers} servers, over which what is proved of a fleet splits it at random",
                 job.name
             ),
             format!(

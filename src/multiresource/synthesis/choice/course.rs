@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -66,6 +67,8 @@ pub(super) struct Course<'a> {
     pub spent: u64,
     /// Units a second, where time counts.
     pub pace: Option<f64>,
+    /// What an event costs, by policy: it takes a while to find.
+    pub charges: HashMap<&'static str, u64>,
     /// Events that were simulated.
     pub events: u64,
 }
@@ -102,6 +105,16 @@ impl Course<'_> {
         self.interrupt.load(Ordering::Relaxed)
     }
 
+    /// What an event under this policy costs of the budget: a rule that takes longer is charged for it.
+    pub fn charge(&mut self, policy: &Family) -> u64 {
+        if self.pace.is_some() {
+            return 1;
+        }
+        let workload = self.workload;
+        let charges = self.charges.entry(policy.followed().called());
+        *charges.or_insert_with(|| pace(policy, workload))
+    }
+
     /// Simulates this many events, or until the objective has this relative precision.
     pub fn run(&mut self, policy: &Contender, events: u64, precision: f64) -> Result<Run, Failure> {
         self.simulate(policy, events, REPLICATIONS, precision)
@@ -120,9 +133,8 @@ impl Course<'_> {
         precision: f64,
     ) -> Result<Run, Failure> {
         let all = u64::from(replications);
-        // A rule that takes longer is charged for it.
         let pace = match policy {
-            Contender::Policy(policy) if self.pace.is_none() => pace(policy, self.workload),
+            Contender::Policy(policy) => self.charge(policy),
             _ => 1,
         };
         let types = self.workload.types().iter();

@@ -20,6 +20,9 @@ const FAR: f64 = 2.0;
 /// The longest mean size is no more than so many replications, where these tell anything.
 const LASTING: f64 = 4.0;
 
+/// Events that a policy needs at least.
+const ENOUGH: u64 = 300_000;
+
 /// The relative precision wanted of the first for its claims, if there are as many events.
 const PRECISION: f64 = 0.01;
 
@@ -140,6 +143,19 @@ impl Entrant {
     }
 }
 
+/// Those behind the first ones, two at least, for which there are events enough.
+pub(super) fn too_many(course: &mut Course<'_>, entrants: &mut Vec<Entrant>) -> Vec<Entrant> {
+    let mut left = course.left() / ENOUGH;
+    let affords = |entrant: &&Entrant| {
+        let charge = course.charge(&entrant.policy);
+        let affords = charge <= left;
+        left = left.saturating_sub(charge);
+        affords
+    };
+    let most = entrants.iter().take_while(affords).count().max(2);
+    entrants.split_off(most.min(entrants.len()))
+}
+
 /// One more run of the first under guard, on arrivals and sizes of its own; and how many times as much it has there
 /// as another policy, if there is one beside it.
 pub(super) fn measure(
@@ -176,7 +192,9 @@ pub(super) fn rounds(
     let mut part = FIRST;
     let mut running: Vec<usize> = (0..entrants.len()).collect();
     loop {
-        let length = (course.left() as f64 * part / running.len() as f64) as u64;
+        let charges = running.iter().map(|n| course.charge(&entrants[*n].policy));
+        let charges: u64 = charges.sum();
+        let length = (course.left() as f64 * part / charges as f64) as u64;
         for &n in &running {
             progress(Stage {
                 what: format!("comparing {}", entrants[n].name),

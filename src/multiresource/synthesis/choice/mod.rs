@@ -23,6 +23,7 @@ mod robust;
 mod search;
 mod starts;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -183,9 +184,6 @@ const AS_GIVEN: f64 = 0.3;
 /// robust, half of that goes into its worst case.
 const CLAIMS: f64 = 0.25;
 
-/// Events that a policy needs in the last comparison at least.
-const ENOUGH: u64 = 300_000;
-
 /// Chooses a policy with the preemption of the options. `made` is the MSR policy for these options.
 ///
 /// # Errors
@@ -232,6 +230,7 @@ pub fn choose(
         budget: choice.budget.units(),
         spent: 0,
         pace: choice.budget.pace(),
+        charges: HashMap::new(),
         events: 0,
     };
     let plain = match &around {
@@ -371,8 +370,7 @@ fn race(
         _ => tuned(course, starts, made, progress)?,
     };
     course.seed = choice.seed;
-    let most = (course.left() / ENOUGH).max(2) as usize;
-    let behind = entrants.split_off(most.min(entrants.len()));
+    let behind = finals::too_many(course, &mut entrants);
     let rivals: Vec<Family> = match made.policy.preemption {
         Preemption::Full => vec![preemptive::max_weight(course.workload).into()],
         _ => vec![FirstFitPolicy {}.into(), MostServersFirstPolicy {}.into()],

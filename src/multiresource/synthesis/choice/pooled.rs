@@ -1,11 +1,12 @@
 //! The choice among rules over all servers of a fleet.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::course::{Course, Guard};
 use super::finals::{self, Entrant};
 use super::{
-    CLAIMS, CLOSE, ChoiceError, ChoiceOptions, ENOUGH, End, Families, Stage, TUNING, record, search,
+    CLAIMS, CLOSE, ChoiceError, ChoiceOptions, End, Families, Stage, TUNING, record, search,
 };
 use crate::multiresource::artifact::{
     self, Choice, Claim, Family, Objective, Order, Placement, PooledEasyPolicy, PooledPolicy, Zone,
@@ -66,6 +67,7 @@ pub fn choose_pooled(
         budget: choice.budget.units(),
         spent: 0,
         pace: choice.budget.pace(),
+        charges: HashMap::new(),
         events: 0,
     };
     let knobs = KnobRange {
@@ -80,8 +82,7 @@ pub fn choose_pooled(
         .map(|t| Entrant::new(t.policy, t.tried))
         .collect();
     course.seed = choice.seed;
-    let most = (course.left() / ENOUGH).max(2) as usize;
-    let behind = entrants.split_off(most.min(entrants.len()));
+    let behind = finals::too_many(&mut course, &mut entrants);
     let skipped = behind.iter().map(|entrant| {
         let name = entrant.name;
         format!("{name}: behind in short runs, and not enough events are left for longer ones; more with --budget")

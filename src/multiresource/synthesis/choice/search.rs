@@ -113,8 +113,11 @@ impl KnobSearch<'_, '_> {
         }
     }
 
-    fn affords(&self, events: u64) -> bool {
-        self.course.spent + events <= self.end && !self.course.interrupted()
+    /// Whether each of these can run for so many events.
+    fn affords<'p>(&mut self, policies: impl IntoIterator<Item = &'p Family>, events: u64) -> bool {
+        let policies = policies.into_iter();
+        let charges: u64 = policies.map(|policy| self.course.charge(policy)).sum();
+        self.course.spent + charges * events <= self.end && !self.course.interrupted()
     }
 
     fn trial(&mut self, policy: Family, length: u64) -> Result<Trial, Failure> {
@@ -137,7 +140,8 @@ impl KnobSearch<'_, '_> {
         progress: &mut impl FnMut(Stage),
     ) -> Result<Vec<Trial>, Failure> {
         // At most half of what there is for a first look at all.
-        let most = (self.end - self.begun) / (2 * starts.len() as u64);
+        let charges: u64 = starts.iter().map(|start| self.course.charge(start)).sum();
+        let most = (self.end - self.begun) / (2 * charges.max(1));
         self.length = (self.course.budget / PARTS).max(SHORTEST).min(most);
         let mut field = Vec::new();
         for start in starts {
@@ -153,18 +157,18 @@ impl KnobSearch<'_, '_> {
             field.sort_by(|a: &Trial, b| a.cost.total_cmp(&b.cost));
             let most = last(&SLACK, round) * field[0].cost;
             let ahead = field.iter_mut().take(last(&FIELD, round));
-            let mut shorter: Vec<&mut Trial> = ahead
-                .filter(|t| t.cost <= most && t.length < self.length)
-                .collect();
+            let is_shorter = |t: &&mut Trial| t.cost <= most && t.length < self.length;
+            let mut shorter: Vec<&mut Trial> = ahead.filter(is_shorter).collect();
             if shorter.is_empty() {
                 let longer = 2 * self.length;
-                if self.tells(&field[0]) || !self.affords(longer) {
+                if self.tells(&field[0]) || !self.affords([&field[0].policy], longer) {
                     return Ok(field);
                 }
                 (self.length, round) = (longer, round + 1);
                 continue;
             }
-            if !self.affords(shorter.len() as u64 * self.length) {
+            let policies = shorter.iter().map(|trial| &trial.policy);
+            if !self.affords(policies, self.length) {
                 return Ok(field);
             }
             for trial in &mut shorter {
@@ -193,7 +197,7 @@ impl KnobSearch<'_, '_> {
         let mut first = self.trial(best.policy.clone(), self.length / FIRST)?.run;
         let (mut axis, mut idle) = (0, 0);
         let axes = policy::axes(&best.policy, knobs);
-        while idle < axes && self.affords(self.length) {
+        while idle < axes && self.affords([&best.policy], self.length) {
             let before = best.cost;
             for up in [true, false] {
                 self.along(knobs, axis, up, &mut first, &mut best)?;
@@ -220,7 +224,7 @@ impl KnobSearch<'_, '_> {
         best: &mut Trial,
     ) -> Result<(), Failure> {
         while let Some(policy) = policy::stepped(&best.policy, axis, up, knobs) {
-            if self.seen.contains(&policy) || !self.affords(self.length) {
+            if self.seen.contains(&policy) || !self.affords([&policy], self.length) {
                 break;
             }
             self.seen.push(policy.clone());

@@ -1,6 +1,6 @@
 //! The policy of a fleet.
 
-use super::names::{Balance, Objective, Preemption, Queue};
+use super::names::{Balance, Family, Objective, Preemption, Queue};
 use super::wishes::Wishes;
 use super::{boxed, doing};
 use crate::kind::{Answer, Caller, Given, Word};
@@ -15,8 +15,12 @@ pub fn synthesize(
     wishes: &Wishes,
     caller: &mut Caller<'_>,
 ) -> Given<Answer<Multiresource>> {
-    if wishes.queue()? == Queue::Global {
-        return pooled(fleet, wishes, caller);
+    let is_global = wishes.queue()? == Queue::Global;
+    let of_servers = matches!(wishes.family, None | Some(Family::Auto));
+    match (is_global, fleet.is_one_server()) {
+        (true, false) => return pooled(fleet, wishes, caller),
+        (true, true) if !of_servers => return Err(super::OVER_A_FLEET.into()),
+        _ => {}
     }
     if let Some(gang) = fleet.gangs().next() {
         return Err(format!(
@@ -73,7 +77,11 @@ fn pooled(fleet: &Fleet, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answ
     Ok(match answer {
         FleetAnswer::Policy(made) => Answer::Policy {
             summary: report::pooled(fleet, &made, caller.width)
-                + if could_stop { STOPS_NOTHING } else { "" },
+                + if could_stop && fleet.gangs().next().is_none() {
+                    STOPS_NOTHING
+                } else {
+                    ""
+                },
             missed: made
                 .synthesis
                 .artifact

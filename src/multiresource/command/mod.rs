@@ -47,8 +47,8 @@ pub struct Ways {
 /// What is typed to compare policies.
 #[derive(Args)]
 pub struct Extras {
-    /// Show how far each policy is above the least mean response time that any policy without
-    /// preemption can have (`synth optimum`), where that can be computed: up to three types, and two
+    /// Show how far each policy is above the least mean response time that any policy can have
+    /// without preemption and without knowing sizes (`synth optimum`), where that can be computed: up to three types, and two
     /// minutes per load
     #[arg(long)]
     optimum: bool,
@@ -181,6 +181,9 @@ impl Kind for Multiresource {
 
 const NO_OPTIMUM: &str =
     "--optimum goes with one server, and the workload is a fleet: leave it out";
+
+const OVER_A_FLEET: &str =
+    "this family is a rule over a fleet, and here is one server: take another --family";
 
 const DYNAMIC: &str = "solving the dynamic program";
 

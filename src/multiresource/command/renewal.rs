@@ -59,12 +59,11 @@ impl Earlier {
             | Made::EasyBackfill(_)
             | Made::Pooled(_)
             | Made::PooledEasy(_)
-            | Made::MaxWeight(_)
-            | Made::MaxWeightSetup(_)
             | Made::ServerFilling(_)
             | Made::DivisorFilling(_)
             | Made::ServerFillingSrpt(_)
             | Made::Partition(_) => Family::Auto,
+            Made::MaxWeight(_) | Made::MaxWeightSetup(_) => Family::MaxWeight,
             Made::Optimal(_) | Made::OptimalPreemptive(_) => Family::Optimal,
             Made::Guarded(_) => Family::Auto,
         });

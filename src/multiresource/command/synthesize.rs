@@ -32,10 +32,7 @@ pub fn synthesize(
         Described::Server(_)
             if matches!(wishes.family, Some(Family::Partition | Family::Pooled)) =>
         {
-            Err(
-                "this family is a rule over a fleet, and here is one server: take another --family"
-                    .into(),
-            )
+            Err(super::OVER_A_FLEET.into())
         }
         Described::Server(_) if wishes.queue.is_some() => Err(
             "--queue is about the servers of a fleet, and here is one server: leave it out".into(),

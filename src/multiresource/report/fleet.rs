@@ -46,7 +46,7 @@ pub(super) fn heading(fleet: &Fleet, artifact: &Artifact, demand: &[f64]) -> Str
     };
     let proof = match proven {
         true => format!("proven best, relative gap below {PROOF_GAP:.0e}"),
-        false => format!("NOT PROVEN best: gap {gap:.2e}; a --time-limit above 60 searches longer"),
+        false => format!("NOT PROVEN best: gap {gap:.2e}; a longer --time-limit searches on"),
     };
     format!("load ρ = {least}  ({proof})\n{}", there_are(fleet, demand))
 }
@@ -185,7 +185,7 @@ pub(super) fn told(claim: &Claim) -> String {
 /// What the mean over all jobs assumes.
 fn conditions(fleet: &Fleet, artifact: &Artifact) -> String {
     let Some(mean) = claim(artifact, Quantity::MeanResponse, None) else {
-        return "no mean is claimed: of some shape the exact analysis is out of reach; allow more with --effort".into();
+        return "no mean is claimed: of some shape none is known; allow more with --budget, or where servers are analysed with --effort".into();
     };
     let own = &mean.holds_for.own;
     let unlike = match own.backfill {

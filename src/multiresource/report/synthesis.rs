@@ -74,7 +74,7 @@ fn heading(
         true if exactly => "proven best, exactly".into(),
         true => format!("proven best, relative gap below {:.0e}", PROOF_GAP),
         false => format!(
-            "NOT PROVEN best: gap {:.2e}; a --time-limit above 60 searches longer",
+            "NOT PROVEN best: gap {:.2e}; a longer --time-limit searches on",
             certificate.gap
         ),
     };

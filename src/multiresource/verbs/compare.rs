@@ -10,7 +10,7 @@ use crate::multiresource::simulator::{Measures, Offered, Run, Settings};
 use crate::multiresource::workload::Workload;
 use crate::simulation::Progress;
 use crate::simulation::sweep::{
-    self, Budgets, Cells, Comparing, Entrant, Header, OptimumAt, Stage, Subject, Swept,
+    self, Budgets, Cells, Comparing, Entrant, Header, Knows, OptimumAt, Stage, Subject, Swept,
 };
 
 /// Policies over loads on a server.
@@ -109,9 +109,12 @@ fn optimum_at(
     }
 }
 
-/// With how far policies are above it, of those that do not preempt.
+/// With how far policies are above it, of those that do not preempt, and know no more of a job than the program does.
 fn beside(comparison: &Comparison, found: OptimumAt) -> OptimumAt {
-    let above = comparison.names().filter_map(|name| {
+    let entrants = comparison.header.policies.iter();
+    let bounded = entrants.filter(|entrant| entrant.knows == Knows::Means);
+    let above = bounded.filter_map(|entrant| {
+        let name = entrant.name.as_str();
         let run = comparison.settled(name, found.load)?;
         let least = found
             .lower_bound

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use super::words;
-use crate::report::{Table, below, estimate, percent};
+use crate::report::{Table, below, estimate};
 use crate::simulation::sweep::{Comparison, Outcome};
 use crate::simulation::{Ending, Health, Run};
 
@@ -49,7 +49,7 @@ pub fn optima<M, C>(comparison: &Comparison<M, C>) -> Option<Vec<String>> {
 }
 
 const ABOVE: &str = "
-In brackets: above the least that any policy without preemption can have (a bound from below).";
+In brackets: above the least that any policy can have that does not preempt, and knows no sizes (a bound from below).";
 
 const NOTE: &str = "mean response time over all jobs with 95 % confidence intervals; the same arrivals and
 sizes for each policy at a load. What is said of a load holds together at 95 % (pairs of replications, Bonferroni);
@@ -65,7 +65,7 @@ pub fn cell<M, C>(comparison: &Comparison<M, C>, name: &str, load: f64) -> Strin
         }
         Some(Outcome::Run(run)) => {
             let above = comparison.above_optimum(name, load);
-            let above = above.map(|a| format!(" (+{})", percent(a.max(0.0))));
+            let above = above.map(|a| format!(" ({:+.1} %)", 100.0 * a));
             mean(run) + &above.unwrap_or_default()
         }
     }

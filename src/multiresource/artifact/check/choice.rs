@@ -68,13 +68,23 @@ fn promises(server: &OneServer<'_>, choice: &Choice, findings: &mut Findings) {
             findings.add(format!("{path}.type"), message);
         } else if !(sound && promise.within > 0.0 && promise.within.is_finite()) {
             findings.add(path, "expected a share in (0, 1), and a positive time");
-        } else if let Some(claim) = promise.claimed(server.claims.iter().map(|(_, claim)| *claim))
-            && claim.value > promise.allowed()
-        {
-            let above = claim.value;
-            let message =
-                format!("is not kept: it is claimed that {above} of the jobs take longer");
-            findings.add(path, message);
+        } else {
+            let claimed = promise.claimed(server.claims.iter().map(|(_, claim)| *claim));
+            match claimed.map(|claim| claim.value) {
+                Some(above) if above > promise.allowed() => {
+                    let message =
+                        format!("is not kept: it is claimed that {above} of the jobs take longer");
+                    findings.add(path, message);
+                }
+                None if server
+                    .claims
+                    .iter()
+                    .any(|(_, c)| c.method == Method::Simulated) =>
+                {
+                    findings.add(path, "expected a claim of how many jobs take longer");
+                }
+                _ => {}
+            }
         }
     }
     let kept = choice.candidates.first().and_then(|taken| taken.kept);

@@ -30,7 +30,7 @@ use weights::Weights;
 /// Otherwise it is a bounded knapsack by branch and bound ([`Knapsack`]), begun at the present
 /// schedule, which stays if no other is worth more: O(K R) where all jobs fit; else a few O(K R log K) to price the
 /// resources, so that hardly more than one branch is looked at, and exponential in K at worst, which is cut short. With
-/// 20 to 100 types it takes 1 to 10 µs.
+/// 20 to 100 types it takes 1 to 10 µs. Where it is cut short what is served is the best found, no worse than what ran.
 #[derive(Clone, Debug)]
 pub struct MaxWeight {
     capped: bool,
@@ -296,7 +296,10 @@ impl MaxWeightPolicy {
         let pairs = self.worths.iter().zip(factors);
         let worths: Vec<f64> = pairs.map(|(c, f)| c * f).collect();
         let most = worths.iter().copied().fold(0.0, f64::max);
-        let rounded = worths.iter().map(|c| (c / most * 1e6).ceil() / 1e6);
+        // A type that costs nothing has a weight, too.
+        let rounded = worths
+            .iter()
+            .map(|c| (c / most * 1e6).ceil().max(1.0) / 1e6);
         MaxWeightPolicy {
             worths: rounded.collect(),
             exponent: self.exponent,

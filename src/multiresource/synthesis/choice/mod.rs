@@ -140,7 +140,7 @@ pub enum ChoiceError {
     Interrupted,
     /// None of the policies was seen to settle.
     #[error(
-        "within a budget of {0} none of the policies was seen to settle: give more with --budget, or, on one server, take `--family msr`, whose stability is proved"
+        "within a budget of {0} none of the policies was seen to settle: give more with --budget, or, on one server and without promises, take `--family msr`, whose stability is proved"
     )]
     NoneSettles(Budget),
     /// Arrival rates that may be too much for any policy.

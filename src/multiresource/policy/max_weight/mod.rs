@@ -85,7 +85,7 @@ impl MaxWeight {
             capped,
             weights,
             chosen: vec![0; types],
-            maximum: match maximal(&packing, WORK / types, VISITS) {
+            maximum: match few_maximal(&packing) {
                 Some(schedules) => Maximum::Scan(Scan::new(&schedules)),
                 None => Maximum::Bound(Box::new(Bound::new(&packing))),
             },
@@ -178,6 +178,11 @@ impl Policy for MaxWeight {
         self.look(system);
         serve(&self.chosen, system);
     }
+}
+
+/// All maximal schedules, if they are few.
+fn few_maximal(packing: &Packing) -> Option<Vec<Schedule>> {
+    maximal(packing, WORK / packing.types(), VISITS)
 }
 
 /// The worth of all maximal schedules. Any schedule u ≤ Q is part of a maximal one m, and is worth
@@ -314,16 +319,16 @@ impl FamilyRule for MaxWeightPolicy {
         MaxWeight::weighted(workload, self)
     }
 
-    /// By the Lyapunov function.
+    /// By the Lyapunov function, where the maximum is found: a search that was cut short may miss it.
     fn is_proved_stable(&self, workload: &Workload) -> bool {
         let exponential = workload.types().iter().all(|t| t.size().is_exponential());
-        exponential && workload.is_poisson()
+        exponential && workload.is_poisson() && few_maximal(&Packing::new(workload)).is_some()
     }
 
     fn pace(&self, workload: &Workload) -> u64 {
         let packing = Packing::new(workload);
         let types = packing.types();
-        match maximal(&packing, WORK / types, VISITS) {
+        match few_maximal(&packing) {
             Some(schedules) => 1 + (schedules.len() * types / SCANNED) as u64,
             None => BOUNDED + types as u64 / 4,
         }

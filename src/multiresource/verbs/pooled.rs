@@ -35,7 +35,7 @@ pub(super) fn policy_for(checked: &Checked, fleet: &Fleet) -> Result<Family, Str
     let Some(policy) = &artifact.policy.queue else {
         return Err(match artifact.one_server() {
             Some(_) => "this is the policy of one server, and the workload is a fleet".into(),
-            None => "this policy sends jobs to servers when they arrive, and is simulated on the fleet that it was made for: leave --workload out".into(),
+            None => "this policy sends jobs to servers when they arrive: `synth simulate` runs it, on the fleet that it was made for, without --workload".into(),
         });
     };
     same_record(&artifact.workload, &fleet.record())?;

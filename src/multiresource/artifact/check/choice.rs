@@ -126,7 +126,9 @@ fn box_of_rates(server: &OneServer<'_>, robust: &Robust, findings: &mut Findings
 fn numbers(n: usize, candidate: &Candidate, findings: &mut Findings) {
     let steady = candidate.outcome == Steadiness::Steady;
     let intervals = [candidate.value, candidate.ratio, candidate.other_ratio];
-    let sound = |i: &Interval| i.mean > 0.0 && i.mean.is_finite() && i.half_width >= 0.0;
+    let sound = |i: &Interval| {
+        i.mean > 0.0 && i.mean.is_finite() && (0.0..f64::INFINITY).contains(&i.half_width)
+    };
     if steady != candidate.value.is_some() || !intervals.iter().flatten().all(sound) {
         findings.add(
             of(n, "value"),

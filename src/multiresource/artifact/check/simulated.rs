@@ -296,6 +296,14 @@ impl Simulated<'_> {
             .is_some_and(|time| !(time > 0.0 && time.is_finite()))
         {
             findings.add(format!("{path}.longer_than"), "expected a positive time");
+        } else if let Some(least) = self
+            .narrowest_of_a_fraction(claim)
+            .filter(|least| half_width < *least)
+        {
+            let message = format!(
+                "{half_width}, expected at least {least}: so many jobs cannot tell it any closer"
+            );
+            findings.add(format!("{path}.half_width"), message);
         } else if let Some(most) = self.markov(claim).filter(|most| claim.value > *most) {
             let message = format!(
                 "{}, expected at most {most} by the mean response time",
@@ -362,6 +370,15 @@ impl Simulated<'_> {
             (a * kind.offered_load()).powi(2) * kind.size().scv() / jobs
         };
         NARROW * types.map(variance).sum::<f64>().sqrt()
+    }
+
+    /// The least half-width of a fraction of a type's jobs: as if each of them told by itself.
+    fn narrowest_of_a_fraction(&self, claim: &Claim) -> Option<f64> {
+        let mut types = self.workload.types().iter();
+        let kind = types.find(|kind| claim.job_type.as_deref() == Some(kind.name()))?;
+        let part = kind.arrival_rate() / self.workload.total_arrival_rate();
+        let jobs = self.choice?.events as f64 * part;
+        Some(NARROW * (claim.value * (1.0 - claim.value) / jobs).sqrt())
     }
 
     /// The mean numbers of all types are together no less than any rule can have.

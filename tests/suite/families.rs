@@ -681,3 +681,29 @@ fn attains_its_bound(sought: Sought) {
         found.upper_in_box
     );
 }
+
+/// A type of which no resource is scarce has a price of 0, and is served all the same.
+#[test]
+fn a_type_that_costs_nothing_is_weighed_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("w.yaml");
+    let text = "kind: multiresource\ntime_unit: h\nserver: {capacity: {cpu: 2, gpu: 2}}\njobs:\n  - {name: a, demand: {cpu: 1}, arrival_rate: .1, mean_size: 1}\n  - {name: c, demand: {gpu: 1}, arrival_rate: .4, mean_size: 3}\n";
+    std::fs::write(&file, text).unwrap();
+    let typed = ["--workload", file.to_str().unwrap(), "--preemption", "full"];
+    let made = synth(&[&typed[..], &["--family", "max-weight", "--budget", "1e6"]].concat());
+    assert_eq!(code(&made), 0, "{}", stderr(&made));
+}
+
+/// A fleet of one server is one server: its jobs wait there.
+#[test]
+fn a_fleet_of_one_server_has_a_policy() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("w.yaml");
+    let text = "kind: multiresource\ntime_unit: s\nservers: [{name: x, count: 1, capacity: {cpu: 1}}]\njobs:\n  - {name: a, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1}\n";
+    std::fs::write(&file, text).unwrap();
+    let typed = ["--workload", file.to_str().unwrap(), "--preemption", "none"];
+    let made = synth(&[&typed[..], &["--budget", "1e6"]].concat());
+    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    let refused = synth(&[&typed[..], &["--family", "partition"]].concat());
+    assert!(stderr(&refused).contains("here is one server"));
+}

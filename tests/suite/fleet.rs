@@ -712,7 +712,7 @@ fn faulty_documents_are_refused_with_their_place() {
             "arrival_rate: 3",
             "arrivals: {process: renewal, interarrival: {law: erlang, stages: 3, mean: .3}}",
             "jobs[0].arrivals",
-            "the type fits on 5 servers, over which it would be split",
+            "the type fits on 5 servers, over which what is proved of a fleet splits it",
         ),
     ];
     for (found, replaced, place, message) in cases {

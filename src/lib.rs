@@ -104,6 +104,7 @@
 //!   Simulation 69(6), 1997.
 
 pub mod artifact;
+pub mod compatibility;
 pub mod ctmc;
 pub mod document;
 #[cfg(feature = "cli")]

@@ -11,7 +11,7 @@ use std::{
 };
 
 /// Each top-level module may import only what stands to its left, and itself; of rooms see [`ROOMS`].
-const ORDER: [&str; 12] = [
+const ORDER: [&str; 13] = [
     "number",
     "document",
     "ctmc",
@@ -22,30 +22,34 @@ const ORDER: [&str; 12] = [
     "typed",
     "kind",
     "multiresource",
+    "compatibility",
     "kinds",
     "cli",
 ];
 
 /// The rooms, one a kind of workload, each with the order of its own modules. A room never imports
 /// another one.
-const ROOMS: [(&str, &[&str]); 1] = [(
-    "multiresource",
-    &[
-        "workload",
-        "schedule",
-        "artifact",
-        "program",
-        "modulation",
-        "analysis",
-        "policy",
-        "optimum",
-        "simulator",
-        "synthesis",
-        "verbs",
-        "report",
-        "command",
-    ],
-)];
+const ROOMS: [(&str, &[&str]); 2] = [
+    ("compatibility", &["analysis"]),
+    (
+        "multiresource",
+        &[
+            "workload",
+            "schedule",
+            "artifact",
+            "program",
+            "modulation",
+            "analysis",
+            "policy",
+            "optimum",
+            "simulator",
+            "synthesis",
+            "verbs",
+            "report",
+            "command",
+        ],
+    ),
+];
 
 /// In every room these know the artifact alone…
 const BLIND: [&str; 3] = ["artifact", "policy", "simulator"];

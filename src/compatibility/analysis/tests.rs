@@ -1,0 +1,237 @@
+#![allow(clippy::unwrap_used)]
+
+use std::collections::HashMap;
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::*;
+
+fn delays(graph: &Graph<f64>) -> Vec<f64> {
+    let numbers = mean_numbers(graph, None).unwrap();
+    let pairs = numbers.iter().zip(&graph.arrival_rates);
+    pairs.map(|(number, rate)| number / rate).collect()
+}
+
+fn is_near(found: f64, expected: f64, digits: f64) -> bool {
+    (found - expected).abs() < 0.5 * 10f64.powf(-digits) * expected
+}
+
+/// Equations 10 and 11 of the paper, for two classes with a server each and one that they share.
+fn of_three(rates: [f64; 3], arrivals: [f64; 2]) -> [f64; 2] {
+    let [m1, m2, m3] = rates;
+    let total = m1 + m2 + m3;
+    let [r1, r2] = [arrivals[0] / (m1 + m3), arrivals[1] / (m2 + m3)];
+    let rest = total - (m1 + m3) * r1 - (m2 + m3) * r2 + m3 * r1 * r2;
+    let shared = 1.0 / (total - arrivals[0] - arrivals[1]);
+    let own = |m: f64, to: f64, a: f64, b: f64| shared + m / to * (1.0 - b) / (1.0 - a) / rest;
+    [own(m2, m1 + m3, r1, r2), own(m1, m2 + m3, r2, r1)]
+}
+
+#[test]
+fn three_servers_are_as_the_paper_has_them() {
+    for (load, expected) in [
+        (0.3, 0.70868103126),
+        (0.6, 1.18983957219),
+        (0.9, 3.99503722084),
+    ] {
+        let graph = Graph {
+            service_rates: vec![1.0; 3],
+            arrival_rates: vec![1.5 * load; 2],
+            servers: vec![vec![0, 2], vec![1, 2]],
+        };
+        let found = delays(&graph);
+        assert!(is_near(found[0], expected, 11.0), "{load}: {found:?}");
+        assert!(is_near(found[1], expected, 11.0), "{load}: {found:?}");
+    }
+    for arrivals in [[0.9, 0.2], [0.1, 2.0], [1.4, 1.4]] {
+        let rates = [0.7, 1.6, 1.2];
+        let graph = Graph {
+            service_rates: rates.to_vec(),
+            arrival_rates: arrivals.to_vec(),
+            servers: vec![vec![2, 0], vec![1, 2]],
+        };
+        for (found, expected) in delays(&graph).iter().zip(of_three(rates, arrivals)) {
+            assert!(
+                is_near(*found, expected, 12.0),
+                "{arrivals:?}: {found}, {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_class_with_one_server_beside_one_with_both() {
+    let cases = [
+        (0.3, [0.714285714286, 1.55462184874]),
+        (0.6, [1.25, 3.03571428571]),
+        (0.9, [5.0, 14.0909090909]),
+    ];
+    for (load, expected) in cases {
+        let graph = Graph {
+            service_rates: vec![1.0; 2],
+            arrival_rates: vec![load; 2],
+            servers: vec![vec![0, 1], vec![1]],
+        };
+        let found = delays(&graph);
+        assert!(is_near(found[0], expected[0], 11.0), "{load}: {found:?}");
+        assert!(is_near(found[1], expected[1], 11.0), "{load}: {found:?}");
+    }
+}
+
+/// A random graph with rates that are whole numbers of hundredths, and as much work for each class alone as leaves it stable.
+fn random(seed: u64, servers: usize, classes: usize) -> Graph<i64> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let own = (0..classes).map(|_| {
+        let own: Vec<usize> = (0..servers)
+            .filter(|_| random.random::<f64>() < 0.4)
+            .collect();
+        if own.is_empty() {
+            vec![random.random_range(0..servers)]
+        } else {
+            own
+        }
+    });
+    let own: Vec<Vec<usize>> = own.collect();
+    let service_rates: Vec<i64> = (0..servers).map(|_| random.random_range(50..300)).collect();
+    // A part of each server for each of its classes: a flow, so that it is stable.
+    let users = |s: usize| own.iter().filter(|own| own.contains(&s)).count() as i64;
+    let arrival_rates = own.iter().map(|own| {
+        let most: i64 = own.iter().map(|s| service_rates[*s] / users(*s)).sum();
+        most * random.random_range(40..95) / 100
+    });
+    Graph {
+        arrival_rates: arrival_rates.collect(),
+        service_rates,
+        servers: own,
+    }
+}
+
+fn with<N>(graph: &Graph<i64>, number: impl Fn(i64) -> N) -> Graph<N> {
+    Graph {
+        service_rates: graph.service_rates.iter().map(|r| number(*r)).collect(),
+        arrival_rates: graph.arrival_rates.iter().map(|r| number(*r)).collect(),
+        servers: graph.servers.clone(),
+    }
+}
+
+/// In exact arithmetic both recursions are equal, and doubles are as exact as they can be.
+#[test]
+fn both_recursions_are_equal_in_exact_arithmetic() {
+    for seed in 0..12 {
+        let graph = random(seed, 4 + seed as usize % 3, 3 + seed as usize % 4);
+        let exact = with(&graph, |rate| {
+            BigRational::new(BigInt::from(rate), BigInt::from(100))
+        });
+        let servers = mean_numbers(&exact, Some(Recursion::Servers)).unwrap();
+        let classes = mean_numbers(&exact, Some(Recursion::Classes)).unwrap();
+        assert_eq!(servers, classes, "{graph:?}");
+        let doubles = with(&graph, |rate| rate as f64 / 100.0);
+        for recursion in [Recursion::Servers, Recursion::Classes] {
+            let found = mean_numbers(&doubles, Some(recursion)).unwrap();
+            for (found, exact) in found.iter().zip(&servers) {
+                let exact: f64 = num_traits::ToPrimitive::to_f64(exact).unwrap();
+                assert!(is_near(*found, exact, 12.0), "{found}, {exact}");
+            }
+        }
+    }
+}
+
+/// Against the sum over states, `Φ(x) Π λ_i^{x_i}` with Φ by its own recursion (equation 4), cut off where nothing is left.
+#[test]
+fn agrees_with_the_sum_over_states() {
+    let graph = Graph {
+        service_rates: vec![1.0, 0.5, 2.0],
+        arrival_rates: vec![0.4, 0.5, 0.3],
+        servers: vec![vec![0, 1], vec![1, 2], vec![0]],
+    };
+    const MOST: usize = 60;
+    let rate = |state: &[usize; 3]| -> f64 {
+        let active = |s: &usize| {
+            let mut classes = graph.servers.iter().zip(state);
+            classes.any(|(own, jobs)| *jobs > 0 && own.contains(s))
+        };
+        (0..3).filter(active).map(|s| graph.service_rates[s]).sum()
+    };
+    let mut mass: HashMap<[usize; 3], f64> = HashMap::from([([0; 3], 1.0)]);
+    let (mut sum, mut jobs) = (1.0, [0.0; 3]);
+    for x in 0..MOST.pow(3) {
+        let state = [x / MOST / MOST, x / MOST % MOST, x % MOST];
+        if x == 0 {
+            continue;
+        }
+        let before = (0..3).filter(|i| state[*i] > 0).map(|i| {
+            let mut before = state;
+            before[i] -= 1;
+            mass[&before] * graph.arrival_rates[i]
+        });
+        let own = before.sum::<f64>() / rate(&state);
+        mass.insert(state, own);
+        sum += own;
+        for (total, count) in jobs.iter_mut().zip(state) {
+            *total += own * count as f64;
+        }
+    }
+    let found = mean_numbers(&graph, None).unwrap();
+    for (found, total) in found.iter().zip(jobs) {
+        assert!(
+            is_near(*found, total / sum, 8.0),
+            "{found}, {}",
+            total / sum
+        );
+    }
+}
+
+#[test]
+fn what_is_alike_is_one_and_what_is_apart_is_apart() {
+    // Thirty servers that serve the same classes are one; forty classes of the same servers, too.
+    let graph = Graph {
+        service_rates: vec![0.1; 30],
+        arrival_rates: vec![0.05; 40],
+        servers: vec![(0..30).collect(); 40],
+    };
+    for delay in delays(&graph) {
+        assert!(is_near(delay, 1.0, 12.0), "M/M/1: {delay}");
+    }
+    // Forty queues of their own.
+    let graph = Graph {
+        service_rates: vec![1.0; 40],
+        arrival_rates: vec![0.5; 40],
+        servers: (0..40).map(|s| vec![s]).collect(),
+    };
+    for delay in delays(&graph) {
+        assert!(is_near(delay, 2.0, 12.0), "M/M/1: {delay}");
+    }
+}
+
+#[test]
+fn graphs_beyond_both_recursions_are_refused() {
+    // A ring of thirty: every two neighbours share a server.
+    let graph = Graph {
+        service_rates: vec![1.0; 30],
+        arrival_rates: vec![0.5; 30],
+        servers: (0..30).map(|i| vec![i, (i + 1) % 30]).collect(),
+    };
+    let why = mean_numbers(&graph, None).unwrap_err();
+    assert_eq!((why.servers, why.classes), (30, 30));
+}
+
+#[test]
+fn random_assignment_is_as_its_classes_one_by_one() {
+    let pairs = (0..4).flat_map(|a| (a + 1..4).map(move |b| vec![a, b]));
+    let graph = Graph {
+        service_rates: vec![1.0; 4],
+        arrival_rates: vec![3.2 / 6.0; 6],
+        servers: pairs.collect(),
+    };
+    let found = random_assignment(4, 1.0, 2, 3.2);
+    assert!(is_near(found, 1.720779220779, 12.0), "{found}");
+    for delay in delays(&graph) {
+        assert!(is_near(delay, found, 12.0), "{delay}, {found}");
+    }
+    assert!(is_near(random_assignment(100, 1.0, 2, 90.0), 1.765103, 6.0));
+    assert!(is_near(random_assignment(100, 1.0, 3, 90.0), 1.055048, 6.0));
+    assert_eq!(random_assignment(100, 1.0, 3, 100.0), f64::INFINITY);
+}

@@ -30,7 +30,20 @@ const ORDER: [&str; 13] = [
 /// The rooms, one a kind of workload, each with the order of its own modules. A room never imports
 /// another one.
 const ROOMS: [(&str, &[&str]); 2] = [
-    ("compatibility", &["analysis"]),
+    (
+        "compatibility",
+        &[
+            "workload",
+            "artifact",
+            "analysis",
+            "policy",
+            "simulator",
+            "synthesis",
+            "verbs",
+            "report",
+            "command",
+        ],
+    ),
     (
         "multiresource",
         &[

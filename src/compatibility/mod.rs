@@ -8,3 +8,6 @@
 //! ("the balanced-fairness paper").
 
 pub mod analysis;
+pub mod policy;
+pub mod simulator;
+pub mod workload;

@@ -1,4 +1,15 @@
-//! What to write instead of a name that is not known.
+//! Names: what is wrong with one, and what to write instead of one that is not known.
+
+/// What is wrong with a name, if anything.
+pub(crate) fn unusable(what: &str, name: &str) -> Option<String> {
+    if name.trim().is_empty() {
+        return Some(format!("{what} is empty"));
+    }
+    // A line break or an escape would break the tables in which names are shown.
+    name.chars()
+        .any(char::is_control)
+        .then(|| format!("{what} has a control character: {name:?}"))
+}
 
 /// "did you mean …" where one of the names known is near to the one found, else all of them.
 pub(crate) fn suggest(found: &str, kind: &str, known: &[&str]) -> String {

@@ -2,6 +2,8 @@
 
 use super::random::{Alias, Stream};
 use crate::ctmc::PhaseType;
+use crate::law::{Size, lognormal, weibull};
+use crate::number::Decimal;
 
 /// Draws sizes of one law \[time\], > 0, without allocating. Nothing is drawn where there is no
 /// choice.
@@ -40,6 +42,58 @@ pub(crate) enum Sampler {
 }
 
 impl Sampler {
+    /// Draws sizes of this law.
+    pub fn of(size: &Size) -> Self {
+        if size.is_exponential() {
+            return Sampler::Exponential(size.mean());
+        }
+        match size {
+            Size::Exponential { .. }
+            | Size::Erlang { .. }
+            | Size::Hyperexponential { .. }
+            | Size::BalancedHyperexponential { .. }
+            | Size::Coxian { .. } => Sampler::Stages(size.phases().expect("it is a law of stages")),
+            Size::Deterministic { mean } => Sampler::Deterministic(mean.value()),
+            Size::Lognormal { mean, scv } => {
+                let (mu, sigma) = lognormal(mean.value(), scv.value());
+                Sampler::Lognormal { mu, sigma }
+            }
+            Size::Weibull { mean, scv } => {
+                let (shape, scale) = weibull(mean.value(), scv.value());
+                Sampler::Weibull {
+                    inverse_shape: 1.0 / shape,
+                    scale,
+                }
+            }
+            Size::Pareto { shape, low, high } => {
+                let [shape, low, high] = [shape, low, high].map(|x| x.value());
+                Sampler::Pareto {
+                    shape,
+                    low,
+                    high,
+                    reach: (-shape * (high / low).ln()).exp_m1(),
+                }
+            }
+            Size::Uniform { low, high } => Sampler::Uniform {
+                high: high.value(),
+                width: high.value() - low.value(),
+            },
+            Size::Empirical {
+                values,
+                probabilities,
+            } => {
+                let numbers = |list: &[Decimal]| list.iter().map(|x| x.value()).collect();
+                let weights = probabilities
+                    .as_deref()
+                    .map_or_else(|| vec![1.0; values.len()], numbers);
+                Sampler::Empirical {
+                    values: numbers(values),
+                    which: Alias::new(&weights),
+                }
+            }
+        }
+    }
+
     /// One size \[time\].
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         match self {

@@ -38,18 +38,33 @@ pub struct TooLarge {
 /// Sets of so many are gone through: some seconds, and some hundred megabytes.
 const MOST: usize = 22;
 
-/// `E[x_i]` (K) under balanced fairness, for a graph that is stable.
+/// Means under balanced fairness.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fair<N> {
+    /// `E[x_i]` (K).
+    pub numbers: Vec<N>,
+    /// Part of the time that each server (S) has no job that it may serve.
+    pub idle: Vec<N>,
+    /// The recursions that were taken for the parts of the graph.
+    pub by: Vec<Recursion>,
+}
+
+/// Means under balanced fairness, for a graph that is stable.
 ///
 /// Parts of the graph that do not hang together are apart; servers of the same classes are one, and classes of the same
 /// servers. For each part the cheaper recursion is taken, or the one that is given.
 ///
 /// # Errors
 /// When both recursions are too large.
-pub fn mean_numbers<N: Num + Clone>(
+pub fn fair<N: Num + Clone>(
     graph: &Graph<N>,
     recursion: Option<Recursion>,
-) -> Result<Vec<N>, TooLarge> {
-    let mut numbers = vec![N::zero(); graph.arrival_rates.len()];
+) -> Result<Fair<N>, TooLarge> {
+    let mut means = Fair {
+        numbers: vec![N::zero(); graph.arrival_rates.len()],
+        idle: vec![N::one(); graph.service_rates.len()],
+        by: Vec::new(),
+    };
     for classes in parts(&graph.servers) {
         let part = graph.reduced(&classes);
         let size = |recursion| match recursion {
@@ -67,16 +82,20 @@ pub fn mean_numbers<N: Num + Clone>(
                 classes: size(Recursion::Classes),
             });
         }
-        let found = match recursion {
+        let (numbers, idle) = match recursion {
             Recursion::Servers => by_servers(&part.graph),
             Recursion::Classes => by_classes(&part.graph),
         };
         for (i, group) in classes.into_iter().zip(part.groups) {
             let share = graph.arrival_rates[i].clone() / part.graph.arrival_rates[group].clone();
-            numbers[i] = found[group].clone() * share;
+            means.numbers[i] = numbers[group].clone() * share;
         }
+        for (s, place) in part.places {
+            means.idle[s] = idle[place].clone();
+        }
+        means.by.push(recursion);
     }
-    Ok(numbers)
+    Ok(means)
 }
 
 /// A part of a graph in which nothing is alike.
@@ -84,6 +103,8 @@ struct Part<N> {
     graph: Graph<N>,
     /// For each class of the part the one that it belongs to.
     groups: Vec<usize>,
+    /// For each server of the part the one that it belongs to.
+    places: Vec<(usize, usize)>,
 }
 
 impl<N: Num + Clone> Graph<N> {
@@ -108,6 +129,7 @@ impl<N: Num + Clone> Graph<N> {
         }
         let mut users: Vec<Vec<usize>> = Vec::new();
         let mut service_rates: Vec<N> = Vec::new();
+        let mut places = Vec::new();
         for (s, rate) in self.service_rates.iter().enumerate() {
             let own = (0..kinds.len()).filter(|k| kinds[*k].contains(&s));
             let own: Vec<usize> = own.collect();
@@ -123,6 +145,7 @@ impl<N: Num + Clone> Graph<N> {
                     users.len() - 1
                 });
             service_rates[place] = service_rates[place].clone() + rate.clone();
+            places.push((s, place));
         }
         let servers = (0..kinds.len()).map(|k| {
             let own = (0..users.len()).filter(|s| users[*s].contains(&k));
@@ -135,6 +158,7 @@ impl<N: Num + Clone> Graph<N> {
                 arrival_rates,
             },
             groups,
+            places,
         }
     }
 }

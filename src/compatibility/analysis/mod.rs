@@ -6,10 +6,12 @@
 //! `E[x_i] = λ_i ∂ ln G/∂λ_i` is had for all classes at once, by going back over the same steps.
 
 mod graph;
+mod margin;
 mod sets;
 mod symmetric;
 #[cfg(test)]
 mod tests;
 
-pub use graph::{Graph, Recursion, TooLarge, mean_numbers};
+pub use graph::{Fair, Graph, Recursion, TooLarge, fair};
+pub use margin::{Margin, margin};
 pub use symmetric::random_assignment;

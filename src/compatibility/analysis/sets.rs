@@ -45,9 +45,9 @@ fn at_sets<N: Num + Clone>(count: usize, pairs: impl Iterator<Item = (usize, N)>
     values
 }
 
-/// `E[x_i]` (K) by the sets T of servers beside which all are idle: `G(T) = Σ_{s∈T} μ_s G(T∖s) / (μ(T) − λ(T))`, λ(T) of
+/// `E[x_i]` (K), and how long each server (S) is idle, by the sets T of servers beside which all are idle: `G(T) = Σ_{s∈T} μ_s G(T∖s) / (μ(T) − λ(T))`, λ(T) of
 /// the classes that T alone may serve. O(2^S S), for any number of classes.
-pub(super) fn by_servers<N: Num + Clone>(graph: &Graph<N>) -> Vec<N> {
+pub(super) fn by_servers<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
     let (rates, count) = (&graph.service_rates, graph.service_rates.len());
     let classes = graph.servers.iter().map(|servers| set_of(servers));
     let arrivals = classes.clone().zip(graph.arrival_rates.iter().cloned());
@@ -85,12 +85,13 @@ pub(super) fn by_servers<N: Num + Clone>(graph: &Graph<N>) -> Vec<N> {
     let changes = over_supersets((0..sums.len()).map(own).collect());
     let pairs = classes.zip(&graph.arrival_rates);
     let numbers = pairs.map(|(set, rate)| rate.clone() * changes[set].clone() / sums[all].clone());
-    numbers.collect()
+    let idle = (0..count).map(|s| sums[all ^ 1 << s].clone() / sums[all].clone());
+    (numbers.collect(), idle.collect())
 }
 
-/// `E[x_i]` (K) by the sets A of classes that have jobs: `π(A) = Σ_{i∈A} λ_i π(A∖i) / (μ(A) − λ(A))`. O(2^K K), for any
+/// `E[x_i]` (K), and how long each server (S) is idle, by the sets A of classes that have jobs: `π(A) = Σ_{i∈A} λ_i π(A∖i) / (μ(A) − λ(A))`. O(2^K K), for any
 /// number of servers.
-pub(super) fn by_classes<N: Num + Clone>(graph: &Graph<N>) -> Vec<N> {
+pub(super) fn by_classes<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
     let (rates, count) = (&graph.arrival_rates, graph.arrival_rates.len());
     let all = (1 << count) - 1;
     // What A may not use serves only classes outside of it.
@@ -136,7 +137,12 @@ pub(super) fn by_classes<N: Num + Clone>(graph: &Graph<N>) -> Vec<N> {
         });
         rates[i].clone() * total(changes) / sum.clone()
     };
-    (0..count).map(number).collect()
+    let idle = (0..graph.service_rates.len()).map(|s| {
+        let own = users(s);
+        let without = (0..=all).filter(|set| set & own == 0);
+        total(without.map(|set| masses[set].clone())) / sum.clone()
+    });
+    ((0..count).map(number).collect(), idle.collect())
 }
 
 fn total<N: Num + Clone>(parts: impl Iterator<Item = N>) -> N {

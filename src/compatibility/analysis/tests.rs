@@ -10,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::*;
 
 fn delays(graph: &Graph<f64>) -> Vec<f64> {
-    let numbers = mean_numbers(graph, None).unwrap();
+    let numbers = fair(graph, None).unwrap().numbers;
     let pairs = numbers.iter().zip(&graph.arrival_rates);
     pairs.map(|(number, rate)| number / rate).collect()
 }
@@ -125,13 +125,14 @@ fn both_recursions_are_equal_in_exact_arithmetic() {
         let exact = with(&graph, |rate| {
             BigRational::new(BigInt::from(rate), BigInt::from(100))
         });
-        let servers = mean_numbers(&exact, Some(Recursion::Servers)).unwrap();
-        let classes = mean_numbers(&exact, Some(Recursion::Classes)).unwrap();
-        assert_eq!(servers, classes, "{graph:?}");
+        let servers = fair(&exact, Some(Recursion::Servers)).unwrap();
+        let classes = fair(&exact, Some(Recursion::Classes)).unwrap();
+        assert_eq!(servers.numbers, classes.numbers, "{graph:?}");
+        assert_eq!(servers.idle, classes.idle, "{graph:?}");
         let doubles = with(&graph, |rate| rate as f64 / 100.0);
         for recursion in [Recursion::Servers, Recursion::Classes] {
-            let found = mean_numbers(&doubles, Some(recursion)).unwrap();
-            for (found, exact) in found.iter().zip(&servers) {
+            let found = fair(&doubles, Some(recursion)).unwrap();
+            for (found, exact) in found.numbers.iter().zip(&servers.numbers) {
                 let exact: f64 = num_traits::ToPrimitive::to_f64(exact).unwrap();
                 assert!(is_near(*found, exact, 12.0), "{found}, {exact}");
             }
@@ -156,7 +157,7 @@ fn agrees_with_the_sum_over_states() {
         (0..3).filter(active).map(|s| graph.service_rates[s]).sum()
     };
     let mut mass: HashMap<[usize; 3], f64> = HashMap::from([([0; 3], 1.0)]);
-    let (mut sum, mut jobs) = (1.0, [0.0; 3]);
+    let (mut sum, mut jobs, mut idle) = (1.0, [0.0; 3], [1.0; 3]);
     for x in 0..MOST.pow(3) {
         let state = [x / MOST / MOST, x / MOST % MOST, x % MOST];
         if x == 0 {
@@ -170,17 +171,26 @@ fn agrees_with_the_sum_over_states() {
         let own = before.sum::<f64>() / rate(&state);
         mass.insert(state, own);
         sum += own;
+        for (s, idle) in idle.iter_mut().enumerate() {
+            let mut classes = graph.servers.iter().zip(state);
+            if !classes.any(|(servers, jobs)| jobs > 0 && servers.contains(&s)) {
+                *idle += own;
+            }
+        }
         for (total, count) in jobs.iter_mut().zip(state) {
             *total += own * count as f64;
         }
     }
-    let found = mean_numbers(&graph, None).unwrap();
-    for (found, total) in found.iter().zip(jobs) {
+    let found = fair(&graph, None).unwrap();
+    for (found, total) in found.numbers.iter().zip(jobs) {
         assert!(
             is_near(*found, total / sum, 8.0),
             "{found}, {}",
             total / sum
         );
+    }
+    for (found, idle) in found.idle.iter().zip(idle) {
+        assert!(is_near(*found, idle / sum, 8.0), "{found}");
     }
 }
 
@@ -214,7 +224,7 @@ fn graphs_beyond_both_recursions_are_refused() {
         arrival_rates: vec![0.5; 30],
         servers: (0..30).map(|i| vec![i, (i + 1) % 30]).collect(),
     };
-    let why = mean_numbers(&graph, None).unwrap_err();
+    let why = fair(&graph, None).unwrap_err();
     assert_eq!((why.servers, why.classes), (30, 30));
 }
 
@@ -234,4 +244,59 @@ fn random_assignment_is_as_its_classes_one_by_one() {
     assert!(is_near(random_assignment(100, 1.0, 2, 90.0), 1.765103, 6.0));
     assert!(is_near(random_assignment(100, 1.0, 3, 90.0), 1.055048, 6.0));
     assert_eq!(random_assignment(100, 1.0, 3, 100.0), f64::INFINITY);
+}
+
+/// The least ratio over all sets of classes.
+fn least_ratio(graph: &Graph<f64>) -> f64 {
+    let count = graph.arrival_rates.len();
+    let ratio = |set: usize| {
+        let classes = (0..count).filter(|i| set & 1 << i != 0);
+        let uses = |s: &usize| classes.clone().any(|i| graph.servers[i].contains(s));
+        let served = (0..graph.service_rates.len()).filter(uses);
+        let served: f64 = served.map(|s| graph.service_rates[s]).sum();
+        served / classes.clone().map(|i| graph.arrival_rates[i]).sum::<f64>()
+    };
+    (1..1 << count).map(ratio).fold(f64::INFINITY, f64::min)
+}
+
+/// The routing gives no server more than 1/θ of what it can do, and uses only servers that it may.
+fn is_feasible(graph: &Graph<f64>, found: &Margin) -> bool {
+    let mut loads = vec![0.0; graph.service_rates.len()];
+    for (i, parts) in found.routing.iter().enumerate() {
+        let sum: f64 = parts.iter().map(|(_, part)| part).sum();
+        assert!((sum - 1.0).abs() < 1e-12);
+        for (s, part) in parts {
+            assert!(*part > 0.0 && graph.servers[i].contains(s));
+            loads[*s] += graph.arrival_rates[i] * part / graph.service_rates[*s];
+        }
+    }
+    loads.iter().all(|load| load * found.factor < 1.0 + 1e-11)
+}
+
+#[test]
+fn the_margin_is_the_least_ratio_of_all_sets() {
+    for seed in 0..60 {
+        let graph = random(seed, 2 + seed as usize % 7, 1 + seed as usize % 9);
+        let mut graph = with(&graph, |rate| rate as f64 / 100.0);
+        // Rates of very different sizes.
+        graph.arrival_rates[0] *= 10f64.powi(-(seed as i32 % 13));
+        let found = margin(&graph);
+        assert!(
+            is_near(found.factor, least_ratio(&graph), 13.0),
+            "{graph:?}"
+        );
+        assert!(is_feasible(&graph, &found), "{graph:?}: {found:?}");
+    }
+}
+
+/// A class that hardly arrives, and still more often than its only server can serve.
+#[test]
+fn a_small_bottleneck_is_not_lost_beside_large_rates() {
+    let graph = Graph {
+        service_rates: vec![5e-14, 10.0],
+        arrival_rates: vec![1e-13, 1.0],
+        servers: vec![vec![0], vec![0, 1]],
+    };
+    let found = margin(&graph);
+    assert_eq!((found.factor, found.tight.as_slice()), (0.5, &[0][..]));
 }

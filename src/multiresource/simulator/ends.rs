@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::laws::sampler;
 use crate::multiresource::policy::{Action, Job, System};
 use crate::multiresource::workload::{self, Workload};
 use crate::simulation::{Calendar, Sampler, Stream};
@@ -72,11 +71,11 @@ impl Known {
     pub fn new(workload: &Workload) -> Self {
         let types = workload.types();
         Known {
-            laws: types.iter().map(|t| sampler(t.size())).collect(),
+            laws: types.iter().map(|t| Sampler::of(t.size())).collect(),
             limits: workload.known().and_then(|known| match known {
                 workload::Known::Type => None,
                 workload::Known::Size => Some(Sampler::Deterministic(1.0)),
-                workload::Known::Limit(factor) => Some(sampler(factor)),
+                workload::Known::Limit(factor) => Some(Sampler::of(factor)),
             }),
             calendar: Calendar::default(),
             lanes: types.iter().map(|_| Lane::default()).collect(),

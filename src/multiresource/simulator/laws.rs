@@ -1,58 +1,9 @@
 //! The laws of a workload as they are drawn from.
 
-use crate::law::{ArrivalProcess, Size, lognormal, weibull};
+use crate::law::ArrivalProcess;
 use crate::multiresource::workload::{JobType, Workload};
 use crate::number::Decimal;
-use crate::simulation::{Alias, LawDriven, Process, Sampler, Stream};
-
-/// Draws sizes of this law.
-pub(super) fn sampler(size: &Size) -> Sampler {
-    if size.is_exponential() {
-        return Sampler::Exponential(size.mean());
-    }
-    match size {
-        Size::Exponential { .. }
-        | Size::Erlang { .. }
-        | Size::Hyperexponential { .. }
-        | Size::BalancedHyperexponential { .. }
-        | Size::Coxian { .. } => Sampler::Stages(size.phases().expect("it is a law of stages")),
-        Size::Deterministic { mean } => Sampler::Deterministic(mean.value()),
-        Size::Lognormal { mean, scv } => {
-            let (mu, sigma) = lognormal(mean.value(), scv.value());
-            Sampler::Lognormal { mu, sigma }
-        }
-        Size::Weibull { mean, scv } => {
-            let (shape, scale) = weibull(mean.value(), scv.value());
-            Sampler::Weibull {
-                inverse_shape: 1.0 / shape,
-                scale,
-            }
-        }
-        Size::Pareto { shape, low, high } => {
-            let [shape, low, high] = [shape, low, high].map(|x| x.value());
-            Sampler::Pareto {
-                shape,
-                low,
-                high,
-                reach: (-shape * (high / low).ln()).exp_m1(),
-            }
-        }
-        Size::Uniform { low, high } => Sampler::Uniform {
-            high: high.value(),
-            width: high.value() - low.value(),
-        },
-        Size::Empirical {
-            values,
-            probabilities,
-        } => {
-            let weights = weights(probabilities.as_deref(), values.len());
-            Sampler::Empirical {
-                values: self::values(values),
-                which: Alias::new(&weights),
-            }
-        }
-    }
-}
+use crate::simulation::{LawDriven, Process, Sampler, Stream};
 
 /// The arrivals of a workload from time 0 on. Those of all types are drawn as one process where
 /// all are Poisson.
@@ -72,7 +23,7 @@ fn process(job_type: &JobType) -> Process {
     match job_type.arrivals() {
         ArrivalProcess::Poisson { .. } => poisson(),
         _ if job_type.is_poisson() => poisson(),
-        ArrivalProcess::Renewal { interarrival } => Process::Renewal(sampler(interarrival)),
+        ArrivalProcess::Renewal { interarrival } => Process::Renewal(Sampler::of(interarrival)),
         ArrivalProcess::MarkovModulated { rates, switching } => {
             let switching: Vec<Vec<f64>> = switching.iter().map(|row| values(row)).collect();
             let initial = job_type.arrivals().stationary_law();
@@ -102,6 +53,7 @@ fn weights(probabilities: Option<&[Decimal]>, count: usize) -> Vec<f64> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::law::Size;
     use crate::multiresource::workload::Workload;
     use crate::simulation::Streams;
     use statrs::function::erf::erfc;
@@ -112,7 +64,7 @@ mod tests {
         );
         let workload = Workload::parse(&text, "one").unwrap().workload;
         let size = workload.types()[0].size().clone();
-        (super::sampler(&size), size)
+        (Sampler::of(&size), size)
     }
 
     fn draws(law: &str, count: usize) -> Vec<f64> {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{JobType, Known, Resource, Workload, most_alone};
-use crate::document::{Fault, Place, place, suggest};
+use crate::document::{Fault, Place, place, suggest, unusable};
 use crate::law::{ArrivalProcess, Part, Size};
 use crate::number::{Decimal, Units, in_units};
 
@@ -466,17 +466,6 @@ fn too_fine(resource: &str) -> Fault {
         ),
         "round the demands to a coarser grain, such as three significant digits",
     )
-}
-
-/// What is wrong with a name, if anything.
-pub(super) fn unusable(what: &str, name: &str) -> Option<String> {
-    if name.trim().is_empty() {
-        return Some(format!("{what} is empty"));
-    }
-    // A line break or an escape would break the tables in which names are shown.
-    name.chars()
-        .any(char::is_control)
-        .then(|| format!("{what} has a control character: {name:?}"))
 }
 
 pub(super) fn repeated<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a String> {

@@ -1,8 +1,8 @@
 //! The checks that turn plain values into a [`Fleet`].
 
-use super::check::{Checked, Draft, DraftJob, WITHOUT_FAULTS, repeated, unusable};
+use super::check::{Checked, Draft, DraftJob, WITHOUT_FAULTS, repeated};
 use super::fleet::{Fleet, Shape};
-use crate::document::{Fault, Step, place, suggest};
+use crate::document::{Fault, Step, place, suggest, unusable};
 use crate::law::ArrivalProcess;
 use crate::number::Decimal;
 

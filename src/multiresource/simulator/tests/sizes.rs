@@ -1,7 +1,7 @@
 //! Sizes of other laws than the exponential one.
 
 use super::*;
-use crate::multiresource::simulator::laws::sampler;
+use crate::simulation::Sampler;
 use crate::simulation::Streams;
 use std::sync::{Arc, Mutex};
 
@@ -38,7 +38,7 @@ fn moments(workload: &Workload, i: usize) -> (f64, f64) {
 fn sampled_sizes_have_the_moments_of_their_law() {
     for law in LAWS {
         let workload = workload(1, &[(0.1, law)]);
-        let sampler = sampler(workload.types()[0].size());
+        let sampler = Sampler::of(workload.types()[0].size());
         let mut stream = Streams::new(1, 0).sizes;
         let count = 1_000_000;
         let mut sums = [0.0; 3];

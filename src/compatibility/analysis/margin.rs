@@ -1,0 +1,172 @@
+//! How much more could arrive: `θ* = min over sets A of classes of μ(A)/λ(A)`, proved from both sides.
+//!
+//! Arrivals times θ can be served iff a flow takes them from their classes to servers that these may use, none of which gets
+//! more than it can do. Where the greatest flow leaves something behind, the classes that it comes from, and all that compete
+//! with them, need more than their servers have: their ratio is the next θ (W. Dinkelbach: On nonlinear fractional
+//! programming. Management Science 13(7), 1967), and after a few such sets the flow takes all.
+
+use petgraph::algo::dinics;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::{EdgeRef, NodeIndexable};
+
+use super::Graph;
+
+/// The margin, with what proves it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Margin {
+    /// θ*: arrivals times θ are stable iff θ < θ*.
+    pub factor: f64,
+    /// Classes A, ascending, with `μ(A) = θ* λ(A)`: nobody can serve more of them.
+    pub tight: Vec<usize>,
+    /// By class (K): servers, each with the fraction of the class's arrivals that is sent there; then no server has more
+    /// than 1/θ* of what it can do.
+    pub routing: Vec<Vec<(usize, f64)>>,
+}
+
+/// A class is served where the flow takes all of it but this part.
+const ROUNDING: f64 = 1e-12;
+
+/// Sets of classes, each with a smaller ratio than the one before it; ten are many.
+const MOST_SETS: usize = 1000;
+
+/// The margin of a graph with at least one class.
+pub fn margin(graph: &Graph<f64>) -> Margin {
+    let flow = Flow::new(graph);
+    let mut tight: Vec<usize> = (0..graph.arrival_rates.len()).collect();
+    let mut factor = flow.ratio(&tight);
+    let mut sent = flow.greatest(factor);
+    for _ in 0..MOST_SETS {
+        let Some(behind) = flow.behind(&sent, factor) else {
+            break;
+        };
+        let ratio = flow.ratio(&behind);
+        // What is left of rounding alone is no smaller ratio.
+        if ratio >= factor {
+            break;
+        }
+        (tight, factor) = (behind, ratio);
+        sent = flow.greatest(factor);
+    }
+    Margin {
+        factor,
+        routing: flow.routing(&sent),
+        tight,
+    }
+}
+
+/// Source → class → server → sink.
+struct Flow<'a> {
+    graph: &'a Graph<f64>,
+    /// By class the edges to its servers, numbered after those from the source.
+    first: Vec<usize>,
+}
+
+impl<'a> Flow<'a> {
+    fn new(graph: &'a Graph<f64>) -> Self {
+        let mut next = graph.servers.len();
+        let first = graph.servers.iter().map(|own| {
+            next += own.len();
+            next - own.len()
+        });
+        let first = first.collect();
+        Flow { graph, first }
+    }
+
+    /// `μ(A)/λ(A)`.
+    fn ratio(&self, classes: &[usize]) -> f64 {
+        let Graph {
+            service_rates,
+            arrival_rates,
+            servers,
+        } = self.graph;
+        let mut used = vec![false; service_rates.len()];
+        let own = classes.iter().flat_map(|i| &servers[*i]);
+        own.for_each(|s| used[*s] = true);
+        let used = used.iter().zip(service_rates).filter(|(used, _)| **used);
+        let served: f64 = used.map(|(_, rate)| rate).sum();
+        let arriving: f64 = classes.iter().map(|i| arrival_rates[*i]).sum();
+        served / arriving
+    }
+
+    /// What each edge carries of the greatest flow, if arrivals are times θ: edges from the source to classes, from classes
+    /// to servers, from servers to the sink.
+    fn greatest(&self, factor: f64) -> Vec<f64> {
+        let Graph {
+            service_rates,
+            arrival_rates,
+            servers,
+        } = self.graph;
+        let mut network: DiGraph<(), f64> = DiGraph::new();
+        let [source, sink] = [(); 2].map(|()| network.add_node(()));
+        let classes: Vec<NodeIndex> = servers.iter().map(|_| network.add_node(())).collect();
+        let places: Vec<NodeIndex> = service_rates.iter().map(|_| network.add_node(())).collect();
+        let demands = arrival_rates.iter().map(|rate| factor * rate);
+        for (class, demand) in classes.iter().zip(demands.clone()) {
+            network.add_edge(source, *class, demand);
+        }
+        for ((class, demand), own) in classes.iter().zip(demands).zip(servers) {
+            for s in own {
+                network.add_edge(*class, places[*s], demand);
+            }
+        }
+        for (place, rate) in places.iter().zip(service_rates) {
+            network.add_edge(*place, sink, *rate);
+        }
+        debug_assert_eq!(network.to_index(source), 0);
+        debug_assert!(network.edges(source).all(|e| e.source() == source));
+        dinics(&network, source, sink).1
+    }
+
+    /// Classes of which the flow leaves something behind, and those that compete with them for servers; none where it takes
+    /// all.
+    fn behind(&self, sent: &[f64], factor: f64) -> Option<Vec<usize>> {
+        let Graph {
+            service_rates,
+            arrival_rates,
+            servers,
+        } = self.graph;
+        let count = servers.len();
+        let mut reached: Vec<bool> = (0..count)
+            .map(|i| sent[i] < factor * arrival_rates[i] * (1.0 - ROUNDING))
+            .collect();
+        let mut queue: Vec<usize> = (0..count).filter(|i| reached[*i]).collect();
+        if queue.is_empty() {
+            return None;
+        }
+        // A server that is reached can give way to others what it gets from a class.
+        let mut users: Vec<Vec<usize>> = vec![Vec::new(); service_rates.len()];
+        for (i, own) in servers.iter().enumerate() {
+            for (n, s) in own.iter().enumerate() {
+                if sent[self.first[i] + n] > ROUNDING * factor * arrival_rates[i] {
+                    users[*s].push(i);
+                }
+            }
+        }
+        while let Some(i) = queue.pop() {
+            for s in &servers[i] {
+                for user in std::mem::take(&mut users[*s]) {
+                    if !std::mem::replace(&mut reached[user], true) {
+                        queue.push(user);
+                    }
+                }
+            }
+        }
+        Some((0..count).filter(|i| reached[*i]).collect())
+    }
+
+    /// What is sent where, as fractions of each class.
+    fn routing(&self, sent: &[f64]) -> Vec<Vec<(usize, f64)>> {
+        let of_class = |(own, first): (&Vec<usize>, &usize)| {
+            let sent = &sent[*first..first + own.len()];
+            let all: f64 = sent.iter().sum();
+            let parts = own.iter().zip(sent).filter(|(_, sent)| **sent > 0.0);
+            parts.map(|(s, sent)| (*s, sent / all)).collect()
+        };
+        self.graph
+            .servers
+            .iter()
+            .zip(&self.first)
+            .map(of_class)
+            .collect()
+    }
+}

@@ -1,0 +1,293 @@
+//! The checks that turn a record into a [`Cluster`].
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Class, Cluster, Jobs, Random, Record, Server};
+use crate::document::{Fault, place, suggest, unusable};
+use crate::law::Part;
+use crate::number::Decimal;
+
+/// More servers than this are no cluster that one queue is for.
+const MOST_SERVERS: u32 = 100_000;
+
+impl Record {
+    /// The workload, and what to warn of; or all faults, those found so far and its own.
+    pub(super) fn checked(
+        &self,
+        mut faults: Vec<Fault>,
+    ) -> Result<(Cluster, Vec<Fault>), Vec<Fault>> {
+        self.check_unit(&mut faults);
+        self.check_size(&mut faults);
+        self.check_servers(&mut faults);
+        self.check_classes(&mut faults);
+        self.check_assignment(&mut faults);
+        match faults.is_empty() {
+            true => self.build(),
+            false => Err(faults),
+        }
+    }
+
+    fn check_unit(&self, faults: &mut Vec<Fault>) {
+        if let Some(message) = unusable("the unit of time", &self.time_unit) {
+            let help = "name the unit, for instance `time_unit: s`";
+            faults.push(Fault::new(place!("time_unit"), message, help));
+        }
+    }
+
+    fn check_size(&self, faults: &mut Vec<Fault>) {
+        let unsound = self.size.faults(Part::Size, "the workload", "work");
+        if unsound.is_empty() && !self.size.in_range() {
+            faults.push(Fault::new(
+                place!("size"),
+                "the law of sizes is out of the range of numbers",
+                "check its numbers, or choose another unit of work",
+            ));
+        }
+        let here = place!("size");
+        faults.extend(unsound.into_iter().map(|fault| fault.within(&here)));
+    }
+
+    fn check_servers(&self, faults: &mut Vec<Fault>) {
+        let mut seen = HashSet::new();
+        for (s, server) in self.servers.iter().enumerate() {
+            let name = &server.name;
+            if let Some(message) = unusable("the name of a server", name) {
+                let help = "give every server a name of its own, such as `a`";
+                faults.push(Fault::new(place!("servers", s), message, help));
+            } else if !seen.insert(name) {
+                faults.push(Fault::new(
+                    place!("servers", s),
+                    format!("a second server is named `{name}`"),
+                    "rename one of them: classes name the servers that they may use",
+                ));
+            }
+            if server.rate < Decimal::ZERO {
+                faults.push(Fault::new(
+                    place!("servers", s, "rate"),
+                    format!(
+                        "the rate of server `{name}` is {}, expected a number ≥ 0",
+                        server.rate
+                    ),
+                    "write how much work it does in a unit of time",
+                ));
+            }
+        }
+    }
+
+    fn check_classes(&self, faults: &mut Vec<Fault>) {
+        let rates = self.servers.iter().map(|s| (s.name.as_str(), s.rate));
+        let rates: HashMap<&str, Decimal> = rates.collect();
+        let known: Vec<&str> = self.servers.iter().map(|s| s.name.as_str()).collect();
+        let mut seen = HashSet::new();
+        for (i, class) in self.classes.iter().enumerate() {
+            let name = &class.name;
+            if let Some(message) = unusable("the name of a class", name) {
+                let help = "give every class a name of its own, such as `x`";
+                faults.push(Fault::new(place!("classes", i), message, help));
+            } else if !seen.insert(name) {
+                faults.push(Fault::new(
+                    place!("classes", i),
+                    format!("a second class is named `{name}`"),
+                    "rename one of them: results are reported by name",
+                ));
+            }
+            if class.arrival_rate < Decimal::ZERO {
+                let rate = class.arrival_rate;
+                faults.push(Fault::new(
+                    place!("classes", i, "arrival_rate"),
+                    format!("the arrival rate of class `{name}` is {rate}, expected a number > 0"),
+                    "write how many of its jobs arrive in a unit of time; 0 leaves the class out",
+                ));
+            }
+            self.check_servers_of(i, &rates, &known, faults);
+        }
+        let idle = |class: &super::ClassRecord| class.arrival_rate == Decimal::ZERO;
+        if !self.classes.is_empty() && self.classes.iter().all(idle) {
+            faults.push(Fault::new(
+                place!("classes"),
+                "every arrival rate is 0, so nothing arrives",
+                "give at least one class an arrival_rate > 0",
+            ));
+        }
+    }
+
+    fn check_servers_of(
+        &self,
+        i: usize,
+        rates: &HashMap<&str, Decimal>,
+        known: &[&str],
+        faults: &mut Vec<Fault>,
+    ) {
+        let class = &self.classes[i];
+        let name = &class.name;
+        let here = |n: usize| place!("classes", i, "servers", n);
+        let mut seen = HashSet::new();
+        let before = faults.len();
+        for (n, server) in class.servers.iter().enumerate() {
+            if !rates.contains_key(server.as_str()) {
+                faults.push(Fault::new(
+                    here(n),
+                    format!("class `{name}` names the server `{server}`, which does not exist"),
+                    suggest(server, "the servers are", known),
+                ));
+            } else if !seen.insert(server) {
+                faults.push(Fault::new(
+                    here(n),
+                    format!("class `{name}` names the server `{server}` twice"),
+                    "keep it once",
+                ));
+            }
+        }
+        let sound = faults.len() == before;
+        if class.servers.is_empty() {
+            faults.push(Fault::new(
+                place!("classes", i, "servers"),
+                format!("class `{name}` has no server"),
+                "name the servers that may run it, or leave the class out",
+            ));
+        } else if sound
+            && class
+                .servers
+                .iter()
+                .all(|s| rates[s.as_str()] <= Decimal::ZERO)
+        {
+            faults.push(Fault::new(
+                place!("classes", i, "servers"),
+                format!("class `{name}` may only run where the rate is 0"),
+                "give one of its servers a rate > 0, or name another server",
+            ));
+        }
+    }
+
+    fn check_assignment(&self, faults: &mut Vec<Fault>) {
+        let Some(assignment) = &self.assignment else {
+            return;
+        };
+        let random = &assignment.random;
+        let here = |key: &str| place!("assignment", "random", key);
+        if !(1..=MOST_SERVERS).contains(&random.servers) {
+            faults.push(Fault::new(
+                here("servers"),
+                format!("{} servers, expected 1 to {MOST_SERVERS}", random.servers),
+                "write how many servers there are",
+            ));
+        }
+        if !(1..=random.servers.max(1)).contains(&random.degree) {
+            faults.push(Fault::new(
+                here("degree"),
+                format!(
+                    "each job may run on {} of {} servers",
+                    random.degree, random.servers
+                ),
+                "write a number from 1 to the number of servers",
+            ));
+        }
+        for (place, what, rate) in [
+            (here("rate"), "the rate of a server", random.rate),
+            (
+                place!("assignment", "arrival_rate"),
+                "the arrival rate",
+                assignment.arrival_rate,
+            ),
+        ] {
+            if rate <= Decimal::ZERO {
+                let message = format!("{what} is {rate}, expected a number > 0");
+                faults.push(Fault::new(place, message, "write a number > 0"));
+            }
+        }
+    }
+
+    /// Only for a record without faults.
+    fn build(&self) -> Result<(Cluster, Vec<Fault>), Vec<Fault>> {
+        let mut warnings = Vec::new();
+        let (servers, jobs) = match &self.assignment {
+            Some(assignment) => {
+                let random = &assignment.random;
+                let server = |n: u32| Server {
+                    name: n.to_string(),
+                    rate: random.rate,
+                };
+                let jobs = Random {
+                    degree: random.degree,
+                    arrival_rate: assignment.arrival_rate,
+                };
+                (
+                    (1..=random.servers).map(server).collect(),
+                    Jobs::Random(jobs),
+                )
+            }
+            None => {
+                let servers: Vec<Server> = self.servers.iter().map(Server::of).collect();
+                let classes = self.classes_on(&servers, &mut warnings);
+                (servers, Jobs::Classes(classes))
+            }
+        };
+        let cluster = Cluster {
+            source: self.source.clone(),
+            time_unit: self.time_unit.clone(),
+            servers,
+            jobs,
+            size: self.size.clone(),
+        };
+        let sums = [
+            cluster.arrival_rate() * cluster.size.mean(),
+            cluster.service_rates().iter().sum(),
+        ];
+        match sums.iter().all(|sum| sum.is_normal()) {
+            true => Ok((cluster, warnings)),
+            false => Err(vec![Fault::new(
+                place!("size"),
+                "rates and sizes together are out of the range of numbers",
+                "choose other units of time and work",
+            )]),
+        }
+    }
+
+    fn classes_on(&self, servers: &[Server], warnings: &mut Vec<Fault>) -> Vec<Class> {
+        let places = servers.iter().enumerate();
+        let places: HashMap<&str, usize> = places.map(|(s, server)| (&*server.name, s)).collect();
+        let mut classes = Vec::new();
+        let mut used = HashSet::new();
+        for (i, class) in self.classes.iter().enumerate() {
+            if class.arrival_rate == Decimal::ZERO {
+                warnings.push(Fault::new(
+                    place!("classes", i, "arrival_rate"),
+                    format!("class `{}` has arrival rate 0: it is left out", class.name),
+                    "give it an arrival_rate > 0 if it should be served",
+                ));
+                continue;
+            }
+            let own = class.servers.iter().map(|name| places[name.as_str()]);
+            let mut own: Vec<usize> = own.filter(|s| servers[*s].rate > Decimal::ZERO).collect();
+            own.sort_unstable();
+            used.extend(own.iter().copied());
+            classes.push(Class {
+                name: class.name.clone(),
+                servers: own,
+                arrival_rate: class.arrival_rate,
+            });
+        }
+        for (s, server) in servers.iter().enumerate() {
+            if !used.contains(&s) {
+                warnings.push(Fault::new(
+                    place!("servers", s),
+                    match server.rate > Decimal::ZERO {
+                        true => format!("no class may use server `{}`", server.name),
+                        false => format!("server `{}` has rate 0: it serves nobody", server.name),
+                    },
+                    "name it with the classes that it may serve, or leave it out",
+                ));
+            }
+        }
+        classes
+    }
+}
+
+impl Server {
+    fn of(record: &super::ServerRecord) -> Self {
+        Server {
+            name: record.name.clone(),
+            rate: record.rate,
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Servers, and jobs each of which may run on some of them, and on several at once.
+
+mod check;
+mod document;
+#[cfg(test)]
+mod tests;
+
+pub use document::{AssignmentRecord, ClassRecord, RandomRecord, Record, ServerRecord};
+
+use std::path::Path;
+
+use crate::document::{DocumentError, Parsed, digest, read_file};
+use crate::law::Size;
+use crate::number::Decimal;
+use crate::simulation;
+
+/// A checked workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cluster {
+    source: Option<String>,
+    time_unit: String,
+    servers: Vec<Server>,
+    jobs: Jobs,
+    size: Size,
+}
+
+/// A server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Server {
+    /// Its name.
+    pub name: String,
+    /// Its capacity C_s \[work/time\], ≥ 0.
+    pub rate: Decimal,
+}
+
+/// What arrives.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Jobs {
+    /// Classes, at least one.
+    Classes(Vec<Class>),
+    /// Each job may run on some servers that are drawn for it; all servers are alike.
+    Random(Random),
+}
+
+/// A class of jobs: Poisson arrivals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// Its name.
+    pub name: String,
+    /// Its servers: places below S, ascending, at least one, each of them with a capacity > 0.
+    pub servers: Vec<usize>,
+    /// λ_i \[1/time\], > 0.
+    pub arrival_rate: Decimal,
+}
+
+/// Jobs that may run on so many of the servers, any of them alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Random {
+    /// Servers a job, 1 to S.
+    pub degree: u32,
+    /// λ \[1/time\], > 0, of all jobs.
+    pub arrival_rate: Decimal,
+}
+
+impl Cluster {
+    /// Reads a document; `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// [`DocumentError::Faults`] with every fault found.
+    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
+        document::parse(text, name)
+    }
+
+    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
+    ///
+    /// # Errors
+    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
+    /// fault found in it.
+    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
+        read_file(path, Self::parse)
+    }
+
+    /// Where its figures come from, if it says.
+    #[must_use]
+    pub fn source(&self) -> Option<&str> {
+        self.source.as_deref()
+    }
+
+    /// The unit of time.
+    #[must_use]
+    pub fn time_unit(&self) -> &str {
+        &self.time_unit
+    }
+
+    /// The servers (S).
+    #[must_use]
+    pub fn servers(&self) -> &[Server] {
+        &self.servers
+    }
+
+    /// What arrives.
+    #[must_use]
+    pub fn jobs(&self) -> &Jobs {
+        &self.jobs
+    }
+
+    /// The classes (K); none where servers are drawn for each job.
+    #[must_use]
+    pub fn classes(&self) -> &[Class] {
+        match &self.jobs {
+            Jobs::Classes(classes) => classes,
+            Jobs::Random(_) => &[],
+        }
+    }
+
+    /// The law of sizes \[work\], of all jobs alike.
+    #[must_use]
+    pub fn size(&self) -> &Size {
+        &self.size
+    }
+
+    /// λ \[1/time\].
+    #[must_use]
+    pub fn arrival_rate(&self) -> f64 {
+        match &self.jobs {
+            Jobs::Classes(classes) => classes.iter().map(|c| c.arrival_rate.value()).sum(),
+            Jobs::Random(random) => random.arrival_rate.value(),
+        }
+    }
+
+    /// μ_s = C_s/σ (S) \[jobs/time\].
+    #[must_use]
+    pub fn service_rates(&self) -> Vec<f64> {
+        let size = self.size.mean();
+        let servers = self.servers.iter();
+        servers.map(|server| server.rate.value() / size).collect()
+    }
+
+    /// Names of what is told apart: the classes, or all jobs.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        match &self.jobs {
+            Jobs::Classes(classes) => classes.iter().map(|c| c.name.as_str()).collect(),
+            Jobs::Random(_) => vec![ALL_JOBS],
+        }
+    }
+
+    /// Arrival rates of what is told apart \[1/time\].
+    #[must_use]
+    pub fn arrival_rates(&self) -> Vec<f64> {
+        match &self.jobs {
+            Jobs::Classes(classes) => classes.iter().map(|c| c.arrival_rate.value()).collect(),
+            Jobs::Random(random) => vec![random.arrival_rate.value()],
+        }
+    }
+
+    /// Whether statistics tell the classes apart: a table of thousands of them, each in thousands of intervals of time, is
+    /// more than the memory that a run may take.
+    #[must_use]
+    pub fn are_told_apart(&self) -> bool {
+        (2..=MOST_TOLD_APART).contains(&self.classes().len())
+    }
+
+    /// The classes, as statistics see them, or all jobs as one. The size of a job is the time that it takes alone.
+    #[must_use]
+    pub fn statistics(&self) -> Vec<simulation::Class> {
+        let rates = self.service_rates();
+        let alone: Vec<f64> = match &self.jobs {
+            Jobs::Classes(classes) => {
+                let alone = |c: &Class| c.servers.iter().map(|s| rates[*s]).sum::<f64>();
+                classes.iter().map(alone).collect()
+            }
+            Jobs::Random(random) => vec![f64::from(random.degree) * rates[0]],
+        };
+        let all = self.arrival_rate();
+        if !self.are_told_apart() {
+            let times = alone.iter().zip(self.arrival_rates());
+            return vec![simulation::Class {
+                name: ALL_JOBS.into(),
+                arrival_rate: all,
+                mean_size: times.map(|(alone, rate)| rate / alone).sum::<f64>() / all,
+                scv: self.size.scv(),
+                dispersion: 1.0,
+                weight: 1.0,
+            }];
+        }
+        let each = self.names().into_iter().zip(self.arrival_rates());
+        let class = |((name, arrival_rate), alone): ((&str, f64), f64)| simulation::Class {
+            name: name.into(),
+            arrival_rate,
+            mean_size: 1.0 / alone,
+            scv: self.size.scv(),
+            dispersion: 1.0,
+            weight: arrival_rate / all,
+        };
+        each.zip(alone).map(class).collect()
+    }
+
+    /// The same with all arrival rates times `factor`, a finite number > 0; `None` where one of them leaves the range of
+    /// numbers.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Option<Self> {
+        let scaled = |rate: Decimal| {
+            Decimal::new(rate.value() * factor).filter(|rate| *rate > Decimal::ZERO)
+        };
+        let jobs = match &self.jobs {
+            Jobs::Classes(classes) => {
+                let class = |class: &Class| {
+                    Some(Class {
+                        arrival_rate: scaled(class.arrival_rate)?,
+                        ..class.clone()
+                    })
+                };
+                Jobs::Classes(classes.iter().map(class).collect::<Option<_>>()?)
+            }
+            Jobs::Random(random) => Jobs::Random(Random {
+                arrival_rate: scaled(random.arrival_rate)?,
+                ..*random
+            }),
+        };
+        Some(Cluster {
+            jobs,
+            ..self.clone()
+        })
+    }
+
+    /// The same with other sizes.
+    #[must_use]
+    pub fn with_sizes(&self, size: Size) -> Self {
+        Cluster {
+            size,
+            ..self.clone()
+        }
+    }
+
+    /// The same with other classes: such that a document could have them.
+    #[must_use]
+    pub fn with_classes(&self, classes: Vec<Class>) -> Self {
+        Cluster {
+            jobs: Jobs::Classes(classes),
+            ..self.clone()
+        }
+    }
+
+    /// The same with other servers, as many and named alike.
+    #[must_use]
+    pub fn with_servers(&self, servers: Vec<Server>) -> Self {
+        Cluster {
+            servers,
+            ..self.clone()
+        }
+    }
+
+    /// What identifies it.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        digest(&crate::document::to_yaml(&Record::of(self)))
+    }
+}
+
+/// More classes than this are one for statistics.
+const MOST_TOLD_APART: usize = 256;
+
+/// What all jobs are called where servers are drawn for each.
+pub const ALL_JOBS: &str = "jobs";

@@ -63,6 +63,8 @@ pub enum Unit {
     Time,
     /// 1/time.
     Rate,
+    /// Work/time.
+    WorkRate,
 }
 
 impl Unit {
@@ -73,6 +75,7 @@ impl Unit {
             Unit::Jobs => "jobs".into(),
             Unit::Time => time.into(),
             Unit::Rate => format!("1/{time}"),
+            Unit::WorkRate => format!("work/{time}"),
         }
     }
 }

@@ -8,6 +8,10 @@
 //! ("the balanced-fairness paper").
 
 pub mod analysis;
+pub mod artifact;
 pub mod policy;
 pub mod simulator;
+pub mod synthesis;
 pub mod workload;
+
+pub use artifact::Compatibility;

@@ -5,6 +5,7 @@
 //! over sets: of servers that are idle, or of classes that have jobs ([`Recursion`]). Each recursion has a step for each set;
 //! `E[x_i] = λ_i ∂ ln G/∂λ_i` is had for all classes at once, by going back over the same steps.
 
+mod cluster;
 mod graph;
 mod margin;
 mod sets;
@@ -12,6 +13,7 @@ mod symmetric;
 #[cfg(test)]
 mod tests;
 
+pub use cluster::{Load, Means, Sum, Unknown, graph, load, means};
 pub use graph::{Fair, Graph, Recursion, TooLarge, fair};
 pub use margin::{Margin, margin};
 pub use symmetric::random_assignment;

@@ -68,8 +68,9 @@ fn parts(own: &[&[usize]]) -> Vec<Vec<usize>> {
         let mut part = vec![first];
         let mut next = 0;
         while let Some(&i) = part.get(next) {
-            let (near, far): (Vec<usize>, Vec<usize>) =
-                left.iter().partition(|j| own[**j].iter().any(|s| own[i].contains(s)));
+            let (near, far): (Vec<usize>, Vec<usize>) = left
+                .iter()
+                .partition(|j| own[**j].iter().any(|s| own[i].contains(s)));
             part.extend(near);
             left = far;
             next += 1;
@@ -103,8 +104,13 @@ impl Part {
         let classes: Vec<(Vec<(usize, f64)>, f64)> = classes.collect();
         // Sets of bits: whoever has more than 64 groups is not gone through anyway.
         let users = |s: usize| {
-            let uses = groups.keys().enumerate().filter(|(_, own)| own.contains(&s));
-            uses.fold(0u64, |set, (k, _)| set | 1u64.checked_shl(k as u32).unwrap_or(0))
+            let uses = groups
+                .keys()
+                .enumerate()
+                .filter(|(_, own)| own.contains(&s));
+            uses.fold(0u64, |set, (k, _)| {
+                set | 1u64.checked_shl(k as u32).unwrap_or(0)
+            })
         };
         let mut places: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         if classes.len() <= 64 {
@@ -141,7 +147,9 @@ impl Part {
             false => self.by_servers(),
         };
         for ((members, _), number) in self.classes.iter().zip(numbers) {
-            members.iter().for_each(|(i, share)| means.numbers[*i] = share * number);
+            members
+                .iter()
+                .for_each(|(i, share)| means.numbers[*i] = share * number);
         }
         for ((members, ..), idle) in self.servers.iter().zip(idle) {
             members.iter().for_each(|s| means.busy[*s] = 1.0 - idle);
@@ -162,7 +170,10 @@ impl Part {
         let mut free = vec![0.0; all + 1];
         for (set, free) in free.iter_mut().enumerate() {
             let serving = members(set).map(|s| self.servers[s].1).sum::<f64>();
-            let within = sets.iter().zip(&self.classes).filter(|(own, _)| **own & !set == 0);
+            let within = sets
+                .iter()
+                .zip(&self.classes)
+                .filter(|(own, _)| **own & !set == 0);
             *free = serving - within.map(|(_, class)| class.1).sum::<f64>();
         }
         let step = |values: &[f64], set: usize, own: f64| {
@@ -192,7 +203,10 @@ impl Part {
         let all = (1usize << count) - 1;
         let mut free = vec![0.0; all + 1];
         for (set, free) in free.iter_mut().enumerate() {
-            let used = self.servers.iter().filter(|server| server.2 & set as u64 != 0);
+            let used = self
+                .servers
+                .iter()
+                .filter(|server| server.2 & set as u64 != 0);
             *free = used.map(|server| server.1).sum::<f64>() - members(set).map(rate).sum::<f64>();
         }
         let mut masses = vec![1.0; all + 1];

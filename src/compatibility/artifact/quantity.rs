@@ -23,7 +23,8 @@ quantities! {
     FairRate: "fair_rate", "balanced-fair service rate", WorkRate, [All, Type], Measure::Nothing(LIMIT);
 }
 
-const LIMIT: &str = "it is of balanced fairness, to which the policy comes near with many interruptions";
+const LIMIT: &str =
+    "it is of balanced fairness, to which the policy comes near with many interruptions";
 
 /// How a run measures a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

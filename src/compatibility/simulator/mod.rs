@@ -1,6 +1,7 @@
 //! Runs rules on clusters: the virtual queue, and jobs that are sent to one server each.
 
 mod engine;
+mod judge;
 mod measures;
 mod processor_sharing;
 mod rule;
@@ -8,6 +9,7 @@ mod sharing;
 #[cfg(test)]
 mod tests;
 
+pub use judge::{Judgement, judge};
 pub use measures::{Measures, Run};
 pub use rule::Rule;
 

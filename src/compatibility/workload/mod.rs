@@ -158,7 +158,7 @@ impl Cluster {
     /// more than the memory that a run may take.
     #[must_use]
     pub fn are_told_apart(&self) -> bool {
-        (2..=MOST_TOLD_APART).contains(&self.classes().len())
+        (1..=MOST_TOLD_APART).contains(&self.classes().len())
     }
 
     /// The classes, as statistics see them, or all jobs as one. The size of a job is the time that it takes alone.

@@ -1,0 +1,416 @@
+//! The checker: derives what an artifact says from the artifact alone, by other code than made it.
+
+use std::collections::{HashMap, HashSet};
+
+use super::means::{Means, means};
+use super::{Artifact, Claim, Evidence, Measure, Method, OneMore, Policy, Quantity, Tuning, unmet};
+use crate::artifact::{
+    Finding, Findings, Grounds, Known, Quantity as _, is_close, length, nonnegative, positive,
+    sums_to_one,
+};
+use crate::compatibility::workload::{Cluster, Jobs};
+
+/// How near sums of many doubles are to what they are to be.
+const NEAR: f64 = 1e-9;
+
+/// The same of means, which near the load 1 lose digits.
+const NEAR_MEANS: f64 = 1e-8;
+
+const CUT_AND_FLOW: Grounds =
+    Grounds::Derived("a set of classes needs that much, and a routing needs no more");
+const SUMS: Grounds = Grounds::Derived("the other recursion over sets, or this one forward");
+const BY_LITTLE: Grounds = Grounds::Derived("Little's law");
+const SIMULATED: Grounds =
+    Grounds::Judged("an interval around a positive number; `synth simulate` tries to refute it");
+
+/// Checks what an artifact says, and notes on which grounds the rest stands.
+pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Cluster> {
+    let cluster = match artifact.workload.check() {
+        Ok(cluster) => cluster,
+        Err(faults) => {
+            for fault in faults {
+                findings.add(format!("workload.{}", fault.place), fault.message);
+            }
+            return None;
+        }
+    };
+    policy(&artifact.policy, &cluster, findings);
+    evidence(&artifact.evidence, &cluster, findings);
+    claims(artifact, &cluster, findings);
+    provenance(artifact, &cluster, findings);
+    Some(cluster)
+}
+
+/// Where the workload that a policy was made for and this one differ.
+pub fn check_against(artifact: &Artifact, cluster: &Cluster) -> Vec<Finding> {
+    let recorded = artifact.workload.check().map(|own| own.digest());
+    match recorded.is_ok_and(|digest| digest == cluster.digest()) {
+        true => Vec::new(),
+        false => vec![Finding {
+            path: "workload".into(),
+            message: "it differs from the workload that is named: servers, classes, rates or sizes are others".into(),
+        }],
+    }
+}
+
+fn policy(policy: &Policy, cluster: &Cluster, findings: &mut Findings) {
+    nonnegative("policy.interruptions", policy.interruptions, findings);
+    match policy.slice {
+        None if policy.interruptions > 0.0 => {
+            findings.add("policy.slice", "absent, expected σ/m: jobs are interrupted");
+        }
+        Some(slice) => {
+            positive("policy.slice", slice, findings);
+            let expected = cluster.size().mean() / policy.interruptions;
+            if !is_close(slice, expected, NEAR) {
+                let message = format!("{slice}, expected {expected}: σ over the interruptions");
+                findings.add("policy.slice", message);
+            }
+        }
+        None => {}
+    }
+    let by = Grounds::Derived("the mean size over the number of interruptions");
+    findings.stands("policy.slice", by);
+}
+
+/// The load, from below and from above.
+fn evidence(evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
+    const LOAD: &str = "evidence.load";
+    positive(LOAD, evidence.load, findings);
+    let rates = cluster.service_rates();
+    let all = cluster.arrival_rate() / rates.iter().sum::<f64>();
+    let needed = match (cluster.jobs(), &evidence.tight, &evidence.routing) {
+        (Jobs::Random(_), None, None) => Some([all; 2]),
+        (Jobs::Classes(_), Some(tight), Some(_)) => {
+            let needed = needed(tight, cluster, &rates, findings);
+            let most = most_loaded(evidence, cluster, &rates, findings);
+            needed.zip(most).map(|(needed, most)| [needed, most])
+        }
+        (jobs, ..) => {
+            let expected = match jobs {
+                Jobs::Random(_) => "absent: servers are drawn for each job, and all are alike",
+                Jobs::Classes(_) => "both a tight set of classes and a routing",
+            };
+            findings.add("evidence", format!("expected {expected}"));
+            None
+        }
+    };
+    let Some([needed, most]) = needed else {
+        return;
+    };
+    if !is_close(evidence.load, needed, NEAR) {
+        let message = format!(
+            "{}, expected {needed}: what the tight set needs",
+            evidence.load
+        );
+        findings.add(LOAD, message);
+    }
+    if most > evidence.load * (1.0 + NEAR) {
+        let message = format!("{}, but the routing gives a server {most}", evidence.load);
+        findings.add(LOAD, message);
+    }
+    if evidence.load >= 1.0 {
+        findings.add(LOAD, format!("{}, expected less than 1", evidence.load));
+    }
+    for path in [LOAD, "evidence.tight", "evidence.routing"] {
+        findings.stands(path, CUT_AND_FLOW);
+    }
+}
+
+/// `λ(A)/μ(A)` of the tight set.
+fn needed(
+    tight: &[String],
+    cluster: &Cluster,
+    rates: &[f64],
+    findings: &mut Findings,
+) -> Option<f64> {
+    let mut servers = HashSet::new();
+    let mut arriving = 0.0;
+    let mut seen = HashSet::new();
+    for (n, name) in tight.iter().enumerate() {
+        let class = cluster.classes().iter().find(|class| class.name == *name);
+        let Some(class) = class.filter(|_| seen.insert(name)) else {
+            let message = format!("`{name}`, expected the name of a class, once");
+            findings.add(format!("evidence.tight[{n}]"), message);
+            return None;
+        };
+        servers.extend(class.servers.iter().copied());
+        arriving += class.arrival_rate.value();
+    }
+    if tight.is_empty() {
+        findings.add("evidence.tight", "empty, expected at least one class");
+        return None;
+    }
+    let mut servers: Vec<usize> = servers.into_iter().collect();
+    servers.sort_unstable();
+    Some(arriving / servers.iter().map(|s| rates[*s]).sum::<f64>())
+}
+
+/// The load of the server that has the most under the routing.
+fn most_loaded(
+    evidence: &Evidence,
+    cluster: &Cluster,
+    rates: &[f64],
+    findings: &mut Findings,
+) -> Option<f64> {
+    const PATH: &str = "evidence.routing";
+    let routing = evidence.routing.as_ref()?;
+    let classes = cluster.classes();
+    length(PATH, routing.len(), classes.len(), "class", findings);
+    let names = cluster.servers().iter().enumerate();
+    let places: HashMap<&str, usize> = names.map(|(s, server)| (&*server.name, s)).collect();
+    let mut loads = vec![0.0; rates.len()];
+    for (i, (parts, class)) in routing.iter().zip(classes).enumerate() {
+        let path = format!("{PATH}[{i}]");
+        for (n, part) in parts.iter().enumerate() {
+            let here = format!("{path}[{n}]");
+            positive(format!("{here}.part"), part.part, findings);
+            match places
+                .get(&*part.server)
+                .filter(|s| class.servers.contains(s))
+            {
+                Some(s) => loads[*s] += class.arrival_rate.value() * part.part / rates[*s],
+                None => {
+                    let message = format!(
+                        "`{}`, expected a server that class `{}` may use",
+                        part.server, class.name
+                    );
+                    findings.add(format!("{here}.server"), message);
+                }
+            }
+        }
+        let parts: Vec<f64> = parts.iter().map(|part| part.part).collect();
+        sums_to_one(&path, &parts, findings);
+    }
+    let clear = findings.is_clear(PATH);
+    clear.then(|| loads.into_iter().fold(0.0, f64::max))
+}
+
+fn claims(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
+    let types: Vec<&str> = match cluster.jobs() {
+        Jobs::Classes(_) => cluster.names(),
+        Jobs::Random(_) => Vec::new(),
+    };
+    let servers: Vec<&str> = cluster.servers().iter().map(|s| s.name.as_str()).collect();
+    let known = Known {
+        servers: &servers,
+        types: &types,
+        ..Known::default()
+    };
+    // Nothing is derived for a load of 1 or more: the sums do not exist.
+    let sound = findings.is_clear("evidence");
+    let means = sound.then(|| means(cluster)).flatten();
+    let derived = Derived { cluster, means };
+    let mut seen = HashSet::new();
+    for (n, claim) in artifact.claims.iter().enumerate() {
+        let path = format!("claims[{n}]");
+        if !claim.has_subject(&path, &known, findings) {
+            continue;
+        }
+        if !seen.insert((claim.quantity, claim.subject())) {
+            findings.add(&*path, "a second claim about the same");
+        }
+        if let Err(why) = shape(claim, cluster) {
+            findings.add(&*path, why);
+            continue;
+        }
+        derived.claim(artifact, claim, &path, findings);
+    }
+}
+
+/// What a claim has to have, whatever its value is.
+fn shape(claim: &Claim, cluster: &Cluster) -> Result<(), String> {
+    let simulated = claim.method == Method::Simulated;
+    let of_server = claim.quantity.row().measure == Measure::Utilization;
+    let unit = claim.quantity.unit(cluster.time_unit());
+    if claim.unit != unit {
+        Err(format!("unit `{}`, expected `{unit}`", claim.unit))
+    } else if of_server != claim.server.is_some() {
+        Err("a server is named iff the claim is about its utilization".into())
+    } else if simulated != claim.half_width.is_some() {
+        Err("a half-width stands with what was simulated, and with nothing else".into())
+    } else if claim
+        .half_width
+        .is_some_and(|h| !(h >= 0.0 && h.is_finite()))
+    {
+        Err("a half-width that is no number ≥ 0".into())
+    } else if !(claim.value.is_finite() && claim.value >= 0.0) {
+        Err(format!("{}, expected a finite number ≥ 0", claim.value))
+    } else if claim.at.is_some() || claim.longer_than.is_some() {
+        Err("it is no probability: neither `at` nor `longer_than` go with it".into())
+    } else {
+        Ok(())
+    }
+}
+
+/// What the checker knows itself.
+struct Derived<'a> {
+    cluster: &'a Cluster,
+    means: Option<Means>,
+}
+
+impl Derived<'_> {
+    fn claim(&self, artifact: &Artifact, claim: &Claim, path: &str, findings: &mut Findings) {
+        if claim.quantity == Quantity::Load {
+            if claim.value != artifact.evidence.load {
+                let message = format!("{}, expected {}", claim.value, artifact.evidence.load);
+                findings.add(format!("{path}.value"), message);
+            }
+            return findings.stands(path, CUT_AND_FLOW);
+        }
+        let own = matches!(
+            claim.quantity,
+            Quantity::MeanResponse | Quantity::MeanNumber | Quantity::Utilization
+        );
+        // Of this policy nothing is known but where balanced fairness is the same.
+        if own && claim.method != Method::Simulated && claim.holds_for.sizes.is_none() {
+            let message = "absent, expected `exponential`: for other sizes it is not known";
+            return findings.add(format!("{path}.holds_for.sizes"), message);
+        }
+        let same = !own || !unmet(&claim.holds_for, self.cluster).any();
+        let exact = claim.method != Method::Simulated;
+        let expected = self.expected(claim);
+        if !exact && (claim.value <= 0.0 || own && !same) {
+            findings.add(
+                format!("{path}.value"),
+                "not what could have been simulated",
+            );
+        }
+        if !exact {
+            return findings.stands(path, SIMULATED);
+        }
+        match expected {
+            Some(expected) if is_close(claim.value, expected, NEAR_MEANS) => {
+                findings.stands(
+                    path,
+                    if Self::is_number(claim) {
+                        SUMS
+                    } else {
+                        BY_LITTLE
+                    },
+                );
+            }
+            Some(expected) => {
+                let message = format!("{}, expected {expected}", claim.value);
+                findings.add(format!("{path}.value"), message);
+            }
+            None => findings.stands(path, Grounds::Trusted("the sums over sets are too long")),
+        }
+    }
+
+    fn is_number(claim: &Claim) -> bool {
+        matches!(
+            claim.quantity,
+            Quantity::MeanNumber | Quantity::FairNumber | Quantity::Utilization
+        )
+    }
+
+    /// The value under balanced fairness.
+    fn expected(&self, claim: &Claim) -> Option<f64> {
+        let means = self.means.as_ref()?;
+        let names = self.cluster.names();
+        let chosen = |name: &&str| claim.job_type.as_deref().is_none_or(|own| own == *name);
+        let places = names.iter().enumerate().filter(|(_, name)| chosen(name));
+        let places: Vec<usize> = places.map(|(i, _)| i).collect();
+        let rates = self.cluster.arrival_rates();
+        let number: f64 = places.iter().map(|i| means.numbers[*i]).sum();
+        let response = number / places.iter().map(|i| rates[*i]).sum::<f64>();
+        Some(match claim.quantity {
+            Quantity::MeanNumber | Quantity::FairNumber => number,
+            Quantity::MeanResponse | Quantity::FairResponse => response,
+            Quantity::FairRate => self.cluster.size().mean() / response,
+            Quantity::Utilization => {
+                let mut servers = self.cluster.servers().iter();
+                let place = servers.position(|s| Some(&s.name) == claim.server.as_ref())?;
+                means.busy[place]
+            }
+            Quantity::Load => return None,
+        })
+    }
+}
+
+fn provenance(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
+    if let Some(own) = &artifact.provenance.tuning {
+        tuning(own, &artifact.policy, cluster, findings);
+    }
+    if let Some(what_if) = &artifact.provenance.what_if {
+        let lists = [&what_if.servers, &what_if.replicas, &what_if.arrivals];
+        for change in lists.into_iter().flatten() {
+            changed(change, cluster, findings);
+        }
+        let by = Grounds::Judged("names, and numbers > 0");
+        findings.stands("provenance.what_if", by);
+    }
+    if let Some(design) = &artifact.provenance.design {
+        let load = artifact.evidence.load;
+        if load < design.least_load * (1.0 - NEAR) {
+            let message = format!("{}, but the load is {load}", design.least_load);
+            findings.add("provenance.design.least_load", message);
+        }
+        if cluster
+            .classes()
+            .iter()
+            .any(|class| class.servers.len() > design.degree)
+        {
+            let message = "a class has more servers than that";
+            findings.add("provenance.design.degree", message);
+        }
+        let by = Grounds::Judged("the assignment keeps to the degree and to the bound");
+        findings.stands("provenance.design", by);
+    }
+    const REMARK: Grounds = Grounds::Trusted("a remark: nothing follows from it");
+    for path in ["workload.source", "provenance.tool", "provenance.options"] {
+        findings.stands(path, REMARK);
+    }
+}
+
+/// That what was tried leads to what was taken.
+fn tuning(tuning: &Tuning, policy: &Policy, cluster: &Cluster, findings: &mut Findings) {
+    const PATH: &str = "provenance.tuning";
+    positive(format!("{PATH}.tolerance"), tuning.tolerance, findings);
+    positive(format!("{PATH}.fair"), tuning.fair, findings);
+    if !is_close(tuning.size.mean(), cluster.size().mean(), NEAR) {
+        findings.add(
+            format!("{PATH}.size"),
+            "another mean than that of the workload",
+        );
+    }
+    let most = tuning.fair * (1.0 + tuning.tolerance);
+    let near = |m: f64| {
+        let tried = tuning.tried.iter().find(|tried| tried.interruptions == m);
+        tried.map(|tried| tried.response.is_some_and(|r| r <= most))
+    };
+    match near(policy.interruptions) {
+        None => {
+            let message = "what the policy does was not tried";
+            findings.add(format!("{PATH}.tried"), message);
+        }
+        Some(near) if near != tuning.reached => {
+            let message = "it is not what the simulated times say";
+            findings.add(format!("{PATH}.reached"), message);
+        }
+        Some(_) => {}
+    }
+    let fewer = |tried: &&super::Tried| tried.interruptions < policy.interruptions;
+    let mut fewer = tuning.tried.iter().filter(fewer);
+    if fewer.any(|tried| tried.response.is_some_and(|r| r <= most)) {
+        let message = "fewer interruptions than the policy's are near enough";
+        findings.add(format!("{PATH}.tried"), message);
+    }
+    let by = Grounds::Judged("what was taken is the least of what was tried and near enough");
+    findings.stands(PATH, by);
+}
+
+fn changed(change: &OneMore, cluster: &Cluster, findings: &mut Findings) {
+    const PATH: &str = "provenance.what_if";
+    positive(PATH, change.load, findings);
+    positive(PATH, change.response, findings);
+    let class = change.class.as_deref();
+    if class.is_some_and(|name| !cluster.names().contains(&name)) {
+        findings.add(PATH, "a class that does not exist");
+    }
+    let server = change.server.as_ref();
+    if server.is_some_and(|name| !cluster.servers().iter().any(|s| s.name == *name)) {
+        findings.add(PATH, "a server that does not exist");
+    }
+}

@@ -32,4 +32,7 @@ macro_rules! kinds {
     };
 }
 
-kinds!(crate::multiresource::Multiresource);
+kinds!(
+    crate::multiresource::Multiresource,
+    crate::compatibility::Compatibility,
+);

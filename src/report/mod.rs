@@ -4,8 +4,12 @@
 mod comparison;
 mod number;
 pub mod plot;
+mod run;
 mod table;
+mod validity;
 
 pub use comparison::{Besides, Shares, comparison_csv, comparison_page, comparison_table};
 pub use number::{bar, below, decimals, estimate, number, percent, within};
+pub use run::{RunWords, run_report};
 pub use table::{Table, WIDTH, wrap};
+pub use validity::valid_report;

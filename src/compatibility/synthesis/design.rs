@@ -179,9 +179,10 @@ impl Search<'_> {
     fn drawn(&mut self) -> Assignment {
         let classes = 0..self.cluster.classes().len();
         let draw = |_| {
-            let (mut own, _) = self.usable.partial_shuffle(&mut self.random, self.degree);
+            let (drawn, _) = self.usable.partial_shuffle(&mut self.random, self.degree);
+            let mut own = drawn.to_vec();
             own.sort_unstable();
-            std::mem::take(&mut own).to_vec()
+            own
         };
         classes.map(draw).collect()
     }

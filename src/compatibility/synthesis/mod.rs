@@ -19,7 +19,6 @@ use crate::compatibility::artifact::{
 };
 use crate::compatibility::workload::{Cluster, Record};
 use crate::simulation::Progress;
-use tuning::Tuned;
 
 /// What the user decides; the rest is found.
 #[derive(Clone, Debug)]

@@ -35,7 +35,7 @@ pub use crate::report::{
 };
 
 use crate::multiresource::artifact::{Artifact, Claim, Quantity, Subject};
-use crate::report::{Table, bar, below, decimals, percent, within, wrap};
+use crate::report::{RunWords, Table, bar, below, percent, run_report, valid_report, within, wrap};
 
 /// The claim of a quantity, of one type or of the whole policy.
 fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> Option<&'a Claim> {

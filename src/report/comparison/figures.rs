@@ -139,24 +139,58 @@ impl<M, C> Figures<'_, M, C> {
 
     /// The points of each policy in words.
     fn told(&self, curves: &[Curve], point: impl Fn(&Point) -> String) -> String {
-        let names = self.comparison.names().zip(curves);
-        let told = names.map(|(name, curve)| {
+        let exact = self
+            .comparison
+            .exact
+            .first()
+            .map(|exact| exact.name.as_str());
+        let labels = self
+            .comparison
+            .names()
+            .map(|name| self.comparison.label(name));
+        let told = labels.chain(exact).zip(curves).map(|(label, curve)| {
             let points: Vec<String> = curve.points.iter().map(&point).collect();
             let unstable = match curve.unstable.as_slice() {
                 [] => String::new(),
                 loads => format!("; unstable at {loads:?}"),
             };
-            format!(
-                "{}: {}{unstable}.",
-                self.comparison.label(name),
-                points.join(", ")
-            )
+            format!("{label}: {}{unstable}.", points.join(", "))
         });
         told.collect::<Vec<_>>().join(" ")
     }
 
+    /// Exact means over the loads, as one more curve.
+    fn exact(&self) -> Option<Curve> {
+        let mut exact: Vec<_> = self.comparison.exact.iter().collect();
+        exact.sort_by(|a, b| a.load.total_cmp(&b.load));
+        let points = exact
+            .iter()
+            .map(|e| point(e.load, certain(e.mean_response)));
+        (!exact.is_empty()).then(|| Curve {
+            look: Look::new(self.comparison.header.policies.len()),
+            points: points.collect(),
+            unstable: Vec::new(),
+        })
+    }
+
+    /// The same by type at one load, in the order of the rows.
+    fn exact_at(&self, load: f64, names: &[String]) -> Option<Curve> {
+        let exact = self.comparison.exact(load)?;
+        let value = |name: &String| exact.types.iter().find(|own| own.0 == *name);
+        let points = names.iter().enumerate().filter_map(|(row, name)| {
+            let mean = value(name)?.1;
+            Some(point(row as f64, certain(mean)))
+        });
+        Some(Curve {
+            look: Look::new(self.comparison.header.policies.len()),
+            points: points.collect(),
+            unstable: Vec::new(),
+        })
+    }
+
     fn means(&self) -> Drawn<Section> {
-        let curves = self.over_loads(|run| run.mean_response);
+        let mut curves = self.over_loads(|run| run.mean_response);
+        curves.extend(self.exact());
         let weighted = self.over_loads(|run| run.weighted_response);
         let title = format!("Mean response time [{}], log scale", self.unit());
         let second = format!("Weighted by load share [{}], log scale", self.unit());
@@ -252,8 +286,9 @@ impl<M, C> Figures<'_, M, C> {
                 }),
             unstable: Vec::new(),
         };
-        let curves: Vec<Curve> = self.comparison.names().enumerate().map(curve).collect();
+        let mut curves: Vec<Curve> = self.comparison.names().enumerate().map(curve).collect();
         let names = self.classes();
+        curves.extend(self.exact_at(load, &names));
         let title = format!(
             "Mean response time by type at ρ = {load} [{}], log scale",
             self.unit()

@@ -17,7 +17,8 @@ pub fn comparison_page<M, C>(
     besides: &Besides<'_, M, C>,
     comparison: &Comparison<M, C>,
 ) -> Result<String, Box<dyn std::error::Error>> {
-    let (light, dark) = plot::rules(comparison.header.policies.len());
+    let curves = comparison.header.policies.len() + usize::from(!comparison.exact.is_empty());
+    let (light, dark) = plot::rules(curves);
     let page = Page {
         title: title(comparison),
         headline: firm(&words::headline(comparison)),
@@ -109,8 +110,9 @@ fn keys<M, C>(
     comparison: &Comparison<M, C>,
 ) -> Result<Vec<(String, Picture)>, Box<dyn std::error::Error>> {
     let labels = comparison.names().map(|name| comparison.titled(name));
+    let exact = comparison.exact.first().map(|exact| exact.name.clone());
     let key = |(n, label)| Ok((label, plot::key(Look::new(n))?));
-    labels.enumerate().map(key).collect()
+    labels.chain(exact).enumerate().map(key).collect()
 }
 
 fn rows<M, C>(comparison: &Comparison<M, C>) -> Vec<(String, Vec<Shown>)> {
@@ -127,13 +129,13 @@ fn rows<M, C>(comparison: &Comparison<M, C>) -> Vec<(String, Vec<Shown>)> {
         (comparison.titled(name), cells.collect())
     };
     let mut rows: Vec<_> = comparison.names().map(row).collect();
-    if let Some(mut optima) = table::optima(comparison) {
-        let label = optima.remove(0);
+    for mut cells in table::beside(comparison) {
+        let label = cells.remove(0);
         let shown = |text| Shown {
             text,
             class: "none",
         };
-        rows.push((label, optima.into_iter().map(shown).collect()));
+        rows.push((label, cells.into_iter().map(shown).collect()));
     }
     rows
 }

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use super::words;
-use crate::report::{Table, below, estimate};
+use crate::report::{Table, below, estimate, number};
 use crate::simulation::sweep::{Comparison, Outcome};
 use crate::simulation::{Ending, Health, Run};
 
@@ -20,7 +20,7 @@ pub fn comparison_table<M, C>(comparison: &Comparison<M, C>, width: usize) -> St
             .map(|&load| cell(comparison, name, load));
         table.row([comparison.titled(name)].into_iter().chain(cells));
     }
-    if let Some(row) = optima(comparison) {
+    for row in beside(comparison) {
         table.row(row);
     }
     let mut text = format!("{}\n\n", table.within(width));
@@ -40,8 +40,25 @@ pub fn comparison_table<M, C>(comparison: &Comparison<M, C>, width: usize) -> St
     text
 }
 
+/// Rows below the policies: what is known without a run.
+pub fn beside<M, C>(comparison: &Comparison<M, C>) -> impl Iterator<Item = Vec<String>> {
+    let rows = [exact(comparison), optima(comparison)];
+    rows.into_iter().flatten()
+}
+
+/// The exact means, load by load.
+fn exact<M, C>(comparison: &Comparison<M, C>) -> Option<Vec<String>> {
+    let name = comparison.exact.first()?.name.clone();
+    let mean = |load: &f64| {
+        let exact = comparison.exact(*load);
+        exact.map_or("–".into(), |exact| number(exact.mean_response))
+    };
+    let row = comparison.header.loads.iter().map(mean);
+    Some([name].into_iter().chain(row).collect())
+}
+
 /// What no policy can beat, load by load.
-pub fn optima<M, C>(comparison: &Comparison<M, C>) -> Option<Vec<String>> {
+fn optima<M, C>(comparison: &Comparison<M, C>) -> Option<Vec<String>> {
     let least = |load: &f64| comparison.optimum(*load).map_or("–".into(), below);
     let row = comparison.header.loads.iter().map(least);
     let first = "at least, without preemption".to_string();

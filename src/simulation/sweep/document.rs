@@ -167,6 +167,22 @@ pub struct Comparison<M = (), C = ()> {
     /// What no policy without preemption can beat, where that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub optima: Vec<OptimumAt>,
+    /// Means that are known without a run, at loads where they are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exact: Vec<Exact>,
+}
+
+/// Exact means at a load, to stand beside those that were simulated.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Exact {
+    /// What they are of; the same at all loads.
+    pub name: String,
+    /// The load ρ.
+    pub load: f64,
+    /// Mean response time over all jobs \[time\].
+    pub mean_response: f64,
+    /// The same by class.
+    pub types: Vec<(String, f64)>,
 }
 
 /// The least mean response time without preemption, and its load.
@@ -199,6 +215,7 @@ impl<M, C> Comparison<M, C> {
     pub fn new(header: Header, cells: Vec<Cell<M, C>>, interrupted: bool) -> Self {
         let mut comparison = Comparison {
             optima: Vec::new(),
+            exact: Vec::new(),
             rankings: Vec::new(),
             interrupted,
             header,
@@ -217,6 +234,12 @@ impl<M, C> Comparison<M, C> {
             .collect();
         let ranking = Ranking::new(&replications);
         AtLoad { load, ranking }
+    }
+
+    /// The exact means at a load, where they are known.
+    pub fn exact(&self, load: f64) -> Option<&Exact> {
+        let mut exact = self.exact.iter();
+        exact.find(|exact| exact.load.to_bits() == load.to_bits())
     }
 
     /// What no policy without preemption can beat at a load \[time\].

@@ -8,7 +8,7 @@ mod journal;
 mod plan;
 
 pub use document::{
-    AtLoad, Budgets, Cell, Comparison, Entrant, Header, Knows, OptimumAt, Outcome, Subject,
+    AtLoad, Budgets, Cell, Comparison, Entrant, Exact, Header, Knows, OptimumAt, Outcome, Subject,
 };
 pub use journal::{Journal, JournalError};
 pub use plan::{Cells, Comparing, Stage, Swept, sweep};

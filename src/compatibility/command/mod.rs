@@ -1,0 +1,267 @@
+//! Clusters with a compatibility graph as a kind of workload: what is typed → verbs → what is told.
+
+use std::path::Path;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::artifact::Finding;
+use crate::compatibility::artifact::{Checked, Compatibility};
+use crate::compatibility::report;
+use crate::compatibility::simulator::{Judgement, Measures};
+use crate::compatibility::synthesis::{self, Aim, Options, Outcome, SynthesisError};
+use crate::compatibility::verbs;
+use crate::compatibility::workload::Cluster;
+use crate::document::Parsed;
+use crate::kind::{Answer, Answered, Caller, Given, Kind, Simulated, Word};
+use crate::report::Besides;
+use crate::simulation::Settings;
+use crate::simulation::sweep::{Comparing, Stage, Swept};
+use crate::typed::{count, fraction};
+
+/// What is typed beside the workload to make a policy.
+#[derive(Args, Clone)]
+pub struct Wishes {
+    /// How often a job goes to the end of the queue, in the mean; tuned if not given
+    #[arg(long, value_name = "M", value_parser = interruptions)]
+    interruptions: Option<f64>,
+
+    /// How near to balanced fairness the mean response time is to come
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = fraction)]
+    tolerance: f64,
+
+    /// Propose other servers for the classes: for the least load, or the least mean response time
+    #[arg(long, value_name = "AIM", value_enum)]
+    design: Option<Design>,
+
+    /// Servers a class may have at most, where they are proposed [default: as many as the class with the most now]
+    #[arg(long, value_name = "N", requires = "design", value_parser = clap::value_parser!(u32).range(1..))]
+    degree: Option<u32>,
+
+    /// Events that may be simulated to tune
+    #[arg(long, value_name = "EVENTS", default_value = "1e8", value_parser = count)]
+    budget: u64,
+
+    /// Seed of the simulations: the same seed gives the same policy
+    #[arg(long, default_value = "1")]
+    seed: u64,
+}
+
+/// What proposed servers are best for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Design {
+    /// The least load: the most that could be added to all arrivals alike
+    Load,
+    /// The least mean response time under balanced fairness
+    Response,
+}
+
+fn interruptions(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(m) if (0.0..=1e6).contains(&m) => Ok(m),
+        _ => Err(format!("`{text}` is not a number from 0 to 1e6")),
+    }
+}
+
+/// Nothing: policies run as they say.
+#[derive(Args)]
+pub struct Ways {}
+
+/// Nothing.
+#[derive(Args)]
+pub struct Extras {}
+
+/// There are none of its own.
+#[derive(Subcommand)]
+pub enum Verb {}
+
+impl Kind for Compatibility {
+    type Described = Cluster;
+    type Wishes = Wishes;
+    type Ways = Ways;
+    type Extras = Extras;
+    type Verb = Verb;
+    type Measures = Measures;
+    type OfClass = ();
+    type Judgement = Judgement;
+
+    const EXAMPLES: &'static str = EXAMPLES;
+
+    fn read(file: &Path) -> Given<Parsed<Cluster>> {
+        Ok(Cluster::read(file)?)
+    }
+
+    fn files(_: &Wishes) -> Vec<&Path> {
+        Vec::new()
+    }
+
+    fn synthesize(
+        cluster: &Cluster,
+        wishes: &Wishes,
+        caller: &mut Caller<'_>,
+    ) -> Given<Answer<Self>> {
+        synthesize(cluster, wishes, caller)
+    }
+
+    fn against(policy: &Checked, cluster: &Cluster) -> Given<Vec<Finding>> {
+        Ok(verbs::against(policy.artifact(), cluster))
+    }
+
+    fn valid(policy: &Checked, width: usize) -> String {
+        report::valid(policy, width)
+    }
+
+    fn show(policy: &Checked, width: usize) -> String {
+        report::show(policy, width)
+    }
+
+    fn simulate(
+        policy: &str,
+        workload: Option<Cluster>,
+        _: &Ways,
+        settings: &Settings,
+        caller: &mut Caller<'_>,
+    ) -> Given<Simulated<Self>> {
+        let changes = caller.changes;
+        let hears = |reached| caller.hear(Word::Simulating("simulating", reached));
+        let simulated = verbs::simulate(policy, workload, changes, settings, hears);
+        let simulated = simulated.map_err(boxed)?;
+        let (run, verdicts) = (&simulated.run, &simulated.verdicts);
+        Ok(Simulated {
+            table: report::simulation(&simulated.cluster, run, verdicts, caller.width),
+            notes: report::notes(&simulated),
+            refuted: simulated.is_refuted(),
+            run: simulated.run,
+            verdicts: simulated.verdicts,
+        })
+    }
+
+    fn compare(
+        cluster: &Cluster,
+        asked: &Comparing<'_>,
+        _: &Extras,
+        caller: &mut Caller<'_>,
+    ) -> Given<Swept<Measures, ()>> {
+        caller.hear(Word::Interruptible);
+        let hears = |stage: Stage<'_>| caller.hear(Word::Comparing(stage));
+        verbs::compare(cluster, asked, hears).map_err(boxed)
+    }
+
+    fn besides(cluster: &Cluster) -> Besides<'_, Measures, ()> {
+        report::besides(cluster)
+    }
+
+    fn rules(width: usize) -> String {
+        report::rules(width)
+    }
+
+    fn files_of(verb: &Verb) -> (Vec<&Path>, Vec<&Path>) {
+        match *verb {}
+    }
+
+    fn run(verb: &Verb, _: &mut Caller<'_>) -> Given<Answered> {
+        match *verb {}
+    }
+}
+
+/// The error for the caller. A refused policy is an error of the artifact, whatever the verb.
+fn boxed(error: verbs::VerbError) -> Box<dyn std::error::Error> {
+    match error {
+        verbs::VerbError::Artifact(refused) => refused.into(),
+        other => other.into(),
+    }
+}
+
+fn synthesize(
+    cluster: &Cluster,
+    wishes: &Wishes,
+    caller: &mut Caller<'_>,
+) -> Given<Answer<Compatibility>> {
+    let designed = match wishes.design {
+        Some(_) if cluster.classes().is_empty() => {
+            return Err("--design goes with classes: where servers are drawn for each job, none can be proposed".into());
+        }
+        Some(aim) => {
+            caller.hear(Word::Doing("looking for servers of each class"));
+            let largest = cluster
+                .classes()
+                .iter()
+                .map(|class| class.servers.len())
+                .max();
+            let degree = wishes
+                .degree
+                .map_or(largest.unwrap_or(1), |degree| degree as usize);
+            let aim = match aim {
+                Design::Load => Aim::Load,
+                Design::Response => Aim::Response,
+            };
+            Some(synthesis::design(
+                cluster,
+                aim,
+                degree,
+                wishes.seed,
+                &caller.interrupt,
+            ))
+        }
+        None => None,
+    };
+    let (cluster, design) = match &designed {
+        Some(designed) => (&designed.cluster, Some(designed.record.clone())),
+        None => (cluster, None),
+    };
+    let options = Options {
+        interruptions: wishes.interruptions,
+        tolerance: wishes.tolerance,
+        events: wishes.budget,
+        seed: wishes.seed,
+        typed: typed(wishes),
+        interrupt: caller.interrupt.clone(),
+    };
+    let hears = |step| caller.hear(Word::Doing(&report::doing(&step)));
+    let outcome = synthesis::synthesize(cluster, &options, design, hears);
+    Ok(
+        match outcome.map_err(|error: SynthesisError| Box::new(error))? {
+            Outcome::Made(made) => Answer::Policy {
+                summary: report::made(cluster, &made, caller.width),
+                missed: None,
+                artifact: Box::new(made.artifact),
+            },
+            Outcome::Overload(load) => Answer::Refused {
+                why: report::overload(cluster, &load, caller.width),
+                decided: true,
+            },
+            Outcome::Interrupted => Answer::Interrupted,
+        },
+    )
+}
+
+/// The options in force.
+fn typed(wishes: &Wishes) -> Vec<String> {
+    let mut typed = vec![
+        format!("--tolerance {}", wishes.tolerance),
+        format!("--budget {}", wishes.budget),
+        format!("--seed {}", wishes.seed),
+    ];
+    typed.extend(wishes.interruptions.map(|m| format!("--interruptions {m}")));
+    let aim = |aim: Design| match aim {
+        Design::Load => "--design load",
+        Design::Response => "--design response",
+    };
+    typed.extend(wishes.design.map(|own| aim(own).to_owned()));
+    typed.extend(wishes.degree.map(|degree| format!("--degree {degree}")));
+    typed
+}
+
+const EXAMPLES: &str = "\
+  synth --workload models/three_servers.yaml --output p.json
+      load, bottleneck, exact means under balanced fairness, and how often jobs are interrupted
+  synth --workload models/data_locality.yaml --design response --degree 3 --output p.json
+      which servers each class should have, with a bound that no assignment passes
+  synth show p.json
+      what a policy file says, in words
+  synth check p.json
+      derive again what can be, and say what was judged for sense and what is taken on trust
+  synth simulate --policy p.json --precision 1%
+      run it, with confidence intervals, and judge its claims
+  synth compare --workload models/three_servers.yaml --policies fcfs,balanced-fairness:5,random-ps,p.json --loads .3,.6,.9 --html c.html
+      mean response times beside those of other rules and of balanced fairness, as a page with pictures
+";

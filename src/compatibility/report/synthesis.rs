@@ -1,0 +1,284 @@
+//! What a person should know of a policy that was made, or why there is none.
+
+use std::fmt::Write as _;
+
+use super::{about, list, load};
+use crate::artifact::{Quantity as _, Subject};
+use crate::compatibility::analysis::{Load, Sum};
+use crate::compatibility::artifact::{Artifact, OneMore, Quantity, Tuning, WhatIf};
+use crate::compatibility::synthesis::{Doing, Synthesis};
+use crate::compatibility::workload::Cluster;
+use crate::report::{Table, number, percent, within, wrap};
+
+/// What goes on.
+pub fn doing(step: &Doing) -> String {
+    let reached = |at: &Option<crate::simulation::Progress>| {
+        at.map_or(String::new(), |at| {
+            format!(", {:.1e} events", at.events as f64)
+        })
+    };
+    match step {
+        Doing::Analysing => "flow, cut and sums over sets".into(),
+        Doing::Changes => "what changes would do".into(),
+        Doing::Fair(at) => format!("simulating balanced fairness{}", reached(at)),
+        Doing::Interruptions(m, at) => format!("simulating {m} interruptions a job{}", reached(at)),
+    }
+}
+
+/// Why no policy is stable, and how much less would be.
+pub fn overload(cluster: &Cluster, found: &Load, width: usize) -> String {
+    let mut text = format!(
+        "No policy can stabilize this workload: its load is {}.\n",
+        load(found.load)
+    );
+    let told = match &found.margin {
+        Some(margin) => {
+            let (classes, servers) = bottleneck(cluster, &margin.tight);
+            format!(
+                "Jobs of {} need {} times what all of their servers together can do ({}). Of every class arrivals times less than {} would be stable.",
+                list(&classes),
+                number(found.load),
+                list(&servers),
+                number(1.0 / found.load),
+            )
+        }
+        None => format!(
+            "All servers together would have to do {} times what they can. Arrivals times less than {} would be stable.",
+            number(found.load),
+            number(1.0 / found.load),
+        ),
+    };
+    text += &wrap(&told, width);
+    text
+}
+
+/// Names of the classes of a tight set, and of the servers that they may use.
+fn bottleneck(cluster: &Cluster, tight: &[usize]) -> (Vec<String>, Vec<String>) {
+    let classes = tight.iter().map(|i| cluster.classes()[*i].name.clone());
+    let mut servers: Vec<usize> = tight
+        .iter()
+        .flat_map(|i| cluster.classes()[*i].servers.iter().copied())
+        .collect();
+    servers.sort_unstable();
+    servers.dedup();
+    let servers = servers.iter().map(|s| cluster.servers()[*s].name.clone());
+    (classes.collect(), servers.collect())
+}
+
+/// The policy, what it attains, and what a change would do.
+pub fn made(cluster: &Cluster, made: &Synthesis, width: usize) -> String {
+    let artifact = &made.artifact;
+    let mut text = String::new();
+    let mut say = |told: String| {
+        let _ = writeln!(text, "{}", wrap(&told, width));
+    };
+    say(format!(
+        "{}: {}",
+        about(cluster),
+        stability(cluster, artifact)
+    ));
+    if let Err(why) = &made.means {
+        say(format!(
+            "Means under balanced fairness are simulated: {why}."
+        ));
+    }
+    if let Some(design) = &artifact.provenance.design {
+        say(format!(
+            "The servers of each class are proposed, at most {} each: load {} before, {} now, and no assignment has less than {}.{}",
+            design.degree,
+            load(design.load_before),
+            load(artifact.evidence.load),
+            load(design.least_load),
+            designed_response(artifact).unwrap_or_default(),
+        ));
+    }
+    say(interruptions(cluster, artifact));
+    drop(say);
+    let _ = writeln!(text, "\n{}", means(cluster, artifact, width));
+    if let Some(what_if) = &artifact.provenance.what_if {
+        text += &changes(artifact, what_if, cluster, width);
+    }
+    text
+}
+
+fn designed_response(artifact: &Artifact) -> Option<String> {
+    let design = artifact.provenance.design.as_ref()?;
+    let claim = artifact.find(Quantity::FairResponse, Subject::ALL)?;
+    let before = design.response_before.map_or("–".into(), number);
+    Some(format!(
+        " Mean response time under balanced fairness {before} before, {} now, and no assignment has less than {} ({} above that).",
+        number(claim.value),
+        number(design.least_response),
+        percent(claim.value / design.least_response - 1.0),
+    ))
+}
+
+/// Load and bottleneck.
+pub(super) fn stability(cluster: &Cluster, artifact: &Artifact) -> String {
+    let evidence = &artifact.evidence;
+    let mut told = format!(
+        "load ρ = {}, proved from both sides; all arrivals times less than {} are stable",
+        load(evidence.load),
+        number(1.0 / evidence.load)
+    );
+    if let Some(tight) = &evidence.tight {
+        let classes = cluster.classes().iter().enumerate();
+        let places = classes.filter(|(_, class)| tight.contains(&class.name));
+        let places: Vec<usize> = places.map(|(i, _)| i).collect();
+        let (classes, servers) = bottleneck(cluster, &places);
+        let all = servers.len() == cluster.servers().len();
+        let what = match (classes.len() == cluster.classes().len(), all) {
+            (true, true) => "all servers together".to_string(),
+            (true, false) => format!("the servers {} together", list(&servers)),
+            (false, _) => format!("the servers {}, for {}", list(&servers), list(&classes)),
+        };
+        let _ = write!(told, ". The bottleneck: {what}");
+    }
+    told + "."
+}
+
+/// How often a job is interrupted, and why that often.
+pub(super) fn interruptions(cluster: &Cluster, artifact: &Artifact) -> String {
+    let m = artifact.policy.interruptions;
+    let mut told = match artifact.policy.slice {
+        None => "Jobs are never interrupted: first come, first served at every server.".to_string(),
+        Some(slice) => format!(
+            "A job goes to the end of the queue {} times in the mean before it is done (after work of mean θ = {}).",
+            number(m),
+            number(slice)
+        ),
+    };
+    if let Some(tuning) = &artifact.provenance.tuning {
+        told += &tuned(cluster, tuning, m);
+    }
+    told
+}
+
+fn tuned(cluster: &Cluster, tuning: &Tuning, m: f64) -> String {
+    let law = match tuning.size == *cluster.size() {
+        true => "the workload's sizes".to_string(),
+        false => format!(
+            "sizes that are spread widely (squared coefficient of variation {})",
+            number(tuning.size.scv())
+        ),
+    };
+    let own = tuning.tried.iter().find(|tried| tried.interruptions == m);
+    let above = own.and_then(|tried| Some(tried.response? / tuning.fair - 1.0));
+    let how = match (tuning.reached, above) {
+        (true, Some(above)) => format!(
+            "comes within {} of balanced fairness ({:+.1} %)",
+            percent(tuning.tolerance),
+            100.0 * above
+        ),
+        (_, Some(above)) => format!(
+            "was tried, and is still {:+.1} % above balanced fairness, more than {}",
+            100.0 * above,
+            percent(tuning.tolerance)
+        ),
+        (_, None) => "was tried; no run settled in the events that were allowed".into(),
+    };
+    let least = if tuning.reached {
+        "the least that"
+    } else {
+        "the most that"
+    };
+    format!(" It is {least}, with {law}, {how}.")
+}
+
+/// Mean response times, class by class.
+pub(super) fn means(cluster: &Cluster, artifact: &Artifact, width: usize) -> String {
+    const MOST: usize = 40;
+    let unit = cluster.time_unit();
+    let value = |quantity: Quantity, subject: Subject<'_>| {
+        let claim = artifact.find(quantity, subject);
+        claim.map_or("–".into(), |claim| match claim.half_width {
+            Some(half_width) => within(claim.value, half_width),
+            None => number(claim.value),
+        })
+    };
+    let mut table = Table::new([
+        "class".to_string(),
+        "arrival rate".into(),
+        format!("E[T] [{unit}]"),
+        format!("{} [{unit}]", "balanced fair"),
+        format!("rate [{}]", Quantity::FairRate.unit(unit)),
+    ]);
+    let rates = cluster.arrival_rates();
+    let mut row = |name: &str, rate: f64, subject: Subject<'_>| {
+        let cells = [
+            value(Quantity::MeanResponse, subject),
+            value(Quantity::FairResponse, subject),
+            value(Quantity::FairRate, subject),
+        ];
+        let head = [name.to_string(), number(rate)];
+        table.row(head.into_iter().chain(cells));
+    };
+    for (class, rate) in cluster.classes().iter().zip(&rates).take(MOST) {
+        row(&class.name, *rate, Subject::of_type(class.name.as_str()));
+    }
+    row("all", cluster.arrival_rate(), Subject::ALL);
+    let mut text = table.within(width);
+    if cluster.classes().len() > MOST {
+        let _ = write!(
+            text,
+            "\n… and {} more classes",
+            cluster.classes().len() - MOST
+        );
+    }
+    text
+}
+
+/// What a change would do.
+fn changes(artifact: &Artifact, what_if: &WhatIf, cluster: &Cluster, width: usize) -> String {
+    let Some(now) = artifact.find(Quantity::FairResponse, Subject::ALL) else {
+        return String::new();
+    };
+    let unit = cluster.time_unit();
+    let header = [
+        "a change".to_string(),
+        "load".into(),
+        format!("E[T] [{unit}]"),
+        String::new(),
+    ];
+    let mut table = Table::new(header);
+    let name = |name: &Option<String>| name.clone().unwrap_or_default();
+    let sorts: [(&[OneMore], &dyn Fn(&OneMore) -> String); 3] = [
+        (&what_if.servers, &|own| {
+            format!("one more server like {}", name(&own.server))
+        }),
+        (&what_if.replicas, &|own| {
+            format!("{} on {}, too", name(&own.class), name(&own.server))
+        }),
+        (&what_if.arrivals, &|own| {
+            format!("1 % more of {}", name(&own.class))
+        }),
+    ];
+    let mut any = false;
+    for (changes, words) in sorts {
+        for change in changes.iter().take(3) {
+            any = true;
+            table.row([
+                words(change),
+                load(change.load),
+                number(change.response),
+                format!("{:+.2} %", 100.0 * (change.response / now.value - 1.0)),
+            ]);
+        }
+    }
+    match any {
+        true => format!(
+            "\nUnder balanced fairness, exactly:\n{}\n",
+            table.within(width)
+        ),
+        false => String::new(),
+    }
+}
+
+/// How a mean is known.
+pub(super) fn method(by: Sum) -> &'static str {
+    match by {
+        Sum::Servers => "a sum over sets of idle servers",
+        Sum::Classes => "a sum over sets of classes with jobs",
+        Sum::Counts => "a sum over numbers of servers, which are alike",
+    }
+}

@@ -1,0 +1,122 @@
+//! Policies over loads, on the same arrivals, sizes and servers that are drawn.
+
+use super::simulate::routing;
+use super::{Entered, VerbError, enter, refuse};
+use crate::compatibility::analysis;
+use crate::compatibility::simulator::{Measures, Run, simulate};
+use crate::compatibility::workload::Cluster;
+use crate::simulation::sweep::{
+    self, Budgets, Cells, Comparing, Exact, Header, Stage, Subject, Swept,
+};
+use crate::simulation::{Progress, Settings};
+
+/// What came of a comparison.
+pub type Compared = Swept<Measures, ()>;
+
+/// Compares policies at each load, beside the exact means of balanced fairness where these are known.
+///
+/// # Errors
+/// When a policy does not exist or is refused, a load cannot be reached, or the journal not be read or written.
+pub fn compare(
+    cluster: &Cluster,
+    asked: &Comparing<'_>,
+    progress: impl FnMut(Stage<'_>),
+) -> Result<Compared, VerbError> {
+    let settings = asked.settings;
+    let policies = asked.policies.iter();
+    let entered = policies.map(|name| enter(name, asked.changes));
+    let entered = entered.collect::<Result<Vec<Entered>, VerbError>>()?;
+    let own = analysis::load(cluster).load;
+    let cells = ClusterCells {
+        cluster,
+        own,
+        entered: &entered,
+        settings,
+    };
+    let header = Header {
+        format: Header::FORMAT.into(),
+        version: Header::VERSION,
+        tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
+        workload: Subject {
+            file: asked.file.into(),
+            source: cluster.source().map(Into::into),
+            digest: cluster.digest(),
+            time_unit: cluster.time_unit().into(),
+            load: own,
+        },
+        settings: Budgets {
+            seed: settings.seed,
+            replications: settings.replications,
+            precision: settings.precision,
+            events: settings.events,
+            time_seconds: settings.time.map(|t| t.as_secs_f64()),
+        },
+        policies: entered.iter().map(|e| e.entrant.clone()).collect(),
+        loads: asked.loads.to_vec(),
+    };
+    let (output, resume) = asked.journal.map_or((None, false), |(o, r)| (Some(o), r));
+    let interrupt = &settings.interrupt;
+    let mut swept = sweep::sweep(header, &cells, output, resume, interrupt, progress)?;
+    let loads = asked.loads.iter();
+    let exact = loads.map(|load| Ok(exact(*load, &cells.scene(*load)?)));
+    let exact = exact.collect::<Result<Vec<_>, VerbError>>()?;
+    swept.comparison.exact = exact.into_iter().flatten().collect();
+    Ok(swept)
+}
+
+/// The means of balanced fairness at a load, where they are known.
+fn exact(load: f64, scaled: &Cluster) -> Option<Exact> {
+    let means = analysis::means(scaled).ok()?;
+    let rates = scaled.arrival_rates();
+    let each = means.numbers.iter().zip(&rates).zip(scaled.names());
+    Some(Exact {
+        name: "balanced fairness, exactly".into(),
+        load,
+        mean_response: means.response(scaled),
+        types: each
+            .map(|((number, rate), name)| (name.into(), number / rate))
+            .collect(),
+    })
+}
+
+struct ClusterCells<'a> {
+    cluster: &'a Cluster,
+    /// The cluster's own load ρ.
+    own: f64,
+    entered: &'a [Entered],
+    settings: &'a Settings,
+}
+
+impl Cells for ClusterCells<'_> {
+    type Scene = Cluster;
+    type Measures = Measures;
+    type OfClass = ();
+    type Error = VerbError;
+
+    fn scene(&self, load: f64) -> Result<Cluster, VerbError> {
+        match self.cluster.scaled(load / self.own) {
+            Some(scaled) => Ok(scaled),
+            None => refuse(format!(
+                "the load {load} takes arrival rates out of the range of numbers"
+            )),
+        }
+    }
+
+    fn run(
+        &self,
+        scene: &Cluster,
+        policy: usize,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Run, String> {
+        let entered = &self.entered[policy];
+        let same = |file: &crate::compatibility::artifact::Checked| {
+            let own = file.workload();
+            own.servers().len() == scene.servers().len() && own.names() == scene.names()
+        };
+        if !entered.file.as_ref().is_none_or(same) {
+            return Err("the policy was made for other classes or other servers; synthesize one for this workload".into());
+        }
+        let rule = entered.policy.on(scene, || routing(scene));
+        simulate(scene, &rule, self.settings, progress)
+    }
+}

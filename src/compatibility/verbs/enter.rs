@@ -1,0 +1,144 @@
+//! Policies by name: a rule, or a policy file.
+
+use std::path::Path;
+
+use super::{VerbError, refuse};
+use crate::artifact::Changes;
+use crate::compatibility::artifact::Checked;
+use crate::compatibility::simulator::Rule;
+use crate::compatibility::workload::Cluster;
+use crate::document::{digest, suggest};
+use crate::simulation::sweep::{Entrant, Knows};
+
+/// A rule that has a name: with what stands behind a colon, whether it stops jobs, and what it does.
+pub const RULES: [(&str, &str, bool, &str); 5] = [
+    (
+        "balanced-fairness",
+        ":M",
+        true,
+        "one virtual queue, each server works on the first job that it may serve, and a job goes to the end M times in the mean before it is done; with more and more interruptions balanced fairness",
+    ),
+    (
+        "fcfs",
+        "",
+        false,
+        "the same without interruptions: first come, first served at every server, and a job is served by all that are free for it",
+    ),
+    (
+        "random-ps",
+        "",
+        false,
+        "each job is sent to any of its servers, which share themselves among their jobs",
+    ),
+    (
+        "routed-ps",
+        "",
+        false,
+        "the same with the probabilities of the routing that proves the load, which are the best against overload",
+    ),
+    (
+        "shortest-ps",
+        "",
+        false,
+        "each job is sent to that of its servers where it is served fastest at once (join the shortest queue), which share themselves",
+    ),
+];
+
+/// A policy that was entered.
+#[derive(Clone, Debug)]
+pub struct Entered {
+    /// Its name and what identifies it.
+    pub entrant: Entrant,
+    /// What it does.
+    pub policy: Named,
+    /// The file, checked, where it is one.
+    pub file: Option<Checked>,
+}
+
+/// What a policy does, before it is known on which servers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Named {
+    /// The virtual queue with so many interruptions a job.
+    Fair(f64),
+    /// To any server.
+    Random,
+    /// To servers by the routing that proves the load.
+    Routed,
+    /// To the shortest queue.
+    Shortest,
+}
+
+impl Named {
+    /// The rule on a cluster; the routing is that which proves its load.
+    pub fn on(self, cluster: &Cluster, routing: impl FnOnce() -> Vec<Vec<(usize, f64)>>) -> Rule {
+        match self {
+            Named::Fair(m) => Rule::Fair {
+                slice: (m > 0.0).then(|| cluster.size().mean() / m),
+            },
+            Named::Random => Rule::RandomPs,
+            // Servers that are drawn are all alike.
+            Named::Routed if cluster.classes().is_empty() => Rule::RandomPs,
+            Named::Routed => Rule::RoutedPs(routing()),
+            Named::Shortest => Rule::ShortestPs,
+        }
+    }
+}
+
+/// A rule by name, or a policy file; `changes` is what becomes of one that was changed after it was written.
+///
+/// # Errors
+/// When there is no such rule and no such file, and when the file is refused.
+pub fn enter(name: &str, changes: Changes) -> Result<Entered, VerbError> {
+    let entered = |digest, policy, file| Entered {
+        entrant: Entrant {
+            name: name.into(),
+            digest,
+            preempts: matches!(policy, Named::Fair(m) if m > 0.0),
+            knows: Knows::Means,
+        },
+        policy,
+        file,
+    };
+    let why = match named(name) {
+        Ok(policy) => return Ok(entered(None, policy, None)),
+        Err(why) => why,
+    };
+    if !Path::new(name).exists() {
+        return refuse(format!("there is no policy file {name}, and {why}"));
+    }
+    let text = std::fs::read_to_string(name).map_err(|source| VerbError::Read {
+        path: name.into(),
+        source,
+    })?;
+    let checked = Checked::parse_with(&text, name, changes)?;
+    let policy = Named::Fair(checked.artifact().policy.interruptions);
+    Ok(entered(Some(digest(&text)), policy, Some(checked)))
+}
+
+fn named(name: &str) -> Result<Named, String> {
+    let (rule, parameter) = match name.split_once(':') {
+        Some((rule, parameter)) => (rule, Some(parameter)),
+        None => (name, None),
+    };
+    match (rule, parameter) {
+        ("balanced-fairness", Some(parameter)) => match parameter.parse::<f64>() {
+            Ok(m) if (0.0..=1e6).contains(&m) => Ok(Named::Fair(m)),
+            _ => Err(format!(
+                "`{parameter}` is not how often a job is interrupted: a number from 0 to 1e6, as in balanced-fairness:5"
+            )),
+        },
+        ("balanced-fairness", None) => Err(
+            "balanced-fairness needs how often a job is interrupted, as in balanced-fairness:5"
+                .into(),
+        ),
+        ("fcfs", None) => Ok(Named::Fair(0.0)),
+        ("random-ps", None) => Ok(Named::Random),
+        ("routed-ps", None) => Ok(Named::Routed),
+        ("shortest-ps", None) => Ok(Named::Shortest),
+        _ => {
+            let names = RULES.map(|rule| rule.0);
+            let known = suggest(rule, "the rules are", &names);
+            Err(format!("no rule is named `{name}`; {known}"))
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! What a run found, and what it says of claims.
+
+use std::fmt::Write as _;
+
+use super::{Table, decimals, estimate, number};
+use crate::artifact::{Claim, Quantity};
+use crate::simulation::{Ending, Health, Judgement, Run, Verdict};
+
+/// What a kind of workload adds to the report of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunWords<'a, Q> {
+    /// The unit of time.
+    pub unit: &'a str,
+    /// Names of the classes of jobs, in order.
+    pub names: &'a [&'a str],
+    /// What stands below the table of the classes.
+    pub overall: &'a str,
+    /// What stands below the verdicts.
+    pub conditions: &'a str,
+    /// Whether a claimed quantity is a percentile, for which the fraction below it was measured.
+    pub is_percentile: fn(Q) -> bool,
+}
+
+/// What a simulation found, with the verdicts on the claims, if any were judged.
+pub fn run_report<M, C, Q: Quantity>(
+    words: &RunWords<'_, Q>,
+    run: &Run<M, C>,
+    verdicts: &[Judgement<Q>],
+    width: usize,
+) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "{}", heading(words.unit, run));
+    if run.health == Health::Settled {
+        let _ = writeln!(text, "\n{}", class_table(words.unit, run, width));
+        let _ = writeln!(text, "\n{}", words.overall);
+    }
+    if verdicts.iter().any(|j| j.verdict != Verdict::NotExamined) {
+        let table = verdict_table(words.names, verdicts, words.is_percentile, width);
+        let _ = writeln!(text, "\n{table}");
+        let _ = writeln!(text, "\n{}", words.conditions);
+    } else if !verdicts.is_empty() {
+        let _ = writeln!(text, "\n{}", none_examined(verdicts));
+    }
+    text
+}
+
+/// How a run ended, and what may be said of it.
+fn heading<M, C>(unit: &str, run: &Run<M, C>) -> String {
+    let ending = match run.ending {
+        Ending::Precision => "precision reached",
+        Ending::Events => "budget of events spent",
+        Ending::Time => "time is over",
+        Ending::RunsAway => "given up: the queue runs away",
+        Ending::Interrupted => "INTERRUPTED",
+        Ending::ArrivalsEnded => "all recorded jobs have left",
+    };
+    let scale = format!(
+        "{} events, {} {unit} simulated in {} replications, seed {}",
+        run.events,
+        number(run.simulated_time),
+        run.replications.len(),
+        run.seed
+    );
+    match run.health {
+        Health::Settled => format!(
+            "{ending}: {scale}; warm-up of {} {unit} cut off",
+            number(run.warm_up)
+        ),
+        Health::Unsettled => {
+            let why = run.unsettled.as_ref().map(|why| format!(" ({why})"));
+            format!(
+                "UNSETTLED ({ending}: {scale}): the run is too short for means{}; allow more with --events or --time",
+                why.unwrap_or_default()
+            )
+        }
+        Health::Unstable => {
+            let left: u64 = run.types.iter().map(|t| t.left).sum();
+            let growing = run.types.iter().filter(|t| t.grows);
+            let growing: Vec<String> = growing
+                .map(|t| format!("{} of {}", t.left, t.name))
+                .collect();
+            let most = match growing.is_empty() {
+                true => String::new(),
+                false => format!(", more and more of them waiting: {}", growing.join(", ")),
+            };
+            format!(
+                "UNSTABLE ({ending}: {scale}): the number in system grows steadily and stood at {left} at the end{most}; there is no mean"
+            )
+        }
+    }
+}
+
+fn class_table<M, C>(unit: &str, run: &Run<M, C>, width: usize) -> String {
+    let header = [
+        "type".to_string(),
+        format!("E[T] [{unit}]"),
+        "P50".into(),
+        "P95".into(),
+        "P99".into(),
+        "E[T]/E[S]".into(),
+        "E[N]".into(),
+        "jobs".into(),
+        "left".into(),
+    ];
+    let mut table = Table::new(header);
+    for kind in &run.types {
+        let [p50, p95, p99] = percentiles(kind.percentiles);
+        table.row([
+            kind.name.clone(),
+            estimate(kind.mean_response),
+            p50,
+            p95,
+            p99,
+            kind.slowdown.map_or("–".into(), |s| number(s.mean)),
+            estimate(kind.mean_number),
+            kind.completions.to_string(),
+            kind.left.to_string(),
+        ]);
+    }
+    let [p50, p95, p99] = percentiles(run.percentiles);
+    table.row([
+        "all".into(),
+        estimate(run.mean_response),
+        p50,
+        p95,
+        p99,
+        String::new(),
+        estimate(run.mean_number),
+    ]);
+    table.within(width)
+}
+
+fn percentiles(found: Option<[f64; 3]>) -> [String; 3] {
+    found.map_or(["–".into(), "–".into(), "–".into()], |p| {
+        p.map(number)
+    })
+}
+
+/// The claims that were examined: those on the whole policy first, then type by type.
+fn verdict_table<Q: Quantity>(
+    names: &[&str],
+    verdicts: &[Judgement<Q>],
+    is_percentile: fn(Q) -> bool,
+    width: usize,
+) -> String {
+    let header = ["of", "claim", "claimed", "measured", "verdict"];
+    let mut table = Table::new(header).words(1).wrapping(1).words(4);
+    let types = names.iter().copied().map(Some);
+    for of in std::iter::once(None).chain(types) {
+        let examined = verdicts
+            .iter()
+            .filter(|j| j.verdict != Verdict::NotExamined && j.claim.job_type.as_deref() == of);
+        for (n, judgement) in examined.enumerate() {
+            let group = if n == 0 { of.unwrap_or("all") } else { "" };
+            table.row([
+                group.to_string(),
+                name(&judgement.claim),
+                claimed(judgement, is_percentile),
+                measured(judgement, is_percentile),
+                verdict(judgement),
+            ]);
+        }
+    }
+    table.within(width)
+}
+
+/// Why there is nothing to show in a table of verdicts.
+fn none_examined<Q: Quantity>(verdicts: &[Judgement<Q>]) -> String {
+    let mut reasons: Vec<&str> = verdicts.iter().filter_map(|j| j.unexamined).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    let reasons = reasons.join("; or ");
+    format!(
+        "none of the {} claims was examined: {reasons}",
+        verdicts.len()
+    )
+}
+
+fn name<Q: Quantity>(claim: &Claim<Q>) -> String {
+    let name = claim.quantity.row().label;
+    let at = match (claim.at, claim.longer_than) {
+        (Some(jobs), _) => format!(" {jobs}"),
+        (None, Some(time)) => format!(" {}", number(time)),
+        (None, None) => String::new(),
+    };
+    match claim.unit.as_str() {
+        "1" => format!("{name}{at}"),
+        unit => format!("{name}{at} [{unit}]"),
+    }
+}
+
+/// The claimed number, to the digits of what was measured where the two can be compared.
+fn claimed<Q: Quantity>(judgement: &Judgement<Q>, is_percentile: fn(Q) -> bool) -> String {
+    let claim = &judgement.claim;
+    let comparable = judgement
+        .measured
+        .filter(|_| !is_percentile(claim.quantity));
+    match comparable.and_then(|m| decimals(m.half_width)) {
+        Some(decimals) => format!("{:.decimals$}", claim.value),
+        None => number(claim.value),
+    }
+}
+
+fn measured<Q: Quantity>(judgement: &Judgement<Q>, is_percentile: fn(Q) -> bool) -> String {
+    match judgement.measured {
+        Some(within) if is_percentile(judgement.claim.quantity) => {
+            format!("{} % within", estimate(Some(within.times(100.0))))
+        }
+        measured => estimate(measured),
+    }
+}
+
+fn verdict<Q: Quantity>(judgement: &Judgement<Q>) -> String {
+    match (judgement.verdict, judgement.off) {
+        (Verdict::Confirmed, _) => "confirmed".into(),
+        (Verdict::Refuted, _) => "REFUTED".into(),
+        (Verdict::NotEnoughEvidence, _) => "not enough evidence".into(),
+        (Verdict::Approximate, Some(off)) => {
+            format!("approximate, off by {:+.1} %", 100.0 * off)
+        }
+        (Verdict::Approximate, None) => "approximate".into(),
+        (Verdict::NotExamined, _) => "not examined".into(),
+    }
+}

@@ -29,6 +29,11 @@ macro_rules! kinds {
             )+
             unreachable!("every name is that of a kind")
         }
+
+        /// Does something with every kind, in order.
+        pub fn each<V: Visitor + Copy>(visitor: V) -> Vec<V::Output> {
+            vec![$(visitor.visit::<$kind>()),+]
+        }
     };
 }
 

@@ -21,6 +21,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use synth::artifact::{Artifact, ArtifactError, Changes};
 use synth::kind::Kind;
@@ -100,7 +101,11 @@ enum Command<K: Kind> {
     #[command(flatten)]
     Own(K::Verb),
     /// Print the JSON Schema of policies
-    Schema,
+    Schema {
+        /// The kind of workload [default: the first]
+        #[arg(value_parser = PossibleValuesParser::new(kinds::NAMES))]
+        kind: Option<String>,
+    },
     /// Print a shell completion script
     Completions(completions::Arguments),
     /// Print the manual page
@@ -157,14 +162,38 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
         Some(Command::Show(arguments)) => show::run::<K>(arguments, common),
         Some(Command::Simulate(arguments)) => simulate::run(arguments, common),
         Some(Command::Compare(arguments)) => compare::run(arguments, common),
-        Some(Command::Rules) => printed(&format!("{}\n", K::rules(width()))),
+        Some(Command::Rules) => printed(&kinds::each(Rules).join("\n")),
         Some(Command::Own(verb)) => own::run::<K>(verb, common),
-        Some(Command::Schema) => {
-            let schema = serde_json::to_string_pretty(&Artifact::<K>::schema())?;
+        Some(Command::Schema { kind }) => {
+            let kind = kind.as_deref().or(Some(K::NAME));
+            let schema = serde_json::to_string_pretty(&kinds::visit(kind, Shape))?;
             printed(&format!("{schema}\n"))
         }
         Some(Command::Completions(arguments)) => completions::completions::<K>(arguments),
         Some(Command::Man) => completions::manual::<K>(),
+    }
+}
+
+/// The rules of a kind, below its name.
+#[derive(Clone, Copy)]
+struct Rules;
+
+impl Visitor for Rules {
+    type Output = String;
+
+    fn visit<K: Kind>(self) -> String {
+        format!("kind: {}\n{}\n", K::NAME, K::rules(width()))
+    }
+}
+
+/// The shape of the policies of a kind.
+struct Shape;
+
+impl Visitor for Shape {
+    type Output = schemars::Schema;
+
+    fn visit<K: Kind>(self) -> schemars::Schema {
+        Artifact::<K>::schema()
     }
 }
 

@@ -183,9 +183,11 @@ fn name<Q: Quantity>(claim: &Claim<Q>) -> String {
         (None, Some(time)) => format!(" {}", number(time)),
         (None, None) => String::new(),
     };
+    let of = claim.server.as_ref();
+    let of = of.map_or(String::new(), |server| format!(" of {server}"));
     match claim.unit.as_str() {
-        "1" => format!("{name}{at}"),
-        unit => format!("{name}{at} [{unit}]"),
+        "1" => format!("{name}{at}{of}"),
+        unit => format!("{name}{at}{of} [{unit}]"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The checker refuses what is wrong, for the right reason, and passes what is right.
 
-use crate::common::as_it_is;
+use crate::common::{as_it_is, models};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -330,8 +330,7 @@ fn disagreements(artifact: &Artifact, what: &str) -> Vec<String> {
 #[test]
 fn what_is_synthesized_from_the_models_is_valid() {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(here("models")).unwrap() {
-        let path = entry.unwrap().path();
+    for path in models("multiresource") {
         let Described::Server(workload) = Described::read(&path).unwrap().workload else {
             continue; // see fleet.rs
         };

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::common::{code, stderr, stdout, synth};
+use crate::common::{code, models, stderr, stdout, synth};
 
 fn in_folder(folder: &tempfile::TempDir, name: &str) -> PathBuf {
     folder.path().join(name)
@@ -12,9 +12,8 @@ fn in_folder(folder: &tempfile::TempDir, name: &str) -> PathBuf {
 #[test]
 fn every_model_becomes_a_policy_that_checks() {
     let folder = tempfile::tempdir().unwrap();
-    let models = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/models")).unwrap();
     let mut count = 0;
-    for model in models.map(|entry| entry.unwrap().path()) {
+    for model in models("multiresource") {
         let ways = match model.ends_with("gangs.yaml") {
             // Such jobs wait in one place, where no rule preempts.
             true => &[&["none", "--family", "partition"][..]][..],

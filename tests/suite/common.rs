@@ -1,9 +1,20 @@
 //! The binary, run from the repository's root; and policies that were changed on purpose.
 
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use synth::artifact::Changes;
 use synth::multiresource::artifact::{ArtifactError, Checked};
+
+/// The models of a kind of workload.
+pub fn models(kind: &str) -> Vec<PathBuf> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/models");
+    let all = std::fs::read_dir(folder).unwrap();
+    let all = all.map(|entry| entry.unwrap().path());
+    let heading = format!("kind: {kind}\n");
+    let is_it = |path: &PathBuf| std::fs::read_to_string(path).unwrap().contains(&heading);
+    all.filter(is_it).collect()
+}
 
 pub fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_synth"));

@@ -555,7 +555,8 @@ fn vectors_are_reproduced() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance");
     let files = std::fs::read_dir(folder).unwrap();
     let mut kinds = BTreeSet::new();
-    for file in files.map(|entry| entry.unwrap().path()) {
+    let files = files.map(|entry| entry.unwrap().path());
+    for file in files.filter(|file| file.is_file()) {
         let name = file.display();
         let vector: Vector =
             serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();

@@ -8,6 +8,7 @@ mod claims;
 mod cli;
 mod common;
 mod compare;
+mod compatibility;
 mod conformance;
 mod docs;
 mod exact;

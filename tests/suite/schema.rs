@@ -4,11 +4,14 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use synth::compatibility::artifact::Artifact as ClusterArtifact;
 use synth::multiresource::artifact::Preemption;
 use synth::multiresource::synthesis::{
     FleetOutcome, Options, Outcome, Pooling, pool, synthesize, synthesize_fleet,
 };
 use synth::multiresource::workload::{Described, Fleet};
+
+use crate::common::models;
 
 fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -16,6 +19,20 @@ fn here(path: &str) -> PathBuf {
 
 fn json_file(path: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(here(path)).unwrap()).unwrap()
+}
+
+/// The schema of each kind, by its file.
+fn schemas() -> [(&'static str, schemars::Schema); 2] {
+    [
+        (
+            "schema/synth-policy.v1.json",
+            synth::multiresource::artifact::Artifact::schema(),
+        ),
+        (
+            "schema/synth-policy.compatibility.v1.json",
+            ClusterArtifact::schema(),
+        ),
+    ]
 }
 
 fn validator() -> jsonschema::Validator {
@@ -35,19 +52,19 @@ fn complaints(document: &Value) -> Vec<String> {
 
 #[test]
 fn schema_is_that_of_the_types() {
-    let path = here("schema/synth-policy.v1.json");
-    let mut text =
-        serde_json::to_string_pretty(&synth::multiresource::artifact::Artifact::schema()).unwrap();
-    text.push('\n');
-    if std::env::var_os("SYNTH_UPDATE_SCHEMA").is_some() {
-        std::fs::write(&path, &text).unwrap();
+    for (name, schema) in schemas() {
+        let path = here(name);
+        let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        if std::env::var_os("SYNTH_UPDATE_SCHEMA").is_some() {
+            std::fs::write(&path, &text).unwrap();
+        }
+        let stored = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            stored == text,
+            "{name} is not the schema of the types. A change of shape changes the version; then \
+             write it anew: SYNTH_UPDATE_SCHEMA=1 cargo test --release schema"
+        );
     }
-    let stored = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        stored == text,
-        "schema/synth-policy.v1.json is not the schema of the types. A change of shape changes \
-         the version; then write it anew: SYNTH_UPDATE_SCHEMA=1 cargo test --release schema"
-    );
 }
 
 #[test]
@@ -60,8 +77,7 @@ fn schema_accepts_the_valid_policy() {
 
 #[test]
 fn schema_accepts_what_is_synthesized() {
-    for entry in std::fs::read_dir(here("models")).unwrap() {
-        let path = entry.unwrap().path();
+    for path in models("multiresource") {
         let described = Described::read(&path).unwrap().workload;
         for preemption in [Preemption::None, Preemption::Full, Preemption::Setup] {
             let mut options = Options::new(preemption);

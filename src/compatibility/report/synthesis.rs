@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{about, list, load};
 use crate::artifact::{Quantity as _, Subject};
-use crate::compatibility::analysis::{Load, Sum};
+use crate::compatibility::analysis::Load;
 use crate::compatibility::artifact::{Artifact, OneMore, Quantity, Tuning, WhatIf};
 use crate::compatibility::synthesis::{Doing, Synthesis};
 use crate::compatibility::workload::Cluster;
@@ -271,14 +271,5 @@ fn changes(artifact: &Artifact, what_if: &WhatIf, cluster: &Cluster, width: usiz
             table.within(width)
         ),
         false => String::new(),
-    }
-}
-
-/// How a mean is known.
-pub(super) fn method(by: Sum) -> &'static str {
-    match by {
-        Sum::Servers => "a sum over sets of idle servers",
-        Sum::Classes => "a sum over sets of classes with jobs",
-        Sum::Counts => "a sum over numbers of servers, which are alike",
     }
 }

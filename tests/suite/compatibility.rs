@@ -1,0 +1,446 @@
+//! Clusters with a compatibility graph, from a document to a verdict; and vectors for whoever runs the rule in another
+//! language.
+//!
+//! A vector is a policy artifact and a list of steps. Each step is an event (`arrival` of the class with this index,
+//! `departure` or `interruption` of the job with this number), then what servers do from then on that they did not do before:
+//! pairs of the index of a server and the number of a job, or null where it is idle. Jobs are numbered from 0 in order of
+//! arrival. `SYNTH_UPDATE_VECTORS=1 cargo test --release --test suite compatibility` records them anew.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rand::{RngExt, SeedableRng};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use synth::artifact::{Changes, Subject};
+use synth::compatibility::analysis;
+use synth::compatibility::artifact::{Artifact, Checked, Quantity};
+use synth::compatibility::policy::{FairQueue, Job};
+use synth::compatibility::simulator::{Rule, judge, simulate};
+use synth::compatibility::synthesis::{Aim, Options, Outcome, design, synthesize};
+use synth::compatibility::workload::{Class, Cluster};
+use synth::simulation::{Settings, Verdict};
+
+use crate::common::{code, models, stderr, stdout, synth};
+
+fn model(name: &str) -> Cluster {
+    let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+    Cluster::read(path.as_ref()).unwrap().workload
+}
+
+fn options(interruptions: Option<f64>) -> Options {
+    Options {
+        interruptions,
+        tolerance: 0.05,
+        events: 20_000_000,
+        seed: 1,
+        typed: Vec::new(),
+        interrupt: Arc::default(),
+    }
+}
+
+fn made(cluster: &Cluster, interruptions: Option<f64>) -> Artifact {
+    match synthesize(cluster, &options(interruptions), None, |_| ()).unwrap() {
+        Outcome::Made(made) => made.artifact,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Every model becomes a policy that checks, and that its schema describes.
+#[test]
+fn models_become_policies_that_check() {
+    let schema = serde_json::to_value(Artifact::schema()).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    let all = models("compatibility");
+    assert_eq!(all.len(), 4);
+    for path in all {
+        let cluster = Cluster::read(&path).unwrap().workload;
+        let artifact = made(&cluster, None);
+        let text = artifact.to_json().unwrap();
+        let checked = Checked::parse(&text, "made").unwrap();
+        assert_eq!(checked.workload(), &cluster);
+        let complaints = schema
+            .iter_errors(&serde_json::from_str(&text).unwrap())
+            .count();
+        assert_eq!(complaints, 0, "{}", path.display());
+        assert!(artifact.provenance.tuning.as_ref().unwrap().reached);
+    }
+}
+
+/// Reference values, 11 digits: see the analysis's own tests for where they come from.
+#[test]
+fn claims_are_the_reference_values() {
+    let response = |artifact: &Artifact, class: Option<&str>| {
+        let subject = Subject::of_type(class);
+        artifact
+            .find(Quantity::FairResponse, subject)
+            .unwrap()
+            .value
+    };
+    let three = made(&model("three_servers"), Some(1.0));
+    assert!((response(&three, None) / 1.18983957219 - 1.0).abs() < 1e-11);
+    let beside = made(&model("asymmetric_servers"), Some(1.0));
+    assert!((response(&beside, Some("one")) / 1.25 - 1.0).abs() < 1e-11);
+    assert!((response(&beside, Some("two")) / 3.03571428571 - 1.0).abs() < 1e-11);
+    let random = made(&model("random_assignment_100_2"), Some(1.0));
+    assert!((response(&random, None) / 1.765103 - 1.0).abs() < 1e-6);
+}
+
+/// What a run of it measures confirms all that it claims for exponential sizes, for one policy that is tuned.
+#[test]
+fn a_run_confirms_the_claims() {
+    let cluster = model("asymmetric_servers");
+    let artifact = made(&cluster, None);
+    let slice = artifact.policy.slice;
+    let settings = Settings {
+        precision: 0.008,
+        seed: 5,
+        ..Settings::default()
+    };
+    let run = simulate(&cluster, &Rule::Fair { slice }, &settings, |_| ()).unwrap();
+    let verdicts = judge(&artifact, &cluster, &run);
+    let examined = verdicts
+        .iter()
+        .filter(|j| j.verdict != Verdict::NotExamined);
+    let confirmed = examined.clone().filter(|j| j.verdict == Verdict::Confirmed);
+    assert_eq!(confirmed.count(), 8, "{:?}", examined.collect::<Vec<_>>());
+    // A claim that is a tenth off does not survive.
+    let mut lie = artifact.clone();
+    for claim in &mut lie.claims {
+        claim.value *= 1.1;
+    }
+    let refuted = judge(&lie, &cluster, &run);
+    assert!(refuted.iter().any(|j| j.verdict == Verdict::Refuted));
+}
+
+/// What is edited in a policy is refused, and where.
+#[test]
+fn lies_are_refused() {
+    let artifact = made(&model("asymmetric_servers"), None);
+    let honest = serde_json::to_value(&artifact).unwrap();
+    let refused = |document: &Value| {
+        let found = Checked::parse_with(&document.to_string(), "lie", Changes::Accepted);
+        found.map_or_else(|error| error.to_string(), |_| "valid".into())
+    };
+    assert_eq!(refused(&honest), "valid");
+    let lies: [(&str, Value, &str); 16] = [
+        ("/evidence/load", json!(0.5), "evidence.load"),
+        ("/evidence/tight", json!(["one"]), "evidence.load"),
+        ("/evidence/tight", json!(["three"]), "evidence.tight[0]"),
+        ("/evidence/tight", json!([]), "evidence.tight"),
+        (
+            "/evidence/routing/0/0/part",
+            json!(0.5),
+            "evidence.routing[0]",
+        ),
+        (
+            "/evidence/routing/0",
+            json!([{"server": "shared", "part": 1.0}]),
+            "evidence.load",
+        ),
+        (
+            "/evidence/routing/1",
+            json!([{"server": "own", "part": 1.0}]),
+            "evidence.routing[1][0].server",
+        ),
+        ("/evidence/routing", Value::Null, "evidence"),
+        ("/policy/slice", json!(0.2), "policy.slice"),
+        ("/policy/slice", Value::Null, "policy.slice"),
+        ("/policy/interruptions", json!(-1.0), "policy.interruptions"),
+        ("/claims/1/value", json!(1.0), "claims[1].value"),
+        ("/claims/1/unit", json!("h"), "claims[1]"),
+        ("/claims/1/half_width", json!(0.1), "claims[1]"),
+        ("/provenance/tuning/fair", json!(3.0), "provenance.tuning"),
+        ("/workload/classes/0/arrival_rate", json!("0.7"), "claims"),
+    ];
+    for (path, value, told) in lies {
+        let mut lie = honest.clone();
+        *lie.pointer_mut(path).unwrap() = value;
+        let said = refused(&lie);
+        assert!(said.contains(told), "{path}: {said}");
+    }
+    for n in 0..artifact.claims.len() {
+        let mut lie = honest.clone();
+        let value = &mut lie["claims"][n]["value"];
+        *value = json!(value.as_f64().unwrap() * 1.001);
+        assert!(refused(&lie).contains(&format!("claims[{n}]")), "{n}");
+    }
+}
+
+/// All assignments of two classes with one or two of three servers, gone through: none passes the bounds, and the best is
+/// found.
+#[test]
+fn designs_are_the_best_of_all_on_small_clusters() {
+    let text = "kind: compatibility
+servers: [{name: a, rate: 1}, {name: b, rate: 2}, {name: c, rate: 1.5}]
+classes:
+  - {name: x, servers: [a], arrival_rate: .6}
+  - {name: y, servers: [a, b], arrival_rate: .4}
+  - {name: z, servers: [a], arrival_rate: .2}
+mean_size: 1";
+    let cluster = Cluster::parse(text, "small").unwrap().workload;
+    for degree in [1, 2] {
+        let sets: Vec<Vec<usize>> = match degree {
+            1 => vec![vec![0], vec![1], vec![2]],
+            _ => vec![vec![0, 1], vec![0, 2], vec![1, 2]],
+        };
+        let mut least = [f64::INFINITY; 2];
+        for number in 0..27 {
+            let classes = cluster.classes().iter().enumerate();
+            let classes = classes.map(|(i, class)| Class {
+                servers: sets[number / 3usize.pow(i as u32) % 3].clone(),
+                ..class.clone()
+            });
+            let other = cluster.with_classes(classes.collect());
+            let load = analysis::load(&other).load;
+            least[0] = least[0].min(load);
+            if load < 1.0 {
+                let means = analysis::means(&other).unwrap();
+                least[1] = least[1].min(means.response(&other));
+            }
+        }
+        for (aim, least) in [Aim::Load, Aim::Response].into_iter().zip(least) {
+            let found = design(&cluster, aim, degree, 1, &Arc::default());
+            let load = analysis::load(&found.cluster).load;
+            let response = analysis::means(&found.cluster)
+                .unwrap()
+                .response(&found.cluster);
+            let value = if aim == Aim::Load { load } else { response };
+            assert!(
+                (value / least - 1.0).abs() < 1e-12,
+                "{aim:?} {degree}: {value} {least}"
+            );
+            assert!(found.record.least_load <= load * (1.0 + 1e-12));
+            assert!(found.record.least_response <= response * (1.0 + 1e-12));
+        }
+    }
+}
+
+/// Exit codes and words, on good input and bad.
+#[test]
+fn the_command_says_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| -> PathBuf {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let model = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/models/asymmetric_servers.yaml"
+    ))
+    .unwrap();
+    let overload = file(
+        "overload.yaml",
+        &model.replace(
+            "two, servers: [shared], arrival_rate: .6",
+            "two, servers: [shared], arrival_rate: 1.25",
+        ),
+    );
+    let said = synth(&["--workload", overload.to_str().unwrap()]);
+    assert_eq!(code(&said), 1);
+    assert!(stdout(&said).is_empty());
+    for told in [
+        "load is 1.25",
+        "Jobs of two",
+        "(shared)",
+        "less than 0.8000",
+    ] {
+        assert!(stderr(&said).contains(told), "{told}: {}", stderr(&said));
+    }
+    let unknown = file("unknown.yaml", &model.replace("[shared]", "[shard]"));
+    let said = synth(&["--workload", unknown.to_str().unwrap()]);
+    assert_eq!(code(&said), 2);
+    assert!(stderr(&said).contains("did you mean `shared`?"));
+
+    let policy = folder.path().join("policy.json");
+    let (policy, workload) = (policy.to_str().unwrap(), "models/asymmetric_servers.yaml");
+    let said = synth(&["--workload", workload, "--interruptions", "5", "-o", policy]);
+    assert_eq!(code(&said), 0, "{}", stderr(&said));
+    for (typed, told) in [
+        (vec!["check", policy, "--workload", workload], "valid"),
+        (vec!["show", policy], "5.000 times in the mean"),
+        (
+            vec!["simulate", "--policy", policy, "--precision", "2%"],
+            "confirmed",
+        ),
+        (
+            vec![
+                "simulate",
+                "--policy",
+                "routed-ps",
+                "--workload",
+                workload,
+                "--precision",
+                "3%",
+            ],
+            "all",
+        ),
+        (vec!["rules"], "shortest-ps"),
+        (
+            vec!["schema", "compatibility"],
+            "\"const\": \"compatibility\"",
+        ),
+    ] {
+        let said = synth(&typed);
+        assert_eq!(code(&said), 0, "{typed:?}: {}", stderr(&said));
+        let all = stdout(&said) + &stderr(&said);
+        assert!(all.contains(told), "{typed:?}: {all}");
+    }
+    let other = synth(&["check", policy, "--workload", "models/three_servers.yaml"]);
+    assert_eq!(code(&other), 1, "{}", stderr(&other));
+}
+
+/// Policies beside the exact means: table, document and page.
+#[test]
+fn comparisons_stand_beside_exact_means() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (page, document) = (path("c.html"), path("c.json"));
+    let said = synth(&[
+        "compare",
+        "--workload",
+        "models/three_servers.yaml",
+        "--policies",
+        "fcfs,balanced-fairness:5,random-ps",
+        "--loads",
+        "0.3,0.6",
+        "--events",
+        "2e6",
+        "--html",
+        &page,
+        "-o",
+        &document,
+    ]);
+    assert_eq!(code(&said), 0, "{}", stderr(&said));
+    let table = stdout(&said) + &stderr(&said);
+    assert!(table.contains("balanced fairness, exactly"), "{table}");
+    let document: Value =
+        serde_json::from_str(&std::fs::read_to_string(document).unwrap()).unwrap();
+    let exact = document["exact"][0]["mean_response"].as_f64().unwrap();
+    assert!((exact / 0.70868103126 - 1.0).abs() < 1e-10, "{exact}");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(
+        page.contains("balanced fairness, exactly: 0.7087 at ρ = 0.3"),
+        "the picture tells it"
+    );
+}
+
+#[derive(Serialize, Deserialize)]
+struct Vector {
+    artifact: Value,
+    steps: Vec<Step>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Event {
+    Arrival(usize),
+    Departure(usize),
+    Interruption(usize),
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Step {
+    event: Event,
+    changes: Vec<(u32, Option<usize>)>,
+}
+
+/// The rule, driven by events from outside.
+struct Interpreter {
+    classes: Vec<Vec<u32>>,
+    queue: FairQueue,
+    /// By number, the job in the queue; none once it left.
+    jobs: Vec<Option<Job>>,
+}
+
+impl Interpreter {
+    fn new(checked: &Checked) -> Self {
+        let classes = checked.workload().classes().iter();
+        let servers = |class: &Class| class.servers.iter().map(|s| *s as u32).collect();
+        Interpreter {
+            classes: classes.map(servers).collect(),
+            queue: FairQueue::new(checked.workload().servers().len()),
+            jobs: Vec::new(),
+        }
+    }
+
+    fn step(&mut self, event: Event) -> Step {
+        match event {
+            Event::Arrival(class) => {
+                let job = self.queue.arrive(&self.classes[class]);
+                self.jobs.push(Some(job));
+            }
+            Event::Departure(job) => self.queue.leave(self.jobs[job].unwrap()),
+            Event::Interruption(job) => self.queue.interrupt(self.jobs[job].unwrap()),
+        }
+        assert_eq!(self.queue.audit(), Ok(()));
+        let number = |job: Job| self.jobs.iter().rposition(|own| *own == Some(job)).unwrap();
+        let changes = self.queue.changes().iter();
+        let changes = changes
+            .map(|change| (change.server, change.job.map(number)))
+            .collect();
+        if let Event::Departure(job) = event {
+            self.jobs[job] = None;
+        }
+        Step { event, changes }
+    }
+}
+
+fn record() -> Vector {
+    let checked = Checked::check(made(&model("data_locality"), Some(4.0))).unwrap();
+    let mut interpreter = Interpreter::new(&checked);
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(7);
+    let mut steps = Vec::new();
+    for _ in 0..300 {
+        let there: Vec<usize> = (0..interpreter.jobs.len())
+            .filter(|n| interpreter.jobs[*n].is_some())
+            .collect();
+        let working = |n: &&usize| {
+            let job = interpreter.jobs[**n];
+            (0..30).any(|s| interpreter.queue.current(s) == job)
+        };
+        let working: Vec<usize> = there.iter().filter(working).copied().collect();
+        let draw = random.random_range(0..10);
+        let event = match working.is_empty() || draw < 4 {
+            true => Event::Arrival(random.random_range(0..interpreter.classes.len())),
+            false => {
+                let job = working[random.random_range(0..working.len())];
+                if draw < 7 {
+                    Event::Departure(job)
+                } else {
+                    Event::Interruption(job)
+                }
+            }
+        };
+        steps.push(interpreter.step(event));
+    }
+    let artifact = serde_json::from_str(&checked.artifact().to_json().unwrap()).unwrap();
+    Vector { artifact, steps }
+}
+
+#[test]
+fn vectors_are_reproduced() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/conformance/compatibility/balanced-fairness.json"
+    );
+    if std::env::var_os("SYNTH_UPDATE_VECTORS").is_some() {
+        let text = serde_json::to_string(&record()).unwrap();
+        std::fs::write(path, text.replace("{\"event\"", "\n{\"event\"") + "\n").unwrap();
+    }
+    let vector: Vector = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let checked = Checked::parse(&vector.artifact.to_string(), path).unwrap();
+    let mut interpreter = Interpreter::new(&checked);
+    for (n, step) in vector.steps.iter().enumerate() {
+        assert_eq!(&interpreter.step(step.event), step, "step {n}");
+    }
+    assert!(
+        vector
+            .steps
+            .iter()
+            .filter(|step| step.changes.len() > 1)
+            .count()
+            > 20
+    );
+}

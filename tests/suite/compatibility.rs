@@ -32,7 +32,7 @@ fn options(interruptions: Option<f64>) -> Options {
     Options {
         interruptions,
         tolerance: 0.05,
-        events: 20_000_000,
+        events: 100_000_000,
         seed: 1,
         typed: Vec::new(),
         interrupt: Arc::default(),
@@ -151,11 +151,15 @@ fn lies_are_refused() {
         ("/claims/1/unit", json!("h"), "claims[1]"),
         ("/claims/1/half_width", json!(0.1), "claims[1]"),
         ("/provenance/tuning/fair", json!(3.0), "provenance.tuning"),
-        ("/workload/classes/0/arrival_rate", json!("0.7"), "claims"),
+        ("/workload/classes/0/arrival_rate", json!(0.7), "evidence"),
     ];
     for (path, value, told) in lies {
         let mut lie = honest.clone();
-        *lie.pointer_mut(path).unwrap() = value;
+        let (parent, key) = path.rsplit_once('/').unwrap();
+        match lie.pointer_mut(parent).unwrap() {
+            Value::Array(list) => list[key.parse::<usize>().unwrap()] = value,
+            parent => parent[key] = value,
+        }
         let said = refused(&lie);
         assert!(said.contains(told), "{path}: {said}");
     }

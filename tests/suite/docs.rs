@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
+use synth::compatibility::workload::Cluster;
 use synth::multiresource::workload::Workload;
 
 fn root() -> &'static Path {
@@ -203,7 +204,11 @@ fn workloads_in_documents_are_read() {
     let whole: Vec<String> = blocks.filter(|b| b.starts_with("kind:")).collect();
     assert!(whole.len() >= 3, "{} workloads", whole.len());
     for text in whole {
-        if let Err(error) = Workload::parse(&text, "a document") {
+        let read = match text.starts_with("kind: compatibility") {
+            true => Cluster::parse(&text, "a document").map(|_| ()),
+            false => Workload::parse(&text, "a document").map(|_| ()),
+        };
+        if let Err(error) = read {
             panic!("{error}\n{text}");
         }
     }

@@ -220,6 +220,68 @@ mean_size: 1";
     }
 }
 
+/// What changes would do is what the changed cluster does, with the new server or rate written down; load and means.
+#[test]
+fn what_changes_would_do() {
+    let cluster = model("three_servers");
+    let artifact = made(&cluster, Some(1.0));
+    let what_if = artifact.provenance.what_if.unwrap();
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/models/three_servers.yaml"
+    ))
+    .unwrap();
+    let changed = |pairs: &[(&str, &str)]| {
+        let text = pairs.iter().fold(text.clone(), |text, (from, to)| {
+            assert!(text.contains(from), "{from}");
+            text.replacen(from, to, 1)
+        });
+        let cluster = Cluster::parse(&text, "changed").unwrap().workload;
+        let means = analysis::means(&cluster).unwrap();
+        [analysis::load(&cluster).load, means.response(&cluster)]
+    };
+    let server = "  - {name: shared, rate: 1}\n";
+    let second = server.to_owned() + "  - {name: second, rate: 1}\n";
+    let more = changed(&[
+        (server, &second),
+        ("[own-1, shared]", "[own-1, shared, second]"),
+        ("[own-2, shared]", "[own-2, shared, second]"),
+    ]);
+    let found = what_if
+        .servers
+        .iter()
+        .find(|own| own.server.as_deref() == Some("shared"))
+        .unwrap();
+    assert!(
+        (found.load / more[0] - 1.0).abs() < 1e-12
+            && (found.response / more[1] - 1.0).abs() < 1e-12
+    );
+    let replica = changed(&[("[own-1, shared]", "[own-1, own-2, shared]")]);
+    let found = what_if
+        .replicas
+        .iter()
+        .find(|own| own.class.as_deref() == Some("one"))
+        .unwrap();
+    assert_eq!(found.server.as_deref(), Some("own-2"));
+    assert!(
+        (found.load / replica[0] - 1.0).abs() < 1e-12
+            && (found.response / replica[1] - 1.0).abs() < 1e-12
+    );
+    let arrivals = changed(&[(
+        "[own-1, shared], arrival_rate: .9",
+        "[own-1, shared], arrival_rate: .909",
+    )]);
+    let found = what_if
+        .arrivals
+        .iter()
+        .find(|own| own.class.as_deref() == Some("one"))
+        .unwrap();
+    assert!(
+        (found.load / arrivals[0] - 1.0).abs() < 1e-12
+            && (found.response / arrivals[1] - 1.0).abs() < 1e-12
+    );
+}
+
 /// Exit codes and words, on good input and bad.
 #[test]
 fn the_command_says_what_is_wrong() {

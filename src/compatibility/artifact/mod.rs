@@ -3,8 +3,6 @@
 mod check;
 mod means;
 mod quantity;
-#[cfg(test)]
-mod tests;
 
 pub use check::check_against;
 pub use quantity::{Conditions, Measure, Method, Quantity};

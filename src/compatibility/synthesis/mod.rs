@@ -2,8 +2,6 @@
 
 mod claims;
 mod design;
-#[cfg(test)]
-mod tests;
 mod tuning;
 mod what_if;
 

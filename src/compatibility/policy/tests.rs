@@ -51,7 +51,7 @@ fn it_does_what_the_algorithm_does() {
         };
         // Jobs that are there, with the name that the other one knows.
         let mut there: Vec<(Job, usize)> = Vec::new();
-        let mut known = vec![None; 5];
+        let mut known = [None; 5];
         for name in 0..200 {
             let draw = random.random_range(0..11);
             if draw < 4 || there.is_empty() {
@@ -75,9 +75,9 @@ fn it_does_what_the_algorithm_does() {
                 assert_ne!(known[change.server as usize], change.job);
                 known[change.server as usize] = change.job;
             }
-            for s in 0..5 {
+            for (s, known) in known.iter().enumerate() {
                 let name = |job: Job| there.iter().find(|own| own.0 == job).unwrap().1;
-                assert_eq!(queue.current(s), known[s]);
+                assert_eq!(queue.current(s), *known);
                 assert_eq!(queue.current(s).map(name), literal.working[s], "{seed}");
             }
         }

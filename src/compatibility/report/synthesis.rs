@@ -68,22 +68,19 @@ fn bottleneck(cluster: &Cluster, tight: &[usize]) -> (Vec<String>, Vec<String>) 
 /// The policy, what it attains, and what a change would do.
 pub fn made(cluster: &Cluster, made: &Synthesis, width: usize) -> String {
     let artifact = &made.artifact;
-    let mut text = String::new();
-    let mut say = |told: String| {
-        let _ = writeln!(text, "{}", wrap(&told, width));
-    };
-    say(format!(
+    let mut told = Vec::new();
+    told.push(format!(
         "{}: {}",
         about(cluster),
         stability(cluster, artifact)
     ));
     if let Err(why) = &made.means {
-        say(format!(
+        told.push(format!(
             "Means under balanced fairness are simulated: {why}."
         ));
     }
     if let Some(design) = &artifact.provenance.design {
-        say(format!(
+        told.push(format!(
             "The servers of each class are proposed, at most {} each: load {} before, {} now, and no assignment has less than {}.{}",
             design.degree,
             load(design.load_before),
@@ -92,9 +89,10 @@ pub fn made(cluster: &Cluster, made: &Synthesis, width: usize) -> String {
             designed_response(artifact).unwrap_or_default(),
         ));
     }
-    say(interruptions(cluster, artifact));
-    drop(say);
-    let _ = writeln!(text, "\n{}", means(cluster, artifact, width));
+    told.push(interruptions(cluster, artifact));
+    let told = told.iter().map(|told| wrap(told, width));
+    let mut text = told.collect::<Vec<_>>().join("\n");
+    let _ = writeln!(text, "\n\n{}", means(cluster, artifact, width));
     if let Some(what_if) = &artifact.provenance.what_if {
         text += &changes(artifact, what_if, cluster, width);
     }
@@ -228,6 +226,9 @@ pub(super) fn means(cluster: &Cluster, artifact: &Artifact, width: usize) -> Str
     text
 }
 
+/// A change in words.
+type Words<'a> = &'a dyn Fn(&OneMore) -> String;
+
 /// What a change would do.
 fn changes(artifact: &Artifact, what_if: &WhatIf, cluster: &Cluster, width: usize) -> String {
     let Some(now) = artifact.find(Quantity::FairResponse, Subject::ALL) else {
@@ -242,7 +243,7 @@ fn changes(artifact: &Artifact, what_if: &WhatIf, cluster: &Cluster, width: usiz
     ];
     let mut table = Table::new(header);
     let name = |name: &Option<String>| name.clone().unwrap_or_default();
-    let sorts: [(&[OneMore], &dyn Fn(&OneMore) -> String); 3] = [
+    let sorts: [(&[OneMore], Words<'_>); 3] = [
         (&what_if.servers, &|own| {
             format!("one more server like {}", name(&own.server))
         }),

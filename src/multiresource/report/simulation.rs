@@ -12,7 +12,11 @@ pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement], width:
     let words = RunWords {
         unit: workload.time_unit(),
         names: &names,
-        overall: &settled.then(|| overall(workload, run)).unwrap_or_default(),
+        overall: &if settled {
+            overall(workload, run)
+        } else {
+            String::new()
+        },
         conditions: "claims are measured under the conditions that they hold for (see holds_for in the policy), in a run of their own where the policy runs under others",
         is_percentile: |quantity: Quantity| quantity.row().measure.percentile().is_some(),
     };

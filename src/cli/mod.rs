@@ -218,6 +218,20 @@ fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
 
 /// Reads a workload; warnings go to standard error.
 fn read_workload<K: Kind>(file: &Path, common: &Common) -> Result<K::Described, Box<dyn Error>> {
+    if let Some(kind) = peek::named_in(file).filter(|kind| kind != K::NAME) {
+        let (file, known) = (file.display(), kinds::NAMES.contains(&kind.as_str()));
+        return Err(match known {
+            true => format!(
+                "{file} is a workload of the kind `{kind}`, and here one of the kind `{}` is wanted: a policy goes with workloads of its own kind",
+                K::NAME
+            ),
+            false => format!(
+                "{file}: unknown kind of workload `{kind}`; the kinds are {}",
+                kinds::NAMES.join(" and ")
+            ),
+        }
+        .into());
+    }
     let parsed = K::read(file)?;
     if !common.quiet {
         for warning in &parsed.warnings {

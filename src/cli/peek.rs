@@ -18,7 +18,7 @@ pub fn kind_of(arguments: impl Iterator<Item = OsString>) -> Option<String> {
 
 /// The value of the key `kind` at the top of a document, in YAML or JSON. A device or a pipe is not
 /// read: what is in it can be had once only.
-fn named_in(file: &Path) -> Option<String> {
+pub fn named_in(file: &Path) -> Option<String> {
     if !file.metadata().ok()?.is_file() {
         return None;
     }

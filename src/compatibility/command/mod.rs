@@ -22,8 +22,12 @@ use crate::typed::{count, fraction};
 #[derive(Args, Clone)]
 pub struct Wishes {
     /// How often a job goes to the end of the queue, in the mean; tuned if not given
-    #[arg(long, value_name = "M", value_parser = interruptions)]
+    #[arg(long, value_name = "M", value_parser = interruptions, allow_negative_numbers = true)]
     interruptions: Option<f64>,
+
+    /// Whether a job may be interrupted: `none` is as `--interruptions 0` [default: full]
+    #[arg(long, value_enum, conflicts_with = "interruptions")]
+    preemption: Option<Preemption>,
 
     /// How near to balanced fairness the mean response time is to come
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = fraction)]
@@ -44,6 +48,15 @@ pub struct Wishes {
     /// Seed of the simulations: the same seed gives the same policy
     #[arg(long, default_value = "1")]
     seed: u64,
+}
+
+/// What may happen to a job that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Preemption {
+    /// It runs to its end: first come, first served at every server
+    None,
+    /// It may go to the end of the queue, and keeps what was done of it
+    Full,
 }
 
 /// What proposed servers are best for.
@@ -209,7 +222,10 @@ fn synthesize(
         None => (cluster, None),
     };
     let options = Options {
-        interruptions: wishes.interruptions,
+        interruptions: match wishes.preemption {
+            Some(Preemption::None) => Some(0.0),
+            _ => wishes.interruptions,
+        },
         tolerance: wishes.tolerance,
         events: wishes.budget,
         seed: wishes.seed,
@@ -242,6 +258,11 @@ fn typed(wishes: &Wishes) -> Vec<String> {
         format!("--seed {}", wishes.seed),
     ];
     typed.extend(wishes.interruptions.map(|m| format!("--interruptions {m}")));
+    typed.extend(match wishes.preemption {
+        Some(Preemption::None) => Some("--preemption none".to_owned()),
+        Some(Preemption::Full) => Some("--preemption full".to_owned()),
+        None => None,
+    });
     let aim = |aim: Design| match aim {
         Design::Load => "--design load",
         Design::Response => "--design response",

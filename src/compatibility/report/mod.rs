@@ -10,6 +10,7 @@ pub use show::{show, valid};
 pub use synthesis::{doing, made, overload};
 
 use crate::compatibility::workload::{Cluster, Jobs};
+use crate::report::number;
 
 /// What it is for, in a few words: `3 classes of jobs on 4 servers`.
 fn about(cluster: &Cluster) -> String {
@@ -42,6 +43,7 @@ fn list(names: &[String]) -> String {
 fn load(load: f64) -> String {
     let digits = match (load - 1.0).abs() {
         near if near < 1e-3 => 12,
+        _ if !(1e-3..1e6).contains(&load) => return number(load),
         _ => 6,
     };
     let text = format!("{load:.digits$}");

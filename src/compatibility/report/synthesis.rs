@@ -37,15 +37,15 @@ pub fn overload(cluster: &Cluster, found: &Load, width: usize) -> String {
             format!(
                 "Jobs of {} need {} times what all of their servers together can do ({}). Of every class arrivals times less than {} would be stable.",
                 list(&classes),
-                number(found.load),
+                load(found.load),
                 list(&servers),
-                number(1.0 / found.load),
+                load(1.0 / found.load),
             )
         }
         None => format!(
             "All servers together would have to do {} times what they can. Arrivals times less than {} would be stable.",
-            number(found.load),
-            number(1.0 / found.load),
+            load(found.load),
+            load(1.0 / found.load),
         ),
     };
     text += &wrap(&told, width);
@@ -117,7 +117,7 @@ pub(super) fn stability(cluster: &Cluster, artifact: &Artifact) -> String {
     let mut told = format!(
         "load ρ = {}, proved from both sides; all arrivals times less than {} are stable",
         load(evidence.load),
-        number(1.0 / evidence.load)
+        load(1.0 / evidence.load)
     );
     if let Some(tight) = &evidence.tight {
         let classes = cluster.classes().iter().enumerate();
@@ -173,7 +173,9 @@ fn tuned(cluster: &Cluster, tuning: &Tuning, m: f64) -> String {
             100.0 * above,
             percent(tuning.tolerance)
         ),
-        (_, None) => "was tried; no run settled in the events that were allowed".into(),
+        (_, None) => {
+            return " That is a guess: no run settled in the events that were allowed (`--budget`).".into();
+        }
     };
     let least = if tuning.reached {
         "the least that"

@@ -229,9 +229,11 @@ impl Record {
             jobs,
             size: self.size.clone(),
         };
+        let served: f64 = cluster.service_rates().iter().sum();
         let sums = [
             cluster.arrival_rate() * cluster.size.mean(),
-            cluster.service_rates().iter().sum(),
+            served,
+            cluster.arrival_rate() / served,
         ];
         match sums.iter().all(|sum| sum.is_normal()) {
             true => Ok((cluster, warnings)),

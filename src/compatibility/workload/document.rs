@@ -112,7 +112,7 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Cluster>, DocumentE
     let kind = document.root.get("kind").and_then(|kind| kind.text());
     if let Some(kind) = kind.filter(|kind| *kind != KIND) {
         let message = format!("unknown kind of workload `{kind}`");
-        let help = suggest(kind, "kinds known so far", &[KIND]);
+        let help = suggest(kind, "here it is", &[KIND]);
         return Err(document.refuse(vec![Fault::new(place!("kind"), message, help)]));
     }
     document.root.get_mut("size").map(respell_law);

@@ -79,7 +79,7 @@ fn begin<'a>(text: &'a str, name: &'a str) -> Result<Document<'a>, DocumentError
         Some(kind) => Some(Fault::new(
             place!("kind"),
             format!("unknown kind of workload `{kind}`"),
-            suggest(kind, "kinds known so far", &[KIND]),
+            suggest(kind, "here it is", &[KIND]),
         )),
         None if has("server") && has("servers") => Some(Fault::new(
             place!("servers"),

@@ -16,9 +16,7 @@ use picture::{Axis, BLUE, Entry, GREEN, GREY, Layer, Panel, Picture, Shape, Swat
 use plotters::style::RGBColor;
 use synth::compatibility::analysis;
 use synth::compatibility::simulator::{Rule, simulate};
-use synth::compatibility::workload::Cluster;
-use synth::law::Size;
-use synth::number::Decimal;
+use synth::compatibility::workload::{Cluster, Trial};
 use synth::simulation::Settings;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -73,40 +71,9 @@ fn figures() -> [Figure; 4] {
     ]
 }
 
-/// The paper's laws, of mean 1.
-fn laws() -> [(&'static str, Size); 3] {
-    let decimal = |x: f64| Decimal::new(x).expect("a finite number");
-    // Phases of the same mean, so many that the numbers from 1 on have these weights.
-    let phases = |weights: &[f64]| {
-        let all: f64 = weights.iter().sum();
-        let mean: f64 = (1..)
-            .zip(weights)
-            .map(|(k, w)| f64::from(k) * w / all)
-            .sum();
-        let from = |k: usize| weights[k..].iter().sum::<f64>();
-        let onward = (1..weights.len()).map(|k| decimal((from(k) / from(k - 1)).min(1.0)));
-        Size::Coxian {
-            means: vec![decimal(1.0 / mean); weights.len()],
-            onward: onward.collect(),
-        }
-    };
-    let mut bimodal = vec![0.0; 25];
-    (bimodal[0], bimodal[24]) = (5.0, 1.0);
-    let zipf: Vec<f64> = (1..=200).map(|k| f64::from(k).powi(-2)).collect();
-    let hyperexponential = Size::Hyperexponential {
-        probabilities: [1.0 / 6.0, 5.0 / 6.0].map(decimal).to_vec(),
-        means: [5.0, 0.2].map(decimal).to_vec(),
-    };
-    [
-        ("bimodal", phases(&bimodal)),
-        ("hyperexponential", hyperexponential),
-        ("Zipf", phases(&zipf)),
-    ]
-}
-
 /// What is drawn of a figure under one law: rates above, delays below.
-fn panels(figure: &Figure, cluster: &Cluster, law: &str, size: &Size) -> Result<[Panel; 2]> {
-    let own = analysis::load(cluster).load;
+fn panels(figure: &Figure, cluster: &Cluster, trial: Trial) -> Result<[Panel; 2]> {
+    let (own, law) = (analysis::load(cluster).load, trial.name());
     let mut layers = [Vec::new(), Vec::new()];
     let mut exact = vec![Vec::new(); figure.classes];
     for load in (1..=97).map(|percent| f64::from(percent) / 100.0) {
@@ -142,7 +109,12 @@ fn panels(figure: &Figure, cluster: &Cluster, law: &str, size: &Size) -> Result<
                 seed: 4,
                 ..Settings::default()
             };
-            let run = simulate(&scaled.with_sizes(size.clone()), &rule, &settings, |_| ())?;
+            let run = simulate(
+                &scaled.with_sizes(trial.law(scaled.size())),
+                &rule,
+                &settings,
+                |_| (),
+            )?;
             for class in 0..figure.classes {
                 let Some(delay) = run.types[class].mean_response else {
                     continue;
@@ -201,8 +173,8 @@ fn main() -> Result<()> {
     for figure in figures() {
         let cluster = Cluster::parse(&figure.text, "figure")?.workload;
         let (mut above, mut below) = (Vec::new(), Vec::new());
-        for (law, size) in laws() {
-            let [rates, delays] = panels(&figure, &cluster, law, &size)?;
+        for trial in [Trial::Bimodal, Trial::Hyperexponential, Trial::Zipf] {
+            let [rates, delays] = panels(&figure, &cluster, trial)?;
             above.push(rates);
             below.push(delays);
         }

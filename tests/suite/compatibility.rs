@@ -18,7 +18,7 @@ use synth::compatibility::artifact::{Artifact, Checked, Quantity};
 use synth::compatibility::policy::{FairQueue, Job};
 use synth::compatibility::simulator::{Rule, judge, simulate};
 use synth::compatibility::synthesis::{Aim, Options, Outcome, design, synthesize};
-use synth::compatibility::workload::{Class, Cluster};
+use synth::compatibility::workload::{Class, Cluster, Trial};
 use synth::simulation::{Settings, Verdict};
 
 use crate::common::{code, models, stderr, stdout, synth};
@@ -350,6 +350,27 @@ fn the_command_says_what_is_wrong() {
     }
     let other = synth(&["check", policy, "--workload", "models/three_servers.yaml"]);
     assert_eq!(code(&other), 1, "{}", stderr(&other));
+}
+
+/// Laws of the same mean, 1, and the standard deviations that the paper tells (2.05 and 1.84; 10.61 for a mean of 3.58).
+#[test]
+fn laws_to_try_are_those_of_the_paper() {
+    let own = model("three_servers").size().clone();
+    for (trial, deviation) in [
+        (Trial::Own, 1.0),
+        (Trial::Exponential, 1.0),
+        (Trial::Bimodal, 1.84),
+        (Trial::Hyperexponential, 2.05),
+        (Trial::Zipf, 10.61 / 3.58),
+    ] {
+        let law = trial.law(&own);
+        assert!((law.mean() - 1.0).abs() < 1e-9, "{trial:?}");
+        assert!(
+            (law.scv().sqrt() / deviation - 1.0).abs() < 0.005,
+            "{trial:?} {}",
+            law.scv()
+        );
+    }
 }
 
 /// Policies beside the exact means: table, document and page.

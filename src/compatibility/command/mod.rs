@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::artifact::Finding;
@@ -10,7 +11,7 @@ use crate::compatibility::report;
 use crate::compatibility::simulator::{Judgement, Measures};
 use crate::compatibility::synthesis::{self, Aim, Options, Outcome, SynthesisError};
 use crate::compatibility::verbs;
-use crate::compatibility::workload::Cluster;
+use crate::compatibility::workload::{Cluster, Trial};
 use crate::document::Parsed;
 use crate::kind::{Answer, Answered, Caller, Given, Kind, Simulated, Word};
 use crate::report::Besides;
@@ -79,9 +80,26 @@ fn interruptions(text: &str) -> Result<f64, String> {
 #[derive(Args)]
 pub struct Ways {}
 
-/// Nothing.
+/// What is typed to compare policies.
 #[derive(Args)]
-pub struct Extras {}
+pub struct Extras {
+    /// Laws of sizes to try each policy with, of the workload's mean; how far it depends on them
+    #[arg(
+        long,
+        value_name = "LAW,LAW,…",
+        value_delimiter = ',',
+        default_value = "own"
+    )]
+    #[arg(value_parser = trial())]
+    sizes: Vec<Trial>,
+}
+
+/// A law by its name.
+fn trial() -> impl TypedValueParser<Value = Trial> {
+    let names = Trial::ALL.map(Trial::name);
+    let named = |name: String| Trial::ALL.into_iter().find(|trial| trial.name() == name);
+    PossibleValuesParser::new(names).map(move |name| named(name).unwrap_or(Trial::Own))
+}
 
 /// There are none of its own.
 #[derive(Subcommand)]
@@ -151,12 +169,12 @@ impl Kind for Compatibility {
     fn compare(
         cluster: &Cluster,
         asked: &Comparing<'_>,
-        _: &Extras,
+        extras: &Extras,
         caller: &mut Caller<'_>,
     ) -> Given<Swept<Measures, ()>> {
         caller.hear(Word::Interruptible);
         let hears = |stage: Stage<'_>| caller.hear(Word::Comparing(stage));
-        verbs::compare(cluster, asked, hears).map_err(boxed)
+        verbs::compare(cluster, asked, &extras.sizes, hears).map_err(boxed)
     }
 
     fn besides(cluster: &Cluster) -> Besides<'_, Measures, ()> {
@@ -285,4 +303,6 @@ const EXAMPLES: &str = "\
       run it, with confidence intervals, and judge its claims
   synth compare --workload models/three_servers.yaml --policies fcfs,balanced-fairness:5,random-ps,p.json --loads .3,.6,.9 --html c.html
       mean response times beside those of other rules and of balanced fairness, as a page with pictures
+  synth compare --workload models/three_servers.yaml --policies fcfs,p.json --sizes exponential,hyperexponential,zipf --loads .6,.9
+      how far means depend on the law of sizes
 ";

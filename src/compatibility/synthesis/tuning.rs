@@ -4,9 +4,7 @@ use super::{Doing, Options, SynthesisError, is_set};
 use crate::compatibility::analysis::{Load, Means};
 use crate::compatibility::artifact::{Tried, Tuning};
 use crate::compatibility::simulator::{Rule, Run, simulate};
-use crate::compatibility::workload::Cluster;
-use crate::law::Size;
-use crate::number::Decimal;
+use crate::compatibility::workload::{Cluster, Trial};
 use crate::simulation::{Estimate, Progress, Settings};
 
 /// What was tuned, and measured on the way.
@@ -33,23 +31,6 @@ const PRECISION: f64 = 0.3;
 /// Runs that share the events.
 const RUNS: u64 = 8;
 
-/// The law with which a policy is tried where the workload tells the mean alone, or says that sizes are exponential, with
-/// which any number of interruptions has the same means: five times the mean with probability 1/6, else a fifth of it, both
-/// exponential (balanced-fairness paper, section 6).
-pub(super) fn spread(mean: f64) -> Size {
-    let [rare, usual] = RARE_AND_USUAL;
-    let decimal = |x: f64| Decimal::new(x).expect("a multiple of a mean in the range of numbers");
-    Size::Hyperexponential {
-        probabilities: RARE_AND_USUAL.map(decimal).to_vec(),
-        means: [5.0 * mean, (1.0 - 5.0 * rare) / usual * mean]
-            .map(decimal)
-            .to_vec(),
-    }
-}
-
-/// A sixth, and five, to so many digits; of sum 1 exactly as decimals.
-const RARE_AND_USUAL: [f64; 2] = [0.166_666_666_7, 0.833_333_333_3];
-
 /// Finds the number of interruptions; `None` where an end was wanted.
 pub(super) fn tune(
     cluster: &Cluster,
@@ -61,7 +42,8 @@ pub(super) fn tune(
     let exponential = cluster.size().is_exponential();
     let mean = cluster.size().mean();
     let trial = match exponential {
-        true => cluster.with_sizes(spread(mean)),
+        // With exponential sizes any number of interruptions has the same means.
+        true => cluster.with_sizes(Trial::Hyperexponential.law(cluster.size())),
         false => cluster.clone(),
     };
     let mut trials = Trials {
@@ -73,10 +55,7 @@ pub(super) fn tune(
     };
     let mut fair = None;
     if means.is_none() {
-        let sizes = Size::Exponential {
-            mean: Decimal::new(mean).expect("the mean is in the range of numbers"),
-        };
-        let exponential = cluster.with_sizes(sizes);
+        let exponential = cluster.with_sizes(Trial::Exponential.law(cluster.size()));
         fair = Some(trials.simulate(&exponential, 0.0, Doing::Fair)?);
     }
     let response = match means {

@@ -4,27 +4,33 @@ use super::simulate::routing;
 use super::{Entered, VerbError, enter, refuse};
 use crate::compatibility::analysis;
 use crate::compatibility::simulator::{Measures, Run, simulate};
-use crate::compatibility::workload::Cluster;
-use crate::simulation::sweep::{
-    self, Budgets, Cells, Comparing, Exact, Header, Stage, Subject, Swept,
-};
+use crate::compatibility::workload::{Cluster, Trial};
+use crate::simulation::sweep::{self, Cells, Comparing, Exact, Header, Stage, Subject, Swept};
 use crate::simulation::{Progress, Settings};
 
 /// What came of a comparison.
 pub type Compared = Swept<Measures, ()>;
 
-/// Compares policies at each load, beside the exact means of balanced fairness where these are known.
+/// Compares policies at each load, each under each of these laws of sizes, beside the exact means of balanced fairness where
+/// these are known.
 ///
 /// # Errors
 /// When a policy does not exist or is refused, a load cannot be reached, or the journal not be read or written.
 pub fn compare(
     cluster: &Cluster,
     asked: &Comparing<'_>,
+    trials: &[Trial],
     progress: impl FnMut(Stage<'_>),
 ) -> Result<Compared, VerbError> {
     let settings = asked.settings;
-    let policies = asked.policies.iter();
-    let entered = policies.map(|name| enter(name, asked.changes));
+    let names = asked.policies.iter().flat_map(|name| {
+        let under = move |trial: &Trial| match trial {
+            Trial::Own => name.clone(),
+            other => format!("{name}@{}", other.name()),
+        };
+        trials.iter().map(under)
+    });
+    let entered = names.map(|name| enter(&name, asked.changes));
     let entered = entered.collect::<Result<Vec<Entered>, VerbError>>()?;
     let own = analysis::load(cluster).load;
     let cells = ClusterCells {
@@ -33,27 +39,15 @@ pub fn compare(
         entered: &entered,
         settings,
     };
-    let header = Header {
-        format: Header::FORMAT.into(),
-        version: Header::VERSION,
-        tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
-        workload: Subject {
-            file: asked.file.into(),
-            source: cluster.source().map(Into::into),
-            digest: cluster.digest(),
-            time_unit: cluster.time_unit().into(),
-            load: own,
-        },
-        settings: Budgets {
-            seed: settings.seed,
-            replications: settings.replications,
-            precision: settings.precision,
-            events: settings.events,
-            time_seconds: settings.time.map(|t| t.as_secs_f64()),
-        },
-        policies: entered.iter().map(|e| e.entrant.clone()).collect(),
-        loads: asked.loads.to_vec(),
+    let subject = Subject {
+        file: asked.file.into(),
+        source: cluster.source().map(Into::into),
+        digest: cluster.digest(),
+        time_unit: cluster.time_unit().into(),
+        load: own,
     };
+    let entrants = entered.iter().map(|entered| entered.entrant.clone());
+    let header = Header::new(subject, asked, entrants.collect());
     let (output, resume) = asked.journal.map_or((None, false), |(o, r)| (Some(o), r));
     let interrupt = &settings.interrupt;
     let mut swept = sweep::sweep(header, &cells, output, resume, interrupt, progress)?;
@@ -109,6 +103,7 @@ impl Cells for ClusterCells<'_> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Run, String> {
         let entered = &self.entered[policy];
+        let scene = &scene.with_sizes(entered.trial.law(scene.size()));
         let same = |file: &crate::compatibility::artifact::Checked| {
             let own = file.workload();
             own.servers().len() == scene.servers().len() && own.names() == scene.names()

@@ -6,7 +6,7 @@ use super::{VerbError, refuse};
 use crate::artifact::Changes;
 use crate::compatibility::artifact::Checked;
 use crate::compatibility::simulator::Rule;
-use crate::compatibility::workload::Cluster;
+use crate::compatibility::workload::{Cluster, Trial};
 use crate::document::{digest, suggest};
 use crate::simulation::sweep::{Entrant, Knows};
 
@@ -53,6 +53,8 @@ pub struct Entered {
     pub policy: Named,
     /// The file, checked, where it is one.
     pub file: Option<Checked>,
+    /// The law of sizes that it is tried with.
+    pub trial: Trial,
 }
 
 /// What a policy does, before it is known on which servers.
@@ -84,20 +86,23 @@ impl Named {
     }
 }
 
-/// A rule by name, or a policy file; `changes` is what becomes of one that was changed after it was written.
+/// A rule by name, or a policy file; `changes` is what becomes of one that was changed after it was written. Behind an `@` may
+/// stand a law of sizes that it is tried with.
 ///
 /// # Errors
 /// When there is no such rule and no such file, and when the file is refused.
-pub fn enter(name: &str, changes: Changes) -> Result<Entered, VerbError> {
+pub fn enter(whole: &str, changes: Changes) -> Result<Entered, VerbError> {
+    let (name, trial) = tried(whole);
     let entered = |digest, policy, file| Entered {
         entrant: Entrant {
-            name: name.into(),
+            name: whole.into(),
             digest,
             preempts: matches!(policy, Named::Fair(m) if m > 0.0),
             knows: Knows::Means,
         },
         policy,
         file,
+        trial,
     };
     let why = match named(name) {
         Ok(policy) => return Ok(entered(None, policy, None)),
@@ -113,6 +118,16 @@ pub fn enter(name: &str, changes: Changes) -> Result<Entered, VerbError> {
     let checked = Checked::parse_with(&text, name, changes)?;
     let policy = Named::Fair(checked.artifact().policy.interruptions);
     Ok(entered(Some(digest(&text)), policy, Some(checked)))
+}
+
+/// The policy, and the law that stands behind it.
+fn tried(whole: &str) -> (&str, Trial) {
+    let parts = whole
+        .rsplit_once('@')
+        .filter(|_| !Path::new(whole).exists());
+    let trial = |law: &str| Trial::ALL.into_iter().find(|trial| trial.name() == law);
+    let found = parts.and_then(|(name, law)| Some((name, trial(law)?)));
+    found.unwrap_or((whole, Trial::Own))
 }
 
 fn named(name: &str) -> Result<Named, String> {

@@ -48,6 +48,7 @@ pub fn simulate(
             "{name} is a rule: name the workload with --workload FILE"
         ));
     };
+    let cluster = cluster.with_sizes(entered.trial.law(cluster.size()));
     let rule = entered.policy.on(&cluster, || routing(&cluster));
     let run = simulate_rule(&cluster, &rule, settings, progress);
     let mut run = run.map_err(VerbError::Request)?;

@@ -4,8 +4,10 @@ mod check;
 mod document;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 pub use document::{AssignmentRecord, ClassRecord, RandomRecord, Record, ServerRecord};
+pub use trial::Trial;
 
 use std::path::Path;
 

@@ -10,7 +10,7 @@ use crate::multiresource::simulator::{Measures, Offered, Run, Settings};
 use crate::multiresource::workload::Workload;
 use crate::simulation::Progress;
 use crate::simulation::sweep::{
-    self, Budgets, Cells, Comparing, Entrant, Header, Knows, OptimumAt, Stage, Subject, Swept,
+    self, Cells, Comparing, Header, Knows, OptimumAt, Stage, Subject, Swept,
 };
 
 /// Policies over loads on a server.
@@ -61,7 +61,7 @@ pub fn compare(
         load: own,
     };
     let entrants = entered.iter().map(|e| e.entrant.clone()).collect();
-    let header = header(subject, asked, entrants);
+    let header = Header::new(subject, asked, entrants);
     let (output, resume) = asked.journal.map_or((None, false), |(o, r)| (Some(o), r));
     let hears = |stage: Stage<'_>| progress(Underway::Cell(stage));
     let mut swept = sweep::sweep(header, &cells, output, resume, &settings.interrupt, hears)?;
@@ -171,25 +171,5 @@ fn entered(workload: &Workload, asked: &Comparing<'_>) -> Result<Vec<Entered>, V
             misfits.join("; ")
         )),
         false => Ok(entered),
-    }
-}
-
-/// What a comparison is of.
-pub(super) fn header(workload: Subject, asked: &Comparing<'_>, policies: Vec<Entrant>) -> Header {
-    let settings = asked.settings;
-    Header {
-        format: Header::FORMAT.into(),
-        version: Header::VERSION,
-        tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
-        workload,
-        settings: Budgets {
-            seed: settings.seed,
-            replications: settings.replications,
-            precision: settings.precision,
-            events: settings.events,
-            time_seconds: settings.time.map(|t| t.as_secs_f64()),
-        },
-        policies,
-        loads: asked.loads.to_vec(),
     }
 }

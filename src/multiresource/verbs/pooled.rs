@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::compare::{Compared, Underway, header};
+use super::compare::{Compared, Underway};
 use super::enter::same_record;
 use super::{VerbError, refuse};
 use crate::artifact::Changes;
@@ -14,7 +14,7 @@ use crate::multiresource::simulator::{
 };
 use crate::multiresource::workload::Fleet;
 use crate::simulation::Progress;
-use crate::simulation::sweep::{self, Cells, Comparing, Entrant, Stage, Subject};
+use crate::simulation::sweep::{self, Cells, Comparing, Entrant, Header, Stage, Subject};
 
 /// What is no rule's name is the name of a file.
 pub(super) fn exists(name: &str) -> Result<(), VerbError> {
@@ -109,7 +109,7 @@ pub fn compare_pooled(
         load: own,
     };
     let entrants = entered.iter().map(|e| e.entrant.clone()).collect();
-    let header = header(subject, asked, entrants);
+    let header = Header::new(subject, asked, entrants);
     let (output, resume) = asked.journal.map_or((None, false), |(o, r)| (Some(o), r));
     let hears = |stage: Stage<'_>| progress(Underway::Cell(stage));
     let interrupt = &asked.settings.interrupt;

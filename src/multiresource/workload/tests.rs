@@ -15,6 +15,16 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// The models of this kind.
+fn models() -> Vec<PathBuf> {
+    let mut models = yaml_files("models");
+    models.retain(|path| {
+        let text = std::fs::read_to_string(path).unwrap();
+        text.contains("kind: multiresource\n")
+    });
+    models
+}
+
 fn yaml_files(folder: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(root().join(folder)).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Comparing;
 use crate::simulation::{Health, Ranking, Run};
 
 /// What a comparison is about. Two of the same header have the same results.
@@ -28,6 +29,26 @@ impl Header {
     pub const FORMAT: &'static str = "synth-comparison";
     /// The version of its shape.
     pub const VERSION: u32 = 1;
+
+    /// What this program compares.
+    pub fn new(workload: Subject, asked: &Comparing<'_>, policies: Vec<Entrant>) -> Self {
+        let settings = asked.settings;
+        Header {
+            format: Header::FORMAT.into(),
+            version: Header::VERSION,
+            tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
+            workload,
+            settings: Budgets {
+                seed: settings.seed,
+                replications: settings.replications,
+                precision: settings.precision,
+                events: settings.events,
+                time_seconds: settings.time.map(|t| t.as_secs_f64()),
+            },
+            policies,
+            loads: asked.loads.to_vec(),
+        }
+    }
 
     /// What another header says differently, in words, each with its value there and here.
     pub fn differences(&self, here: &Header) -> Vec<String> {

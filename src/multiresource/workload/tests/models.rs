@@ -92,7 +92,7 @@ fn the_models_have_their_known_loads() {
         ("section7_phases", 3, 3, 0.78, 1e-14),
         ("vms", 4, 4, 131.0 / 200.0, 1e-14),
     ];
-    let names: Vec<String> = yaml_files("models")
+    let names: Vec<String> = models()
         .iter()
         .map(|p| p.file_stem().unwrap().to_string_lossy().into_owned())
         .collect();

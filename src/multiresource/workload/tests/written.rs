@@ -15,7 +15,7 @@ fn reread(described: &Described) -> Described {
 
 #[test]
 fn models_read_back_as_they_were() {
-    for path in yaml_files("models") {
+    for path in models() {
         let described = Described::read(&path).unwrap().workload;
         assert_eq!(reread(&described), described, "{}", path.display());
     }

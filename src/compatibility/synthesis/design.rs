@@ -3,13 +3,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
 
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::is_set;
+use super::{additions, is_set};
 use crate::compatibility::analysis;
 use crate::compatibility::artifact::Design;
 use crate::compatibility::workload::{Class, Cluster};
@@ -33,14 +32,17 @@ pub struct Designed {
     pub record: Design,
 }
 
-/// For the search from all starts.
-const TIME: Duration = Duration::from_secs(20);
+/// Additions that the search from all starts may take: some twenty seconds.
+const WORK: f64 = 2.5e9;
+
+/// Assignments that are looked at in all, at least and at most.
+const LOOKS: [f64; 2] = [200.0, 20_000.0];
 
 /// Assignments from which a search starts: the workload's own, and drawn ones.
 const STARTS: usize = 8;
 
-/// Finds an assignment of at most `degree` servers a class; servers of rate 0 are given to nobody. What comes out depends on
-/// the time that the machine takes where that ends the search.
+/// Finds an assignment of at most `degree` servers a class; servers of rate 0 are given to nobody. The same seed gives the
+/// same assignment.
 pub fn design(
     cluster: &Cluster,
     aim: Aim,
@@ -60,7 +62,7 @@ pub fn design(
         degree,
         usable,
         random: Xoshiro256PlusPlus::seed_from_u64(seed),
-        until: Instant::now() + TIME,
+        looks: looks(cluster, aim),
         interrupt,
     };
     let mut best = search.improved(search.own());
@@ -94,6 +96,15 @@ pub fn design(
     }
 }
 
+/// How many assignments are looked at.
+fn looks(cluster: &Cluster, aim: Aim) -> u64 {
+    let work = match aim {
+        Aim::Load => (cluster.servers().len() * cluster.classes().len()) as f64,
+        Aim::Response => additions(cluster),
+    };
+    (WORK / work).clamp(LOOKS[0], LOOKS[1]) as u64
+}
+
 /// By class, its servers, ascending.
 type Assignment = Vec<Vec<usize>>;
 
@@ -107,13 +118,14 @@ struct Search<'a> {
     /// Servers with a capacity.
     usable: Vec<usize>,
     random: Xoshiro256PlusPlus,
-    until: Instant,
+    /// Assignments that may still be looked at.
+    looks: u64,
     interrupt: &'a Arc<AtomicBool>,
 }
 
 impl Search<'_> {
     fn is_over(&self) -> bool {
-        Instant::now() >= self.until || is_set(self.interrupt)
+        self.looks == 0 || is_set(self.interrupt)
     }
 
     fn with(&self, assignment: &Assignment) -> Cluster {
@@ -126,7 +138,8 @@ impl Search<'_> {
     }
 
     /// The load, and where it is what counts or there is no other, the mean response time.
-    fn worth(&self, assignment: &Assignment) -> Worth {
+    fn worth(&mut self, assignment: &Assignment) -> Worth {
+        self.looks = self.looks.saturating_sub(1);
         let cluster = self.with(assignment);
         let load = analysis::load(&cluster).load;
         if load >= 1.0 {

@@ -150,6 +150,13 @@ fn evidence(cluster: &Cluster, load: &Load) -> Evidence {
     }
 }
 
+/// Additions that exact means take, about: members of sets, of servers or of classes.
+fn additions(cluster: &Cluster) -> f64 {
+    let least = cluster.servers().len().min(cluster.classes().len());
+    let members = least.min(22) as f64;
+    members * members.exp2()
+}
+
 fn is_set(flag: &AtomicBool) -> bool {
     flag.load(Ordering::Relaxed)
 }

@@ -1,9 +1,8 @@
 //! What changes of a cluster would do, each by the load and the exact means after it.
 
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
 
-use super::is_set;
+use super::{additions, is_set};
 use crate::compatibility::analysis::{self, Means};
 use crate::compatibility::artifact::{OneMore, WhatIf};
 use crate::compatibility::workload::{Class, Cluster, Server};
@@ -12,8 +11,8 @@ use crate::number::Decimal;
 /// Changes of a sort that are told.
 const TOLD: usize = 5;
 
-/// For changes of one sort; those that are looked at first are the likeliest.
-const TIME: Duration = Duration::from_secs(3);
+/// Additions for the changes of one sort, of which the likeliest are looked at first: some three seconds.
+const WORK: f64 = 3e8;
 
 /// One percent more.
 const MORE: f64 = 1.01;
@@ -48,9 +47,9 @@ struct Change {
 }
 
 fn evaluated(cluster: &Cluster, changes: Vec<Change>, interrupt: &AtomicBool) -> Vec<OneMore> {
-    let started = Instant::now();
-    let going = || started.elapsed() < TIME && !is_set(interrupt);
-    let changes = changes.into_iter().take_while(|_| going());
+    let most = (WORK / additions(cluster)).max(TOLD as f64) as usize;
+    let changes = changes.into_iter().take(most);
+    let changes = changes.take_while(|_| !is_set(interrupt));
     let one = |change: Change| {
         let load = analysis::load(&change.after).load;
         let means = (load < 1.0).then(|| analysis::means(&change.after).ok());

@@ -2,7 +2,7 @@ use crate::law::Size;
 use crate::number::Decimal;
 
 /// Laws of sizes that a policy is tried with, to see how far it depends on them: those of the balanced-fairness paper
-/// (section 6), each with the workload's mean.
+/// (section 5), each with the workload's mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trial {
     /// The workload's.

@@ -7,6 +7,9 @@ use crate::document::{Fault, place, suggest, unusable};
 use crate::law::Part;
 use crate::number::Decimal;
 
+/// Mean sizes of which multiples, and squares, are in the range of numbers.
+const MEANS: std::ops::Range<f64> = 1e-150..1e150;
+
 /// More servers than this are no cluster that one queue is for.
 const MOST_SERVERS: u32 = 100_000;
 
@@ -36,7 +39,8 @@ impl Record {
 
     fn check_size(&self, faults: &mut Vec<Fault>) {
         let unsound = self.size.faults(Part::Size, "the workload", "work");
-        if unsound.is_empty() && !self.size.in_range() {
+        let sound = || self.size.in_range() && MEANS.contains(&self.size.mean());
+        if unsound.is_empty() && !sound() {
             faults.push(Fault::new(
                 place!("size"),
                 "the law of sizes is out of the range of numbers",

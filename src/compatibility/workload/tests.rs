@@ -61,6 +61,11 @@ fn faults_are_all_told() {
         ("rate: 2", "rate: -2", "rate of server `b` is -2"),
         (".3", "-.3", "arrival rate of class `y` is -0.3"),
         ("mean_size: 2", "mean_size: 0", "mean"),
+        (
+            "mean_size: 2",
+            "mean_size: 1e308",
+            "out of the range of numbers",
+        ),
         ("mean_size: 2", "", "no size of jobs"),
         (
             "mean_size: 2",

@@ -112,6 +112,7 @@ pub mod kind;
 #[cfg(feature = "cli")]
 pub mod kinds;
 pub mod law;
+pub mod malleable;
 pub mod multiresource;
 pub mod number;
 #[cfg(feature = "cli")]

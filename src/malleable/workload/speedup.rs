@@ -1,0 +1,329 @@
+//! How fast a job runs on so many servers.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::document::{Fault, Place, place};
+use crate::number::Decimal;
+
+/// A speedup, as documents write it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum SpeedupRecord {
+    /// `s(k) = k^p`.
+    Power {
+        /// p, in (0, 1].
+        p: Decimal,
+    },
+    /// `s(k) = 1/(1 − f + f/k)`: the rest 1 − f runs on one server.
+    Amdahl {
+        /// f, in (0, 1].
+        parallel_fraction: Decimal,
+    },
+    /// `s(k) = ln(1 + αk)/ln(1 + α)`.
+    Logarithm {
+        /// α > 0.
+        scale: Decimal,
+    },
+    /// Points `[k, s(k)]`, straight lines between them from (0, 0) on, flat after the last.
+    Table(Vec<[Decimal; 2]>),
+}
+
+/// A concave speedup.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Speedup {
+    /// `s(k) = k^p`, p in (0, 1].
+    Power(f64),
+    /// `s(k) = k/((1 − f)k + f)`, f in (0, 1].
+    Amdahl(f64),
+    /// `s(k) = ln(1 + αk)/ln(1 + α)`, α > 0.
+    Logarithm(f64),
+    /// Corners `(k, s)` from (0, 0) on, with falling slopes; flat after the last.
+    Table(Vec<(f64, f64)>),
+}
+
+impl SpeedupRecord {
+    /// The speedup, or what is wrong with it; `warnings` hears of points that its concave hull leaves below it.
+    pub(super) fn checked(&self, warnings: &mut Vec<Fault>) -> Result<Speedup, Fault> {
+        let share = |key: &'static str, value: Decimal, help: &str| {
+            let value = value.value();
+            match value > 0.0 && value <= 1.0 {
+                true => Ok(value),
+                false => Err(Fault::new(
+                    place!(key),
+                    format!("{key} is {value}, expected a number above 0 and at most 1"),
+                    help,
+                )),
+            }
+        };
+        match self {
+            SpeedupRecord::Power { p } => {
+                let help = "a job on k servers runs k^p times as fast as on one: p = 1 is perfect, near 0 no use of servers";
+                share("p", *p, help).map(Speedup::Power)
+            }
+            SpeedupRecord::Amdahl { parallel_fraction } => {
+                let help = "write the part of a job's work that can be divided among servers";
+                share("parallel_fraction", *parallel_fraction, help).map(Speedup::Amdahl)
+            }
+            SpeedupRecord::Logarithm { scale } => match scale.value() > 0.0 {
+                true => Ok(Speedup::Logarithm(scale.value())),
+                false => Err(Fault::new(
+                    place!("scale"),
+                    format!("scale is {scale}, expected a number > 0"),
+                    "the speedup is ln(1 + scale·k)/ln(1 + scale)",
+                )),
+            },
+            SpeedupRecord::Table(points) => table(points, warnings),
+        }
+    }
+}
+
+/// The concave hull of measured points, the smallest concave speedup that is nowhere below them.
+fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, Fault> {
+    let help = "list points as [servers, speedup], such as `table: [[1, 1], [2, 1.8], [4, 3]]`";
+    if points.is_empty() {
+        return Err(Fault::new(Place::DOCUMENT, "the table has no points", help));
+    }
+    let mut before = (0.0, 0.0);
+    for (i, [servers, speed]) in points.iter().enumerate() {
+        let (k, s) = (servers.value(), speed.value());
+        let message = match (k, s) {
+            (0.0, 0.0) if i == 0 => continue,
+            (0.0, _) if i == 0 => format!("s(0) is {s}, but a job without servers does not run"),
+            _ if k <= before.0 => format!("{k} servers come after {}", before.0),
+            _ if s < before.1 => format!(
+                "the speedup falls from {} on {} servers to {s} on {k}",
+                before.1, before.0
+            ),
+            _ if s <= 0.0 => format!("the speedup on {k} servers is {s}, expected a number > 0"),
+            _ => {
+                before = (k, s);
+                continue;
+            }
+        };
+        let help = match k == 0.0 {
+            true => "leave the point out: every table starts at [0, 0]",
+            false => {
+                "sort the points by servers; speedups may not fall (leave out what is slower than fewer servers)"
+            }
+        };
+        return Err(Fault::new(place!(i), message, help));
+    }
+    if before.1 == 0.0 {
+        return Err(Fault::new(
+            Place::DOCUMENT,
+            "the table has no speedup > 0",
+            help,
+        ));
+    }
+    let all: Vec<(f64, f64)> = points
+        .iter()
+        .map(|[k, s]| (k.value(), s.value()))
+        .filter(|point| point.0 > 0.0)
+        .collect();
+    let hull = Speedup::Table(hull(&all));
+    let gap = |&(k, s): &(f64, f64)| (hull.at(k) - s) / hull.at(k);
+    let worst = all.iter().max_by(|a, b| gap(a).total_cmp(&gap(b)));
+    if let Some(&(k, s)) = worst.filter(|point| gap(point) > 1e-12) {
+        warnings.push(Fault::new(
+            Place::DOCUMENT,
+            format!(
+                "the table is not concave: its hull is up to {:.2} % above it ({:.6} in place of {s} on {k} servers)",
+                100.0 * gap(&(k, s)),
+                hull.at(k)
+            ),
+            "the plan runs on the hull: a job reaches it by alternating between the numbers of servers beside it",
+        ));
+    }
+    Ok(hull)
+}
+
+/// Corners of the upper hull from (0, 0) on.
+fn hull(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let slope = |a: (f64, f64), b: (f64, f64)| (b.1 - a.1) / (b.0 - a.0);
+    let mut corners = vec![(0.0, 0.0)];
+    for &point in points {
+        while let [.., a, b] = corners[..] {
+            if slope(a, b) > slope(b, point) {
+                break;
+            }
+            corners.pop();
+        }
+        corners.push(point);
+    }
+    while let [.., a, b] = corners[..] {
+        if slope(a, b) > 0.0 {
+            break;
+        }
+        corners.pop();
+    }
+    corners
+}
+
+impl Speedup {
+    /// s(k), for k ≥ 0; ∞ servers are allowed.
+    #[must_use]
+    pub fn at(&self, k: f64) -> f64 {
+        match self {
+            Speedup::Power(p) => k.powf(*p),
+            Speedup::Amdahl(f) if k.is_finite() => k / ((1.0 - f) * k + f),
+            Speedup::Amdahl(f) => 1.0 / (1.0 - f),
+            Speedup::Logarithm(scale) => (scale * k).ln_1p() / scale.ln_1p(),
+            Speedup::Table(corners) => match corners.partition_point(|corner| corner.0 <= k) {
+                n if n == corners.len() => corners[n - 1].1,
+                n => {
+                    let ((k0, s0), (k1, s1)) = (corners[n - 1], corners[n]);
+                    s0 + (s1 - s0) * ((k - k0) / (k1 - k0))
+                }
+            },
+        }
+    }
+
+    /// The numbers of servers at which `s(k) − yk` is largest, from the least to the greatest, for a price y ≥ 0.
+    #[must_use]
+    pub fn demand(&self, y: f64) -> (f64, f64) {
+        let alone = |k: f64| (k, k);
+        let linear = |slope: f64| match y.total_cmp(&slope) {
+            std::cmp::Ordering::Less => alone(f64::INFINITY),
+            std::cmp::Ordering::Equal => (0.0, f64::INFINITY),
+            std::cmp::Ordering::Greater => alone(0.0),
+        };
+        match self {
+            Speedup::Power(1.0) | Speedup::Amdahl(1.0) => linear(1.0),
+            Speedup::Power(p) => alone((p / y).powf(1.0 / (1.0 - p))),
+            Speedup::Amdahl(f) => alone((((f / y).sqrt() - f) / (1.0 - f)).max(0.0)),
+            Speedup::Logarithm(scale) => alone((1.0 / (y * scale.ln_1p()) - 1.0 / scale).max(0.0)),
+            Speedup::Table(corners) => {
+                let slopes = || {
+                    corners
+                        .windows(2)
+                        .map(|c| (c[1].1 - c[0].1) / (c[1].0 - c[0].0))
+                };
+                let above = slopes().take_while(|slope| *slope > y).count();
+                let least = slopes().take_while(|slope| *slope >= y).count();
+                match y > 0.0 {
+                    true => (corners[above].0, corners[least].0),
+                    false => (corners[above].0, f64::INFINITY),
+                }
+            }
+        }
+    }
+
+    /// `s'(0)`, what the first server is worth: ∞ for powers below 1.
+    #[must_use]
+    pub fn first_slope(&self) -> f64 {
+        match self {
+            Speedup::Power(1.0) => 1.0,
+            Speedup::Power(_) => f64::INFINITY,
+            Speedup::Amdahl(f) => 1.0 / f,
+            Speedup::Logarithm(scale) => scale / scale.ln_1p(),
+            Speedup::Table(corners) => corners[1].1 / corners[1].0,
+        }
+    }
+
+    /// The least number of servers with speed `rate`; none if no number has it.
+    #[must_use]
+    pub fn servers_for(&self, rate: f64) -> Option<f64> {
+        let servers = match self {
+            Speedup::Power(p) => rate.powf(1.0 / p),
+            Speedup::Amdahl(f) => match rate * (1.0 - f) < 1.0 {
+                true => f * rate / (1.0 - (1.0 - f) * rate),
+                false => return None,
+            },
+            Speedup::Logarithm(scale) => (rate * scale.ln_1p()).exp_m1() / scale,
+            Speedup::Table(corners) => {
+                let n = corners.partition_point(|corner| corner.1 < rate);
+                let after = corners.get(n)?;
+                match n {
+                    0 => 0.0,
+                    n => {
+                        let before = corners[n - 1];
+                        let part = (rate - before.1) / (after.1 - before.1);
+                        before.0 + part * (after.0 - before.0)
+                    }
+                }
+            }
+        };
+        Some(servers)
+    }
+}
+
+/// A speedup within limits: what a job can make of servers here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// Its speedup.
+    pub speedup: Speedup,
+    /// It uses at most so many servers; ∞ if all.
+    pub cap: f64,
+    /// Whether it holds whole servers. Then the speed between two numbers of servers is that of alternating between
+    /// them, a straight line.
+    pub whole: bool,
+}
+
+impl Curve {
+    /// s(k), for 0 ≤ k.
+    #[must_use]
+    pub fn at(&self, k: f64) -> f64 {
+        let k = k.min(self.cap);
+        let below = k.floor();
+        match self.whole && k > below {
+            true => {
+                let low = self.speedup.at(below);
+                low + (self.speedup.at(below + 1.0) - low) * (k - below)
+            }
+            false => self.speedup.at(k),
+        }
+    }
+
+    /// The numbers of servers at which `s(k) − yk` is largest, from the least to the greatest, for a price y ≥ 0.
+    #[must_use]
+    pub fn demand(&self, y: f64) -> (f64, f64) {
+        let (least, greatest) = self.speedup.demand(y);
+        if !self.whole {
+            return (least.min(self.cap), greatest.min(self.cap));
+        }
+        let worth = |k: f64| self.speedup.at(k) - self.speedup.at(k - 1.0);
+        let start = (least - 1.0).floor().max(0.0).min(self.cap);
+        let mut low = start;
+        while low < self.cap && low.is_finite() && worth(low + 1.0) > y {
+            low += 1.0;
+        }
+        let mut high = low;
+        while high < self.cap && high.is_finite() && worth(high + 1.0) >= y {
+            if y == 0.0 {
+                return (low, self.cap);
+            }
+            high += 1.0;
+        }
+        (low, high)
+    }
+
+    /// The least number of servers with speed `rate`; none if no number has it.
+    #[must_use]
+    pub fn servers_for(&self, rate: f64) -> Option<f64> {
+        let smooth = self.speedup.servers_for(rate)?;
+        let servers = match self.whole {
+            false => smooth,
+            true => {
+                let below = (smooth.floor() - 1.0).max(0.0);
+                let after = |k: f64| self.speedup.at(k) >= rate;
+                let top = (0..4).map(|n| below + f64::from(n)).find(|k| after(*k))?;
+                let low = self.speedup.at((top - 1.0).max(0.0));
+                match top == 0.0 {
+                    true => 0.0,
+                    false => top - 1.0 + (rate - low) / (self.speedup.at(top) - low),
+                }
+            }
+        };
+        (servers <= self.cap * (1.0 + 1e-12)).then(|| servers.min(self.cap))
+    }
+
+    /// `s'(0)`, what the first server is worth.
+    #[must_use]
+    pub fn first_slope(&self) -> f64 {
+        match self.whole {
+            true => self.speedup.at(1.0),
+            false => self.speedup.first_slope(),
+        }
+    }
+}

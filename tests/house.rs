@@ -11,7 +11,7 @@ use std::{
 };
 
 /// Each top-level module may import only what stands to its left, and itself; of rooms see [`ROOMS`].
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 14] = [
     "number",
     "document",
     "ctmc",
@@ -23,13 +23,14 @@ const ORDER: [&str; 13] = [
     "kind",
     "multiresource",
     "compatibility",
+    "malleable",
     "kinds",
     "cli",
 ];
 
 /// The rooms, one a kind of workload, each with the order of its own modules. A room never imports
 /// another one.
-const ROOMS: [(&str, &[&str]); 2] = [
+const ROOMS: [(&str, &[&str]); 3] = [
     (
         "compatibility",
         &[
@@ -37,6 +38,20 @@ const ROOMS: [(&str, &[&str]); 2] = [
             "artifact",
             "analysis",
             "policy",
+            "simulator",
+            "synthesis",
+            "verbs",
+            "report",
+            "command",
+        ],
+    ),
+    (
+        "malleable",
+        &[
+            "workload",
+            "policy",
+            "artifact",
+            "analysis",
             "simulator",
             "synthesis",
             "verbs",

@@ -68,17 +68,19 @@ fn rents(jobs: &[Asks<'_>], servers: f64) -> (f64, f64) {
             break;
         }
         let part = above / (above - below);
-        let middle = turn % 2 == 1 || !(0.0..=1.0).contains(&part);
-        let guess = cheap * (width * if middle { 0.5 } else { part }).exp();
-        let guess = guess.clamp(cheap, dear);
-        let over = excess(guess);
-        if over.abs() <= ROUNDING {
-            return (guess, guess);
+        let halve = turn % 2 == 1 || !(part > 0.0 && part < 1.0);
+        let guess = cheap * (width * if halve { 0.5 } else { part }).exp();
+        if guess <= cheap || guess >= dear {
+            match halve {
+                true => break,
+                false => continue,
+            }
         }
-        match over > 0.0 {
-            true if guess > cheap => (cheap, above) = (guess, over),
-            false if guess < dear => (dear, below) = (guess, over),
-            _ => break,
+        let over = excess(guess);
+        match over {
+            _ if over.abs() <= ROUNDING => return (guess, guess),
+            _ if over > 0.0 => (cheap, above) = (guess, over),
+            _ => (dear, below) = (guess, over),
         }
     }
     (cheap, dear)

@@ -43,8 +43,11 @@ pub enum Speedup {
 }
 
 impl SpeedupRecord {
-    /// The speedup, or what is wrong with it; `warnings` hears of points that its concave hull leaves below it.
-    pub(super) fn checked(&self, warnings: &mut Vec<Fault>) -> Result<Speedup, Fault> {
+    /// The speedup; `warnings` hears of points that its concave hull leaves below it.
+    ///
+    /// # Errors
+    /// What is wrong with it: a parameter out of its range, or a table that falls or does not start at 0.
+    pub fn check(&self, warnings: &mut Vec<Fault>) -> Result<Speedup, Fault> {
         let share = |key: &'static str, value: Decimal, help: &str| {
             let value = value.value();
             match value > 0.0 && value <= 1.0 {

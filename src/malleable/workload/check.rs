@@ -1,0 +1,212 @@
+//! The checks that turn a record into a [`Pool`].
+
+use std::collections::HashSet;
+
+use super::{Curve, Job, Objective, Pool, Record, SizesRecord, SpeedupRecord};
+use crate::document::{Fault, Place, place, unusable};
+use crate::number::Decimal;
+use crate::simulation::Streams;
+
+/// More jobs than this no plan is made for.
+const MOST_JOBS: usize = 100_000;
+
+/// Sizes and weights of which multiples, and powers, are in the range of numbers.
+const SENSIBLE: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
+
+impl Record {
+    /// The workload, and what to warn of; or all faults, those found so far and its own.
+    pub(super) fn checked(&self, mut faults: Vec<Fault>) -> Result<(Pool, Vec<Fault>), Vec<Fault>> {
+        let mut warnings = Vec::new();
+        self.check_scalars(&mut faults);
+        self.check_jobs(&mut faults);
+        self.check_sizes(&mut faults);
+        let mut curves = Vec::new();
+        let jobs = self.build(&mut curves, &mut faults, &mut warnings);
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let pool = Pool {
+            record: self.clone(),
+            curves,
+            jobs,
+        };
+        Ok((pool, warnings))
+    }
+
+    fn check_scalars(&self, faults: &mut Vec<Fault>) {
+        if let Some(message) = unusable("the unit of time", &self.time_unit) {
+            let help = "name the unit, for instance `time_unit: s`";
+            faults.push(Fault::new(place!("time_unit"), message, help));
+        }
+        let help = "write how many servers there are, for instance `servers: 64`";
+        sensible(place!("servers"), "servers", self.servers, help, faults);
+        let servers = self.servers.value();
+        if self.whole_servers && servers.fract() != 0.0 {
+            faults.push(Fault::new(
+                place!("servers"),
+                format!("jobs hold whole servers, but there are {servers}"),
+                "write a whole number, or leave `whole_servers` out",
+            ));
+        }
+        self.check_cap(self.cap, &place!("cap"), faults);
+    }
+
+    fn check_cap(&self, cap: Option<Decimal>, at: &Place, faults: &mut Vec<Fault>) {
+        let Some(cap) = cap else { return };
+        let help = "write the most servers that a job can use, or leave it out";
+        sensible(at.clone(), "cap", cap, help, faults);
+        if self.whole_servers && cap.value().fract() != 0.0 {
+            let message = format!("jobs hold whole servers, but the cap is {cap}");
+            faults.push(Fault::new(at.clone(), message, help));
+        }
+    }
+
+    fn check_jobs(&self, faults: &mut Vec<Fault>) {
+        let mut seen = HashSet::new();
+        for (i, job) in self.jobs.iter().enumerate() {
+            let name = &job.name;
+            if let Some(message) = unusable("the name of a job", name) {
+                let help = "give every job a name of its own, such as `a`";
+                faults.push(Fault::new(place!("jobs", i), message, help));
+            } else if !seen.insert(name) {
+                faults.push(Fault::new(
+                    place!("jobs", i),
+                    format!("a second job is named `{name}`"),
+                    "rename one of them: results are reported by name",
+                ));
+            }
+            let help = "write how long the job runs on one server";
+            sensible(place!("jobs", i, "size"), "size", job.size, help, faults);
+            if let Some(weight) = job.weight {
+                let help = "write what a unit of the job's time costs, or leave it out";
+                sensible(place!("jobs", i, "weight"), "weight", weight, help, faults);
+                if self.objective != Objective::WeightedFlowTime {
+                    faults.push(Fault::new(
+                        place!("jobs", i, "weight"),
+                        format!("job `{name}` has a weight, which this objective does not know"),
+                        "choose `objective: weighted-flow-time`, or leave the weights out",
+                    ));
+                }
+            }
+            self.check_cap(job.cap, &place!("jobs", i, "cap"), faults);
+        }
+    }
+
+    fn check_sizes(&self, faults: &mut Vec<Fault>) {
+        let count = match &self.sizes {
+            Some(SizesRecord::Pareto { shape, count, .. }) => {
+                let help =
+                    "the chance that a size is above x is x to the power of -shape, for x ≥ 1";
+                let at = place!("sizes", "pareto", "shape");
+                if shape.value() < 0.05 {
+                    let message = format!("shape is {shape}, expected a number of at least 0.05");
+                    faults.push(Fault::new(at, message, help));
+                }
+                *count as usize
+            }
+            None => self.jobs.len(),
+        };
+        let (at, help) = match &self.sizes {
+            Some(_) => (
+                place!("sizes", "pareto", "count"),
+                "draw from 1 to 100 000 jobs",
+            ),
+            None => (place!("jobs"), "plan them in parts"),
+        };
+        if !(1..=MOST_JOBS).contains(&count) && (count > 0 || self.sizes.is_some()) {
+            faults.push(Fault::new(at, format!("there are {count} jobs"), help));
+        }
+    }
+
+    /// The jobs; meaningless where there are faults.
+    fn build(
+        &self,
+        curves: &mut Vec<Curve>,
+        faults: &mut Vec<Fault>,
+        warnings: &mut Vec<Fault>,
+    ) -> Vec<Job> {
+        let mut curve = |speedup: Option<&SpeedupRecord>,
+                         cap: Option<Decimal>,
+                         at: Place,
+                         faults: &mut Vec<Fault>| {
+            let Some(speedup) = speedup else {
+                let help = "name the speedup of all jobs, for instance `speedup: {power: {p: .5}}`";
+                faults.push(Fault::new(at, "there is no speedup", help));
+                return None;
+            };
+            let mut heard = Vec::new();
+            let found = speedup.check(&mut heard);
+            let within = |fault: Fault| fault.within(&at);
+            let speedup = found.map_err(|fault| faults.push(within(fault))).ok()?;
+            let cap = cap.map_or(f64::INFINITY, Decimal::value);
+            let whole = self.whole_servers;
+            let made = Curve {
+                speedup,
+                cap,
+                whole,
+            };
+            let known = curves.iter().position(|known| *known == made);
+            Some(known.unwrap_or_else(|| {
+                warnings.extend(heard.into_iter().map(within));
+                curves.push(made);
+                curves.len() - 1
+            }))
+        };
+        if let Some(SizesRecord::Pareto { shape, count, seed }) = self.sizes {
+            let shared = curve(self.speedup.as_ref(), self.cap, place!("speedup"), faults);
+            if !faults.is_empty() {
+                return Vec::new();
+            }
+            let mut stream = Streams::new(seed, 0).sizes;
+            let mut size = || (1.0 - stream.uniform()).powf(-1.0 / shape.value());
+            let sizes: Vec<f64> = (0..count).map(|_| size()).collect();
+            let named = sizes.into_iter().zip(1..);
+            let job =
+                |(size, n): (f64, u32)| self.job(n.to_string(), size, 1.0, shared.unwrap_or(0));
+            return named.map(job).collect();
+        }
+        let mut jobs = Vec::new();
+        for (i, job) in self.jobs.iter().enumerate() {
+            let (speedup, at) = match &job.speedup {
+                Some(own) => (Some(own), place!("jobs", i, "speedup")),
+                None => (self.speedup.as_ref(), place!("speedup")),
+            };
+            let before = faults.len();
+            let found = curve(speedup, job.cap.or(self.cap), at, faults);
+            let weight = job.weight.map_or(1.0, Decimal::value);
+            match found {
+                Some(curve) => {
+                    jobs.push(self.job(job.name.clone(), job.size.value(), weight, curve))
+                }
+                None if job.speedup.is_none() && before < faults.len() => break,
+                None => {}
+            }
+        }
+        jobs
+    }
+
+    fn job(&self, name: String, size: f64, weight: f64, curve: usize) -> Job {
+        let weight = match self.objective {
+            Objective::WeightedFlowTime => weight,
+            Objective::Slowdown => 1.0 / size,
+            Objective::FlowTime | Objective::Makespan => 1.0,
+        };
+        Job {
+            name,
+            size,
+            weight,
+            curve,
+        }
+    }
+}
+
+/// A positive number of which powers are numbers.
+fn sensible(at: Place, what: &str, value: Decimal, help: &str, faults: &mut Vec<Fault>) {
+    if !SENSIBLE.contains(&value.value()) {
+        let message = match value > Decimal::ZERO {
+            true => format!("{what} is {value}, out of the range of sensible numbers"),
+            false => format!("{what} is {value}, expected a number > 0"),
+        };
+        faults.push(Fault::new(at, message, help));
+    }
+}

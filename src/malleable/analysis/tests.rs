@@ -1,6 +1,6 @@
-use super::{power_prices, prices};
-use crate::malleable::policy::{Asks, divide};
-use crate::malleable::workload::{Curve, Speedup};
+use super::{completions, makespan, power_prices, prices};
+use crate::malleable::policy::{Asks, Rule, divide};
+use crate::malleable::workload::{Curve, Pool, Speedup};
 
 fn curve(speedup: Speedup) -> Curve {
     Curve {
@@ -122,4 +122,51 @@ fn perfect_speedup_serves_the_smallest_alone() {
     let curve = curve(Speedup::Power(1.0));
     let found = shares(&curve, &prices(&curve, &[1.0, 1.0, 2.0], 8.0), 8.0);
     assert_eq!(found, [0.0, 0.0, 8.0]);
+}
+
+fn pool(speedup: &str, sizes: &[f64], servers: f64) -> Pool {
+    let jobs = sizes.iter().enumerate();
+    let jobs: String = jobs
+        .map(|(i, x)| format!("  - {{name: j{i}, size: {x}}}\n"))
+        .collect();
+    let text = format!("kind: malleable\nservers: {servers}\nspeedup: {speedup}\njobs:\n{jobs}");
+    Pool::parse(&text, "here").unwrap().workload
+}
+
+/// Integrating the flow gives what the prices say: `Σ T_i = Σ a_i x_i`.
+#[test]
+fn plans_cost_what_their_prices_say() {
+    let sizes = [9.0, 7.5, 7.5, 4.0, 2.0, 1.0, 0.25];
+    for speedup in [
+        "{power: {p: .3}}",
+        "{power: {p: 1}}",
+        "{amdahl: {parallel_fraction: .93}}",
+        "{logarithm: {scale: .5}}",
+        "{table: [[1, 1], [2, 1.9], [4, 3.3], [8, 4.6], [16, 5]]}",
+    ] {
+        let pool = pool(speedup, &sizes, 20.0);
+        let prices = prices(&pool.curves()[0], &[1.0; 7], pool.servers());
+        let cost: f64 = prices.iter().zip(sizes).map(|(a, x)| a * x).sum();
+        let ends = completions(&pool, &Rule::Prices(prices));
+        close(ends.iter().sum(), cost, 1e-11);
+    }
+}
+
+/// Theorem 2 with the factor it leaves out, and that nobody is done before the end.
+#[test]
+fn all_jobs_end_together_where_the_last_one_counts() {
+    let sizes = [3.0, 2.0, 1.2];
+    for p in [0.3, 0.5, 0.9] {
+        let pool = pool(&format!("{{power: {{p: {p}}}}}"), &sizes, 50.0);
+        let (time, servers) = makespan(&pool);
+        let norm = sizes
+            .iter()
+            .map(|x: &f64| x.powf(1.0 / p))
+            .sum::<f64>()
+            .powf(p);
+        close(time, norm / 50f64.powf(p), 1e-12);
+        for end in completions(&pool, &Rule::Servers(servers)) {
+            close(end, time, 1e-12);
+        }
+    }
 }

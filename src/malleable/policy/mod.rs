@@ -1,9 +1,40 @@
 //! How servers are divided: at prices of work.
 
-use super::workload::Curve;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::workload::{Curve, Pool};
 
 /// A share of the servers that is lost to rounding, at most.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
+/// How the jobs that remain divide the servers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Rule {
+    /// Such that the work done is worth most at these prices \[cost/work\], one for each job.
+    Prices(Vec<f64>),
+    /// Each job has so many servers until it ends.
+    Servers(Vec<f64>),
+}
+
+impl Rule {
+    /// The servers of each job that remains, in the order in which they are named.
+    #[must_use]
+    pub fn servers(&self, pool: &Pool, remaining: &[usize]) -> Vec<f64> {
+        match self {
+            Rule::Servers(servers) => remaining.iter().map(|i| servers[*i]).collect(),
+            Rule::Prices(prices) => {
+                let asks = |&i: &usize| Asks {
+                    price: prices[i],
+                    curve: &pool.curves()[pool.jobs()[i].curve],
+                };
+                let asks: Vec<Asks<'_>> = remaining.iter().map(asks).collect();
+                divide(&asks, pool.servers())
+            }
+        }
+    }
+}
 
 /// A job that asks for servers.
 #[derive(Clone, Copy, Debug)]

@@ -7,5 +7,8 @@
 //! Evaluation 144, 2020 ("the heSRPT paper").
 
 pub mod analysis;
+pub mod artifact;
 pub mod policy;
 pub mod workload;
+
+pub use artifact::Malleable;

@@ -82,6 +82,12 @@ impl Pool {
         digest(&to_yaml(&self.record))
     }
 
+    /// The unit of time.
+    #[must_use]
+    pub fn time_unit(&self) -> &str {
+        &self.record.time_unit
+    }
+
     /// N, > 0.
     #[must_use]
     pub fn servers(&self) -> f64 {

@@ -12,13 +12,12 @@ use std::sync::atomic::AtomicBool;
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::artifact::{Artifact, Changes, Checked, Content, Finding};
 use crate::document::Parsed;
-use crate::report::Besides;
-use crate::simulation::sweep::{Comparing, Stage, Swept};
-use crate::simulation::{Progress, Run, Settings};
+use crate::report::{Besides, comparison_csv, comparison_page, comparison_table};
+use crate::simulation::sweep::{Comparing, Journal, Outcome, Stage, Swept};
+use crate::simulation::{Progress, Settings};
 
 /// What a verb returns, or why it has no answer, ready for standard error.
 pub type Given<T> = Result<T, Box<dyn Error>>;
@@ -35,12 +34,6 @@ pub trait Kind: Content {
     type Extras: Args;
     /// Verbs that no other kind has.
     type Verb: Subcommand;
-    /// What its runs measure beside what all runs do.
-    type Measures: Clone + Serialize + DeserializeOwned;
-    /// What its runs measure of each class of jobs beside what all runs do.
-    type OfClass: Clone + Serialize + DeserializeOwned;
-    /// What a run says of one claim.
-    type Judgement: Serialize;
 
     /// Examples for the end of the help: a command a line, and what it does below it.
     const EXAMPLES: &'static str;
@@ -88,22 +81,19 @@ pub trait Kind: Content {
         ways: &Self::Ways,
         settings: &Settings,
         caller: &mut Caller<'_>,
-    ) -> Given<Simulated<Self>>;
+    ) -> Given<Simulated>;
 
-    /// Compares policies over loads.
+    /// Compares policies: over loads, where jobs arrive.
     ///
     /// # Errors
     /// When a policy does not exist or is refused, a load cannot be reached, or the journal not be
     /// read or written.
-    fn compare(
-        workload: &Self::Described,
+    fn compare<'a>(
+        workload: &'a Self::Described,
         asked: &Comparing<'_>,
         extras: &Self::Extras,
         caller: &mut Caller<'_>,
-    ) -> Given<Swept<Self::Measures, Self::OfClass>>;
-
-    /// What the reports of a comparison tell beside response times.
-    fn besides(workload: &Self::Described) -> Besides<'_, Self::Measures, Self::OfClass>;
+    ) -> Given<Box<dyn Compared + 'a>>;
 
     /// The rules that can be simulated and compared by name; at most `width` characters wide.
     fn rules(width: usize) -> String;
@@ -176,17 +166,117 @@ pub enum Answer<K: Content> {
 }
 
 /// What comes of a simulation.
-pub struct Simulated<K: Kind> {
-    /// The run.
-    pub run: Run<K::Measures, K::OfClass>,
-    /// What it says of the policy's claims.
-    pub verdicts: Vec<K::Judgement>,
+pub struct Simulated {
+    /// The numbers and what they say of the policy's claims, for programs: JSON.
+    pub document: String,
     /// Whether a claim is refuted.
     pub refuted: bool,
     /// What a person should know beside the numbers.
     pub notes: Vec<String>,
-    /// The numbers.
+    /// The numbers, for people.
     pub table: String,
+}
+
+/// What a run found and says of a policy's claims, for programs.
+///
+/// # Errors
+/// When it cannot be written as JSON.
+pub fn run_document(
+    policy: &str,
+    run: &impl Serialize,
+    verdicts: &impl Serialize,
+) -> Given<String> {
+    #[derive(Serialize)]
+    struct Document<'a, R, V> {
+        policy: &'a str,
+        run: &'a R,
+        verdicts: &'a V,
+    }
+    json(&Document {
+        policy,
+        run,
+        verdicts,
+    })
+}
+
+/// A document for programs, indented.
+///
+/// # Errors
+/// When it cannot be written as JSON.
+pub fn json(document: &impl Serialize) -> Given<String> {
+    Ok(serde_json::to_string_pretty(document)? + "\n")
+}
+
+/// What comes of a comparison, rendered as it is asked for.
+pub trait Compared {
+    /// For programs: JSON.
+    ///
+    /// # Errors
+    /// When it cannot be written so.
+    fn document(&self) -> Given<String>;
+
+    /// All numbers, one a line.
+    ///
+    /// # Errors
+    /// When they cannot be written so.
+    fn csv(&self) -> Given<String>;
+
+    /// For people: a page that loads nothing.
+    ///
+    /// # Errors
+    /// When a picture cannot be drawn.
+    fn page(&self) -> Given<String>;
+
+    /// For people: at most `width` characters wide.
+    fn table(&self, width: usize) -> String;
+
+    /// Whether it was told to end before all was there.
+    fn is_interrupted(&self) -> bool;
+
+    /// Whether a policy could not be run somewhere.
+    fn has_failure(&self) -> bool;
+
+    /// Where finished parts stand, to be removed once the results are written.
+    fn journal(self: Box<Self>) -> Option<Journal>;
+}
+
+/// Policies over loads, with what their kind tells beside response times.
+pub struct OverLoads<'a, M, C> {
+    /// What came of it.
+    pub swept: Swept<M, C>,
+    /// What is told besides.
+    pub besides: Besides<'a, M, C>,
+}
+
+impl<M: Serialize, C: Serialize> Compared for OverLoads<'_, M, C> {
+    fn document(&self) -> Given<String> {
+        json(&self.swept.comparison)
+    }
+
+    fn csv(&self) -> Given<String> {
+        comparison_csv(&self.besides, &self.swept.comparison)
+    }
+
+    fn page(&self) -> Given<String> {
+        comparison_page(&self.besides, &self.swept.comparison)
+    }
+
+    fn table(&self, width: usize) -> String {
+        comparison_table(&self.swept.comparison, width)
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.swept.comparison.interrupted
+    }
+
+    fn has_failure(&self) -> bool {
+        let mut cells = self.swept.comparison.cells.iter();
+        cells.any(|cell| matches!(cell.outcome, Outcome::Failure(_)))
+    }
+
+    fn journal(self: Box<Self>) -> Option<Journal> {
+        self.swept.journal
+    }
 }
 
 /// What comes of a verb of a kind's own.

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use synth::kind::{Caller, Kind};
-use synth::report;
+use synth::kind::{Caller, Compared, Kind};
 use synth::simulation::Settings;
-use synth::simulation::sweep::{Comparing, Comparison, Journal, Outcome as CellOutcome, Swept};
+use synth::simulation::sweep::{Comparing, Journal};
 use synth::typed::{Budget, load};
 
 use super::listener::Listener;
@@ -25,8 +24,8 @@ pub struct Arguments<K: Kind> {
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
     policies: Vec<String>,
 
-    /// Loads ρ to compare at, as fractions of what any policy can serve
-    #[arg(long, value_delimiter = ',', default_value = "0.5,0.7,0.9", value_parser = load, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
+    /// Loads ρ to compare at, as fractions of what any policy can serve [default: 0.5,0.7,0.9]
+    #[arg(long, value_delimiter = ',', value_parser = load, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
     loads: Vec<f64>,
 
     #[command(flatten)]
@@ -94,20 +93,18 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         interrupt: interrupt.flag(),
         hears: &mut |word| listener.hear(word),
     };
-    let swept = K::compare(&workload, &asked, &arguments.extras, &mut caller);
+    let compared = K::compare(&workload, &asked, &arguments.extras, &mut caller);
     drop(listener);
-    let swept = swept?;
-    arguments.publish(&workload, &swept.comparison, common)?;
-    conclude::<K>(swept, common)
+    let compared = compared?;
+    arguments.publish(&*compared, common)?;
+    conclude(compared, common)
 }
 
 /// The exit code. The journal is removed once all results are written.
-fn conclude<K: Kind>(swept: Swept<K::Measures, K::OfClass>, common: &Common) -> Outcome {
-    let Swept {
-        comparison,
-        journal,
-    } = swept;
-    if comparison.interrupted {
+fn conclude(compared: Box<dyn Compared + '_>, common: &Common) -> Outcome {
+    let (interrupted, failed) = (compared.is_interrupted(), compared.has_failure());
+    let journal = compared.journal();
+    if interrupted {
         if journal.is_some() {
             tell(
                 common,
@@ -117,8 +114,7 @@ fn conclude<K: Kind>(swept: Swept<K::Measures, K::OfClass>, common: &Common) -> 
         return Ok(ExitCode::from(INTERRUPTED));
     }
     journal.map_or(Ok(()), Journal::remove)?;
-    let mut cells = comparison.cells.iter();
-    match cells.any(|cell| matches!(cell.outcome, CellOutcome::Failure(_))) {
+    match failed {
         true => Ok(ExitCode::from(NEGATIVE)),
         false => Ok(ExitCode::SUCCESS),
     }
@@ -170,26 +166,17 @@ impl<K: Kind> Arguments<K> {
 
     /// Prints the table to standard output, or to standard error where a document goes to standard
     /// output. Files are written in any case.
-    fn publish(
-        &self,
-        workload: &K::Described,
-        comparison: &Comparison<K::Measures, K::OfClass>,
-        common: &Common,
-    ) -> Result<(), Box<dyn Error>> {
-        let besides = K::besides(workload);
+    fn publish(&self, compared: &dyn Compared, common: &Common) -> Result<(), Box<dyn Error>> {
         if let Some(path) = &self.output {
-            emit(
-                Some(path),
-                &(serde_json::to_string_pretty(comparison)? + "\n"),
-            )?;
+            emit(Some(path), &compared.document()?)?;
         }
         if let Some(path) = &self.csv {
-            emit(Some(path), &report::comparison_csv(&besides, comparison)?)?;
+            emit(Some(path), &compared.csv()?)?;
         }
         if let Some(path) = &self.html {
-            emit(Some(path), &report::comparison_page(&besides, comparison)?)?;
+            emit(Some(path), &compared.page()?)?;
         }
-        let table = report::comparison_table(comparison, width());
+        let table = compared.table(width());
         match self.outputs().any(|path| is_stdout(path)) {
             true => tell(common, &table),
             false => emit(None, &format!("{table}\n"))?,

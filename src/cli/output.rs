@@ -78,12 +78,12 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     written
 }
 
-/// Prints the table to standard output, and writes results as JSON to a file if one is named. With
-/// `-` the JSON goes to standard output and the table to standard error.
+/// Prints the table to standard output, and writes the document to a file if one is named. With
+/// `-` the document goes to standard output and the table to standard error.
 pub fn publish(
     common: &Common,
     table: &str,
-    results: &impl serde::Serialize,
+    document: &str,
     output: Option<&PathBuf>,
 ) -> Result<(), Box<dyn Error>> {
     match output.is_some_and(|file| is_stdout(file)) {
@@ -91,7 +91,7 @@ pub fn publish(
         false => emit(None, &format!("{table}\n"))?,
     }
     let Some(file) = output else { return Ok(()) };
-    emit(Some(file), &(serde_json::to_string_pretty(results)? + "\n"))
+    emit(Some(file), document)
 }
 
 /// Checks that a result can be written there, before hours of simulation.

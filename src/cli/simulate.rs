@@ -2,9 +2,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use serde::Serialize;
 use synth::kind::{Caller, Kind};
-use synth::simulation::{Run, Settings};
+use synth::simulation::Settings;
 use synth::typed::Budget;
 
 use super::listener::Listener;
@@ -36,14 +35,6 @@ pub struct Arguments<K: Kind> {
 /// Events, by default.
 const EVENTS: u64 = 200_000_000;
 
-#[derive(Serialize)]
-#[serde(bound = "")]
-struct Document<'a, K: Kind> {
-    policy: &'a str,
-    run: &'a Run<K::Measures, K::OfClass>,
-    verdicts: &'a [K::Judgement],
-}
-
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let workload = arguments.workload.iter().map(PathBuf::as_path);
     let read: Vec<&Path> = workload.chain([Path::new(&arguments.policy)]).collect();
@@ -69,13 +60,8 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     drop(listener);
     let simulated = simulated?;
     simulated.notes.iter().for_each(|note| tell(common, note));
-    let document = Document::<K> {
-        policy,
-        run: &simulated.run,
-        verdicts: &simulated.verdicts,
-    };
     let output = arguments.output.as_ref();
-    publish(common, &simulated.table, &document, output)?;
+    publish(common, &simulated.table, &simulated.document, output)?;
     Ok(match (interrupt.is_set(), simulated.refuted) {
         (true, _) => ExitCode::from(INTERRUPTED),
         (false, true) => ExitCode::from(NEGATIVE),

@@ -1,7 +1,7 @@
 //! A tree of values against the JSON schema of the type that it is read as.
 //!
 //! Of a schema is used what `schemars` derives of the types of documents: texts, numbers, whole
-//! numbers, lists, maps with these keys or with any, values that may be null, and variants (`oneOf`):
+//! numbers, truths, lists, maps with these keys or with any, values that may be null, and variants (`oneOf`):
 //! tagged, each with one constant property; or each a word, or a map of one key.
 
 use num_rational::BigRational;
@@ -56,6 +56,7 @@ impl<'a> Reader<'a> {
             (None, kind) => self.single(node, place).and_then(|text| match kind {
                 "number" => self.number(text, place),
                 "integer" => self.whole(text, schema, place),
+                "boolean" => self.truth(text, place),
                 _ => Some(quoted(text)),
             }),
         };
@@ -121,6 +122,15 @@ impl<'a> Reader<'a> {
             format!("{place} is {text}, expected {expected}"),
             help,
         );
+        None
+    }
+
+    fn truth(&mut self, text: &str, place: &Place) -> Option<String> {
+        if matches!(text, "true" | "false") {
+            return Some(text.to_owned());
+        }
+        let message = format!("{place} is {text}, expected true or false");
+        self.refuse(place, message, "write true, or leave it out");
         None
     }
 

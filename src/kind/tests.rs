@@ -12,7 +12,8 @@ use super::*;
 use crate::artifact::{
     self, Claim, Findings, HoldsFor, Method, Standing, Subject, is_close, quantities,
 };
-use crate::report::{Shares, WIDTH, comparison_table, number};
+use crate::report::{Shares, WIDTH, number};
+use crate::simulation::Run;
 use crate::simulation::sweep::{self, Budgets, Cells, Entrant, Header, JournalError, Knows};
 use crate::simulation::tests::{Own, run};
 
@@ -89,9 +90,6 @@ impl Kind for Toy {
     type Ways = None_;
     type Extras = None_;
     type Verb = NoVerb;
-    type Measures = Own;
-    type OfClass = ();
-    type Judgement = bool;
 
     const EXAMPLES: &'static str = "";
 
@@ -149,26 +147,25 @@ impl Kind for Toy {
         _: &None_,
         settings: &Settings,
         _: &mut Caller<'_>,
-    ) -> Given<Simulated<Self>> {
+    ) -> Given<Simulated> {
         let checked = Checked::<Toy>::parse(policy, "policy")?;
         let run = run(checked.workload().arrival_rate, settings);
         let claimed = checked.artifact().claims[0].value;
         let refuted = run.mean_response.is_some_and(|e| !e.covers(claimed, 0.999));
         Ok(Simulated {
-            run,
-            verdicts: vec![!refuted],
+            document: run_document("toy", &run, &[!refuted])?,
             refuted,
             notes: Vec::new(),
             table: String::new(),
         })
     }
 
-    fn compare(
-        queue: &Queue,
+    fn compare<'a>(
+        queue: &'a Queue,
         asked: &Comparing<'_>,
         _: &None_,
         _: &mut Caller<'_>,
-    ) -> Given<Swept<Own, ()>> {
+    ) -> Given<Box<dyn Compared + 'a>> {
         let settings = asked.settings;
         let header = Header {
             format: Header::FORMAT.into(),
@@ -199,27 +196,25 @@ impl Kind for Toy {
                     knows: Knows::Means,
                 })
                 .collect(),
-            loads: asked.loads.to_vec(),
+            loads: asked.loads().to_vec(),
         };
-        Ok(sweep::sweep(
+        let swept = sweep::sweep(
             header,
             &At(settings),
             None,
             false,
             &settings.interrupt,
             |_| (),
-        )?)
-    }
-
-    fn besides(_: &Queue) -> Besides<'_, Own, ()> {
-        Besides {
+        )?;
+        let besides = Besides {
             about: "one queue".into(),
             parts: Vec::new(),
             section: ("", ""),
             shares: &[] as &[Shares<Own, ()>],
             counts: &[],
             frequencies: &[],
-        }
+        };
+        Ok(Box::new(OverLoads { swept, besides }))
     }
 
     fn rules(_: usize) -> String {
@@ -292,7 +287,7 @@ fn a_kind_of_its_own_has_all_verbs() {
         settings: &settings,
         journal: None,
     };
-    let swept = Toy::compare(&queue, &asked, &None_ {}, &mut caller).unwrap();
-    let table = comparison_table(&swept.comparison, WIDTH);
+    let compared = Toy::compare(&queue, &asked, &None_ {}, &mut caller).unwrap();
+    let table = compared.table(WIDTH);
     assert!(table.contains("fcfs"), "{table}");
 }

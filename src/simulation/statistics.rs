@@ -50,6 +50,17 @@ impl Estimate {
         Estimate::with_error(mean, standard_error, (n / widening - 1.0).max(1.0))
     }
 
+    /// What is known without error.
+    #[must_use]
+    pub fn exact(mean: f64) -> Self {
+        Estimate {
+            mean,
+            half_width: 0.0,
+            standard_error: 0.0,
+            freedom: 1.0,
+        }
+    }
+
     /// The estimate `mean` of this standard error, from so many degrees of freedom.
     pub(crate) fn with_error(mean: f64, standard_error: f64, freedom: f64) -> Self {
         Estimate {

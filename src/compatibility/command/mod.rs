@@ -8,15 +8,15 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::artifact::Finding;
 use crate::compatibility::artifact::{Checked, Compatibility};
 use crate::compatibility::report;
-use crate::compatibility::simulator::{Judgement, Measures};
 use crate::compatibility::synthesis::{self, Aim, Options, Outcome, SynthesisError};
 use crate::compatibility::verbs;
 use crate::compatibility::workload::{Cluster, Trial};
 use crate::document::Parsed;
-use crate::kind::{Answer, Answered, Caller, Given, Kind, Simulated, Word};
-use crate::report::Besides;
+use crate::kind::{
+    Answer, Answered, Caller, Compared, Given, Kind, OverLoads, Simulated, Word, run_document,
+};
 use crate::simulation::Settings;
-use crate::simulation::sweep::{Comparing, Stage, Swept};
+use crate::simulation::sweep::{Comparing, Stage};
 use crate::typed::{count, fraction};
 
 /// What is typed beside the workload to make a policy.
@@ -111,9 +111,6 @@ impl Kind for Compatibility {
     type Ways = Ways;
     type Extras = Extras;
     type Verb = Verb;
-    type Measures = Measures;
-    type OfClass = ();
-    type Judgement = Judgement;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
@@ -151,7 +148,7 @@ impl Kind for Compatibility {
         _: &Ways,
         settings: &Settings,
         caller: &mut Caller<'_>,
-    ) -> Given<Simulated<Self>> {
+    ) -> Given<Simulated> {
         let changes = caller.changes;
         let hears = |reached| caller.hear(Word::Simulating("simulating", reached));
         let simulated = verbs::simulate(policy, workload, changes, settings, hears);
@@ -161,24 +158,22 @@ impl Kind for Compatibility {
             table: report::simulation(&simulated.cluster, run, verdicts, caller.width),
             notes: report::notes(&simulated),
             refuted: simulated.is_refuted(),
-            run: simulated.run,
-            verdicts: simulated.verdicts,
+            document: run_document(policy, run, verdicts)?,
         })
     }
 
-    fn compare(
-        cluster: &Cluster,
+    fn compare<'a>(
+        cluster: &'a Cluster,
         asked: &Comparing<'_>,
         extras: &Extras,
         caller: &mut Caller<'_>,
-    ) -> Given<Swept<Measures, ()>> {
+    ) -> Given<Box<dyn Compared + 'a>> {
         caller.hear(Word::Interruptible);
         let hears = |stage: Stage<'_>| caller.hear(Word::Comparing(stage));
-        verbs::compare(cluster, asked, &extras.sizes, hears).map_err(boxed)
-    }
-
-    fn besides(cluster: &Cluster) -> Besides<'_, Measures, ()> {
-        report::besides(cluster)
+        Ok(Box::new(OverLoads {
+            swept: verbs::compare(cluster, asked, &extras.sizes, hears).map_err(boxed)?,
+            besides: report::besides(cluster),
+        }))
     }
 
     fn rules(width: usize) -> String {

@@ -51,7 +51,7 @@ pub fn compare(
     let (output, resume) = asked.journal.map_or((None, false), |(o, r)| (Some(o), r));
     let interrupt = &settings.interrupt;
     let mut swept = sweep::sweep(header, &cells, output, resume, interrupt, progress)?;
-    let loads = asked.loads.iter();
+    let loads = asked.loads().iter();
     let exact = loads.map(|load| Ok(exact(*load, &cells.scene(*load)?)));
     let exact = exact.collect::<Result<Vec<_>, VerbError>>()?;
     swept.comparison.exact = exact.into_iter().flatten().collect();

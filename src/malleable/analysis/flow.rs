@@ -1,82 +1,35 @@
-//! When each job ends under a rule.
+//! When each job of a pool ends where all speedups are the same power, without a step from stage to stage.
 
-use crate::malleable::policy::Rule;
-use crate::malleable::workload::{Pool, Speedup};
+use crate::malleable::workload::Pool;
 
-/// What may be left of a job that ends together with others, of its size.
-const LEFT: f64 = 1e-12;
-
-/// When each job ends \[time\], in the order of the workload; ∞ where it never does.
+/// When each job ends \[time\] under these prices, one a job, in the order of the workload, for `s(k) = k^p`, p < 1.
+///
+/// All rates have the same ratios to each other as long as both jobs run: with `b_i = a_i^{1/(1−p)}` job i ends when a clock
+/// common to all shows `x_i/b_i^p`, and the clock runs at `(N/Σ b_j)^p`, summed over those that remain. All in logarithms: near
+/// p = 1 these numbers have no common scale.
 #[must_use]
-pub fn completions(pool: &Pool, rule: &Rule) -> Vec<f64> {
-    match (pool.curves(), rule) {
-        ([curve], Rule::Prices(prices)) if !curve.whole && curve.cap >= pool.servers() => {
-            match curve.speedup {
-                Speedup::Power(p) if p < 1.0 => of_powers(pool, prices, p),
-                _ => stage_by_stage(pool, rule),
-            }
-        }
-        _ => stage_by_stage(pool, rule),
-    }
-}
-
-/// Between two ends all rates are constant.
-fn stage_by_stage(pool: &Pool, rule: &Rule) -> Vec<f64> {
-    let jobs = pool.jobs();
-    let mut left: Vec<f64> = jobs.iter().map(|job| job.size).collect();
-    let mut ends = vec![f64::INFINITY; jobs.len()];
-    let mut remaining: Vec<usize> = (0..jobs.len()).collect();
-    let mut now = 0.0;
-    while !remaining.is_empty() {
-        let servers = rule.servers(pool, &remaining);
-        let rate = |(i, k): (&usize, f64)| pool.curves()[jobs[*i].curve].at(k);
-        let rates: Vec<f64> = remaining.iter().zip(servers).map(rate).collect();
-        let time = |(i, rate): (&usize, &f64)| left[*i] / rate;
-        let step = remaining
-            .iter()
-            .zip(&rates)
-            .map(time)
-            .fold(f64::INFINITY, f64::min);
-        if step == f64::INFINITY {
-            break;
-        }
-        now += step;
-        for (i, rate) in remaining.iter().zip(&rates) {
-            left[*i] -= rate * step;
-        }
-        remaining.retain(|&i| {
-            let stays = left[i] > LEFT * jobs[i].size;
-            if !stays {
-                ends[i] = now;
-            }
-            stays
-        });
-    }
-    ends
-}
-
-/// For `s(k) = k^p` all rates have the same ratios to each other as long as both jobs run: job i ends when a clock common
-/// to all shows `x_i/b_i`, and the clock's speed is known from those that remain.
-fn of_powers(pool: &Pool, prices: &[f64], p: f64) -> Vec<f64> {
-    let c = 1.0 / (1.0 - p);
-    let dearest = prices.iter().copied().fold(0.0, f64::max);
-    let share = |price: &f64| (price / dearest).powf(c);
-    let shares: Vec<f64> = prices.iter().map(share).collect();
-    let clock = |i: usize| pool.jobs()[i].size / shares[i].powf(p);
+pub fn power_ends(pool: &Pool, prices: &[f64], p: f64) -> Vec<f64> {
+    let share = |i: usize| prices[i].ln() / (1.0 - p);
+    let clock = |i: usize| pool.jobs()[i].size.ln() - p * share(i);
     let mut order: Vec<usize> = (0..prices.len()).collect();
     order.sort_by(|&i, &j| clock(i).total_cmp(&clock(j)));
     // Summed from the last to end, so that no sum is a difference.
     let mut sums = vec![0.0; order.len()];
-    let mut sum = 0.0;
+    let (mut most, mut sum) = (f64::NEG_INFINITY, 0.0);
     for (n, &i) in order.iter().enumerate().rev() {
-        sum += shares[i];
-        sums[n] = sum;
+        let own = share(i);
+        match own > most {
+            true => (sum, most) = (sum * (most - own).exp() + 1.0, own),
+            false => sum += (own - most).exp(),
+        }
+        sums[n] = most + sum.ln();
     }
     let mut ends = vec![0.0; order.len()];
-    let (mut now, mut shown) = (0.0, 0.0);
+    let (mut now, mut shown) = (0.0, f64::NEG_INFINITY);
     for (n, &i) in order.iter().enumerate() {
         let at = clock(i);
-        now += (at - shown) * (sums[n] / pool.servers()).powf(p);
+        let part = -(shown - at).exp_m1();
+        now += part * (at + p * (sums[n] - pool.servers().ln())).exp();
         shown = at;
         ends[i] = now;
     }

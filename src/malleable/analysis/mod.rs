@@ -1,11 +1,11 @@
-//! Plans for jobs that are all present at the start, and what they cost at least.
+//! What plans are worth: when their jobs end, and what no plan costs less than.
 
 mod flow;
-mod makespan;
-mod prices;
+mod relaxation;
+mod rents;
 #[cfg(test)]
 mod tests;
 
-pub use flow::completions;
-pub use makespan::makespan;
-pub use prices::{power_prices, prices};
+pub use flow::power_ends;
+pub use relaxation::{Relaxed, relaxation};
+pub use rents::{Dual, ascend};

@@ -1,6 +1,5 @@
-//! What the artifact of a pool holds, and the checker that derives its claims anew.
+//! What the artifact of malleable jobs holds, and the checker that derives its claims anew.
 
-mod bound;
 mod check;
 mod quantity;
 
@@ -10,15 +9,15 @@ pub use quantity::{Conditions, Measure, Method, Quantity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::policy::Rule;
-use super::workload::{Pool, Record};
+use super::policy::{Online, Rule};
+use super::workload::{Record, Workload};
 use crate::artifact::{self, Content, Findings};
 
 /// The kind: malleable jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Malleable;
 
-/// A policy for a pool.
+/// A policy for a pool or a stream.
 pub type Artifact = artifact::Artifact<Malleable>;
 
 /// A policy whose claims the checker has derived.
@@ -38,18 +37,28 @@ impl Content for Malleable {
     type Quantity = Quantity;
     type Evidence = Evidence;
     type Provenance = Provenance;
-    type Checked = Pool;
+    type Checked = Workload;
 
-    fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Pool> {
+    fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Workload> {
         check::check(artifact, findings)
     }
 }
 
 /// What a scheduler executes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Policy {
+    /// Of jobs that are all there.
+    Plan(Plan),
+    /// Of jobs that arrive: servers are divided anew whenever a job comes or ends.
+    Online(Online),
+}
+
+/// How servers are divided among the jobs that remain.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Policy {
-    /// How servers are divided among the jobs that remain; a list in it has an entry for each job of the workload.
+pub struct Plan {
+    /// The rule; a list in it has an entry for each job of the workload.
     pub rule: Rule,
     /// Of few jobs: the servers of each after 0, 1, 2, … jobs have ended; 0 for those that have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -58,14 +67,64 @@ pub struct Policy {
 
 /// Why the claims hold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evidence {
+    /// Of a plan.
+    Plan(PlanEvidence),
+    /// Of a rule for jobs that arrive.
+    Online(OnlineEvidence),
+}
+
+/// When jobs end, and why no plan is much better.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Evidence {
+pub struct PlanEvidence {
     /// When each job ends \[time\].
     pub ends: Vec<f64>,
     /// Prices of work \[cost/work\] from the largest job on, ascending: with them no policy costs less than the sum of
-    /// price times size. None for the makespan.
+    /// price times size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<f64>,
+    /// Rents of servers over time, with which no policy costs less than all jobs do that pay them, less what is paid.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rents: Vec<Rent>,
+}
+
+/// What a server costs until a time; after the last one nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rent {
+    /// Until when \[time\].
+    pub until: f64,
+    /// What a server costs \[cost/time\], ≥ 0.
+    pub rent: f64,
+}
+
+/// What was simulated to choose the knobs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OnlineEvidence {
+    /// Knobs that were tried, on the same arrivals and sizes; none where they were given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<Tried>,
+    /// The seed.
+    pub seed: u64,
+    /// Events simulated.
+    pub events: u64,
+}
+
+/// Knobs, and what they gave.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tried {
+    /// The rule.
+    pub online: Online,
+    /// Its mean response time over that of the rule taken; none where one of them did not settle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<f64>,
+    /// Half the width of the interval of that ratio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub half_width: Option<f64>,
 }
 
 /// Where the policy comes from.

@@ -18,10 +18,14 @@ quantities! {
     Slowdown: "slowdown", "total slowdown", One, [All], Measure::Run;
     /// max T_i.
     Makespan: "makespan", "makespan", Time, [All], Measure::Run;
-    /// Σ T_i over the number of jobs.
-    MeanResponse: "mean_response", "mean flow time", Time, [All], Measure::Run;
+    /// Σ T_i over the number of jobs; E\[T\] of jobs that arrive.
+    MeanResponse: "mean_response", "mean response time", Time, [All], Measure::Run;
+    /// E\[N\] of jobs that arrive.
+    MeanNumber: "mean_number", "mean number of jobs", Jobs, [All], Measure::Number;
     /// How far the objective is at most above its least value under any policy, of that value.
     Gap: "gap", "distance from the optimum, at most", One, [All], Measure::Nothing("it is proved for all policies");
+    /// No policy has a smaller mean response time, whatever it knows of arrivals.
+    LeastResponse: "least_response", "mean response time of any policy, at least", Time, [All], Measure::Nothing("it is proved for all policies");
 }
 
 impl Objective {
@@ -42,6 +46,8 @@ impl Objective {
 pub enum Measure {
     /// From the times at which jobs end.
     Run,
+    /// From the numbers of jobs that are there.
+    Number,
     /// A run of this policy cannot tell, and why.
     Nothing(&'static str),
 }
@@ -56,17 +62,26 @@ pub enum Method {
     BoundPrices,
     /// Servers for the rates that end all jobs together.
     BoundServers,
+    /// Rents of servers over time: what jobs cost at least that are served for them one by one.
+    BoundRents,
+    /// The same with one rent at all times.
+    BoundRent,
+    /// Measured, with an interval.
+    Simulated,
 }
 
 impl artifact::Method for Method {
     fn standing(self) -> Standing {
         match self {
             Method::ExactFlow => Standing::Exact,
-            Method::BoundPrices | Method::BoundServers => Standing::Bound,
+            Method::BoundPrices | Method::BoundServers | Method::BoundRents | Method::BoundRent => {
+                Standing::Bound
+            }
+            Method::Simulated => Standing::Simulated,
         }
     }
 }
 
-/// There are none: nothing is random.
+/// There are none of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Conditions {}

@@ -1,14 +1,37 @@
-//! How servers are divided: at prices of work.
+//! How servers are divided among the jobs that are there.
+//!
+//! # Theory
+//!
+//! While the k largest jobs remain, cost accrues at the rate `W_k`. Where the least cost is linear in the sizes,
+//! `V = Σ a_k x_k`, dynamic programming says `max Σ_{i ≤ k} a_i s(θ_i) = W_k`: the work done in a unit of time is worth
+//! what the unit costs. Of each k this gives one more *price* `a_k` ([`prices`]), and the maximizer is the division while k jobs
+//! remain ([`divide`]). For `s(k) = k^p` that is heSRPT (the heSRPT paper, theorems 7 and 8), for p = 1 SRPT. It holds for any
+//! concave s that all jobs share and weights that do not favour large jobs: see Z. Li, Y. Ju, A. Eryilmaz, N. Shroff
+//! (SmartFill, 2025), who find the same by other means.
+//!
+//! # Practice
+//!
+//! A plan of jobs that are all present is a [`Rule`]: it is in the policy file, and says what each job gets while others
+//! remain. A [`Sharing`] looks at what is left of the jobs, so that it can be used where jobs arrive, and beside plans.
+
+mod divide;
+mod makespan;
+mod prices;
+mod sharing;
+#[cfg(test)]
+mod tests;
+
+pub use divide::{Asks, divide};
+pub use makespan::{all_at_once, makespan};
+pub use prices::{power_prices, prices};
+pub use sharing::{Known, Online, Sharing, Underway};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::workload::{Curve, Pool};
+use super::workload::Pool;
 
-/// A share of the servers that is lost to rounding, at most.
-const ROUNDING: f64 = 4.0 * f64::EPSILON;
-
-/// How the jobs that remain divide the servers.
+/// How the jobs of a pool divide the servers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Rule {
@@ -16,14 +39,33 @@ pub enum Rule {
     Prices(Vec<f64>),
     /// Each job has so many servers until it ends.
     Servers(Vec<f64>),
+    /// Each job has so many servers until the end of the phase, one phase after the other.
+    Phases(Vec<Phase>),
+}
+
+/// A time in which the numbers of servers do not change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// When it ends \[time\].
+    pub until: f64,
+    /// Servers of each job.
+    pub servers: Vec<f64>,
 }
 
 impl Rule {
-    /// The servers of each job that remains, in the order in which they are named.
+    /// The servers of each job that remains at a time, in the order in which they are named.
     #[must_use]
-    pub fn servers(&self, pool: &Pool, remaining: &[usize]) -> Vec<f64> {
+    pub fn servers(&self, pool: &Pool, remaining: &[usize], now: f64) -> Vec<f64> {
+        let each = |servers: &[f64]| remaining.iter().map(|i| servers[*i]).collect();
         match self {
-            Rule::Servers(servers) => remaining.iter().map(|i| servers[*i]).collect(),
+            Rule::Servers(servers) => each(servers),
+            Rule::Phases(phases) => {
+                let phase = phases.iter().find(|phase| phase.until > now);
+                phase
+                    .or(phases.last())
+                    .map_or_else(|| vec![0.0; remaining.len()], |phase| each(&phase.servers))
+            }
             Rule::Prices(prices) => {
                 let asks = |&i: &usize| Asks {
                     price: prices[i],
@@ -34,85 +76,19 @@ impl Rule {
             }
         }
     }
-}
 
-/// A job that asks for servers.
-#[derive(Clone, Copy, Debug)]
-pub struct Asks<'a> {
-    /// What a unit of its work is worth \[cost/work\], > 0.
-    pub price: f64,
-    /// Its speed on so many servers.
-    pub curve: &'a Curve,
-}
-
-impl Asks<'_> {
-    /// The least and the greatest number of servers that it takes where a server costs `rent`.
-    fn demand(&self, rent: f64) -> (f64, f64) {
-        self.curve.demand(rent / self.price)
-    }
-}
-
-/// Servers of each job, such that no others of at most `servers` do work that is worth more: the largest
-/// `Σ a_i s_i(θ_i)` over θ ≥ 0, `Σ θ_i ≤ N`.
-///
-/// By the rent of a server at which all of them are just taken. Where jobs are indifferent at that rent the dearer
-/// work is served first.
-#[must_use]
-pub fn divide(jobs: &[Asks<'_>], servers: f64) -> Vec<f64> {
-    let most: Vec<f64> = jobs.iter().map(|job| job.curve.cap).collect();
-    if most.iter().sum::<f64>() <= servers {
-        return most;
-    }
-    let (cheap, dear) = rents(jobs, servers);
-    let mut taken: Vec<f64> = jobs.iter().map(|job| job.demand(dear).0).collect();
-    let mut left = servers - taken.iter().sum::<f64>();
-    let mut order: Vec<usize> = (0..jobs.len()).collect();
-    order.sort_by(|&i, &j| jobs[j].price.total_cmp(&jobs[i].price));
-    for i in order {
-        if left <= ROUNDING * servers {
-            break;
-        }
-        let more = (jobs[i].demand(cheap).1 - taken[i]).clamp(0.0, left);
-        taken[i] += more;
-        left -= more;
-    }
-    taken
-}
-
-/// Two rents as near as numbers are: at the first at least all servers are taken, at the second at most all.
-fn rents(jobs: &[Asks<'_>], servers: f64) -> (f64, f64) {
-    let least = |rent: f64| jobs.iter().map(|job| job.demand(rent).0).sum::<f64>();
-    let (mut cheap, mut dear) = (1.0, 1.0);
-    while least(dear) > servers {
-        (cheap, dear) = (dear, 16.0 * dear);
-    }
-    while cheap > f64::MIN_POSITIVE && least(cheap) <= servers {
-        (dear, cheap) = (cheap, cheap / 16.0);
-    }
-    // ln of what is taken is nearly linear in ln of the rent, and for powers exactly so; steps are not, so that every
-    // second guess halves the bracket.
-    let excess = |rent: f64| (least(rent) / servers).ln();
-    let (mut above, mut below) = (excess(cheap), excess(dear));
-    for turn in 0.. {
-        let width = (dear / cheap).ln();
-        if width <= ROUNDING {
-            break;
-        }
-        let part = above / (above - below);
-        let halve = turn % 2 == 1 || !(part > 0.0 && part < 1.0);
-        let guess = cheap * (width * if halve { 0.5 } else { part }).exp();
-        if guess <= cheap || guess >= dear {
-            match halve {
-                true => break,
-                false => continue,
+    /// When the numbers of servers change next though no job ends; ∞ if they do not.
+    #[must_use]
+    pub fn changes(&self, now: f64) -> f64 {
+        match self {
+            Rule::Prices(_) | Rule::Servers(_) => f64::INFINITY,
+            // Behind the last phase nothing is said: its servers stay.
+            Rule::Phases(phases) => {
+                let inner = phases.split_last().map_or(&[][..], |(_, inner)| inner);
+                let ends = inner.iter().map(|phase| phase.until);
+                ends.filter(|until| *until > now)
+                    .fold(f64::INFINITY, f64::min)
             }
         }
-        let over = excess(guess);
-        match over {
-            _ if over.abs() <= ROUNDING => return (guess, guess),
-            _ if over > 0.0 => (cheap, above) = (guess, over),
-            _ => (dear, below) = (guess, over),
-        }
     }
-    (cheap, dear)
 }

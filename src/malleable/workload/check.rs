@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{Curve, Job, Objective, Pool, Record, SizesRecord, SpeedupRecord};
+use super::{Curve, Job, Objective, Pool, Record, SizesRecord, SpeedupRecord, Stream, Workload};
 use crate::document::{Fault, Place, place, unusable};
+use crate::law::Part;
 use crate::number::Decimal;
 use crate::simulation::Streams;
 
@@ -15,22 +16,33 @@ const SENSIBLE: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
 
 impl Record {
     /// The workload, and what to warn of; or all faults, those found so far and its own.
-    pub(super) fn checked(&self, mut faults: Vec<Fault>) -> Result<(Pool, Vec<Fault>), Vec<Fault>> {
+    pub(super) fn checked(
+        &self,
+        mut faults: Vec<Fault>,
+    ) -> Result<(Workload, Vec<Fault>), Vec<Fault>> {
         let mut warnings = Vec::new();
         self.check_scalars(&mut faults);
         self.check_jobs(&mut faults);
         self.check_sizes(&mut faults);
+        self.check_arrivals(&mut faults);
         let mut curves = Vec::new();
         let jobs = self.build(&mut curves, &mut faults, &mut warnings);
         if !faults.is_empty() {
             return Err(faults);
         }
-        let pool = Pool {
-            record: self.clone(),
-            curves,
-            jobs,
+        let record = self.clone();
+        let workload = match curves.pop() {
+            Some(curve) if self.arrivals.is_some() => Workload::Stream(Stream { record, curve }),
+            last => {
+                curves.extend(last);
+                Workload::Pool(Pool {
+                    record,
+                    curves,
+                    jobs,
+                })
+            }
         };
-        Ok((pool, warnings))
+        Ok((workload, warnings))
     }
 
     fn check_scalars(&self, faults: &mut Vec<Fault>) {
@@ -118,6 +130,36 @@ impl Record {
         }
     }
 
+    fn check_arrivals(&self, faults: &mut Vec<Fault>) {
+        let Some(arrivals) = &self.arrivals else {
+            return;
+        };
+        let help = "write how many jobs arrive in a unit of time";
+        sensible(
+            place!("arrivals", "rate"),
+            "rate",
+            arrivals.rate,
+            help,
+            faults,
+        );
+        let here = place!("arrivals", "size");
+        let unsound = arrivals.size.faults(Part::Size, "the workload", "work");
+        let sound = || arrivals.size.in_range() && SENSIBLE.contains(&arrivals.size.mean());
+        if unsound.is_empty() && !sound() {
+            let message = "the law of sizes is out of the range of numbers";
+            let help = "check its numbers, or choose another unit of work";
+            faults.push(Fault::new(here.clone(), message, help));
+        }
+        faults.extend(unsound.into_iter().map(|fault| fault.within(&here)));
+        if self.objective != Objective::FlowTime {
+            faults.push(Fault::new(
+                place!("objective"),
+                "of jobs that arrive only the flow time can be made small",
+                "leave `objective` out, or list the jobs: `jobs: [{name: a, size: 3}]`",
+            ));
+        }
+    }
+
     /// The jobs; meaningless where there are faults.
     fn build(
         &self,
@@ -152,6 +194,10 @@ impl Record {
                 curves.len() - 1
             }))
         };
+        if self.arrivals.is_some() {
+            curve(self.speedup.as_ref(), self.cap, place!("speedup"), faults);
+            return Vec::new();
+        }
         if let Some(SizesRecord::Pareto { shape, count, seed }) = self.sizes {
             let shared = curve(self.speedup.as_ref(), self.cap, place!("speedup"), faults);
             if !faults.is_empty() {

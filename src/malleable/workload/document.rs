@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Objective, Pool, SpeedupRecord};
-use crate::document::{Document, DocumentError, Fault, Parsed, place, suggest};
+use super::{Objective, SpeedupRecord, Workload};
+use crate::document::{Document, DocumentError, Fault, Parsed, Place, Step, place, suggest};
+use crate::law::{Size, respell_law};
 use crate::number::Decimal;
 
 /// The kind that documents of this room name.
@@ -47,6 +48,19 @@ pub struct Record {
     /// In place of jobs: their sizes are drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<SizesRecord>,
+    /// In place of both: jobs that arrive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<ArrivalsRecord>,
+}
+
+/// Jobs that arrive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArrivalsRecord {
+    /// Poisson arrivals \[1/time\].
+    pub rate: Decimal,
+    /// The law of sizes \[work\], which are known when a job arrives.
+    pub size: Size,
 }
 
 /// A job.
@@ -83,7 +97,7 @@ pub enum SizesRecord {
     },
 }
 
-/// A document: of jobs and sizes exactly one.
+/// A document: of jobs, sizes and arrivals exactly one.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct PoolDocument {
@@ -100,45 +114,79 @@ struct PoolDocument {
     #[serde(default)]
     jobs: Vec<JobRecord>,
     sizes: Option<SizesRecord>,
+    arrivals: Option<ArrivalsDocument>,
+}
+
+/// Jobs that arrive: of `mean_size` and `size` exactly one.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ArrivalsDocument {
+    rate: Decimal,
+    mean_size: Option<Decimal>,
+    size: Option<Size>,
 }
 
 /// The unit where none is named.
 const UNIT: &str = "time";
 
-pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Pool>, DocumentError> {
-    let document = Document::parse(text, name, EXAMPLE)?;
+pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, DocumentError> {
+    let mut document = Document::parse(text, name, EXAMPLE)?;
     let kind = document.root.get("kind").and_then(|kind| kind.text());
     if let Some(kind) = kind.filter(|kind| *kind != KIND) {
         let message = format!("unknown kind of workload `{kind}`");
         let help = suggest(kind, "here it is", &[KIND]);
         return Err(document.refuse(vec![Fault::new(place!("kind"), message, help)]));
     }
+    let arrivals = document.root.get_mut("arrivals");
+    arrivals
+        .and_then(|own| own.get_mut("size"))
+        .map(respell_law);
     let (written, mut faults) = document.read::<PoolDocument>();
-    let checked = match written {
-        Some(written) => written.record(&mut faults).checked(faults),
+    let own = |arrivals: &ArrivalsDocument| arrivals.mean_size.is_some();
+    let has_mean = written
+        .as_ref()
+        .is_some_and(|w| w.arrivals.as_ref().is_some_and(own));
+    let checked = match written.and_then(|written| written.record(&mut faults)) {
+        Some(record) => record.checked(faults),
         None => Err(faults),
     };
-    document.conclude(checked, |_| None)
+    document.conclude(checked, |place| respelt(has_mean, place))
+}
+
+/// Means that stand in no law.
+fn respelt(has_mean: bool, place: &Place) -> Option<Place> {
+    let of_size = matches!(place.steps(), [Step::Key(first), Step::Key(second), ..] if first == "arrivals" && second == "size");
+    (of_size && has_mean).then(|| place!("arrivals", "mean_size"))
 }
 
 impl PoolDocument {
     /// What it says, with its defaults; faults go to the others.
-    fn record(self, faults: &mut Vec<Fault>) -> Record {
-        let refused = match (self.jobs.is_empty(), self.sizes.is_some()) {
-            (false, true) => Some((
-                "the document has both `jobs` and `sizes`",
-                "keep `jobs`, or `sizes` for jobs whose sizes are drawn",
-            )),
-            (true, false) => Some((
+    fn record(self, faults: &mut Vec<Fault>) -> Option<Record> {
+        let told = [
+            !self.jobs.is_empty(),
+            self.sizes.is_some(),
+            self.arrivals.is_some(),
+        ];
+        let refused = match told.into_iter().filter(|told| *told).count() {
+            0 => Some((
                 "there are no jobs",
-                "list them: `jobs: [{name: a, size: 3}]`, or draw their sizes: `sizes: {pareto: {shape: 1.5, count: 500, seed: 1}}`",
+                "list them: `jobs: [{name: a, size: 3}]`, draw their sizes: `sizes: {pareto: {shape: 1.5, count: 500, seed: 1}}`, or let them arrive: `arrivals: {rate: 2, mean_size: 3}`",
             )),
-            _ => None,
+            1 => None,
+            _ => Some((
+                "the document has more than one of `jobs`, `sizes` and `arrivals`",
+                "keep `jobs`, `sizes` for jobs whose sizes are drawn, or `arrivals` for jobs that come one after the other",
+            )),
         };
         if let Some((message, help)) = refused {
             faults.push(Fault::new(place!("jobs"), message, help));
         }
-        Record {
+        let arrivals = match self.arrivals.map(|arrivals| arrivals.record(faults)) {
+            Some(None) => return None,
+            Some(Some(record)) => Some(record),
+            None => None,
+        };
+        Some(Record {
             source: self.source,
             time_unit: self.time_unit.unwrap_or(UNIT.into()),
             servers: self.servers,
@@ -148,7 +196,28 @@ impl PoolDocument {
             objective: self.objective.unwrap_or_default(),
             jobs: self.jobs,
             sizes: self.sizes,
-        }
+            arrivals,
+        })
+    }
+}
+
+impl ArrivalsDocument {
+    fn record(self, faults: &mut Vec<Fault>) -> Option<ArrivalsRecord> {
+        let exponential = |mean| Size::Exponential { mean };
+        let refused = match (&self.mean_size, &self.size) {
+            (Some(_), Some(_)) => "the arrivals have both `mean_size` and `size`",
+            (None, None) => "the arrivals have no size of jobs",
+            _ => {
+                return Some(ArrivalsRecord {
+                    rate: self.rate,
+                    size: self.size.or(self.mean_size.map(exponential))?,
+                });
+            }
+        };
+        let help =
+            "write `mean_size: 3`, or a law: `size: {law: hyperexponential, mean: 3, scv: 4}`";
+        faults.push(Fault::new(place!("arrivals"), refused, help));
+        None
     }
 }
 
@@ -157,7 +226,7 @@ impl Record {
     ///
     /// # Errors
     /// A list of all faults, at their places in the record.
-    pub fn check(&self) -> Result<Pool, Vec<Fault>> {
-        self.checked(Vec::new()).map(|(pool, _)| pool)
+    pub fn check(&self) -> Result<Workload, Vec<Fault>> {
+        self.checked(Vec::new()).map(|(workload, _)| workload)
     }
 }

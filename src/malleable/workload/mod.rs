@@ -6,7 +6,7 @@ mod speedup;
 #[cfg(test)]
 mod tests;
 
-pub use document::{JobRecord, Record, SizesRecord};
+pub use document::{ArrivalsRecord, JobRecord, Record, SizesRecord};
 pub use speedup::{Curve, Speedup, SpeedupRecord};
 
 use std::path::Path;
@@ -15,6 +15,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{DocumentError, Parsed, digest, read_file, to_yaml};
+use crate::law::Size;
+use crate::number::Decimal;
+use crate::simulation::Class;
 
 /// What is to be small; T_i is the time at which job i ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +35,137 @@ pub enum Objective {
 }
 
 /// A checked workload.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Workload {
+    /// All jobs are there at the start.
+    Pool(Pool),
+    /// Jobs arrive.
+    Stream(Stream),
+}
+
+impl Workload {
+    /// Reads a document; `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// [`DocumentError::Faults`] with every fault found.
+    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
+        document::parse(text, name)
+    }
+
+    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
+    ///
+    /// # Errors
+    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
+    /// fault found in it.
+    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
+        read_file(path, Self::parse)
+    }
+
+    /// All its numbers.
+    #[must_use]
+    pub fn record(&self) -> &Record {
+        match self {
+            Workload::Pool(pool) => &pool.record,
+            Workload::Stream(stream) => &stream.record,
+        }
+    }
+
+    /// The digest of all its numbers.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        digest(&to_yaml(self.record()))
+    }
+}
+
+/// Jobs that arrive, with one speedup for all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stream {
+    record: Record,
+    curve: Curve,
+}
+
+impl Stream {
+    /// All its numbers.
+    #[must_use]
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// The unit of time.
+    #[must_use]
+    pub fn time_unit(&self) -> &str {
+        &self.record.time_unit
+    }
+
+    /// N, > 0.
+    #[must_use]
+    pub fn servers(&self) -> f64 {
+        self.record.servers.value()
+    }
+
+    /// The speedup of all jobs.
+    #[must_use]
+    pub fn curve(&self) -> &Curve {
+        &self.curve
+    }
+
+    fn arrivals(&self) -> &ArrivalsRecord {
+        let arrivals = self.record.arrivals.as_ref();
+        arrivals.expect("a stream is made of a record with arrivals")
+    }
+
+    /// λ \[1/time\].
+    #[must_use]
+    pub fn arrival_rate(&self) -> f64 {
+        self.arrivals().rate.value()
+    }
+
+    /// The law of sizes \[work\].
+    #[must_use]
+    pub fn size(&self) -> &Size {
+        &self.arrivals().size
+    }
+
+    /// ρ = λE\[S\]/N, the part of the servers that works where each job has one.
+    #[must_use]
+    pub fn load(&self) -> f64 {
+        self.arrival_rate() * self.size().mean() / self.servers()
+    }
+
+    /// The most work that is done in a unit of time, with any number of jobs: N s'(0), ∞ for powers below 1.
+    #[must_use]
+    pub fn most_work(&self) -> f64 {
+        self.servers() * self.curve.first_slope()
+    }
+
+    /// Its jobs, as statistics see them; the size of a job is the time that it takes alone.
+    #[must_use]
+    pub fn statistics(&self) -> Vec<Class> {
+        vec![Class {
+            name: ALL_JOBS.into(),
+            arrival_rate: self.arrival_rate(),
+            mean_size: self.size().mean() / self.curve.at(self.servers()),
+            scv: self.size().scv(),
+            dispersion: 1.0,
+            weight: 1.0,
+        }]
+    }
+
+    /// The same with the arrival rate times `factor`; `None` where it leaves the range of numbers.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Option<Self> {
+        let rate = Decimal::new(self.arrival_rate() * factor);
+        let rate = rate.filter(|rate| *rate > Decimal::ZERO)?;
+        let mut scaled = self.clone();
+        scaled.record.arrivals.as_mut()?.rate = rate;
+        Some(scaled)
+    }
+}
+
+/// What all jobs of a stream are called.
+pub const ALL_JOBS: &str = "jobs";
+
+/// Jobs that are all there at the start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pool {
     record: Record,
@@ -53,33 +187,10 @@ pub struct Job {
 }
 
 impl Pool {
-    /// Reads a document; `name` stands for the file in messages.
-    ///
-    /// # Errors
-    /// [`DocumentError::Faults`] with every fault found.
-    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
-        document::parse(text, name)
-    }
-
-    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
-    ///
-    /// # Errors
-    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
-    /// fault found in it.
-    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
-        read_file(path, Self::parse)
-    }
-
     /// All its numbers.
     #[must_use]
     pub fn record(&self) -> &Record {
         &self.record
-    }
-
-    /// The digest of all its numbers.
-    #[must_use]
-    pub fn digest(&self) -> String {
-        digest(&to_yaml(&self.record))
     }
 
     /// The unit of time.
@@ -122,5 +233,16 @@ impl Pool {
             y.total_cmp(x).then(v.total_cmp(w))
         });
         order
+    }
+}
+
+#[cfg(test)]
+impl Pool {
+    /// For tests: a document of jobs that are all there.
+    pub(crate) fn sample(text: &str) -> Pool {
+        match Workload::parse(text, "here").unwrap().workload {
+            Workload::Pool(pool) => pool,
+            Workload::Stream(_) => panic!("its jobs arrive"),
+        }
     }
 }

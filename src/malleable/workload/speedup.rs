@@ -212,6 +212,26 @@ impl Speedup {
         }
     }
 
+    /// `s'(k)` for k > 0, from the left: what the last part of a server is worth.
+    #[must_use]
+    pub fn slope(&self, k: f64) -> f64 {
+        match self {
+            Speedup::Power(p) => p * k.powf(p - 1.0),
+            Speedup::Amdahl(f) => f / ((1.0 - f) * k + f).powi(2),
+            Speedup::Logarithm(scale) => scale / ((1.0 + scale * k) * scale.ln_1p()),
+            Speedup::Table(corners) => {
+                let n = corners.partition_point(|corner| corner.0 < k);
+                match n {
+                    n if n == corners.len() => 0.0,
+                    n => {
+                        let (a, b) = (corners[n.max(1) - 1], corners[n.max(1)]);
+                        (b.1 - a.1) / (b.0 - a.0)
+                    }
+                }
+            }
+        }
+    }
+
     /// `s'(0)`, what the first server is worth: ∞ for powers below 1.
     #[must_use]
     pub fn first_slope(&self) -> f64 {
@@ -264,6 +284,15 @@ pub struct Curve {
 }
 
 impl Curve {
+    /// The exponent p < 1 where it is `k^p` for all numbers of servers that there are.
+    #[must_use]
+    pub fn smooth_power(&self, servers: f64) -> Option<f64> {
+        match self.speedup {
+            Speedup::Power(p) if p < 1.0 && !self.whole && self.cap >= servers => Some(p),
+            _ => None,
+        }
+    }
+
     /// s(k), for 0 ≤ k.
     #[must_use]
     pub fn at(&self, k: f64) -> f64 {
@@ -278,6 +307,34 @@ impl Curve {
         }
     }
 
+    /// Numbers of servers, ascending, up to all that it can use of so many: between two of them `s(k)²/k` only rises, or only
+    /// falls.
+    #[must_use]
+    pub fn marks(&self, servers: f64) -> Vec<f64> {
+        let most = self.cap.min(servers);
+        let mut marks = match &self.speedup {
+            _ if self.whole => (1..=most as u32).map(f64::from).collect(),
+            Speedup::Power(_) => Vec::new(),
+            Speedup::Amdahl(f) => vec![f / (1.0 - f)],
+            // Where ln(1 + u) = 2u/(1 + u).
+            Speedup::Logarithm(scale) => vec![3.921_551_588_0 / scale],
+            Speedup::Table(corners) => corners[1..].iter().map(|corner| corner.0).collect(),
+        };
+        marks.retain(|k| *k < most);
+        marks.push(most);
+        marks
+    }
+
+    /// `s'(k)` for k > 0, from the left.
+    #[must_use]
+    pub fn slope(&self, k: f64) -> f64 {
+        match (k > self.cap, self.whole) {
+            (true, _) => 0.0,
+            (false, true) => self.speedup.at(k.ceil()) - self.speedup.at(k.ceil() - 1.0),
+            (false, false) => self.speedup.slope(k),
+        }
+    }
+
     /// The numbers of servers at which `s(k) − yk` is largest, from the least to the greatest, for a price y ≥ 0.
     #[must_use]
     pub fn demand(&self, y: f64) -> (f64, f64) {
@@ -285,17 +342,18 @@ impl Curve {
         if !self.whole {
             return (least.min(self.cap), greatest.min(self.cap));
         }
+        // The last of k servers is worth between s'(k) and s'(k − 1), so that few numbers are to be looked at.
         let worth = |k: f64| self.speedup.at(k) - self.speedup.at(k - 1.0);
-        let start = (least - 1.0).floor().max(0.0).min(self.cap);
-        let mut low = start;
-        while low < self.cap && low.is_finite() && worth(low + 1.0) > y {
+        let from = |smooth: f64| (smooth.floor() - 1.0).max(0.0).min(self.cap);
+        let mut low = from(least);
+        while low < self.cap && low < least + 2.0 && worth(low + 1.0) > y {
             low += 1.0;
         }
-        let mut high = low;
-        while high < self.cap && high.is_finite() && worth(high + 1.0) >= y {
-            if y == 0.0 {
-                return (low, self.cap);
-            }
+        if greatest == f64::INFINITY {
+            return (low, self.cap);
+        }
+        let mut high = from(greatest).max(low);
+        while high < self.cap && high < greatest + 2.0 && worth(high + 1.0) >= y {
             high += 1.0;
         }
         (low, high)

@@ -1,4 +1,4 @@
-use super::{Objective, Pool, Speedup};
+use super::{Objective, Pool, Speedup, Workload};
 
 const POOL: &str = "kind: malleable
 servers: 10
@@ -9,22 +9,22 @@ jobs:
 ";
 
 fn faults(text: &str) -> String {
-    Pool::parse(text, "here").unwrap_err().to_string()
+    Workload::parse(text, "here").unwrap_err().to_string()
 }
 
 #[test]
 fn jobs_are_read_and_ordered_from_the_largest_on() {
-    let pool = Pool::parse(POOL, "here").unwrap().workload;
+    let pool = Pool::sample(POOL);
     assert_eq!(pool.by_size(), [1, 0]);
     assert_eq!(pool.objective(), Objective::FlowTime);
     assert_eq!(pool.curves().len(), 1);
-    assert_eq!(pool.record().check().unwrap(), pool);
+    assert_eq!(pool.record().check().unwrap(), Workload::Pool(pool));
 }
 
 #[test]
 fn slowdown_weighs_by_size() {
     let text = format!("{POOL}objective: slowdown\n");
-    let pool = Pool::parse(&text, "here").unwrap().workload;
+    let pool = Pool::sample(&text);
     assert_eq!(pool.jobs()[1].weight, 0.2);
 }
 
@@ -35,7 +35,7 @@ servers: 10
 speedup: {power: {p: .5}}
 sizes: {pareto: {shape: 1.5, count: 20000, seed: 3}}
 ";
-    let pool = Pool::parse(text, "here").unwrap().workload;
+    let pool = Pool::sample(text);
     for above in [1.0f64, 2.0, 10.0] {
         let n = pool.jobs().iter().filter(|job| job.size > above).count() as f64 / 20_000.0;
         let expected = above.powf(-1.5);
@@ -69,6 +69,16 @@ fn every_fault_is_told_where_it_stands() {
             "the speedup falls from 1",
         ),
         ("servers: 10", "servers: 0", "servers is 0"),
+        (
+            "servers: 10",
+            "servers: 10\nwhole_servers: yes",
+            "yes, expected true or false",
+        ),
+        (
+            "servers: 10",
+            "servers: 9.5\nwhole_servers: true",
+            "there are 9.5",
+        ),
     ] {
         let found = with(from, to);
         assert!(found.contains(told), "{found}");
@@ -78,10 +88,13 @@ fn every_fault_is_told_where_it_stands() {
 #[test]
 fn a_table_is_lifted_to_its_hull_with_a_warning() {
     let table = "{table: [[1, 1], [2, 1.2], [4, 3]]}";
-    let parsed = Pool::parse(&POOL.replace("{power: {p: .5}}", table), "here").unwrap();
+    let parsed = Workload::parse(&POOL.replace("{power: {p: .5}}", table), "here").unwrap();
     let corners = vec![(0.0, 0.0), (1.0, 1.0), (4.0, 3.0)];
     let expected = Speedup::Table(corners);
-    assert_eq!(parsed.workload.curves()[0].speedup, expected);
+    let Workload::Pool(pool) = parsed.workload else {
+        panic!("its jobs are all there")
+    };
+    assert_eq!(pool.curves()[0].speedup, expected);
     // The hull has 1 + 2/3 on two servers.
     assert!(
         parsed.warnings[0].contains("28.00 %"),

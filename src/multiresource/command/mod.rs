@@ -16,15 +16,15 @@ use clap::{Args, Subcommand};
 
 use crate::artifact::Finding;
 use crate::document::Parsed;
-use crate::kind::{Answer, Answered, Caller, Given, Kind, Simulated, Word};
+use crate::kind::{
+    Answer, Answered, Caller, Compared, Given, Kind, OverLoads, Simulated, Word, run_document,
+};
 use crate::multiresource::artifact::{Checked, Multiresource};
 use crate::multiresource::report;
-use crate::multiresource::simulator::{Judgement, Measures, Offered};
 use crate::multiresource::verbs::{self, Doing, Underway, VerbError};
 use crate::multiresource::workload::{Described, Workload};
-use crate::report::Besides;
 use crate::simulation::Settings;
-use crate::simulation::sweep::{Comparing, Swept};
+use crate::simulation::sweep::Comparing;
 use names::{Backfill, EmptySlots, Routing};
 pub use wishes::Wishes;
 
@@ -69,9 +69,6 @@ impl Kind for Multiresource {
     type Ways = Ways;
     type Extras = Extras;
     type Verb = Verb;
-    type Measures = Measures;
-    type OfClass = Offered;
-    type Judgement = Judgement;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
@@ -109,7 +106,7 @@ impl Kind for Multiresource {
         ways: &Ways,
         settings: &Settings,
         caller: &mut Caller<'_>,
-    ) -> Given<Simulated<Self>> {
+    ) -> Given<Simulated> {
         let ways = verbs::Ways {
             backfill: ways.backfill.map(Into::into),
             empty_slots: ways.empty_slots.map(Into::into),
@@ -123,17 +120,16 @@ impl Kind for Multiresource {
             table: report::simulation(&simulated.workload, run, verdicts, caller.width),
             notes: report::notes(&simulated),
             refuted: simulated.is_refuted(),
-            run: simulated.run,
-            verdicts: simulated.verdicts,
+            document: run_document(policy, run, verdicts)?,
         })
     }
 
-    fn compare(
-        workload: &Described,
+    fn compare<'a>(
+        workload: &'a Described,
         asked: &Comparing<'_>,
         extras: &Extras,
         caller: &mut Caller<'_>,
-    ) -> Given<Swept<Measures, Offered>> {
+    ) -> Given<Box<dyn Compared + 'a>> {
         caller.hear(Word::Doing("solving the program"));
         let hears = |underway: Underway<'_>| {
             caller.hear(Word::Interruptible);
@@ -150,14 +146,14 @@ impl Kind for Multiresource {
             Described::Fleet(_) if extras.optimum => return Err(NO_OPTIMUM.into()),
             Described::Fleet(fleet) => verbs::compare_pooled(fleet, asked, hears),
         };
-        compared.map_err(boxed)
-    }
-
-    fn besides(workload: &Described) -> Besides<'_, Measures, Offered> {
-        report::besides(match workload {
+        let envelope = match workload {
             Described::Server(workload) => workload,
             Described::Fleet(fleet) => fleet.envelope(),
-        })
+        };
+        Ok(Box::new(OverLoads {
+            swept: compared.map_err(boxed)?,
+            besides: report::besides(envelope),
+        }))
     }
 
     fn rules(width: usize) -> String {

@@ -66,7 +66,7 @@ pub fn compare(
     let hears = |stage: Stage<'_>| progress(Underway::Cell(stage));
     let mut swept = sweep::sweep(header, &cells, output, resume, &settings.interrupt, hears)?;
     if optimum {
-        let optima = asked.loads.iter().map(|&load| {
+        let optima = asked.loads().iter().map(|&load| {
             let scaled = cells.scene(load)?;
             progress(Underway::Optimum(load, None));
             let hears = |step| progress(Underway::Optimum(load, Some(step)));

@@ -165,7 +165,7 @@ impl<M, C> Figures<'_, M, C> {
         exact.sort_by(|a, b| a.load.total_cmp(&b.load));
         let points = exact
             .iter()
-            .map(|e| point(e.load, certain(e.mean_response)));
+            .map(|e| point(e.load, Estimate::exact(e.mean_response)));
         (!exact.is_empty()).then(|| Curve {
             look: Look::new(self.comparison.header.policies.len()),
             points: points.collect(),
@@ -179,7 +179,7 @@ impl<M, C> Figures<'_, M, C> {
         let value = |name: &String| exact.types.iter().find(|own| own.0 == *name);
         let points = names.iter().enumerate().filter_map(|(row, name)| {
             let mean = value(name)?.1;
-            Some(point(row as f64, certain(mean)))
+            Some(point(row as f64, Estimate::exact(mean)))
         });
         Some(Curve {
             look: Look::new(self.comparison.header.policies.len()),
@@ -211,7 +211,7 @@ impl<M, C> Figures<'_, M, C> {
             "95th percentile (P95)",
             "99th percentile (P99)",
         ];
-        let of = |n: usize| self.over_loads(|run| run.percentiles.map(|p| certain(p[n])));
+        let of = |n: usize| self.over_loads(|run| run.percentiles.map(|p| Estimate::exact(p[n])));
         let all: Vec<Vec<Curve>> = (0..3).map(of).collect();
         let together: Vec<Curve> = all.iter().flatten().cloned().collect();
         let y = log_axis(&together);
@@ -232,7 +232,7 @@ impl<M, C> Figures<'_, M, C> {
         if self.classes().len() < 2 {
             return Ok(None);
         }
-        let curves = self.over_loads(|run| run.fairness.map(certain));
+        let curves = self.over_loads(|run| run.fairness.map(Estimate::exact));
         let values = curves.iter().flat_map(|c| &c.points).map(|p| p.value);
         let least = values.fold(0.9, f64::min);
         let y = Axis::new("", Scale::Linear, (10.0 * least).floor() / 10.0, 1.0);
@@ -245,7 +245,7 @@ impl<M, C> Figures<'_, M, C> {
         let mut panels = Vec::new();
         for Shares { words, of, .. } in self.besides.shares {
             for (j, part) in self.besides.parts.iter().enumerate() {
-                let share = |run: &Run<M, C>| of(run).get(j).map(|v| certain(100.0 * v));
+                let share = |run: &Run<M, C>| of(run).get(j).map(|v| Estimate::exact(100.0 * v));
                 let curves = self.over_loads(share);
                 panels.extend(self.panel(format!("{part} {words} [%]"), &y, &curves)?);
             }
@@ -368,16 +368,6 @@ fn point(at: f64, estimate: Estimate) -> Point {
         at,
         value: estimate.mean,
         half_width: estimate.half_width,
-    }
-}
-
-/// A number without an interval.
-fn certain(mean: f64) -> Estimate {
-    Estimate {
-        mean,
-        half_width: 0.0,
-        standard_error: 0.0,
-        freedom: 1.0,
     }
 }
 

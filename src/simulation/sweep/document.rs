@@ -46,7 +46,7 @@ impl Header {
                 time_seconds: settings.time.map(|t| t.as_secs_f64()),
             },
             policies,
-            loads: asked.loads.to_vec(),
+            loads: asked.loads().to_vec(),
         }
     }
 

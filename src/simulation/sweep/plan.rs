@@ -48,13 +48,24 @@ pub struct Comparing<'a> {
     pub policies: &'a [String],
     /// What becomes of a file that was changed after it was written.
     pub changes: Changes,
-    /// Loads ρ in (0, 1), each once.
+    /// Loads ρ in (0, 1) that were typed, each once; see [`Comparing::loads`].
     pub loads: &'a [f64],
     /// When a cell ends; two replications at least, and sizes in common.
     pub settings: &'a Settings,
     /// The file of the results, beside which finished cells are kept, and whether to continue with
     /// those that are there.
     pub journal: Option<(&'a Path, bool)>,
+}
+
+impl Comparing<'_> {
+    /// Loads to compare at: those that were typed, or some that tell policies apart.
+    #[must_use]
+    pub fn loads(&self) -> &[f64] {
+        match self.loads {
+            [] => &[0.5, 0.7, 0.9],
+            typed => typed,
+        }
+    }
 }
 
 /// How far a comparison is.

@@ -1,0 +1,145 @@
+//! Rules for jobs that arrive: what is simulated is judged, and the bound is derived.
+
+use super::bound::least_response;
+use super::{NEAR, derived_as, numbered};
+use crate::artifact::{Findings, Grounds, is_close, nonnegative, positive};
+use crate::malleable::artifact::{Claim, Method, OnlineEvidence, Quantity};
+use crate::malleable::policy::Online;
+use crate::malleable::workload::Stream;
+
+const SIMULATED: Grounds = Grounds::Judged(
+    "an interval around a number that is not below the bound; `synth simulate` tries to refute it",
+);
+const BOUND: Grounds =
+    Grounds::Derived("weak duality: jobs that pay rent for servers, each served for itself");
+
+pub(super) fn check(
+    stream: &Stream,
+    online: &Online,
+    evidence: &OnlineEvidence,
+    claims: &[Claim],
+    findings: &mut Findings,
+) {
+    knobs(online, "policy.online", findings);
+    tried(online, evidence, findings);
+    let bound = bound(stream);
+    for (path, claim) in numbered(claims) {
+        match claim.quantity {
+            Quantity::LeastResponse => {
+                derived_as(claim, &[Method::BoundRent], &path, findings);
+                if claim.half_width.is_some() {
+                    findings.add(&*path, "it is one number: no `half_width` goes with it");
+                }
+                if !(claim.value > 0.0 && claim.value <= bound * (1.0 + NEAR)) {
+                    let message = format!("{}, but all that is known is {bound}", claim.value);
+                    findings.add(format!("{path}.value"), message);
+                }
+                findings.stands(&*path, BOUND);
+            }
+            Quantity::MeanResponse | Quantity::MeanNumber => {
+                simulated(claim, stream, bound, &path, findings);
+            }
+            _ => findings.add(&*path, "it is about jobs that are all there at the start"),
+        }
+    }
+    littles_law(stream, claims, findings);
+}
+
+fn simulated(claim: &Claim, stream: &Stream, bound: f64, path: &str, findings: &mut Findings) {
+    derived_as(claim, &[Method::Simulated], path, findings);
+    positive(format!("{path}.value"), claim.value, findings);
+    let Some(half_width) = claim.half_width else {
+        findings.add(path, "it is simulated: expected its `half_width`");
+        return;
+    };
+    nonnegative(format!("{path}.half_width"), half_width, findings);
+    let least = match claim.quantity {
+        Quantity::MeanNumber => bound * stream.arrival_rate(),
+        _ => bound,
+    };
+    if claim.value + 4.0 * half_width < least {
+        let message = format!("{}, but no policy has less than {least}", claim.value);
+        findings.add(format!("{path}.value"), message);
+    }
+    findings.stands(path, SIMULATED);
+}
+
+/// E[N] = λE[T], up to chance.
+fn littles_law(stream: &Stream, claims: &[Claim], findings: &mut Findings) {
+    let of = |quantity| claims.iter().find(|claim| claim.quantity == quantity);
+    let both = of(Quantity::MeanResponse).zip(of(Quantity::MeanNumber));
+    let Some((response, number)) = both else {
+        return;
+    };
+    let widths = |claim: &Claim| claim.half_width.unwrap_or(0.0) / claim.value;
+    let apart = (number.value / (stream.arrival_rate() * response.value) - 1.0).abs();
+    if apart > 4.0 * (widths(response) + widths(number)) + NEAR {
+        let message = format!("E[N] and λE[T] are apart by {apart}, relatively");
+        findings.add("claims", message);
+    }
+}
+
+/// The greatest of the bounds at any one rent.
+fn bound(stream: &Stream) -> f64 {
+    let (servers, rate) = (stream.servers(), stream.arrival_rate());
+    let mean = stream.size().mean();
+    let at = |rent: f64| least_response(servers, stream.curve(), rate, mean, rent);
+    // It is concave in the rent: over orders of magnitude first, and then by thirds.
+    let scale = 1.0 / servers;
+    let powers = (-60..=60).map(|n| scale * f64::from(n).exp2());
+    let best = powers.fold((0.0, at(0.0)), |best: (f64, f64), rent| {
+        let found = at(rent);
+        if found > best.1 { (rent, found) } else { best }
+    });
+    let (mut low, mut high) = (best.0 / 2.0, best.0 * 2.0);
+    for _ in 0..100 {
+        let [a, b] = [low + (high - low) / 3.0, high - (high - low) / 3.0];
+        match at(a) < at(b) {
+            true => low = a,
+            false => high = b,
+        }
+    }
+    at(high).max(best.1)
+}
+
+fn knobs(online: &Online, path: &str, findings: &mut Findings) {
+    nonnegative(format!("{path}.urgency"), online.urgency, findings);
+    nonnegative(format!("{path}.background"), online.background, findings);
+    if online.urgency > 100.0 {
+        findings.add(format!("{path}.urgency"), "expected at most 100");
+    }
+    if online.background > 1e9 {
+        findings.add(format!("{path}.background"), "expected at most 1e9");
+    }
+}
+
+/// That what was tried leads to what was taken.
+fn tried(online: &Online, evidence: &OnlineEvidence, findings: &mut Findings) {
+    const PATH: &str = "evidence.online.tried";
+    for (n, tried) in evidence.tried.iter().enumerate() {
+        knobs(&tried.online, &format!("{PATH}[{n}].online"), findings);
+        let own = format!("{PATH}[{n}]");
+        if let Some(times) = tried.times {
+            positive(format!("{own}.times"), times, findings);
+        }
+        let surely_less = match (tried.times, tried.half_width) {
+            (Some(times), Some(half_width)) => times + half_width < 1.0,
+            _ => false,
+        };
+        if surely_less {
+            findings.add(own, "it was surely better than what was taken");
+        }
+    }
+    let taken = evidence.tried.iter().find(|tried| tried.online == *online);
+    match taken {
+        None if !evidence.tried.is_empty() => {
+            findings.add(PATH, "what the policy does was not tried");
+        }
+        Some(taken) if taken.times.is_some_and(|times| !is_close(times, 1.0, NEAR)) => {
+            findings.add(PATH, "what the policy does is not 1 times itself");
+        }
+        _ => {}
+    }
+    let by = Grounds::Judged("nothing that was tried was surely better than what was taken");
+    findings.stands(PATH, by);
+}

@@ -1,0 +1,45 @@
+//! Runs rules on pools, where what happens is exact, and on streams of jobs, where it is measured.
+
+mod course;
+mod engine;
+mod judge;
+#[cfg(test)]
+mod tests;
+
+pub use course::{Course, Dividing, Stage, execute};
+pub use judge::{Judgement, judge, judge_course};
+
+use crate::malleable::policy::Sharing;
+use crate::malleable::workload::Stream;
+use crate::simulation::{self, Progress, Settings, replicate};
+use engine::Engine;
+
+/// Results of a run on a stream.
+pub type Run = simulation::Run<Measures, ()>;
+
+/// What is measured besides: nothing.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Measures {}
+
+/// More jobs than this at once end a run: what an event costs grows with them.
+const CROWD: u64 = 3000;
+
+/// Simulates a rule on a stream.
+///
+/// # Errors
+/// What did not hold that must, in words: a fault of this program.
+pub fn simulate(
+    stream: &Stream,
+    sharing: Sharing,
+    settings: &Settings,
+    progress: impl FnMut(Progress),
+) -> Result<Run, String> {
+    let settings = Settings {
+        crowd: settings.crowd.min(CROWD),
+        ..settings.clone()
+    };
+    let classes = stream.statistics();
+    let engine = |r| Engine::new(stream, sharing, &settings, r);
+    let replicated = replicate(&classes, engine, &settings, progress)?;
+    Ok(replicated.results().run(|_| Measures {}, |_, _| ()))
+}

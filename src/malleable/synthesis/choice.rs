@@ -1,0 +1,180 @@
+//! The knobs of heSRPT for jobs that arrive, by simulation.
+//!
+//! Everything that is tried faces the same arrivals and sizes, so that ratios are known more precisely than means. As long
+//! as nothing is surely better, the knobs stay at those of jobs that are all there; what is claimed comes from a run that
+//! decided nothing.
+
+use super::Options;
+use crate::malleable::artifact::Tried;
+use crate::malleable::policy::{Online, Sharing};
+use crate::malleable::simulator::{Run, simulate};
+use crate::malleable::workload::Stream;
+use crate::simulation::{Estimate, Health, Progress, Settings, paired_ratio};
+
+/// What was tuned.
+#[derive(Clone, Debug)]
+pub struct Tuned {
+    /// The knobs.
+    pub online: Online,
+    /// What was tried; nothing where the knobs were given.
+    pub tried: Vec<Tried>,
+    /// A run of the rule taken that decided nothing.
+    pub run: Run,
+    /// Events simulated in all.
+    pub events: u64,
+}
+
+/// How rules compare on the same arrivals.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The knobs.
+    pub online: Online,
+    /// Mean response time of each replication.
+    pub replications: Vec<f64>,
+}
+
+/// Urgencies that are tried without a background.
+const URGENCIES: [f64; 8] = [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0];
+
+/// Backgrounds that are tried with the best urgency.
+const BACKGROUNDS: [f64; 6] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
+
+/// Urgencies beside the best one that are tried with the best background.
+const BESIDE: [f64; 4] = [0.8, 0.9, 1.1, 1.25];
+
+/// Runs that share the events: what is tried, and twice as many events for the last one.
+const RUNS: u64 = 20;
+
+/// Tunes.
+///
+/// # Errors
+/// What did not hold in a simulation that must, in words.
+pub fn tune(
+    stream: &Stream,
+    options: &Options,
+    hears: impl FnMut(&str, Progress),
+) -> Result<Tuned, String> {
+    let mut trials = Trials {
+        stream,
+        options,
+        events: 0,
+        tried: Vec::new(),
+        hears,
+    };
+    let online = match options.knobs {
+        Some(given) => given,
+        None => trials.choose()?,
+    };
+    let settings = Settings {
+        seed: options.seed.wrapping_add(1),
+        precision: 2e-3,
+        events: 2 * options.events / RUNS,
+        interrupt: options.interrupt.clone(),
+        ..Settings::default()
+    };
+    let run = trials.simulate(online, &settings, "measuring the rule taken")?;
+    Ok(Tuned {
+        online,
+        tried: trials.told(online),
+        run,
+        events: trials.events,
+    })
+}
+
+struct Trials<'a, H> {
+    stream: &'a Stream,
+    options: &'a Options,
+    events: u64,
+    tried: Vec<Choice>,
+    hears: H,
+}
+
+impl<H: FnMut(&str, Progress)> Trials<'_, H> {
+    fn choose(&mut self) -> Result<Online, String> {
+        for urgency in URGENCIES {
+            self.attempt(Online {
+                urgency,
+                background: 0.0,
+            })?;
+        }
+        let best = self.best();
+        for background in BACKGROUNDS {
+            self.attempt(Online { background, ..best })?;
+        }
+        let best = self.best();
+        for factor in BESIDE {
+            self.attempt(Online {
+                urgency: best.urgency * factor,
+                ..best
+            })?;
+        }
+        let best = self.best();
+        // What is not surely better is chance as well as not.
+        let plain = self.ratio(Online::PLAIN, best);
+        let surely = plain.is_none_or(|ratio| ratio.mean - ratio.half_width > 1.0);
+        Ok(if surely { best } else { Online::PLAIN })
+    }
+
+    fn attempt(&mut self, online: Online) -> Result<(), String> {
+        if self.tried.iter().any(|tried| tried.online == online) {
+            return Ok(());
+        }
+        let settings = Settings {
+            seed: self.options.seed,
+            precision: 1e-9,
+            events: self.options.events / RUNS,
+            interrupt: self.options.interrupt.clone(),
+            ..Settings::default()
+        };
+        let doing = format!("trying urgency {}", online.urgency);
+        let run = self.simulate(online, &settings, &doing)?;
+        let settled = run.health == Health::Settled;
+        let replications = run.replications.iter().copied().collect::<Option<Vec<_>>>();
+        self.tried.push(Choice {
+            online,
+            replications: replications.filter(|_| settled).unwrap_or_default(),
+        });
+        Ok(())
+    }
+
+    fn simulate(
+        &mut self,
+        online: Online,
+        settings: &Settings,
+        doing: &str,
+    ) -> Result<Run, String> {
+        let hears = &mut self.hears;
+        let sharing = Sharing::HeSrpt(online);
+        let run = simulate(self.stream, sharing, settings, |at| hears(doing, at))?;
+        self.events += run.events;
+        Ok(run)
+    }
+
+    /// The knobs with the least mean; those of jobs that are all there where nothing settled.
+    fn best(&self) -> Online {
+        let mean = |tried: &Choice| tried.replications.iter().sum::<f64>();
+        let settled = self
+            .tried
+            .iter()
+            .filter(|tried| !tried.replications.is_empty());
+        let best = settled.min_by(|a, b| mean(a).total_cmp(&mean(b)));
+        best.map_or(Online::PLAIN, |best| best.online)
+    }
+
+    fn ratio(&self, of: Online, to: Online) -> Option<Estimate> {
+        let find = |online: Online| self.tried.iter().find(|tried| tried.online == online);
+        paired_ratio(&find(of)?.replications, &find(to)?.replications)
+    }
+
+    fn told(&self, taken: Online) -> Vec<Tried> {
+        let tried = |own: &Choice| {
+            let ratio = self.ratio(own.online, taken);
+            Tried {
+                online: own.online,
+                times: ratio.map(|ratio| ratio.mean),
+                half_width: ratio.map(|ratio| ratio.half_width),
+            }
+        };
+        self.tried.iter().map(tried).collect()
+    }
+}

@@ -1,0 +1,248 @@
+//! Plans for jobs that are all there.
+
+use super::search::search;
+use crate::malleable::analysis::{ascend, power_ends};
+use crate::malleable::artifact::{Plan, Rent, cost};
+use crate::malleable::policy::{Rule, Sharing, makespan, power_prices, prices};
+use crate::malleable::simulator::{Course, Dividing, execute};
+use crate::malleable::workload::{Curve, Objective, Pool};
+
+/// Of more jobs than this an artifact has no table of stages.
+const TABLED: usize = 64;
+
+/// A plan, and what is known of it.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The plan.
+    pub plan: Plan,
+    /// When each job ends \[time\].
+    pub ends: Vec<f64>,
+    /// No plan costs less.
+    pub least: f64,
+    /// Why.
+    pub proof: Proof,
+    /// Why it is not known to be the best, where it is not.
+    pub open: Option<Open>,
+}
+
+/// What proves that no plan costs less.
+#[derive(Clone, Debug)]
+pub enum Proof {
+    /// Prices of work, from the largest job on.
+    Prices(Vec<f64>),
+    /// Rents of servers over time.
+    Rents(Vec<Rent>),
+    /// That all jobs end at once, with all servers.
+    Servers,
+}
+
+/// Why the best plan is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Open {
+    /// A heavier job is larger than a lighter one.
+    FavoursLarge,
+    /// Jobs have different speedups or caps.
+    SpeedupsDiffer,
+}
+
+/// The best plan that is known.
+pub(super) fn plan(pool: &Pool) -> Planned {
+    match pool.objective() {
+        Objective::Makespan => {
+            let (time, rule) = makespan(pool);
+            let ends = ends(pool, &rule);
+            finished(pool, rule, ends, time, Proof::Servers, None)
+        }
+        _ => sums(pool),
+    }
+}
+
+fn finished(
+    pool: &Pool,
+    rule: Rule,
+    ends: Vec<f64>,
+    least: f64,
+    proof: Proof,
+    open: Option<Open>,
+) -> Planned {
+    let stages = stages(pool, &rule, &ends);
+    Planned {
+        plan: Plan { rule, stages },
+        ends,
+        least,
+        proof,
+        open,
+    }
+}
+
+/// When jobs end under a rule.
+pub(super) fn ends(pool: &Pool, rule: &Rule) -> Vec<f64> {
+    let power = match pool.curves() {
+        [curve] => curve.smooth_power(pool.servers()),
+        _ => None,
+    };
+    match (power, rule) {
+        (Some(p), Rule::Prices(prices)) => power_ends(pool, prices, p),
+        _ => execute(pool, Dividing::Plan(rule), false).ends,
+    }
+}
+
+/// The objectives that are sums over jobs.
+fn sums(pool: &Pool) -> Planned {
+    let order = pool.by_size();
+    let mut weights: Vec<f64> = order.iter().map(|i| pool.jobs()[*i].weight).collect();
+    let favours_large = !weights.is_sorted();
+    weights.sort_by(f64::total_cmp);
+    let open = match pool.curves() {
+        [_] if !favours_large => None,
+        [_] => Some(Open::FavoursLarge),
+        _ => Some(Open::SpeedupsDiffer),
+    };
+    let by_prices = match pool.curves() {
+        [curve] => Some(ascending(one_speedup(curve, &weights, pool.servers()))),
+        _ => None,
+    };
+    let worth = |prices: &Vec<f64>| -> f64 {
+        let sizes = order.iter().map(|i| pool.jobs()[*i].size);
+        sizes.zip(prices).map(|(size, price)| size * price).sum()
+    };
+    match (open, by_prices) {
+        (None, Some(prices)) => {
+            let mut of_job = vec![0.0; order.len()];
+            for (&i, price) in order.iter().zip(&prices) {
+                of_job[i] = *price;
+            }
+            let rule = Rule::Prices(of_job);
+            let (ends, least) = (ends(pool, &rule), worth(&prices));
+            finished(pool, rule, ends, least, Proof::Prices(prices), None)
+        }
+        (open, by_prices) => {
+            let (rule, ends) = search(pool);
+            let dual = ascend(pool, &rents(pool, &rule));
+            let by_prices = by_prices.map(|prices| (worth(&prices), prices));
+            let (least, proof) = match by_prices {
+                Some((least, prices)) if least >= dual.least => (least, Proof::Prices(prices)),
+                _ => {
+                    let rent = |(until, rent)| Rent { until, rent };
+                    let rents = dual.rents.into_iter().map(rent).collect();
+                    // Rounding, in so many sums of it.
+                    (dual.least * (1.0 - 1e-11), Proof::Rents(rents))
+                }
+            };
+            finished(pool, rule, ends, least, proof, open)
+        }
+    }
+}
+
+fn one_speedup(curve: &Curve, weights: &[f64], servers: f64) -> Vec<f64> {
+    match curve.smooth_power(servers) {
+        Some(p) => power_prices(p, weights, servers),
+        None => prices(&vec![curve; weights.len()], weights, servers),
+    }
+}
+
+/// Prices ascend but for their last digits.
+fn ascending(mut prices: Vec<f64>) -> Vec<f64> {
+    let mut most = 0.0;
+    for price in &mut prices {
+        *price = f64::max(*price, most);
+        most = *price;
+    }
+    prices
+}
+
+/// Intervals in which rents do not change, at least and at most about.
+const INTERVALS: usize = 48;
+
+/// What a server is worth in the stages of a plan: where to begin.
+fn rents(pool: &Pool, rule: &Rule) -> Vec<(f64, f64)> {
+    let Course { stages, .. } = execute(pool, Dividing::Plan(rule), true);
+    let total: f64 = pool.jobs().iter().map(|job| job.weight).sum();
+    let of_stage = |stage: &crate::malleable::simulator::Stage| {
+        let due: f64 = stage.jobs.iter().map(|own| pool.jobs()[own.0].weight).sum();
+        0.5 * due.max(1e-3 * total) / pool.servers()
+    };
+    let stages: Vec<_> = stages
+        .iter()
+        .filter(|stage| stage.to > stage.from)
+        .collect();
+    let parts = (INTERVALS / stages.len().max(1)).max(1);
+    let kept = stages.len().div_ceil(INTERVALS).max(1);
+    let mut rents: Vec<(f64, f64)> = Vec::new();
+    for (n, stage) in stages.iter().enumerate() {
+        if (n + 1) % kept != 0 && n + 1 < stages.len() {
+            continue;
+        }
+        let from = rents.last().map_or(0.0, |last| last.0);
+        for part in 1..=parts {
+            let until = from + (stage.to - from) * part as f64 / parts as f64;
+            if until > rents.last().map_or(0.0, |last| last.0) {
+                rents.push((until, of_stage(stage)));
+            }
+        }
+    }
+    rents
+}
+
+/// Of few jobs, what each has after 0, 1, 2, … have ended.
+fn stages(pool: &Pool, rule: &Rule, ends: &[f64]) -> Vec<Vec<f64>> {
+    let mut order: Vec<usize> = (0..ends.len()).collect();
+    order.sort_by(|&i, &j| ends[i].total_cmp(&ends[j]));
+    let together = order
+        .windows(2)
+        .any(|two| ends[two[1]] - ends[two[0]] <= 1e-9 * ends[two[1]]);
+    if order.len() > TABLED || together || matches!(rule, Rule::Phases(_)) {
+        return Vec::new();
+    }
+    let row = |ended: usize| {
+        let mut remaining = order[ended..].to_vec();
+        remaining.sort_unstable();
+        let now = ended.checked_sub(1).map_or(0.0, |n| ends[order[n]]);
+        let mut row = vec![0.0; order.len()];
+        for (&i, k) in remaining.iter().zip(rule.servers(pool, &remaining, now)) {
+            row[i] = k;
+        }
+        row
+    };
+    (0..order.len()).map(row).collect()
+}
+
+/// KNEE with the slope that is best for the objective, by a search over its orders of magnitude and then by sections.
+#[must_use]
+pub fn tuned_knee(pool: &Pool) -> Sharing {
+    let objective = pool.objective().quantity();
+    let cost_of = |log: f64| {
+        let sharing = Sharing::Knee(log.exp());
+        let ends = execute(pool, Dividing::Sharing(sharing), false).ends;
+        let cost = cost(pool, objective, &ends);
+        if cost.is_nan() { f64::INFINITY } else { cost }
+    };
+    // What the last server is worth to a job of mean size on its share, or on one server.
+    let jobs = pool.jobs();
+    let mean = jobs.iter().map(|job| job.size).sum::<f64>() / jobs.len() as f64;
+    let curve = &pool.curves()[0];
+    let each = (pool.servers() / jobs.len() as f64).min(curve.cap);
+    let typical = (mean / (each * curve.at(each))).ln();
+    let grid: Vec<(f64, f64)> = (-24..=24)
+        .map(|n| typical + f64::from(n) * 0.7)
+        .map(|log| (log, cost_of(log)))
+        .collect();
+    let best = grid.iter().min_by(|a, b| a.1.total_cmp(&b.1));
+    let center = best.map_or(typical, |best| best.0);
+    let (mut low, mut high) = (center - 0.7, center + 0.7);
+    let mut found = best.map_or((center, f64::INFINITY), |best| *best);
+    for _ in 0..24 {
+        let inner = [low + (high - low) / 3.0, high - (high - low) / 3.0];
+        let costs = inner.map(cost_of);
+        for (log, cost) in inner.into_iter().zip(costs) {
+            if cost < found.1 {
+                found = (log, cost);
+            }
+        }
+        match costs[0] > costs[1] {
+            true => low = inner[0],
+            false => high = inner[1],
+        }
+    }
+    Sharing::Knee(found.0.exp())
+}

@@ -1,0 +1,140 @@
+use std::sync::Arc;
+
+use super::{Open, Options, plan};
+use crate::artifact::Checked;
+use crate::malleable::Malleable;
+use crate::malleable::artifact::{Artifact, Evidence, Plan, Policy, Quantity};
+use crate::malleable::workload::Pool;
+
+fn pool(text: &str) -> Pool {
+    Pool::sample(text)
+}
+
+fn options() -> Options {
+    Options {
+        events: 1_000_000,
+        seed: 1,
+        knobs: None,
+        typed: Vec::new(),
+        interrupt: Arc::default(),
+    }
+}
+
+fn plan_of(artifact: &mut Artifact) -> &mut Plan {
+    match &mut artifact.policy {
+        Policy::Plan(plan) => plan,
+        Policy::Online(_) => panic!("it is a plan"),
+    }
+}
+
+const OBJECTIVES: [&str; 3] = ["flow-time", "slowdown", "makespan"];
+
+const SPEEDUPS: [&str; 6] = [
+    "{power: {p: .05}}",
+    "{power: {p: .9}}",
+    "{power: {p: 1}}",
+    "{amdahl: {parallel_fraction: .9}}",
+    "{logarithm: {scale: 2}}",
+    "{table: [[1, 1], [2, 1.9], [4, 3.1], [9, 3.2]]}",
+];
+
+/// The checker executes every plan and finds the proof that no other is better.
+#[test]
+fn plans_are_executed_and_proved() {
+    for speedup in SPEEDUPS {
+        for objective in OBJECTIVES {
+            for limits in ["", "cap: 4\n", "whole_servers: true\n"] {
+                let text = format!(
+                    "kind: malleable\nservers: 12\nspeedup: {speedup}\nobjective: {objective}\n{limits}sizes: {{pareto: {{shape: 1.5, count: 40, seed: 7}}}}\n"
+                );
+                let (artifact, _) = plan(&pool(&text), &options());
+                let gap = artifact
+                    .claims
+                    .iter()
+                    .find(|c| c.quantity == Quantity::Gap)
+                    .unwrap();
+                assert!(gap.value < 1e-9, "{text}: {}", gap.value);
+                if let Err(error) = Checked::<Malleable>::check(artifact) {
+                    panic!("{text}: {error:?}");
+                }
+            }
+        }
+    }
+}
+
+/// What the checker does not believe.
+#[test]
+fn a_better_cost_than_the_best_is_refused() {
+    let text = "kind: malleable\nservers: 12\nspeedup: {amdahl: {parallel_fraction: .9}}\njobs: [{name: a, size: 4}, {name: b, size: 3}, {name: c, size: 1}]\n";
+    let (artifact, _) = plan(&pool(text), &options());
+    assert_eq!(plan_of(&mut artifact.clone()).stages.len(), 3);
+    let mut cheaper = artifact.clone();
+    cheaper.claims[0].value *= 1.0 - 1e-6;
+    assert!(Checked::<Malleable>::check(cheaper).is_err());
+    let mut dearer = artifact.clone();
+    let Evidence::Plan(evidence) = &mut dearer.evidence else {
+        panic!("it is a plan")
+    };
+    for price in &mut evidence.prices {
+        *price *= 1.0 + 1e-6;
+    }
+    assert!(Checked::<Malleable>::check(dearer).is_err());
+    let mut moved = artifact;
+    plan_of(&mut moved).stages[0][1] += 1e-3;
+    assert!(Checked::<Malleable>::check(moved).is_err());
+}
+
+/// Weights that favour large jobs: what the prices of the sorted weights say is a bound, √120 + 2 here, and below every plan.
+/// The best one is known from a search over the only number that there is to choose, for both orders.
+#[test]
+fn weights_that_favour_large_jobs_have_a_bound_and_a_plan_near_it() {
+    let text = "kind: malleable\nservers: 1\nspeedup: {power: {p: .5}}\nobjective: weighted-flow-time\njobs: [{name: a, size: 2, weight: 10}, {name: b, size: 1, weight: 1}]\n";
+    let (artifact, planned) = plan(&pool(text), &options());
+    assert_eq!(planned.open, Some(Open::FavoursLarge));
+    assert!(
+        planned.least >= (2.0 + 120f64.sqrt()) * (1.0 - 1e-9),
+        "{}",
+        planned.least
+    );
+    let parts = (1..100_000).map(|n| f64::from(n) / 1e5);
+    let cost = |k: f64| {
+        // a and b on k and 1 − k until one ends.
+        let (a, b) = (k.sqrt(), (1.0 - k).sqrt());
+        match 2.0 / a < 1.0 / b {
+            true => 11.0 * 2.0 / a + (1.0 - b * 2.0 / a),
+            false => 11.0 / b + 10.0 * (2.0 - a / b),
+        }
+    };
+    let best = parts.map(cost).fold(f64::INFINITY, f64::min);
+    let found = artifact.claims[0].value;
+    assert!((found / best - 1.0).abs() < 1e-8, "{found} and {best}");
+    assert!(planned.least <= best, "{} above {best}", planned.least);
+    Checked::<Malleable>::check(artifact).unwrap();
+}
+
+/// Two speedups: the plan is the best there is, found by looking at all; the bound is below it, and not far.
+#[test]
+fn different_speedups_have_a_plan_and_a_bound() {
+    let text = "kind: malleable\nservers: 8\njobs:\n  - {name: a, size: 5, speedup: {power: {p: .8}}}\n  - {name: b, size: 3, speedup: {amdahl: {parallel_fraction: .7}}}\n";
+    let pool = pool(text);
+    let (artifact, planned) = plan(&pool, &options());
+    let [a, b] = [0, 1].map(|i| &pool.curves()[pool.jobs()[i].curve]);
+    let cost = |k: f64| {
+        let (at, bt) = (5.0 / a.at(k), 3.0 / b.at(8.0 - k));
+        match at < bt {
+            true => 2.0 * at + (3.0 - b.at(8.0 - k) * at) / b.at(8.0),
+            false => 2.0 * bt + (5.0 - a.at(k) * bt) / a.at(8.0),
+        }
+    };
+    let best = (1..80_000)
+        .map(|n| cost(f64::from(n) / 1e4))
+        .fold(f64::INFINITY, f64::min);
+    let found = artifact.claims[0].value;
+    assert!((found / best - 1.0).abs() < 1e-7, "{found} and {best}");
+    assert!(
+        planned.least <= best && planned.least > 0.9 * best,
+        "{} of {best}",
+        planned.least
+    );
+    Checked::<Malleable>::check(artifact).unwrap();
+}

@@ -40,4 +40,5 @@ macro_rules! kinds {
 kinds!(
     crate::multiresource::Multiresource,
     crate::compatibility::Compatibility,
+    crate::malleable::Malleable,
 );

@@ -7,12 +7,19 @@
 //! Source: B. Berg, R. Vesilo, M. Harchol-Balter: heSRPT: Parallel Scheduling to Minimize Mean Slowdown. Performance
 //! Evaluation 144, 2020 ("the heSRPT paper").
 
+#[cfg(feature = "synthesis")]
 pub mod analysis;
 pub mod artifact;
+#[cfg(feature = "cli")]
+pub mod command;
 pub mod policy;
+#[cfg(feature = "cli")]
+pub mod report;
 pub mod simulator;
 #[cfg(feature = "synthesis")]
 pub mod synthesis;
+#[cfg(feature = "cli")]
+pub mod verbs;
 pub mod workload;
 
 pub use artifact::Malleable;

@@ -8,7 +8,9 @@ mod run;
 mod table;
 mod validity;
 
-pub use comparison::{Besides, Shares, comparison_csv, comparison_page, comparison_table};
+pub use comparison::{
+    Besides, Shares, comparison_csv, comparison_page, comparison_table, list, quoted,
+};
 pub use number::{bar, below, decimals, estimate, number, percent, within};
 pub use run::{RunWords, run_report};
 pub use table::{Table, WIDTH, wrap};

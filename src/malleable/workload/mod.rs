@@ -138,6 +138,17 @@ impl Stream {
         self.servers() * self.curve.first_slope()
     }
 
+    /// The same with this speedup; none where it is unsound.
+    #[must_use]
+    pub fn with_speedup(&self, speedup: &SpeedupRecord) -> Option<Self> {
+        let mut record = self.record.clone();
+        record.speedup = Some(speedup.clone());
+        match record.check() {
+            Ok(Workload::Stream(stream)) => Some(stream),
+            _ => None,
+        }
+    }
+
     /// Its jobs, as statistics see them; the size of a job is the time that it takes alone.
     #[must_use]
     pub fn statistics(&self) -> Vec<Class> {
@@ -221,6 +232,40 @@ impl Pool {
     #[must_use]
     pub fn curves(&self) -> &[Curve] {
         &self.curves
+    }
+
+    /// The same jobs, all with the speedup `k^p`, p in (0, 1]; caps stay.
+    #[must_use]
+    pub fn with_power(&self, p: f64) -> Self {
+        self.with_speedup(&SpeedupRecord::Power {
+            p: Decimal::new(p).unwrap_or(Decimal::ZERO),
+        })
+        .unwrap_or_else(|| self.clone())
+    }
+
+    /// The same jobs, all with this speedup; caps stay. None where it is unsound.
+    #[must_use]
+    pub fn with_speedup(&self, speedup: &SpeedupRecord) -> Option<Self> {
+        let mut record = self.record.clone();
+        record.speedup = Some(speedup.clone());
+        record.jobs.iter_mut().for_each(|job| job.speedup = None);
+        match record.check() {
+            Ok(Workload::Pool(pool)) => Some(pool),
+            _ => None,
+        }
+    }
+
+    /// The same jobs where servers can be divided and used without limits; none where they are so.
+    #[must_use]
+    pub fn unlimited(&self) -> Option<Self> {
+        let mut record = self.record.clone();
+        record.whole_servers = false;
+        record.cap = None;
+        record.jobs.iter_mut().for_each(|job| job.cap = None);
+        match record.check() {
+            Ok(Workload::Pool(pool)) if record != self.record => Some(pool),
+            _ => None,
+        }
     }
 
     /// Places of the jobs from the largest on; of equal ones the lighter goes first, then the earlier.

@@ -11,6 +11,7 @@ mod words;
 pub use self::csv::comparison_csv;
 pub use page::comparison_page;
 pub use table::comparison_table;
+pub use words::{list, quoted};
 
 use crate::simulation::{Estimate, Run};
 

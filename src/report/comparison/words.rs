@@ -344,7 +344,8 @@ fn failures<M, C>(comparison: &Comparison<M, C>, name: &str) -> Vec<String> {
 }
 
 /// Quoted for a shell, where necessary.
-fn quoted(text: &str) -> String {
+/// As a shell takes it.
+pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);
     if text.chars().all(plain) {
         text.into()

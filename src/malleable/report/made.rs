@@ -1,0 +1,267 @@
+//! What a person should know of a policy that was made, or why there is none.
+
+use std::fmt::Write as _;
+
+use super::{gap, objective, of_pool, of_stream, servers, speedup, unit};
+use crate::malleable::analysis::Relaxed;
+use crate::malleable::artifact::{Quantity, cost};
+use crate::malleable::policy::Sharing;
+use crate::malleable::simulator::{Dividing, execute};
+use crate::malleable::synthesis::{MadeOnline, Open, Planned};
+use crate::malleable::verbs::Fitted;
+use crate::malleable::workload::{Objective, Pool, Stream};
+use crate::report::{Table, estimate, number, percent, within, wrap};
+
+/// Jobs of a plan that are told.
+const TOLD: usize = 24;
+
+/// Columns of the table of stages that are told.
+const STAGES: usize = 12;
+
+/// Rules are run beside a plan of so many jobs.
+const COMPARED: usize = 2000;
+
+/// A plan: what it costs, what each job has, and what else could be done.
+pub fn made(pool: &Pool, planned: &Planned, unlimited: Option<f64>, width: usize) -> String {
+    let found = cost(pool, pool.objective().quantity(), &planned.ends);
+    let mean = cost(pool, Quantity::MeanResponse, &planned.ends);
+    let makespan = cost(pool, Quantity::Makespan, &planned.ends);
+    let time = pool.time_unit();
+    let mut text = format!(
+        "{}: {} {}{}, {}\n",
+        of_pool(pool),
+        objective(pool.objective()),
+        number(found),
+        unit(pool),
+        gap(planned.gap(pool))
+    );
+    let _ = writeln!(
+        text,
+        "mean response {} {time}, makespan {} {time}",
+        number(mean),
+        number(makespan)
+    );
+    if let Some(why) = planned.open.map(|open| open_words(pool, planned, open)) {
+        let _ = writeln!(text, "{}", wrap(&why, width));
+    }
+    if let Some(least) = unlimited {
+        let told = format!(
+            "limits ({}) cost {}: without them it is {}{}, at least",
+            limits(pool),
+            percent((found / least - 1.0).max(0.0)),
+            number(least),
+            unit(pool)
+        );
+        let _ = writeln!(text, "{}", wrap(&told, width));
+    }
+    let _ = writeln!(text, "\n{}", jobs(pool, planned, width));
+    if pool.jobs().len() <= COMPARED {
+        let _ = writeln!(text, "\n{}", beside(pool, found, width));
+    }
+    text
+}
+
+fn limits(pool: &Pool) -> String {
+    let record = pool.record();
+    let mut limits = Vec::new();
+    if record.whole_servers {
+        limits.push("whole servers");
+    }
+    if record.cap.is_some() || record.jobs.iter().any(|job| job.cap.is_some()) {
+        limits.push("caps");
+    }
+    limits.join(", ")
+}
+
+/// Why the plan is not known to be the best.
+fn open_words(pool: &Pool, planned: &Planned, open: Open) -> String {
+    let least = format!("{}{}", number(planned.least), unit(pool));
+    match open {
+        Open::FavoursLarge => format!(
+            "the weights favour large jobs: for them no optimal plan is known, only a bound: no policy costs less than {least}. This plan is the best that a search found."
+        ),
+        Open::SpeedupsDiffer => format!(
+            "speedups differ: for them no optimal plan is known, only a bound: no policy costs less than {least}. This plan is the best that a search found."
+        ),
+    }
+}
+
+/// What each job has, and when it ends.
+fn jobs(pool: &Pool, planned: &Planned, width: usize) -> String {
+    let weighted = pool.objective() == Objective::WeightedFlowTime;
+    let differ = pool.curves().len() > 1;
+    let all: Vec<usize> = (0..pool.jobs().len()).collect();
+    let stages = &planned.plan.stages;
+    let mut header = vec!["job".to_string()];
+    header.extend(differ.then(|| "speedup".into()));
+    header.push("size".into());
+    header.extend(weighted.then(|| "weight".into()));
+    header.push(format!("ends [{}]", pool.time_unit()));
+    let tabled = stages.len().min(STAGES);
+    match tabled {
+        0 => header.push("servers at first".into()),
+        _ => header.extend((0..tabled).map(|n| format!("{} left", stages.len() - n))),
+    }
+    let first = planned.plan.rule.servers(pool, &all, 0.0);
+    let mut table = Table::new(header);
+    if differ {
+        table = table.words(1);
+    }
+    let mut order = all;
+    order.sort_by(|&i, &j| planned.ends[i].total_cmp(&planned.ends[j]));
+    for &i in order.iter().take(TOLD) {
+        let job = &pool.jobs()[i];
+        let mut row = vec![job.name.clone()];
+        row.extend(differ.then(|| speedup(&pool.curves()[job.curve].speedup)));
+        row.push(number(job.size));
+        row.extend(weighted.then(|| number(job.weight)));
+        row.push(number(planned.ends[i]));
+        match tabled {
+            0 => row.push(number(first[i])),
+            _ => row.extend(stages[..tabled].iter().map(|stage| match stage[i] {
+                0.0 => String::new(),
+                k => number(k),
+            })),
+        }
+        table.row(row);
+    }
+    let mut text = table.within(width);
+    if order.len() > TOLD {
+        let _ = write!(text, "\n… and {} more jobs", order.len() - TOLD);
+    }
+    text
+}
+
+/// What simple rules cost.
+fn beside(pool: &Pool, found: f64, width: usize) -> String {
+    let quantity = pool.objective().quantity();
+    let mut table = Table::new([
+        "beside it".to_string(),
+        format!("{}{}", objective(pool.objective()), bracketed(pool)),
+        "times".into(),
+    ]);
+    for (name, sharing) in [
+        ("equi: the same for each", Sharing::Equi),
+        ("srpt: the smallest first", Sharing::Srpt),
+        ("helrpt: all end together", Sharing::HeLrpt),
+    ] {
+        let course = execute(pool, Dividing::Sharing(sharing), false);
+        let cost = cost(pool, quantity, &course.ends);
+        table.row([name.into(), number(cost), times(cost / found)]);
+    }
+    table.within(width)
+}
+
+pub(super) fn bracketed(pool: &Pool) -> String {
+    match pool.objective() {
+        Objective::Slowdown => String::new(),
+        _ => format!(" [{}]", pool.time_unit()),
+    }
+}
+
+pub(super) fn times(ratio: f64) -> String {
+    match (ratio - 1.0).abs() < 0.1 {
+        true => format!("{ratio:.4}"),
+        false => number(ratio),
+    }
+}
+
+/// A rule for jobs that arrive: what it attains, and how far that is from what no policy can beat.
+pub fn online(stream: &Stream, made: &MadeOnline, width: usize) -> String {
+    let MadeOnline { tuned, relaxed, .. } = made;
+    let time = stream.time_unit();
+    let mut text = format!(
+        "{}: load λE[S]/N = {}\n",
+        of_stream(stream),
+        number(stream.load())
+    );
+    let run = &tuned.run;
+    let told = match run.mean_response {
+        Some(mean) => format!(
+            "mean response {} {time}, at most {} above what any policy can have ({} {time}, a bound; simulated, a heuristic: no optimum is known)",
+            estimate(Some(mean)),
+            percent(mean.mean / relaxed.least - 1.0),
+            number(relaxed.least)
+        ),
+        None => "the run did not settle: nothing is claimed but a bound; allow more with --budget"
+            .into(),
+    };
+    let _ = writeln!(text, "{}", wrap(&told, width));
+    let _ = writeln!(text, "{}", wrap(&bound_words(relaxed), width));
+    let online = tuned.online;
+    let _ = writeln!(
+        text,
+        "heSRPT with urgency {} and background {}",
+        online.urgency, online.background
+    );
+    if !tuned.tried.is_empty() {
+        let mut table = Table::new(["urgency", "background", "E[T], times"]);
+        for tried in &tuned.tried {
+            let times = match (tried.times, tried.half_width) {
+                (Some(times), Some(half_width)) => within(times, half_width),
+                _ => "–".into(),
+            };
+            table.row([
+                tried.online.urgency.to_string(),
+                tried.online.background.to_string(),
+                times,
+            ]);
+        }
+        let _ = writeln!(text, "\n{}", table.within(width));
+        let _ = writeln!(
+            text,
+            "urgency 0 is EQUI, 1 with background 0 the optimum of jobs that are all there; {} events",
+            tuned.events
+        );
+    }
+    text
+}
+
+fn bound_words(relaxed: &Relaxed) -> String {
+    format!(
+        "The bound: if servers need only be enough in the mean, each job has {} all the time.",
+        servers((relaxed.servers * 1e4).round() / 1e4)
+    )
+}
+
+/// Why no policy keeps up.
+pub fn overload(stream: &Stream, times: f64, width: usize) -> String {
+    let told = format!(
+        "No policy can keep up: {} work comes in a unit of time, and {} can do {} at most, however many jobs there are: {} times too much.",
+        number(stream.arrival_rate() * stream.size().mean()),
+        servers(stream.servers()),
+        number(stream.most_work()),
+        number(times)
+    );
+    wrap(&told, width)
+}
+
+/// Fits beside the measurements.
+pub fn fitted(found: &Fitted, width: usize) -> String {
+    let [best, other] = &found.fits;
+    let mut table = Table::new([
+        "servers",
+        "measured",
+        &*best.name,
+        "off",
+        &*other.name,
+        "off",
+    ]);
+    for (k, speedup) in &found.measured {
+        let mut row = vec![number(*k), number(*speedup)];
+        for fit in [best, other] {
+            let own = fit.speedup.at(*k);
+            row.push(number(own));
+            row.push(format!("{:+.1} %", 100.0 * (own / speedup - 1.0)));
+        }
+        table.row(row);
+    }
+    format!(
+        "{}\ntaken: {} (off by {} in the root mean square of logarithms; {} by {})\n",
+        table.within(width),
+        best.name,
+        percent(best.error),
+        other.name,
+        percent(other.error)
+    )
+}

@@ -1,0 +1,82 @@
+//! What a person reads: on the terminal, and the page of a comparison. Only rendered here; every value comes from the makers
+//! and the verbs. Tables are `width` characters wide at most.
+
+mod areas;
+mod figures;
+mod made;
+mod page;
+mod run;
+mod show;
+mod tournament;
+
+pub use made::{fitted, made, online, overload};
+pub use run::{besides, course, notes, of_course, rules, simulation};
+pub use show::{show, valid};
+pub use tournament::{document, lines, page_of, table};
+
+use crate::malleable::workload::{Objective, Pool, Speedup, Stream, Workload};
+use crate::report::number;
+
+/// What it is for, in a few words: `20 jobs on 64 servers`.
+fn about(workload: &Workload) -> String {
+    match workload {
+        Workload::Pool(pool) => of_pool(pool),
+        Workload::Stream(stream) => of_stream(stream),
+    }
+}
+
+fn of_pool(pool: &Pool) -> String {
+    let jobs = match pool.jobs().len() {
+        1 => "one job".to_owned(),
+        many => format!("{many} jobs"),
+    };
+    format!("{jobs} on {}", servers(pool.record().servers.value()))
+}
+
+fn of_stream(stream: &Stream) -> String {
+    format!("jobs that arrive at {}", servers(stream.servers()))
+}
+
+fn servers(count: f64) -> String {
+    match count == 1.0 {
+        true => "one server".into(),
+        false => format!("{count} servers"),
+    }
+}
+
+/// A speedup as it is written.
+fn speedup(speedup: &Speedup) -> String {
+    match speedup {
+        Speedup::Power(p) => format!("k^{p}"),
+        Speedup::Amdahl(f) => format!("Amdahl's law, f = {f}"),
+        Speedup::Logarithm(scale) => format!("ln(1 + {scale}k)/ln(1 + {scale})"),
+        Speedup::Table(corners) => format!("a table of {} points", corners.len() - 1),
+    }
+}
+
+/// What is to be small, in words.
+fn objective(objective: Objective) -> &'static str {
+    match objective {
+        Objective::FlowTime => "total flow time",
+        Objective::WeightedFlowTime => "weighted flow time",
+        Objective::Slowdown => "total slowdown",
+        Objective::Makespan => "makespan",
+    }
+}
+
+/// The unit of the objective.
+fn unit(pool: &Pool) -> String {
+    match pool.objective() {
+        Objective::Slowdown => String::new(),
+        _ => format!(" {}", pool.time_unit()),
+    }
+}
+
+/// How far it is above the least, in words.
+fn gap(gap: f64) -> String {
+    match gap {
+        none if none < 1e-9 => "no policy has less (proved)".into(),
+        some if some < 1e-3 => format!("at most {} % above the optimum", number(100.0 * some)),
+        some => format!("at most {:.1} % above the optimum", 100.0 * some),
+    }
+}

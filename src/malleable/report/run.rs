@@ -1,0 +1,169 @@
+//! What runs found.
+
+use std::fmt::Write as _;
+
+use super::{of_pool, of_stream};
+use crate::artifact::Quantity as _;
+use crate::malleable::simulator::{Course, Judgement, Measures, Run};
+use crate::malleable::verbs::{RULES, Simulated};
+use crate::malleable::workload::{ALL_JOBS, Pool, Stream};
+use crate::report::{Besides, RunWords, Table, estimate, number, run_report};
+use crate::simulation::Verdict;
+
+/// What a simulation of a stream found, with the verdicts on the claims, if any were judged.
+pub fn simulation(stream: &Stream, run: &Run, verdicts: &[Judgement], width: usize) -> String {
+    let overall = format!(
+        "without servers {}\nmeans with 95 % confidence intervals (batch means of independent replications); E[T]/E[S] is beside a job alone on all servers",
+        estimate(run.mean_waiting)
+    );
+    let words = RunWords {
+        unit: stream.time_unit(),
+        names: &[ALL_JOBS],
+        overall: &overall,
+        conditions: "what no policy can beat is not examined by a run",
+        is_percentile: |_| false,
+    };
+    run_report(&words, run, verdicts, width)
+}
+
+/// Jobs that are told.
+const TOLD: usize = 24;
+
+/// What happened to a pool, with the verdicts.
+pub fn course(pool: &Pool, course: &Course, verdicts: &[Judgement], width: usize) -> String {
+    let time = pool.time_unit();
+    let mut text = format!("{}, exactly\n\n", of_pool(pool));
+    let mut table = Table::new(["job".to_string(), "size".into(), format!("ends [{time}]")]);
+    let mut order: Vec<usize> = (0..course.ends.len()).collect();
+    order.sort_by(|&i, &j| course.ends[i].total_cmp(&course.ends[j]));
+    for &i in order.iter().take(TOLD) {
+        let job = &pool.jobs()[i];
+        table.row([job.name.clone(), number(job.size), number(course.ends[i])]);
+    }
+    text += &table.within(width);
+    if order.len() > TOLD {
+        let _ = write!(text, "\n… and {} more jobs", order.len() - TOLD);
+    }
+    let never = course.ends.iter().filter(|end| end.is_infinite()).count();
+    if never > 0 {
+        let _ = write!(text, "\n{never} jobs never end");
+    }
+    let _ = writeln!(text, "\n\n{}", costs(pool, course, verdicts, width));
+    text
+}
+
+fn costs(pool: &Pool, course: &Course, verdicts: &[Judgement], width: usize) -> String {
+    use crate::malleable::artifact::{Quantity, cost};
+    let mut table = Table::new(["quantity", "claimed", "happened", "verdict"]).words(3);
+    let examined = verdicts
+        .iter()
+        .filter(|own| own.verdict != Verdict::NotExamined);
+    for judgement in examined {
+        let claim = &judgement.claim;
+        let unit = match claim.unit.as_str() {
+            "1" => String::new(),
+            unit => format!(" [{unit}]"),
+        };
+        let verdict = match judgement.verdict {
+            Verdict::Confirmed => "confirmed",
+            _ => "REFUTED",
+        };
+        let happened = judgement.measured.map_or(f64::NAN, |found| found.mean);
+        table.row([
+            format!("{}{unit}", claim.quantity.row().label),
+            digits(claim.value),
+            digits(happened),
+            verdict.into(),
+        ]);
+    }
+    if verdicts.is_empty() {
+        let mut told = vec![pool.objective().quantity()];
+        told.extend([Quantity::MeanResponse, Quantity::Makespan]);
+        told.dedup();
+        for quantity in told {
+            let unit = match quantity.unit(pool.time_unit()).as_str() {
+                "1" => String::new(),
+                unit => format!(" [{unit}]"),
+            };
+            table.row([
+                format!("{}{unit}", quantity.row().label),
+                String::new(),
+                digits(cost(pool, quantity, &course.ends)),
+            ]);
+        }
+    }
+    table.within(width)
+}
+
+/// A number with ten digits: what happens is exact.
+fn digits(value: f64) -> String {
+    match value.is_finite() && (1e-4..1e9).contains(&value.abs()) {
+        true => {
+            let decimals = (9 - value.abs().log10().floor() as i64).clamp(0, 12) as usize;
+            format!("{value:.decimals$}")
+        }
+        false => number(value),
+    }
+}
+
+/// What should be known beside the numbers.
+pub fn notes(simulated: &Simulated) -> Vec<String> {
+    let other = simulated.other_workload.then(|| {
+        "The workload is not the one that the policy was made for: its claims are not judged."
+            .to_string()
+    });
+    other.into_iter().collect()
+}
+
+/// The rules that have a name.
+pub fn rules(width: usize) -> String {
+    let mut table = Table::new(["rule", "what it does"]).words(1).wrapping(1);
+    for (name, parameter, about) in RULES {
+        table.row([format!("{name}{parameter}"), about.into()]);
+    }
+    table.within(width)
+}
+
+/// What is told of a comparison on a stream besides response times: nothing.
+pub fn besides(stream: &Stream) -> Besides<'_, Measures, ()> {
+    Besides {
+        about: of_stream(stream),
+        parts: Vec::new(),
+        section: ("", ""),
+        shares: &[],
+        counts: &[],
+        frequencies: &[],
+    }
+}
+
+/// What happened to a pool, for programs; a job that never ends has no end.
+#[must_use]
+pub fn of_course<'a>(pool: &'a Pool, course: &'a Course) -> impl serde::Serialize + 'a {
+    use crate::malleable::artifact::{Quantity, cost};
+    #[derive(serde::Serialize)]
+    struct Job<'a> {
+        name: &'a str,
+        end: Option<f64>,
+    }
+    #[derive(serde::Serialize)]
+    struct Happened<'a> {
+        cost: Option<f64>,
+        mean_response: Option<f64>,
+        makespan: Option<f64>,
+        jobs: Vec<Job<'a>>,
+    }
+    let finite = |value: f64| value.is_finite().then_some(value);
+    let of = |quantity| finite(cost(pool, quantity, &course.ends));
+    let jobs = pool.jobs().iter().zip(&course.ends);
+    Happened {
+        cost: of(pool.objective().quantity()),
+        mean_response: of(Quantity::MeanResponse),
+        makespan: of(Quantity::Makespan),
+        jobs: jobs
+            .map(|(job, end)| Job {
+                name: &job.name,
+                end: finite(*end),
+            })
+            .collect(),
+    }
+}

@@ -13,12 +13,35 @@ pub fn prices(curves: &[&Curve], weights: &[f64], servers: f64) -> Vec<f64> {
     let mut due = 0.0;
     for (curve, weight) in curves.iter().zip(weights) {
         due += weight;
-        // Alone on all servers it is worth that much, and with others no less.
-        let price = due / curve.at(servers);
-        jobs.push(Asks { price, curve });
-        lower_last(&mut jobs, due, servers);
+        push(&mut jobs, curve, due, servers);
     }
     jobs.iter().map(|job| job.price).collect()
+}
+
+/// The same with one curve for all, where the prices of the first jobs are known.
+pub(super) fn extend_prices(known: &mut Vec<f64>, curve: &Curve, weights: &[f64], servers: f64) {
+    if known.len() >= weights.len() {
+        return;
+    }
+    let asks = |price: &f64| Asks {
+        price: *price,
+        curve,
+    };
+    let mut jobs: Vec<Asks<'_>> = known.iter().map(asks).collect();
+    let mut due: f64 = weights[..known.len()].iter().sum();
+    for weight in &weights[known.len()..] {
+        due += weight;
+        push(&mut jobs, curve, due, servers);
+    }
+    *known = jobs.iter().map(|job| job.price).collect();
+}
+
+/// One job more, which ends before all others.
+fn push<'a>(jobs: &mut Vec<Asks<'a>>, curve: &'a Curve, due: f64, servers: f64) {
+    // Alone on all servers it is worth that much, and with others no less.
+    let price = due / curve.at(servers);
+    jobs.push(Asks { price, curve });
+    lower_last(jobs, due, servers);
 }
 
 /// Lowers the price of the last job until the work of all is worth `due`, by Newton's method: the worth is convex and

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Asks, all_at_once, divide, prices};
+use super::{Asks, all_at_once, divide, extend_prices, power_prices, prices};
 use crate::malleable::workload::{Curve, Speedup};
 
 /// A job that is there, as a rule sees it.
@@ -63,9 +63,18 @@ impl Online {
     };
 }
 
-/// Divisions of jobs that share a curve and weigh the same depend on how many they are.
+/// What was found for other moments of the same system, as far as it follows from the number of jobs: where they share a
+/// curve and weigh the same.
 #[derive(Clone, Debug, Default)]
-pub struct Known(HashMap<usize, Vec<f64>>);
+pub struct Known {
+    /// Prices from the largest job on; first, if there is a background, that of what stays.
+    prices: Vec<f64>,
+    /// Servers from the largest job on, by the number of jobs.
+    divisions: HashMap<usize, Vec<f64>>,
+}
+
+/// Divisions among more jobs than this are not remembered.
+const REMEMBERED: usize = 512;
 
 impl Sharing {
     /// Whether jobs that share a curve and weigh the same get servers by their order alone, a smaller one no fewer.
@@ -89,7 +98,7 @@ impl Sharing {
             }
             Sharing::Srpt => in_turn(jobs, servers, |job| job.curve.cap),
             Sharing::Equi => equal(jobs, servers),
-            Sharing::Hell => level(jobs, servers, |job, c| widest(job, c, servers)),
+            Sharing::Hell => hell(jobs, servers),
             Sharing::Knee(a) => in_turn(jobs, servers, |job| knee(job, *a)),
         }
     }
@@ -112,36 +121,66 @@ impl Online {
         let alike = jobs
             .windows(2)
             .all(|two| std::ptr::eq(two[0].curve, two[1].curve) && two[0].weight == two[1].weight);
-        let fresh;
-        let in_order = match alike {
-            true => {
-                let own = known.0.entry(jobs.len());
-                &*own.or_insert_with(|| self.in_order(jobs, &order, servers))
+        let in_order = match (alike, known.divisions.get(&jobs.len())) {
+            (true, Some(found)) => found.clone(),
+            (true, None) => {
+                let found = self.alike(jobs, servers, known);
+                if jobs.len() <= REMEMBERED {
+                    known.divisions.insert(jobs.len(), found.clone());
+                }
+                found
             }
-            false => {
-                fresh = self.in_order(jobs, &order, servers);
-                &fresh
-            }
+            (false, _) => self.different(jobs, &order, servers),
         };
         let mut taken = vec![0.0; jobs.len()];
         for (&i, k) in order.iter().zip(in_order) {
-            taken[i] = *k;
+            taken[i] = k;
         }
         taken
     }
 
-    fn in_order(&self, jobs: &[Underway<'_>], order: &[usize], servers: f64) -> Vec<f64> {
+    /// Servers from the largest job on; all share a curve and weigh the same.
+    fn alike(&self, jobs: &[Underway<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
+        let Some(job) = jobs.first() else {
+            return Vec::new();
+        };
+        let behind = (self.background > 0.0).then_some(self.background);
+        let weights = |count: usize| -> Vec<f64> {
+            let own = std::iter::repeat_n(1.0, count);
+            behind.into_iter().chain(own).collect()
+        };
+        let first = usize::from(behind.is_some());
+        let found = match job.curve.smooth_power(servers) {
+            Some(p) => power_prices(p, &weights(jobs.len()), servers),
+            None => {
+                extend_prices(&mut known.prices, job.curve, &weights(jobs.len()), servers);
+                known.prices[..first + jobs.len()].to_vec()
+            }
+        };
+        self.divide(&found[first..], |_| job.curve, servers)
+    }
+
+    fn different(&self, jobs: &[Underway<'_>], order: &[usize], servers: f64) -> Vec<f64> {
         let first = order.first().filter(|_| self.background > 0.0);
         let behind = first.map(|&i| (jobs[i].curve, self.background * jobs[i].weight));
         let own = order.iter().map(|&i| (jobs[i].curve, jobs[i].weight));
         let (curves, weights): (Vec<&Curve>, Vec<f64>) = behind.into_iter().chain(own).unzip();
         let found = prices(&curves, &weights, servers);
         let first = curves.len() - order.len();
-        let dearest = found.iter().copied().fold(0.0, f64::max);
-        let asks = found[first..].iter().zip(&curves[first..]);
-        let asks = asks.map(|(price, curve)| Asks {
+        self.divide(&found[first..], |n| curves[first + n], servers)
+    }
+
+    /// At these prices to the power of the urgency.
+    fn divide<'a>(
+        &self,
+        prices: &[f64],
+        curve: impl Fn(usize) -> &'a Curve,
+        servers: f64,
+    ) -> Vec<f64> {
+        let dearest = prices.iter().copied().fold(0.0, f64::max);
+        let asks = prices.iter().enumerate().map(|(n, price)| Asks {
             price: (price / dearest).powf(self.urgency),
-            curve,
+            curve: curve(n),
         });
         divide(&asks.collect::<Vec<_>>(), servers)
     }
@@ -152,7 +191,7 @@ fn equal(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     let each = servers / jobs.len() as f64;
     match jobs.iter().all(|job| job.curve.cap >= each) {
         true => vec![each; jobs.len()],
-        false => level(jobs, servers, |_, c| c),
+        false => level(jobs, servers, |_, level| level),
     }
 }
 
@@ -187,16 +226,10 @@ fn in_turn(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(&Underway<'_>) -> 
 
 /// Servers of each at the level at which all are taken: `asks` grows with it. What a jump would take too much goes from
 /// the smallest job on.
-fn level(
-    jobs: &[Underway<'_>],
-    servers: f64,
-    asks: impl Fn(&Underway<'_>, f64) -> f64,
-) -> Vec<f64> {
-    let at = |level: f64| -> Vec<f64> {
-        let each = jobs.iter().map(|job| asks(job, level).min(job.curve.cap));
-        each.map(|k| k.min(servers)).collect()
-    };
-    let total = |level: f64| at(level).iter().sum::<f64>();
+fn level(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) -> Vec<f64> {
+    let ask = |i: usize, level: f64| asks(i, level).min(jobs[i].curve.cap).min(servers);
+    let at = |level: f64| -> Vec<f64> { (0..jobs.len()).map(|i| ask(i, level)).collect() };
+    let total = |level: f64| (0..jobs.len()).map(|i| ask(i, level)).sum::<f64>();
     let (mut low, mut high) = (servers, servers);
     for _ in 0..REACH {
         match total(low) > servers {
@@ -233,41 +266,66 @@ fn level(
 /// Steps by which a level may be away from its first guess.
 const REACH: usize = 120;
 
-/// The most servers, of all, at which the ratio of efficiency to remaining time, `s(k)²/(kx)`, is at least 1/c.
-fn widest(job: &Underway<'_>, c: f64, servers: f64) -> f64 {
-    let least = job.left / c;
-    if let (Speedup::Power(p), false) = (&job.curve.speedup, job.curve.whole)
-        && *p < 0.5
-    {
-        return least.powf(-1.0 / (1.0 - 2.0 * p));
+/// Servers by the ratio of efficiency to remaining time, `s(k)²/(kx)`, which is brought to one level.
+fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
+    let grows = |job: &Underway<'_>| match job.curve.speedup {
+        Speedup::Power(p) => p >= 0.5 && !job.curve.whole,
+        _ => false,
+    };
+    if jobs.iter().all(grows) {
+        return in_turn(jobs, servers, |job| job.curve.cap);
     }
-    let ratio = |k: f64| job.curve.at(k).powi(2) / k;
-    // From the right: the first of these marks that is high enough, and then between it and the next.
-    let marks = job.curve.marks(servers);
-    let Some(n) = marks.iter().rposition(|k| ratio(*k) >= least) else {
-        return 0.0;
+    let falls = |job: &Underway<'_>| match job.curve.speedup {
+        Speedup::Power(p) if p < 0.5 && !job.curve.whole => Some(-1.0 / (1.0 - 2.0 * p)),
+        _ => None,
     };
-    let Some(next) = marks.get(n + 1) else {
-        return marks[n];
-    };
-    let (mut low, mut high) = (marks[n], *next);
-    while high - low > 2.0 * f64::EPSILON * high {
-        let middle = f64::midpoint(low, high);
-        if middle <= low || middle >= high {
-            break;
-        }
-        match ratio(middle) >= least {
-            true => low = middle,
-            false => high = middle,
+    let mut marks: Vec<(&Curve, Vec<f64>)> = Vec::new();
+    for job in jobs {
+        if !marks
+            .iter()
+            .any(|(curve, _)| std::ptr::eq(*curve, job.curve))
+        {
+            marks.push((job.curve, job.curve.marks(servers)));
         }
     }
-    low
+    // A job that gets servers gets as many as its first mark says: so many of the smallest do, at most.
+    let order = from_largest(jobs);
+    let few = match (
+        marks.as_slice(),
+        jobs.iter().any(|job| falls(job).is_some()),
+    ) {
+        ([(_, marks)], false) => (servers / marks[0]) as usize + 2,
+        _ => jobs.len(),
+    };
+    let of_job = |job: &Underway<'_>| {
+        let mut known = marks.iter();
+        known
+            .find(|(curve, _)| std::ptr::eq(*curve, job.curve))
+            .map_or(&[][..], |(_, marks)| marks.as_slice())
+    };
+    let places = &order[order.len().saturating_sub(few)..];
+    let smallest: Vec<Underway<'_>> = places.iter().map(|i| jobs[*i]).collect();
+    let found = level(&smallest, servers, |n, level| {
+        let job = &smallest[n];
+        let least = job.left / level;
+        match falls(job) {
+            Some(power) => least.powf(power),
+            None => job.curve.widest(least, of_job(job)),
+        }
+    });
+    let mut taken = vec![0.0; jobs.len()];
+    for (&i, k) in places.iter().zip(found) {
+        taken[i] = k;
+    }
+    taken
 }
 
 /// Where one more server takes less than `a` from a job's time: `x s'(k)/s(k)² = a`.
 fn knee(job: &Underway<'_>, a: f64) -> f64 {
-    if let (Speedup::Power(p), false) = (&job.curve.speedup, job.curve.whole) {
-        return (p * job.left / a).powf(1.0 / (1.0 + p));
+    match (&job.curve.speedup, job.curve.whole) {
+        (Speedup::Power(p), false) => return (p * job.left / a).powf(1.0 / (1.0 + p)),
+        (Speedup::Amdahl(f), false) => return (f * job.left / a).sqrt(),
+        _ => {}
     }
     let gain = |k: f64| job.left * job.curve.slope(k) / job.curve.at(k).powi(2);
     let (mut low, mut high) = (1.0, 1.0);

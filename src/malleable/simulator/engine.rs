@@ -48,6 +48,9 @@ pub(super) struct Engine<'a> {
     violation: Option<String>,
 }
 
+/// Speeds of more jobs than this are not remembered.
+const REMEMBERED: usize = 512;
+
 /// Arrivals drawn at a time.
 const BLOCK: usize = 256;
 
@@ -142,7 +145,7 @@ impl<'a> Engine<'a> {
     /// Servers are divided anew.
     fn divide(&mut self) {
         let m = self.jobs.len();
-        if self.sharing.follows_order() {
+        if self.sharing.follows_order() && m <= REMEMBERED {
             if self.speeds.len() <= m {
                 self.speeds.resize(m + 1, None);
             }

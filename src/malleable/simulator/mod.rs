@@ -21,8 +21,10 @@ pub type Run = simulation::Run<Measures, ()>;
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Measures {}
 
-/// More jobs than this at once end a run: what an event costs grows with them.
-const CROWD: u64 = 3000;
+/// More jobs than this at once, and more than so many times as many as would be there with one server each, end a run: what
+/// an event costs grows with them.
+const CROWD: f64 = 1000.0;
+const CROWDED: f64 = 10.0;
 
 /// Simulates a rule on a stream.
 ///
@@ -34,8 +36,9 @@ pub fn simulate(
     settings: &Settings,
     progress: impl FnMut(Progress),
 ) -> Result<Run, String> {
+    let many = CROWDED * stream.load() * stream.servers();
     let settings = Settings {
-        crowd: settings.crowd.min(CROWD),
+        crowd: settings.crowd.min(many.max(CROWD) as u64),
         ..settings.clone()
     };
     let classes = stream.statistics();

@@ -317,12 +317,43 @@ impl Curve {
             Speedup::Power(_) => Vec::new(),
             Speedup::Amdahl(f) => vec![f / (1.0 - f)],
             // Where ln(1 + u) = 2u/(1 + u).
-            Speedup::Logarithm(scale) => vec![3.921_551_588_0 / scale],
+            Speedup::Logarithm(scale) => vec![3.921_553_634_567_505 / scale],
             Speedup::Table(corners) => corners[1..].iter().map(|corner| corner.0).collect(),
         };
         marks.retain(|k| *k < most);
         marks.push(most);
         marks
+    }
+
+    /// The most servers up to the last mark at which `s(k)²/k` is at least this; 0 if it never is.
+    #[must_use]
+    pub fn widest(&self, least: f64, marks: &[f64]) -> f64 {
+        let ratio = |k: f64| self.at(k).powi(2) / k;
+        // From the right: the first mark that is high enough, and then between it and the next.
+        let Some(n) = marks.iter().rposition(|k| ratio(*k) >= least) else {
+            return 0.0;
+        };
+        let Some(next) = marks.get(n + 1) else {
+            return marks[n];
+        };
+        if let (Speedup::Amdahl(f), false) = (&self.speedup, self.whole) {
+            // k = least ((1 − f)k + f)²: the greater root.
+            let (g, half) = (1.0 - f, 1.0 / (2.0 * least) - f * (1.0 - f));
+            let root = (half * half - (f * g).powi(2)).max(0.0).sqrt();
+            return ((half + root) / (g * g)).clamp(marks[n], *next);
+        }
+        let (mut low, mut high) = (marks[n], *next);
+        while high - low > 2.0 * f64::EPSILON * high {
+            let middle = f64::midpoint(low, high);
+            if middle <= low || middle >= high {
+                break;
+            }
+            match ratio(middle) >= least {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        low
     }
 
     /// `s'(k)` for k > 0, from the left.

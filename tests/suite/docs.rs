@@ -16,6 +16,7 @@ use std::process::Command;
 use std::thread;
 
 use synth::compatibility::workload::Cluster;
+use synth::malleable::workload::Workload as Malleable;
 use synth::multiresource::workload::Workload;
 
 fn root() -> &'static Path {
@@ -204,9 +205,14 @@ fn workloads_in_documents_are_read() {
     let whole: Vec<String> = blocks.filter(|b| b.starts_with("kind:")).collect();
     assert!(whole.len() >= 3, "{} workloads", whole.len());
     for text in whole {
-        let read = match text.starts_with("kind: compatibility") {
-            true => Cluster::parse(&text, "a document").map(|_| ()),
-            false => Workload::parse(&text, "a document").map(|_| ()),
+        let kind = text
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("kind: "));
+        let read = match kind {
+            Some("compatibility") => Cluster::parse(&text, "a document").map(|_| ()),
+            Some("malleable") => Malleable::parse(&text, "a document").map(|_| ()),
+            _ => Workload::parse(&text, "a document").map(|_| ()),
         };
         if let Err(error) = read {
             panic!("{error}\n{text}");

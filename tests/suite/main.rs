@@ -17,6 +17,7 @@ mod fleet;
 mod fleet_families;
 #[path = "../../benches/instances/mod.rs"]
 mod instances;
+mod malleable;
 mod msfq;
 mod pooled;
 mod reference;

@@ -22,7 +22,7 @@ fn json_file(path: &str) -> Value {
 }
 
 /// The schema of each kind, by its file.
-fn schemas() -> [(&'static str, schemars::Schema); 2] {
+fn schemas() -> [(&'static str, schemars::Schema); 3] {
     [
         (
             "schema/synth-policy.v1.json",
@@ -31,6 +31,10 @@ fn schemas() -> [(&'static str, schemars::Schema); 2] {
         (
             "schema/synth-policy.compatibility.v1.json",
             ClusterArtifact::schema(),
+        ),
+        (
+            "schema/synth-policy.malleable.v1.json",
+            synth::malleable::artifact::Artifact::schema(),
         ),
     ]
 }

@@ -62,6 +62,8 @@ pub enum Method {
     BoundPrices,
     /// Servers for the rates that end all jobs together.
     BoundServers,
+    /// Prices of work for each order in which jobs may end.
+    BoundOrders,
     /// Rents of servers over time: what jobs cost at least that are served for them one by one.
     BoundRents,
     /// The same with one rent at all times.
@@ -74,9 +76,11 @@ impl artifact::Method for Method {
     fn standing(self) -> Standing {
         match self {
             Method::ExactFlow => Standing::Exact,
-            Method::BoundPrices | Method::BoundServers | Method::BoundRents | Method::BoundRent => {
-                Standing::Bound
-            }
+            Method::BoundPrices
+            | Method::BoundOrders
+            | Method::BoundServers
+            | Method::BoundRents
+            | Method::BoundRent => Standing::Bound,
             Method::Simulated => Standing::Simulated,
         }
     }

@@ -9,13 +9,41 @@ use crate::malleable::workload::Curve;
 /// largest on and ascending weights that is so, the prices ascend, and no plan costs less.
 #[must_use]
 pub fn prices(curves: &[&Curve], weights: &[f64], servers: f64) -> Vec<f64> {
-    let mut jobs: Vec<Asks<'_>> = Vec::with_capacity(weights.len());
-    let mut due = 0.0;
+    let mut prices = Prices::new(servers);
     for (curve, weight) in curves.iter().zip(weights) {
-        due += weight;
-        push(&mut jobs, curve, due, servers);
+        prices.push(curve, *weight);
     }
-    jobs.iter().map(|job| job.price).collect()
+    prices.jobs.iter().map(|job| job.price).collect()
+}
+
+/// Prices that are found job by job.
+#[derive(Clone, Debug)]
+pub struct Prices<'a> {
+    servers: f64,
+    jobs: Vec<Asks<'a>>,
+    /// W_k of the jobs so far.
+    due: f64,
+}
+
+impl<'a> Prices<'a> {
+    /// Of no job so far.
+    #[must_use]
+    pub fn new(servers: f64) -> Self {
+        Prices {
+            servers,
+            jobs: Vec::new(),
+            due: 0.0,
+        }
+    }
+
+    /// The price of a job that ends before all others so far.
+    pub fn push(&mut self, curve: &'a Curve, weight: f64) -> f64 {
+        self.due += weight;
+        // Alone on all servers it is worth that much, and with others no less.
+        let price = self.due / curve.at(self.servers);
+        self.jobs.push(Asks { price, curve });
+        lower_last(&mut self.jobs, self.due, self.servers)
+    }
 }
 
 /// The same with one curve for all, where the prices of the first jobs are known.
@@ -27,26 +55,19 @@ pub(super) fn extend_prices(known: &mut Vec<f64>, curve: &Curve, weights: &[f64]
         price: *price,
         curve,
     };
-    let mut jobs: Vec<Asks<'_>> = known.iter().map(asks).collect();
-    let mut due: f64 = weights[..known.len()].iter().sum();
+    let mut prices = Prices {
+        servers,
+        jobs: known.iter().map(asks).collect(),
+        due: weights[..known.len()].iter().sum(),
+    };
     for weight in &weights[known.len()..] {
-        due += weight;
-        push(&mut jobs, curve, due, servers);
+        known.push(prices.push(curve, *weight));
     }
-    *known = jobs.iter().map(|job| job.price).collect();
-}
-
-/// One job more, which ends before all others.
-fn push<'a>(jobs: &mut Vec<Asks<'a>>, curve: &'a Curve, due: f64, servers: f64) {
-    // Alone on all servers it is worth that much, and with others no less.
-    let price = due / curve.at(servers);
-    jobs.push(Asks { price, curve });
-    lower_last(jobs, due, servers);
 }
 
 /// Lowers the price of the last job until the work of all is worth `due`, by Newton's method: the worth is convex and
 /// increasing in the price, so that from above every step stays above.
-fn lower_last(jobs: &mut [Asks<'_>], due: f64, servers: f64) {
+fn lower_last(jobs: &mut [Asks<'_>], due: f64, servers: f64) -> f64 {
     let last = jobs.len() - 1;
     loop {
         let taken = divide(jobs, servers);
@@ -59,10 +80,10 @@ fn lower_last(jobs: &mut [Asks<'_>], due: f64, servers: f64) {
             .sum();
         let price = jobs[last].price;
         let next = price - (worth - due) / speeds[last];
-        if !(price - next > 2.0 * f64::EPSILON * price) {
-            return;
+        match price - next > 2.0 * f64::EPSILON * price && next > 0.0 {
+            true => jobs[last].price = next,
+            false => return price,
         }
-        jobs[last].price = next;
     }
 }
 

@@ -46,30 +46,20 @@ pub(super) fn areas(pool: &Pool, course: &Course, width: usize) -> String {
     let end = course.ends.iter().copied().fold(0.0, f64::max);
     let margin = 8;
     let columns = width.saturating_sub(margin + 1).clamp(20, 80);
-    let mut picture = vec![vec![' '; columns]; HEIGHT];
-    for column in 0..columns {
-        let time = end * (column as f64 + 0.5) / columns as f64;
+    let column = |n: usize| {
+        let time = end * (n as f64 + 0.5) / columns as f64;
         let heights = heights(course, &groups, pool.jobs().len(), time);
-        let mut top = 0.0;
-        let mut row = 0;
-        for (n, k) in heights.iter().enumerate() {
-            top += k;
-            // A line belongs to the job in its middle.
-            let up_to = (top / pool.servers() * HEIGHT as f64 + 0.5).floor();
-            while (row as f64) < up_to && row < HEIGHT {
-                picture[HEIGHT - 1 - row][column] = letter(n);
-                row += 1;
-            }
-        }
-    }
+        letters(&heights, pool.servers())
+    };
+    let picture: Vec<Vec<char>> = (0..columns).map(column).collect();
     let mut text = String::new();
-    for (n, line) in picture.iter().enumerate() {
-        let label = match n {
-            0 => number(pool.servers()),
-            _ if n == HEIGHT - 1 => "0".into(),
+    for row in (0..HEIGHT).rev() {
+        let label = match row {
+            0 => "0".into(),
+            _ if row == HEIGHT - 1 => number(pool.servers()),
             _ => String::new(),
         };
-        let line: String = line.iter().collect();
+        let line: String = picture.iter().map(|column| column[row]).collect();
         let _ = writeln!(text, "{label:>7} │{}", line.trim_end());
     }
     let last = number(end);
@@ -77,6 +67,19 @@ pub(super) fn areas(pool: &Pool, course: &Course, width: usize) -> String {
     let time = format!("{} [{}]", last, pool.time_unit());
     let _ = writeln!(text, "{:>8} 0{time:>rest$}", "", rest = columns - 1);
     text + &key(pool, &groups, width)
+}
+
+/// A column, from below: a line belongs to the job that has the server in its middle.
+fn letters(heights: &[f64], servers: f64) -> Vec<char> {
+    let mut column = Vec::with_capacity(HEIGHT);
+    let mut top = 0.0;
+    for (n, k) in heights.iter().enumerate() {
+        top += k;
+        let up_to = (top / servers * HEIGHT as f64 + 0.5).floor() as usize;
+        column.resize(up_to.clamp(column.len(), HEIGHT), letter(n));
+    }
+    column.resize(HEIGHT, ' ');
+    column
 }
 
 /// Who has which letter.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{gap, objective, of_pool, of_stream, servers, speedup, unit};
+use super::{gap, objective, of_pool, of_servers, of_stream, servers, speedup, unit};
 use crate::malleable::analysis::Relaxed;
 use crate::malleable::artifact::{Quantity, cost};
 use crate::malleable::policy::Sharing;
@@ -73,15 +73,22 @@ fn limits(pool: &Pool) -> String {
     limits.join(", ")
 }
 
-/// Why the plan is not known to be the best.
+/// Why no formula has the best plan, and what is known of this one.
 fn open_words(pool: &Pool, planned: &Planned, open: Open) -> String {
-    let least = format!("{}{}", number(planned.least), unit(pool));
-    match open {
-        Open::FavoursLarge => format!(
-            "the weights favour large jobs: for them no optimal plan is known, only a bound: no policy costs less than {least}. This plan is the best that a search found."
+    let why = match open {
+        Open::FavoursLarge => {
+            "the weights favour large jobs, so that the prices of the recursion are only a bound and no policy"
+        }
+        Open::SpeedupsDiffer => "speedups differ, so that no formula has the best plan",
+    };
+    match planned.is_best(pool) {
+        true => format!(
+            "{why}; all orders in which these few jobs can end were compared, and none costs less"
         ),
-        Open::SpeedupsDiffer => format!(
-            "speedups differ: for them no optimal plan is known, only a bound: no policy costs less than {least}. This plan is the best that a search found."
+        false => format!(
+            "{why}; this plan is the best that a search found, and no policy costs less than {}{}",
+            number(planned.least),
+            unit(pool)
         ),
     }
 }
@@ -117,10 +124,10 @@ fn jobs(pool: &Pool, planned: &Planned, width: usize) -> String {
         row.extend(weighted.then(|| number(job.weight)));
         row.push(number(planned.ends[i]));
         match tabled {
-            0 => row.push(number(first[i])),
+            0 => row.push(of_servers(first[i])),
             _ => row.extend(stages[..tabled].iter().map(|stage| match stage[i] {
                 0.0 => String::new(),
-                k => number(k),
+                k => of_servers(k),
             })),
         }
         table.row(row);

@@ -72,6 +72,14 @@ fn unit(pool: &Pool) -> String {
     }
 }
 
+/// Servers of a job: a whole number without decimals.
+fn of_servers(k: f64) -> String {
+    match k.fract() == 0.0 && k < 1e7 {
+        true => format!("{k}"),
+        false => number(k),
+    }
+}
+
 /// How far it is above the least, in words.
 fn gap(gap: f64) -> String {
     match gap {

@@ -201,7 +201,8 @@ impl<'a> Engine<'a> {
 
     fn audit_servers(&mut self, servers: &[f64]) {
         let sum: f64 = servers.iter().sum();
-        if !(sum <= self.servers * (1.0 + ROUNDING)) && self.violation.is_none() {
+        let within = sum <= self.servers * (1.0 + ROUNDING);
+        if !within && self.violation.is_none() {
             let all = self.servers;
             self.violation = Some(format!("{sum} servers are given out, but there are {all}"));
         }

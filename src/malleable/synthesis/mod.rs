@@ -1,13 +1,15 @@
 //! From a workload to its policy.
 
 mod choice;
+mod knob;
 mod plan;
 mod search;
 #[cfg(test)]
 mod tests;
 
 pub use choice::{Choice, Tuned, tune};
-pub use plan::{Open, Planned, Proof, tuned_knee};
+pub use knob::{Tunable, tuned};
+pub use plan::{Open, Planned, Proof};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,11 +69,12 @@ pub fn plan(pool: &Pool, options: &Options) -> (Artifact, Planned) {
     let (prices, rents) = match &planned.proof {
         Proof::Prices(prices) => (prices.clone(), Vec::new()),
         Proof::Rents(rents) => (Vec::new(), rents.clone()),
-        Proof::Servers => (Vec::new(), Vec::new()),
+        Proof::Orders | Proof::Servers => (Vec::new(), Vec::new()),
     };
     let method = match &planned.proof {
         Proof::Prices(_) => Method::BoundPrices,
         Proof::Rents(_) => Method::BoundRents,
+        Proof::Orders => Method::BoundOrders,
         Proof::Servers => Method::BoundServers,
     };
     claims.push(claim(Quantity::Gap, planned.gap(pool), method));
@@ -96,6 +99,12 @@ impl Planned {
     pub fn gap(&self, pool: &Pool) -> f64 {
         let cost = cost(pool, pool.objective().quantity(), &self.ends);
         (cost / self.least - 1.0).max(0.0)
+    }
+
+    /// Whether no policy costs less, up to rounding.
+    #[must_use]
+    pub fn is_best(&self, pool: &Pool) -> bool {
+        self.gap(pool) < 1e-9
     }
 }
 

@@ -1,9 +1,9 @@
 //! Plans for jobs that are all there.
 
 use super::search::search;
-use crate::malleable::analysis::{ascend, power_ends};
+use crate::malleable::analysis::{MOST, ascend, over_orders, power_ends};
 use crate::malleable::artifact::{Plan, Rent, cost};
-use crate::malleable::policy::{Rule, Sharing, makespan, power_prices, prices};
+use crate::malleable::policy::{Rule, makespan, power_prices, prices};
 use crate::malleable::simulator::{Course, Dividing, execute};
 use crate::malleable::workload::{Curve, Objective, Pool};
 
@@ -32,6 +32,8 @@ pub enum Proof {
     Prices(Vec<f64>),
     /// Rents of servers over time.
     Rents(Vec<Rent>),
+    /// Prices of each order in which few jobs may end.
+    Orders,
     /// That all jobs end at once, with all servers.
     Servers,
 }
@@ -118,6 +120,13 @@ fn sums(pool: &Pool) -> Planned {
         }
         (open, by_prices) => {
             let (rule, ends) = search(pool);
+            if pool.jobs().len() <= MOST {
+                let found = cost(pool, pool.objective().quantity(), &ends);
+                let least = over_orders(pool, found);
+                // Rounding, in prices that are found by steps.
+                let least = least.min(found) * (1.0 - 1e-11);
+                return finished(pool, rule, ends, least, Proof::Orders, open);
+            }
             let dual = ascend(pool, &rents(pool, &rule));
             let by_prices = by_prices.map(|prices| (worth(&prices), prices));
             let (least, proof) = match by_prices {
@@ -205,44 +214,4 @@ fn stages(pool: &Pool, rule: &Rule, ends: &[f64]) -> Vec<Vec<f64>> {
         row
     };
     (0..order.len()).map(row).collect()
-}
-
-/// KNEE with the slope that is best for the objective, by a search over its orders of magnitude and then by sections.
-#[must_use]
-pub fn tuned_knee(pool: &Pool) -> Sharing {
-    let objective = pool.objective().quantity();
-    let cost_of = |log: f64| {
-        let sharing = Sharing::Knee(log.exp());
-        let ends = execute(pool, Dividing::Sharing(sharing), false).ends;
-        let cost = cost(pool, objective, &ends);
-        if cost.is_nan() { f64::INFINITY } else { cost }
-    };
-    // What the last server is worth to a job of mean size on its share, or on one server.
-    let jobs = pool.jobs();
-    let mean = jobs.iter().map(|job| job.size).sum::<f64>() / jobs.len() as f64;
-    let curve = &pool.curves()[0];
-    let each = (pool.servers() / jobs.len() as f64).min(curve.cap);
-    let typical = (mean / (each * curve.at(each))).ln();
-    let grid: Vec<(f64, f64)> = (-24..=24)
-        .map(|n| typical + f64::from(n) * 0.7)
-        .map(|log| (log, cost_of(log)))
-        .collect();
-    let best = grid.iter().min_by(|a, b| a.1.total_cmp(&b.1));
-    let center = best.map_or(typical, |best| best.0);
-    let (mut low, mut high) = (center - 0.7, center + 0.7);
-    let mut found = best.map_or((center, f64::INFINITY), |best| *best);
-    for _ in 0..24 {
-        let inner = [low + (high - low) / 3.0, high - (high - low) / 3.0];
-        let costs = inner.map(cost_of);
-        for (log, cost) in inner.into_iter().zip(costs) {
-            if cost < found.1 {
-                found = (log, cost);
-            }
-        }
-        match costs[0] > costs[1] {
-            true => low = inner[0],
-            false => high = inner[1],
-        }
-    }
-    Sharing::Knee(found.0.exp())
 }

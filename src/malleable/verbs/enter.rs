@@ -7,7 +7,7 @@ use crate::artifact::Changes;
 use crate::document::{digest, suggest};
 use crate::malleable::artifact::{Checked, Policy};
 use crate::malleable::policy::{Online, Sharing};
-use crate::malleable::synthesis::tuned_knee;
+use crate::malleable::synthesis::{Tunable, tuned};
 use crate::malleable::workload::{Pool, Workload};
 use crate::simulation::sweep::{Entrant, Knows};
 
@@ -16,7 +16,7 @@ pub const RULES: [(&str, &str, &str); 7] = [
     (
         "hesrpt",
         "[:P]",
-        "servers where work is worth most, at the prices of the jobs that are there: the optimum of jobs that are all there and share a speedup; with P by the paper's formula for s(k) = k^P, whatever the speedups are",
+        "servers where work is worth most, at the prices of the jobs that are there: the optimum of jobs that are all there and share a speedup; with P by the paper's formula for s(k) = k^P, whatever the speedups are (`tuned`: the best P where jobs are all there)",
     ),
     (
         "helrpt",
@@ -60,8 +60,8 @@ pub struct Entered {
 pub enum Named {
     /// A rule.
     Rule(Sharing),
-    /// KNEE with the best slope.
-    TunedKnee,
+    /// A rule with the knob that is best for the pool.
+    Tuned(Tunable),
     /// A policy file.
     File(Box<Checked>),
 }
@@ -72,7 +72,7 @@ impl Named {
     pub fn online(&self) -> Option<Sharing> {
         match self {
             Named::Rule(sharing) => Some(*sharing),
-            Named::TunedKnee => None,
+            Named::Tuned(_) => None,
             Named::File(file) => match file.artifact().policy {
                 Policy::Online(online) => Some(Sharing::HeSrpt(online)),
                 Policy::Plan(_) => None,
@@ -84,7 +84,7 @@ impl Named {
     #[must_use]
     pub fn on_pool(&self, pool: &Pool) -> Option<Sharing> {
         match self {
-            Named::TunedKnee => Some(tuned_knee(pool)),
+            Named::Tuned(rule) => Some(tuned(pool, *rule)),
             other => other.online(),
         }
     }
@@ -135,11 +135,12 @@ fn named(name: &str) -> Result<Named, String> {
     };
     let sharing = match (rule, parameter) {
         ("hesrpt", None) => Sharing::HeSrpt(Online::PLAIN),
+        ("hesrpt", Some("tuned")) => return Ok(Named::Tuned(Tunable::Power)),
         ("hesrpt", Some(p)) => match p.parse::<f64>() {
             Ok(p) if p > 0.0 && p < 1.0 => Sharing::Power(p),
             _ => {
                 return Err(format!(
-                    "`{p}` is not an exponent between 0 and 1, as in hesrpt:.5"
+                    "`{p}` is not an exponent between 0 and 1, as in hesrpt:.5, and not `tuned`"
                 ));
             }
         },
@@ -147,7 +148,7 @@ fn named(name: &str) -> Result<Named, String> {
         ("srpt", None) => Sharing::Srpt,
         ("equi", None) => Sharing::Equi,
         ("hell", None) => Sharing::Hell,
-        ("knee", None) => return Ok(Named::TunedKnee),
+        ("knee", None) => return Ok(Named::Tuned(Tunable::Knee)),
         ("knee", Some(a)) => match a.parse::<f64>() {
             Ok(a) if a > 0.0 && a.is_finite() => Sharing::Knee(a),
             _ => {

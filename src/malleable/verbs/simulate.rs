@@ -122,8 +122,8 @@ pub(super) fn run_pool(
 /// Why a policy cannot run where jobs arrive.
 pub(super) fn not_online(name: &str, policy: &Named) -> String {
     match policy {
-        Named::TunedKnee => format!(
-            "{name} is tuned on jobs that are all there, and here jobs arrive: name what a server has to save, as in knee:.1"
+        Named::Tuned(_) => format!(
+            "{name} is tuned on jobs that are all there, and here jobs arrive: name its knob, as in knee:.1 or hesrpt:.5"
         ),
         _ => format!(
             "{name} is a plan for jobs that are all there, and here jobs arrive: make a policy for this workload, or take the rule hesrpt"

@@ -116,7 +116,7 @@ pub fn tournament(
         columns.push(Column {
             exponent,
             least: planned.least,
-            open: planned.open,
+            open: planned.open.filter(|_| !planned.is_best(&pool)),
             entries,
             pool,
         });

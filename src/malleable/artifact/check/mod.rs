@@ -2,6 +2,7 @@
 
 mod bound;
 mod online;
+mod orders;
 mod plan;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! Plans: executed, and bounded.
 
 use super::bound::{least_cost, least_makespan, least_with_rents};
+use super::orders::no_order_costs_less;
 use super::{NEAR, derived_as, numbered};
 use crate::artifact::{Findings, Grounds, is_close, length, nonnegative, positive};
 use crate::malleable::artifact::{Claim, Method, Plan, PlanEvidence, Quantity};
@@ -18,6 +19,8 @@ const WORK: Grounds = Grounds::Derived("the work done of each job until its end 
 const BOUND: Grounds =
     Grounds::Derived("weak duality: no policy does work that is worth more than it costs");
 
+const ORDERS: Grounds = Grounds::Derived("weak duality, for each order in which jobs can end");
+
 pub(super) fn check(
     pool: &Pool,
     plan: &Plan,
@@ -27,15 +30,13 @@ pub(super) fn check(
 ) {
     rule(&plan.rule, pool, findings);
     let jobs = pool.jobs().len();
-    for (path, found) in [("ends", evidence.ends.len())] {
-        length(
-            &format!("evidence.plan.{path}"),
-            found,
-            jobs,
-            "job",
-            findings,
-        );
-    }
+    length(
+        "evidence.plan.ends",
+        evidence.ends.len(),
+        jobs,
+        "job",
+        findings,
+    );
     if !findings.is_clear("policy") || !findings.is_clear("evidence") {
         return;
     }
@@ -168,7 +169,8 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
     while !remaining.is_empty() {
         let servers = plan.rule.servers(pool, &remaining, now);
         let sum: f64 = servers.iter().sum();
-        if !(sum <= pool.servers() * (1.0 + ROUNDING) && servers.iter().all(|k| *k >= 0.0)) {
+        let within = sum <= pool.servers() * (1.0 + ROUNDING);
+        if !within || servers.iter().any(|k| *k < 0.0) {
             findings.add("policy.plan.rule", format!("it gives out {sum} servers"));
             return ends;
         }
@@ -234,7 +236,8 @@ fn tabled(
     }
     let all: f64 = servers.iter().sum();
     for (i, (found, expected)) in row.iter().zip(&expected).enumerate() {
-        if !((found - expected).abs() <= NEAR * all) {
+        let near = (found - expected).abs() <= NEAR * all;
+        if !near {
             let path = format!("policy.plan.stages[{stage}][{i}]");
             findings.add(path, format!("{found}, expected {expected}"));
         }
@@ -297,7 +300,8 @@ fn gap(
     path: &str,
     findings: &mut Findings,
 ) {
-    findings.stands(path, BOUND);
+    let orders = claim.method == Method::BoundOrders;
+    findings.stands(path, if orders { ORDERS } else { BOUND });
     if !findings.is_clear("evidence") {
         return;
     }
@@ -315,6 +319,10 @@ fn gap(
         }
         (_, Method::BoundRents) if !evidence.rents.is_empty() => {
             Ok(least_with_rents(pool, &evidence.rents))
+        }
+        (_, Method::BoundOrders) => {
+            let least = cost / (1.0 + claim.value);
+            no_order_costs_less(pool, least, NEAR).map(|()| least)
         }
         _ => Err("the evidence has nothing of the kind".into()),
     };

@@ -1,0 +1,132 @@
+//! What few jobs cost at least in each order in which they may end: all orders, one after the other.
+//!
+//! Let prices `a_1, a_2, …` be such that the work that the k jobs which end last can do is worth at most `W_k` a unit of time, for
+//! each k. Then no plan in which they end in that order costs less than `Σ a_k x_k`. Here each price is the greatest such one, by
+//! halves. Next among fewer jobs a job has a lower price than later, so that a beginning of an order has a bound, too.
+
+use crate::malleable::workload::{Curve, Job, Pool};
+
+/// Orders of more jobs are not looked through.
+const MOST: usize = 8;
+
+/// Halvings of a price, and of a rent.
+const HALVINGS: usize = 48;
+
+/// Beginnings of orders that are looked at.
+const LOOKED_AT: usize = 20_000;
+
+/// That in no order the jobs cost less; or why that is not known.
+pub(super) fn no_order_costs_less(pool: &Pool, least: f64, near: f64) -> Result<(), String> {
+    if pool.jobs().len() > MOST {
+        return Err(format!(
+            "too many jobs to look at all orders: at most {MOST}"
+        ));
+    }
+    let mut looks = LOOKED_AT;
+    let mut look = Look {
+        pool,
+        enough: least * (1.0 - near),
+        placed: Vec::new(),
+        looks: &mut looks,
+    };
+    look.from(0.0, 0.0)
+}
+
+struct Look<'a> {
+    pool: &'a Pool,
+    enough: f64,
+    /// Jobs from the last to end on, with their prices.
+    placed: Vec<(usize, f64)>,
+    looks: &'a mut usize,
+}
+
+impl Look<'_> {
+    fn from(&mut self, known: f64, due: f64) -> Result<(), String> {
+        *self.looks = match self.looks.checked_sub(1) {
+            Some(left) => left,
+            None => return Err("too many orders to look at all of them".into()),
+        };
+        let is_placed = |i: usize| self.placed.iter().any(|(placed, _)| *placed == i);
+        let others: Vec<usize> = (0..self.pool.jobs().len())
+            .filter(|i| !is_placed(*i))
+            .collect();
+        let next = others.iter().map(|i| self.price(*i, due));
+        let next: Vec<f64> = next.collect();
+        let all = others.iter().zip(&next);
+        let least = known
+            + all
+                .map(|(i, price)| price * self.pool.jobs()[*i].size)
+                .sum::<f64>();
+        if least >= self.enough {
+            return Ok(());
+        }
+        if others.len() <= 1 {
+            return Err(format!(
+                "in one order they cost {least} at least, and no more is known"
+            ));
+        }
+        for (i, price) in others.into_iter().zip(next) {
+            let job = &self.pool.jobs()[i];
+            self.placed.push((i, price));
+            self.from(known + price * job.size, due + job.weight)?;
+            self.placed.pop();
+        }
+        Ok(())
+    }
+
+    fn curve(&self, i: usize) -> (&Job, &Curve) {
+        let job = &self.pool.jobs()[i];
+        (job, &self.pool.curves()[job.curve])
+    }
+
+    /// The greatest price of a job next to those that are placed.
+    fn price(&self, i: usize, due: f64) -> f64 {
+        let (job, curve) = self.curve(i);
+        let due = due + job.weight;
+        let (mut low, mut high) = (0.0, due / curve.at(self.pool.servers()));
+        for _ in 0..HALVINGS {
+            let middle = f64::midpoint(low, high);
+            match self.worth(i, middle) <= due {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        low
+    }
+
+    /// What the work is worth at most that the placed jobs and this one do: by the rent at which that is least.
+    fn worth(&self, i: usize, price: f64) -> f64 {
+        let servers = self.pool.servers();
+        let jobs = || self.placed.iter().copied().chain([(i, price)]);
+        let taken = |rent: f64| -> f64 {
+            let each = jobs().filter(|(_, price)| *price > 0.0);
+            each.map(|(i, price)| self.curve(i).1.demand(rent / price).0.min(servers))
+                .sum()
+        };
+        let mut high = 1e-300_f64.max(price);
+        while taken(high) > servers {
+            high *= 4.0;
+        }
+        let mut low = high;
+        while taken(low) < servers && low > 1e-290 {
+            low /= 4.0;
+        }
+        for _ in 0..HALVINGS {
+            let middle = f64::midpoint(low, high);
+            match taken(middle) > servers {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        let gain = |(i, price): (usize, f64)| {
+            let curve = self.curve(i).1;
+            let k = curve.demand(high / price).0.min(servers);
+            price * curve.at(k) - high * k
+        };
+        high * servers
+            + jobs()
+                .filter(|(_, price)| *price > 0.0)
+                .map(gain)
+                .sum::<f64>()
+    }
+}

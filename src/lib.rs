@@ -43,7 +43,7 @@
 //!
 //! # Where things live
 //!
-//! A *kind* of workload is a room: [`multiresource`] has all that jobs with fixed demands for several
+//! A *kind* of workload is a room ([`compatibility`] and [`malleable`] have their own): [`multiresource`] has all that jobs with fixed demands for several
 //! resources need, from the document to the report. What knows no kind stands beside it: [`number`],
 //! [`document`], [`law`], [`ctmc`], [`simulation`], and [`artifact`], the envelope of a policy file with
 //! its claims. Features add `report`, `typed`, and `kind`, the interface that every room implements.
@@ -83,6 +83,8 @@
 //!   over columns; theorem 8 takes the law of phases after a completion; lemma 9 has a `μ_i` too many.
 //! - Z. Chen, I. Grosof, B. Berg: Improving Nonpreemptive Multiserver Job Scheduling with Quickswap,
 //!   2025 ("the Quickswap paper"). Its means of one-or-all are approximations; here they are exact.
+//! - B. Berg, R. Vesilo, M. Harchol-Balter: heSRPT: Parallel Scheduling to Minimize Mean Slowdown. Performance
+//!   Evaluation 144, 2020 ("the heSRPT paper"). Corrected here: its theorem 2 leaves out s(N).
 //! - D. A. Bini, B. Meini: On the solution of a nonlinear matrix equation arising in queueing
 //!   problems. SIAM Journal on Matrix Analysis and Applications 17(4), 1996.
 //! - A. A. Farley: A note on bounding a class of linear programming problems. Operations

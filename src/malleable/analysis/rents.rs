@@ -113,22 +113,22 @@ impl Alone<'_> {
                 }
             }
         }
-        bisect(low, high, |price| {
-            self.done(price, intervals) >= self.job.size
+        root(low, high, |price| {
+            self.done(price, intervals) - self.job.size
         })
     }
 
     /// The price at which a unit of time is worth what it costs.
     fn indifferent(&self, rent: f64) -> f64 {
-        let worth = |price: f64| self.gain(price, rent) >= self.job.weight;
+        let worth = |price: f64| self.gain(price, rent) - self.job.weight;
         let mut high = self.job.weight / self.curve.at(self.most);
         for _ in 0..REACH {
-            match worth(high) {
+            match worth(high) >= 0.0 {
                 true => break,
                 false => high *= 4.0,
             }
         }
-        bisect(high / 4.0, high, worth)
+        root(high / 4.0, high, worth)
     }
 
     /// The least that it costs; what it uses then is added.
@@ -179,17 +179,32 @@ impl Alone<'_> {
 /// Factors of 4 by which a price may be away from its first guess.
 const REACH: usize = 200;
 
-/// The point between at which something begins to hold, which does not hold at `low` and holds at `high`.
-fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
-    for _ in 0..60 {
-        let middle = f64::midpoint(low, high);
-        if high - low <= 1e-12 * high {
+/// Where a function that grows from `low` to `high` is 0, from above: by its chord and by halves in turn, since it may jump.
+fn root(mut low: f64, mut high: f64, of: impl Fn(f64) -> f64) -> f64 {
+    let (mut below, mut above) = (of(low), of(high));
+    for turn in 0..TURNS {
+        if high - low <= 1e-12 * high || above <= 0.0 {
             break;
         }
-        match holds(middle) {
-            true => high = middle,
-            false => low = middle,
+        let part = below / (below - above);
+        let chord = turn % 3 != 2 && part > 0.0 && part < 1.0;
+        let guess = low + (high - low) * if chord { part } else { 0.5 };
+        if guess <= low || guess >= high {
+            break;
+        }
+        let found = of(guess);
+        match found >= 0.0 {
+            true => (high, above) = (guess, found),
+            false => (low, below) = (guess, found),
+        }
+        // The end that stays counts half, so that the other one moves, too (Illinois).
+        match found >= 0.0 {
+            true => below *= 0.5,
+            false => above *= 0.5,
         }
     }
     high
 }
+
+/// Steps towards a root, at most.
+const TURNS: usize = 60;

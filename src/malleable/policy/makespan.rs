@@ -30,21 +30,35 @@ pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
         let needs = jobs
             .iter()
             .map(|(left, curve)| curve.servers_for(left / time));
-        let needs = needs.collect::<Option<Vec<f64>>>()?;
-        (needs.iter().sum::<f64>() <= servers).then_some(needs)
+        needs.collect()
+    };
+    // What is needed too much, in logarithms: nearly straight in that of time.
+    let over = |time: f64| {
+        let all = needed(time).map(|needs| needs.iter().sum::<f64>());
+        all.map_or(f64::INFINITY, |all| (all / servers).ln())
     };
     // Alone each job needs this long; one after the other they surely end.
     let alone = || jobs.iter().map(|(left, curve)| left / curve.at(servers));
     let mut early = alone().fold(0.0, f64::max) * (1.0 - 1e-9);
     let mut late = alone().sum::<f64>() * (1.0 + 1e-9);
-    loop {
-        let middle = early + (late - early) / 2.0;
-        if middle <= early || middle >= late {
-            break;
+    let (mut above, mut below) = (over(early), over(late));
+    for turn in 0.. {
+        let part = above / (above - below);
+        let chord = turn % 3 != 2 && part > 0.0 && part < 1.0;
+        let guess = match chord {
+            true => early * ((late / early).ln() * part).exp(),
+            false => early + (late - early) / 2.0,
+        };
+        if guess <= early || guess >= late {
+            match chord {
+                true => continue,
+                false => break,
+            }
         }
-        match needed(middle) {
-            Some(_) => late = middle,
-            None => early = middle,
+        let found = over(guess);
+        match found <= 0.0 {
+            true => (late, below, above) = (guess, found, 0.5 * above),
+            false => (early, above, below) = (guess, found, 0.5 * below),
         }
     }
     (late, needed(late).unwrap_or_default())

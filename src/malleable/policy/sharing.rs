@@ -268,17 +268,12 @@ const REACH: usize = 120;
 
 /// Servers by the ratio of efficiency to remaining time, `s(k)²/(kx)`, which is brought to one level.
 fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
-    let grows = |job: &Underway<'_>| match job.curve.speedup {
-        Speedup::Power(p) => p >= 0.5 && !job.curve.whole,
-        _ => false,
-    };
-    if jobs.iter().all(grows) {
+    if jobs
+        .iter()
+        .all(|job| ratio_power(job).is_some_and(|power| power >= 0.0))
+    {
         return in_turn(jobs, servers, |job| job.curve.cap);
     }
-    let falls = |job: &Underway<'_>| match job.curve.speedup {
-        Speedup::Power(p) if p < 0.5 && !job.curve.whole => Some(-1.0 / (1.0 - 2.0 * p)),
-        _ => None,
-    };
     let mut marks: Vec<(&Curve, Vec<f64>)> = Vec::new();
     for job in jobs {
         if !marks
@@ -288,29 +283,29 @@ fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
             marks.push((job.curve, job.curve.marks(servers)));
         }
     }
+    let marks_of = |job: &Underway<'_>| {
+        let own = marks
+            .iter()
+            .find(|(curve, _)| std::ptr::eq(*curve, job.curve));
+        own.map_or(&[][..], |(_, marks)| marks.as_slice())
+    };
     // A job that gets servers gets as many as its first mark says: so many of the smallest do, at most.
     let order = from_largest(jobs);
     let few = match (
         marks.as_slice(),
-        jobs.iter().any(|job| falls(job).is_some()),
+        jobs.iter().all(|job| ratio_power(job).is_none()),
     ) {
-        ([(_, marks)], false) => (servers / marks[0]) as usize + 2,
+        ([(_, marks)], true) => (servers / marks[0]) as usize + 2,
         _ => jobs.len(),
-    };
-    let of_job = |job: &Underway<'_>| {
-        let mut known = marks.iter();
-        known
-            .find(|(curve, _)| std::ptr::eq(*curve, job.curve))
-            .map_or(&[][..], |(_, marks)| marks.as_slice())
     };
     let places = &order[order.len().saturating_sub(few)..];
     let smallest: Vec<Underway<'_>> = places.iter().map(|i| jobs[*i]).collect();
     let found = level(&smallest, servers, |n, level| {
         let job = &smallest[n];
         let least = job.left / level;
-        match falls(job) {
-            Some(power) => least.powf(power),
-            None => job.curve.widest(least, of_job(job)),
+        match ratio_power(job) {
+            Some(power) if power < 0.0 => least.powf(1.0 / power),
+            _ => job.curve.widest(least, marks_of(job)),
         }
     });
     let mut taken = vec![0.0; jobs.len()];
@@ -318,6 +313,14 @@ fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
         taken[i] = k;
     }
     taken
+}
+
+/// The power of k that `s(k)²/k` is, where it is one: it falls if that is negative.
+fn ratio_power(job: &Underway<'_>) -> Option<f64> {
+    match job.curve.speedup {
+        Speedup::Power(p) if !job.curve.whole => Some(2.0 * p - 1.0),
+        _ => None,
+    }
 }
 
 /// Where one more server takes less than `a` from a job's time: `x s'(k)/s(k)² = a`.

@@ -4,7 +4,7 @@ use super::areas::{groups, heights};
 use super::made::times;
 use crate::malleable::verbs::{Column, Entry, Tournament};
 use crate::report::number;
-use crate::report::plot::{self, Axis, Curve, Look, Picture, Point, Scale, short};
+use crate::report::plot::{self, Axis, Curve, Look, Panel, Picture, Point, Scale, short};
 
 type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -16,16 +16,6 @@ pub struct Section {
     /// The legend.
     pub keys: Vec<(String, Picture)>,
     pub panels: Vec<Panel>,
-}
-
-/// One picture.
-pub struct Panel {
-    /// Unique on the page.
-    pub id: String,
-    pub title: String,
-    /// Its content for readers who do not see it.
-    pub description: String,
-    pub picture: Picture,
 }
 
 /// Jobs, or groups of jobs, that are drawn apart.

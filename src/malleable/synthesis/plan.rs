@@ -161,7 +161,7 @@ fn ascending(mut prices: Vec<f64>) -> Vec<f64> {
 }
 
 /// Intervals in which rents do not change, at least and at most about.
-const INTERVALS: usize = 48;
+const INTERVALS: usize = 32;
 
 /// What a server is worth in the stages of a plan: where to begin.
 fn rents(pool: &Pool, rule: &Rule) -> Vec<(f64, f64)> {

@@ -11,6 +11,11 @@ use crate::simulation::Streams;
 /// More jobs than this no plan is made for.
 const MOST_JOBS: usize = 100_000;
 
+/// The same where the recursion has no closed form, and where jobs differ: what is done there grows with the square of the
+/// number, and more.
+const MOST_CURVED: usize = 5_000;
+const MOST_UNLIKE: usize = 400;
+
 /// Sizes and weights of which multiples, and powers, are in the range of numbers.
 const SENSIBLE: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
 
@@ -27,6 +32,7 @@ impl Record {
         self.check_arrivals(&mut faults);
         let mut curves = Vec::new();
         let jobs = self.build(&mut curves, &mut faults, &mut warnings);
+        self.check_work(&curves, jobs.len(), &mut faults);
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -127,6 +133,21 @@ impl Record {
         };
         if !(1..=MOST_JOBS).contains(&count) && (count > 0 || self.sizes.is_some()) {
             faults.push(Fault::new(at, format!("there are {count} jobs"), help));
+        }
+    }
+
+    /// That a plan takes minutes at most.
+    fn check_work(&self, curves: &[Curve], count: usize, faults: &mut Vec<Fault>) {
+        let (most, what) = match curves {
+            [] => return,
+            [one] if one.smooth_power(self.servers.value()).is_some() => return,
+            [_] => (MOST_CURVED, "a speedup that is no power without limits"),
+            _ => (MOST_UNLIKE, "different speedups or caps"),
+        };
+        if count > most && self.objective != Objective::Makespan {
+            let message = format!("there are {count} jobs with {what}, expected at most {most}");
+            let help = "plan them in parts: what this takes grows with the square of their number";
+            faults.push(Fault::new(place!("jobs"), message, help));
         }
     }
 

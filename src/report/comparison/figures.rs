@@ -2,7 +2,7 @@
 
 use super::{Besides, Shares};
 use crate::report::number;
-use crate::report::plot::{self, Axis, Curve, Look, Picture, Point, Scale, short};
+use crate::report::plot::{self, Axis, Curve, Look, Panel, Point, Scale, short};
 use crate::simulation::sweep::Comparison;
 use crate::simulation::{ClassResult, Estimate, Run};
 
@@ -14,16 +14,6 @@ pub struct Section {
     /// What is seen, in words.
     pub text: String,
     pub panels: Vec<Panel>,
-}
-
-/// One picture.
-pub struct Panel {
-    /// Unique on the page.
-    pub id: String,
-    pub title: String,
-    /// Its content for readers who do not see it.
-    pub description: String,
-    pub picture: Picture,
 }
 
 /// All pictures of a comparison that there is data for.

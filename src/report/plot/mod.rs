@@ -35,6 +35,19 @@ pub struct Picture {
     pub body: String,
 }
 
+/// A picture on a page.
+#[derive(Clone, Debug)]
+pub struct Panel {
+    /// Unique on the page.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Its content for readers who do not see it.
+    pub description: String,
+    /// The picture.
+    pub picture: Picture,
+}
+
 /// A value with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {

@@ -34,5 +34,16 @@ pub fn named_in(file: &Path) -> Option<String> {
         let value = value.split('#').next()?.trim().trim_end_matches(',');
         Some(value.trim_matches(['"', '\'']).to_string())
     };
-    text.lines().find_map(line)
+    text.lines().find_map(line).or_else(|| in_a_line(&text))
+}
+
+/// The value of the first key `"kind"` of a document in braces that has no line of its own for it.
+fn in_a_line(text: &str) -> Option<String> {
+    if !text.trim_start().starts_with('{') {
+        return None;
+    }
+    let (_, rest) = text.split_once("\"kind\"")?;
+    let value = rest.trim_start().strip_prefix(':')?.trim_start();
+    let value = value.strip_prefix('"')?;
+    value.split_once('"').map(|(kind, _)| kind.to_owned())
 }

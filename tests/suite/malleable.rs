@@ -726,3 +726,51 @@ fn conformance_vectors_replay() {
         }
     }
 }
+
+/// Jobs that run at the same speed, as many do under a cap, stay in their order up to rounding.
+#[test]
+fn jobs_at_their_cap_are_simulated() {
+    let text = "kind: malleable\nservers: 4\ncap: 2\nspeedup: {power: {p: 1}}\narrivals: {rate: 1.8, mean_size: 2}\n";
+    let settings = Settings {
+        precision: 1e-9,
+        events: 1_000_000,
+        ..Settings::default()
+    };
+    let rule = Sharing::HeSrpt(Online::PLAIN);
+    simulate(&stream(text), rule, &settings, |_| ()).unwrap();
+}
+
+/// Numbers that doubles cannot hold beside each other are refused by name, and not by the checker.
+#[test]
+fn sizes_too_far_apart_are_refused() {
+    for (objective, speedup, large, told) in [
+        (
+            "flow-time",
+            "{power: {p: .5}}",
+            "1e14",
+            "more than a factor of 1e12 apart",
+        ),
+        (
+            "makespan",
+            "{power: {p: .005}}",
+            "100",
+            "no number can hold",
+        ),
+    ] {
+        let text = format!(
+            "kind: malleable\nservers: 4\nobjective: {objective}\nspeedup: {speedup}\njobs: [{{name: a, size: 1}}, {{name: b, size: {large}}}]\n"
+        );
+        let why = Workload::parse(&text, "here").unwrap_err().to_string();
+        assert!(why.contains(told), "{why}");
+    }
+}
+
+/// A policy in one line is of its kind, too.
+#[test]
+fn a_policy_without_lines_is_known_by_its_kind() {
+    let (artifact, _) = made(&pool(TWO));
+    let document: Value = serde_json::from_str(&artifact.to_json().unwrap()).unwrap();
+    let policy = file(&document.to_string(), ".json");
+    let output = synth(&["check", "--accept-changes", policy.path().to_str().unwrap()]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+}

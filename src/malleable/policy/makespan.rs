@@ -42,7 +42,7 @@ pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
     let mut early = alone().fold(0.0, f64::max) * (1.0 - 1e-9);
     let mut late = alone().sum::<f64>() * (1.0 + 1e-9);
     let (mut above, mut below) = (over(early), over(late));
-    for turn in 0.. {
+    for turn in 0..TURNS {
         let part = above / (above - below);
         let chord = turn % 3 != 2 && part > 0.0 && part < 1.0;
         let guess = match chord {
@@ -63,6 +63,9 @@ pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
     }
     (late, needed(late).unwrap_or_default())
 }
+
+/// Steps towards the earliest time, at most: by halves alone it is known as well as numbers are.
+const TURNS: usize = 400;
 
 /// Whole numbers of servers whose means over the time are these.
 fn in_turns(servers: &[f64], time: f64) -> Vec<Phase> {

@@ -241,3 +241,22 @@ fn knees_are_where_servers_save_little() {
     close(found[1], knees[1], 1e-12);
     close(found[0], 8.0 - knees[1] - knees[2], 1e-9);
 }
+
+/// Of a job of which rounding left next to nothing the others end no later.
+#[test]
+fn a_job_that_is_all_but_done_stops_nothing() {
+    let curve = curve(Speedup::Amdahl(0.9));
+    for rule in [
+        Sharing::HeLrpt,
+        Sharing::Hell,
+        Sharing::Knee(0.1),
+        Sharing::Srpt,
+    ] {
+        let found = divided(rule, &curve, &[3.0, f64::MIN_POSITIVE], 10.0);
+        assert!(found.iter().all(|k| *k >= 0.0), "{rule:?}: {found:?}");
+        assert!(
+            found.iter().sum::<f64>() <= 10.0 * (1.0 + 1e-12),
+            "{rule:?}: {found:?}"
+        );
+    }
+}

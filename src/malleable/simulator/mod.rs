@@ -23,7 +23,7 @@ pub struct Measures {}
 
 /// More jobs than this at once, and more than so many times as many as would be there with one server each, end a run: what
 /// an event costs grows with them.
-const CROWD: f64 = 1000.0;
+const CROWD: std::ops::RangeInclusive<f64> = 1000.0..=20_000.0;
 const CROWDED: f64 = 10.0;
 
 /// Simulates a rule on a stream.
@@ -38,7 +38,9 @@ pub fn simulate(
 ) -> Result<Run, String> {
     let many = CROWDED * stream.load() * stream.servers();
     let settings = Settings {
-        crowd: settings.crowd.min(many.max(CROWD) as u64),
+        crowd: settings
+            .crowd
+            .min(many.clamp(*CROWD.start(), *CROWD.end()) as u64),
         ..settings.clone()
     };
     let classes = stream.statistics();

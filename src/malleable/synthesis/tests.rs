@@ -138,3 +138,29 @@ fn different_speedups_have_a_plan_and_a_bound() {
     );
     Checked::<Malleable>::check(artifact).unwrap();
 }
+
+/// Rents prove what they say where light jobs run on dear servers, too: maker and checker find the same bound by other ways.
+#[test]
+fn many_unlike_jobs_have_a_bound_that_the_checker_finds() {
+    let speedup = |n: u32| match n % 3 {
+        0 => "{power: {p: .93}}".to_owned(),
+        1 => format!("{{amdahl: {{parallel_fraction: .{}}}}}", 50 + n),
+        _ => "{logarithm: {scale: .4}}".to_owned(),
+    };
+    let jobs = (1..=40).map(|n| {
+        let size = 0.1 * f64::from(n * n % 83 + 1);
+        format!(
+            "  - {{name: j{n}, size: {size:.1}, speedup: {}}}\n",
+            speedup(n)
+        )
+    });
+    let text = format!(
+        "kind: malleable\nservers: 64\njobs:\n{}",
+        jobs.collect::<String>()
+    );
+    let (artifact, planned) = plan(&pool(&text), &options());
+    assert_eq!(planned.open, Some(Open::SpeedupsDiffer));
+    let gap = artifact.claims.last().unwrap();
+    assert!(gap.quantity == Quantity::Gap && gap.value < 0.05, "{gap:?}");
+    Checked::<Malleable>::check(artifact).unwrap();
+}

@@ -41,7 +41,7 @@ pub const RULES: [(&str, &str, &str); 7] = [
     ),
     (
         "online",
-        ":U/B",
+        ":U:B",
         "hesrpt with the knobs of jobs that arrive: urgency U and background B",
     ),
 ];
@@ -168,7 +168,7 @@ fn named(name: &str) -> Result<Named, String> {
 }
 
 fn knobs(text: &str) -> Result<Online, String> {
-    let parts = text.split_once('/');
+    let parts = text.split_once(':');
     let numbers = parts.map(|(u, b)| (u.parse::<f64>(), b.parse::<f64>()));
     match numbers {
         Some((Ok(urgency), Ok(background)))
@@ -180,7 +180,7 @@ fn knobs(text: &str) -> Result<Online, String> {
             })
         }
         _ => Err(format!(
-            "`{text}` is not an urgency from 0 to 100 and a background from 0 to 1e9, as in online:1.2/4"
+            "`{text}` is not an urgency from 0 to 100 and a background from 0 to 1e9, as in online:1.2:4"
         )),
     }
 }

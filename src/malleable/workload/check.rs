@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{Curve, Job, Objective, Pool, Record, SizesRecord, SpeedupRecord, Stream, Workload};
+use super::{
+    Curve, Job, Objective, Pool, Record, SizesRecord, Speedup, SpeedupRecord, Stream, Workload,
+};
 use crate::document::{Fault, Place, place, unusable};
 use crate::law::Part;
 use crate::number::Decimal;
@@ -15,6 +17,12 @@ const MOST_JOBS: usize = 100_000;
 /// number, and more.
 const MOST_CURVED: usize = 5_000;
 const MOST_UNLIKE: usize = 400;
+
+/// How far sizes may be apart, so that sums of doubles still tell them.
+const MOST_APART: f64 = 1e12;
+
+/// The logarithm of how far numbers of servers may be apart.
+const MOST_LOGARITHM: f64 = 60.0;
 
 /// Sizes and weights of which multiples, and powers, are in the range of numbers.
 const SENSIBLE: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
@@ -33,6 +41,7 @@ impl Record {
         let mut curves = Vec::new();
         let jobs = self.build(&mut curves, &mut faults, &mut warnings);
         self.check_work(&curves, jobs.len(), &mut faults);
+        self.check_range(&curves, &jobs, &mut faults);
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -147,6 +156,41 @@ impl Record {
         if count > most && self.objective != Objective::Makespan {
             let message = format!("there are {count} jobs with {what}, expected at most {most}");
             let help = "plan them in parts: what this takes grows with the square of their number";
+            faults.push(Fault::new(place!("jobs"), message, help));
+        }
+    }
+
+    /// That numbers are near enough to each other for what is computed of them.
+    fn check_range(&self, curves: &[Curve], jobs: &[Job], faults: &mut Vec<Fault>) {
+        let sizes = || jobs.iter().map(|job| job.size);
+        let (least, most) = (
+            sizes().fold(f64::INFINITY, f64::min),
+            sizes().fold(0.0, f64::max),
+        );
+        let apart = most / least;
+        if !jobs.is_empty() && apart > MOST_APART {
+            let message = format!(
+                "sizes are from {least} to {most}, more than a factor of {MOST_APART:e} apart"
+            );
+            let help = "leave out the jobs that are nothing beside the others";
+            faults.push(Fault::new(place!("jobs"), message, help));
+            return;
+        }
+        // All jobs end at once on servers that are as x^(1/p).
+        let flattest = curves.iter().filter_map(|curve| match curve.speedup {
+            Speedup::Power(p) => Some(p),
+            _ => None,
+        });
+        let flattest = flattest.fold(1.0, f64::min);
+        if self.objective == Objective::Makespan
+            && !jobs.is_empty()
+            && apart.ln() / flattest > MOST_LOGARITHM
+        {
+            let message = format!(
+                "under k^{flattest} jobs of sizes {least} and {most} would need numbers of servers that no number can hold beside each other"
+            );
+            let help =
+                "for such speedups more servers are of no use: give the jobs one of k^.1 or more";
             faults.push(Fault::new(place!("jobs"), message, help));
         }
     }

@@ -152,8 +152,14 @@ fn ending_within(
         0.0,
         64.0 * (job.weight * start / job.size + job.weight / curve.at(most)),
     );
-    if n == rents.len() {
-        high = job.weight / curve.at(most);
+    match n == rents.len() {
+        true => high = job.weight / curve.at(most),
+        false => {
+            while worth(2.0 * high) > worth(high) && high < 1e200 {
+                high *= 2.0;
+            }
+            high *= 2.0;
+        }
     }
     let part = 0.5 * (5f64.sqrt() - 1.0);
     let mut inner = [high - part * (high - low), low + part * (high - low)];

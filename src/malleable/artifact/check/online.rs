@@ -52,7 +52,11 @@ fn simulated(claim: &Claim, stream: &Stream, bound: f64, path: &str, findings: &
         findings.add(path, "it is simulated: expected its `half_width`");
         return;
     };
-    nonnegative(format!("{path}.half_width"), half_width, findings);
+    positive(format!("{path}.half_width"), half_width, findings);
+    if half_width > claim.value {
+        let message = format!("{half_width}, expected less than the value");
+        findings.add(format!("{path}.half_width"), message);
+    }
     let least = match claim.quantity {
         Quantity::MeanNumber => bound * stream.arrival_rate(),
         _ => bound,

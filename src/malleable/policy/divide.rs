@@ -25,7 +25,7 @@ impl Asks<'_> {
 /// `Σ a_i s_i(θ_i)` over θ ≥ 0, `Σ θ_i ≤ N`.
 ///
 /// By the rent of a server at which all of them are just taken. Where jobs are indifferent at that rent the dearer
-/// work is served first.
+/// work is served first, and of equally dear work that of the last job.
 #[must_use]
 pub fn divide(jobs: &[Asks<'_>], servers: f64) -> Vec<f64> {
     let most: Vec<f64> = jobs.iter().map(|job| job.curve.cap).collect();
@@ -39,7 +39,7 @@ pub fn divide(jobs: &[Asks<'_>], servers: f64) -> Vec<f64> {
     let mut taken: Vec<f64> = jobs.iter().map(|job| job.demand(dear).0).collect();
     let mut left = servers - taken.iter().sum::<f64>();
     let mut order: Vec<usize> = (0..jobs.len()).collect();
-    order.sort_by(|&i, &j| jobs[j].price.total_cmp(&jobs[i].price));
+    order.sort_by(|&i, &j| jobs[j].price.total_cmp(&jobs[i].price).then(j.cmp(&i)));
     for i in order {
         if left <= ROUNDING * servers {
             break;

@@ -157,7 +157,14 @@ impl Online {
                 known.prices[..first + jobs.len()].to_vec()
             }
         };
-        self.divide(&found[first..], |_| job.curve, servers)
+        // Prices ascend but for their last digits: a smaller job gets no fewer servers.
+        let mut most = 0.0;
+        let ascending = found[first..].iter().map(|price| {
+            most = f64::max(most, *price);
+            most
+        });
+        let found: Vec<f64> = ascending.collect();
+        self.divide(&found, |_| job.curve, servers)
     }
 
     fn different(&self, jobs: &[Underway<'_>], order: &[usize], servers: f64) -> Vec<f64> {

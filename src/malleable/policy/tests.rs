@@ -1,4 +1,4 @@
-use super::{Asks, Known, Rule, Sharing, Underway, divide, makespan, power_prices, prices};
+use super::{Asks, Known, Online, Rule, Sharing, Underway, divide, makespan, power_prices, prices};
 use crate::malleable::workload::{Curve, Pool, Speedup};
 
 fn curve(speedup: Speedup) -> Curve {
@@ -259,4 +259,19 @@ fn a_job_that_is_all_but_done_stops_nothing() {
             "{rule:?}: {found:?}"
         );
     }
+}
+
+/// Two jobs at their cap are equally dear; the smaller of them is served where there is room for one.
+#[test]
+fn of_equally_dear_jobs_the_smaller_is_served() {
+    let curve = Curve {
+        speedup: Speedup::Power(1.0),
+        cap: 2.0,
+        whole: false,
+    };
+    let rule = Sharing::HeSrpt(Online::PLAIN);
+    assert_eq!(
+        divided(rule, &curve, &[5.0, 3.0, 1.0], 4.0),
+        [0.0, 2.0, 2.0]
+    );
 }

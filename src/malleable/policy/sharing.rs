@@ -6,8 +6,6 @@
 //! knee is where one more server takes less than `a` from its time; jobs get theirs from the smallest knee on, as long as
 //! there are servers, and what is left over stays idle (all other readings turn it into EQUI).
 
-use std::collections::HashMap;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,18 +61,13 @@ impl Online {
     };
 }
 
-/// What was found for other moments of the same system, as far as it follows from the number of jobs: where they share a
+/// What was found for other moments of the same system, and does not depend on how many jobs there are: where they share a
 /// curve and weigh the same.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// Prices from the largest job on; first, if there is a background, that of what stays.
     prices: Vec<f64>,
-    /// Servers from the largest job on, by the number of jobs.
-    divisions: HashMap<usize, Vec<f64>>,
 }
-
-/// Divisions among more jobs than this are not remembered.
-const REMEMBERED: usize = 512;
 
 impl Sharing {
     /// Whether jobs that share a curve and weigh the same get servers by their order alone, a smaller one no fewer.
@@ -121,16 +114,9 @@ impl Online {
         let alike = jobs
             .windows(2)
             .all(|two| std::ptr::eq(two[0].curve, two[1].curve) && two[0].weight == two[1].weight);
-        let in_order = match (alike, known.divisions.get(&jobs.len())) {
-            (true, Some(found)) => found.clone(),
-            (true, None) => {
-                let found = self.alike(jobs, servers, known);
-                if jobs.len() <= REMEMBERED {
-                    known.divisions.insert(jobs.len(), found.clone());
-                }
-                found
-            }
-            (false, _) => self.different(jobs, &order, servers),
+        let in_order = match alike {
+            true => self.alike(jobs, servers, known),
+            false => self.different(jobs, &order, servers),
         };
         let mut taken = vec![0.0; jobs.len()];
         for (&i, k) in order.iter().zip(in_order) {

@@ -10,9 +10,10 @@ mod show;
 mod tournament;
 
 pub use made::{fitted, made, online, overload};
+pub use page::page_of;
 pub use run::{besides, course, notes, of_course, rules, simulation};
 pub use show::{show, valid};
-pub use tournament::{document, lines, page_of, table};
+pub use tournament::{document, lines, table};
 
 use crate::malleable::workload::{Objective, Pool, Speedup, Stream, Workload};
 use crate::report::number;

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::made::{bracketed, times};
 use super::objective;
-pub use super::page::page_of;
 use crate::malleable::synthesis::Open;
 use crate::malleable::verbs::{Column, Entry, Tournament};
 use crate::malleable::workload::Objective;

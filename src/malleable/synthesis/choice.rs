@@ -25,12 +25,10 @@ pub struct Tuned {
 }
 
 /// How rules compare on the same arrivals.
-#[derive(Clone, Debug)]
-pub struct Choice {
-    /// The knobs.
-    pub online: Online,
-    /// Mean response time of each replication.
-    pub replications: Vec<f64>,
+struct Choice {
+    online: Online,
+    /// Mean response time of each replication; none where it did not settle.
+    replications: Vec<f64>,
 }
 
 /// Urgencies that are tried without a background.

@@ -7,7 +7,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-pub use choice::{Choice, Tuned, tune};
+pub use choice::{Tuned, tune};
 pub use knob::{Tunable, tuned};
 pub use plan::{Open, Planned, Proof};
 

@@ -22,12 +22,11 @@ pub(super) fn no_order_costs_less(pool: &Pool, least: f64, near: f64) -> Result<
             "too many jobs to look at all orders: at most {MOST}"
         ));
     }
-    let mut looks = LOOKED_AT;
     let mut look = Look {
         pool,
         enough: least * (1.0 - near),
         placed: Vec::new(),
-        looks: &mut looks,
+        looks: LOOKED_AT,
     };
     look.from(0.0, 0.0)
 }
@@ -37,12 +36,12 @@ struct Look<'a> {
     enough: f64,
     /// Jobs from the last to end on, with their prices.
     placed: Vec<(usize, f64)>,
-    looks: &'a mut usize,
+    looks: usize,
 }
 
 impl Look<'_> {
     fn from(&mut self, known: f64, due: f64) -> Result<(), String> {
-        *self.looks = match self.looks.checked_sub(1) {
+        self.looks = match self.looks.checked_sub(1) {
             Some(left) => left,
             None => return Err("too many orders to look at all of them".into()),
         };

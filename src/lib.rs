@@ -46,7 +46,8 @@
 //! A *kind* of workload is a room ([`compatibility`] and [`malleable`] have their own): [`multiresource`] has all that jobs with fixed demands for several
 //! resources need, from the document to the report. What knows no kind stands beside it: [`number`],
 //! [`document`], [`law`], [`ctmc`], [`simulation`], and [`artifact`], the envelope of a policy file with
-//! its claims. Features add `report`, `typed`, and `kind`, the interface that every room implements.
+//! its claims. Every kind is a feature; `cli` has them all, and adds `report`, `typed`, and `kind`, the
+//! interface that every room implements.
 //!
 //! The stages of a room, in order: workload → schedule → program → modulation → analysis →
 //! synthesis → artifact → policy → simulator → verbs → report; and beside them the optimum, what no
@@ -105,7 +106,11 @@
 //! - K. P. White: An effective truncation heuristic for bias reduction in simulation output.
 //!   Simulation 69(6), 1997.
 
+// What several kinds share is not all used by one; with all of them nothing may be unused.
+#![cfg_attr(not(feature = "kinds"), allow(dead_code, unused_imports))]
+
 pub mod artifact;
+#[cfg(feature = "compatibility")]
 pub mod compatibility;
 pub mod ctmc;
 pub mod document;
@@ -114,7 +119,9 @@ pub mod kind;
 #[cfg(feature = "cli")]
 pub mod kinds;
 pub mod law;
+#[cfg(feature = "malleable")]
 pub mod malleable;
+#[cfg(feature = "multiresource")]
 pub mod multiresource;
 pub mod number;
 #[cfg(feature = "cli")]

@@ -129,3 +129,5 @@ pub mod report;
 pub mod simulation;
 #[cfg(feature = "cli")]
 pub mod typed;
+#[cfg(feature = "volunteer")]
+pub mod volunteer;

@@ -111,6 +111,25 @@ impl Node {
         *entries = tagged;
     }
 
+    /// `x` becomes `{outer: {inner: x}}`, which stands where x stood.
+    pub fn wrap(&mut self, outer: &str, inner: &str) {
+        for key in [inner, outer] {
+            let mark = self.mark.clone();
+            let node = std::mem::replace(
+                self,
+                Self {
+                    value: Value::Null,
+                    mark: mark.clone(),
+                },
+            );
+            self.value = Value::Map(vec![Entry {
+                key: key.to_owned(),
+                key_mark: mark,
+                node,
+            }]);
+        }
+    }
+
     fn entry(&self, key: &str) -> Option<&Entry> {
         match &self.value {
             Value::Map(entries) => entries.iter().find(|entry| entry.key == key),

@@ -17,5 +17,5 @@ pub(crate) use check_size::Part;
 pub(crate) use continuous::{lognormal, weibull};
 pub use process::ArrivalProcess;
 pub use size::Size;
-pub(crate) use spelling::{respell_law, respell_process};
+pub(crate) use spelling::{respell_law, respell_law_or_number, respell_process};
 pub(crate) use thinning::Unsplit;

@@ -19,6 +19,14 @@ pub(crate) fn respell_law(law: &mut Node) {
     }
 }
 
+/// The same, and a number becomes the law that is always this number.
+pub(crate) fn respell_law_or_number(law: &mut Node) {
+    if law.text().is_some() {
+        law.wrap("deterministic", "mean");
+    }
+    respell_law(law);
+}
+
 /// `{renewal: {interarrival: …}}` becomes `{process: renewal, interarrival: …}`, and the law in it
 /// is respelt.
 pub(crate) fn respell_process(process: &mut Node) {

@@ -80,6 +80,9 @@ impl Decimal {
     /// Zero.
     pub const ZERO: Self = Self(0.0);
 
+    /// One.
+    pub const ONE: Self = Self(1.0);
+
     /// The decimal that the shortest text of `value` denotes; `None` unless `value` is finite.
     #[must_use]
     pub fn new(value: f64) -> Option<Self> {

@@ -37,6 +37,7 @@ pub use replication::{Progress, Settings};
 pub use run::{ClassResult, Ending, Health, Run};
 pub use settling::Unsettled;
 pub use statistics::{BATCHES, Estimate};
+pub(crate) use statistics::over_replications;
 pub use verdict::{Judgement, Verdict};
 pub(crate) use watch::Stay;
 pub use watch::{Threshold, Watch, Watched};

@@ -1,0 +1,311 @@
+//! What becomes of each job of the array when a host asks for work.
+
+use std::collections::HashSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Dispatch;
+use crate::volunteer::workload::Processor;
+
+/// Types of processors.
+const TYPES: usize = Processor::ALL.len();
+
+/// A host that asks for work, and the array, in the order of the feeder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The time \[time\].
+    pub now: f64,
+    /// What the host has of each type: CPU, GPU.
+    pub processors: [Host; TYPES],
+    /// Versions that it can run: of an application and a type the best one only.
+    pub versions: Vec<Usable>,
+    /// The jobs.
+    pub jobs: Vec<Candidate>,
+}
+
+/// What a host has of one type of processor. Times are by the clock: the host's availability is in
+/// them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// How many.
+    pub count: u32,
+    /// Time of one of them that it asks for \[time\]; 0 if it wants none.
+    pub wanted: f64,
+    /// How long until all that it has is done \[time\].
+    pub queue: f64,
+    /// How long until all that it has with tight deadlines is done (BT) \[time\].
+    pub busy: f64,
+}
+
+/// A version that a host can run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Usable {
+    /// The index of its application.
+    pub application: u32,
+    /// Its number.
+    pub version: u32,
+    /// What it runs on.
+    pub processor: Processor,
+    /// Work that it does on this host a unit of time, by the clock \[work/time\].
+    pub speed: f64,
+    /// P of the host and the version \[%\].
+    pub percentile: f64,
+    /// The greatest threshold that leaves enough hosts for the application \[%\].
+    pub ceiling: f64,
+}
+
+/// A job of the array.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Candidate {
+    /// Its number.
+    pub id: u64,
+    /// The index of its application.
+    pub application: u32,
+    /// What it is expected to take \[work\].
+    pub size: f64,
+    /// C(B): when its batch is expected to be done; what is not `afap` has its bound until there is an
+    /// estimate \[time\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<f64>,
+    /// For how long nothing of its batch was sent, though it had jobs to send \[time\].
+    #[serde(default)]
+    pub waiting: f64,
+    /// Whether the host has had the job before.
+    #[serde(default)]
+    pub had: bool,
+}
+
+/// What becomes of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// The job.
+    pub id: u64,
+    /// What becomes of it.
+    pub verdict: Verdict,
+}
+
+/// What becomes of a job, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It is sent.
+    Sent {
+        /// With this version.
+        version: u32,
+        /// To be returned by then \[time\].
+        deadline: f64,
+        /// Whether the host has to stop other jobs for it.
+        tight: bool,
+        /// By which of the three tests.
+        why: Sent,
+    },
+    /// It is not.
+    Kept(Kept),
+}
+
+/// Why a job is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sent {
+    /// Its batch has no estimate yet, and the host is above the first percentile.
+    First,
+    /// The host will have done it before the batch is expected to end.
+    InTime,
+    /// It will not, and the host is above the tight percentile.
+    Above,
+}
+
+/// Why a job is not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kept {
+    /// The host has had it before.
+    Had,
+    /// The host can run no version of its application.
+    NoVersion,
+    /// The host wants no more work for the processors that could run it.
+    NoRoom,
+    /// Its batch has no estimate yet, and the host is not above the first percentile.
+    NotFirst {
+        /// P \[%\].
+        percentile: f64,
+        /// What it would have to be above \[%\].
+        threshold: f64,
+    },
+    /// The host would be too late, and is not above the tight percentile.
+    TooLate {
+        /// When it could have done it \[time\].
+        earliest: f64,
+        /// When its batch is expected to end \[time\].
+        end: f64,
+        /// P \[%\].
+        percentile: f64,
+        /// What it would have to be above \[%\].
+        threshold: f64,
+    },
+}
+
+/// Jobs whose test is one of percentiles come first, then all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// Only by a percentile.
+    Percentile,
+    /// By any test.
+    All,
+}
+
+/// A request that is being answered: what the host has grows with each job that it gets.
+#[derive(Clone, Debug)]
+pub struct Deciding<'a> {
+    rule: &'a Dispatch,
+    now: f64,
+    processors: [Host; TYPES],
+}
+
+impl<'a> Deciding<'a> {
+    /// A request of a host with these processors.
+    #[must_use]
+    pub fn new(rule: &'a Dispatch, now: f64, processors: [Host; TYPES]) -> Self {
+        Deciding {
+            rule,
+            now,
+            processors,
+        }
+    }
+
+    /// Whether the host wants no more work of any type.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.processors.iter().all(|host| host.wanted <= 0.0)
+    }
+
+    /// What becomes of a job in this pass. Versions are tried from the one that is fastest on this
+    /// host on, and the first that passes its test is taken; if none does, the reason is that of the
+    /// first.
+    pub fn consider(&mut self, job: &Candidate, versions: &[Usable], pass: Pass) -> Verdict {
+        if job.had {
+            return Verdict::Kept(Kept::Had);
+        }
+        let own = |usable: &&Usable| usable.application == job.application;
+        let mut reason = None;
+        let mut faster = f64::INFINITY;
+        // There are as many versions as types of processors: the next slower one each time.
+        loop {
+            let slower = versions.iter().filter(own).filter(|v| v.speed < faster);
+            let Some(next) = slower.max_by(|a, b| a.speed.total_cmp(&b.speed)) else {
+                break;
+            };
+            for usable in versions.iter().filter(own).filter(|v| v.speed == next.speed) {
+                match self.test(job, usable, pass) {
+                    Ok(verdict) => return verdict,
+                    Err(kept) => reason = reason.or(Some(kept)),
+                }
+            }
+            faster = next.speed;
+        }
+        Verdict::Kept(reason.unwrap_or(Kept::NoVersion))
+    }
+
+    /// Whether a job is sent with this version.
+    fn test(&mut self, job: &Candidate, usable: &Usable, pass: Pass) -> Result<Verdict, Kept> {
+        let host = self.processors[usable.processor as usize];
+        if host.count == 0 {
+            return Err(Kept::NoVersion);
+        }
+        if host.wanted <= 0.0 {
+            return Err(Kept::NoRoom);
+        }
+        let run = job.size / usable.speed;
+        let before = match self.rule.queued {
+            super::Queued::All => host.queue,
+            super::Queued::Tight => host.busy,
+        };
+        let earliest = self.now + before + run;
+        let above = |wanted: f64| {
+            let threshold = self.rule.threshold(wanted, usable.ceiling, job.waiting);
+            (usable.percentile > threshold, threshold)
+        };
+        let (why, deadline) = match job.end {
+            None => {
+                let (passes, threshold) = above(self.rule.first_percentile);
+                if !passes {
+                    return Err(Kept::NotFirst {
+                        percentile: usable.percentile,
+                        threshold,
+                    });
+                }
+                (Sent::First, earliest)
+            }
+            Some(end) if earliest < end => (Sent::InTime, end),
+            Some(end) => {
+                let (passes, threshold) = above(self.rule.tight_percentile);
+                if !passes {
+                    return Err(Kept::TooLate {
+                        earliest,
+                        end,
+                        percentile: usable.percentile,
+                        threshold,
+                    });
+                }
+                (Sent::Above, earliest)
+            }
+        };
+        if pass == Pass::Percentile && why == Sent::InTime {
+            return Err(Kept::NoRoom);
+        }
+        let tight = deadline < self.now + host.queue + run;
+        self.grow(usable.processor, run, tight);
+        Ok(Verdict::Sent {
+            version: usable.version,
+            deadline,
+            tight,
+            why,
+        })
+    }
+
+    /// The host has one more job.
+    fn grow(&mut self, processor: Processor, run: f64, tight: bool) {
+        let host = &mut self.processors[processor as usize];
+        let share = run / f64::from(host.count);
+        host.queue += share;
+        host.wanted -= run;
+        // The proposal lets it grow with every job of a request.
+        if tight || self.rule.queued == super::Queued::Tight {
+            host.busy += share;
+        }
+    }
+}
+
+/// What becomes of each job of a request, in the order of the array.
+#[must_use]
+pub fn decide(rule: &Dispatch, request: &Request) -> Vec<Answer> {
+    let mut deciding = Deciding::new(rule, request.now, request.processors);
+    let mut verdicts: Vec<Option<Verdict>> = vec![None; request.jobs.len()];
+    // Of a job with several instances in the array a host gets one.
+    let mut sent = HashSet::new();
+    for pass in [Pass::Percentile, Pass::All] {
+        for (job, verdict) in request.jobs.iter().zip(&mut verdicts) {
+            if matches!(verdict, Some(Verdict::Sent { .. })) {
+                continue;
+            }
+            let had = job.had || sent.contains(&job.id);
+            let found = deciding.consider(&Candidate { had, ..*job }, &request.versions, pass);
+            if matches!(found, Verdict::Sent { .. }) {
+                sent.insert(job.id);
+            }
+            *verdict = Some(found);
+        }
+    }
+    let answers = request.jobs.iter().zip(verdicts);
+    let answers = answers.map(|(job, verdict)| Answer {
+        id: job.id,
+        verdict: verdict.unwrap_or(Verdict::Kept(Kept::NoVersion)),
+    });
+    answers.collect()
+}

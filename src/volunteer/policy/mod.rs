@@ -1,0 +1,80 @@
+//! What a server of volunteers decides: which jobs of its array a host gets, and with which deadlines.
+//!
+//! Everything here is a function of its arguments, without a clock and without chance, so that a
+//! server in another language can be tested against it.
+//!
+//! Source: the proposal "Server job scheduling" of the BOINC project, 2012; what it leaves open is
+//! settled here, and where it would defeat its own purpose the seed's wording is an option
+//! ([`Queued::Tight`]).
+
+mod completion;
+mod decide;
+mod feeder;
+mod history;
+mod percentile;
+// #[cfg(test)]
+// mod tests;
+
+pub use completion::{Completion, Turnarounds, last_of};
+pub use decide::{
+    Answer, Candidate, Deciding, Host, Kept, Pass, Request, Sent, Usable, Verdict, decide,
+};
+pub use feeder::{Place, feed};
+pub use history::{History, MOST_COPIED};
+pub use percentile::{Pair, UNKNOWN, ceiling, percentiles};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What stands before a job when its earliest deadline is computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Queued {
+    /// All jobs that the host has: a job that runs in its turn meets its deadline.
+    #[default]
+    All,
+    /// Jobs with tight deadlines only, as the proposal has it: on hosts with full queues this makes
+    /// nearly every deadline tight.
+    Tight,
+}
+
+/// The parameters of the rule.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dispatch {
+    /// Hosts above it get jobs of a batch that has no estimate yet \[%\], 0 to 100.
+    pub first_percentile: f64,
+    /// Hosts above it may have deadlines before the estimate of a batch \[%\], 0 to 100.
+    pub tight_percentile: f64,
+    /// The quantile of the turnaround that an estimate takes, in (0, 1); 1 − 1/(r+1) of r jobs that
+    /// are not done where none is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantile: Option<f64>,
+    /// What stands before a job.
+    #[serde(default)]
+    pub queued: Queued,
+    /// How long a batch waits for a host before thresholds fall, > 0 \[time\]; after twice as long
+    /// there are none.
+    pub patience: f64,
+}
+
+impl Dispatch {
+    /// The threshold for a batch of which nothing was sent for so long, though it has jobs to send:
+    /// as it is until `patience` is over, then falling, none from twice as long on. `ceiling` is the
+    /// greatest that leaves enough hosts. Below 0 every host passes.
+    #[must_use]
+    pub fn threshold(&self, wanted: f64, ceiling: f64, waiting: f64) -> f64 {
+        let late = waiting / self.patience - 1.0;
+        if late >= 1.0 {
+            return -1.0;
+        }
+        wanted.min(ceiling) * (1.0 - late.max(0.0))
+    }
+}
+
+/// What an application has to have done of a batch before its end is estimated: ten jobs, and a
+/// twentieth of all.
+#[must_use]
+pub fn enough_done(done: u32, jobs: u32) -> bool {
+    done >= 10.max(jobs.div_ceil(20)) || done >= jobs
+}

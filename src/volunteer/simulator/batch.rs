@@ -1,0 +1,150 @@
+//! What a server knows of a batch while it runs, and what is measured of it.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use crate::simulation::{Sampler, Stream};
+use crate::volunteer::policy::{Completion, Dispatch, Turnarounds, enough_done, last_of};
+use crate::volunteer::workload::{Batch, Quality};
+
+/// A job that waits: how often it was tried, its number, and where it is kept.
+pub(super) type Waiting = (Reverse<u32>, u64, u32);
+
+/// A batch under way.
+pub(super) struct State {
+    /// The law of its sizes, and what they are drawn from.
+    pub sizes: Sampler,
+    pub stream: Stream,
+    /// Jobs that have instances to send.
+    pub unsent: BTreeSet<Waiting>,
+    /// Instances to send.
+    pub to_send: u32,
+    /// Jobs that are not done.
+    pub left: u32,
+    /// Jobs that are done, and those of them that were given up.
+    pub done: u32,
+    pub given_up: u32,
+    /// Instances sent, and when the first and the last one were.
+    pub sent: u64,
+    pub first_sent: f64,
+    pub last_sent: f64,
+    /// When the last first instance of a job was.
+    pub last_first: f64,
+    /// Jobs of which none was sent yet.
+    pub untouched: u32,
+    /// Since when nothing was sent, though there was something to send; infinity where there is nothing.
+    pub waits: f64,
+    /// The longest such time.
+    pub waited: f64,
+    /// What results took, by host.
+    pub came: Vec<(f64, u32)>,
+    /// Hosts that did not return in time.
+    pub missed: Vec<u32>,
+    /// Instances that are out.
+    pub out: Vec<u32>,
+    /// C(B).
+    pub end: Option<f64>,
+    /// Whether something has changed since.
+    pub stale: bool,
+    /// The first C(B).
+    pub first_end: Option<f64>,
+    /// When its last job was done.
+    pub finished: Option<f64>,
+    /// Whether its rest is sent with priority.
+    pub prior: bool,
+    /// Tight dispatches.
+    pub tight: u64,
+    /// The sum of all sizes, and the greatest.
+    pub work: [f64; 2],
+    /// Jobs of a stream that were done within their bound.
+    pub within: u64,
+}
+
+impl State {
+    pub fn new(batch: &Batch, stream: Stream) -> Self {
+        State {
+            sizes: Sampler::of(&batch.size),
+            stream,
+            unsent: BTreeSet::new(),
+            to_send: 0,
+            left: 0,
+            done: 0,
+            given_up: 0,
+            sent: 0,
+            first_sent: f64::INFINITY,
+            last_sent: 0.0,
+            last_first: 0.0,
+            untouched: 0,
+            waits: f64::INFINITY,
+            waited: 0.0,
+            came: Vec::new(),
+            missed: Vec::new(),
+            out: Vec::new(),
+            end: None,
+            stale: false,
+            first_end: None,
+            finished: None,
+            prior: false,
+            tight: 0,
+            work: [0.0; 2],
+            within: 0,
+        }
+    }
+
+    /// For how long nothing was sent.
+    pub fn waiting(&self, now: f64) -> f64 {
+        (now - self.waits).max(0.0)
+    }
+
+    /// Something was sent, or there is nothing to send any more.
+    pub fn wait_ends(&mut self, now: f64) {
+        self.waited = self.waited.max(self.waiting(now));
+        self.waits = match self.to_send {
+            0 => f64::INFINITY,
+            _ => now,
+        };
+    }
+
+    /// When it is expected to be done, for the decision: at its bound where there is no estimate.
+    pub fn bound(&self, batch: &Batch, now: f64) -> Option<f64> {
+        match batch.quality {
+            Quality::Afap => self.end,
+            Quality::Short(deadline) => {
+                let due = batch.submitted() + deadline;
+                Some(self.end.map_or(due, |end| end.min(due)))
+            }
+            Quality::Long(deadline) => {
+                let last = if self.untouched > 0 { now } else { self.last_first };
+                let due = last.max(batch.submitted()) + deadline;
+                Some(self.end.map_or(due, |end| end.max(due)))
+            }
+            Quality::Throughput(bound) => Some(now + bound),
+        }
+    }
+
+    /// Estimates its end anew, from what its results took, and for how long others are awaited.
+    /// `others` is a sorted sample of what results of the application took.
+    pub fn estimate(
+        &mut self,
+        rule: &Dispatch,
+        jobs: u32,
+        now: f64,
+        awaited: impl Iterator<Item = f64>,
+        others: &[f64],
+    ) {
+        self.stale = false;
+        if !enough_done(self.done, jobs) {
+            return;
+        }
+        let came = self.came.iter().map(|(took, _)| *took);
+        let law = Turnarounds::new(came, awaited);
+        let quantile = rule.quantile.unwrap_or_else(|| last_of(self.left));
+        let end = Completion {
+            to_send: self.to_send,
+            rate: self.sent as f64 / (now - self.first_sent),
+            turnaround: law.quantile(quantile, others),
+        };
+        self.end = end.at(now);
+        self.first_end = self.first_end.or(self.end);
+    }
+}

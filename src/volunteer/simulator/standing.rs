@@ -1,0 +1,164 @@
+//! How hosts stand: what is remembered of each with each version, and percentiles that are computed
+//! from it now and then.
+
+use crate::volunteer::policy::{History, UNKNOWN, ceiling, percentiles};
+use crate::volunteer::workload::{Campaign, Processor};
+
+/// Results of an application that its law of turnaround is taken from.
+const SAMPLE: usize = 1000;
+
+/// Of all hosts.
+pub(super) struct Standings {
+    versions: usize,
+    /// By host and version.
+    histories: Vec<History>,
+    /// P by host and version \[%\].
+    standing: Vec<f64>,
+    /// By application.
+    pub ceilings: Vec<f64>,
+    /// By application and type of processor: the version that is sent.
+    pub current: Vec<[Option<usize>; 2]>,
+    /// By application: what results took lately, and the same sorted.
+    recent: Vec<(usize, Vec<f64>)>,
+    pub sorted: Vec<Vec<f64>>,
+}
+
+impl Standings {
+    pub fn new(campaign: &Campaign, groups: impl Iterator<Item = usize> + Clone) -> Self {
+        let versions = campaign.versions();
+        let applications = campaign.record().applications.len();
+        let hosts = groups.clone().count();
+        let mut standings = Standings {
+            versions: versions.len(),
+            histories: vec![History::default(); hosts * versions.len()],
+            standing: vec![0.0; hosts * versions.len()],
+            ceilings: vec![-1.0; applications],
+            current: vec![[None; 2]; applications],
+            recent: vec![(0, Vec::new()); applications],
+            sorted: vec![Vec::new(); applications],
+        };
+        let record = campaign.record();
+        for (host, group) in groups.enumerate() {
+            for own in &record.hosts[group].history {
+                let known = versions.iter().enumerate().filter(|(_, version)| {
+                    record.applications[version.application].name == own.application
+                });
+                for (v, _) in known {
+                    standings.histories[host * versions.len() + v] = History {
+                        results: own.results,
+                        turnaround: own.turnaround.value(),
+                        valid: own.valid,
+                        known: own.valid > 0,
+                    };
+                }
+            }
+        }
+        standings
+    }
+
+    pub fn history(&mut self, host: u32, version: u16) -> &mut History {
+        &mut self.histories[host as usize * self.versions + version as usize]
+    }
+
+    /// P \[%\].
+    pub fn percentile(&self, host: usize, version: usize) -> f64 {
+        self.standing[host * self.versions + version]
+    }
+
+    /// Versions that are there from now on take over what is known of those whose place they take.
+    pub fn release(&mut self, campaign: &Campaign, now: f64) {
+        for (v, version) in campaign.versions().iter().enumerate() {
+            if version.released > now {
+                continue;
+            }
+            let place = &mut self.current[version.application][version.processor as usize];
+            let newer = |old: usize| {
+                let old = &campaign.versions()[old];
+                (version.released, version.efficiency) > (old.released, old.efficiency)
+            };
+            let before = *place;
+            if before.is_some_and(|old| !newer(old)) {
+                continue;
+            }
+            *place = Some(v);
+            let Some(old) = before.filter(|old| campaign.versions()[*old].released < version.released)
+            else {
+                continue;
+            };
+            for own in self.histories.chunks_mut(self.versions) {
+                own[v] = own[old].copied();
+            }
+        }
+    }
+
+    /// A result of an application took so long.
+    pub fn took(&mut self, application: usize, turnaround: f64) {
+        let (next, recent) = &mut self.recent[application];
+        if recent.len() < SAMPLE {
+            recent.push(turnaround);
+        } else {
+            recent[*next % SAMPLE] = turnaround;
+        }
+        *next += 1;
+    }
+
+    /// What results take, sorted anew.
+    pub fn sort(&mut self) {
+        for ((_, recent), sorted) in self.recent.iter().zip(&mut self.sorted) {
+            sorted.clone_from(recent);
+            sorted.sort_by(f64::total_cmp);
+        }
+    }
+
+    /// Percentiles of all hosts that have returned something, by application over its versions; `able` says
+    /// whether a host can run a version.
+    pub fn refresh(&mut self, applications: usize, able: impl Fn(usize, usize) -> bool) {
+        let hosts = self.histories.len() / self.versions.max(1);
+        let mut cold = Vec::new();
+        let mut known: Vec<(f64, u32)> = vec![(0.0, 0); hosts];
+        for application in 0..applications {
+            let own: Vec<usize> = self.current[application].iter().flatten().copied().collect();
+            let mut places = Vec::new();
+            for host in 0..hosts {
+                let own = own.iter().filter(|v| able(host, **v));
+                places.extend(own.map(|v| host * self.versions + v));
+            }
+            let active: Vec<usize> = places
+                .iter()
+                .copied()
+                .filter(|place| self.histories[*place].results > 0)
+                .collect();
+            if !active.iter().any(|place| self.histories[*place].known) {
+                cold.push((application, places));
+                continue;
+            }
+            let pairs: Vec<_> = active.iter().map(|p| self.histories[*p].pair()).collect();
+            let found = percentiles(&pairs);
+            places.iter().for_each(|place| self.standing[*place] = 0.0);
+            for (place, percentile) in active.iter().zip(&found) {
+                self.standing[*place] = *percentile;
+                let (sum, count) = &mut known[place / self.versions];
+                *sum += percentile;
+                *count += 1;
+            }
+            self.ceilings[application] = ceiling(&found);
+        }
+        // Nothing is known of an application: what hosts are with others.
+        for (application, places) in cold {
+            for place in &places {
+                let (sum, count) = known[place / self.versions];
+                self.standing[*place] = match count {
+                    0 => UNKNOWN,
+                    _ => sum / f64::from(count),
+                };
+            }
+            let own: Vec<f64> = places.iter().map(|place| self.standing[*place]).collect();
+            self.ceilings[application] = ceiling(&own);
+        }
+    }
+
+    /// The version of an application that is sent for a type of processor.
+    pub fn version(&self, application: usize, processor: Processor) -> Option<usize> {
+        self.current[application][processor as usize]
+    }
+}

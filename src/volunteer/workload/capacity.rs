@@ -1,0 +1,198 @@
+//! What hosts can do at most, and whether that is enough.
+
+use super::{Batch, Campaign, Processor, Quality, Supply};
+use crate::law::Size;
+
+/// What all hosts together can do for a set of applications, in the mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Capacity {
+    /// With hosts on as often as they are, and wrong results not counted \[work/time\].
+    pub usual: f64,
+    /// With all hosts on at all times, and all results right \[work/time\].
+    pub most: f64,
+}
+
+/// Work that cannot be done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shortage {
+    /// No host has a processor for any version of this batch's application.
+    NoProcessor {
+        /// The batch.
+        batch: String,
+        /// Its application.
+        application: String,
+    },
+    /// No result of a host that could do it is ever right and returned.
+    NoResult {
+        /// The batch.
+        batch: String,
+    },
+    /// A batch with a deadline has more work than all hosts can do until then.
+    TooMuch {
+        /// The batch.
+        batch: String,
+        /// Jobs times quorum times mean size \[work\].
+        work: f64,
+        /// What can be done \[work/time\].
+        rate: f64,
+        /// Until when \[time\].
+        time: f64,
+    },
+    /// A job takes longer than its deadline on the fastest processor.
+    TooLong {
+        /// The batch.
+        batch: String,
+        /// Mean size \[work\].
+        size: f64,
+        /// The fastest processor \[work/time\].
+        speed: f64,
+        /// The deadline \[time\].
+        time: f64,
+    },
+    /// All batches and streams together have more work than hosts can do in the whole campaign.
+    Campaign {
+        /// What there is to do \[work\].
+        work: f64,
+        /// What can be done \[work/time\].
+        rate: f64,
+        /// In which time \[time\].
+        time: f64,
+    },
+}
+
+impl Campaign {
+    /// What all hosts can do for these applications in the mean: each processor with the version
+    /// that is fastest on it.
+    #[must_use]
+    pub fn capacity(&self, applications: &[usize]) -> Capacity {
+        let mut sum = Capacity::default();
+        for processor in Processor::ALL {
+            let factor = self.efficiency(applications, processor);
+            for hosts in &self.record.hosts {
+                let Some(speed) = hosts.speed_of(processor) else {
+                    continue;
+                };
+                let count = f64::from(hosts.count) * f64::from(hosts.processors(processor));
+                let rate = count * speed.mean() * factor;
+                let right = match hosts.vanish.value() < 1.0 {
+                    true => 1.0 - hosts.error.value(),
+                    false => 0.0,
+                };
+                sum.most += rate;
+                sum.usual += rate * hosts.on_fraction() * right;
+            }
+        }
+        sum
+    }
+
+    /// The greatest efficiency of any version of these applications on a type of processor; 0
+    /// where there is none.
+    fn efficiency(&self, applications: &[usize], processor: Processor) -> f64 {
+        let own = self.versions.iter().filter(|version| {
+            version.processor == processor && applications.contains(&version.application)
+        });
+        own.map(|version| version.efficiency).fold(0.0, f64::max)
+    }
+
+    /// The greatest speed that a processor can have for an application; none where the law of
+    /// speeds has no end.
+    fn fastest(&self, application: usize) -> Option<f64> {
+        let mut fastest = 0.0_f64;
+        for processor in Processor::ALL {
+            let factor = self.efficiency(&[application], processor);
+            for speed in self
+                .record
+                .hosts
+                .iter()
+                .filter_map(|h| h.speed_of(processor))
+            {
+                fastest = fastest.max(greatest(speed)? * factor);
+            }
+        }
+        Some(fastest)
+    }
+
+    /// Why the campaign can never be done, if that can be seen from the means alone.
+    #[must_use]
+    pub fn shortage(&self) -> Option<Shortage> {
+        let mut together = 0.0;
+        let mut needed: Vec<usize> = Vec::new();
+        for batch in &self.batches {
+            let capacity = self.capacity(&[batch.application]);
+            if capacity.most <= 0.0 {
+                let application = self.record.applications[batch.application].name.clone();
+                return Some(Shortage::NoProcessor {
+                    batch: batch.name.clone(),
+                    application,
+                });
+            }
+            if capacity.usual <= 0.0 {
+                return Some(Shortage::NoResult {
+                    batch: batch.name.clone(),
+                });
+            }
+            if let Some(found) = self.misses(batch, capacity) {
+                return Some(found);
+            }
+            together += self.work(batch);
+            if !needed.contains(&batch.application) {
+                needed.push(batch.application);
+            }
+        }
+        let rate = self.capacity(&needed).usual;
+        let time = self.horizon();
+        (together > rate * time).then_some(Shortage::Campaign {
+            work: together,
+            rate,
+            time,
+        })
+    }
+
+    /// Why a deadline cannot be met, if that can be seen.
+    fn misses(&self, batch: &Batch, capacity: Capacity) -> Option<Shortage> {
+        let (Quality::Short(time) | Quality::Long(time)) = batch.quality else {
+            return None;
+        };
+        let work = self.work(batch);
+        if work > capacity.most * time {
+            return Some(Shortage::TooMuch {
+                batch: batch.name.clone(),
+                work,
+                rate: capacity.most,
+                time,
+            });
+        }
+        let speed = self.fastest(batch.application)?;
+        let size = batch.size.mean();
+        (size > speed * time).then(|| Shortage::TooLong {
+            batch: batch.name.clone(),
+            size,
+            speed,
+            time,
+        })
+    }
+
+    /// What a batch has to be done at least, or a stream in the whole campaign \[work\]; an endless
+    /// one nothing.
+    #[must_use]
+    pub fn work(&self, batch: &Batch) -> f64 {
+        let jobs = match batch.supply {
+            Supply::Jobs { count, .. } => f64::from(count),
+            Supply::Rate(rate) => rate * self.horizon(),
+            Supply::Endless => 0.0,
+        };
+        jobs * f64::from(self.quorum(batch.application)) * batch.size.mean()
+    }
+}
+
+/// The greatest value of a law; none where it has no end.
+fn greatest(law: &Size) -> Option<f64> {
+    match law {
+        Size::Deterministic { mean } => Some(mean.value()),
+        Size::Uniform { high, .. } | Size::Pareto { high, .. } => Some(high.value()),
+        Size::Empirical { values, .. } => {
+            Some(values.iter().map(|value| value.value()).fold(0.0, f64::max))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,451 @@
+//! The checks that turn a record into a [`Campaign`].
+
+use std::collections::HashSet;
+use std::ops::RangeInclusive;
+
+use super::document::{BatchRecord, HostsRecord, QualityWord, Record};
+use super::{Batch, Campaign, Quality, Supply, Version};
+use crate::document::{Fault, Place, place, suggest, unusable};
+use crate::law::{Part, Size};
+use crate::number::Decimal;
+
+/// More hosts than this are not simulated.
+const MOST_HOSTS: u64 = 100_000;
+
+/// More jobs than this all batches together do not have.
+const MOST_JOBS: u64 = 2_000_000;
+
+/// Batches, each counted as often as it is submitted.
+const MOST_BATCHES: usize = 1_000;
+
+/// Processors of one type that a host may have.
+const MOST_PROCESSORS: u32 = 1_024;
+
+/// Times, sizes and speeds of which sums are in the range of numbers.
+const SENSIBLE: RangeInclusive<f64> = 1e-60..=1e60;
+
+impl Record {
+    /// The campaign, and what to warn of; or all faults, those found so far and its own.
+    pub(super) fn checked(
+        &self,
+        mut faults: Vec<Fault>,
+    ) -> Result<(Campaign, Vec<Fault>), Vec<Fault>> {
+        let heard = &mut faults;
+        if let Some(message) = unusable("the unit of time", &self.time_unit) {
+            let help = "name the unit, for instance `time_unit: h`";
+            heard.push(Fault::new(place!("time_unit"), message, help));
+        }
+        positive(
+            place!("horizon"),
+            "the horizon",
+            self.horizon,
+            "write how long the campaign lasts",
+            heard,
+        );
+        self.check_hosts(heard);
+        self.check_applications(heard);
+        self.check_batches(heard);
+        self.check_policy(heard);
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let campaign = Campaign {
+            record: self.clone(),
+            batches: self.expanded(),
+            versions: self.versions(),
+        };
+        Ok((campaign, Vec::new()))
+    }
+
+    fn check_hosts(&self, faults: &mut Vec<Fault>) {
+        names(
+            "hosts",
+            "group of hosts",
+            self.hosts.iter().map(|h| &h.name),
+            faults,
+        );
+        let count: u64 = self.hosts.iter().map(|h| u64::from(h.count)).sum();
+        if count > MOST_HOSTS {
+            let message = format!("there are {count} hosts, expected {MOST_HOSTS} at most");
+            let help = "describe a part of the population, and as much of the work";
+            faults.push(Fault::new(place!("hosts"), message, help));
+        }
+        for (i, hosts) in self.hosts.iter().enumerate() {
+            self.check_group(hosts, &place!("hosts", i), faults);
+        }
+    }
+
+    fn check_group(&self, hosts: &HostsRecord, at: &Place, faults: &mut Vec<Fault>) {
+        let name = &hosts.name;
+        let mut add = |key: &str, message: String, help: &str| {
+            faults.push(Fault::new(at.then(key), message, help));
+        };
+        if hosts.count == 0 {
+            let help = "write how many hosts there are, or leave the group out";
+            add("count", format!("`{name}` has no hosts"), help);
+        }
+        if hosts.cores > MOST_PROCESSORS || hosts.gpus > MOST_PROCESSORS {
+            let message = format!("a host of `{name}` has more than {MOST_PROCESSORS} processors");
+            add("cores", message, "split it into several hosts");
+        }
+        if hosts.cores == 0 && hosts.gpus == 0 {
+            let message = format!("a host of `{name}` has no processor");
+            add("cores", message, "write how many cores or GPUs it has");
+        }
+        if (hosts.gpus > 0) != hosts.gpu_speed.is_some() {
+            let message = format!("`{name}` has one of `gpus` and `gpu_speed`, expected both");
+            let help = "write both, as in `gpus: 1, gpu_speed: 20`, or none";
+            add("gpus", message, help);
+        }
+        for (key, value) in [("error", hosts.error), ("vanish", hosts.vanish)] {
+            if !(0.0..=1.0).contains(&value.value()) {
+                let message =
+                    format!("`{key}` of `{name}` is {value}, expected a chance from 0 to 1");
+                add(key, message, "write .02 for 2 %");
+            }
+        }
+        if let Some(contact) = hosts.contact {
+            let help =
+                "write the least time between two requests of a host, or leave it out";
+            positive(at.then("contact"), "contact", contact, help, faults);
+        }
+        let owner = format!("`{name}`");
+        let mut laws = vec![("speed", &hosts.speed), ("buffer", &hosts.buffer)];
+        laws.extend(hosts.gpu_speed.as_ref().map(|law| ("gpu_speed", law)));
+        laws.extend(hosts.delay.as_ref().map(|law| ("delay", law)));
+        for (key, law) in laws {
+            self.check_law(law, &owner, &at.then(key), faults);
+        }
+        if let Some(own) = &hosts.availability {
+            let at = at.then("availability");
+            self.check_law(&own.on, &owner, &at.then("on"), faults);
+            self.check_law(&own.off, &owner, &at.then("off"), faults);
+        }
+        for (n, history) in hosts.history.iter().enumerate() {
+            let at = at.then("history").then(n);
+            self.known(&history.application, &at.then("application"), faults);
+            let help = "write the mean turnaround of its results";
+            positive(
+                at.then("turnaround"),
+                "turnaround",
+                history.turnaround,
+                help,
+                faults,
+            );
+            if history.valid > history.results {
+                let message = format!(
+                    "{} results are valid in a row, of {}",
+                    history.valid, history.results
+                );
+                let help = "write at most as many as there are results";
+                faults.push(Fault::new(at.then("valid"), message, help));
+            }
+        }
+    }
+
+    fn check_law(&self, law: &Size, owner: &str, at: &Place, faults: &mut Vec<Fault>) {
+        let found = law.faults(Part::Size, owner, &self.time_unit);
+        let sound = found.is_empty();
+        faults.extend(found.into_iter().map(|fault| fault.within(at)));
+        if sound && !SENSIBLE.contains(&law.mean()) {
+            let message = format!(
+                "the mean is {}, out of the range of sensible numbers",
+                law.mean()
+            );
+            faults.push(Fault::new(at.clone(), message, "choose other units"));
+        }
+    }
+
+    /// That an application has this name.
+    fn known(&self, name: &str, at: &Place, faults: &mut Vec<Fault>) {
+        if !self.applications.iter().any(|own| own.name == name) {
+            let names: Vec<&str> = self.applications.iter().map(|a| a.name.as_str()).collect();
+            let message = format!("there is no application `{name}`");
+            let help = suggest(name, "the applications are", &names);
+            faults.push(Fault::new(at.clone(), message, help));
+        }
+    }
+
+    fn check_applications(&self, faults: &mut Vec<Fault>) {
+        let own = self.applications.iter();
+        names("applications", "application", own.map(|a| &a.name), faults);
+        for (i, application) in self.applications.iter().enumerate() {
+            let name = &application.name;
+            let at = place!("applications", i);
+            let mut add = |key: &str, message: String, help: &str| {
+                faults.push(Fault::new(at.then(key), message, help));
+            };
+            if !(1..=20).contains(&application.quorum) {
+                let message = format!(
+                    "quorum of `{name}` is {}, expected a whole number from 1 to 20",
+                    application.quorum
+                );
+                add("quorum", message, "write how many results have to agree");
+            }
+            if let Some(most) = application.instances {
+                if most < application.quorum || most > 1000 {
+                    let message = format!(
+                        "instances of `{name}` are {most}, expected its quorum at least and 1000 at most"
+                    );
+                    add(
+                        "instances",
+                        message,
+                        "write how many instances a job may have",
+                    );
+                }
+            }
+            if application.versions.is_empty() {
+                let message = format!("`{name}` has no version");
+                let help = "list one, as in `versions: [{name: v1, processor: cpu}]`";
+                add("versions", message, help);
+            }
+            let mut seen = HashSet::new();
+            for (n, version) in application.versions.iter().enumerate() {
+                let at = at.then("versions").then(n);
+                if let Some(message) = unusable("the name of a version", &version.name) {
+                    faults.push(Fault::new(at.clone(), message, "give it a name"));
+                } else if !seen.insert(&version.name) {
+                    let message = format!("a second version of `{name}` is named `{}`", version.name);
+                    faults.push(Fault::new(at.clone(), message, "rename one of them"));
+                }
+                let help = "write how fast it is beside others, 1 if it is not known";
+                let (place, value) = (at.then("efficiency"), version.efficiency);
+                positive(place, "efficiency", value, help, faults);
+                if version.released.is_some_and(|time| time < Decimal::ZERO) {
+                    let message = format!("`{}` is released before the campaign", version.name);
+                    let help = "leave `released` out where it is there from the start";
+                    faults.push(Fault::new(at.then("released"), message, help));
+                }
+            }
+        }
+    }
+
+    fn check_batches(&self, faults: &mut Vec<Fault>) {
+        names("batches", "batch", self.batches.iter().map(|b| &b.name), faults);
+        let (mut jobs, mut count) = (0, 0);
+        for (i, batch) in self.batches.iter().enumerate() {
+            self.check_batch(batch, &place!("batches", i), faults);
+            jobs += u64::from(batch.jobs.unwrap_or(0)) * u64::from(batch.times);
+            count += batch.times as usize;
+        }
+        if jobs > MOST_JOBS {
+            let message = format!("the batches have {jobs} jobs, expected {MOST_JOBS} at most");
+            let help = "describe a part of the work, and as much of the population";
+            faults.push(Fault::new(place!("batches"), message, help));
+        }
+        if count > MOST_BATCHES {
+            let message = format!("there are {count} batches, expected {MOST_BATCHES} at most");
+            let help = "describe a shorter campaign";
+            faults.push(Fault::new(place!("batches"), message, help));
+        }
+    }
+
+    fn check_batch(&self, batch: &BatchRecord, at: &Place, faults: &mut Vec<Fault>) {
+        self.known(&batch.application, &at.then("application"), faults);
+        let owner = format!("batch `{}`", batch.name);
+        self.check_law(&batch.size, &owner, &at.then("size"), faults);
+        let submitted = batch.submitted.value();
+        let horizon = self.horizon.value();
+        let mut add = |key: &str, message: String, help: &str| {
+            faults.push(Fault::new(at.then(key), message, help));
+        };
+        if submitted < 0.0 || submitted >= horizon {
+            let message = format!("{owner} is submitted at {submitted}, outside of the campaign");
+            let help = "write a time from 0 to the horizon";
+            add("submitted", message, help);
+        }
+        let stream = batch.quality == QualityWord::Throughput;
+        let word = batch.quality.name();
+        let wants_deadline = matches!(batch.quality, QualityWord::Short | QualityWord::Long);
+        for (key, found, wanted, help) in [
+            (
+                "jobs",
+                batch.jobs.is_some(),
+                !stream,
+                "write how many jobs the batch has, as in `jobs: 300`",
+            ),
+            (
+                "bound",
+                batch.bound.is_some(),
+                stream,
+                "write how long after its creation a job is to be done, as in `bound: 168`",
+            ),
+            (
+                "deadline",
+                batch.deadline.is_some(),
+                wants_deadline,
+                "write how long after its submission the batch is to be done, as in `deadline: 48`",
+            ),
+        ] {
+            if found != wanted {
+                let message = match wanted {
+                    true => format!("{owner} has no `{key}`, which the quality {word} needs"),
+                    false => format!("{owner} has `{key}`, which does not go with the quality {word}"),
+                };
+                let help = if wanted { help } else { "leave it out" };
+                add(if found { key } else { "quality" }, message, help);
+            }
+        }
+        if !stream && batch.arrival_rate.is_some() {
+            let message = format!("{owner} has `arrival_rate`, which does not go with the quality {word}");
+            add("arrival_rate", message, "leave it out: only streams have one");
+        }
+        if stream && submitted > 0.0 {
+            let message = format!("{owner} is a stream, and is submitted at {submitted}");
+            add("submitted", message, "leave it out: streams begin with the campaign");
+        }
+        if batch.jobs == Some(0) {
+            add("jobs", format!("{owner} has no jobs"), "write how many it has, or leave it out");
+        }
+        if batch.times == 0 || stream && batch.times > 1 {
+            let message = format!("{owner} is submitted {} times", batch.times);
+            add("times", message, "write a whole number ≥ 1; a stream goes on by itself");
+        }
+        if (batch.times > 1) != batch.every.is_some() && batch.times > 0 {
+            let message = format!("{owner} has one of `times` and `every`, expected both");
+            add("times", message, "write both, as in `times: 8, every: 72`");
+        }
+        let last = submitted + f64::from(batch.times.max(1) - 1) * batch.every.map_or(0.0, Decimal::value);
+        if last >= horizon && submitted < horizon {
+            let message = format!("{owner} is submitted for the last time at {last}, after the campaign");
+            add("times", message, "make the horizon longer, or submit it less often");
+        }
+        for (key, value) in [
+            ("deadline", batch.deadline),
+            ("bound", batch.bound),
+            ("every", batch.every),
+            ("arrival_rate", batch.arrival_rate),
+        ] {
+            let Some(value) = value else { continue };
+            let help = match key {
+                "deadline" => "a deadline counts from the submission, and is not in the past",
+                "arrival_rate" => "write how many jobs come in a unit of time",
+                _ => "write a time > 0",
+            };
+            positive(at.then(key), key, value, help, faults);
+        }
+    }
+
+    fn check_policy(&self, faults: &mut Vec<Fault>) {
+        let own = &self.policy;
+        for (key, value) in [
+            ("first_percentile", own.first_percentile),
+            ("tight_percentile", own.tight_percentile),
+        ] {
+            let Some(value) = value else { continue };
+            if !(0.0..=100.0).contains(&value.value()) {
+                let message = format!("{key} is {value}, expected a percentage from 0 to 100");
+                let help = "0 is every host, 90 the best tenth";
+                faults.push(Fault::new(place!("policy", key), message, help));
+            }
+        }
+        if let Some(q) = own.quantile
+            && !(q.value() > 0.0 && q.value() < 1.0)
+        {
+            let message = format!("quantile is {q}, expected a fraction between 0 and 1");
+            let help = "write .8 for the time by which 80 % of the results are there";
+            faults.push(Fault::new(place!("policy", "quantile"), message, help));
+        }
+        for (key, value) in [("patience", own.patience), ("refresh", own.refresh)] {
+            if let Some(value) = value {
+                positive(place!("policy", key), key, value, "write a time > 0", faults);
+            }
+        }
+        if let Some(refresh) = own.refresh
+            && refresh.value() * 1e5 < self.horizon.value()
+        {
+            let message = format!("percentiles are computed every {refresh}, too often for this horizon");
+            let help = "a sixtieth of the horizon is the default";
+            faults.push(Fault::new(place!("policy", "refresh"), message, help));
+        }
+    }
+
+    fn versions(&self) -> Vec<Version> {
+        let all = self.applications.iter().enumerate().flat_map(|(a, own)| {
+            own.versions.iter().map(move |version| Version {
+                name: version.name.clone(),
+                application: a,
+                processor: version.processor,
+                efficiency: version.efficiency.value(),
+                released: version.released.map_or(0.0, Decimal::value),
+            })
+        });
+        all.collect()
+    }
+
+    fn expanded(&self) -> Vec<Batch> {
+        let mut batches = Vec::new();
+        for (entry, own) in self.batches.iter().enumerate() {
+            let application = self
+                .applications
+                .iter()
+                .position(|a| a.name == own.application)
+                .unwrap_or(0);
+            let time = |value: Option<Decimal>| value.map_or(0.0, Decimal::value);
+            let quality = match own.quality {
+                QualityWord::Afap => Quality::Afap,
+                QualityWord::Short => Quality::Short(time(own.deadline)),
+                QualityWord::Long => Quality::Long(time(own.deadline)),
+                QualityWord::Throughput => Quality::Throughput(time(own.bound)),
+            };
+            for n in 0..own.times {
+                let name = match own.times {
+                    1 => own.name.clone(),
+                    _ => format!("{}-{}", own.name, n + 1),
+                };
+                let supply = match (own.jobs, own.arrival_rate) {
+                    (Some(count), _) => Supply::Jobs {
+                        count,
+                        submitted: own.submitted.value() + f64::from(n) * time(own.every),
+                    },
+                    (None, Some(rate)) => Supply::Rate(rate.value()),
+                    (None, None) => Supply::Endless,
+                };
+                batches.push(Batch {
+                    name,
+                    entry,
+                    application,
+                    size: own.size.clone(),
+                    supply,
+                    quality,
+                });
+            }
+        }
+        batches
+    }
+}
+
+/// That there is one at least, and that all have names of their own.
+fn names<'a>(
+    key: &str,
+    what: &str,
+    names: impl ExactSizeIterator<Item = &'a String>,
+    faults: &mut Vec<Fault>,
+) {
+    if names.len() == 0 {
+        let message = format!("there is no {what}");
+        faults.push(Fault::new(place!(key), message, "list one at least"));
+    }
+    let mut seen = HashSet::new();
+    for (i, name) in names.enumerate() {
+        if let Some(message) = unusable(&format!("the name of a {what}"), name) {
+            let help = "give each a name of its own, such as `a`";
+            faults.push(Fault::new(place!(key, i), message, help));
+        } else if !seen.insert(name) {
+            let help = "rename one of them: results are reported by name";
+            let message = format!("a second {what} is named `{name}`");
+            faults.push(Fault::new(place!(key, i), message, help));
+        }
+    }
+}
+
+/// A positive number of which sums are numbers.
+fn positive(at: Place, what: &str, value: Decimal, help: &str, faults: &mut Vec<Fault>) {
+    if !SENSIBLE.contains(&value.value()) {
+        let message = match value > Decimal::ZERO {
+            true => format!("{what} is {value}, out of the range of sensible numbers"),
+            false => format!("{what} is {value}, expected a number > 0"),
+        };
+        faults.push(Fault::new(at, message, help));
+    }
+}

@@ -1,0 +1,217 @@
+//! A campaign: hosts that come and go, and batches of jobs for them.
+
+mod capacity;
+mod check;
+mod document;
+// #[cfg(test)]
+// mod tests;
+
+pub use capacity::{Capacity, Shortage};
+pub use document::{
+    ApplicationRecord, AvailabilityRecord, BatchRecord, HistoryRecord, HostsRecord, PolicyRecord,
+    Processor, QualityWord, Record, VersionRecord,
+};
+
+use std::path::Path;
+
+use crate::document::{DocumentError, Parsed, digest, read_file, to_yaml};
+use crate::law::Size;
+
+/// A checked campaign.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Campaign {
+    record: Record,
+    batches: Vec<Batch>,
+    versions: Vec<Version>,
+}
+
+/// Jobs that are submitted together, or a stream of jobs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    /// Its name; with a number where it is submitted several times.
+    pub name: String,
+    /// Which entry of the document it comes from.
+    pub entry: usize,
+    /// The index of its application.
+    pub application: usize,
+    /// The law of the sizes of its jobs \[work\].
+    pub size: Size,
+    /// Its jobs.
+    pub supply: Supply,
+    /// How soon they are to be done.
+    pub quality: Quality,
+}
+
+/// Where jobs come from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Supply {
+    /// So many at once.
+    Jobs {
+        /// How many.
+        count: u32,
+        /// When \[time\].
+        submitted: f64,
+    },
+    /// There are always some.
+    Endless,
+    /// A Poisson process of this rate \[1/time\].
+    Rate(f64),
+}
+
+/// How soon jobs are to be done; times count from the submission, or from the creation of a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Quality {
+    /// As fast as possible.
+    Afap,
+    /// By this time, which few hosts can meet by chance.
+    Short(f64),
+    /// By this time, which nearly all hosts can meet.
+    Long(f64),
+    /// A job at a time, within this bound.
+    Throughput(f64),
+}
+
+/// A version of an application.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Version {
+    /// Its name.
+    pub name: String,
+    /// The index of its application.
+    pub application: usize,
+    /// What it runs on.
+    pub processor: Processor,
+    /// How fast it is beside others.
+    pub efficiency: f64,
+    /// From when on it is there \[time\].
+    pub released: f64,
+}
+
+impl Campaign {
+    /// Reads a document; `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// [`DocumentError::Faults`] with every fault found.
+    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
+        document::parse(text, name)
+    }
+
+    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
+    ///
+    /// # Errors
+    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
+    /// fault found in it.
+    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
+        read_file(path, document::parse)
+    }
+
+    /// All its numbers.
+    #[must_use]
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// `sha256:` and 64 hexadecimal digits that identify it.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        digest(&to_yaml(&self.record))
+    }
+
+    /// The unit of time.
+    #[must_use]
+    pub fn time_unit(&self) -> &str {
+        &self.record.time_unit
+    }
+
+    /// How long it lasts \[time\].
+    #[must_use]
+    pub fn horizon(&self) -> f64 {
+        self.record.horizon.value()
+    }
+
+    /// Batches in the order of the document, and streams of jobs.
+    #[must_use]
+    pub fn batches(&self) -> &[Batch] {
+        &self.batches
+    }
+
+    /// Versions of all applications, those of the first one first.
+    #[must_use]
+    pub fn versions(&self) -> &[Version] {
+        &self.versions
+    }
+
+    /// Results of an application that have to agree.
+    #[must_use]
+    pub fn quorum(&self, application: usize) -> u32 {
+        self.record.applications[application].quorum
+    }
+
+    /// Instances that a job of an application may have.
+    #[must_use]
+    pub fn most_instances(&self, application: usize) -> u32 {
+        let own = &self.record.applications[application];
+        own.instances
+            .unwrap_or(own.quorum.saturating_mul(3).saturating_add(5))
+    }
+
+    /// How many hosts there are.
+    #[must_use]
+    pub fn host_count(&self) -> u64 {
+        self.record.hosts.iter().map(|h| u64::from(h.count)).sum()
+    }
+}
+
+impl Batch {
+    /// Whether it is a stream of jobs of which each is for itself.
+    #[must_use]
+    pub fn is_stream(&self) -> bool {
+        matches!(self.quality, Quality::Throughput(_))
+    }
+
+    /// When it is submitted \[time\]; a stream at the start.
+    #[must_use]
+    pub fn submitted(&self) -> f64 {
+        match self.supply {
+            Supply::Jobs { submitted, .. } => submitted,
+            Supply::Endless | Supply::Rate(_) => 0.0,
+        }
+    }
+
+    /// How many jobs it has; none of a stream.
+    #[must_use]
+    pub fn jobs(&self) -> Option<u32> {
+        match self.supply {
+            Supply::Jobs { count, .. } => Some(count),
+            Supply::Endless | Supply::Rate(_) => None,
+        }
+    }
+}
+
+impl HostsRecord {
+    /// The fraction of time that such a host is on.
+    #[must_use]
+    pub fn on_fraction(&self) -> f64 {
+        self.availability.as_ref().map_or(1.0, |own| {
+            let (on, off) = (own.on.mean(), own.off.mean());
+            on / (on + off)
+        })
+    }
+
+    /// How many processors of this type such a host has.
+    #[must_use]
+    pub fn processors(&self, processor: Processor) -> u32 {
+        match processor {
+            Processor::Cpu => self.cores,
+            Processor::Gpu => self.gpus,
+        }
+    }
+
+    /// The law of the speed of a processor of this type; none where it has none.
+    #[must_use]
+    pub fn speed_of(&self, processor: Processor) -> Option<&Size> {
+        match processor {
+            Processor::Cpu => (self.cores > 0).then_some(&self.speed),
+            Processor::Gpu => self.gpu_speed.as_ref().filter(|_| self.gpus > 0),
+        }
+    }
+}

@@ -150,6 +150,15 @@ impl Found {
         }
     }
 
+    /// A mean over independent replications, whose interval says as much as it is wide, claimed with this
+    /// half-width.
+    pub fn of_replications(measured: Estimate, claimed: f64, half_width: Option<f64>) -> Self {
+        Found {
+            trusted: true,
+            ..Found::mean(measured, claimed).known_within(half_width)
+        }
+    }
+
     /// A mean of a queue, claimed on this side with this half-width.
     pub fn of_queue(measured: Estimate, claimed: f64, half_width: Option<f64>, side: Side) -> Self {
         let own = half_width.unwrap_or(0.0) / NORMAL;

@@ -8,6 +8,9 @@
 //! Source: "Server job scheduling", a proposal of the BOINC project, 2012 ("the proposal"), which was never
 //! built; what it leaves open is settled in [`policy`].
 
+pub mod artifact;
 pub mod policy;
 pub mod simulator;
 pub mod workload;
+
+pub use artifact::Volunteer;

@@ -53,9 +53,17 @@ pub struct Dispatch {
     /// What stands before a job.
     #[serde(default)]
     pub queued: Queued,
+    /// Whether deadlines of batches leave time to send once more what is lost: an instance has half of
+    /// the time that is left. Else it has all of it, as in the proposal.
+    #[serde(default = "yes")]
+    pub reserve: bool,
     /// How long a batch waits for a host before thresholds fall, > 0 \[time\]; after twice as long
     /// there are none.
     pub patience: f64,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Dispatch {

@@ -56,7 +56,7 @@ pub(super) struct State {
     pub tight: u64,
     /// The sum of all sizes, and the greatest.
     pub work: [f64; 2],
-    /// Jobs of a stream that were done within their bound.
+    /// Jobs that were done within their bound, or by the deadline of the batch.
     pub within: u64,
 }
 
@@ -106,19 +106,28 @@ impl State {
     }
 
     /// When it is expected to be done, for the decision: at its bound where there is no estimate.
-    pub fn bound(&self, batch: &Batch, now: f64) -> Option<f64> {
+    ///
+    /// With a reserve, half of the time until a deadline is left, so that what is lost can be sent once
+    /// more. Without one, as the proposal has it, an instance of a long batch has the whole bound from
+    /// when the last first instance was sent, and what is lost is known too late.
+    pub fn bound(&self, batch: &Batch, now: f64, reserve: bool) -> Option<f64> {
+        let due = batch.submitted();
         match batch.quality {
             Quality::Afap => self.end,
+            Quality::Throughput(bound) => Some(now + bound),
             Quality::Short(deadline) => {
-                let due = batch.submitted() + deadline;
+                let due = due + deadline;
+                let due = if reserve { now.midpoint(due).min(due) } else { due };
                 Some(self.end.map_or(due, |end| end.min(due)))
+            }
+            Quality::Long(deadline) if reserve && now < due + deadline => {
+                Some(now.midpoint(due + deadline))
             }
             Quality::Long(deadline) => {
                 let last = if self.untouched > 0 { now } else { self.last_first };
-                let due = last.max(batch.submitted()) + deadline;
+                let due = last.max(due) + deadline;
                 Some(self.end.map_or(due, |end| end.max(due)))
             }
-            Quality::Throughput(bound) => Some(now + bound),
         }
     }
 

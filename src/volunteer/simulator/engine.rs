@@ -339,9 +339,12 @@ impl<'a> Engine<'a> {
         if let Judged::Done { right, waited } = found {
             self.counts.delay += waited;
             self.counts.delayed += u64::from(right);
-            if let Quality::Throughput(bound) = batch.quality {
-                state.within += u64::from(self.now - created <= bound);
-            }
+            let due = match batch.quality {
+                Quality::Throughput(bound) => created + bound,
+                Quality::Short(deadline) | Quality::Long(deadline) => batch.submitted() + deadline,
+                Quality::Afap => f64::INFINITY,
+            };
+            state.within += u64::from(self.now <= due);
         }
         self.settle(b, &found);
         self.store.drop_instance(n);

@@ -1,10 +1,10 @@
 //! What is measured of a campaign, and of several.
 
-use serde::Serialize;
-
+use super::batch::State;
 use super::engine::Engine;
 use crate::simulation::{Estimate, over_replications};
-use crate::volunteer::workload::{Campaign, Quality};
+use crate::volunteer::artifact::Quantity;
+use crate::volunteer::workload::{Batch, Campaign, Quality};
 
 /// What came of a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub struct OfBatch {
     pub tight: u64,
     /// The longest time for which nothing of it was sent, though there was something to send \[time\].
     pub waited: f64,
-    /// Jobs of a stream that were done within their bound.
+    /// Jobs that were done within their bound, or by the deadline of the batch.
     pub within: u64,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn measured(engine: &Engine<'_>) -> Measures {
     let campaign = engine.campaign;
     let now = campaign.horizon();
     let batches = campaign.batches().iter().zip(&engine.batches);
-    let of = |(batch, state): (&crate::volunteer::workload::Batch, &super::batch::State)| {
+    let of = |(batch, state): (&Batch, &State)| {
         let submitted = batch.submitted();
         let quorum = f64::from(campaign.quorum(batch.application));
         let [speed, fastest] = engine.speeds(batch.application);
@@ -101,65 +101,11 @@ impl Engine<'_> {
     }
 }
 
-/// A number of a campaign, for people and programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// Median makespan of batches that are to be done as fast as possible.
-    MedianMakespan,
-    /// The greatest one.
-    WorstMakespan,
-    /// Their mean.
-    MeanMakespan,
-    /// No rule has a smaller mean.
-    LeastMakespan,
-    /// Makespan over the first estimate of it, in the median.
-    OverEstimate,
-    /// Batches of `short` and `long` that were done by their deadlines, of all.
-    ShortMet,
-    /// The same of `long`.
-    LongMet,
-    /// Jobs of streams that were done a unit of time.
-    Throughput,
-    /// Of these, within their bound.
-    WithinBound,
-    /// Instances a job of batches.
-    Instances,
-    /// Tight dispatches a job of batches.
-    Tight,
-    /// Jobs that were stopped for others, a unit of time.
-    Stopped,
-    /// From the report of a right result to its validation.
-    Delay,
-    /// The longest time for which nothing of a batch was sent.
-    Waited,
-}
-
-impl Metric {
-    /// All of them.
-    pub const ALL: [Metric; 14] = [
-        Metric::MedianMakespan,
-        Metric::WorstMakespan,
-        Metric::MeanMakespan,
-        Metric::LeastMakespan,
-        Metric::OverEstimate,
-        Metric::ShortMet,
-        Metric::LongMet,
-        Metric::Throughput,
-        Metric::WithinBound,
-        Metric::Instances,
-        Metric::Tight,
-        Metric::Stopped,
-        Metric::Delay,
-        Metric::Waited,
-    ];
-}
-
 impl Measures {
     /// A number of this campaign; none where it has none: no batches of the kind, or some that were not
     /// done.
     #[must_use]
-    pub fn metric(&self, campaign: &Campaign, metric: Metric) -> Option<f64> {
+    pub fn value(&self, campaign: &Campaign, quantity: Quantity) -> Option<f64> {
         let all = || campaign.batches().iter().zip(&self.batches);
         let of = |wanted: fn(&Quality) -> bool| all().filter(move |(b, _)| wanted(&b.quality));
         let afap = || of(|q| matches!(q, Quality::Afap));
@@ -176,12 +122,12 @@ impl Measures {
             let count: u64 = own.map(|(_, own)| count(own)).sum();
             (jobs > 0).then(|| count as f64 / f64::from(jobs))
         };
-        match metric {
-            Metric::MedianMakespan => median(&makespans()).and_then(finished),
-            Metric::WorstMakespan => makespans().last().copied().and_then(finished),
-            Metric::MeanMakespan => mean(&makespans()).and_then(finished),
-            Metric::LeastMakespan => mean(&afap().map(|(_, own)| own.least).collect::<Vec<_>>()),
-            Metric::OverEstimate => {
+        match quantity {
+            Quantity::MedianMakespan => median(&makespans()).and_then(finished),
+            Quantity::WorstMakespan => makespans().last().copied().and_then(finished),
+            Quantity::MeanMakespan => mean(&makespans()).and_then(finished),
+            Quantity::LeastMakespan => mean(&afap().map(|(_, own)| own.least).collect::<Vec<_>>()),
+            Quantity::OverEstimate => {
                 let over = afap().filter_map(|(_, own)| {
                     let end = own.makespan.unwrap_or(f64::INFINITY);
                     Some(end / own.first_estimate?)
@@ -190,44 +136,58 @@ impl Measures {
                 over.sort_by(f64::total_cmp);
                 median(&over).and_then(finished)
             }
-            Metric::ShortMet => met(of(|q| matches!(q, Quality::Short(_)))),
-            Metric::LongMet => met(of(|q| matches!(q, Quality::Long(_)))),
-            Metric::Throughput => {
+            Quantity::ShortBatches => batches_met(of(|q| matches!(q, Quality::Short(_)))),
+            Quantity::ShortJobs => jobs_met(of(|q| matches!(q, Quality::Short(_)))),
+            Quantity::LongBatches => batches_met(of(|q| matches!(q, Quality::Long(_)))),
+            Quantity::LongJobs => jobs_met(of(|q| matches!(q, Quality::Long(_)))),
+            Quantity::Throughput => {
                 let own: Vec<f64> = of(|q| matches!(q, Quality::Throughput(_)))
                     .map(|(_, own)| f64::from(own.done - own.given_up))
                     .collect();
                 (!own.is_empty()).then(|| own.iter().sum::<f64>() / campaign.horizon())
             }
-            Metric::WithinBound => {
+            Quantity::WithinBound => {
                 let streams = || of(|q| matches!(q, Quality::Throughput(_)));
                 let done: u32 = streams().map(|(_, own)| own.done).sum();
                 let within: u64 = streams().map(|(_, own)| own.within).sum();
                 (done > 0).then(|| within as f64 / f64::from(done))
             }
-            Metric::Instances => per_job(|own| own.sent),
-            Metric::Tight => per_job(|own| own.tight),
-            Metric::Stopped => Some(self.stopped as f64 / campaign.horizon()),
-            Metric::Delay => self.delay,
-            Metric::Waited => {
+            Quantity::Instances => per_job(|own| own.sent),
+            Quantity::Tight => per_job(|own| own.tight),
+            Quantity::Stopped => Some(self.stopped as f64 / campaign.horizon()),
+            Quantity::Delay => self.delay,
+            Quantity::Waited => {
                 let own = all().filter(|(batch, _)| !batch.is_stream());
                 own.map(|(_, own)| own.waited).reduce(f64::max)
             }
+            Quantity::Makespan | Quantity::Capacity => None,
         }
     }
 }
 
-/// The fraction of batches that were done by their deadlines, among those whose deadline came.
-fn met<'a>(
-    batches: impl Iterator<Item = (&'a crate::volunteer::workload::Batch, &'a OfBatch)>,
-) -> Option<f64> {
-    let met = batches.filter_map(|(batch, own)| {
-        let (Quality::Short(deadline) | Quality::Long(deadline)) = batch.quality else {
-            return None;
-        };
-        let in_time = own.makespan.is_some_and(|makespan| makespan <= deadline);
-        (deadline <= own.observed || in_time).then(|| f64::from(u8::from(in_time)))
-    });
-    mean(&met.collect::<Vec<_>>())
+/// Whether a batch was done by its deadline; none where that has not come yet, and it was not.
+fn in_time(batch: &Batch, own: &OfBatch) -> Option<bool> {
+    let (Quality::Short(deadline) | Quality::Long(deadline)) = batch.quality else {
+        return None;
+    };
+    let met = own.makespan.is_some_and(|makespan| makespan <= deadline);
+    (met || deadline <= own.observed).then_some(met)
+}
+
+/// The fraction of batches that were done by their deadlines.
+fn batches_met<'a>(batches: impl Iterator<Item = (&'a Batch, &'a OfBatch)>) -> Option<f64> {
+    let met = batches.filter_map(|(batch, own)| in_time(batch, own));
+    mean(&met.map(|met| f64::from(u8::from(met))).collect::<Vec<_>>())
+}
+
+/// The fraction of their jobs that were.
+fn jobs_met<'a>(batches: impl Iterator<Item = (&'a Batch, &'a OfBatch)>) -> Option<f64> {
+    let (mut met, mut all) = (0, 0);
+    for (batch, own) in batches.filter(|(batch, own)| in_time(batch, own).is_some()) {
+        met += own.within;
+        all += u64::from(batch.jobs().unwrap_or(0));
+    }
+    (all > 0).then(|| met as f64 / all as f64)
 }
 
 fn mean(values: &[f64]) -> Option<f64> {
@@ -255,14 +215,21 @@ impl Run {
     /// The mean of a number over campaigns, with its interval; none where some campaign has none, or
     /// fewer than two were run.
     #[must_use]
-    pub fn estimate(&self, campaign: &Campaign, metric: Metric) -> Option<Estimate> {
-        estimate(self.campaigns.iter().map(|own| own.metric(campaign, metric)))
+    pub fn estimate(&self, campaign: &Campaign, quantity: Quantity) -> Option<Estimate> {
+        estimate(self.campaigns.iter().map(|own| own.value(campaign, quantity)))
     }
 
     /// The same of the makespan of one batch.
     #[must_use]
     pub fn makespan(&self, batch: usize) -> Option<Estimate> {
         estimate(self.campaigns.iter().map(|own| own.batches[batch].makespan))
+    }
+
+    /// Campaigns in which all batches were done that are to be done as fast as possible.
+    #[must_use]
+    pub fn complete(&self, campaign: &Campaign) -> usize {
+        let done = |own: &&Measures| own.value(campaign, Quantity::WorstMakespan).is_some();
+        self.campaigns.iter().filter(done).count()
     }
 
     /// In how many campaigns a batch was done.

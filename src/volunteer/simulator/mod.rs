@@ -8,7 +8,7 @@
 mod batch;
 mod engine;
 mod host;
-// mod judge;
+mod judge;
 mod measures;
 mod population;
 mod request;
@@ -19,9 +19,9 @@ mod tail;
 // #[cfg(test)]
 // mod tests;
 
-// pub use judge::{Judgement, judge};
+pub use judge::{Judgement, judge};
 pub(in crate::volunteer) use measures::estimate;
-pub use measures::{Measures, Metric, OfBatch, Run};
+pub use measures::{Measures, OfBatch, Run};
 pub use rule::Rule;
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -28,7 +28,8 @@ impl Engine<'_> {
                         if deciding.is_full() {
                             return;
                         }
-                        self.from_batch(h, self.active[n], &versions, &mut deciding, pass);
+                        let b = self.active[n];
+                        self.from_batch(h, b, &versions, &mut deciding, (pass, rule.reserve));
                     }
                 }
             }
@@ -68,6 +69,8 @@ impl Engine<'_> {
             let end = match batch.quality {
                 Quality::Afap => batch.submitted(),
                 Quality::Short(deadline) | Quality::Long(deadline) => batch.submitted() + deadline,
+                // There are always some: they take what all others leave.
+                Quality::Throughput(_) if batch.supply == Supply::Endless => f64::INFINITY,
                 Quality::Throughput(bound) => {
                     let created = first.map(|own| self.store.jobs[own.2 as usize].created);
                     created.unwrap_or(self.now) + bound
@@ -120,7 +123,7 @@ impl Engine<'_> {
         b: usize,
         versions: &[Usable],
         deciding: &mut Deciding<'_>,
-        pass: Pass,
+        (pass, reserve): (Pass, bool),
     ) {
         if self.batches[b].stale && !self.campaign.batches()[b].is_stream() {
             self.estimate(b);
@@ -133,7 +136,7 @@ impl Engine<'_> {
                 id,
                 application: batch.application as u32,
                 size,
-                end: state.bound(batch, self.now),
+                end: state.bound(batch, self.now, reserve),
                 waiting: state.waiting(self.now),
                 had: false,
             };

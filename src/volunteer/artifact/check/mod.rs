@@ -1,0 +1,293 @@
+//! The checker: what can be derived of a campaign from its laws is; what was simulated is judged for sense.
+
+use std::collections::HashSet;
+
+use super::{Artifact, Claim, Mean, Method, Policy, Quantity, Tried};
+use crate::artifact::{
+    Finding, Findings, Grounds, Known, Quantity as _, is_close, nonnegative, positive,
+};
+use crate::volunteer::policy::{Dispatch, UNKNOWN};
+use crate::volunteer::workload::{Campaign, Processor, Quality};
+
+/// How near sums of many doubles are to what they are to be.
+const NEAR: f64 = 1e-9;
+
+const SIMULATED: Grounds =
+    Grounds::Judged("an interval around a number that can be; `synth simulate` tries to refute it");
+const CAPACITY: Grounds =
+    Grounds::Derived("processors times mean speed, the fraction of time on, and the chance to be right");
+const TRIED: Grounds =
+    Grounds::Judged("what was taken stands on the front, and nothing on it is surely better than another");
+
+/// Checks what an artifact says, and notes on which grounds the rest stands.
+pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Campaign> {
+    let campaign = match artifact.workload.check() {
+        Ok(campaign) => campaign,
+        Err(faults) => {
+            for fault in faults {
+                findings.add(format!("workload.{}", fault.place), fault.message);
+            }
+            return None;
+        }
+    };
+    policy(&artifact.policy, findings);
+    claims(artifact, &campaign, findings);
+    evidence(artifact, findings);
+    let remark = Grounds::Trusted("a remark: nothing follows from it");
+    for path in [
+        "workload.source",
+        "provenance.tool",
+        "provenance.options",
+        "evidence.events",
+    ] {
+        findings.stands(path, remark);
+    }
+    Some(campaign)
+}
+
+/// Where the campaign that a policy was made for and this one differ.
+pub fn check_against(artifact: &Artifact, campaign: &Campaign) -> Vec<Finding> {
+    let recorded = artifact.workload.check().map(|own| own.digest());
+    match recorded.is_ok_and(|digest| digest == campaign.digest()) {
+        true => Vec::new(),
+        false => vec![Finding {
+            path: "workload".into(),
+            message: "it differs from the campaign that is named: hosts, applications or batches are others".into(),
+        }],
+    }
+}
+
+fn policy(policy: &Policy, findings: &mut Findings) {
+    dispatch(&policy.dispatch, "policy.dispatch", findings);
+    let own = &policy.percentiles;
+    positive("policy.percentiles.refresh", own.refresh, findings);
+    positive("policy.tick", policy.tick, findings);
+    // What the rule has built in.
+    for (key, found, expected) in [
+        ("unknown", own.unknown, UNKNOWN),
+        ("least_pairs", f64::from(own.least_pairs), 3.0),
+        ("least_part", own.least_part, 0.01),
+    ] {
+        if found != expected {
+            let message = format!("{found}, expected {expected}: this program has no other rule");
+            findings.add(format!("policy.percentiles.{key}"), message);
+        }
+    }
+}
+
+fn dispatch(rule: &Dispatch, path: &str, findings: &mut Findings) {
+    for (key, value) in [
+        ("first_percentile", rule.first_percentile),
+        ("tight_percentile", rule.tight_percentile),
+    ] {
+        if !(0.0..=100.0).contains(&value) {
+            let message = format!("{value}, expected a percentage from 0 to 100");
+            findings.add(format!("{path}.{key}"), message);
+        }
+    }
+    if let Some(q) = rule.quantile
+        && !(q > 0.0 && q < 1.0)
+    {
+        let message = format!("{q}, expected a fraction between 0 and 1");
+        findings.add(format!("{path}.quantile"), message);
+    }
+    positive(format!("{path}.patience"), rule.patience, findings);
+}
+
+fn claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
+    let names: Vec<&str> = campaign.batches().iter().map(|b| b.name.as_str()).collect();
+    let known = Known {
+        batches: &names,
+        ..Known::default()
+    };
+    let mut seen = HashSet::new();
+    for (n, claim) in artifact.claims.iter().enumerate() {
+        let path = format!("claims[{n}]");
+        claim.has_subject(&path, &known, findings);
+        if !seen.insert((claim.quantity, claim.batch.clone())) {
+            findings.add(&*path, "a second claim about the same");
+        }
+        let unit = claim.quantity.unit(campaign.time_unit());
+        if claim.unit != unit {
+            findings.add(&*path, format!("unit `{}`, expected `{unit}`", claim.unit));
+        }
+        if claim.at.is_some() || claim.longer_than.is_some() {
+            let message = "it is no probability of a queue: neither `at` nor `longer_than` go with it";
+            findings.add(&*path, message);
+        }
+        match claim.quantity {
+            Quantity::Capacity => of_capacity(claim, campaign, &path, findings),
+            _ => of_run(claim, campaign, &path, findings),
+        }
+    }
+    let found = |quantity| artifact.claims.iter().find(|claim| claim.quantity == quantity);
+    for (less, more) in [
+        (Quantity::LeastMakespan, Quantity::MeanMakespan),
+        (Quantity::MedianMakespan, Quantity::WorstMakespan),
+        (Quantity::MeanMakespan, Quantity::WorstMakespan),
+    ] {
+        let Some((less, more)) = found(less).zip(found(more)) else {
+            continue;
+        };
+        let width = |claim: &Claim| claim.half_width.unwrap_or(0.0);
+        if less.value > more.value + 4.0 * (width(less) + width(more)) {
+            let message = format!(
+                "{} is {}, and {} {}, which cannot be",
+                less.quantity.row().label,
+                less.value,
+                more.quantity.row().label,
+                more.value
+            );
+            findings.add("claims", message);
+        }
+    }
+}
+
+/// What hosts can do, counted here host by host.
+fn of_capacity(claim: &Claim, campaign: &Campaign, path: &str, findings: &mut Findings) {
+    if claim.method != Method::BoundMeans || claim.half_width.is_some() {
+        findings.add(path, "it follows from means: no interval, and no other method");
+    }
+    let record = campaign.record();
+    let mut expected = 0.0;
+    for hosts in &record.hosts {
+        let on = hosts.availability.as_ref().map_or(1.0, |own| {
+            own.on.mean() / (own.on.mean() + own.off.mean())
+        });
+        let right = if hosts.vanish.value() < 1.0 { 1.0 - hosts.error.value() } else { 0.0 };
+        for processor in Processor::ALL {
+            let used = |version: &&crate::volunteer::workload::Version| {
+                version.processor == processor
+                    && campaign.batches().iter().any(|b| b.application == version.application)
+            };
+            let best = campaign.versions().iter().filter(used);
+            let best = best.map(|version| version.efficiency).fold(0.0, f64::max);
+            let count = match processor {
+                Processor::Cpu => hosts.cores,
+                Processor::Gpu => hosts.gpus,
+            };
+            let speed = hosts.speed_of(processor).map_or(0.0, |law| law.mean());
+            expected += f64::from(hosts.count) * f64::from(count) * speed * best * on * right;
+        }
+    }
+    if !is_close(claim.value, expected, NEAR) {
+        let message = format!("{}, but hosts have {expected}", claim.value);
+        findings.add(format!("{path}.value"), message);
+    }
+    findings.stands(path, CAPACITY);
+}
+
+fn of_run(claim: &Claim, campaign: &Campaign, path: &str, findings: &mut Findings) {
+    if claim.method != Method::Simulated {
+        findings.add(format!("{path}.method"), "it is known from simulation only");
+    }
+    nonnegative(format!("{path}.value"), claim.value, findings);
+    match claim.half_width {
+        None => findings.add(path, "it is simulated: expected its `half_width`"),
+        Some(half_width) => nonnegative(format!("{path}.half_width"), half_width, findings),
+    }
+    let width = claim.half_width.unwrap_or(0.0);
+    let part = matches!(
+        claim.quantity,
+        Quantity::ShortBatches
+            | Quantity::ShortJobs
+            | Quantity::LongBatches
+            | Quantity::LongJobs
+            | Quantity::WithinBound
+    );
+    if part && claim.value > 1.0 {
+        findings.add(format!("{path}.value"), format!("{}, expected a part of 1", claim.value));
+    }
+    if claim.quantity == Quantity::Throughput {
+        let most = most_jobs(campaign);
+        if claim.value - 4.0 * width > most {
+            let message = format!("{}, but hosts can do {most} at most", claim.value);
+            findings.add(format!("{path}.value"), message);
+        }
+    }
+    findings.stands(path, SIMULATED);
+}
+
+/// Jobs of streams that all hosts can do a unit of time, if they do nothing else and the smallest.
+fn most_jobs(campaign: &Campaign) -> f64 {
+    let mut streams = campaign
+        .batches()
+        .iter()
+        .filter(|b| matches!(b.quality, Quality::Throughput(_)))
+        .peekable();
+    if streams.peek().is_none() {
+        return 0.0;
+    }
+    let applications: Vec<usize> = campaign.batches().iter().map(|b| b.application).collect();
+    let work = streams.map(|b| b.size.mean() * f64::from(campaign.quorum(b.application)));
+    campaign.capacity(&applications).usual / work.fold(f64::INFINITY, f64::min)
+}
+
+fn mean(found: Option<Mean>, path: &str, findings: &mut Findings) {
+    if let Some(found) = found {
+        nonnegative(format!("{path}.value"), found.value, findings);
+        nonnegative(format!("{path}.half_width"), found.half_width, findings);
+    }
+}
+
+/// That what was tried leads to what was taken.
+fn evidence(artifact: &Artifact, findings: &mut Findings) {
+    const PATH: &str = "evidence.tried";
+    let evidence = &artifact.evidence;
+    for (n, tried) in evidence.tried.iter().enumerate() {
+        let path = format!("{PATH}[{n}]");
+        dispatch(&tried.dispatch, &format!("{path}.dispatch"), findings);
+        for (key, found) in [
+            ("cost", tried.cost),
+            ("makespan", tried.makespan),
+            ("tight", tried.tight),
+            ("stopped", tried.stopped),
+            ("delay", tried.delay),
+        ] {
+            mean(found, &format!("{path}.{key}"), findings);
+        }
+    }
+    let taken = |tried: &&Tried| tried.dispatch == artifact.policy.dispatch;
+    match evidence.tried.iter().find(taken) {
+        None if !evidence.tried.is_empty() => {
+            findings.add(PATH, "what the policy does was not tried");
+        }
+        Some(taken) if !taken.front => {
+            findings.add(PATH, "what the policy does does not stand on the front");
+        }
+        _ => {}
+    }
+    // Intervals that do not meet decide without the campaigns; others may differ surely all the same,
+    // since all had the same campaigns.
+    for (n, one) in evidence.tried.iter().enumerate().filter(|(_, one)| one.front) {
+        if evidence.tried.iter().any(|other| apart(other, one)) {
+            let message = "on the front, but another is surely better in one thing and no worse in any";
+            findings.add(format!("{PATH}[{n}].front"), message);
+        }
+    }
+    findings.stands(PATH, TRIED);
+    for (n, beside) in evidence.beside.iter().enumerate() {
+        let path = format!("evidence.beside[{n}]");
+        mean(beside.makespan, &format!("{path}.makespan"), findings);
+        mean(beside.instances, &format!("{path}.instances"), findings);
+    }
+    findings.stands("evidence.beside", SIMULATED);
+    if evidence.campaigns < 2 {
+        findings.add("evidence.campaigns", "expected two at least: an interval needs them");
+    }
+}
+
+/// Whether by their intervals alone the one is better in something, and not worse in anything.
+fn apart(one: &Tried, other: &Tried) -> bool {
+    let all = |tried: &Tried| [tried.cost, tried.tight, tried.stopped, tried.delay];
+    let mut better = false;
+    for (a, b) in all(one).into_iter().zip(all(other)) {
+        match (a, b) {
+            (Some(a), Some(b)) if a.value > b.value => return false,
+            (Some(a), Some(b)) => better |= a.value + a.half_width < b.value - b.half_width,
+            (None, Some(_)) => return false,
+            _ => {}
+        }
+    }
+    better
+}

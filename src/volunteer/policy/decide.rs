@@ -38,6 +38,9 @@ pub struct Host {
     pub queue: f64,
     /// How long until all that it has with tight deadlines is done (BT) \[time\].
     pub busy: f64,
+    /// Jobs that it has that were sent while their batch had no estimate.
+    #[serde(default)]
+    pub first: u32,
 }
 
 /// A version that a host can run.
@@ -131,6 +134,8 @@ pub enum Kept {
     NoVersion,
     /// The host wants no more work for the processors that could run it.
     NoRoom,
+    /// Its batch has no estimate yet, and the host has enough of such jobs.
+    EnoughFirst,
     /// Its batch has no estimate yet, and the host is not above the first percentile.
     NotFirst {
         /// P \[%\].
@@ -240,6 +245,10 @@ impl<'a> Deciding<'a> {
                         threshold,
                     });
                 }
+                let most = self.rule.first_each.map(|each| each.saturating_mul(host.count));
+                if most.is_some_and(|most| host.first >= most) {
+                    return Err(Kept::EnoughFirst);
+                }
                 (Sent::First, earliest)
             }
             Some(end) if earliest < end => (Sent::InTime, end),
@@ -260,7 +269,7 @@ impl<'a> Deciding<'a> {
             return Err(Kept::NoRoom);
         }
         let tight = deadline < self.now + host.queue + run;
-        self.grow(usable.processor, run, tight);
+        self.grow(usable.processor, run, tight, why);
         Ok(Verdict::Sent {
             version: usable.version,
             deadline,
@@ -270,10 +279,11 @@ impl<'a> Deciding<'a> {
     }
 
     /// The host has one more job.
-    fn grow(&mut self, processor: Processor, run: f64, tight: bool) {
+    fn grow(&mut self, processor: Processor, run: f64, tight: bool, why: Sent) {
         let host = &mut self.processors[processor as usize];
         let share = run / f64::from(host.count);
         host.queue += share;
+        host.first += u32::from(why == Sent::First);
         host.wanted -= run;
         // The proposal lets it grow with every job of a request.
         if tight || self.rule.queued == super::Queued::Tight {

@@ -53,6 +53,10 @@ pub struct Dispatch {
     /// What stands before a job.
     #[serde(default)]
     pub queued: Queued,
+    /// Jobs of batches without an estimate that a host may have for each of its processors; any number, as
+    /// in the proposal, where none is given: then a fast host with an empty queue takes a batch home.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_each: Option<u32>,
     /// Whether deadlines of batches leave time to send once more what is lost: an instance has half of
     /// the time that is left. Else it has all of it, as in the proposal.
     #[serde(default = "yes")]

@@ -42,8 +42,8 @@ pub(super) struct State {
     pub missed: Vec<u32>,
     /// Instances that are out.
     pub out: Vec<u32>,
-    /// C(B).
-    pub end: Option<f64>,
+    /// F⁻¹(q) of C(B), once there is an estimate.
+    turnaround: Option<f64>,
     /// Whether something has changed since.
     pub stale: bool,
     /// The first C(B).
@@ -80,7 +80,7 @@ impl State {
             came: Vec::new(),
             missed: Vec::new(),
             out: Vec::new(),
-            end: None,
+            turnaround: None,
             stale: false,
             first_end: None,
             finished: None,
@@ -112,13 +112,14 @@ impl State {
     /// when the last first instance was sent, and what is lost is known too late.
     pub fn bound(&self, batch: &Batch, now: f64, reserve: bool) -> Option<f64> {
         let due = batch.submitted();
+        let end = self.end(now);
         match batch.quality {
-            Quality::Afap => self.end,
+            Quality::Afap => end,
             Quality::Throughput(bound) => Some(now + bound),
             Quality::Short(deadline) => {
                 let due = due + deadline;
                 let due = if reserve { now.midpoint(due).min(due) } else { due };
-                Some(self.end.map_or(due, |end| end.min(due)))
+                Some(end.map_or(due, |end| end.min(due)))
             }
             Quality::Long(deadline) if reserve && now < due + deadline => {
                 Some(now.midpoint(due + deadline))
@@ -126,12 +127,23 @@ impl State {
             Quality::Long(deadline) => {
                 let last = if self.untouched > 0 { now } else { self.last_first };
                 let due = last.max(due) + deadline;
-                Some(self.end.map_or(due, |end| end.max(due)))
+                Some(end.map_or(due, |end| end.max(due)))
             }
         }
     }
 
-    /// Estimates its end anew, from what its results took, and for how long others are awaited.
+    /// C(B). What is still to be sent changes with every dispatch, and so does this: with an estimate that
+    /// is kept until the next result, all that is left would be sent with the deadline of the last.
+    fn end(&self, now: f64) -> Option<f64> {
+        let completion = Completion {
+            to_send: self.to_send,
+            rate: self.sent as f64 / (now - self.first_sent),
+            turnaround: self.turnaround?,
+        };
+        completion.at(now)
+    }
+
+    /// Estimates the law of its turnaround anew, from what its results took, and for how long others are awaited.
     /// `others` is a sorted sample of what results of the application took.
     pub fn estimate(
         &mut self,
@@ -148,12 +160,7 @@ impl State {
         let came = self.came.iter().map(|(took, _)| *took);
         let law = Turnarounds::new(came, awaited);
         let quantile = rule.quantile.unwrap_or_else(|| last_of(self.left));
-        let end = Completion {
-            to_send: self.to_send,
-            rate: self.sent as f64 / (now - self.first_sent),
-            turnaround: law.quantile(quantile, others),
-        };
-        self.end = end.at(now);
-        self.first_end = self.first_end.or(self.end);
+        self.turnaround = Some(law.quantile(quantile, others));
+        self.first_end = self.first_end.or(self.end(now));
     }
 }

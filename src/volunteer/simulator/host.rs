@@ -18,6 +18,8 @@ pub(super) struct Task {
     pub deadline: f64,
     /// Whether it was sent to be run before others.
     pub tight: bool,
+    /// Whether it was sent while its batch had no estimate.
+    pub first: bool,
     /// In which order it came.
     pub order: u64,
 }
@@ -59,13 +61,14 @@ impl Side {
         left
     }
 
+    /// Jobs that were sent while their batch had no estimate.
+    pub fn first_jobs(&self) -> u32 {
+        self.tasks.iter().filter(|task| task.first).count() as u32
+    }
+
     /// Whether a processor has no job.
     pub fn is_idle(&self) -> bool {
         self.tasks.len() < self.count as usize
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.tasks.is_empty()
     }
 
     /// One more job.
@@ -81,7 +84,7 @@ impl Side {
     }
 
     /// The job that ends first, and how long it still runs.
-    fn first(&self) -> Option<(usize, f64)> {
+    fn next_end(&self) -> Option<(usize, f64)> {
         let running = self.tasks[..self.running()].iter().enumerate();
         let first = running.min_by(|a, b| a.1.left.total_cmp(&b.1.left));
         first.map(|(n, task)| (n, task.left))
@@ -212,7 +215,7 @@ impl Host {
         if !self.on {
             return self.switch;
         }
-        let ends = self.sides.iter().filter_map(|side| Some(side.first()?.1));
+        let ends = self.sides.iter().filter_map(|side| Some(side.next_end()?.1));
         let end = self.since + ends.fold(f64::INFINITY, f64::min);
         end.min(self.switch).min(self.asks)
     }
@@ -220,7 +223,7 @@ impl Host {
     /// Takes a job that has run to its end by now.
     pub fn take(&mut self) -> Option<(Processor, Task)> {
         for (processor, side) in Processor::ALL.into_iter().zip(&mut self.sides) {
-            if let Some((n, left)) = side.first()
+            if let Some((n, left)) = side.next_end()
                 && left <= 1e-12 * self.since.max(1.0)
             {
                 return Some((processor, side.tasks.remove(n)));

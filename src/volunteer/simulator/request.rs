@@ -9,7 +9,7 @@ use super::host::Task;
 use super::rule::Rule;
 use super::store::Instance;
 use crate::volunteer::policy::{
-    Candidate, Deciding, Host, Kept, Pass, Place, Usable, Verdict, feed,
+    Candidate, Deciding, Host, Kept, Pass, Place, Sent, Usable, Verdict, feed,
 };
 use crate::volunteer::workload::{Processor, Quality, Supply};
 
@@ -55,6 +55,7 @@ impl Engine<'_> {
                 wanted: if side.count == 0 { 0.0 } else { wanted.max(0.0) },
                 queue,
                 busy,
+                first: side.first_jobs(),
             }
         })
     }
@@ -145,8 +146,11 @@ impl Engine<'_> {
                     version,
                     deadline,
                     tight,
-                    ..
-                } => self.send(h, job, version as usize, (deadline, tight)),
+                    why,
+                } => {
+                    let first = why == Sent::First;
+                    self.send(h, job, version as usize, (deadline, tight, first));
+                }
                 Verdict::Kept(Kept::Had) => {}
                 Verdict::Kept(_) => return,
             }
@@ -181,16 +185,16 @@ impl Engine<'_> {
                 let tight = deadline < self.now + host.queue + run;
                 host.queue += run / f64::from(host.count);
                 host.wanted -= run;
-                self.send(h, job, own.version as usize, (deadline, tight));
+                self.send(h, job, own.version as usize, (deadline, tight, false));
             }
         }
     }
 
     /// An instance of a job goes to a host.
-    fn send(&mut self, h: usize, job: u32, version: usize, (deadline, tight): (f64, bool)) {
+    fn send(&mut self, h: usize, job: u32, version: usize, (deadline, tight, first): (f64, bool, bool)) {
         let own = &self.store.jobs[job as usize];
         let (b, size) = (own.batch, own.size);
-        let first = own.total == own.unsent;
+        let untouched = own.total == own.unsent;
         let processor = self.campaign.versions()[version].processor;
         let run = size / (self.speed(h, processor, version) / self.hosts[h].availability);
         let host = &mut self.hosts[h];
@@ -217,7 +221,7 @@ impl Engine<'_> {
         state.sent += 1;
         state.first_sent = state.first_sent.min(self.now);
         state.last_sent = self.now;
-        if first {
+        if untouched {
             state.last_first = self.now;
             state.untouched -= 1;
         }
@@ -230,6 +234,7 @@ impl Engine<'_> {
                 left: run,
                 deadline,
                 tight,
+                first,
                 order: 0,
             });
         }

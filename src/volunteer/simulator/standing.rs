@@ -5,7 +5,7 @@ use crate::volunteer::policy::{History, UNKNOWN, ceiling, percentiles};
 use crate::volunteer::workload::{Campaign, Processor};
 
 /// Results of an application that its law of turnaround is taken from.
-const SAMPLE: usize = 1000;
+const SAMPLE: usize = 10_000;
 
 /// Of all hosts.
 pub(super) struct Standings {

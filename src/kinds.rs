@@ -14,16 +14,19 @@ pub trait Visitor {
 
 macro_rules! kinds {
     ($($kind:ty),+ $(,)?) => {
-        /// The names of all kinds, as documents have them.
+        /// The names of all kinds, as policies have them.
         pub const NAMES: &[&str] = &[$(<$kind as Content>::NAME),+];
+
+        /// The names of all kinds, as workloads have them.
+        pub const WORKLOADS: &[&str] = &[$(<$kind as Content>::WORKLOAD),+];
 
         /// Does something with the kind of this name, the first where none has it: its messages say what
         /// is wrong with the name.
         pub fn visit<V: Visitor>(name: Option<&str>, visitor: V) -> V::Output {
-            let known = name.filter(|name| NAMES.contains(name));
-            let name = known.unwrap_or(NAMES[0]);
+            let known = |name: &&str| NAMES.contains(name) || WORKLOADS.contains(name);
+            let name = name.filter(known).unwrap_or(NAMES[0]);
             $(
-                if name == <$kind as Content>::NAME {
+                if [<$kind as Content>::NAME, <$kind as Content>::WORKLOAD].contains(&name) {
                     return visitor.visit::<$kind>();
                 }
             )+
@@ -41,4 +44,5 @@ kinds!(
     crate::multiresource::Multiresource,
     crate::compatibility::Compatibility,
     crate::malleable::Malleable,
+    crate::volunteer::Volunteer,
 );

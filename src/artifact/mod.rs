@@ -46,8 +46,10 @@ impl<T: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema> P
 
 /// What the artifact of one kind of workload holds. It is implemented by a marker type, one a kind.
 pub trait Content: Copy + Debug + PartialEq + 'static {
-    /// The name of the kind, as documents have it.
+    /// The name of the kind, as policies have it.
     const NAME: &'static str;
+    /// The same, as workloads have it.
+    const WORKLOAD: &'static str = Self::NAME;
     /// The workload that the policy was made for, with all its numbers.
     type Workload: Part;
     /// All that the online rules need beside the workload.

@@ -182,7 +182,7 @@ impl Visitor for Rules {
     type Output = String;
 
     fn visit<K: Kind>(self) -> String {
-        format!("kind: {}\n{}\n", K::NAME, K::rules(width()))
+        format!("kind: {}\n{}\n", K::WORKLOAD, K::rules(width()))
     }
 }
 
@@ -218,16 +218,19 @@ fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
 
 /// Reads a workload; warnings go to standard error.
 fn read_workload<K: Kind>(file: &Path, common: &Common) -> Result<K::Described, Box<dyn Error>> {
-    if let Some(kind) = peek::named_in(file).filter(|kind| kind != K::NAME) {
-        let (file, known) = (file.display(), kinds::NAMES.contains(&kind.as_str()));
+    if let Some(kind) = peek::named_in(file).filter(|kind| kind != K::WORKLOAD) {
+        let known = [kinds::NAMES, kinds::WORKLOADS]
+            .concat()
+            .contains(&kind.as_str());
+        let file = file.display();
         return Err(match known {
             true => format!(
                 "{file} is a workload of the kind `{kind}`, and here one of the kind `{}` is wanted: a policy goes with workloads of its own kind",
-                K::NAME
+                K::WORKLOAD
             ),
             false => format!(
                 "{file}: unknown kind of workload `{kind}`; the kinds are {}",
-                kinds::NAMES.join(" and ")
+                kinds::WORKLOADS.join(", ")
             ),
         }
         .into());

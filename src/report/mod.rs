@@ -3,6 +3,7 @@
 
 mod comparison;
 mod number;
+mod page;
 pub mod plot;
 mod run;
 mod table;
@@ -12,6 +13,7 @@ pub use comparison::{
     Besides, Shares, comparison_csv, comparison_page, comparison_table, list, quoted,
 };
 pub use number::{bar, below, decimals, estimate, number, percent, within};
+pub use page::{Page, Section};
 pub use run::{RunWords, run_report};
 pub use table::{Table, WIDTH, wrap};
 pub use validity::valid_report;

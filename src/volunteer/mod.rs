@@ -9,8 +9,16 @@
 //! built; what it leaves open is settled in [`policy`].
 
 pub mod artifact;
+#[cfg(feature = "cli")]
+pub mod command;
 pub mod policy;
+#[cfg(feature = "cli")]
+pub mod report;
 pub mod simulator;
+#[cfg(feature = "synthesis")]
+pub mod synthesis;
+#[cfg(feature = "cli")]
+pub mod verbs;
 pub mod workload;
 
 pub use artifact::Volunteer;

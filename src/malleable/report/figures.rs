@@ -3,20 +3,10 @@
 use super::areas::{groups, heights};
 use super::made::times;
 use crate::malleable::verbs::{Column, Entry, Tournament};
-use crate::report::number;
 use crate::report::plot::{self, Axis, Curve, Look, Panel, Picture, Point, Scale, short};
+use crate::report::{Section, number};
 
 type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
-
-/// Pictures about one question.
-pub struct Section {
-    pub title: String,
-    /// What is seen, in words.
-    pub text: String,
-    /// The legend.
-    pub keys: Vec<(String, Picture)>,
-    pub panels: Vec<Panel>,
-}
 
 /// Jobs, or groups of jobs, that are drawn apart.
 pub const GROUPS: usize = 12;
@@ -26,18 +16,7 @@ pub fn sections(tournament: &Tournament) -> Drawn<Vec<Section>> {
     let mut sections = Vec::new();
     sections.extend(over_exponents(tournament)?);
     sections.extend(over_time(tournament)?);
-    let panels = sections
-        .iter_mut()
-        .flat_map(|s: &mut Section| &mut s.panels);
-    panels
-        .enumerate()
-        .for_each(|(n, panel)| panel.id = format!("figure-{}", n + 1));
     Ok(sections)
-}
-
-fn keys<'a>(labels: impl Iterator<Item = &'a str>) -> Drawn<Vec<(String, Picture)>> {
-    let key = |(n, label): (usize, &str)| Ok((label.to_owned(), plot::key(Look::new(n))?));
-    labels.enumerate().map(key).collect()
 }
 
 /// How many times the least each policy costs, over p.
@@ -84,7 +63,7 @@ fn over_exponents(tournament: &Tournament) -> Drawn<Option<Section>> {
     Ok(Some(Section {
         title: "How far speedups matter".into(),
         text: "A job on k servers runs k^p times as fast as on one: with p near 0 servers are of no use to it, p = 1 is perfect.".into(),
-        keys: keys(tournament.policies.iter().map(String::as_str))?,
+        keys: Section::keys(tournament.policies.iter().map(String::as_str))?,
         panels: vec![Panel {
             id: String::new(),
             title: title.into(),
@@ -126,7 +105,7 @@ fn over_time(tournament: &Tournament) -> Drawn<Option<Section>> {
     Ok((!panels.is_empty()).then_some(Section {
         title: format!("Jobs and servers over time{at}"),
         text: "What is left of each job (or of neighbours in the order of sizes together), the largest first, and how the servers are divided among them.".into(),
-        keys: keys(names.iter().map(String::as_str))?,
+        keys: Section::keys(names.iter().map(String::as_str))?,
         panels,
     }))
 }

@@ -1,13 +1,11 @@
 //! The page of a comparison on jobs that are all there.
 
-use askama::Template;
-
-use super::figures::{self, Section};
+use super::figures;
 use super::made::{bracketed, times};
 use super::{objective, of_pool, speedup};
 use crate::malleable::synthesis::Open;
 use crate::malleable::verbs::{Column, Tournament};
-use crate::report::{list, number, plot, quoted};
+use crate::report::{Page, list, number, quoted};
 
 /// A comparison as a page for people: the answer in words, a table, pictures, and how it was made.
 ///
@@ -15,11 +13,10 @@ use crate::report::{list, number, plot, quoted};
 /// When a picture cannot be drawn.
 pub fn page_of(tournament: &Tournament) -> Result<String, Box<dyn std::error::Error>> {
     let looks = tournament.policies.len().max(figures::GROUPS);
-    let (light, dark) = plot::rules(looks);
     let unit = tournament.columns.first();
     let source = tournament.source.as_ref().unwrap_or(&tournament.file);
+    let title = format!("{} on “{source}”", list(&tournament.policies));
     let page = Page {
-        title: format!("{} on “{source}”", list(&tournament.policies)),
         headline: headline(tournament),
         warnings: warnings(tournament),
         what: format!(
@@ -27,38 +24,19 @@ pub fn page_of(tournament: &Tournament) -> Result<String, Box<dyn std::error::Er
             objective(tournament.objective),
             unit.map_or(String::new(), |column| bracketed(&column.pool))
         ),
-        columns: tournament.columns.iter().map(heading).collect(),
+        columns: tournament
+            .columns
+            .iter()
+            .flat_map(|column| [heading(column), "times".into()])
+            .collect(),
         rows: rows(tournament),
-        note: "Times: over what no policy costs less than.",
+        note: "Times: over what no policy costs less than.".into(),
         sections: figures::sections(tournament)?,
         method: method(tournament),
         command: command(tournament),
-        tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
-        light,
-        dark,
+        ..Page::new(title, looks)
     };
-    // The template's blocks leave spaces at the ends of lines, and empty lines.
-    let text = page.render()?;
-    let lines = text.lines().map(str::trim_end).filter(|l| !l.is_empty());
-    Ok(lines.map(|line| format!("{line}\n")).collect())
-}
-
-#[derive(Template)]
-#[template(path = "plan.html")]
-struct Page {
-    title: String,
-    headline: String,
-    warnings: Vec<String>,
-    what: String,
-    columns: Vec<String>,
-    rows: Vec<(String, Vec<String>)>,
-    note: &'static str,
-    sections: Vec<Section>,
-    method: Vec<(&'static str, String)>,
-    command: String,
-    tool: String,
-    light: String,
-    dark: String,
+    page.text()
 }
 
 fn heading(column: &Column) -> String {

@@ -31,6 +31,7 @@ pub type HoldsFor = artifact::HoldsFor<Conditions>;
 
 impl Content for Volunteer {
     const NAME: &'static str = "volunteer-dispatch";
+    const WORKLOAD: &'static str = "volunteer";
 
     type Workload = Record;
     type Policy = Policy;
@@ -139,9 +140,6 @@ pub struct Beside {
     /// Its instances a job, over those of the rule that was taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instances: Option<Mean>,
-    /// Batches with deadlines that were done in time, less those of the rule that was taken, of all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub in_time: Option<Mean>,
 }
 
 /// Where the policy comes from.

@@ -25,6 +25,46 @@ pub struct Request {
     pub jobs: Vec<Candidate>,
 }
 
+impl Request {
+    /// What is wrong with its numbers, if anything.
+    ///
+    /// # Errors
+    /// The first fault, with its place.
+    pub fn check(&self) -> Result<(), String> {
+        let fine = |x: f64| x.is_finite() && x >= 0.0;
+        if !fine(self.now) {
+            return Err(format!("now is {}, expected a time ≥ 0", self.now));
+        }
+        for (n, host) in self.processors.iter().enumerate() {
+            if ![host.wanted, host.queue, host.busy].into_iter().all(fine) {
+                return Err(format!("processors[{n}] has a time that is not ≥ 0"));
+            }
+        }
+        for (n, own) in self.versions.iter().enumerate() {
+            if !(own.speed > 0.0 && own.speed.is_finite()) {
+                return Err(format!(
+                    "versions[{n}].speed is {}, expected a number > 0",
+                    own.speed
+                ));
+            }
+            if !(0.0..=100.0).contains(&own.percentile) {
+                return Err(format!(
+                    "versions[{n}].percentile is {}, expected a percentage from 0 to 100",
+                    own.percentile
+                ));
+            }
+        }
+        for (n, job) in self.jobs.iter().enumerate() {
+            if !(job.size > 0.0 && job.size.is_finite()) || !fine(job.waiting) {
+                return Err(format!(
+                    "jobs[{n}] has a size that is not > 0, or waits for less than 0"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// What a host has of one type of processor. Times are by the clock: the host's availability is in
 /// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -206,7 +246,11 @@ impl<'a> Deciding<'a> {
             let Some(next) = slower.max_by(|a, b| a.speed.total_cmp(&b.speed)) else {
                 break;
             };
-            for usable in versions.iter().filter(own).filter(|v| v.speed == next.speed) {
+            for usable in versions
+                .iter()
+                .filter(own)
+                .filter(|v| v.speed == next.speed)
+            {
                 match self.test(job, usable, pass) {
                     Ok(verdict) => return verdict,
                     Err(kept) => reason = reason.or(Some(kept)),
@@ -245,7 +289,10 @@ impl<'a> Deciding<'a> {
                         threshold,
                     });
                 }
-                let most = self.rule.first_each.map(|each| each.saturating_mul(host.count));
+                let most = self
+                    .rule
+                    .first_each
+                    .map(|each| each.saturating_mul(host.count));
                 if most.is_some_and(|most| host.first >= most) {
                     return Err(Kept::EnoughFirst);
                 }

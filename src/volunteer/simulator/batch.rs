@@ -118,14 +118,22 @@ impl State {
             Quality::Throughput(bound) => Some(now + bound),
             Quality::Short(deadline) => {
                 let due = due + deadline;
-                let due = if reserve { now.midpoint(due).min(due) } else { due };
+                let due = if reserve {
+                    now.midpoint(due).min(due)
+                } else {
+                    due
+                };
                 Some(end.map_or(due, |end| end.min(due)))
             }
             Quality::Long(deadline) if reserve && now < due + deadline => {
                 Some(now.midpoint(due + deadline))
             }
             Quality::Long(deadline) => {
-                let last = if self.untouched > 0 { now } else { self.last_first };
+                let last = if self.untouched > 0 {
+                    now
+                } else {
+                    self.last_first
+                };
                 let due = last.max(due) + deadline;
                 Some(end.map_or(due, |end| end.max(due)))
             }

@@ -30,10 +30,10 @@ enum Event {
 }
 
 /// Ticks from one table of percentiles to the next.
-pub(super) const TICKS: u32 = 24;
+pub(in crate::volunteer) const TICKS: u32 = 24;
 
 /// How often percentiles are computed in a campaign where nothing is said.
-pub(super) const REFRESHES: f64 = 60.0;
+pub(in crate::volunteer) const REFRESHES: f64 = 60.0;
 
 /// What is counted over all batches.
 #[derive(Clone, Copy, Debug, Default)]

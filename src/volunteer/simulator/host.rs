@@ -101,9 +101,11 @@ impl Side {
         let running = self.running();
         let before: Vec<u64> = self.tasks[..running].iter().map(|t| t.order).collect();
         match urgent {
-            true => self
-                .tasks
-                .sort_by(|a, b| a.deadline.total_cmp(&b.deadline).then(a.order.cmp(&b.order))),
+            true => self.tasks.sort_by(|a, b| {
+                a.deadline
+                    .total_cmp(&b.deadline)
+                    .then(a.order.cmp(&b.order))
+            }),
             false => self.tasks.sort_by_key(|task| task.order),
         }
         let after = &self.tasks[..running];
@@ -215,7 +217,10 @@ impl Host {
         if !self.on {
             return self.switch;
         }
-        let ends = self.sides.iter().filter_map(|side| Some(side.next_end()?.1));
+        let ends = self
+            .sides
+            .iter()
+            .filter_map(|side| Some(side.next_end()?.1));
         let end = self.since + ends.fold(f64::INFINITY, f64::min);
         end.min(self.switch).min(self.asks)
     }

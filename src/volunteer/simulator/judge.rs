@@ -37,11 +37,16 @@ impl Measuring<Quantity> for Measured<'_> {
         let measured = match &claim.batch {
             Some(name) => {
                 let batches = self.campaign.batches();
-                self.run.makespan(batches.iter().position(|b| b.name == *name)?)
+                self.run
+                    .makespan(batches.iter().position(|b| b.name == *name)?)
             }
             None => self.run.estimate(self.campaign, claim.quantity),
         };
-        Some(Found::of_replications(measured?, claim.value, claim.half_width))
+        Some(Found::of_replications(
+            measured?,
+            claim.value,
+            claim.half_width,
+        ))
     }
 
     fn excess(&self, _: &Claim) -> Option<Vec<f64>> {

@@ -216,7 +216,11 @@ impl Run {
     /// fewer than two were run.
     #[must_use]
     pub fn estimate(&self, campaign: &Campaign, quantity: Quantity) -> Option<Estimate> {
-        estimate(self.campaigns.iter().map(|own| own.value(campaign, quantity)))
+        estimate(
+            self.campaigns
+                .iter()
+                .map(|own| own.value(campaign, quantity)),
+        )
     }
 
     /// The same of the makespan of one batch.
@@ -235,7 +239,10 @@ impl Run {
     /// In how many campaigns a batch was done.
     #[must_use]
     pub fn finished(&self, batch: usize) -> usize {
-        let done = self.campaigns.iter().filter(|own| own.batches[batch].makespan.is_some());
+        let done = self
+            .campaigns
+            .iter()
+            .filter(|own| own.batches[batch].makespan.is_some());
         done.count()
     }
 
@@ -247,7 +254,9 @@ impl Run {
 }
 
 /// A mean over campaigns that all have a number.
-pub(in crate::volunteer) fn estimate(values: impl Iterator<Item = Option<f64>>) -> Option<Estimate> {
+pub(in crate::volunteer) fn estimate(
+    values: impl Iterator<Item = Option<f64>>,
+) -> Option<Estimate> {
     let values: Vec<f64> = values.collect::<Option<_>>()?;
     (values.len() >= 2).then(|| over_replications(&values))
 }

@@ -19,12 +19,13 @@ mod tail;
 // #[cfg(test)]
 // mod tests;
 
+pub(in crate::volunteer) use engine::{REFRESHES, TICKS};
 pub use judge::{Judgement, judge};
 pub(in crate::volunteer) use measures::estimate;
 pub use measures::{Measures, OfBatch, Run};
 pub use rule::Rule;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
 
@@ -34,30 +35,35 @@ use engine::Engine;
 
 /// Simulates a rule on as many independent campaigns as the settings have replications. The same seed
 /// gives the same hosts, jobs and times at which hosts are on, whatever the rule.
-#[must_use]
 pub fn simulate(
     campaign: &Campaign,
     rule: Rule,
     settings: &Settings,
-    progress: &(dyn Fn(Progress) + Sync),
+    mut progress: impl FnMut(Progress),
 ) -> Run {
     let interrupted = || settings.interrupt.load(Ordering::Relaxed);
-    let events = AtomicU64::new(0);
     let one = |replication: u32| {
         let mut engine = Engine::new(campaign, rule, settings.seed, replication);
         engine.run(interrupted);
-        let measures = engine.measures();
-        let events = events.fetch_add(measures.events, Ordering::Relaxed) + measures.events;
+        (!interrupted()).then(|| engine.measures())
+    };
+    let all: Vec<u32> = (0..settings.replications.max(1)).collect();
+    let mut run = Run {
+        campaigns: Vec::new(),
+        interrupted: false,
+    };
+    // As many at a time as there are cores, so that it can be told how far it is.
+    for some in all.chunks(rayon::current_num_threads()) {
+        let found: Vec<Option<Measures>> = some.par_iter().map(|n| one(*n)).collect();
+        run.interrupted |= found.iter().any(Option::is_none);
+        run.campaigns.extend(found.into_iter().flatten());
+        if run.interrupted {
+            break;
+        }
         progress(Progress {
-            events,
+            events: run.events(),
             precision: None,
         });
-        (!interrupted()).then_some(measures)
-    };
-    let replications = 0..settings.replications.max(1);
-    let campaigns: Vec<Option<Measures>> = replications.into_par_iter().map(one).collect();
-    Run {
-        interrupted: campaigns.iter().any(Option::is_none),
-        campaigns: campaigns.into_iter().flatten().collect(),
     }
+    run
 }

@@ -68,7 +68,11 @@ struct Laws<'a> {
 
 impl<'a> Laws<'a> {
     fn of(record: &'a HostsRecord) -> Self {
-        let speed = |processor| record.speed_of(processor).map(|law: &Size| Sampler::of(law));
+        let speed = |processor| {
+            record
+                .speed_of(processor)
+                .map(|law: &Size| Sampler::of(law))
+        };
         Laws {
             record,
             speeds: Processor::ALL.map(speed),
@@ -100,6 +104,14 @@ impl<'a> Laws<'a> {
             Some(turns) => turns.off.draw(life),
         };
         let state = (availability, on || own.turns.is_none(), switch);
-        Host::new(group, sides, state, buffer, (contact, asks), life.clone(), luck)
+        Host::new(
+            group,
+            sides,
+            state,
+            buffer,
+            (contact, asks),
+            life.clone(),
+            luck,
+        )
     }
 }

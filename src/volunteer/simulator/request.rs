@@ -52,7 +52,11 @@ impl Engine<'_> {
             }
             Host {
                 count: side.count,
-                wanted: if side.count == 0 { 0.0 } else { wanted.max(0.0) },
+                wanted: if side.count == 0 {
+                    0.0
+                } else {
+                    wanted.max(0.0)
+                },
                 queue,
                 busy,
                 first: side.first_jobs(),
@@ -174,7 +178,9 @@ impl Engine<'_> {
             usable.retain(|own| own.application == batch.application as u32);
             usable.sort_by(|a, b| b.speed.total_cmp(&a.speed));
             loop {
-                let own = usable.iter().find(|own| processors[own.processor as usize].wanted > 0.0);
+                let own = usable
+                    .iter()
+                    .find(|own| processors[own.processor as usize].wanted > 0.0);
                 let Some(own) = own else { break };
                 let Some((_, _, job)) = self.candidate(h, b) else {
                     break;
@@ -191,7 +197,13 @@ impl Engine<'_> {
     }
 
     /// An instance of a job goes to a host.
-    fn send(&mut self, h: usize, job: u32, version: usize, (deadline, tight, first): (f64, bool, bool)) {
+    fn send(
+        &mut self,
+        h: usize,
+        job: u32,
+        version: usize,
+        (deadline, tight, first): (f64, bool, bool),
+    ) {
         let own = &self.store.jobs[job as usize];
         let (b, size) = (own.batch, own.size);
         let untouched = own.total == own.unsent;

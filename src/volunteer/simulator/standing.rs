@@ -81,7 +81,8 @@ impl Standings {
                 continue;
             }
             *place = Some(v);
-            let Some(old) = before.filter(|old| campaign.versions()[*old].released < version.released)
+            let Some(old) =
+                before.filter(|old| campaign.versions()[*old].released < version.released)
             else {
                 continue;
             };
@@ -117,7 +118,11 @@ impl Standings {
         let mut cold = Vec::new();
         let mut known: Vec<(f64, u32)> = vec![(0.0, 0); hosts];
         for application in 0..applications {
-            let own: Vec<usize> = self.current[application].iter().flatten().copied().collect();
+            let own: Vec<usize> = self.current[application]
+                .iter()
+                .flatten()
+                .copied()
+                .collect();
             let mut places = Vec::new();
             for host in 0..hosts {
                 let own = own.iter().filter(|v| able(host, **v));

@@ -101,7 +101,10 @@ impl Store {
         });
         self.next += 1;
         let job = &mut self.jobs[index as usize];
-        let (mut hosts, mut results) = (std::mem::take(&mut job.hosts), std::mem::take(&mut job.results));
+        let (mut hosts, mut results) = (
+            std::mem::take(&mut job.hosts),
+            std::mem::take(&mut job.results),
+        );
         hosts.clear();
         results.clear();
         *job = Job {

@@ -68,12 +68,16 @@ impl Engine<'_> {
                 (*sum, *count) = (*sum + MISSED, *count + 1);
             }
         }
-        let fast = sums.iter().map(|(sum, count)| *count > 0 && *sum < f64::from(*count));
+        let fast = sums
+            .iter()
+            .map(|(sum, count)| *count > 0 && *sum < f64::from(*count));
         self.tail.fast = fast.collect();
         for b in 0..self.batches.len() {
             let batch = &self.campaign.batches()[b];
             let users = &users[batch.application];
-            let of_fast = users.iter().filter(|host| self.tail.is_fast(**host as usize));
+            let of_fast = users
+                .iter()
+                .filter(|host| self.tail.is_fast(**host as usize));
             let able = users.len() > ENOUGH && of_fast.count() * 4 > users.len();
             let state = &self.batches[b];
             let Some(jobs) = batch.jobs().filter(|_| state.left > 0 && state.sent > 0) else {

@@ -105,8 +105,7 @@ impl Record {
             }
         }
         if let Some(contact) = hosts.contact {
-            let help =
-                "write the least time between two requests of a host, or leave it out";
+            let help = "write the least time between two requests of a host, or leave it out";
             positive(at.then("contact"), "contact", contact, help, faults);
         }
         let owner = format!("`{name}`");
@@ -205,7 +204,8 @@ impl Record {
                 if let Some(message) = unusable("the name of a version", &version.name) {
                     faults.push(Fault::new(at.clone(), message, "give it a name"));
                 } else if !seen.insert(&version.name) {
-                    let message = format!("a second version of `{name}` is named `{}`", version.name);
+                    let message =
+                        format!("a second version of `{name}` is named `{}`", version.name);
                     faults.push(Fault::new(at.clone(), message, "rename one of them"));
                 }
                 let help = "write how fast it is beside others, 1 if it is not known";
@@ -221,7 +221,12 @@ impl Record {
     }
 
     fn check_batches(&self, faults: &mut Vec<Fault>) {
-        names("batches", "batch", self.batches.iter().map(|b| &b.name), faults);
+        names(
+            "batches",
+            "batch",
+            self.batches.iter().map(|b| &b.name),
+            faults,
+        );
         let (mut jobs, mut count) = (0, 0);
         for (i, batch) in self.batches.iter().enumerate() {
             self.check_batch(batch, &place!("batches", i), faults);
@@ -280,35 +285,60 @@ impl Record {
             if found != wanted {
                 let message = match wanted {
                     true => format!("{owner} has no `{key}`, which the quality {word} needs"),
-                    false => format!("{owner} has `{key}`, which does not go with the quality {word}"),
+                    false => {
+                        format!("{owner} has `{key}`, which does not go with the quality {word}")
+                    }
                 };
                 let help = if wanted { help } else { "leave it out" };
                 add(if found { key } else { "quality" }, message, help);
             }
         }
         if !stream && batch.arrival_rate.is_some() {
-            let message = format!("{owner} has `arrival_rate`, which does not go with the quality {word}");
-            add("arrival_rate", message, "leave it out: only streams have one");
+            let message =
+                format!("{owner} has `arrival_rate`, which does not go with the quality {word}");
+            add(
+                "arrival_rate",
+                message,
+                "leave it out: only streams have one",
+            );
         }
         if stream && submitted > 0.0 {
             let message = format!("{owner} is a stream, and is submitted at {submitted}");
-            add("submitted", message, "leave it out: streams begin with the campaign");
+            add(
+                "submitted",
+                message,
+                "leave it out: streams begin with the campaign",
+            );
         }
         if batch.jobs == Some(0) {
-            add("jobs", format!("{owner} has no jobs"), "write how many it has, or leave it out");
+            add(
+                "jobs",
+                format!("{owner} has no jobs"),
+                "write how many it has, or leave it out",
+            );
         }
         if batch.times == 0 || stream && batch.times > 1 {
             let message = format!("{owner} is submitted {} times", batch.times);
-            add("times", message, "write a whole number ≥ 1; a stream goes on by itself");
+            add(
+                "times",
+                message,
+                "write a whole number ≥ 1; a stream goes on by itself",
+            );
         }
         if (batch.times > 1) != batch.every.is_some() && batch.times > 0 {
             let message = format!("{owner} has one of `times` and `every`, expected both");
             add("times", message, "write both, as in `times: 8, every: 72`");
         }
-        let last = submitted + f64::from(batch.times.max(1) - 1) * batch.every.map_or(0.0, Decimal::value);
+        let last =
+            submitted + f64::from(batch.times.max(1) - 1) * batch.every.map_or(0.0, Decimal::value);
         if last >= horizon && submitted < horizon {
-            let message = format!("{owner} is submitted for the last time at {last}, after the campaign");
-            add("times", message, "make the horizon longer, or submit it less often");
+            let message =
+                format!("{owner} is submitted for the last time at {last}, after the campaign");
+            add(
+                "times",
+                message,
+                "make the horizon longer, or submit it less often",
+            );
         }
         for (key, value) in [
             ("deadline", batch.deadline),
@@ -348,13 +378,20 @@ impl Record {
         }
         for (key, value) in [("patience", own.patience), ("refresh", own.refresh)] {
             if let Some(value) = value {
-                positive(place!("policy", key), key, value, "write a time > 0", faults);
+                positive(
+                    place!("policy", key),
+                    key,
+                    value,
+                    "write a time > 0",
+                    faults,
+                );
             }
         }
         if let Some(refresh) = own.refresh
             && refresh.value() * 1e5 < self.horizon.value()
         {
-            let message = format!("percentiles are computed every {refresh}, too often for this horizon");
+            let message =
+                format!("percentiles are computed every {refresh}, too often for this horizon");
             let help = "a sixtieth of the horizon is the default";
             faults.push(Fault::new(place!("policy", "refresh"), message, help));
         }

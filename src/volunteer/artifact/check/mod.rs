@@ -14,10 +14,12 @@ const NEAR: f64 = 1e-9;
 
 const SIMULATED: Grounds =
     Grounds::Judged("an interval around a number that can be; `synth simulate` tries to refute it");
-const CAPACITY: Grounds =
-    Grounds::Derived("processors times mean speed, the fraction of time on, and the chance to be right");
-const TRIED: Grounds =
-    Grounds::Judged("what was taken stands on the front, and nothing on it is surely better than another");
+const CAPACITY: Grounds = Grounds::Derived(
+    "processors times mean speed, the fraction of time on, and the chance to be right",
+);
+const TRIED: Grounds = Grounds::Judged(
+    "what was taken stands on the front, and nothing on it is surely better than another",
+);
 
 /// Checks what an artifact says, and notes on which grounds the rest stands.
 pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Campaign> {
@@ -112,7 +114,8 @@ fn claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
             findings.add(&*path, format!("unit `{}`, expected `{unit}`", claim.unit));
         }
         if claim.at.is_some() || claim.longer_than.is_some() {
-            let message = "it is no probability of a queue: neither `at` nor `longer_than` go with it";
+            let message =
+                "it is no probability of a queue: neither `at` nor `longer_than` go with it";
             findings.add(&*path, message);
         }
         match claim.quantity {
@@ -120,7 +123,12 @@ fn claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
             _ => of_run(claim, campaign, &path, findings),
         }
     }
-    let found = |quantity| artifact.claims.iter().find(|claim| claim.quantity == quantity);
+    let found = |quantity| {
+        artifact
+            .claims
+            .iter()
+            .find(|claim| claim.quantity == quantity)
+    };
     for (less, more) in [
         (Quantity::LeastMakespan, Quantity::MeanMakespan),
         (Quantity::MedianMakespan, Quantity::WorstMakespan),
@@ -146,19 +154,30 @@ fn claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
 /// What hosts can do, counted here host by host.
 fn of_capacity(claim: &Claim, campaign: &Campaign, path: &str, findings: &mut Findings) {
     if claim.method != Method::BoundMeans || claim.half_width.is_some() {
-        findings.add(path, "it follows from means: no interval, and no other method");
+        findings.add(
+            path,
+            "it follows from means: no interval, and no other method",
+        );
     }
     let record = campaign.record();
     let mut expected = 0.0;
     for hosts in &record.hosts {
-        let on = hosts.availability.as_ref().map_or(1.0, |own| {
-            own.on.mean() / (own.on.mean() + own.off.mean())
-        });
-        let right = if hosts.vanish.value() < 1.0 { 1.0 - hosts.error.value() } else { 0.0 };
+        let on = hosts
+            .availability
+            .as_ref()
+            .map_or(1.0, |own| own.on.mean() / (own.on.mean() + own.off.mean()));
+        let right = if hosts.vanish.value() < 1.0 {
+            1.0 - hosts.error.value()
+        } else {
+            0.0
+        };
         for processor in Processor::ALL {
             let used = |version: &&crate::volunteer::workload::Version| {
                 version.processor == processor
-                    && campaign.batches().iter().any(|b| b.application == version.application)
+                    && campaign
+                        .batches()
+                        .iter()
+                        .any(|b| b.application == version.application)
             };
             let best = campaign.versions().iter().filter(used);
             let best = best.map(|version| version.efficiency).fold(0.0, f64::max);
@@ -196,7 +215,10 @@ fn of_run(claim: &Claim, campaign: &Campaign, path: &str, findings: &mut Finding
             | Quantity::WithinBound
     );
     if part && claim.value > 1.0 {
-        findings.add(format!("{path}.value"), format!("{}, expected a part of 1", claim.value));
+        findings.add(
+            format!("{path}.value"),
+            format!("{}, expected a part of 1", claim.value),
+        );
     }
     if claim.quantity == Quantity::Throughput {
         let most = most_jobs(campaign);
@@ -259,9 +281,15 @@ fn evidence(artifact: &Artifact, findings: &mut Findings) {
     }
     // Intervals that do not meet decide without the campaigns; others may differ surely all the same,
     // since all had the same campaigns.
-    for (n, one) in evidence.tried.iter().enumerate().filter(|(_, one)| one.front) {
+    for (n, one) in evidence
+        .tried
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| one.front)
+    {
         if evidence.tried.iter().any(|other| apart(other, one)) {
-            let message = "on the front, but another is surely better in one thing and no worse in any";
+            let message =
+                "on the front, but another is surely better in one thing and no worse in any";
             findings.add(format!("{PATH}[{n}].front"), message);
         }
     }
@@ -273,7 +301,10 @@ fn evidence(artifact: &Artifact, findings: &mut Findings) {
     }
     findings.stands("evidence.beside", SIMULATED);
     if evidence.campaigns < 2 {
-        findings.add("evidence.campaigns", "expected two at least: an interval needs them");
+        findings.add(
+            "evidence.campaigns",
+            "expected two at least: an interval needs them",
+        );
     }
 }
 

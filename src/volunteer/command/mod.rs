@@ -1,0 +1,237 @@
+//! Campaigns as a kind of workload: what is typed → verbs → what is told.
+
+mod ask;
+
+use std::path::Path;
+
+use clap::{Args, Subcommand};
+
+use crate::artifact::Finding;
+use crate::document::Parsed;
+use crate::kind::{
+    Answer, Answered, Caller, Compared, Given, Kind, Simulated, Word, json, run_document,
+};
+use crate::simulation::Settings;
+use crate::simulation::sweep::{Comparing, Journal};
+use crate::typed::count;
+use crate::volunteer::artifact::{Checked, Volunteer};
+use crate::volunteer::report;
+use crate::volunteer::synthesis::{self, Doing, Options, Outcome};
+use crate::volunteer::verbs::{self, Tournament, VerbError};
+use crate::volunteer::workload::Campaign;
+
+/// What is typed beside the workload to make a policy.
+#[derive(Args, Clone)]
+pub struct Wishes {
+    /// Events that may be simulated to choose the parameters, about
+    #[arg(long, value_name = "EVENTS", default_value = "2.5e8", value_parser = count)]
+    budget: u64,
+
+    /// Campaigns that the claims are measured in, 2 at least
+    #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    campaigns: u32,
+
+    /// Seed of the simulations: the same seed gives the same policy
+    #[arg(long, default_value = "1")]
+    seed: u64,
+}
+
+/// Nothing: policies run as they say.
+#[derive(Args)]
+pub struct Ways {}
+
+/// Nothing besides what is typed for every kind.
+#[derive(Args)]
+pub struct Extras {}
+
+/// Verbs of their own.
+#[derive(Subcommand)]
+pub enum Verb {
+    /// Answer a request of a host: which jobs it gets, with which deadlines, and why not the others
+    Dispatch(ask::Arguments),
+}
+
+impl Kind for Volunteer {
+    type Described = Campaign;
+    type Wishes = Wishes;
+    type Ways = Ways;
+    type Extras = Extras;
+    type Verb = Verb;
+
+    const EXAMPLES: &'static str = EXAMPLES;
+
+    fn read(file: &Path) -> Given<Parsed<Campaign>> {
+        Ok(Campaign::read(file)?)
+    }
+
+    fn files(_: &Wishes) -> Vec<&Path> {
+        Vec::new()
+    }
+
+    fn synthesize(
+        campaign: &Campaign,
+        wishes: &Wishes,
+        caller: &mut Caller<'_>,
+    ) -> Given<Answer<Self>> {
+        let options = Options {
+            events: wishes.budget,
+            campaigns: wishes.campaigns,
+            seed: wishes.seed,
+            typed: vec![
+                format!("--budget {}", wishes.budget),
+                format!("--campaigns {}", wishes.campaigns),
+                format!("--seed {}", wishes.seed),
+            ],
+            interrupt: caller.interrupt.clone(),
+        };
+        caller.hear(Word::Interruptible);
+        let mut hears = |doing: Doing<'_>| {
+            let text = match doing {
+                Doing::Trying(n, of) => format!("trying parameters, {n} of about {of}"),
+                Doing::Measuring(name) => format!("measuring {name}"),
+            };
+            caller.hear(Word::Doing(&text));
+        };
+        let outcome = synthesis::synthesize(campaign, &options, &mut hears);
+        Ok(match outcome {
+            Outcome::Made(made) => Answer::Policy {
+                summary: report::made(campaign, &made, caller.width),
+                missed: None,
+                artifact: Box::new(
+                    Checked::check(made.artifact)
+                        .map_err(|findings| fault(&findings))?
+                        .artifact()
+                        .clone(),
+                ),
+            },
+            Outcome::Impossible(shortage) => Answer::Refused {
+                why: report::impossible(campaign, &shortage, caller.width),
+                decided: true,
+            },
+            Outcome::Interrupted => Answer::Interrupted,
+        })
+    }
+
+    fn against(policy: &Checked, campaign: &Campaign) -> Given<Vec<Finding>> {
+        Ok(verbs::against(policy.artifact(), campaign))
+    }
+
+    fn valid(policy: &Checked, width: usize) -> String {
+        report::valid(policy, width)
+    }
+
+    fn show(policy: &Checked, width: usize) -> String {
+        report::show(policy, width)
+    }
+
+    fn simulate(
+        policy: &str,
+        campaign: Option<Campaign>,
+        _: &Ways,
+        settings: &Settings,
+        caller: &mut Caller<'_>,
+    ) -> Given<Simulated> {
+        let changes = caller.changes;
+        let hears = |reached| caller.hear(Word::Simulating("simulating", reached));
+        let simulated = verbs::simulate(policy, campaign, changes, settings, hears);
+        let simulated = simulated.map_err(boxed)?;
+        let (campaign, run) = (&simulated.campaign, &simulated.run);
+        Ok(Simulated {
+            table: report::simulation(campaign, run, &simulated.verdicts, caller.width),
+            document: run_document(policy, &report::of_run(campaign, run), &simulated.verdicts)?,
+            notes: report::notes(&simulated),
+            refuted: simulated.is_refuted(),
+        })
+    }
+
+    fn compare<'a>(
+        campaign: &'a Campaign,
+        asked: &Comparing<'_>,
+        _: &Extras,
+        caller: &mut Caller<'_>,
+    ) -> Given<Box<dyn Compared + 'a>> {
+        caller.hear(Word::Interruptible);
+        let hears = |what: &str| caller.hear(Word::Doing(what));
+        Ok(Box::new(
+            verbs::compare(campaign, asked, hears).map_err(boxed)?,
+        ))
+    }
+
+    fn rules(width: usize) -> String {
+        report::rules(width)
+    }
+
+    fn files_of(verb: &Verb) -> (Vec<&Path>, Vec<&Path>) {
+        match verb {
+            Verb::Dispatch(arguments) => arguments.files(),
+        }
+    }
+
+    fn run(verb: &Verb, caller: &mut Caller<'_>) -> Given<Answered> {
+        match verb {
+            Verb::Dispatch(arguments) => ask::run(arguments, caller),
+        }
+    }
+}
+
+impl Compared for Tournament {
+    fn document(&self) -> Given<String> {
+        json(&report::document(self))
+    }
+
+    fn csv(&self) -> Given<String> {
+        report::lines(self)
+    }
+
+    fn page(&self) -> Given<String> {
+        report::page_of(self)
+    }
+
+    fn table(&self, width: usize) -> String {
+        report::table(self, width)
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupted
+    }
+
+    fn has_failure(&self) -> bool {
+        false
+    }
+
+    fn journal(self: Box<Self>) -> Option<Journal> {
+        None
+    }
+}
+
+/// The error for the caller. A refused policy is an error of the artifact, whatever the verb.
+fn boxed(error: VerbError) -> Box<dyn std::error::Error> {
+    match error {
+        VerbError::Artifact(refused) => refused.into(),
+        other => other.into(),
+    }
+}
+
+/// The checker refuses what was just made.
+fn fault(findings: &[Finding]) -> String {
+    let findings: Vec<String> = findings.iter().take(3).map(Finding::to_string).collect();
+    format!(
+        "the policy does not pass its own checker, which is a fault of this program; nothing is written: {}",
+        findings.join("; ")
+    )
+}
+
+const EXAMPLES: &str = "\
+  synth --workload models/campaign_small.yaml --output p.json
+      which hosts get which jobs, with which deadlines: percentiles and quantile tuned on simulated campaigns
+  synth show p.json
+      what a policy file says, in words
+  synth check p.json
+      derive again what can be, and say what was judged for sense and what is taken on trust
+  synth simulate --policy p.json --seed 2
+      run it in other campaigns, and try to refute its claims
+  synth compare --workload models/campaign_small.yaml --policies p.json,literal,boinc-2025,fixed --html c.html
+      beside the proposal to the letter, BOINC's rule of 2025 and one deadline for all, as a page with pictures
+  synth dispatch --policy p.json --request request.json
+      answer a request of a host, with a reason for every job
+";

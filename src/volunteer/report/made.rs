@@ -1,0 +1,169 @@
+//! What a person should know of a policy that was made, or why there is none.
+
+use std::fmt::Write as _;
+
+use super::{about, headed, mean, rule, told};
+use crate::report::{Table, number, wrap};
+use crate::volunteer::artifact::{Beside, Quantity, Tried};
+use crate::volunteer::synthesis::Made;
+use crate::volunteer::workload::{Campaign, Shortage};
+
+/// Parameters on the front that are told.
+const TOLD: usize = 10;
+
+/// A policy: what it attains, beside what others do, and what it was chosen from.
+pub fn made(campaign: &Campaign, made: &Made, width: usize) -> String {
+    let time = campaign.time_unit();
+    let policy = &made.artifact.policy;
+    let mut text = format!("{}: {}\n", about(campaign), rule(&policy.dispatch));
+    let mut table = Table::new(["what it attains", "mean of campaigns"]);
+    for quantity in <Quantity as crate::artifact::Quantity>::ALL {
+        if let Some(found) = made.run.estimate(campaign, *quantity) {
+            table.row([headed(*quantity, time), told(Some(found))]);
+        }
+    }
+    let _ = writeln!(text, "\n{}", table.within(width));
+    let campaigns = made.run.campaigns.len();
+    let complete = made.run.complete(campaign);
+    if complete < campaigns {
+        let told = format!(
+            "in {} of {campaigns} campaigns a batch was not done before the end: of makespans nothing is claimed",
+            campaigns - complete
+        );
+        let _ = writeln!(text, "{}", wrap(&told, width));
+    }
+    let note = format!(
+        "simulated in {campaigns} campaigns that decided nothing, 95 % intervals; a heuristic: no optimum is known"
+    );
+    let _ = writeln!(text, "{}", wrap(&note, width));
+    let _ = writeln!(text, "\n{}", beside(&made.artifact.evidence.beside, width));
+    if made.artifact.evidence.tried.len() > 1 {
+        let _ = writeln!(text, "\n{}", front(made, time, width));
+    }
+    for worse in losing(&made.artifact.evidence.beside) {
+        let _ = writeln!(text, "{}", wrap(&worse, width));
+    }
+    text
+}
+
+/// What others do on the same campaigns.
+pub(super) fn beside(others: &[Beside], width: usize) -> String {
+    let mut table = Table::new(["beside it", "median makespan, times", "instances, times"]);
+    for other in others {
+        let makespan = match other.makespan {
+            None => "not all done".into(),
+            some => mean(some),
+        };
+        table.row([other.rule.clone(), makespan, mean(other.instances)]);
+    }
+    table.within(width)
+}
+
+/// Rules that are surely faster.
+fn losing(others: &[Beside]) -> Vec<String> {
+    let faster = others.iter().filter_map(|other| {
+        let makespan = other.makespan?;
+        (makespan.value + makespan.half_width < 1.0).then(|| {
+            format!(
+                "{} is surely faster here, {} times the median makespan",
+                other.rule,
+                mean(Some(makespan))
+            )
+        })
+    });
+    faster.collect()
+}
+
+/// The front: what nothing that was tried surely beats.
+fn front(made: &Made, time: &str, width: usize) -> String {
+    let tried = &made.artifact.evidence.tried;
+    let mut on: Vec<&Tried> = tried.iter().filter(|own| own.front).collect();
+    let value = |own: &Tried| own.cost.map_or(f64::INFINITY, |cost| cost.value);
+    on.sort_by(|a, b| value(a).total_cmp(&value(b)));
+    let mut table = Table::new([
+        "first %".to_owned(),
+        "tight %".into(),
+        "q".into(),
+        "each".into(),
+        format!("makespan [{time}]"),
+        "tight a job".into(),
+        format!("stopped [1/{time}]"),
+    ]);
+    let taken = made.artifact.policy.dispatch;
+    for own in on.iter().take(TOLD) {
+        let mark = if own.dispatch == taken { " *" } else { "" };
+        table.row([
+            format!("{}{mark}", own.dispatch.first_percentile),
+            own.dispatch.tight_percentile.to_string(),
+            own.dispatch
+                .quantile
+                .map_or("last".into(), |q| q.to_string()),
+            own.dispatch
+                .first_each
+                .map_or("any".into(), |n| n.to_string()),
+            mean(own.makespan),
+            mean(own.tight),
+            mean(own.stopped),
+        ]);
+    }
+    let more = match on.len().saturating_sub(TOLD) {
+        0 => String::new(),
+        n => format!("; {n} more are in the file"),
+    };
+    let told = format!(
+        "the front of {} that were tried: nothing is surely better in one of these (or in deadlines and validation delay) and not surely worse in another; * is taken{more}",
+        tried.len()
+    );
+    format!("{}\n{}", table.within(width), wrap(&told, width))
+}
+
+/// Why no rule can do the work.
+pub fn impossible(campaign: &Campaign, shortage: &Shortage, width: usize) -> String {
+    let time = campaign.time_unit();
+    let told = match shortage {
+        Shortage::NoProcessor { batch, application } => format!(
+            "Batch `{batch}` can never be done: no host has a processor for any version of the application `{application}`."
+        ),
+        Shortage::NoResult { batch } => format!(
+            "Batch `{batch}` can never be done: of every host that could do it, each result is wrong (error 1) or never returned (vanish 1)."
+        ),
+        Shortage::TooMuch {
+            batch,
+            work,
+            rate,
+            time: deadline,
+        } => format!(
+            "Batch `{batch}` can never be done by its deadline: its jobs times its quorum times their mean size are {} of work, and all hosts together, on at all times and with nothing else to do, do {} a {time}, {} in {} {time}: {} times too much.",
+            number(*work),
+            number(*rate),
+            number(rate * deadline),
+            number(*deadline),
+            number(work / (rate * deadline))
+        ),
+        Shortage::TooLong {
+            batch,
+            size,
+            speed,
+            time: deadline,
+        } => format!(
+            "Batch `{batch}` can never be done by its deadline: a job has {} of work in the mean, which takes {} {time} on the fastest processor (speed {}), and the deadline is {} {time}.",
+            number(*size),
+            number(size / speed),
+            number(*speed),
+            number(*deadline)
+        ),
+        Shortage::Campaign {
+            work,
+            rate,
+            time: horizon,
+        } => format!(
+            "The hosts can never do all this: batches and streams have {} of work (jobs times quorum times mean size), and all hosts, on as often as they are and without their wrong results, do {} a {time}, {} in the whole campaign of {} {time}: {} times too much.",
+            number(*work),
+            number(*rate),
+            number(rate * horizon),
+            number(*horizon),
+            number(work / (rate * horizon))
+        ),
+    };
+    wrap(&told, width)
+}

@@ -1,0 +1,176 @@
+//! What runs found.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::{about, headed, told};
+use crate::artifact::Quantity as _;
+use crate::report::{Table, number, within, wrap};
+use crate::simulation::{Estimate, Verdict};
+use crate::volunteer::artifact::Quantity;
+use crate::volunteer::simulator::{Judgement, Run};
+use crate::volunteer::verbs::{RULES, Simulated};
+use crate::volunteer::workload::Campaign;
+
+/// What simulated campaigns found, with the verdicts on the claims, if any were judged.
+pub fn simulation(campaign: &Campaign, run: &Run, verdicts: &[Judgement], width: usize) -> String {
+    let mut text = format!(
+        "{}{}: {} campaigns, {} events\n",
+        if run.interrupted { "INTERRUPTED: " } else { "" },
+        about(campaign),
+        run.campaigns.len(),
+        run.events()
+    );
+    if run.campaigns.len() < 2 {
+        let why = "one campaign has no interval: allow two at least with --replications";
+        let _ = writeln!(text, "\n{}", wrap(why, width));
+        return text;
+    }
+    let time = campaign.time_unit();
+    match verdicts.is_empty() {
+        true => {
+            let mut table = Table::new(["quantity", "mean of campaigns"]);
+            for quantity in Quantity::ALL {
+                if let Some(found) = run.estimate(campaign, *quantity) {
+                    table.row([headed(*quantity, time), told(Some(found))]);
+                }
+            }
+            let _ = writeln!(text, "\n{}", table.within(width));
+        }
+        false => {
+            let _ = writeln!(text, "\n{}", judged(verdicts, time, width));
+        }
+    }
+    let _ = writeln!(text, "\n{}", batches(campaign, run, width));
+    let note = "means over independent campaigns, with 95 % confidence intervals";
+    let _ = writeln!(text, "\n{note}");
+    text
+}
+
+fn judged(verdicts: &[Judgement], time: &str, width: usize) -> String {
+    let mut table = Table::new(["quantity", "claimed", "measured", "verdict"]).words(3);
+    for judgement in verdicts {
+        let claim = &judgement.claim;
+        let verdict = match judgement.verdict {
+            Verdict::Confirmed => "confirmed",
+            Verdict::Refuted => "REFUTED",
+            Verdict::NotEnoughEvidence => "too wide to confirm",
+            Verdict::Approximate => "approximate",
+            Verdict::NotExamined => continue,
+        };
+        let name = match &claim.batch {
+            None => headed(claim.quantity, time),
+            Some(batch) => format!("{batch}: {}", headed(claim.quantity, time)),
+        };
+        let claimed = match claim.half_width {
+            Some(half_width) if half_width > 0.0 => within(claim.value, half_width),
+            _ => number(claim.value),
+        };
+        table.row([name, claimed, told(judgement.measured), verdict.into()]);
+    }
+    table.within(width)
+}
+
+/// Batches that are told.
+const TOLD: usize = 40;
+
+/// What came of each batch.
+fn batches(campaign: &Campaign, run: &Run, width: usize) -> String {
+    let time = campaign.time_unit();
+    let mut table = Table::new([
+        "batch".to_owned(),
+        format!("makespan [{time}]"),
+        format!("first estimate [{time}]"),
+        "done".into(),
+        "instances a job".into(),
+    ]);
+    let all = campaign.batches().iter().enumerate();
+    for (n, batch) in all.filter(|(_, batch)| !batch.is_stream()).take(TOLD) {
+        let mean = |of: fn(&crate::volunteer::simulator::OfBatch) -> Option<f64>| {
+            crate::volunteer::simulator::estimate(
+                run.campaigns.iter().map(|own| of(&own.batches[n])),
+            )
+        };
+        let jobs = f64::from(batch.jobs().unwrap_or(1));
+        let sent = mean(|own| Some(own.sent as f64)).map(|sent| sent.times(1.0 / jobs));
+        table.row([
+            batch.name.clone(),
+            told(run.makespan(n)),
+            told(mean(|own| own.first_estimate)),
+            format!("{} of {}", run.finished(n), run.campaigns.len()),
+            told(sent),
+        ]);
+    }
+    table.within(width)
+}
+
+/// What should be known beside the numbers.
+pub fn notes(simulated: &Simulated) -> Vec<String> {
+    let other = simulated.other_workload.then(|| {
+        "The campaign is not the one that the policy was made for: its claims are not judged."
+            .to_string()
+    });
+    other.into_iter().collect()
+}
+
+/// The rules that have a name.
+pub fn rules(width: usize) -> String {
+    let mut table = Table::new(["rule", "what it does"]).words(1).wrapping(1);
+    for (name, parameter, about) in RULES {
+        table.row([format!("{name}{parameter}"), about.into()]);
+    }
+    table.within(width)
+}
+
+#[derive(Serialize)]
+struct RunDocument<'a> {
+    campaigns: usize,
+    events: u64,
+    interrupted: bool,
+    quantities: Vec<Measured>,
+    batches: Vec<BatchDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct Measured {
+    quantity: Quantity,
+    mean: f64,
+    half_width: f64,
+}
+
+#[derive(Serialize)]
+struct BatchDocument<'a> {
+    batch: &'a str,
+    finished: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    makespan: Option<Estimate>,
+}
+
+/// What was measured, for programs.
+#[must_use]
+pub fn of_run<'a>(campaign: &'a Campaign, run: &Run) -> impl Serialize + use<'a> {
+    let measured = |quantity: &Quantity| {
+        let found = run.estimate(campaign, *quantity)?;
+        Some(Measured {
+            quantity: *quantity,
+            mean: found.mean,
+            half_width: found.half_width,
+        })
+    };
+    let batches = campaign.batches().iter().enumerate();
+    RunDocument {
+        campaigns: run.campaigns.len(),
+        events: run.events(),
+        interrupted: run.interrupted,
+        quantities: Quantity::ALL.iter().filter_map(measured).collect(),
+        batches: batches
+            .filter(|(_, batch)| !batch.is_stream())
+            .map(|(n, batch)| BatchDocument {
+                batch: &batch.name,
+                finished: run.finished(n),
+                makespan: run.makespan(n),
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,264 @@
+//! Chooses the parameters of the dispatch by simulation, and claims what it attains from campaigns that
+//! decided nothing.
+
+mod search;
+mod trial;
+// #[cfg(test)]
+// mod tests;
+
+pub use search::Doing;
+pub use trial::{Front, Trial, front};
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::artifact::{
+    Artifact, Beside, Claim, Evidence, HoldsFor, Method, Percentiles, Policy, Provenance, Quantity,
+};
+use super::policy::{Dispatch, Queued, UNKNOWN};
+use super::simulator::{REFRESHES, Rule, Run, TICKS, simulate};
+use super::workload::{Campaign, Quality, Shortage};
+use crate::artifact::{Quantity as _, Subject};
+use crate::simulation::Settings;
+use search::search;
+use trial::{against, mean_of};
+
+/// What is wanted of a synthesis.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Events that may be simulated to choose.
+    pub events: u64,
+    /// Campaigns that the claims are from, two at least.
+    pub campaigns: u32,
+    /// The seed.
+    pub seed: u64,
+    /// Options as they were typed, for the record.
+    pub typed: Vec<String>,
+    /// Once it is set, the synthesis ends without a policy.
+    pub interrupt: Arc<AtomicBool>,
+}
+
+/// What comes of it.
+#[derive(Debug)]
+pub enum Outcome {
+    /// A policy.
+    Made(Box<Made>),
+    /// No rule can do the work, and why.
+    Impossible(Shortage),
+    /// An end was wanted before there was a policy.
+    Interrupted,
+}
+
+/// A policy, and what it was chosen from.
+#[derive(Debug)]
+pub struct Made {
+    /// The policy.
+    pub artifact: Artifact,
+    /// What was tried; the one that was taken is `taken`.
+    pub trials: Vec<Trial>,
+    /// Which of them stand on the front.
+    pub front: Front,
+    /// The index of the one that was taken.
+    pub taken: usize,
+    /// What it attains.
+    pub run: Run,
+    /// Other rules on the same campaigns.
+    pub beside: Vec<(String, Run)>,
+}
+
+/// Campaigns that claims are from have seeds that trials never have.
+const FRESH: u64 = 0x5eed_0000_0000;
+
+/// The rule with what is given, and the defaults of all else.
+#[must_use]
+pub fn default_rule(campaign: &Campaign) -> Dispatch {
+    let own = &campaign.record().policy;
+    let value =
+        |given: Option<crate::number::Decimal>, other: f64| given.map_or(other, |d| d.value());
+    Dispatch {
+        first_percentile: value(own.first_percentile, 75.0),
+        tight_percentile: value(own.tight_percentile, 95.0),
+        quantile: Some(value(own.quantile, 0.3)),
+        queued: Queued::All,
+        first_each: Some(1),
+        reserve: true,
+        patience: value(own.patience, campaign.horizon() / 30.0),
+    }
+}
+
+/// The rules that others use, by name; the bound of the fixed ones is that of a stream, or an eighth of
+/// the horizon.
+#[must_use]
+pub fn others(campaign: &Campaign) -> Vec<(String, Rule)> {
+    let bound = fixed_bound(campaign);
+    vec![
+        ("fixed".into(), Rule::Fixed(bound)),
+        ("boinc-2025".into(), Rule::Tail(bound)),
+        ("literal".into(), Rule::Dispatch(literal(campaign))),
+    ]
+}
+
+/// The bound of rules that have one for all.
+#[must_use]
+pub fn fixed_bound(campaign: &Campaign) -> f64 {
+    let bounds = campaign.batches().iter().filter_map(|b| match b.quality {
+        Quality::Throughput(bound) => Some(bound),
+        _ => None,
+    });
+    bounds.reduce(f64::max).unwrap_or(campaign.horizon() / 8.0)
+}
+
+/// The proposal to the letter.
+#[must_use]
+pub fn literal(campaign: &Campaign) -> Dispatch {
+    Dispatch {
+        first_percentile: 50.0,
+        tight_percentile: 90.0,
+        quantile: Some(0.8),
+        queued: Queued::Tight,
+        first_each: None,
+        reserve: false,
+        patience: default_rule(campaign).patience,
+    }
+}
+
+/// Makes a policy. `hears` is told what goes on.
+pub fn synthesize(
+    campaign: &Campaign,
+    options: &Options,
+    hears: &mut dyn FnMut(Doing<'_>),
+) -> Outcome {
+    if let Some(shortage) = campaign.shortage() {
+        return Outcome::Impossible(shortage);
+    }
+    let interrupted = || options.interrupt.load(Ordering::Relaxed);
+    let Some((trials, taken)) = search(campaign, options, hears) else {
+        return Outcome::Interrupted;
+    };
+    let front = front(&trials);
+    let settings = Settings {
+        seed: options.seed ^ FRESH,
+        replications: options.campaigns.max(2),
+        interrupt: options.interrupt.clone(),
+        ..Settings::default()
+    };
+    let mut measure = |name: &str, rule: Rule| {
+        hears(Doing::Measuring(name));
+        simulate(campaign, rule, &settings, |_| ())
+    };
+    let rule = trials[taken].rule;
+    let run = measure("what was taken", Rule::Dispatch(rule));
+    let others = others(campaign).into_iter();
+    let beside: Vec<(String, Run)> = others
+        .map(|(name, rule)| {
+            let run = measure(&name, rule);
+            (name, run)
+        })
+        .collect();
+    if interrupted() {
+        return Outcome::Interrupted;
+    }
+    let events = trials.iter().map(|trial| trial.run.events()).sum::<u64>()
+        + run.events()
+        + beside.iter().map(|(_, run)| run.events()).sum::<u64>();
+    let refresh = campaign.record().policy.refresh;
+    let refresh = refresh.map_or(campaign.horizon() / REFRESHES, |own| own.value());
+    let policy = Policy {
+        dispatch: rule,
+        percentiles: Percentiles {
+            refresh,
+            unknown: UNKNOWN,
+            least_pairs: 3,
+            least_part: 0.01,
+        },
+        tick: refresh / f64::from(TICKS),
+    };
+    let given = trials.len() < 2;
+    let evidence = Evidence {
+        tried: match given {
+            true => Vec::new(),
+            false => trials
+                .iter()
+                .zip(&front)
+                .map(|(t, front)| t.record(campaign, *front))
+                .collect(),
+        },
+        beside: beside
+            .iter()
+            .map(|(name, other)| compared(campaign, name, other, &run))
+            .collect(),
+        seed: options.seed,
+        campaigns: run.campaigns.len() as u32,
+        events,
+    };
+    let artifact = Artifact::new(
+        campaign.record().clone(),
+        policy,
+        claims(campaign, &run),
+        evidence,
+        Provenance {
+            tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
+            options: options.typed.clone(),
+        },
+    );
+    Outcome::Made(Box::new(Made {
+        artifact,
+        trials,
+        front,
+        taken,
+        run,
+        beside,
+    }))
+}
+
+/// Another rule beside the one that was taken, on the same campaigns.
+fn compared(campaign: &Campaign, name: &str, other: &Run, own: &Run) -> Beside {
+    let ratio = |quantity| against(campaign, other, own, quantity).map(mean_of);
+    Beside {
+        rule: name.into(),
+        makespan: ratio(Quantity::MedianMakespan),
+        instances: ratio(Quantity::Instances),
+    }
+}
+
+/// What campaigns say of the policy; nothing where some batch was not done in some of them.
+fn claims(campaign: &Campaign, run: &Run) -> Vec<Claim> {
+    let time = campaign.time_unit();
+    let all: Vec<usize> = campaign.batches().iter().map(|b| b.application).collect();
+    let capacity = campaign.capacity(&all).usual;
+    let claim = |quantity, subject, value: f64, method| {
+        Claim::new(
+            quantity,
+            subject,
+            (value, time),
+            method,
+            HoldsFor::default(),
+        )
+    };
+    let mut claims = vec![claim(
+        Quantity::Capacity,
+        Subject::ALL,
+        capacity,
+        Method::BoundMeans,
+    )];
+    for quantity in Quantity::ALL {
+        if let Some(found) = run.estimate(campaign, *quantity) {
+            let mut own = claim(*quantity, Subject::ALL, found.mean, Method::Simulated);
+            own.half_width = Some(found.half_width);
+            claims.push(own);
+        }
+    }
+    for (n, batch) in campaign.batches().iter().enumerate() {
+        let Some(found) = run.makespan(n).filter(|_| !batch.is_stream()) else {
+            continue;
+        };
+        let subject = Subject {
+            batch: Some(&batch.name),
+            ..Subject::ALL
+        };
+        let mut own = claim(Quantity::Makespan, subject, found.mean, Method::Simulated);
+        own.half_width = Some(found.half_width);
+        claims.push(own);
+    }
+    claims
+}

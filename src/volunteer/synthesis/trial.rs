@@ -1,0 +1,180 @@
+//! Parameters that were tried, and which of them nothing else surely beats.
+
+use crate::simulation::Estimate;
+use crate::volunteer::artifact::{Mean, Quantity, Tried};
+use crate::volunteer::policy::Dispatch;
+use crate::volunteer::simulator::{Measures, Run, estimate};
+use crate::volunteer::workload::Campaign;
+
+/// Parameters, and the campaigns under them.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The rule.
+    pub rule: Dispatch,
+    /// What came of it.
+    pub run: Run,
+    /// What is to be small, in each campaign; infinite where a batch was not done.
+    pub costs: Vec<f64>,
+}
+
+/// Which trials stand on the front.
+pub type Front = Vec<bool>;
+
+/// What is weighed against each other.
+const OBJECTIVES: [Quantity; 3] = [Quantity::Tight, Quantity::Stopped, Quantity::Delay];
+
+impl Trial {
+    /// A rule with what came of it; costs are relative to the median makespans of the campaigns of `first`.
+    pub fn new(campaign: &Campaign, rule: Dispatch, run: Run, first: Option<&Run>) -> Self {
+        let reference = first.unwrap_or(&run);
+        let pairs = run.campaigns.iter().zip(&reference.campaigns);
+        let costs = pairs
+            .map(|(own, first)| cost(campaign, own, first))
+            .collect();
+        Trial { rule, run, costs }
+    }
+
+    /// The mean cost.
+    #[must_use]
+    pub fn cost(&self) -> f64 {
+        self.costs.iter().sum::<f64>() / self.costs.len() as f64
+    }
+
+    /// What the artifact says of it.
+    pub(super) fn record(&self, campaign: &Campaign, front: bool) -> Tried {
+        let of = |quantity| self.run.estimate(campaign, quantity).map(mean_of);
+        let cost = estimate(self.costs.iter().map(|c| c.is_finite().then_some(*c)));
+        Tried {
+            dispatch: self.rule,
+            cost: cost.map(mean_of),
+            makespan: of(Quantity::MedianMakespan),
+            tight: of(Quantity::Tight),
+            stopped: of(Quantity::Stopped),
+            delay: of(Quantity::Delay),
+            front,
+        }
+    }
+
+    /// By how much each objective is more than another trial's, in each campaign; the cost first.
+    fn less(&self, other: &Trial) -> Vec<Vec<f64>> {
+        let costs = self.costs.iter().zip(&other.costs);
+        let mut all = vec![costs.map(|(a, b)| a - b).collect::<Vec<f64>>()];
+        for quantity in OBJECTIVES {
+            let value = |own: &Measures| match quantity {
+                Quantity::Tight => own.tight as f64,
+                Quantity::Stopped => own.stopped as f64,
+                _ => own.delay.unwrap_or(0.0),
+            };
+            let pairs = self.run.campaigns.iter().zip(&other.run.campaigns);
+            all.push(pairs.map(|(a, b)| value(a) - value(b)).collect());
+        }
+        all
+    }
+
+    /// Whether it is surely better in something, and not surely worse in anything.
+    fn beats(&self, other: &Trial) -> bool {
+        let mut better = false;
+        for differences in self.less(other) {
+            match sign(&differences) {
+                1 => return false,
+                -1 => better = true,
+                _ => {}
+            }
+        }
+        better
+    }
+}
+
+/// Whether a mean difference is surely above 0, or below.
+fn sign(differences: &[f64]) -> i8 {
+    let finite: Option<Vec<f64>> = differences
+        .iter()
+        .map(|d| d.is_finite().then_some(*d))
+        .collect();
+    let Some(finite) = finite else {
+        // What was not done is worse than anything that was.
+        let sum: f64 = differences.iter().sum();
+        return if sum > 0.0 { 1 } else { -1 };
+    };
+    match estimate(finite.into_iter().map(Some)) {
+        Some(found) if found.mean - found.half_width > 0.0 => 1,
+        Some(found) if found.mean + found.half_width < 0.0 => -1,
+        _ => 0,
+    }
+}
+
+/// Which trials nothing beats.
+#[must_use]
+pub fn front(trials: &[Trial]) -> Front {
+    let beaten = |trial: &Trial| trials.iter().any(|other| other.beats(trial));
+    trials.iter().map(|trial| !beaten(trial)).collect()
+}
+
+/// How much worse the choice may be for the sake of the volunteers whose jobs are stopped.
+const TOLERANCE: f64 = 0.02;
+
+/// The one that is taken: of those on the front whose cost is not surely above the least, and not more
+/// than 2 % above it, the one for which the fewest jobs are stopped.
+pub(super) fn choose(trials: &[Trial]) -> Option<usize> {
+    let front = front(trials);
+    let on = || (0..trials.len()).filter(|n| front[*n]);
+    let best = on().min_by(|a, b| trials[*a].cost().total_cmp(&trials[*b].cost()))?;
+    let near = |n: &usize| {
+        let differences = trials[*n].less(&trials[best]).swap_remove(0);
+        let least = trials[best].cost();
+        *n == best || sign(&differences) <= 0 && trials[*n].cost() <= least * (1.0 + TOLERANCE)
+    };
+    let stopped = |n: &usize| {
+        let own = trials[*n].run.campaigns.iter();
+        own.map(|own| own.stopped + own.tight).sum::<u64>()
+    };
+    on().filter(near).min_by_key(stopped)
+}
+
+/// Median makespan beside that of the first trial, and the parts of jobs and batches that missed their
+/// deadlines.
+fn cost(campaign: &Campaign, own: &Measures, first: &Measures) -> f64 {
+    let of = |measures: &Measures, quantity| measures.value(campaign, quantity);
+    let batches = campaign.batches();
+    let afap = batches
+        .iter()
+        .any(|b| b.quality == crate::volunteer::workload::Quality::Afap);
+    let makespan = match afap {
+        false => 0.0,
+        true => {
+            let found = of(own, Quantity::MedianMakespan);
+            let reference = of(first, Quantity::MedianMakespan).unwrap_or(campaign.horizon());
+            found.map_or(f64::INFINITY, |found| found / reference)
+        }
+    };
+    let missed = [
+        Quantity::ShortBatches,
+        Quantity::ShortJobs,
+        Quantity::LongBatches,
+        Quantity::LongJobs,
+    ];
+    let missed = missed.map(|quantity| of(own, quantity).map_or(0.0, |met| 1.0 - met));
+    makespan + missed.iter().sum::<f64>()
+}
+
+/// A number of one rule over that of another, on the same campaigns.
+pub(super) fn against(
+    campaign: &Campaign,
+    one: &Run,
+    other: &Run,
+    quantity: Quantity,
+) -> Option<Estimate> {
+    let pairs = one.campaigns.iter().zip(&other.campaigns);
+    let ratios = pairs.map(|(a, b)| {
+        let (a, b) = (a.value(campaign, quantity)?, b.value(campaign, quantity)?);
+        (b > 0.0).then(|| a / b)
+    });
+    estimate(ratios)
+}
+
+pub(super) fn mean_of(found: Estimate) -> Mean {
+    Mean {
+        value: found.mean,
+        half_width: found.half_width,
+    }
+}

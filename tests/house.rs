@@ -11,7 +11,7 @@ use std::{
 };
 
 /// Each top-level module may import only what stands to its left, and itself; of rooms see [`ROOMS`].
-const ORDER: [&str; 14] = [
+const ORDER: [&str; 15] = [
     "number",
     "document",
     "ctmc",
@@ -24,13 +24,14 @@ const ORDER: [&str; 14] = [
     "multiresource",
     "compatibility",
     "malleable",
+    "volunteer",
     "kinds",
     "cli",
 ];
 
 /// The rooms, one a kind of workload, each with the order of its own modules. A room never imports
 /// another one.
-const ROOMS: [(&str, &[&str]); 3] = [
+const ROOMS: [(&str, &[&str]); 4] = [
     (
         "compatibility",
         &[
@@ -70,6 +71,19 @@ const ROOMS: [(&str, &[&str]); 3] = [
             "analysis",
             "policy",
             "optimum",
+            "simulator",
+            "synthesis",
+            "verbs",
+            "report",
+            "command",
+        ],
+    ),
+    (
+        "volunteer",
+        &[
+            "workload",
+            "policy",
+            "artifact",
             "simulator",
             "synthesis",
             "verbs",

@@ -18,6 +18,7 @@ use std::thread;
 use synth::compatibility::workload::Cluster;
 use synth::malleable::workload::Workload as Malleable;
 use synth::multiresource::workload::Workload;
+use synth::volunteer::workload::Campaign;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -105,6 +106,9 @@ fn fewer_events(command: &str) -> Option<&'static str> {
         ["synth", "simulate", ..] => Some("--events 2e6"),
         ["synth", "compare", ..] => Some("--events 1e6"),
         ["synth", "optimum", ..] => Some("--events 2e5"),
+        ["synth", "--workload", model, ..] if model.starts_with("models/campaign_") => {
+            Some("--budget 4e6 --campaigns 2")
+        }
         ["synth", "--workload" | "--quiet", ..]
             if has(["--preemption", "none"])
                 && !has(["--family", "msr"])
@@ -212,6 +216,7 @@ fn workloads_in_documents_are_read() {
         let read = match kind {
             Some("compatibility") => Cluster::parse(&text, "a document").map(|_| ()),
             Some("malleable") => Malleable::parse(&text, "a document").map(|_| ()),
+            Some("volunteer") => Campaign::parse(&text, "a document").map(|_| ()),
             _ => Workload::parse(&text, "a document").map(|_| ()),
         };
         if let Err(error) = read {

@@ -24,3 +24,4 @@ mod reference;
 mod same_numbers;
 mod schema;
 mod trust;
+mod volunteer;

@@ -22,7 +22,7 @@ fn json_file(path: &str) -> Value {
 }
 
 /// The schema of each kind, by its file.
-fn schemas() -> [(&'static str, schemars::Schema); 3] {
+fn schemas() -> [(&'static str, schemars::Schema); 4] {
     [
         (
             "schema/synth-policy.v1.json",
@@ -35,6 +35,10 @@ fn schemas() -> [(&'static str, schemars::Schema); 3] {
         (
             "schema/synth-policy.malleable.v1.json",
             synth::malleable::artifact::Artifact::schema(),
+        ),
+        (
+            "schema/synth-policy.volunteer-dispatch.v1.json",
+            synth::volunteer::artifact::Artifact::schema(),
         ),
     ]
 }

@@ -5,6 +5,9 @@
 //! Meier (J. American Statistical Association 53, 1958) of both. Where that says nothing, beyond the
 //! longest result, the law of all results of the application goes on.
 
+/// Fewer results, there or awaited, say nothing of the law beyond them.
+const FEWEST: usize = 10;
+
 /// The turnaround of a batch's instances, as far as it is known.
 #[derive(Clone, Debug, Default)]
 pub struct Turnarounds {
@@ -27,12 +30,16 @@ impl Turnarounds {
     }
 
     /// F⁻¹(q): the time by which this part of the results is there, in (0, 1). `others` is a sorted sample of
-    /// the law that goes on beyond the last result; where it has none as long, the last known time.
+    /// the law that goes on where fewer than ten are left to be seen: there one result more or less
+    /// would take a tenth or all of what is left. Where it has none as long, the last known time.
     #[must_use]
     pub fn quantile(&self, q: f64, others: &[f64]) -> f64 {
         let mut left = 1.0;
         let mut last = 0.0;
         for (n, (time, came)) in self.seen.iter().enumerate() {
+            if self.seen.len() - n < FEWEST && !others.is_empty() {
+                break;
+            }
             if !came {
                 continue;
             }
@@ -46,7 +53,7 @@ impl Turnarounds {
         // What is left is spread as the others are that took longer.
         let longer = &others[others.partition_point(|time| *time <= last)..];
         let needed = 1.0 - (1.0 - q) / left;
-        let index = (needed * longer.len() as f64).ceil() as usize;
+        let index = (needed * longer.len() as f64 - 1e-9).ceil().max(0.0) as usize;
         let beyond = longer.get(index.saturating_sub(1)).copied();
         let longest = self.seen.last().map_or(last, |(time, _)| *time);
         beyond.unwrap_or(longest)

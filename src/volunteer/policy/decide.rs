@@ -55,7 +55,7 @@ impl Request {
             }
         }
         for (n, job) in self.jobs.iter().enumerate() {
-            if !(job.size > 0.0 && job.size.is_finite()) || !fine(job.waiting) {
+            if !(job.size > 0.0 && job.size.is_finite() && fine(job.waiting)) {
                 return Err(format!(
                     "jobs[{n}] has a size that is not > 0, or waits for less than 0"
                 ));
@@ -228,6 +228,12 @@ impl<'a> Deciding<'a> {
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.processors.iter().all(|host| host.wanted <= 0.0)
+    }
+
+    /// What the host has now of each type, with what it was sent.
+    #[must_use]
+    pub fn processors(&self) -> &[Host; TYPES] {
+        &self.processors
     }
 
     /// What becomes of a job in this pass. Versions are tried from the one that is fastest on this

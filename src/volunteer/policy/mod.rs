@@ -12,8 +12,8 @@ mod decide;
 mod feeder;
 mod history;
 mod percentile;
-// #[cfg(test)]
-// mod tests;
+#[cfg(test)]
+mod tests;
 
 pub use completion::{Completion, Turnarounds, last_of};
 pub use decide::{

@@ -162,6 +162,9 @@ fn prices(tournament: &Tournament) -> Drawn<Option<Section>> {
     }))
 }
 
+/// What a choice costs, and its name.
+type Price = (fn(&Tried) -> Option<Mean>, &'static str);
+
 /// The front that a policy file was chosen from.
 fn front(tournament: &Tournament, entry: &Entry) -> Drawn<Option<Section>> {
     let Some(taken) = entry.taken.map(|n| &entry.tried[n]) else {
@@ -169,12 +172,12 @@ fn front(tournament: &Tournament, entry: &Entry) -> Drawn<Option<Section>> {
     };
     let time = tournament.campaign.time_unit();
     // The makespan is drawn over what is told apart best.
-    let [x_of, x_title]: [(fn(&Tried) -> Option<Mean>, &str); 2] = [
+    let prices: [Price; 2] = [
         (|own| own.stopped, "jobs stopped for others"),
         (|own| own.tight, "tight dispatches a job"),
     ];
     let mut panels = Vec::new();
-    for (of, what) in [x_of, x_title] {
+    for (of, what) in prices {
         let points = |wanted: &dyn Fn(&Tried) -> bool| {
             let own = entry.tried.iter().filter(|own| wanted(own));
             let own = own.filter_map(|own| {

@@ -16,8 +16,8 @@ mod rule;
 mod standing;
 mod store;
 mod tail;
-// #[cfg(test)]
-// mod tests;
+#[cfg(test)]
+mod tests;
 
 pub(in crate::volunteer) use engine::{REFRESHES, TICKS};
 pub use judge::{Judgement, judge};
@@ -26,6 +26,7 @@ pub use measures::{Measures, OfBatch, Run};
 pub use rule::Rule;
 
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use rayon::prelude::*;
 
@@ -34,7 +35,8 @@ use crate::volunteer::workload::Campaign;
 use engine::Engine;
 
 /// Simulates a rule on as many independent campaigns as the settings have replications. The same seed
-/// gives the same hosts, jobs and times at which hosts are on, whatever the rule.
+/// gives the same hosts, jobs and times at which hosts are on, whatever the rule. Ends earlier, but after two
+/// campaigns at least, once the events or the time of the settings are spent.
 pub fn simulate(
     campaign: &Campaign,
     rule: Rule,
@@ -47,13 +49,16 @@ pub fn simulate(
         engine.run(interrupted);
         (!interrupted()).then(|| engine.measures())
     };
+    let started = Instant::now();
+    let late = || settings.time.is_some_and(|time| started.elapsed() >= time);
     let all: Vec<u32> = (0..settings.replications.max(1)).collect();
     let mut run = Run {
         campaigns: Vec::new(),
         interrupted: false,
     };
-    // As many at a time as there are cores, so that it can be told how far it is.
-    for some in all.chunks(rayon::current_num_threads()) {
+    // As many at a time as there are cores, so that it can be told how far it is. Which they are does not
+    // depend on that.
+    for some in all.chunks(rayon::current_num_threads().max(2)) {
         let found: Vec<Option<Measures>> = some.par_iter().map(|n| one(*n)).collect();
         run.interrupted |= found.iter().any(Option::is_none);
         run.campaigns.extend(found.into_iter().flatten());
@@ -64,6 +69,9 @@ pub fn simulate(
             events: run.events(),
             precision: None,
         });
+        if run.campaigns.len() >= 2 && (run.events() >= settings.events || late()) {
+            break;
+        }
     }
     run
 }

@@ -29,12 +29,12 @@ impl Engine<'_> {
                             return;
                         }
                         let b = self.active[n];
-                        self.from_batch(h, b, &versions, &mut deciding, (pass, rule.reserve));
+                        self.send_of_batch(h, b, &versions, &mut deciding, (pass, rule.reserve));
                     }
                 }
             }
-            Rule::Fixed(bound) => self.to_any(h, processors, bound),
-            Rule::Tail(bound) => self.to_any(h, processors, bound),
+            Rule::Fixed(bound) => self.send_to_any(h, processors, bound),
+            Rule::Tail(bound) => self.send_to_any(h, processors, bound),
         }
     }
 
@@ -122,7 +122,7 @@ impl Engine<'_> {
     }
 
     /// All that a host gets of a batch.
-    fn from_batch(
+    fn send_of_batch(
         &mut self,
         h: usize,
         b: usize,
@@ -162,7 +162,7 @@ impl Engine<'_> {
     }
 
     /// Sends to any host, with a bound for a deadline.
-    fn to_any(&mut self, h: usize, mut processors: [Host; 2], bound: f64) {
+    fn send_to_any(&mut self, h: usize, mut processors: [Host; 2], bound: f64) {
         for n in 0..self.active.len() {
             let b = self.active[n];
             let batch = &self.campaign.batches()[b];

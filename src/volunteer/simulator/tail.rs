@@ -72,7 +72,7 @@ impl Engine<'_> {
             .iter()
             .map(|(sum, count)| *count > 0 && *sum < f64::from(*count));
         self.tail.fast = fast.collect();
-        for b in 0..self.batches.len() {
+        for (b, median) in medians.into_iter().enumerate() {
             let batch = &self.campaign.batches()[b];
             let users = &users[batch.application];
             let of_fast = users
@@ -86,7 +86,7 @@ impl Engine<'_> {
             let nearly = f64::from(state.done) > DONE * f64::from(jobs) || state.left < LEFT;
             self.batches[b].prior = nearly && able;
             if nearly && able {
-                self.send_again(b, medians[b].unwrap_or(0.0));
+                self.send_again(b, median.unwrap_or(0.0));
             }
         }
     }

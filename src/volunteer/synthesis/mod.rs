@@ -2,9 +2,9 @@
 //! decided nothing.
 
 mod search;
+#[cfg(test)]
+mod tests;
 mod trial;
-// #[cfg(test)]
-// mod tests;
 
 pub use search::Doing;
 pub use trial::{Front, Trial, front};
@@ -140,6 +140,7 @@ pub fn synthesize(
         seed: options.seed ^ FRESH,
         replications: options.campaigns.max(2),
         interrupt: options.interrupt.clone(),
+        events: u64::MAX,
         ..Settings::default()
     };
     let mut measure = |name: &str, rule: Rule| {

@@ -124,15 +124,18 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Tries a rule, if it was not tried before; none where an end was wanted.
+    /// Tries a rule, if it was not tried before and events are left; none where an end was wanted.
     fn measure(&mut self, rule: Dispatch) -> Option<()> {
-        if self.trials.iter().any(|trial| trial.rule == rule) {
+        let spent: u64 = self.trials.iter().map(|trial| trial.run.events()).sum();
+        let over = spent >= self.options.events && !self.trials.is_empty();
+        if over || self.trials.iter().any(|trial| trial.rule == rule) {
             return Some(());
         }
         let settings = Settings {
             seed: self.options.seed,
             replications: self.campaigns,
             interrupt: self.options.interrupt.clone(),
+            events: u64::MAX,
             ..Settings::default()
         };
         let number = self.trials.len() + 1;

@@ -181,17 +181,17 @@ impl Record {
                 );
                 add("quorum", message, "write how many results have to agree");
             }
-            if let Some(most) = application.instances {
-                if most < application.quorum || most > 1000 {
-                    let message = format!(
-                        "instances of `{name}` are {most}, expected its quorum at least and 1000 at most"
-                    );
-                    add(
-                        "instances",
-                        message,
-                        "write how many instances a job may have",
-                    );
-                }
+            if let Some(most) = application.instances
+                && !(application.quorum..=1000).contains(&most)
+            {
+                let message = format!(
+                    "instances of `{name}` are {most}, expected its quorum at least and 1000 at most"
+                );
+                add(
+                    "instances",
+                    message,
+                    "write how many instances a job may have",
+                );
             }
             if application.versions.is_empty() {
                 let message = format!("`{name}` has no version");

@@ -3,8 +3,8 @@
 mod capacity;
 mod check;
 mod document;
-// #[cfg(test)]
-// mod tests;
+#[cfg(test)]
+mod tests;
 
 pub use capacity::{Capacity, Shortage};
 pub use document::{

@@ -1,0 +1,535 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+use crate::simulation::{Stream, Streams};
+use crate::volunteer::workload::Processor;
+
+const RULE: Dispatch = Dispatch {
+    first_percentile: 50.0,
+    tight_percentile: 90.0,
+    quantile: Some(0.8),
+    queued: Queued::All,
+    first_each: None,
+    reserve: true,
+    patience: 48.0,
+};
+
+/// A host with two cores, of which work for ten hours is queued, an hour of it tight; it asks for all
+/// that there is.
+fn request(percentile: f64, end: Option<f64>) -> Request {
+    let cpu = Host {
+        count: 2,
+        wanted: 1000.0,
+        queue: 10.0,
+        busy: 1.0,
+        first: 0,
+    };
+    Request {
+        now: 100.0,
+        processors: [cpu, Host::default()],
+        versions: vec![Usable {
+            application: 0,
+            version: 7,
+            processor: Processor::Cpu,
+            speed: 0.5,
+            percentile,
+            ceiling: 100.0,
+        }],
+        jobs: vec![Candidate {
+            id: 1,
+            application: 0,
+            size: 2.0,
+            end,
+            waiting: 0.0,
+            had: false,
+        }],
+    }
+}
+
+fn verdict(rule: &Dispatch, request: &Request) -> Verdict {
+    decide(rule, request)[0].verdict
+}
+
+fn sent(deadline: f64, tight: bool, why: Sent) -> Verdict {
+    Verdict::Sent {
+        version: 7,
+        deadline,
+        tight,
+        why,
+    }
+}
+
+/// Every branch, computed by hand: the job runs four hours, so that behind the queue it ends at 114,
+/// behind tight jobs at 105.
+#[test]
+fn each_branch_of_the_decision() {
+    assert_eq!(
+        verdict(&RULE, &request(60.0, None)),
+        sent(114.0, false, Sent::First)
+    );
+    // Above means strictly above.
+    assert_eq!(
+        verdict(&RULE, &request(50.0, None)),
+        Verdict::Kept(Kept::NotFirst {
+            percentile: 50.0,
+            threshold: 50.0
+        })
+    );
+    assert_eq!(
+        verdict(&RULE, &request(0.0, Some(115.0))),
+        sent(115.0, false, Sent::InTime)
+    );
+    // Before means strictly before.
+    let late = Verdict::Kept(Kept::TooLate {
+        earliest: 114.0,
+        end: 114.0,
+        percentile: 90.0,
+        threshold: 90.0,
+    });
+    assert_eq!(verdict(&RULE, &request(90.0, Some(114.0))), late);
+    assert_eq!(
+        verdict(&RULE, &request(91.0, Some(114.0))),
+        sent(114.0, false, Sent::Above)
+    );
+
+    // To the letter: behind tight jobs only, which makes deadlines tight.
+    let literal = Dispatch {
+        queued: Queued::Tight,
+        ..RULE
+    };
+    assert_eq!(
+        verdict(&literal, &request(60.0, None)),
+        sent(105.0, true, Sent::First)
+    );
+    assert_eq!(
+        verdict(&literal, &request(0.0, Some(106.0))),
+        sent(106.0, true, Sent::InTime)
+    );
+    assert_eq!(
+        verdict(&literal, &request(91.0, Some(102.0))),
+        sent(105.0, true, Sent::Above)
+    );
+
+    let with = |change: fn(&mut Request)| {
+        let mut request = request(60.0, None);
+        change(&mut request);
+        verdict(&RULE, &request)
+    };
+    assert_eq!(with(|r| r.jobs[0].had = true), Verdict::Kept(Kept::Had));
+    assert_eq!(
+        with(|r| r.jobs[0].application = 1),
+        Verdict::Kept(Kept::NoVersion)
+    );
+    assert_eq!(
+        with(|r| r.processors[0].wanted = 0.0),
+        Verdict::Kept(Kept::NoRoom)
+    );
+    assert_eq!(
+        with(|r| r.versions[0].processor = Processor::Gpu),
+        Verdict::Kept(Kept::NoVersion)
+    );
+    let one_each = Dispatch {
+        first_each: Some(1),
+        ..RULE
+    };
+    let mut full = request(60.0, None);
+    full.processors[0].first = 2;
+    assert_eq!(verdict(&one_each, &full), Verdict::Kept(Kept::EnoughFirst));
+    full.processors[0].first = 1;
+    assert_eq!(verdict(&one_each, &full), sent(114.0, false, Sent::First));
+}
+
+/// A batch that nobody takes is given to anybody: the threshold falls from once to twice the patience.
+#[test]
+fn thresholds_fall_and_leave_enough_hosts() {
+    for (waiting, expected) in [
+        (0.0, 50.0),
+        (48.0, 50.0),
+        (72.0, 25.0),
+        (96.0, -1.0),
+        (1e9, -1.0),
+    ] {
+        assert_eq!(RULE.threshold(50.0, 100.0, waiting), expected, "{waiting}");
+    }
+    assert_eq!(RULE.threshold(50.0, 30.0, 0.0), 30.0);
+    let mut waited = request(0.0, None);
+    waited.jobs[0].waiting = 96.0;
+    assert!(matches!(verdict(&RULE, &waited), Verdict::Sent { .. }));
+    // Whatever the percentiles, three hosts and a hundredth of all are above the ceiling.
+    for n in [3, 10, 250, 1000] {
+        let all: Vec<f64> = (0..n).map(|i| f64::from(i % 7) * 10.0).collect();
+        let above = all.iter().filter(|p| **p > ceiling(&all)).count();
+        assert!(above >= 3.max(n as usize / 100), "{n}: {above}");
+    }
+    assert!(ceiling(&[99.0, 98.0]) < 0.0);
+}
+
+#[test]
+fn a_request_is_answered_in_two_passes_and_grows() {
+    let mut request = request(60.0, None);
+    let job = request.jobs[0];
+    request.processors[0].wanted = 9.0;
+    let bounded = |id| Candidate {
+        id,
+        end: Some(1000.0),
+        ..job
+    };
+    // What needs no percentile stands first in the array, and is sent last: three times four hours fill
+    // what the host wants.
+    request.jobs = vec![bounded(1), bounded(2), job, Candidate { id: 4, ..job }];
+    request.jobs[2].id = 3;
+    let answers: Vec<Verdict> = decide(&RULE, &request).iter().map(|a| a.verdict).collect();
+    assert_eq!(answers[2], sent(114.0, false, Sent::First));
+    assert_eq!(answers[3], sent(116.0, false, Sent::First));
+    assert_eq!(answers[0], sent(1000.0, false, Sent::InTime));
+    assert_eq!(answers[1], Verdict::Kept(Kept::NoRoom));
+}
+
+/// A GPU that is faster is tried first; where it has no room, the CPU is.
+#[test]
+fn the_fastest_version_that_passes_is_taken() {
+    let mut request = request(60.0, Some(1000.0));
+    request.processors[1] = Host {
+        count: 1,
+        wanted: 0.1,
+        ..Host::default()
+    };
+    let cpu = request.versions[0];
+    request.versions.push(Usable {
+        version: 8,
+        processor: Processor::Gpu,
+        speed: 20.0,
+        ..cpu
+    });
+    let job = request.jobs[0];
+    request.jobs.push(Candidate { id: 2, ..job });
+    let version = |answer: &Answer| match answer.verdict {
+        Verdict::Sent { version, .. } => version,
+        Verdict::Kept(why) => panic!("{why:?}"),
+    };
+    let answers = decide(&RULE, &request);
+    assert_eq!((version(&answers[0]), version(&answers[1])), (8, 7));
+}
+
+/// A random request: several applications, types of processors and jobs, some of them twice.
+fn random(stream: &mut Stream) -> Request {
+    let mut up_to = |n: f64| (stream.uniform() * n).floor();
+    let mut host = || Host {
+        count: 1 + up_to(8.0) as u32,
+        wanted: up_to(60.0),
+        queue: up_to(30.0),
+        busy: up_to(5.0),
+        first: up_to(3.0) as u32,
+    };
+    let processors = [host(), host()];
+    let mut versions = Vec::new();
+    for application in 0..3 {
+        for processor in Processor::ALL {
+            if up_to(3.0) > 0.0 {
+                versions.push(Usable {
+                    application,
+                    version: versions.len() as u32,
+                    processor,
+                    speed: 0.25 + up_to(8.0) / 4.0,
+                    percentile: up_to(101.0),
+                    ceiling: up_to(101.0),
+                });
+            }
+        }
+    }
+    let jobs = (0..20).map(|_| Candidate {
+        id: up_to(16.0) as u64,
+        application: up_to(3.0) as u32,
+        size: 1.0 + up_to(10.0),
+        end: (up_to(2.0) > 0.0).then(|| 100.0 + up_to(50.0)),
+        waiting: up_to(100.0),
+        had: up_to(8.0) == 0.0,
+    });
+    Request {
+        now: 100.0,
+        processors,
+        jobs: jobs.collect(),
+        versions,
+    }
+}
+
+fn rules() -> [Dispatch; 3] {
+    let literal = Dispatch {
+        queued: Queued::Tight,
+        ..RULE
+    };
+    let spread = Dispatch {
+        first_each: Some(1),
+        ..RULE
+    };
+    [RULE, literal, spread]
+}
+
+/// No job twice; a deadline leaves time to run; a tight one is what its definition says.
+#[test]
+fn answers_keep_what_they_must() {
+    let mut stream = Streams::new(1, 0).arrivals;
+    for _ in 0..2000 {
+        let request = random(&mut stream);
+        for rule in rules() {
+            let answers = decide(&rule, &request);
+            let mut seen = std::collections::HashSet::new();
+            for (answer, job) in answers.iter().zip(&request.jobs) {
+                let Verdict::Sent {
+                    version, deadline, ..
+                } = answer.verdict
+                else {
+                    continue;
+                };
+                assert!(seen.insert(answer.id), "job {} twice", answer.id);
+                let used = request
+                    .versions
+                    .iter()
+                    .find(|v| v.version == version)
+                    .unwrap();
+                assert!(deadline >= request.now + job.size / used.speed - 1e-9);
+                assert!(!job.had && used.application == job.application);
+            }
+        }
+    }
+}
+
+/// What a host has only grows: BT, the queue, and jobs without an estimate; what it wants only falls.
+#[test]
+fn busy_time_never_falls_within_a_request() {
+    let mut stream = Streams::new(2, 0).arrivals;
+    for _ in 0..500 {
+        let request = random(&mut stream);
+        for rule in rules() {
+            let mut deciding = Deciding::new(&rule, request.now, request.processors);
+            let mut before = request.processors;
+            for job in &request.jobs {
+                deciding.consider(job, &request.versions, Pass::All);
+                for (was, is) in before.iter().zip(deciding.processors()) {
+                    assert!(is.busy >= was.busy && is.queue >= was.queue && is.first >= was.first);
+                    assert!(is.wanted <= was.wanted);
+                }
+                before = *deciding.processors();
+            }
+        }
+    }
+}
+
+/// A higher threshold never sends by a percentile what a lower one did not, at the same moment.
+#[test]
+fn raising_a_threshold_never_adds_a_dispatch_by_a_percentile() {
+    let mut stream = Streams::new(3, 0).arrivals;
+    for _ in 0..2000 {
+        let request = random(&mut stream);
+        for (low, high) in [(0.0, 30.0), (30.0, 60.0), (60.0, 99.0)] {
+            let by_percentile = |threshold: f64, job: &Candidate| {
+                let rule = Dispatch {
+                    first_percentile: threshold,
+                    tight_percentile: threshold,
+                    ..RULE
+                };
+                let mut deciding = Deciding::new(&rule, request.now, request.processors);
+                let found = deciding.consider(job, &request.versions, Pass::Percentile);
+                matches!(found, Verdict::Sent { .. })
+            };
+            for job in &request.jobs {
+                assert!(by_percentile(low, job) || !by_percentile(high, job));
+            }
+        }
+    }
+}
+
+/// The array is in the order of the feeder, and jobs that are equal but for their numbers can change
+/// places: as many are sent, by the same tests.
+#[test]
+fn jobs_with_equal_keys_may_change_places() {
+    let mut stream = Streams::new(4, 0).arrivals;
+    for _ in 0..500 {
+        let mut request = random(&mut stream);
+        for (n, job) in request.jobs.iter_mut().enumerate() {
+            job.id = n as u64;
+            job.size = 3.0;
+            job.end = Some(130.0);
+            job.application = 0;
+            job.had = false;
+            job.waiting = 0.0;
+        }
+        let kinds = |request: &Request| {
+            let mut kinds: Vec<String> = decide(&RULE, request)
+                .iter()
+                .map(|answer| format!("{:?}", answer.verdict))
+                .collect();
+            kinds.sort();
+            kinds
+        };
+        let straight = kinds(&request);
+        request.jobs.reverse();
+        assert_eq!(kinds(&request), straight);
+    }
+    let place = |end: f64, retries, id| Place { end, retries, id };
+    let mut order = [
+        place(2.0, 0, 1),
+        place(1.0, 0, 3),
+        place(1.0, 0, 2),
+        place(1.0, 4, 9),
+    ];
+    order.sort_by(feed);
+    assert_eq!(order.map(|own| own.id), [9, 2, 3, 1]);
+}
+
+/// By counting, as the definition reads; and no monotone map of turnarounds changes anything.
+#[test]
+fn percentiles_are_what_counting_gives() {
+    let mut stream = Streams::new(5, 0).arrivals;
+    for _ in 0..200 {
+        let mut pair = || Pair {
+            turnaround: (stream.uniform() > 0.1).then(|| (stream.uniform() * 20.0).floor() + 1.0),
+            valid: (stream.uniform() * 16.0) as u32,
+        };
+        let pairs: Vec<Pair> = (0..60).map(|_| pair()).collect();
+        let found = percentiles(&pairs);
+        for (own, p) in pairs.iter().zip(&found) {
+            let share = |count: usize| 100.0 * count as f64 / pairs.len() as f64;
+            let slower = |other: &&Pair| match (own.turnaround, other.turnaround) {
+                (Some(a), Some(b)) => b > a,
+                (Some(_), None) => true,
+                _ => false,
+            };
+            let x = share(pairs.iter().filter(slower).count());
+            let y = match own.valid > 10 {
+                true => f64::INFINITY,
+                false => share(pairs.iter().filter(|other| other.valid < own.valid).count()),
+            };
+            let expected = if own.turnaround.is_none() {
+                0.0
+            } else {
+                x.min(y)
+            };
+            assert_eq!(*p, expected);
+        }
+        let mapped: Vec<Pair> = pairs
+            .iter()
+            .map(|own| Pair {
+                turnaround: own.turnaround.map(|t| (t / 7.0).exp() + t.powi(3)),
+                ..*own
+            })
+            .collect();
+        assert_eq!(percentiles(&mapped), found);
+    }
+}
+
+#[test]
+fn a_new_version_takes_over_ten_results_at_most() {
+    let mut old = History::default();
+    for n in 1..=30 {
+        old.took(f64::from(n));
+        old.was_valid();
+    }
+    let copied = old.copied();
+    assert_eq!((copied.results, copied.valid), (10, 30));
+    assert_eq!(copied.turnaround, old.turnaround);
+    assert_eq!(copied.copied(), copied);
+    // What the new version does itself counts for a tenth at once.
+    let mut new = copied;
+    new.took(copied.turnaround + 11.0);
+    assert!((new.turnaround - copied.turnaround - 1.0).abs() < 1e-12);
+    // A mean of few results is their mean.
+    let mut few = History::default();
+    [3.0, 5.0, 10.0].into_iter().for_each(|t| few.took(t));
+    assert!((few.turnaround - 6.0).abs() < 1e-12);
+}
+
+/// Kaplan and Meier's own example by hand: results after 1, 3 and 4, one awaited for 2, one for 5.
+#[test]
+fn censored_results_count_as_long_as_they_are_awaited() {
+    let law = Turnarounds::new([3.0, 1.0, 4.0], [2.0, 5.0]);
+    // Left after 1: 4/5; after 3: 4/5·2/3 = 8/15; after 4: 4/15.
+    for (q, expected) in [
+        (0.2, 1.0),
+        (0.21, 3.0),
+        (0.466, 3.0),
+        (0.467, 4.0),
+        (0.733, 4.0),
+    ] {
+        assert_eq!(law.quantile(q, &[]), expected, "{q}");
+    }
+    // Nobody took longer: no less than what was seen.
+    assert_eq!(law.quantile(0.99, &[]), 5.0);
+    assert_eq!(Turnarounds::default().quantile(0.5, &[2.0, 4.0]), 2.0);
+    // Ten of twenty are there, after which the law of the others goes on: of those above 10 a half is
+    // needed for .75, and four fifths for .9.
+    let half = Turnarounds::new((1..=10).map(f64::from), [20.0; 10]);
+    let others = [5.0, 11.0, 12.0, 13.0, 14.0];
+    for (q, expected) in [(0.25, 5.0), (0.5, 10.0), (0.75, 12.0), (0.9, 14.0)] {
+        assert_eq!(half.quantile(q, &others), expected, "{q}");
+    }
+}
+
+/// C(B) covers the next result as often as its quantile says, on laws whose results are seen while many
+/// are still awaited; without the censored ones it falls short.
+///
+/// 4000 fresh results against an estimate each: with probability .999 a share of q ± 3.3 √(q(1−q)/4000).
+/// An estimate from 400 instances is off by itself by ±√(q(1−q)/150) in a part, without a bias beyond
+/// half a result in 150 that are there, which is added.
+#[test]
+fn the_quantile_covers_as_often_as_it_says() {
+    type Law = fn(&mut Stream) -> f64;
+    let laws: [Law; 3] = [
+        |s| 10.0 * s.exponential(),
+        |s| (1.0 + s.normal()).exp(),
+        |s| 4.0 + 8.0 * s.uniform() + if s.uniform() < 0.1 { 20.0 } else { 0.0 },
+    ];
+    for (n, law) in laws.into_iter().enumerate() {
+        let mut stream = Streams::new(6 + n as u64, 0).arrivals;
+        let mut others: Vec<f64> = (0..1000).map(|_| law(&mut stream)).collect();
+        others.sort_by(f64::total_cmp);
+        for q in [0.5, 0.8, 0.9] {
+            let (mut covered, mut short) = (0, 0);
+            for _ in 0..4000 {
+                // Sent over ten hours, looked at after twelve.
+                let sent: Vec<(f64, f64)> = (0..400)
+                    .map(|_| (10.0 * stream.uniform(), law(&mut stream)))
+                    .collect();
+                let done = |(sent, took): &&(f64, f64)| sent + took <= 12.0;
+                let came: Vec<f64> = sent.iter().filter(done).map(|own| own.1).collect();
+                let out = sent.iter().filter(|own| !done(own));
+                let awaited: Vec<f64> = out.map(|own| 12.0 - own.0).collect();
+                let next = law(&mut stream);
+                let law = Turnarounds::new(came.iter().copied(), awaited);
+                covered += usize::from(next <= law.quantile(q, &others));
+                let biased = Turnarounds::new(came, []);
+                short += usize::from(next <= biased.quantile(q, &[]));
+            }
+            let (covered, short) = (covered as f64 / 4000.0, short as f64 / 4000.0);
+            let most = 3.3 * (q * (1.0 - q) / 4000.0_f64).sqrt() + 0.5 / 150.0;
+            assert!((covered - q).abs() <= most, "law {n}, {q}: {covered}");
+            assert!(
+                short < q - 2.0 * most,
+                "law {n}, {q} without awaited ones: {short}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_end_is_when_all_is_sent_and_has_come() {
+    let end = Completion {
+        to_send: 30,
+        rate: 10.0,
+        turnaround: 5.0,
+    };
+    assert_eq!(end.at(100.0), Some(108.0));
+    assert_eq!(
+        Completion {
+            to_send: 0,
+            rate: f64::NAN,
+            ..end
+        }
+        .at(1.0),
+        Some(6.0)
+    );
+    assert_eq!(Completion { rate: 0.0, ..end }.at(1.0), None);
+    assert_eq!(last_of(4), 0.8);
+    // Ten jobs, or a twentieth of them; all of a small batch.
+    assert!(!enough_done(9, 100) && enough_done(10, 100));
+    assert!(!enough_done(14, 300) && enough_done(15, 300) && enough_done(3, 3));
+}

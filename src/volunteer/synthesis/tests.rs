@@ -1,0 +1,110 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+use crate::artifact::Subject;
+use crate::simulation::Verdict;
+use crate::volunteer::artifact::Checked;
+use crate::volunteer::simulator::judge;
+
+const TEXT: &str = "
+kind: volunteer
+time_unit: h
+horizon: 300
+hosts:
+  - {name: labs, count: 8, cores: 4, speed: {law: lognormal, mean: 1.2, scv: .1}, buffer: 6, vanish: .02}
+  - {name: homes, count: 40, cores: 2, speed: {law: lognormal, mean: 1, scv: .2}, buffer: {law: exponential, mean: 20},
+     availability: {on: {law: exponential, mean: 8}, off: {law: exponential, mean: 8}}, error: .02, vanish: .05}
+applications:
+  - {name: a, versions: [{name: v1, processor: cpu}]}
+batches:
+  - {name: s, application: a, size: 2, quality: throughput, bound: 100}
+  - {name: f, application: a, size: 1, quality: afap, jobs: 60, submitted: 60, times: 3, every: 40}
+";
+
+fn made(text: &str) -> (Campaign, Made) {
+    let campaign = Campaign::parse(text, "here").unwrap().workload;
+    let options = Options {
+        events: 1_000_000,
+        campaigns: 6,
+        seed: 1,
+        typed: Vec::new(),
+        interrupt: Arc::default(),
+    };
+    match synthesize(&campaign, &options, &mut |_| ()) {
+        Outcome::Made(made) => (campaign, *made),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What is made passes the checker, holds in campaigns of another seed, is faster than BOINC's rule and
+/// one deadline for all, and stands on the front.
+#[test]
+fn a_tuned_policy_checks_holds_and_is_faster() {
+    let (campaign, made) = made(TEXT);
+    Checked::check(made.artifact.clone()).unwrap();
+    assert!(made.front[made.taken] && made.trials.len() > 20);
+    for beside in &made.artifact.evidence.beside[..2] {
+        assert!(
+            beside
+                .makespan
+                .is_none_or(|times| times.value - times.half_width > 1.0),
+            "{beside:?}"
+        );
+    }
+    let settings = Settings {
+        seed: 99,
+        replications: 12,
+        ..Settings::default()
+    };
+    let run = simulate(
+        &campaign,
+        Rule::Dispatch(made.artifact.policy.dispatch),
+        &settings,
+        |_| (),
+    );
+    let verdicts = judge(&made.artifact, &campaign, &run);
+    assert!(
+        verdicts.iter().all(|own| own.verdict != Verdict::Refuted),
+        "{verdicts:#?}"
+    );
+    // A claim of a quarter as much is refuted.
+    let mut wrong = made.artifact;
+    let median = Quantity::MedianMakespan;
+    let own = wrong
+        .claims
+        .iter_mut()
+        .find(|claim| claim.quantity == median)
+        .unwrap();
+    own.value /= 4.0;
+    own.half_width = Some(own.half_width.unwrap() / 4.0);
+    let verdicts = judge(&wrong, &campaign, &run);
+    let own = verdicts
+        .iter()
+        .find(|own| own.claim.quantity == median)
+        .unwrap();
+    assert_eq!(own.verdict, Verdict::Refuted);
+}
+
+/// Nothing is tuned that is given, and what is tuned alone keeps the rest.
+#[test]
+fn given_parameters_are_kept() {
+    let given = "policy: {first_percentile: 40, tight_percentile: 60, quantile: .6, patience: 33, refresh: 12}\n";
+    let (_, made) = made(&format!("{TEXT}{given}"));
+    let policy = &made.artifact.policy;
+    let rule = policy.dispatch;
+    assert_eq!(
+        (
+            rule.first_percentile,
+            rule.tight_percentile,
+            rule.quantile,
+            rule.patience
+        ),
+        (40.0, 60.0, Some(0.6), 33.0)
+    );
+    assert_eq!((policy.percentiles.refresh, policy.tick), (12.0, 0.5));
+    assert!(made.trials.len() <= 2);
+    assert!(
+        made.artifact
+            .find(Quantity::MedianMakespan, Subject::ALL)
+            .is_some()
+    );
+}

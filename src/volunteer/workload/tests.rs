@@ -1,0 +1,172 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+
+const TEXT: &str = "
+kind: volunteer
+time_unit: h
+horizon: 1000
+hosts:
+  - {name: homes, count: 10, cores: 4, speed: 2, buffer: 24, error: .1,
+     availability: {on: 6, off: {law: exponential, mean: 18}}}
+  - {name: labs, count: 2, cores: 8, gpus: 1, speed: {law: uniform, low: 1, high: 3}, gpu_speed: 50, buffer: 6}
+applications:
+  - {name: a, versions: [{name: v1, processor: cpu}, {name: v2, processor: cpu, efficiency: 1.5, released: 500}]}
+  - {name: b, quorum: 2, versions: [{name: g, processor: gpu}]}
+batches:
+  - {name: stream, application: a, size: 3, quality: throughput, bound: 100}
+  - {name: fast, application: a, size: 1, quality: afap, jobs: 20, submitted: 10, times: 3, every: 50}
+  - {name: soon, application: b, size: 5, quality: short, jobs: 7, deadline: 30}
+";
+
+fn read(text: &str) -> Result<Campaign, String> {
+    let parsed = Campaign::parse(text, "here");
+    parsed
+        .map(|own| own.workload)
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_campaign_has_what_the_document_says() {
+    let campaign = read(TEXT).unwrap();
+    assert_eq!(campaign.host_count(), 12);
+    let names: Vec<&str> = campaign.batches().iter().map(|b| b.name.as_str()).collect();
+    assert_eq!(names, ["stream", "fast-1", "fast-2", "fast-3", "soon"]);
+    assert_eq!(campaign.batches()[2].submitted(), 60.0);
+    assert_eq!(campaign.batches()[4].quality, Quality::Short(30.0));
+    assert_eq!((campaign.quorum(1), campaign.most_instances(1)), (2, 11));
+    // 10·4·2·(6/24)·.9 + 2·8·2, all times the faster version; and two GPUs.
+    let own = campaign.capacity(&[0]);
+    assert!(
+        (own.usual - (18.0 + 32.0) * 1.5).abs() < 1e-9
+            && (own.most - (80.0 + 32.0) * 1.5).abs() < 1e-9
+    );
+    assert_eq!(campaign.capacity(&[1]).usual, 100.0);
+    assert_eq!(campaign.shortage(), None);
+    // What is recorded is read again.
+    let record = campaign.record().clone();
+    assert_eq!(record.check().unwrap(), campaign);
+}
+
+/// Each fault is found, and says where and what to do.
+#[test]
+fn faults_are_found() {
+    for (from, to, message) in [
+        (
+            "application: b, size",
+            "application: c, size",
+            "there is no application `c`",
+        ),
+        (
+            "deadline: 30",
+            "deadline: -1",
+            "deadline is -1, expected a number > 0",
+        ),
+        ("deadline: 30", "bound: 30", "which the quality short needs"),
+        ("error: .1", "error: 1.1", "expected a chance from 0 to 1"),
+        ("count: 10", "count: 0", "has no hosts"),
+        ("gpu_speed: 50, ", "", "expected both"),
+        ("jobs: 7", "jobs: 0", "has no jobs"),
+        (
+            "quorum: 2",
+            "quorum: 0",
+            "expected a whole number from 1 to 20",
+        ),
+        ("every: 50", "every: 500", "after the campaign"),
+        (
+            "bound: 100",
+            "bound: 100, jobs: 3",
+            "which does not go with the quality throughput",
+        ),
+        (
+            "submitted: 10",
+            "submitted: 2000",
+            "outside of the campaign",
+        ),
+        (
+            "name: labs",
+            "name: homes",
+            "a second group of hosts is named `homes`",
+        ),
+        ("buffer: 6", "buffer: {law: exponential, mean: -6}", "mean"),
+        (
+            "horizon: 1000",
+            "horizon: 0",
+            "the horizon is 0, expected a number > 0",
+        ),
+        (
+            "horizon: 1000",
+            "horizon: 1000\npolicy: {first_percentile: 101}",
+            "expected a percentage from 0 to 100",
+        ),
+        (
+            "horizon: 1000",
+            "horizon: 1000\npolicy: {tight_percentile: -1}",
+            "expected a percentage from 0 to 100",
+        ),
+        (
+            "horizon: 1000",
+            "horizon: 1000\npolicy: {quantile: 1}",
+            "expected a fraction between 0 and 1",
+        ),
+        ("processor: gpu", "processor: tpu", "tpu"),
+        ("quality: afap", "quality: soon", "soon"),
+    ] {
+        assert!(TEXT.contains(from), "{from}");
+        let said = read(&TEXT.replace(from, to)).unwrap_err();
+        assert!(said.contains(message), "{to}: {said}");
+        assert!(said.contains("help"), "{said}");
+    }
+}
+
+/// What can never be done is known from means alone, with the arithmetic.
+#[test]
+fn what_can_never_be_done_is_known() {
+    let short = |from: &str, to: &str| {
+        assert!(TEXT.contains(from), "{from}");
+        read(&TEXT.replace(from, to)).unwrap().shortage()
+    };
+    // Seven jobs of 5 with two results each, on two GPUs of speed 50.
+    let late = short("deadline: 30", "deadline: .5");
+    assert_eq!(
+        late,
+        Some(Shortage::TooMuch {
+            batch: "soon".into(),
+            work: 70.0,
+            rate: 100.0,
+            time: 0.5
+        })
+    );
+    let long = short(
+        "size: 5, quality: short, jobs: 7",
+        "size: 40, quality: short, jobs: 1",
+    );
+    assert_eq!(long, None);
+    let long = short(
+        "size: 5, quality: short, jobs: 7, deadline: 30",
+        "size: 40, quality: short, jobs: 1, deadline: .79",
+    );
+    assert!(matches!(long, Some(Shortage::TooMuch { .. })), "{long:?}");
+    let none = short(
+        "{name: g, processor: gpu}",
+        "{name: g, processor: cpu, released: 10}",
+    );
+    assert_eq!(none, None);
+    let gone = short(
+        "gpus: 1, speed: {law: uniform, low: 1, high: 3}, gpu_speed: 50, buffer: 6",
+        "speed: 1, buffer: 6",
+    );
+    assert!(
+        matches!(gone, Some(Shortage::NoProcessor { .. })),
+        "{gone:?}"
+    );
+    let wrong = short(
+        "gpu_speed: 50, buffer: 6",
+        "gpu_speed: 50, buffer: 6, vanish: 1",
+    );
+    assert!(
+        matches!(wrong, Some(Shortage::NoResult { .. })),
+        "{wrong:?}"
+    );
+    let busy = short("bound: 100", "bound: 100, arrival_rate: 60");
+    assert!(matches!(busy, Some(Shortage::Campaign { .. })), "{busy:?}");
+}

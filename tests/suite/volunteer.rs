@@ -1,0 +1,442 @@
+//! Volunteers, from a document to a verdict; and vectors for whoever decides in another language.
+//!
+//! A vector is a rule, a list of requests, and the answers to each. `SYNTH_UPDATE_VECTORS=1 cargo test --release
+//! --test suite volunteer` records them anew.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use synth::artifact::Subject;
+use synth::simulation::Settings;
+use synth::volunteer::artifact::{Artifact, Checked, Quantity};
+use synth::volunteer::policy::{
+    Answer, Candidate, Dispatch, Host, Queued, Request, Usable, decide,
+};
+use synth::volunteer::simulator::{Rule, simulate};
+use synth::volunteer::synthesis::{default_rule, fixed_bound, literal};
+use synth::volunteer::workload::{Campaign, Processor};
+
+use crate::common::{code, models, stderr, stdout, synth};
+
+/// A campaign of seconds: fifty hosts, twelve days.
+const TEXT: &str = "
+kind: volunteer
+time_unit: h
+horizon: 300
+hosts:
+  - {name: labs, count: 10, cores: 4, gpus: 1, speed: {law: lognormal, mean: 1.2, scv: .1}, gpu_speed: 10, buffer: 6, vanish: .02}
+  - {name: homes, count: 40, cores: 2, speed: {law: lognormal, mean: 1, scv: .2}, buffer: {law: exponential, mean: 20},
+     availability: {on: {law: exponential, mean: 8}, off: {law: exponential, mean: 8}}, error: .02, vanish: .05}
+applications:
+  - {name: a, versions: [{name: v1, processor: cpu}]}
+  - {name: b, quorum: 2, versions: [{name: c, processor: cpu}, {name: g, processor: gpu}]}
+batches:
+  - {name: s, application: a, size: 2, quality: throughput, bound: 100}
+  - {name: f, application: a, size: 1, quality: afap, jobs: 60, submitted: 60, times: 3, every: 40}
+  - {name: k, application: b, size: 2, quality: short, jobs: 20, submitted: 70, deadline: 60}
+  - {name: l, application: a, size: 2, quality: long, jobs: 80, submitted: 20, deadline: 200}
+";
+
+struct Here {
+    folder: tempfile::TempDir,
+}
+
+impl Here {
+    fn new(text: &str) -> Self {
+        let here = Here {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        std::fs::write(here.at("w.yaml"), text).unwrap();
+        here
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.at(name).display().to_string()
+    }
+
+    fn made(&self) -> Value {
+        let (workload, policy) = (self.path("w.yaml"), self.path("p.json"));
+        let arguments = ["--workload", &workload, "--output", &policy];
+        let output = synth(&[&arguments[..], &["--budget", "4e5", "--campaigns", "4"]].concat());
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        serde_json::from_str(&std::fs::read_to_string(&policy).unwrap()).unwrap()
+    }
+}
+
+#[test]
+fn a_campaign_goes_through_every_verb() {
+    let here = Here::new(TEXT);
+    let made = here.made();
+    assert_eq!(made["kind"], "volunteer-dispatch");
+    assert_eq!(made["workload"]["hosts"][1]["count"], 40);
+    let policy = here.path("p.json");
+    for verb in [&["check", &policy][..], &["show", &policy]] {
+        let output = synth(verb);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        assert!(
+            stdout(&output).contains("50 hosts for 300.0 h"),
+            "{}",
+            stdout(&output)
+        );
+    }
+    let run = here.path("r.json");
+    let output = synth(&[
+        "simulate", "--policy", &policy, "--seed", "77", "--output", &run,
+    ]);
+    assert_eq!(code(&output), 0, "{}\n{}", stdout(&output), stderr(&output));
+    let run: Value = serde_json::from_str(&std::fs::read_to_string(run).unwrap()).unwrap();
+    assert!(run["verdicts"].as_array().unwrap().len() > 10);
+    let (workload, page, csv) = (here.path("w.yaml"), here.path("c.html"), here.path("c.csv"));
+    let policies = format!("{policy},literal,boinc-2025,fixed:100,percentile:50:90:.5");
+    let output = synth(&[
+        "compare",
+        "--workload",
+        &workload,
+        "--policies",
+        &policies,
+        "--replications",
+        "3",
+        "--html",
+        &page,
+        "--csv",
+        &csv,
+    ]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let page = std::fs::read_to_string(page).unwrap();
+    for text in [
+        "How long batches take",
+        "What it costs volunteers",
+        "was chosen from",
+        "seed 1",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(!page.contains("NaN") && !page.contains("inf"));
+    let csv = std::fs::read_to_string(csv).unwrap();
+    assert!(
+        csv.lines()
+            .any(|line| line.starts_with("boinc-2025,f-1,makespan,")),
+        "{csv}"
+    );
+    // The same seed gives the same policy.
+    assert_eq!(here.made(), made);
+}
+
+/// A number that cannot be is found, and a claim that is wrong is refuted.
+#[test]
+fn what_was_changed_is_found() {
+    let here = Here::new(TEXT);
+    let made = here.made();
+    let check = |change: fn(&mut Value)| {
+        let mut document = made.clone();
+        change(&mut document);
+        let path = here.path("changed.json");
+        std::fs::write(&path, document.to_string()).unwrap();
+        let output = synth(&["--accept-changes", "check", &path]);
+        (code(&output), stdout(&output) + &stderr(&output))
+    };
+    for (change, said) in [
+        (
+            (|d: &mut Value| d["policy"]["dispatch"]["first_percentile"] = json!(101))
+                as fn(&mut Value),
+            "first_percentile",
+        ),
+        (
+            |d| d["policy"]["dispatch"]["patience"] = json!(0),
+            "patience",
+        ),
+        (|d| d["policy"]["tick"] = json!(-1), "tick"),
+        (
+            |d| d["workload"]["hosts"][0]["count"] = json!(11),
+            "hosts have",
+        ),
+        (|d| d["evidence"]["campaigns"] = json!(1), "campaigns"),
+        (|d| d["claims"][0]["value"] = json!(1e9), "claims[0].value"),
+        (|d| d["claims"][1]["half_width"] = Value::Null, "half_width"),
+        (|d| d["claims"][1]["unit"] = json!("s"), "unit"),
+    ] {
+        let (code, text) = check(change);
+        assert_eq!(code, 1, "{said}: {text}");
+        assert!(text.contains(said), "{said}: {text}");
+    }
+}
+
+#[test]
+fn bad_input_is_told_what_to_do() {
+    let refused = |text: &str, expected: i32, said: &str| {
+        let here = Here::new(text);
+        let output = synth(&[
+            "--workload",
+            &here.path("w.yaml"),
+            "--output",
+            &here.path("p.json"),
+        ]);
+        let text = stderr(&output);
+        assert_eq!(code(&output), expected, "{text}");
+        assert!(text.contains(said), "{said}: {text}");
+        assert!(!here.at("p.json").exists());
+    };
+    refused(
+        &TEXT.replace("application: b", "application: c"),
+        2,
+        "there is no application `c`",
+    );
+    refused(
+        &TEXT.replace("deadline: 60", "deadline: -60"),
+        2,
+        "not in the past",
+    );
+    refused(
+        &format!("{TEXT}policy: {{first_percentile: 120}}\n"),
+        2,
+        "from 0 to 100",
+    );
+    refused(
+        &TEXT.replace("jobs: 80", "jobs: 80000"),
+        1,
+        "times too much",
+    );
+    refused(
+        &TEXT.replace("deadline: 60", "deadline: .1"),
+        1,
+        "can never be done by its deadline",
+    );
+    refused(
+        &TEXT
+            .replace(
+                "processor: cpu}, {name: g, processor: gpu}",
+                "processor: gpu}",
+            )
+            .replace("gpus: 1, ", "")
+            .replace("gpu_speed: 10, ", ""),
+        1,
+        "no host has a processor",
+    );
+    let here = Here::new(TEXT);
+    let workload = here.path("w.yaml");
+    for (policy, said) in [
+        ("percentil", "did you mean `percentile`?"),
+        ("percentile:50:101:.5", "percentiles from 0 to 100"),
+        ("fixed:0", "not a time > 0"),
+        ("none.json", "there is no policy file"),
+    ] {
+        let output = synth(&["simulate", "--policy", policy, "--workload", &workload]);
+        assert_eq!(code(&output), 2);
+        assert!(
+            stderr(&output).contains(said),
+            "{said}: {}",
+            stderr(&output)
+        );
+    }
+    let compared = ["compare", "--workload", &workload, "--policies", "fixed"];
+    let output = synth(&[&compared[..], &["--loads", ".5"]].concat());
+    assert_eq!(code(&output), 2);
+    assert!(
+        stderr(&output).contains("leave it out"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+/// On each model, with campaigns that nothing was tuned on: half as long as BOINC's rule of 2025 at most, at no
+/// more than 1.25 times its instances, and from a cold start nothing starves.
+#[test]
+fn batches_take_half_as_long_as_under_boincs_rule() {
+    let settings = Settings {
+        seed: 20_251,
+        replications: 2,
+        ..Settings::default()
+    };
+    for (model, first, quantile) in [("campaign_small", 95.0, 0.3), ("cold_start", 75.0, 0.3)] {
+        let path = format!("{}/models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
+        let campaign = Campaign::read(path.as_ref()).unwrap().workload;
+        let rule = Dispatch {
+            first_percentile: first,
+            quantile: Some(quantile),
+            ..default_rule(&campaign)
+        };
+        let own = simulate(&campaign, Rule::Dispatch(rule), &settings, |_| ());
+        let boinc = simulate(
+            &campaign,
+            Rule::Tail(fixed_bound(&campaign)),
+            &settings,
+            |_| (),
+        );
+        for (own, boinc) in own.campaigns.iter().zip(&boinc.campaigns) {
+            let of = |quantity| own.value(&campaign, quantity);
+            let boincs = |quantity| boinc.value(&campaign, quantity);
+            let median = of(Quantity::MedianMakespan).unwrap();
+            assert!(boincs(Quantity::MedianMakespan).is_none_or(|other| 2.0 * median <= other));
+            let (instances, other) = (of(Quantity::Instances), boincs(Quantity::Instances));
+            assert!(instances.unwrap() <= 1.25 * other.unwrap());
+            assert!(of(Quantity::Waited).unwrap() <= 2.0 * rule.patience);
+        }
+    }
+}
+
+#[test]
+fn all_models_are_read_and_can_be_done() {
+    let models = models("volunteer");
+    assert_eq!(models.len(), 3);
+    for path in models {
+        let campaign = Campaign::read(&path).unwrap().workload;
+        assert_eq!(campaign.shortage(), None, "{}", path.display());
+        assert_eq!(campaign.record().check().unwrap(), campaign);
+    }
+}
+
+/// The decision stands alone: what the file says is all that it needs.
+#[test]
+fn a_request_is_answered_from_the_file() {
+    let here = Here::new(TEXT);
+    here.made();
+    let checked = Checked::read(&here.at("p.json")).unwrap();
+    let artifact: &Artifact = checked.artifact();
+    assert!(
+        artifact
+            .find(Quantity::MedianMakespan, Subject::ALL)
+            .is_some()
+    );
+    let vector = &vectors()[0].1;
+    let request = &vector.requests[0];
+    std::fs::write(here.at("r.json"), serde_json::to_string(request).unwrap()).unwrap();
+    let (policy, path, answers) = (
+        here.path("p.json"),
+        here.path("r.json"),
+        here.path("a.json"),
+    );
+    let output = synth(&[
+        "dispatch",
+        "--policy",
+        &policy,
+        "--request",
+        &path,
+        "--output",
+        &answers,
+    ]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let found: Vec<Answer> =
+        serde_json::from_str(&std::fs::read_to_string(answers).unwrap()).unwrap();
+    assert_eq!(found, decide(&artifact.policy.dispatch, request));
+    std::fs::write(
+        here.at("r.json"),
+        r#"{"now": -1, "processors": [], "versions": [], "jobs": []}"#,
+    )
+    .unwrap();
+    let output = synth(&["dispatch", "--policy", &policy, "--request", &path]);
+    assert_eq!(code(&output), 2, "{}", stdout(&output));
+}
+
+#[derive(Serialize, Deserialize)]
+struct Vector {
+    rule: Dispatch,
+    requests: Vec<Request>,
+    #[serde(default)]
+    answers: Vec<Vec<Answer>>,
+}
+
+fn vectors() -> Vec<(&'static str, Vector)> {
+    let campaign = Campaign::parse(TEXT, "here").unwrap().workload;
+    let spread = default_rule(&campaign);
+    let rules = [
+        ("default", spread),
+        ("literal", literal(&campaign)),
+        (
+            "last",
+            Dispatch {
+                quantile: None,
+                queued: Queued::All,
+                first_each: None,
+                ..spread
+            },
+        ),
+    ];
+    let mut state = 1_u64;
+    let mut up_to = |n: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % n
+    };
+    let mut request = || {
+        let mut host = |count: u64| Host {
+            count: count as u32,
+            wanted: up_to(60) as f64 / 2.0,
+            queue: up_to(40) as f64 / 2.0,
+            busy: up_to(8) as f64 / 2.0,
+            first: up_to(4) as u32,
+        };
+        let processors = [host(4), host(1)];
+        let versions = [
+            (0, Processor::Cpu),
+            (1, Processor::Cpu),
+            (1, Processor::Gpu),
+        ];
+        let versions = versions
+            .into_iter()
+            .zip(0..)
+            .map(|((application, processor), version)| Usable {
+                application,
+                version,
+                processor,
+                speed: if processor == Processor::Cpu {
+                    0.5
+                } else {
+                    8.0
+                },
+                percentile: up_to(101) as f64,
+                ceiling: 60.0 + up_to(40) as f64,
+            });
+        let versions = versions.collect();
+        let jobs = (0..8).map(|id| Candidate {
+            id,
+            application: up_to(3) as u32,
+            size: 1.0 + up_to(6) as f64,
+            end: (up_to(3) > 0).then(|| 200.0 + up_to(40) as f64),
+            waiting: up_to(25) as f64,
+            had: up_to(8) == 0,
+        });
+        Request {
+            now: 200.0,
+            processors,
+            versions,
+            jobs: jobs.collect(),
+        }
+    };
+    let requests: Vec<Request> = (0..12).map(|_| request()).collect();
+    let vector = |(name, rule): (&'static str, Dispatch)| {
+        let answers = requests.iter().map(|own| decide(&rule, own)).collect();
+        (
+            name,
+            Vector {
+                rule,
+                requests: requests.clone(),
+                answers,
+            },
+        )
+    };
+    rules.into_iter().map(vector).collect()
+}
+
+#[test]
+fn decisions_are_those_of_the_vectors() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/volunteer");
+    for (name, vector) in vectors() {
+        let path = folder.join(format!("{name}.json"));
+        if std::env::var_os("SYNTH_UPDATE_VECTORS").is_some() {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(&path, serde_json::to_string_pretty(&vector).unwrap() + "\n").unwrap();
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let stored: Vector = serde_json::from_str(&text).unwrap();
+        for (request, expected) in stored.requests.iter().zip(&stored.answers) {
+            assert_eq!(&decide(&stored.rule, request), expected, "{name}");
+        }
+        assert_eq!(stored.answers, vector.answers, "{name}");
+    }
+}

@@ -43,7 +43,7 @@
 //!
 //! # Where things live
 //!
-//! A *kind* of workload is a room ([`compatibility`] and [`malleable`] have their own): [`multiresource`] has all that jobs with fixed demands for several
+//! A *kind* of workload is a room ([`compatibility`], [`malleable`] and [`volunteer`] have their own): [`multiresource`] has all that jobs with fixed demands for several
 //! resources need, from the document to the report. What knows no kind stands beside it: [`number`],
 //! [`document`], [`law`], [`ctmc`], [`simulation`], and [`artifact`], the envelope of a policy file with
 //! its claims. Every kind is a feature; `cli` has them all, and adds `report`, `typed`, and `kind`, the
@@ -86,6 +86,8 @@
 //!   2025 ("the Quickswap paper"). Its means of one-or-all are approximations; here they are exact.
 //! - B. Berg, R. Vesilo, M. Harchol-Balter: heSRPT: Parallel Scheduling to Minimize Mean Slowdown. Performance
 //!   Evaluation 144, 2020 ("the heSRPT paper"). Corrected here: its theorem 2 leaves out s(N).
+//! - "Server job scheduling", a proposal of the BOINC project, 2012 (`volunteer`). Corrected there: the missing `else`,
+//!   deadlines behind tight jobs only, no time for a second try, fast hosts that take a batch home.
 //! - D. A. Bini, B. Meini: On the solution of a nonlinear matrix equation arising in queueing
 //!   problems. SIAM Journal on Matrix Analysis and Applications 17(4), 1996.
 //! - A. A. Farley: A note on bounding a class of linear programming problems. Operations
@@ -98,6 +100,8 @@
 //!   traffic. IEEE Journal on Selected Areas in Communications 4(6), 1986.
 //! - D. L. Jagerman: Some properties of the Erlang loss function. Bell System Technical Journal
 //!   53(3), 1974.
+//! - E. L. Kaplan, P. Meier: Nonparametric estimation from incomplete observations. J. American
+//!   Statistical Association 53, 1958.
 //! - G. Latouche, V. Ramaswami: A logarithmic reduction algorithm for quasi-birth-death processes.
 //!   Journal of Applied Probability 30(3), 1993.
 //! - Y. Saad, M. H. Schultz: GMRES. SIAM Journal on Scientific and Statistical Computing 7(3), 1986.

@@ -78,11 +78,8 @@ fn a_campaign_goes_through_every_verb() {
     for verb in [&["check", &policy][..], &["show", &policy]] {
         let output = synth(verb);
         assert_eq!(code(&output), 0, "{}", stderr(&output));
-        assert!(
-            stdout(&output).contains("50 hosts for 300.0 h"),
-            "{}",
-            stdout(&output)
-        );
+        let said = stdout(&output) + &stderr(&output);
+        assert!(said.contains("50 hosts for 300.0 h"), "{said}");
     }
     let run = here.path("r.json");
     let output = synth(&[
@@ -137,7 +134,7 @@ fn what_was_changed_is_found() {
         change(&mut document);
         let path = here.path("changed.json");
         std::fs::write(&path, document.to_string()).unwrap();
-        let output = synth(&["--accept-changes", "check", &path]);
+        let output = synth(&["check", "--accept-changes", &path]);
         (code(&output), stdout(&output) + &stderr(&output))
     };
     for (change, said) in [

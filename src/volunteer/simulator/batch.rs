@@ -44,8 +44,8 @@ pub(super) struct State {
     pub out: Vec<u32>,
     /// F⁻¹(q) of C(B), once there is an estimate.
     turnaround: Option<f64>,
-    /// Whether something has changed since.
-    pub stale: bool,
+    /// Jobs that were done since.
+    pub news: u32,
     /// The first C(B).
     pub first_end: Option<f64>,
     /// When its last job was done.
@@ -81,7 +81,7 @@ impl State {
             missed: Vec::new(),
             out: Vec::new(),
             turnaround: None,
-            stale: false,
+            news: 0,
             first_end: None,
             finished: None,
             prior: false,
@@ -161,7 +161,7 @@ impl State {
         awaited: impl Iterator<Item = f64>,
         others: &[f64],
     ) {
-        self.stale = false;
+        self.news = 0;
         if !enough_done(self.done, jobs) {
             return;
         }

@@ -237,11 +237,11 @@ impl<'a> Engine<'a> {
                 hosts[host].sides[versions[version].processor as usize].count > 0
             };
             self.standings.refresh(applications, able);
+            self.standings.sort();
         }
-        self.standings.sort();
         for b in 0..self.batches.len() {
             let state = &self.batches[b];
-            if state.left > 0 && !self.campaign.batches()[b].is_stream() && state.sent > 0 {
+            if state.left > 0 && state.sent > 0 {
                 self.estimate(b);
             }
         }
@@ -257,6 +257,15 @@ impl<'a> Engine<'a> {
             return;
         };
         let batch = &self.campaign.batches()[b];
+        // Nobody asks for the end of these.
+        let unasked = match batch.quality {
+            Quality::Throughput(_) => true,
+            Quality::Long(deadline) => rule.reserve && self.now < batch.submitted() + deadline,
+            Quality::Afap | Quality::Short(_) => false,
+        };
+        if unasked {
+            return;
+        }
         let state = &mut self.batches[b];
         let out = std::mem::take(&mut state.out);
         let (instances, now) = (&self.store.instances, self.now);
@@ -386,7 +395,7 @@ impl<'a> Engine<'a> {
         }
         state.done += 1;
         state.left -= 1;
-        state.stale = true;
+        state.news += 1;
         let stream = self.campaign.batches()[b].is_stream();
         if state.left == 0 && !stream {
             state.finished = Some(self.now);

@@ -130,7 +130,9 @@ impl Engine<'_> {
         deciding: &mut Deciding<'_>,
         (pass, reserve): (Pass, bool),
     ) {
-        if self.batches[b].stale && !self.campaign.batches()[b].is_stream() {
+        // A hundredth of the jobs changes little.
+        let jobs = self.campaign.batches()[b].jobs().unwrap_or(0);
+        if self.batches[b].news > jobs / 100 {
             self.estimate(b);
         }
         let batch = &self.campaign.batches()[b];

@@ -50,7 +50,7 @@ pub(super) fn search(
     }
     search.campaigns = {
         let each = search.trials[0].run.events() / 2;
-        (options.events / TRIALS / each.max(1)).clamp(2, 8) as u32
+        (options.events / TRIALS / each.max(1)).clamp(2, 4) as u32
     };
     search.trials.clear();
     search.measure(start)?;
@@ -75,9 +75,13 @@ pub(super) fn search(
     }
     if given.quantile.is_none() {
         for own in search.best(2) {
-            for quantile in QUANTILES.map(Some).into_iter().chain([None]) {
+            for quantile in QUANTILES.map(Some) {
                 search.measure(Dispatch { quantile, ..own })?;
             }
+        }
+        for own in search.best(1) {
+            let quantile = None;
+            search.measure(Dispatch { quantile, ..own })?;
         }
     }
     if given.tight_percentile.is_none() {

@@ -16,7 +16,7 @@ quantities! {
     /// The greatest of the same.
     WorstMakespan: "worst_makespan", "worst makespan", Time, [All], Measure::Run;
     /// No rule has a smaller mean: all processors on at all times, for the batch alone.
-    LeastMakespan: "least_makespan", "mean makespan of any rule, at least", Time, [All], Measure::Run;
+    LeastMakespan: "least_makespan", "any rule, mean makespan ≥", Time, [All], Measure::Run;
     /// Makespan over the first estimate of it, in the median.
     OverEstimate: "over_estimate", "makespan over first estimate", One, [All], Measure::Run;
     /// The makespan of one batch.

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::{about, headed, told};
+use super::{about, headed, told, with_width};
 use crate::artifact::Quantity as _;
-use crate::report::{Table, number, within, wrap};
+use crate::report::{Table, number, wrap};
 use crate::simulation::{Estimate, Verdict};
 use crate::volunteer::artifact::Quantity;
 use crate::volunteer::simulator::{Judgement, Run};
@@ -43,8 +43,8 @@ pub fn simulation(campaign: &Campaign, run: &Run, verdicts: &[Judgement], width:
         }
     }
     let _ = writeln!(text, "\n{}", batches(campaign, run, width));
-    let note = "means over independent campaigns, with 95 % confidence intervals";
-    let _ = writeln!(text, "\n{note}");
+    let note = "means over independent campaigns, with 95 % confidence intervals; too wide: not refuted, and nearer than 5 % only with more --replications";
+    let _ = writeln!(text, "\n{}", wrap(note, width));
     text
 }
 
@@ -55,7 +55,7 @@ fn judged(verdicts: &[Judgement], time: &str, width: usize) -> String {
         let verdict = match judgement.verdict {
             Verdict::Confirmed => "confirmed",
             Verdict::Refuted => "REFUTED",
-            Verdict::NotEnoughEvidence => "too wide to confirm",
+            Verdict::NotEnoughEvidence => "too wide",
             Verdict::Approximate => "approximate",
             Verdict::NotExamined => continue,
         };
@@ -64,8 +64,8 @@ fn judged(verdicts: &[Judgement], time: &str, width: usize) -> String {
             Some(batch) => format!("{batch}: {}", headed(claim.quantity, time)),
         };
         let claimed = match claim.half_width {
-            Some(half_width) if half_width > 0.0 => within(claim.value, half_width),
-            _ => number(claim.value),
+            Some(half_width) => with_width(claim.value, half_width),
+            None => number(claim.value),
         };
         table.row([name, claimed, told(judgement.measured), verdict.into()]);
     }

@@ -5,12 +5,10 @@ use std::collections::BinaryHeap;
 
 use super::batch::{State, Waiting};
 use super::host::Host;
-use super::measures::{Measures, measured};
 use super::population::{Group, population};
 use super::rule::Rule;
 use super::standing::Standings;
 use super::store::{Instance, Judged, Store};
-use super::tail::Tail;
 use crate::simulation::{Streams, Tournament};
 use crate::volunteer::workload::{Campaign, Processor, Quality, Supply};
 
@@ -57,7 +55,8 @@ pub(super) struct Engine<'a> {
     /// Batches that have something to send, or may have.
     pub active: Vec<usize>,
     pub standings: Standings,
-    pub tail: Tail,
+    /// Hosts that BOINC's rule finds fast.
+    pub fast: Vec<bool>,
     pub counts: Counts,
     next: Tournament,
     events: BinaryHeap<Reverse<(u64, Event)>>,
@@ -82,7 +81,7 @@ impl<'a> Engine<'a> {
             now: 0.0,
             standings: Standings::new(campaign, hosts.iter().map(|host| host.group)),
             next: Tournament::new(hosts.len()),
-            tail: Tail::new(hosts.len()),
+            fast: vec![false; hosts.len()],
             hosts,
             groups,
             store: Store::default(),
@@ -429,11 +428,6 @@ impl<'a> Engine<'a> {
         if let Some(moved) = out.get(slot) {
             self.store.instances[*moved as usize].slot = slot as u32;
         }
-    }
-
-    /// What was measured.
-    pub fn measures(&self) -> Measures {
-        measured(self)
     }
 
     /// The speed of a version on a host, by the clock \[work/time\].

@@ -19,8 +19,10 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "synthesis")]
 pub(in crate::volunteer) use engine::{REFRESHES, TICKS};
 pub use judge::{Judgement, judge};
+#[cfg(feature = "synthesis")]
 pub(in crate::volunteer) use measures::estimate;
 pub use measures::{Measures, OfBatch, Run};
 pub use rule::Rule;
@@ -33,6 +35,7 @@ use rayon::prelude::*;
 use crate::simulation::{Progress, Settings};
 use crate::volunteer::workload::Campaign;
 use engine::Engine;
+use measures::measured;
 
 /// Simulates a rule on as many independent campaigns as the settings have replications. The same seed
 /// gives the same hosts, jobs and times at which hosts are on, whatever the rule. Ends earlier, but after two
@@ -47,7 +50,7 @@ pub fn simulate(
     let one = |replication: u32| {
         let mut engine = Engine::new(campaign, rule, settings.seed, replication);
         engine.run(interrupted);
-        (!interrupted()).then(|| engine.measures())
+        (!interrupted()).then(|| measured(&engine))
     };
     let started = Instant::now();
     let late = || settings.time.is_some_and(|time| started.elapsed() >= time);

@@ -168,7 +168,7 @@ impl Engine<'_> {
         for n in 0..self.active.len() {
             let b = self.active[n];
             let batch = &self.campaign.batches()[b];
-            if self.batches[b].prior && !self.tail.is_fast(h) {
+            if self.batches[b].prior && !self.fast[h] {
                 continue;
             }
             let bound = match batch.quality {

@@ -22,23 +22,6 @@ const ENOUGH: usize = 100;
 /// What a result counts that did not come.
 const MISSED: f64 = 10.0;
 
-/// Which hosts are fast.
-pub(super) struct Tail {
-    fast: Vec<bool>,
-}
-
-impl Tail {
-    pub fn new(hosts: usize) -> Self {
-        Tail {
-            fast: vec![false; hosts],
-        }
-    }
-
-    pub fn is_fast(&self, host: usize) -> bool {
-        self.fast[host]
-    }
-}
-
 impl Engine<'_> {
     /// Batches that are nearly done, and what becomes of their rest.
     pub fn accelerate(&mut self) {
@@ -71,13 +54,11 @@ impl Engine<'_> {
         let fast = sums
             .iter()
             .map(|(sum, count)| *count > 0 && *sum < f64::from(*count));
-        self.tail.fast = fast.collect();
+        self.fast = fast.collect();
         for (b, median) in medians.into_iter().enumerate() {
             let batch = &self.campaign.batches()[b];
             let users = &users[batch.application];
-            let of_fast = users
-                .iter()
-                .filter(|host| self.tail.is_fast(**host as usize));
+            let of_fast = users.iter().filter(|host| self.fast[**host as usize]);
             let able = users.len() > ENOUGH && of_fast.count() * 4 > users.len();
             let state = &self.batches[b];
             let Some(jobs) = batch.jobs().filter(|_| state.left > 0 && state.sent > 0) else {

@@ -47,6 +47,7 @@ fn requests(c: &mut Criterion) {
         queue: 6.0,
         busy: 0.0,
         first: 0,
+        idle: 0,
     };
     let version = |application: u32| Usable {
         application,

@@ -153,6 +153,19 @@ fn what_was_changed_is_found() {
             "hosts have",
         ),
         (|d| d["evidence"]["campaigns"] = json!(1), "campaigns"),
+        (
+            |d| d["policy"]["dispatch"]["first_each"] = json!(0),
+            "first_each",
+        ),
+        (
+            |d| d["policy"]["percentiles"]["refresh"] = json!(1e9),
+            "refresh",
+        ),
+        (|d| d["claims"][1]["half_width"] = json!(1e9), "half_width"),
+        (
+            |d| d["claims"][1]["value"] = json!(1e4),
+            "longer than the campaign",
+        ),
         (|d| d["claims"][0]["value"] = json!(1e9), "claims[0].value"),
         (|d| d["claims"][1]["half_width"] = Value::Null, "half_width"),
         (|d| d["claims"][1]["unit"] = json!("s"), "unit"),
@@ -367,6 +380,7 @@ fn vectors() -> Vec<(&'static str, Vector)> {
             queue: up_to(40) as f64 / 2.0,
             busy: up_to(8) as f64 / 2.0,
             first: up_to(4) as u32,
+            idle: up_to(2) as u32,
         };
         let processors = [host(4), host(1)];
         let versions = [

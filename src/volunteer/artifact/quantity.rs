@@ -33,6 +33,8 @@ quantities! {
     Throughput: "throughput", "jobs of streams done", Rate, [All], Measure::Run;
     /// Of these, within their bound.
     WithinBound: "within_bound", "of these within their bound", One, [All], Measure::Run;
+    /// Jobs of batches that are given up, since too many instances of them were wrong or lost.
+    GivenUp: "given_up", "jobs given up", One, [All], Measure::Run;
     /// Instances that are sent for a job of a batch.
     Instances: "instances", "instances a job", One, [All], Measure::Run;
     /// Dispatches with a deadline for which the host has to stop other jobs, a job of a batch.

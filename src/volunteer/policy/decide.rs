@@ -31,17 +31,20 @@ impl Request {
     /// # Errors
     /// The first fault, with its place.
     pub fn check(&self) -> Result<(), String> {
-        let fine = |x: f64| x.is_finite() && x >= 0.0;
+        // Of which sums and quotients are numbers.
+        let fine = |x: f64| (0.0..=1e60).contains(&x);
         if !fine(self.now) {
             return Err(format!("now is {}, expected a time ≥ 0", self.now));
         }
         for (n, host) in self.processors.iter().enumerate() {
             if ![host.wanted, host.queue, host.busy].into_iter().all(fine) {
-                return Err(format!("processors[{n}] has a time that is not ≥ 0"));
+                return Err(format!(
+                    "processors[{n}] has a time that is not ≥ 0, or beyond 1e60"
+                ));
             }
         }
         for (n, own) in self.versions.iter().enumerate() {
-            if !(own.speed > 0.0 && own.speed.is_finite()) {
+            if !(1e-60..=1e60).contains(&own.speed) {
                 return Err(format!(
                     "versions[{n}].speed is {}, expected a number > 0",
                     own.speed
@@ -55,9 +58,12 @@ impl Request {
             }
         }
         for (n, job) in self.jobs.iter().enumerate() {
-            if !(job.size > 0.0 && job.size.is_finite() && fine(job.waiting)) {
+            if !(1e-60..=1e60).contains(&job.size)
+                || !fine(job.waiting)
+                || !job.end.is_none_or(fine)
+            {
                 return Err(format!(
-                    "jobs[{n}] has a size that is not > 0, or waits for less than 0"
+                    "jobs[{n}] has a size that is not > 0, or a time that is not ≥ 0"
                 ));
             }
         }
@@ -81,6 +87,17 @@ pub struct Host {
     /// Jobs that it has that were sent while their batch had no estimate.
     #[serde(default)]
     pub first: u32,
+    /// How many of them have no job: each takes one, whatever is asked for.
+    #[serde(default)]
+    pub idle: u32,
+}
+
+impl Host {
+    /// Whether it takes one more job.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        self.count > 0 && (self.wanted > 0.0 || self.idle > 0)
+    }
 }
 
 /// A version that a host can run.
@@ -227,7 +244,7 @@ impl<'a> Deciding<'a> {
     /// Whether the host wants no more work of any type.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.processors.iter().all(|host| host.wanted <= 0.0)
+        !self.processors.iter().any(Host::has_room)
     }
 
     /// What the host has now of each type, with what it was sent.
@@ -259,7 +276,9 @@ impl<'a> Deciding<'a> {
             {
                 match self.test(job, usable, pass) {
                     Ok(verdict) => return verdict,
-                    Err(kept) => reason = reason.or(Some(kept)),
+                    // No percentile is tested: it is for the second pass, with this version.
+                    Err(None) => return Verdict::Kept(Kept::NoRoom),
+                    Err(kept) => reason = reason.or(kept),
                 }
             }
             faster = next.speed;
@@ -268,18 +287,25 @@ impl<'a> Deciding<'a> {
     }
 
     /// Whether a job is sent with this version.
-    fn test(&mut self, job: &Candidate, usable: &Usable, pass: Pass) -> Result<Verdict, Kept> {
+    fn test(
+        &mut self,
+        job: &Candidate,
+        usable: &Usable,
+        pass: Pass,
+    ) -> Result<Verdict, Option<Kept>> {
         let host = self.processors[usable.processor as usize];
         if host.count == 0 {
-            return Err(Kept::NoVersion);
+            return Err(Some(Kept::NoVersion));
         }
-        if host.wanted <= 0.0 {
-            return Err(Kept::NoRoom);
+        if !host.has_room() {
+            return Err(Some(Kept::NoRoom));
         }
         let run = job.size / usable.speed;
+        // A processor that has no job begins at once.
+        let queue = if host.idle > 0 { 0.0 } else { host.queue };
         let before = match self.rule.queued {
-            super::Queued::All => host.queue,
-            super::Queued::Tight => host.busy,
+            super::Queued::All => queue,
+            super::Queued::Tight => host.busy.min(queue),
         };
         let earliest = self.now + before + run;
         let above = |wanted: f64| {
@@ -290,17 +316,17 @@ impl<'a> Deciding<'a> {
             None => {
                 let (passes, threshold) = above(self.rule.first_percentile);
                 if !passes {
-                    return Err(Kept::NotFirst {
+                    return Err(Some(Kept::NotFirst {
                         percentile: usable.percentile,
                         threshold,
-                    });
+                    }));
                 }
                 let most = self
                     .rule
                     .first_each
                     .map(|each| each.saturating_mul(host.count));
                 if most.is_some_and(|most| host.first >= most) {
-                    return Err(Kept::EnoughFirst);
+                    return Err(Some(Kept::EnoughFirst));
                 }
                 (Sent::First, earliest)
             }
@@ -308,20 +334,20 @@ impl<'a> Deciding<'a> {
             Some(end) => {
                 let (passes, threshold) = above(self.rule.tight_percentile);
                 if !passes {
-                    return Err(Kept::TooLate {
+                    return Err(Some(Kept::TooLate {
                         earliest,
                         end,
                         percentile: usable.percentile,
                         threshold,
-                    });
+                    }));
                 }
                 (Sent::Above, earliest)
             }
         };
         if pass == Pass::Percentile && why == Sent::InTime {
-            return Err(Kept::NoRoom);
+            return Err(None);
         }
-        let tight = deadline < self.now + host.queue + run;
+        let tight = deadline < self.now + queue + run;
         self.grow(usable.processor, run, tight, why);
         Ok(Verdict::Sent {
             version: usable.version,
@@ -338,6 +364,7 @@ impl<'a> Deciding<'a> {
         host.queue += share;
         host.first += u32::from(why == Sent::First);
         host.wanted -= run;
+        host.idle = host.idle.saturating_sub(1);
         // The proposal lets it grow with every job of a request.
         if tight || self.rule.queued == super::Queued::Tight {
             host.busy += share;

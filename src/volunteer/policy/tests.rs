@@ -22,6 +22,7 @@ fn request(percentile: f64, end: Option<f64>) -> Request {
         queue: 10.0,
         busy: 1.0,
         first: 0,
+        idle: 0,
     };
     Request {
         now: 100.0,
@@ -210,6 +211,48 @@ fn the_fastest_version_that_passes_is_taken() {
     assert_eq!((version(&answers[0]), version(&answers[1])), (8, 7));
 }
 
+/// A job that a fast version has done in time is not for the first pass, whatever percentile a slow one has.
+#[test]
+fn a_percentile_does_not_go_before_a_version_that_is_in_time() {
+    let mut request = request(99.0, Some(110.0));
+    request.processors[1] = Host {
+        count: 1,
+        wanted: 50.0,
+        ..Host::default()
+    };
+    let cpu = request.versions[0];
+    request.versions.push(Usable {
+        version: 8,
+        processor: Processor::Gpu,
+        speed: 2.0,
+        percentile: 0.0,
+        ..cpu
+    });
+    let expected = Verdict::Sent {
+        version: 8,
+        deadline: 110.0,
+        tight: false,
+        why: Sent::InTime,
+    };
+    assert_eq!(verdict(&RULE, &request), expected);
+}
+
+/// Each processor without a job takes one, though its host asks for nothing, and begins at once.
+#[test]
+fn idle_processors_take_a_job_each() {
+    let mut request = request(60.0, Some(105.0));
+    request.processors[0] = Host {
+        wanted: 0.0,
+        idle: 2,
+        ..request.processors[0]
+    };
+    let job = request.jobs[0];
+    request.jobs = (0..3).map(|id| Candidate { id, ..job }).collect();
+    let answers: Vec<Verdict> = decide(&RULE, &request).iter().map(|a| a.verdict).collect();
+    let in_time = sent(105.0, false, Sent::InTime);
+    assert_eq!(answers, [in_time, in_time, Verdict::Kept(Kept::NoRoom)]);
+}
+
 /// A random request: several applications, types of processors and jobs, some of them twice.
 fn random(stream: &mut Stream) -> Request {
     let mut up_to = |n: f64| (stream.uniform() * n).floor();
@@ -219,6 +262,7 @@ fn random(stream: &mut Stream) -> Request {
         queue: up_to(30.0),
         busy: up_to(5.0),
         first: up_to(3.0) as u32,
+        idle: (up_to(3.0) as u32).saturating_sub(1),
     };
     let processors = [host(), host()];
     let mut versions = Vec::new();

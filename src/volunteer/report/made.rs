@@ -124,6 +124,13 @@ pub fn impossible(campaign: &Campaign, shortage: &Shortage, width: usize) -> Str
         Shortage::NoProcessor { batch, application } => format!(
             "Batch `{batch}` can never be done: no host has a processor for any version of the application `{application}`."
         ),
+        Shortage::TooFew {
+            batch,
+            hosts,
+            quorum,
+        } => format!(
+            "Batch `{batch}` can never be done: {quorum} results have to agree on a job, a host does a job once, and {hosts} can run its application."
+        ),
         Shortage::NoResult { batch } => format!(
             "Batch `{batch}` can never be done: of every host that could do it, each result is wrong (error 1) or never returned (vanish 1)."
         ),
@@ -157,7 +164,7 @@ pub fn impossible(campaign: &Campaign, shortage: &Shortage, width: usize) -> Str
             rate,
             time: horizon,
         } => format!(
-            "The hosts can never do all this: batches and streams have {} of work (jobs times quorum times mean size), and all hosts, on as often as they are and without their wrong results, do {} a {time}, {} in the whole campaign of {} {time}: {} times too much.",
+            "The hosts can never do all this: there are {} of work (jobs times quorum times mean size), and all hosts do {} a {time} in the mean, {} in the whole campaign of {} {time}: {} times too much. (For streams hosts are on as often as they are, and wrong results do not count; for batches hosts are on at all times.)",
             number(*work),
             number(*rate),
             number(rate * horizon),

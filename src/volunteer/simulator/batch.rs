@@ -40,6 +40,8 @@ pub(super) struct State {
     pub came: Vec<(f64, u32)>,
     /// Hosts that did not return in time.
     pub missed: Vec<u32>,
+    /// For how long instances were awaited that never came; none of a stream.
+    pub lost: Vec<f64>,
     /// Instances that are out.
     pub out: Vec<u32>,
     /// F⁻¹(q) of C(B), once there is an estimate.
@@ -79,6 +81,7 @@ impl State {
             waited: 0.0,
             came: Vec::new(),
             missed: Vec::new(),
+            lost: Vec::new(),
             out: Vec::new(),
             turnaround: None,
             news: 0,

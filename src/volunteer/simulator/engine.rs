@@ -269,6 +269,8 @@ impl<'a> Engine<'a> {
         let out = std::mem::take(&mut state.out);
         let (instances, now) = (&self.store.instances, self.now);
         let awaited = out.iter().map(|n| now - instances[*n as usize].sent);
+        let lost = state.lost.clone();
+        let awaited = awaited.chain(lost);
         let others = &self.standings.sorted[batch.application];
         let jobs = batch.jobs().unwrap_or(0);
         state.estimate(rule, jobs, now, awaited, others);
@@ -316,7 +318,7 @@ impl<'a> Engine<'a> {
     fn report(&mut self, n: u32) {
         let instance = self.store.instances[n as usize];
         let own = &self.store.jobs[instance.job as usize];
-        let (b, created, was_done) = (own.batch, own.created, own.done);
+        let (b, created) = (own.batch, own.created);
         let batch = &self.campaign.batches()[b];
         let quorum = self.campaign.quorum(batch.application);
         let took = self.now - instance.sent;
@@ -341,8 +343,14 @@ impl<'a> Engine<'a> {
             }
         }
         let state = &mut self.batches[b];
-        if !batch.is_stream() && instance.right && !was_done {
+        if !batch.is_stream() && instance.right {
             state.came.push((took, instance.host));
+            // It came after all.
+            if instance.late
+                && let Some(n) = state.missed.iter().position(|host| *host == instance.host)
+            {
+                state.missed.swap_remove(n);
+            }
         }
         if let Judged::Done { right, waited } = found {
             self.counts.delay += waited;
@@ -379,6 +387,9 @@ impl<'a> Engine<'a> {
         }
         self.settle(b, &found);
         if instance.lost {
+            if !self.campaign.batches()[b].is_stream() {
+                self.batches[b].lost.push(self.now - instance.sent);
+            }
             self.leave(b, n);
             self.store.drop_instance(n);
         }
@@ -397,7 +408,8 @@ impl<'a> Engine<'a> {
         state.news += 1;
         let stream = self.campaign.batches()[b].is_stream();
         if state.left == 0 && !stream {
-            state.finished = Some(self.now);
+            // A batch of which something was given up is never done.
+            state.finished = (state.given_up == 0).then_some(self.now);
             self.active.retain(|own| *own != b);
         }
     }

@@ -22,6 +22,8 @@ pub(super) struct Task {
     pub first: bool,
     /// In which order it came.
     pub order: u64,
+    /// Whether it ran when the order was chosen last.
+    pub runs: bool,
 }
 
 /// Processors of one type, and the jobs for them; the first ones of the list run.
@@ -66,9 +68,9 @@ impl Side {
         self.tasks.iter().filter(|task| task.first).count() as u32
     }
 
-    /// Whether a processor has no job.
-    pub fn is_idle(&self) -> bool {
-        self.tasks.len() < self.count as usize
+    /// Processors that have no job.
+    pub fn idle(&self) -> u32 {
+        self.count.saturating_sub(self.tasks.len() as u32)
     }
 
     /// One more job.
@@ -94,24 +96,22 @@ impl Side {
     /// jobs are stopped that were running.
     pub fn choose(&mut self, now: f64, availability: f64) -> u64 {
         let urgent = self.misses(now, availability);
-        if urgent == self.urgent {
-            return 0;
+        if urgent != self.urgent {
+            self.urgent = urgent;
+            match urgent {
+                true => self.tasks.sort_by(|a, b| {
+                    let deadlines = a.deadline.total_cmp(&b.deadline);
+                    deadlines.then(a.order.cmp(&b.order))
+                }),
+                false => self.tasks.sort_by_key(|task| task.order),
+            }
         }
-        self.urgent = urgent;
         let running = self.running();
-        let before: Vec<u64> = self.tasks[..running].iter().map(|t| t.order).collect();
-        match urgent {
-            true => self.tasks.sort_by(|a, b| {
-                a.deadline
-                    .total_cmp(&b.deadline)
-                    .then(a.order.cmp(&b.order))
-            }),
-            false => self.tasks.sort_by_key(|task| task.order),
-        }
-        let after = &self.tasks[..running];
-        let stopped = before
-            .iter()
-            .filter(|own| !after.iter().any(|task| task.order == **own));
+        let (run, wait) = self.tasks.split_at_mut(running);
+        run.iter_mut().for_each(|task| task.runs = true);
+        let stopped = wait
+            .iter_mut()
+            .filter_map(|task| std::mem::take(&mut task.runs).then_some(()));
         stopped.count() as u64
     }
 
@@ -229,7 +229,7 @@ impl Host {
     pub fn take(&mut self) -> Option<(Processor, Task)> {
         for (processor, side) in Processor::ALL.into_iter().zip(&mut self.sides) {
             if let Some((n, left)) = side.next_end()
-                && left <= 1e-12 * self.since.max(1.0)
+                && left <= 1e-12 * self.since
             {
                 return Some((processor, side.tasks.remove(n)));
             }
@@ -257,7 +257,7 @@ impl Host {
     /// none.
     pub fn plan_to_ask(&mut self, now: f64) {
         let wants = self.sides.iter().enumerate().any(|(n, side)| {
-            side.count > 0 && (side.is_idle() || self.queues(n)[0] < self.buffer / 2.0)
+            side.count > 0 && (side.idle() > 0 || self.queues(n)[0] < self.buffer / 2.0)
         });
         self.asks = match wants && self.on {
             true => now.max(self.asked + self.contact),

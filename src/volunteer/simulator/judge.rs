@@ -2,7 +2,7 @@
 
 use super::Run;
 use crate::artifact::{Quantity as _, Unmet};
-use crate::simulation::{self, Found, Measuring, judge_all};
+use crate::simulation::{self, Estimate, Found, Measuring, judge_all};
 use crate::volunteer::artifact::{Artifact, Claim, Measure, Quantity};
 use crate::volunteer::workload::Campaign;
 
@@ -21,6 +21,16 @@ struct Measured<'a> {
     run: &'a Run,
 }
 
+impl Measured<'_> {
+    fn measured(&self, run: &Run, claim: &Claim) -> Option<Estimate> {
+        let Some(name) = &claim.batch else {
+            return run.estimate(self.campaign, claim.quantity);
+        };
+        let mut batches = self.campaign.batches().iter();
+        run.makespan(batches.position(|batch| batch.name == *name)?)
+    }
+}
+
 impl Measuring<Quantity> for Measured<'_> {
     fn unexamined(&self, claim: &Claim) -> Option<&'static str> {
         match claim.quantity.row().measure {
@@ -34,14 +44,9 @@ impl Measuring<Quantity> for Measured<'_> {
     }
 
     fn found(&self, claim: &Claim) -> Option<Found> {
-        let measured = match &claim.batch {
-            Some(name) => {
-                let batches = self.campaign.batches();
-                self.run
-                    .makespan(batches.iter().position(|b| b.name == *name)?)
-            }
-            None => self.run.estimate(self.campaign, claim.quantity),
-        };
+        // Where batches were not done, they took as long as they had at least.
+        let measured = self.measured(self.run, claim);
+        let measured = measured.or_else(|| self.measured(&self.run.at_least(), claim));
         Some(Found::of_replications(
             measured?,
             claim.value,

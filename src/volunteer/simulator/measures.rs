@@ -9,7 +9,8 @@ use crate::volunteer::workload::{Batch, Campaign, Quality};
 /// What came of a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OfBatch {
-    /// From its submission to the end of its last job \[time\]; none if it was not done in the campaign.
+    /// From its submission to the end of its last job \[time\]; none if it was not done in the campaign, or some of
+    /// its jobs were given up.
     pub makespan: Option<f64>,
     /// How long it could have taken at least until the campaign ended \[time\].
     pub observed: f64,
@@ -152,6 +153,7 @@ impl Measures {
                 let within: u64 = streams().map(|(_, own)| own.within).sum();
                 (done > 0).then(|| within as f64 / f64::from(done))
             }
+            Quantity::GivenUp => per_job(|own| u64::from(own.given_up)),
             Quantity::Instances => per_job(|own| own.sent),
             Quantity::Tight => per_job(|own| own.tight),
             Quantity::Stopped => Some(self.stopped as f64 / campaign.horizon()),
@@ -211,7 +213,28 @@ pub struct Run {
     pub interrupted: bool,
 }
 
+impl Measures {
+    /// The same campaign as if batches that were not done had been at its end: no makespan is longer than
+    /// it was.
+    fn at_least(&self) -> Measures {
+        let mut own = self.clone();
+        for batch in &mut own.batches {
+            batch.makespan = batch.makespan.or(Some(batch.observed));
+        }
+        own
+    }
+}
+
 impl Run {
+    /// The same run as if batches that were not done had been at the end of their campaigns.
+    #[must_use]
+    pub fn at_least(&self) -> Run {
+        Run {
+            campaigns: self.campaigns.iter().map(Measures::at_least).collect(),
+            interrupted: self.interrupted,
+        }
+    }
+
     /// The mean of a number over campaigns, with its interval; none where some campaign has none, or
     /// fewer than two were run.
     #[must_use]

@@ -45,18 +45,10 @@ impl Engine<'_> {
             let side = &host.sides[n];
             let count = f64::from(side.count);
             let [queue, busy] = host.queues(n);
-            let mut wanted = (host.buffer - queue) * count;
-            if side.is_idle() {
-                // A processor without a job takes any.
-                wanted = wanted.max(f64::MIN_POSITIVE);
-            }
             Host {
                 count: side.count,
-                wanted: if side.count == 0 {
-                    0.0
-                } else {
-                    wanted.max(0.0)
-                },
+                wanted: ((host.buffer - queue) * count).max(0.0),
+                idle: side.idle(),
                 queue,
                 busy,
                 first: side.first_jobs(),
@@ -182,7 +174,7 @@ impl Engine<'_> {
             loop {
                 let own = usable
                     .iter()
-                    .find(|own| processors[own.processor as usize].wanted > 0.0);
+                    .find(|own| processors[own.processor as usize].has_room());
                 let Some(own) = own else { break };
                 let Some((_, _, job)) = self.candidate(h, b) else {
                     break;
@@ -190,7 +182,9 @@ impl Engine<'_> {
                 let run = size / own.speed;
                 let host = &mut processors[own.processor as usize];
                 let deadline = self.now + bound;
-                let tight = deadline < self.now + host.queue + run;
+                let queue = if host.idle > 0 { 0.0 } else { host.queue };
+                let tight = deadline < self.now + queue + run;
+                host.idle = host.idle.saturating_sub(1);
                 host.queue += run / f64::from(host.count);
                 host.wanted -= run;
                 self.send(h, job, own.version as usize, (deadline, tight, false));
@@ -250,6 +244,7 @@ impl Engine<'_> {
                 tight,
                 first,
                 order: 0,
+                runs: false,
             });
         }
     }

@@ -7,6 +7,9 @@ use crate::volunteer::workload::{Campaign, Processor};
 /// Results of an application that its law of turnaround is taken from.
 const SAMPLE: usize = 10_000;
 
+/// An application is new until so many pairs have a valid result.
+const KNOWN: usize = 10;
+
 /// Of all hosts.
 pub(super) struct Standings {
     versions: usize,
@@ -89,6 +92,10 @@ impl Standings {
             for own in self.histories.chunks_mut(self.versions) {
                 own[v] = own[old].copied();
             }
+            // It stands where the old one stood until percentiles are made anew.
+            for own in self.standing.chunks_mut(self.versions) {
+                own[v] = own[old];
+            }
         }
     }
 
@@ -133,7 +140,8 @@ impl Standings {
                 .copied()
                 .filter(|place| self.histories[*place].results > 0)
                 .collect();
-            if !active.iter().any(|place| self.histories[*place].known) {
+            let known_pairs = active.iter().filter(|place| self.histories[**place].known);
+            if known_pairs.count() < KNOWN {
                 cold.push((application, places));
                 continue;
             }

@@ -65,7 +65,8 @@ impl Engine<'_> {
                 continue;
             };
             let nearly = f64::from(state.done) > DONE * f64::from(jobs) || state.left < LEFT;
-            self.batches[b].prior = nearly && able;
+            let prior = self.batches[b].prior;
+            self.batches[b].prior = able && (nearly || prior);
             if nearly && able {
                 self.send_again(b, median.unwrap_or(0.0));
             }

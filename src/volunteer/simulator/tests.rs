@@ -191,11 +191,13 @@ fn a_client_stops_jobs_only_for_a_deadline() {
         tight: false,
         first: false,
         order: 0,
+        runs: false,
     };
     let side = |deadline: f64| {
         let mut side = Side::new(2, 1.0);
         side.push(task(4.0, 100.0));
         side.push(task(4.0, 90.0));
+        side.choose(0.0, 1.0);
         side.push(task(2.0, deadline));
         side
     };
@@ -220,4 +222,64 @@ fn a_client_stops_jobs_only_for_a_deadline() {
     host.advance(4.0);
     assert_eq!(host.take().unwrap().1.deadline, 90.0);
     assert_eq!(host.next(), 6.0);
+}
+
+/// Four cores with one job of six hours each, though the buffer is one hour: each core has always one.
+#[test]
+fn no_processor_is_idle_for_a_short_buffer() {
+    let campaign = read(
+        "kind: volunteer\ntime_unit: h\nhorizon: 600\nhosts: [{name: a, count: 2, cores: 4, speed: 1, buffer: 1}]
+applications: [{name: x, versions: [{name: v, processor: cpu}]}]
+batches: [{name: s, application: x, size: 6, quality: throughput, bound: 50}]\n",
+    );
+    for own in run(&campaign, Rule::Fixed(50.0), 2).campaigns {
+        // 8/6 an hour, less what each core waits for the next request.
+        let done = f64::from(own.batches[0].done);
+        assert!((800.0 * 6.0 / 6.6 - 8.0..=800.0).contains(&done), "{done}");
+    }
+}
+
+/// A version that takes the place of another in the middle of the day changes nothing for who gets jobs.
+#[test]
+fn a_new_version_inherits_standing() {
+    let with = |released: &str| {
+        let own = format!("{{name: v2, processor: cpu{released}}}");
+        read(
+            &SMALL
+                .replace("{name: v2, processor: cpu, released: 120}", &own)
+                .replace("submitted: 50, times: 2, every: 70", "submitted: 122"),
+        )
+    };
+    let rule = Rule::Dispatch(dispatch(75.0));
+    let median =
+        |campaign: &Campaign| value(campaign, &run(campaign, rule, 8), Quantity::MedianMakespan);
+    let (same, new) = (median(&with("")), median(&with(", released: 121.9")));
+    assert!(
+        (same.mean - new.mean).abs() <= same.half_width + new.half_width,
+        "{same:?} {new:?}"
+    );
+}
+
+/// A batch of which jobs were given up was never done, and a claim that it is done is refuted.
+#[test]
+fn what_was_given_up_is_not_done() {
+    let campaign = read(
+        "kind: volunteer\ntime_unit: h\nhorizon: 200\nhosts: [{name: a, count: 9, cores: 2, speed: 1, buffer: 4, error: .9}]
+applications: [{name: x, instances: 2, versions: [{name: v, processor: cpu}]}]
+batches: [{name: b, application: x, size: 1, jobs: 30, quality: afap}]\n",
+    );
+    let found = run(&campaign, Rule::Fixed(20.0), 3);
+    assert!(
+        found
+            .estimate(&campaign, Quantity::MedianMakespan)
+            .is_none()
+    );
+    let given_up = value(&campaign, &found, Quantity::GivenUp);
+    // .9² of them; of 90 with probability .999 within ± 3.3 √(.81·.19/90).
+    assert!((given_up.mean - 0.81).abs() < 0.14, "{given_up:?}");
+    let least = found.at_least();
+    assert_eq!(
+        value(&campaign, &least, Quantity::MedianMakespan).mean,
+        200.0
+    );
 }

@@ -22,6 +22,15 @@ pub enum Shortage {
         /// Its application.
         application: String,
     },
+    /// Fewer hosts can run this batch's application than have to agree on a job.
+    TooFew {
+        /// The batch.
+        batch: String,
+        /// Hosts.
+        hosts: u64,
+        /// Results that have to agree.
+        quorum: u32,
+    },
     /// No result of a host that could do it is ever right and returned.
     NoResult {
         /// The batch.
@@ -89,7 +98,9 @@ impl Campaign {
     /// where there is none.
     fn efficiency(&self, applications: &[usize], processor: Processor) -> f64 {
         let own = self.versions.iter().filter(|version| {
-            version.processor == processor && applications.contains(&version.application)
+            version.processor == processor
+                && version.released < self.horizon()
+                && applications.contains(&version.application)
         });
         own.map(|version| version.efficiency).fold(0.0, f64::max)
     }
@@ -115,7 +126,7 @@ impl Campaign {
     /// Why the campaign can never be done, if that can be seen from the means alone.
     #[must_use]
     pub fn shortage(&self) -> Option<Shortage> {
-        let mut together = 0.0;
+        let (mut together, mut streams) = (0.0, 0.0);
         let mut needed: Vec<usize> = Vec::new();
         for batch in &self.batches {
             let capacity = self.capacity(&[batch.application]);
@@ -124,6 +135,14 @@ impl Campaign {
                 return Some(Shortage::NoProcessor {
                     batch: batch.name.clone(),
                     application,
+                });
+            }
+            let (hosts, quorum) = (self.able(batch.application), self.quorum(batch.application));
+            if hosts < u64::from(quorum) {
+                return Some(Shortage::TooFew {
+                    batch: batch.name.clone(),
+                    hosts,
+                    quorum,
                 });
             }
             if capacity.usual <= 0.0 {
@@ -135,17 +154,30 @@ impl Campaign {
                 return Some(found);
             }
             together += self.work(batch);
+            if let Supply::Rate(_) = batch.supply {
+                streams += self.work(batch);
+            }
             if !needed.contains(&batch.application) {
                 needed.push(batch.application);
             }
         }
-        let rate = self.capacity(&needed).usual;
-        let time = self.horizon();
-        (together > rate * time).then_some(Shortage::Campaign {
-            work: together,
-            rate,
-            time,
-        })
+        let (capacity, time) = (self.capacity(&needed), self.horizon());
+        // Streams go on and on, and have to be kept up with; of all else hosts may do more for once.
+        let short = [(streams, capacity.usual), (together, capacity.most)];
+        let short = short.into_iter().find(|(work, rate)| *work > rate * time);
+        short.map(|(work, rate)| Shortage::Campaign { work, rate, time })
+    }
+
+    /// Hosts that can run an application.
+    fn able(&self, application: usize) -> u64 {
+        let able = |hosts: &&super::HostsRecord| {
+            Processor::ALL.iter().any(|processor| {
+                hosts.processors(*processor) > 0
+                    && self.efficiency(&[application], *processor) > 0.0
+            })
+        };
+        let own = self.record.hosts.iter().filter(able);
+        own.map(|hosts| u64::from(hosts.count)).sum()
     }
 
     /// Why a deadline cannot be met, if that can be seen.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-use super::document::{BatchRecord, HostsRecord, QualityWord, Record};
+use super::document::{BatchRecord, HostsRecord, Processor, QualityWord, Record};
 use super::{Batch, Campaign, Quality, Supply, Version};
 use crate::document::{Fault, Place, place, suggest, unusable};
 use crate::law::{Part, Size};
@@ -17,6 +17,13 @@ const MOST_JOBS: u64 = 2_000_000;
 
 /// Batches, each counted as often as it is submitted.
 const MOST_BATCHES: usize = 1_000;
+
+/// What is simulated at most: pairs of hosts and versions, jobs in all, jobs that a host keeps, and times
+/// that it is on or asks.
+const MOST_PAIRS: u64 = 10_000_000;
+const MOST_DONE: f64 = 1e8;
+const MOST_QUEUED: f64 = 1e5;
+const MOST_TURNS: f64 = 1e6;
 
 /// Processors of one type that a host may have.
 const MOST_PROCESSORS: u32 = 1_024;
@@ -54,7 +61,19 @@ impl Record {
             batches: self.expanded(),
             versions: self.versions(),
         };
-        Ok((campaign, Vec::new()))
+        let mut seen = HashSet::new();
+        for batch in &campaign.batches {
+            if !seen.insert(&batch.name) {
+                let message = format!("a second batch is named `{}`", batch.name);
+                let help = "one that is submitted several times has -1, -2, … behind its name";
+                faults.push(Fault::new(place!("batches", batch.entry), message, help));
+            }
+        }
+        campaign.check_work(&mut faults);
+        match faults.is_empty() {
+            true => Ok((campaign, Vec::new())),
+            false => Err(faults),
+        }
     }
 
     fn check_hosts(&self, faults: &mut Vec<Fault>) {
@@ -449,6 +468,62 @@ impl Record {
             }
         }
         batches
+    }
+}
+
+impl Campaign {
+    /// That a campaign can be simulated: not too many jobs, at once or in all, and not too many turns.
+    fn check_work(&self, faults: &mut Vec<Fault>) {
+        let horizon = self.horizon();
+        for (i, hosts) in self.record.hosts.iter().enumerate() {
+            let at = place!("hosts", i);
+            if hosts
+                .contact
+                .is_some_and(|own| own.value() * MOST_TURNS < horizon)
+            {
+                let message = "hosts ask more than a million times in the campaign";
+                let help = "write a longer time, or leave it out: a thousandth of the horizon";
+                faults.push(Fault::new(at.then("contact"), message, help));
+            }
+            let turns = hosts.availability.as_ref();
+            if turns.is_some_and(|own| (own.on.mean() + own.off.mean()) * MOST_TURNS < horizon) {
+                let message = "hosts are switched on more than a million times in the campaign";
+                let help = "write longer times; what is shorter than a job is part of its speed";
+                faults.push(Fault::new(at.then("availability"), message, help));
+            }
+            for batch in &self.batches {
+                let speeds = Processor::ALL.map(|processor| {
+                    let speed = hosts.speed_of(processor).map_or(0.0, Size::mean);
+                    speed * f64::from(hosts.processors(processor))
+                });
+                let most = speeds[0].max(speeds[1]) / batch.size.mean();
+                let queued = hosts.buffer.mean() * most;
+                let each = u64::from(hosts.count) as f64 * most * horizon;
+                if queued > MOST_QUEUED || each > MOST_DONE {
+                    let message = format!(
+                        "a host of `{}` keeps {queued:.0} jobs of `{}` queued, and all of them do {each:.0} in the campaign",
+                        hosts.name, batch.name
+                    );
+                    let help = "describe larger jobs, each of several, or fewer hosts";
+                    faults.push(Fault::new(at.then("buffer"), message, help));
+                    return;
+                }
+            }
+        }
+        let rates = self.batches.iter().filter_map(|batch| match batch.supply {
+            Supply::Rate(rate) => Some(rate * horizon),
+            _ => None,
+        });
+        if rates.sum::<f64>() > MOST_DONE {
+            let message = "more than a hundred million jobs come in the campaign";
+            let help = "describe larger jobs, or a part of the population";
+            faults.push(Fault::new(place!("batches"), message, help));
+        }
+        if self.host_count() * self.versions.len() as u64 > MOST_PAIRS {
+            let message = "there are more than ten million pairs of hosts and versions";
+            let help = "leave out versions that are hardly used, or describe fewer hosts";
+            faults.push(Fault::new(place!("applications"), message, help));
+        }
     }
 }
 

@@ -108,6 +108,21 @@ fn faults_are_found() {
             "horizon: 1000\npolicy: {quantile: 1}",
             "expected a fraction between 0 and 1",
         ),
+        (
+            "name: soon",
+            "name: fast-2",
+            "a second batch is named `fast-2`",
+        ),
+        (
+            "buffer: 6}",
+            "buffer: 6, contact: 1e-9}",
+            "more than a million times",
+        ),
+        (
+            "size: 3, quality",
+            "size: 1e-9, quality",
+            "jobs of `stream` queued",
+        ),
         ("processor: gpu", "processor: tpu", "tpu"),
         ("quality: afap", "quality: soon", "soon"),
     ] {
@@ -169,4 +184,16 @@ fn what_can_never_be_done_is_known() {
     );
     let busy = short("bound: 100", "bound: 100, arrival_rate: 60");
     assert!(matches!(busy, Some(Shortage::Campaign { .. })), "{busy:?}");
+    let late = short("processor: gpu}", "processor: gpu, released: 1000}");
+    assert!(
+        matches!(late, Some(Shortage::NoProcessor { .. })),
+        "{late:?}"
+    );
+    let few = short("quorum: 2", "quorum: 3");
+    let expected = Shortage::TooFew {
+        batch: "soon".into(),
+        hosts: 2,
+        quorum: 3,
+    };
+    assert_eq!(few, Some(expected));
 }

@@ -255,7 +255,10 @@ impl Run {
     /// Campaigns in which all batches were done that are to be done as fast as possible.
     #[must_use]
     pub fn complete(&self, campaign: &Campaign) -> usize {
-        let done = |own: &&Measures| own.value(campaign, Quantity::WorstMakespan).is_some();
+        let done = |own: &&Measures| {
+            let mut batches = campaign.batches().iter().zip(&own.batches);
+            batches.all(|(batch, own)| batch.quality != Quality::Afap || own.makespan.is_some())
+        };
         self.campaigns.iter().filter(done).count()
     }
 

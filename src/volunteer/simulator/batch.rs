@@ -24,10 +24,9 @@ pub(super) struct State {
     /// Jobs that are done, and those of them that were given up.
     pub done: u32,
     pub given_up: u32,
-    /// Instances sent, and when the first and the last one were.
+    /// Instances sent, and when the first one was.
     pub sent: u64,
     pub first_sent: f64,
-    pub last_sent: f64,
     /// When the last first instance of a job was.
     pub last_first: f64,
     /// Jobs of which none was sent yet.
@@ -74,7 +73,6 @@ impl State {
             given_up: 0,
             sent: 0,
             first_sent: f64::INFINITY,
-            last_sent: 0.0,
             last_first: 0.0,
             untouched: 0,
             waits: f64::INFINITY,

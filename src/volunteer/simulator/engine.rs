@@ -266,15 +266,17 @@ impl<'a> Engine<'a> {
             return;
         }
         let state = &mut self.batches[b];
-        let out = std::mem::take(&mut state.out);
+        let (out, lost) = (
+            std::mem::take(&mut state.out),
+            std::mem::take(&mut state.lost),
+        );
         let (instances, now) = (&self.store.instances, self.now);
         let awaited = out.iter().map(|n| now - instances[*n as usize].sent);
-        let lost = state.lost.clone();
-        let awaited = awaited.chain(lost);
+        let awaited = awaited.chain(lost.iter().copied());
         let others = &self.standings.sorted[batch.application];
         let jobs = batch.jobs().unwrap_or(0);
         state.estimate(rule, jobs, now, awaited, others);
-        state.out = out;
+        (state.out, state.lost) = (out, lost);
     }
 
     fn of_host(&mut self, h: usize) {

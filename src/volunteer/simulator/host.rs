@@ -109,10 +109,8 @@ impl Side {
         let running = self.running();
         let (run, wait) = self.tasks.split_at_mut(running);
         run.iter_mut().for_each(|task| task.runs = true);
-        let stopped = wait
-            .iter_mut()
-            .filter_map(|task| std::mem::take(&mut task.runs).then_some(()));
-        stopped.count() as u64
+        let stopped = wait.iter_mut().map(|task| std::mem::take(&mut task.runs));
+        stopped.map(u64::from).sum()
     }
 
     /// Whether a job would miss its deadline in the order of arrival, at the usual availability.
@@ -172,7 +170,6 @@ pub(super) struct Host {
 }
 
 impl Host {
-    #[allow(clippy::too_many_arguments, reason = "what a host is drawn with")]
     pub fn new(
         group: usize,
         sides: [Side; TYPES],

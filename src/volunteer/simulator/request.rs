@@ -33,8 +33,7 @@ impl Engine<'_> {
                     }
                 }
             }
-            Rule::Fixed(bound) => self.send_to_any(h, processors, bound),
-            Rule::Tail(bound) => self.send_to_any(h, processors, bound),
+            Rule::Fixed(bound) | Rule::Tail(bound) => self.send_to_any(h, processors, bound),
         }
     }
 
@@ -228,7 +227,6 @@ impl Engine<'_> {
         let state = &mut self.batches[b];
         state.sent += 1;
         state.first_sent = state.first_sent.min(self.now);
-        state.last_sent = self.now;
         if untouched {
             state.last_first = self.now;
             state.untouched -= 1;

@@ -5,6 +5,12 @@
 //! is printed here, and what goes on is told to a callback. Which kinds there are stands in
 //! [`crate::kinds`].
 
+#[cfg(test)]
+mod tests;
+mod verb;
+
+pub use verb::{VerbError, read_policy, refuse};
+
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -291,6 +297,3 @@ pub struct Answered {
     /// Whether the answer is a negative one.
     pub negative: bool,
 }
-
-#[cfg(test)]
-mod tests;

@@ -13,7 +13,8 @@ use crate::compatibility::verbs;
 use crate::compatibility::workload::{Cluster, Trial};
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, OverLoads, Simulated, Word, run_document,
+    Answer, Answered, Caller, Compared, Given, Kind, OverLoads, Simulated, VerbError, Word,
+    run_document,
 };
 use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Stage};
@@ -152,7 +153,7 @@ impl Kind for Compatibility {
         let changes = caller.changes;
         let hears = |reached| caller.hear(Word::Simulating("simulating", reached));
         let simulated = verbs::simulate(policy, workload, changes, settings, hears);
-        let simulated = simulated.map_err(boxed)?;
+        let simulated = simulated.map_err(VerbError::boxed)?;
         let (run, verdicts) = (&simulated.run, &simulated.verdicts);
         Ok(Simulated {
             table: report::simulation(&simulated.cluster, run, verdicts, caller.width),
@@ -171,7 +172,8 @@ impl Kind for Compatibility {
         caller.hear(Word::Interruptible);
         let hears = |stage: Stage<'_>| caller.hear(Word::Comparing(stage));
         Ok(Box::new(OverLoads {
-            swept: verbs::compare(cluster, asked, &extras.sizes, hears).map_err(boxed)?,
+            swept: verbs::compare(cluster, asked, &extras.sizes, hears)
+                .map_err(VerbError::boxed)?,
             besides: report::besides(cluster),
         }))
     }
@@ -186,14 +188,6 @@ impl Kind for Compatibility {
 
     fn run(verb: &Verb, _: &mut Caller<'_>) -> Given<Answered> {
         match *verb {}
-    }
-}
-
-/// The error for the caller. A refused policy is an error of the artifact, whatever the verb.
-fn boxed(error: verbs::VerbError) -> Box<dyn std::error::Error> {
-    match error {
-        verbs::VerbError::Artifact(refused) => refused.into(),
-        other => other.into(),
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use super::{VerbError, refuse};
+use super::VerbError;
 use crate::artifact::Changes;
 use crate::compatibility::artifact::Checked;
 use crate::compatibility::simulator::Rule;
 use crate::compatibility::workload::{Cluster, Trial};
-use crate::document::{digest, suggest};
+use crate::document::suggest;
+use crate::kind::read_policy;
 use crate::simulation::sweep::{Entrant, Knows};
 
 /// A rule that has a name: with what stands behind a colon, whether it stops jobs, and what it does.
@@ -108,16 +109,9 @@ pub fn enter(whole: &str, changes: Changes) -> Result<Entered, VerbError> {
         Ok(policy) => return Ok(entered(None, policy, None)),
         Err(why) => why,
     };
-    if !Path::new(name).exists() {
-        return refuse(format!("there is no policy file {name}, and {why}"));
-    }
-    let text = std::fs::read_to_string(name).map_err(|source| VerbError::Read {
-        path: name.into(),
-        source,
-    })?;
-    let checked = Checked::parse_with(&text, name, changes)?;
+    let (checked, digest): (Checked, String) = read_policy(name, why, changes)?;
     let policy = Named::Fair(checked.artifact().policy.interruptions);
-    Ok(entered(Some(digest(&text)), policy, Some(checked)))
+    Ok(entered(Some(digest), policy, Some(checked)))
 }
 
 /// The policy, and the law that stands behind it.

@@ -6,36 +6,9 @@ mod enter;
 mod simulate;
 
 pub use crate::compatibility::artifact::check_against as against;
+pub use crate::kind::VerbError;
 pub use compare::{Compared, compare};
 pub use enter::{Entered, RULES, enter};
 pub use simulate::{Simulated, simulate};
 
-use crate::artifact::ArtifactError;
-use crate::simulation::sweep::JournalError;
-
-/// Why a verb has no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum VerbError {
-    /// A policy file that cannot be read, or is refused.
-    #[error(transparent)]
-    Artifact(#[from] ArtifactError),
-    /// The journal of a comparison.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// A policy file that cannot be read.
-    #[error("cannot read {path}: {source}")]
-    Read {
-        /// The file.
-        path: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// What was asked for does not go together, or not with this workload or policy.
-    #[error("{0}")]
-    Request(String),
-}
-
-/// A request that cannot be met, and what to do.
-fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
-    Err(VerbError::Request(why.into()))
-}
+use crate::kind::refuse;

@@ -51,7 +51,7 @@ pub fn simulate(
     let cluster = cluster.with_sizes(entered.trial.law(cluster.size()));
     let rule = entered.policy.on(&cluster, || routing(&cluster));
     let run = simulate_rule(&cluster, &rule, settings, progress);
-    let mut run = run.map_err(VerbError::Request)?;
+    let mut run = run.or_else(refuse)?;
     if settings.interrupt.load(Ordering::Relaxed) {
         run.ending = Ending::Interrupted;
     }

@@ -7,7 +7,8 @@ use clap::{Args, Subcommand};
 use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, OverLoads, Simulated, Word, json, run_document,
+    Answer, Answered, Caller, Compared, Given, Kind, OverLoads, Simulated, VerbError, Word, json,
+    run_document,
 };
 use crate::malleable::artifact::{Checked, Malleable};
 use crate::malleable::policy::Online;
@@ -140,7 +141,7 @@ impl Kind for Malleable {
         let changes = caller.changes;
         let hears = |reached| caller.hear(Word::Simulating("simulating", reached));
         let simulated = verbs::simulate(policy, workload, changes, settings, hears);
-        let simulated = simulated.map_err(boxed)?;
+        let simulated = simulated.map_err(VerbError::boxed)?;
         let verdicts = &simulated.verdicts;
         let (table, document) = match &simulated.ran {
             Ran::Pool(pool, course) => (
@@ -171,7 +172,7 @@ impl Kind for Malleable {
             Workload::Pool(pool) => {
                 let hears = |what: &str| caller.hear(Word::Doing(what));
                 let tournament = verbs::tournament(pool, asked, &extras.exponents, hears);
-                Ok(Box::new(tournament.map_err(boxed)?))
+                Ok(Box::new(tournament.map_err(VerbError::boxed)?))
             }
             Workload::Stream(_) if !extras.exponents.is_empty() => Err(
                 "--exponents goes with jobs that are all there, and here jobs arrive: leave it out"
@@ -180,7 +181,7 @@ impl Kind for Malleable {
             Workload::Stream(stream) => {
                 let hears = |stage: Stage<'_>| caller.hear(Word::Comparing(stage));
                 Ok(Box::new(OverLoads {
-                    swept: verbs::compare(stream, asked, hears).map_err(boxed)?,
+                    swept: verbs::compare(stream, asked, hears).map_err(VerbError::boxed)?,
                     besides: report::besides(stream),
                 }))
             }
@@ -231,14 +232,6 @@ impl Compared for Tournament {
     }
 }
 
-/// The error for the caller. A refused policy is an error of the artifact, whatever the verb.
-fn boxed(error: verbs::VerbError) -> Box<dyn std::error::Error> {
-    match error {
-        verbs::VerbError::Artifact(refused) => refused.into(),
-        other => other.into(),
-    }
-}
-
 fn options(wishes: &Wishes, caller: &Caller<'_>) -> Options {
     let knobs = wishes.urgency.zip(wishes.background);
     let file = wishes.fit_speedup.as_ref();
@@ -276,7 +269,10 @@ fn plan(
     let unlimited = pool.unlimited();
     let unlimited = unlimited.map(|pool| synthesis::plan(&pool, &options(wishes, caller)).1.least);
     caller.hear(Word::Doing("checking"));
-    let artifact = Checked::check(artifact).map_err(fault)?.artifact().clone();
+    let artifact = Checked::check(artifact)
+        .map_err(VerbError::Unchecked)?
+        .artifact()
+        .clone();
     Ok(Answer::Policy {
         summary: told + &report::made(pool, &planned, unlimited, caller.width),
         missed: None,
@@ -298,7 +294,7 @@ fn online(
             missed: None,
             artifact: Box::new(
                 Checked::check(made.artifact)
-                    .map_err(fault)?
+                    .map_err(VerbError::Unchecked)?
                     .artifact()
                     .clone(),
             ),
@@ -309,15 +305,6 @@ fn online(
         },
         Outcome::Interrupted => Answer::Interrupted,
     })
-}
-
-/// The checker refuses what was just made.
-fn fault(findings: Vec<Finding>) -> String {
-    let findings: Vec<String> = findings.iter().take(3).map(Finding::to_string).collect();
-    format!(
-        "the policy does not pass its own checker, which is a fault of this program; nothing is written: {}",
-        findings.join("; ")
-    )
 }
 
 const EXAMPLES: &str = "\

@@ -1,10 +1,9 @@
 //! Policies by name: a rule, or a policy file.
 
-use std::path::Path;
-
-use super::{VerbError, refuse};
+use super::VerbError;
 use crate::artifact::Changes;
-use crate::document::{digest, suggest};
+use crate::document::suggest;
+use crate::kind::read_policy;
 use crate::malleable::artifact::{Checked, Policy};
 use crate::malleable::policy::{Online, Sharing};
 use crate::malleable::synthesis::{Tunable, tuned};
@@ -117,15 +116,8 @@ pub fn enter(name: &str, changes: Changes) -> Result<Entered, VerbError> {
         Ok(policy) => return Ok(entered(None, policy)),
         Err(why) => why,
     };
-    if !Path::new(name).exists() {
-        return refuse(format!("there is no policy file {name}, and {why}"));
-    }
-    let text = std::fs::read_to_string(name).map_err(|source| VerbError::Read {
-        path: name.into(),
-        source,
-    })?;
-    let checked = Checked::parse_with(&text, name, changes)?;
-    Ok(entered(Some(digest(&text)), Named::File(Box::new(checked))))
+    let (checked, digest) = read_policy(name, why, changes)?;
+    Ok(entered(Some(digest), Named::File(Box::new(checked))))
 }
 
 fn named(name: &str) -> Result<Named, String> {

@@ -81,7 +81,7 @@ pub fn simulate(
                 return refuse(not_online(name, &entered.policy));
             };
             let run = simulate_rule(&stream, sharing, settings, progress);
-            let mut run = run.map_err(VerbError::Request)?;
+            let mut run = run.or_else(refuse)?;
             if settings.interrupt.load(Ordering::Relaxed) {
                 run.ending = Ending::Interrupted;
             }

@@ -1,11 +1,12 @@
 //! The policy of a fleet.
 
+use super::doing;
 use super::names::{Balance, Family, Objective, Preemption, Queue};
 use super::wishes::Wishes;
-use super::{boxed, doing};
 use crate::kind::{Answer, Caller, Given, Word};
 use crate::multiresource::artifact::Multiresource;
 use crate::multiresource::report;
+use crate::multiresource::verbs::VerbError;
 use crate::multiresource::verbs::{self, Doing, FleetAnswer};
 use crate::multiresource::workload::Fleet;
 
@@ -39,7 +40,7 @@ pub fn synthesize(
             caller.hear(Word::Doing(&doing(&step)));
         }
     };
-    let answer = verbs::synthesize_fleet(fleet, &request, hears).map_err(boxed)?;
+    let answer = verbs::synthesize_fleet(fleet, &request, hears).map_err(VerbError::boxed)?;
     Ok(match answer {
         FleetAnswer::Policy(made) => {
             let told = report::fleet(fleet, &made, caller.width);
@@ -73,7 +74,7 @@ fn pooled(fleet: &Fleet, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answ
             caller.hear(Word::Doing(&doing(&step)));
         }
     };
-    let answer = verbs::synthesize_pooled(fleet, &request, hears).map_err(boxed)?;
+    let answer = verbs::synthesize_pooled(fleet, &request, hears).map_err(VerbError::boxed)?;
     Ok(match answer {
         FleetAnswer::Policy(made) => Answer::Policy {
             summary: report::pooled(fleet, &made, caller.width)

@@ -9,7 +9,6 @@ mod sweep;
 mod synthesize;
 mod wishes;
 
-use std::error::Error;
 use std::path::Path;
 
 use clap::{Args, Subcommand};
@@ -89,7 +88,7 @@ impl Kind for Multiresource {
     }
 
     fn against(policy: &Checked, workload: &Described) -> Given<Vec<Finding>> {
-        verbs::against(policy, workload).map_err(boxed)
+        verbs::against(policy, workload).map_err(VerbError::boxed)
     }
 
     fn valid(policy: &Checked, width: usize) -> String {
@@ -114,7 +113,8 @@ impl Kind for Multiresource {
             changes: caller.changes,
         };
         let hears = |what: &str, reached| caller.hear(Word::Simulating(what, reached));
-        let simulated = verbs::simulate(policy, workload, &ways, settings, hears).map_err(boxed)?;
+        let simulated =
+            verbs::simulate(policy, workload, &ways, settings, hears).map_err(VerbError::boxed)?;
         let (run, verdicts) = (&simulated.run, &simulated.verdicts);
         Ok(Simulated {
             table: report::simulation(&simulated.workload, run, verdicts, caller.width),
@@ -151,7 +151,7 @@ impl Kind for Multiresource {
             Described::Fleet(fleet) => fleet.envelope(),
         };
         Ok(Box::new(OverLoads {
-            swept: compared.map_err(boxed)?,
+            swept: compared.map_err(VerbError::boxed)?,
             besides: report::besides(envelope),
         }))
     }
@@ -189,14 +189,6 @@ fn server_of(file: &Path, caller: &mut Caller<'_>) -> Given<Workload> {
     let warnings = parsed.warnings.iter();
     warnings.for_each(|warning| caller.hear(Word::Known(warning)));
     Ok(parsed.workload)
-}
-
-/// The error for the caller. A refused policy is an error of the artifact, whatever the verb.
-fn boxed(error: VerbError) -> Box<dyn Error> {
-    match error {
-        VerbError::Artifact(refused) => refused.into(),
-        other => other.into(),
-    }
 }
 
 /// What a verb is doing, in words.

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::names::{Objective, Preemption};
-use super::{boxed, doing, server_of};
+use super::{doing, server_of};
 use crate::kind::{Answered, Caller, Given, Word};
 use crate::multiresource::optimum::{Limits, Sought};
 use crate::multiresource::report;
+use crate::multiresource::verbs::VerbError;
 use crate::multiresource::verbs::{self, Asking, Doing, Least, LeastReport};
 use crate::simulation::Settings;
 use crate::typed::{Budget, count, fraction, load, positive, seconds};
@@ -112,7 +113,7 @@ impl Arguments {
             }
             caller.hear(Word::Doing(&doing(&step)));
         };
-        let found = verbs::least(&workload, &asking, hears).map_err(boxed)?;
+        let found = verbs::least(&workload, &asking, hears).map_err(VerbError::boxed)?;
         let failures: BTreeSet<_> = found.iter().flat_map(|least| &least.failures).collect();
         let output = self.output.iter().cloned();
         let document = written(&found)?;

@@ -1,13 +1,14 @@
 //! What is typed to make a policy → the request to the library → the answer in words.
 
+use super::doing;
 use super::names::Family;
 use super::renewal::Earlier;
 use super::wishes::Wishes;
-use super::{boxed, doing};
 use crate::kind::{Answer, Caller, Given, Word};
 use crate::multiresource::artifact::{Multiresource, Objective};
 use crate::multiresource::report;
 use crate::multiresource::synthesis::{self, MsfqOutlook};
+use crate::multiresource::verbs::VerbError;
 use crate::multiresource::verbs::{self, Doing, How};
 use crate::multiresource::workload::{Described, Workload};
 
@@ -65,7 +66,7 @@ fn server(
         }
         caller.hear(Word::Doing(&doing(&step)));
     };
-    let made = match verbs::synthesize(workload, &request, hears).map_err(boxed)? {
+    let made = match verbs::synthesize(workload, &request, hears).map_err(VerbError::boxed)? {
         verbs::Answer::Policy(made) => made,
         verbs::Answer::Refused(refusal) => {
             return Ok(Answer::Refused {

@@ -8,7 +8,7 @@ use super::names::{
     Backfill, Balance, EmptySlots, Family, Objective, Preemption, Queue, budget, weight,
 };
 use super::promise::promise;
-use crate::kind::{Caller, Given};
+use crate::kind::{Caller, Given, refuse};
 use crate::multiresource::artifact::{self, Promise, Route};
 use crate::multiresource::program::{Balancing, Limits};
 use crate::multiresource::synthesis::{Budget, Families, Options};
@@ -283,7 +283,7 @@ impl Wishes {
 
     /// Among which families the policy is chosen.
     fn wanted(&self, workload: &Workload) -> Result<Wanted, VerbError> {
-        let family = self.family().map_err(VerbError::Request)?;
+        let family = self.family().or_else(refuse)?;
         let (cycle, thresholds) = (self.cycle.as_deref(), self.thresholds.as_deref());
         if cycle.is_some() || thresholds.is_some() {
             let policy = verbs::turns(workload, cycle, thresholds)?;

@@ -1,12 +1,10 @@
 //! Policies by name: a rule, or a policy file.
 
-use std::path::Path;
-
-use super::{VerbError, refuse};
+use super::VerbError;
 use crate::artifact::Changes;
-use crate::document::digest;
+use crate::kind::read_policy;
 use crate::multiresource::artifact::{Artifact, Checked};
-use crate::multiresource::simulator::{Contender, NameError};
+use crate::multiresource::simulator::Contender;
 use crate::multiresource::workload::{Record, Workload};
 use crate::simulation::sweep::Entrant;
 
@@ -42,12 +40,7 @@ pub fn enter(name: &str, workload: &Workload, changes: Changes) -> Result<Entere
         }
         Err(unnamed) => unnamed,
     };
-    exists(name, &unnamed)?;
-    let text = std::fs::read_to_string(name).map_err(|source| VerbError::Read {
-        path: name.into(),
-        source,
-    })?;
-    let checked = Checked::parse_with(&text, name, changes)?;
+    let (checked, digest): (Checked, String) = read_policy(name, unnamed, changes)?;
     let server = checked.artifact().expect_one_server(name)?;
     let fits = same_types(checked.artifact(), workload);
     let policy = server.policy.rule.clone();
@@ -55,15 +48,7 @@ pub fn enter(name: &str, workload: &Workload, changes: Changes) -> Result<Entere
     let (preempts, knows) = (checked.artifact().preempts(), rule.knows(workload));
     let fits = fits.and_then(|()| rule.fit(workload).map_err(|why| why.to_string()));
     let contender = fits.map(|()| rule);
-    Ok(entered(Some(digest(&text)), preempts, knows, contender))
-}
-
-/// What is no rule's name is the name of a file.
-pub(super) fn exists(name: &str, unnamed: &NameError) -> Result<(), VerbError> {
-    match Path::new(name).exists() {
-        true => Ok(()),
-        false => refuse(format!("there is no policy file {name}, and {unnamed}")),
-    }
+    Ok(entered(Some(digest), preempts, knows, contender))
 }
 
 /// A policy runs on another workload if the types, the server and the time unit are the same.

@@ -26,10 +26,12 @@ pub use synthesize::{
     synthesize, turns,
 };
 
+use std::error::Error;
 use std::sync::atomic::Ordering;
 
 use crate::document::DocumentError;
-use crate::multiresource::artifact::{ArtifactError, Finding};
+use crate::kind;
+use crate::multiresource::artifact::ArtifactError;
 use crate::multiresource::optimum::{OptimumError, Step};
 use crate::multiresource::program::ProgramError;
 use crate::multiresource::simulator::{Failure, Run, Settings};
@@ -79,28 +81,26 @@ pub enum VerbError {
     /// The journal of a comparison.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A policy file that cannot be read.
-    #[error("cannot read {path}: {source}")]
-    Read {
-        /// The file.
-        path: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The checker finds fault with what was made.
-    #[error(
-        "the policy made does not check, and is not written:\n  {}\nPlease report this with the workload",
-        .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n  ")
-    )]
-    Unchecked(Vec<Finding>),
-    /// What was asked for does not go together, or not with this workload or policy.
-    #[error("{0}")]
-    Request(String),
+    /// What verbs of every kind may refuse.
+    #[error(transparent)]
+    Shared(#[from] kind::VerbError),
+}
+
+impl VerbError {
+    /// The error for the caller. A refused policy is an error of the artifact, whatever the verb.
+    #[must_use]
+    pub fn boxed(self) -> Box<dyn Error> {
+        match self {
+            VerbError::Artifact(refused) => refused.into(),
+            VerbError::Shared(shared) => shared.boxed(),
+            other => other.into(),
+        }
+    }
 }
 
 /// A request that cannot be met, and what to do.
 fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
-    Err(VerbError::Request(why.into()))
+    Ok(kind::refuse(why)?)
 }
 
 /// A run that was cut short may by chance be precise enough; it still is not the whole run.

@@ -1,12 +1,11 @@
 //! Rules over all servers of a fleet, by name or from a policy file; and their comparison over loads.
 
-use std::path::Path;
-
 use super::compare::{Compared, Underway};
 use super::enter::same_record;
 use super::{VerbError, refuse};
 use crate::artifact::Changes;
-use crate::document::{digest, nearest};
+use crate::document::nearest;
+use crate::kind::read_policy;
 use crate::multiresource::artifact::{Checked, Family};
 use crate::multiresource::program::{self, Limits};
 use crate::multiresource::simulator::{
@@ -16,17 +15,14 @@ use crate::multiresource::workload::Fleet;
 use crate::simulation::Progress;
 use crate::simulation::sweep::{self, Cells, Comparing, Entrant, Header, Stage, Subject};
 
-/// What is no rule's name is the name of a file.
-pub(super) fn exists(name: &str) -> Result<(), VerbError> {
-    if Path::new(name).exists() {
-        return Ok(());
-    }
+/// Why a name is not that of a rule.
+pub(super) fn unnamed(name: &str) -> String {
     let names: Vec<&str> = PooledRule::ALL.iter().map(|rule| rule.name).collect();
     let meant = nearest(name, &names).map_or(String::new(), |near| format!(" (`{near}`?)"));
-    refuse(format!(
-        "there is no policy file {name}, and no rule `{name}`{meant} over the servers of a fleet; these are {}",
+    format!(
+        "no rule `{name}`{meant} over the servers of a fleet; these are {}",
         PooledRule::names()
-    ))
+    )
 }
 
 /// The rule of a policy file for this fleet, or why it has none.
@@ -63,13 +59,8 @@ fn enter(name: &str, fleet: &Fleet, changes: Changes) -> Result<Entered, VerbErr
     if let Some(rule) = PooledRule::named(name) {
         return Ok(entered(None, Ok(rule.policy())));
     }
-    exists(name)?;
-    let text = std::fs::read_to_string(name).map_err(|source| VerbError::Read {
-        path: name.into(),
-        source,
-    })?;
-    let checked = Checked::parse_with(&text, name, changes)?;
-    Ok(entered(Some(digest(&text)), policy_for(&checked, fleet)))
+    let (checked, digest) = read_policy(name, unnamed(name), changes)?;
+    Ok(entered(Some(digest), policy_for(&checked, fleet)))
 }
 
 /// Compares rules over all servers of a fleet at each load.

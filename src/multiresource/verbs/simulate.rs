@@ -1,11 +1,10 @@
 //! A policy on its workload or on another, and the verdicts on its claims.
 
-use std::path::Path;
-
-use super::enter::{exists, same_types};
+use super::enter::same_types;
 use super::pooled;
 use super::{VerbError, marked, refuse};
 use crate::artifact::Changes;
+use crate::kind::read_policy;
 use crate::multiresource::artifact::{Backfill, Checked, EmptySlots, Family, MsrPolicy, Routing};
 use crate::multiresource::simulator::{
     Contender, Failure, Judgement, PooledRule, Run, Settings, Verdict, as_analysed, judge,
@@ -97,8 +96,7 @@ pub fn simulate(
     let rule = match Contender::parse(policy) {
         Ok(rule) => rule,
         Err(unnamed) => {
-            exists(policy, &unnamed)?;
-            let checked = Checked::read_with(Path::new(policy), ways.changes)?;
+            let (checked, _): (Checked, _) = read_policy(policy, unnamed, ways.changes)?;
             return match checked.artifact().one_server() {
                 Some(server) => {
                     let rule = &server.policy.rule;
@@ -161,7 +159,7 @@ impl Asked<'_> {
         }
         let artifact = checked.artifact();
         let workload = given.unwrap_or_else(|| checked.workload().envelope().clone());
-        same_types(artifact, &workload).map_err(VerbError::Request)?;
+        same_types(artifact, &workload).or_else(refuse)?;
         let policy = self.overriding(rule)?;
         let analysed = as_analysed(artifact, &policy);
         let watching = Settings {
@@ -204,9 +202,9 @@ impl Asked<'_> {
             self.has_own_ways()?;
             return self.pooled(&rule.policy(), fleet, None, progress);
         }
-        pooled::exists(name)?;
-        let checked = Checked::read_with(Path::new(name), self.ways.changes)?;
-        let policy = pooled::policy_for(&checked, &fleet).map_err(VerbError::Request)?;
+        let unnamed = pooled::unnamed(name);
+        let (checked, _) = read_policy(name, unnamed, self.ways.changes)?;
+        let policy = pooled::policy_for(&checked, &fleet).or_else(refuse)?;
         self.pooled(&policy, fleet, Some(&checked), progress)
     }
 

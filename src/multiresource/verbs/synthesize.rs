@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::{Doing, VerbError, refuse};
+use crate::kind;
 use crate::multiresource::artifact::{
     Artifact, Family, Guard, Preemption, Promise, StaticQuickswapPolicy,
 };
@@ -255,7 +256,7 @@ pub(super) fn taken(
 pub(super) fn checked(artifact: Artifact) -> Result<Artifact, VerbError> {
     match artifact.check() {
         Ok(_) => Ok(artifact),
-        Err(findings) => Err(VerbError::Unchecked(findings)),
+        Err(findings) => Err(kind::VerbError::Unchecked(findings).into()),
     }
 }
 
@@ -395,7 +396,7 @@ pub fn turns(
         let once = |places: &Vec<usize>| (0..names.len()).all(|i| places.contains(&i));
         let right = places.filter(|p| p.len() == names.len() && once(p));
         policy.cycle = right.ok_or_else(|| {
-            VerbError::Request(format!(
+            kind::VerbError::Request(format!(
                 "--cycle {}: give each type once: {}",
                 cycle.join(","),
                 names.join(",")

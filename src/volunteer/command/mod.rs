@@ -99,7 +99,7 @@ impl Kind for Volunteer {
                 missed: None,
                 artifact: Box::new(
                     Checked::check(made.artifact)
-                        .map_err(|findings| fault(&findings))?
+                        .map_err(VerbError::Unchecked)?
                         .artifact()
                         .clone(),
                 ),
@@ -134,7 +134,7 @@ impl Kind for Volunteer {
         let changes = caller.changes;
         let hears = |reached| caller.hear(Word::Simulating("simulating", reached));
         let simulated = verbs::simulate(policy, campaign, changes, settings, hears);
-        let simulated = simulated.map_err(boxed)?;
+        let simulated = simulated.map_err(VerbError::boxed)?;
         let (campaign, run) = (&simulated.campaign, &simulated.run);
         Ok(Simulated {
             table: report::simulation(campaign, run, &simulated.verdicts, caller.width),
@@ -153,7 +153,7 @@ impl Kind for Volunteer {
         caller.hear(Word::Interruptible);
         let hears = |what: &str| caller.hear(Word::Doing(what));
         Ok(Box::new(
-            verbs::compare(campaign, asked, hears).map_err(boxed)?,
+            verbs::compare(campaign, asked, hears).map_err(VerbError::boxed)?,
         ))
     }
 
@@ -202,23 +202,6 @@ impl Compared for Tournament {
     fn journal(self: Box<Self>) -> Option<Journal> {
         None
     }
-}
-
-/// The error for the caller. A refused policy is an error of the artifact, whatever the verb.
-fn boxed(error: VerbError) -> Box<dyn std::error::Error> {
-    match error {
-        VerbError::Artifact(refused) => refused.into(),
-        other => other.into(),
-    }
-}
-
-/// The checker refuses what was just made.
-fn fault(findings: &[Finding]) -> String {
-    let findings: Vec<String> = findings.iter().take(3).map(Finding::to_string).collect();
-    format!(
-        "the policy does not pass its own checker, which is a fault of this program; nothing is written: {}",
-        findings.join("; ")
-    )
 }
 
 const EXAMPLES: &str = "\

@@ -1,10 +1,9 @@
 //! Policies by name: a rule, or a policy file.
 
-use std::path::Path;
-
-use super::{VerbError, refuse};
+use super::VerbError;
 use crate::artifact::Changes;
 use crate::document::suggest;
+use crate::kind::read_policy;
 use crate::volunteer::artifact::Checked;
 use crate::volunteer::policy::Dispatch;
 use crate::volunteer::simulator::Rule;
@@ -92,14 +91,7 @@ pub fn enter(name: &str, changes: Changes) -> Result<Entered, VerbError> {
         Ok(entered) => return Ok(entered),
         Err(why) => why,
     };
-    if !Path::new(name).exists() {
-        return refuse(format!("there is no policy file {name}, and {why}"));
-    }
-    let text = std::fs::read_to_string(name).map_err(|source| VerbError::Read {
-        path: name.into(),
-        source,
-    })?;
-    let checked = Checked::parse_with(&text, name, changes)?;
+    let (checked, _) = read_policy(name, why, changes)?;
     Ok(Entered::File(Box::new(checked)))
 }
 

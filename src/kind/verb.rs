@@ -1,0 +1,77 @@
+//! What verbs of every kind share: why one has no answer, and policy files by name.
+
+use std::error::Error;
+use std::fmt::Display;
+use std::path::Path;
+
+use crate::artifact::{ArtifactError, Changes, Checked, Content, Finding};
+use crate::document::digest;
+use crate::simulation::sweep::JournalError;
+
+/// Why a verb has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum VerbError {
+    /// A policy file that cannot be read, or is refused.
+    #[error(transparent)]
+    Artifact(#[from] ArtifactError),
+    /// The journal of a comparison.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// Another file that cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The checker finds fault with what was made.
+    #[error(
+        "the policy made does not pass its own checker, a fault of this program; nothing is written:\n  {}\nPlease report this with the workload",
+        .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n  ")
+    )]
+    Unchecked(Vec<Finding>),
+    /// What was asked for does not go together, or not with this workload or policy.
+    #[error("{0}")]
+    Request(String),
+}
+
+impl VerbError {
+    /// The error for the caller. A refused policy is an error of the artifact, whatever the verb.
+    #[must_use]
+    pub fn boxed(self) -> Box<dyn Error> {
+        match self {
+            VerbError::Artifact(refused) => refused.into(),
+            other => other.into(),
+        }
+    }
+}
+
+/// A request that cannot be met, and what to do.
+///
+/// # Errors
+/// Always.
+pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
+    Err(VerbError::Request(why.into()))
+}
+
+/// The policy in a file, and the digest of the file; `unnamed` says why its name is not that of a
+/// rule, and `changes` what becomes of a file that was changed after it was written.
+///
+/// # Errors
+/// When there is no such file, it cannot be read, or is refused.
+pub fn read_policy<K: Content>(
+    name: &str,
+    unnamed: impl Display,
+    changes: Changes,
+) -> Result<(Checked<K>, String), VerbError> {
+    if !Path::new(name).exists() {
+        return refuse(format!("there is no policy file {name}, and {unnamed}"));
+    }
+    let text = std::fs::read_to_string(name).map_err(|source| ArtifactError::Io {
+        path: name.into(),
+        source,
+    })?;
+    let checked = Checked::parse_with(&text, name, changes)?;
+    Ok((checked, digest(&text)))
+}

@@ -14,7 +14,7 @@ use super::output::{apart, emit, is_stdout, writable};
 use super::{Common, INTERRUPTED, NEGATIVE, Outcome, interrupt, read_workload, tell, width};
 
 #[derive(Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = examples::<K>())]
 pub struct Arguments<K: Kind> {
     /// The workload; its arrival rates are scaled to each load
     #[arg(long, value_name = "FILE")]
@@ -52,18 +52,24 @@ pub struct Arguments<K: Kind> {
     resume: bool,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  synth compare --workload models/section7.yaml --policies first-fit,fcfs
-      a table and who is surely faster, at loads .5, .7 and .9
-  synth compare --workload models/section7.yaml --policies first-fit,p.json --loads 50%,90%,95% \\
-        --precision .5% --events 1e8 --output c.json --csv c.csv --html c.html
-      more precise; with JSON for programs, CSV for spreadsheets, a page for people
-  synth compare … --output c.json --resume
-      continue after Ctrl-C or a crash; the same options give the same bytes as an uninterrupted run
+/// The examples of the kind that are of this verb.
+fn examples<K: Kind>() -> String {
+    let mut told = false;
+    let own = K::EXAMPLES.lines().filter(|line| {
+        if let Some(command) = line.strip_prefix("  synth ") {
+            told = command.starts_with("compare ");
+        }
+        told
+    });
+    let own: Vec<&str> = own.collect();
+    format!("Examples:\n{}\n\n{ABOUT}", own.join("\n"))
+}
 
-A policy that is unstable at a load is reported as unstable, and the others continue. All policies
-face the same arrivals and sizes, so that ratios are known more precisely than means.";
+const ABOUT: &str = "\
+A policy that cannot be run somewhere, or is unstable at a load, is reported as that, and the others
+continue. All policies face the same jobs, so that ratios are known more precisely than means.
+With --output, --resume continues after Ctrl-C or a crash, where jobs queue: the same options give the
+same bytes as an uninterrupted run.";
 
 /// Events per cell, by default.
 const EVENTS: u64 = 20_000_000;

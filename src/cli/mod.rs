@@ -113,9 +113,15 @@ enum Command<K: Kind> {
 }
 
 fn examples<K: Kind>() -> String {
+    let others = kinds::each(OwnVerbs).into_iter();
+    let others = others.filter(|(kind, verbs)| *kind != K::NAME && !verbs.is_empty());
+    let others: Vec<String> = others
+        .map(|(kind, verbs)| format!("  {kind}: {}\n", verbs.join(", ")))
+        .collect();
     format!(
-        "Examples:\n{}  synth completions bash > /etc/bash_completion.d/synth\n\n{EXIT_CODES}",
-        K::EXAMPLES
+        "Examples:\n{}  synth completions bash > /etc/bash_completion.d/synth\n\nOptions and examples of another kind of workload: `synth --workload FILE --help`. Verbs of other kinds:\n{}\n{EXIT_CODES}",
+        K::EXAMPLES,
+        others.concat()
     )
 }
 
@@ -129,8 +135,38 @@ Exit codes:
 
 /// Runs what was typed, for the kind of the documents that it names.
 pub fn main() -> ExitCode {
-    let kind = peek::kind_of(std::env::args_os().skip(1));
+    let typed = || std::env::args_os().skip(1);
+    let verb = typed()
+        .take(2)
+        .find_map(|word| kind_of_verb(word.to_str()?));
+    let kind = verb.map(String::from).or_else(|| peek::kind_of(typed()));
     kinds::visit(kind.as_deref(), Main)
+}
+
+/// The kind that alone has a verb of this name.
+fn kind_of_verb(name: &str) -> Option<&'static str> {
+    let all = kinds::each(OwnVerbs);
+    let mut having = all
+        .iter()
+        .filter(|(_, verbs)| verbs.iter().any(|own| own == name));
+    let (kind, _) = having.next()?;
+    having.next().is_none().then_some(*kind)
+}
+
+/// The name of a kind, and those of the verbs that it alone has.
+#[derive(Clone, Copy)]
+struct OwnVerbs;
+
+impl Visitor for OwnVerbs {
+    type Output = (&'static str, Vec<String>);
+
+    fn visit<K: Kind>(self) -> Self::Output {
+        let verbs = K::Verb::augment_subcommands(clap::Command::new(K::NAME));
+        let names = verbs
+            .get_subcommands()
+            .map(|verb| verb.get_name().to_owned());
+        (K::NAME, names.collect())
+    }
 }
 
 struct Main;

@@ -68,6 +68,8 @@ pub(crate) enum Part {
     Arrivals,
     /// The times between arrivals, where these are a renewal process.
     Interarrival,
+    /// Something else, by its name.
+    Other(&'static str),
 }
 
 impl Part {
@@ -77,6 +79,7 @@ impl Part {
             Self::Size => "size",
             Self::Arrivals => "arrival",
             Self::Interarrival => "interarrival time",
+            Self::Other(name) => name,
         }
     }
 }
@@ -107,6 +110,7 @@ impl<'a> Faults<'a> {
     pub(super) fn whose(&self) -> String {
         match self.part {
             Part::Size => self.owner.to_owned(),
+            Part::Other(name) => format!("the {name} of {}", self.owner),
             part => format!("the {}s of {}", part.noun(), self.owner),
         }
     }
@@ -116,6 +120,7 @@ impl<'a> Faults<'a> {
         match self.part {
             Part::Size => "time in service of one job",
             Part::Arrivals | Part::Interarrival => "time between two arrivals",
+            Part::Other(name) => name,
         }
     }
 

@@ -115,7 +115,7 @@ impl Estimate {
 }
 
 /// Quantile of Student's t.
-pub(super) fn student(probability: f64, freedom: f64) -> f64 {
+pub(crate) fn student(probability: f64, freedom: f64) -> f64 {
     // The parameters are in range: location 0, scale 1, positive freedom.
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(probability))
 }

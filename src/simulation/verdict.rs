@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{BATCHES, Estimate};
+use super::{BATCHES, Estimate, student};
 use crate::artifact::{Claim, Method as _, Quantity, Side, Standing, Unmet};
 
 /// What a run says of a claim.
@@ -150,12 +150,28 @@ impl Found {
         }
     }
 
-    /// A mean over independent replications, whose interval says as much as it is wide, claimed with this
-    /// half-width.
-    pub fn of_replications(measured: Estimate, claimed: f64, half_width: Option<f64>) -> Self {
+    /// A mean over independent replications, whose interval says as much as it is wide; claimed from others,
+    /// with this half-width and so many degrees of freedom. The degrees of the difference are those of
+    /// Welch and Satterthwaite (Biometrika 34, 1947).
+    pub fn of_replications(
+        measured: Estimate,
+        claimed: f64,
+        (half_width, freedom): (f64, f64),
+    ) -> Self {
+        let errors = [
+            (measured.standard_error, measured.freedom),
+            (half_width / student(0.975, freedom), freedom),
+        ];
+        let square = errors.iter().map(|(e, _)| e.powi(2)).sum::<f64>();
+        let fourth = errors.iter().map(|(e, n)| e.powi(4) / n).sum::<f64>();
+        let freedom = match fourth > 0.0 {
+            true => square.powi(2) / fourth,
+            false => measured.freedom,
+        };
         Found {
+            tested: Estimate::with_error(measured.mean, square.sqrt(), freedom),
             trusted: true,
-            ..Found::mean(measured, claimed).known_within(half_width)
+            ..Found::mean(measured, claimed)
         }
     }
 

@@ -169,11 +169,72 @@ fn what_was_changed_is_found() {
         (|d| d["claims"][0]["value"] = json!(1e9), "claims[0].value"),
         (|d| d["claims"][1]["half_width"] = Value::Null, "half_width"),
         (|d| d["claims"][1]["unit"] = json!("s"), "unit"),
+        (
+            |d| drop(d["claims"].as_array_mut().unwrap().remove(0)),
+            "capacity",
+        ),
+        (|d| *value(d, "worst_makespan") = json!(0.5), "cannot be"),
+        (|d| *value(d, "mean_makespan") = json!(9.5), "mean makespan"),
+        (|d| *value(d, "throughput") = json!(1e6), "hosts do"),
+        (|d| *value(d, "instances") = json!(0.5), "instances a job"),
+        (|d| *value(d, "given_up") = json!(0.5), "given up"),
+        (
+            |d| {
+                let claims = d["claims"].as_array_mut().unwrap();
+                claims.retain(|claim| claim["batch"] != "f-3");
+            },
+            "no makespan of",
+        ),
+        (
+            |d| d["workload"]["batches"][0]["size"]["mean"] = json!(1e4),
+            "hosts do",
+        ),
+        (
+            |d| {
+                let beside = d["evidence"]["beside"][0].clone();
+                d["evidence"]["beside"][1] = beside;
+            },
+            "a second time the same rule",
+        ),
+        (|d| d["evidence"]["beside"] = json!([]), "evidence.beside"),
+        (
+            |d| d["evidence"]["beside"][0]["rule"] = json!("zzz"),
+            "expected one of",
+        ),
+        (|d| d["evidence"]["tried"] = json!([]), "was not tried"),
+        (
+            |d| {
+                let tried = d["evidence"]["tried"].as_array_mut().unwrap();
+                tried.push(tried[0].clone());
+            },
+            "a second time the same parameters",
+        ),
     ] {
         let (code, text) = check(change);
         assert_eq!(code, 1, "{said}: {text}");
         assert!(text.contains(said), "{said}: {text}");
     }
+}
+
+/// The number that is claimed of a quantity.
+fn value<'a>(document: &'a mut Value, quantity: &str) -> &'a mut Value {
+    let claims = document["claims"].as_array_mut().unwrap();
+    let own = claims
+        .iter_mut()
+        .find(|claim| claim["quantity"] == quantity);
+    &mut own.unwrap()["value"]
+}
+
+/// A verb of one kind alone is found without a document of that kind.
+#[test]
+fn a_verb_of_its_own_has_help() {
+    for words in [&["dispatch", "--help"][..], &["help", "dispatch"]] {
+        let output = synth(words);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        assert!(stdout(&output).contains("--request"), "{}", stdout(&output));
+    }
+    let output = synth(&["--help"]);
+    assert!(stdout(&output).contains("volunteer-dispatch: dispatch"));
 }
 
 #[test]
@@ -214,7 +275,7 @@ fn bad_input_is_told_what_to_do() {
     refused(
         &TEXT.replace("deadline: 60", "deadline: .1"),
         1,
-        "can never be done by its deadline",
+        "can never be done in time",
     );
     refused(
         &TEXT

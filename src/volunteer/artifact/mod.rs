@@ -78,8 +78,7 @@ pub struct Percentiles {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
-    /// Parameters that were tried on the same campaigns; none where all were given.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Parameters that were tried on the same campaigns.
     pub tried: Vec<Tried>,
     /// Other rules on the campaigns that the claims are from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -127,6 +126,9 @@ pub struct Mean {
     /// Half the width of its 95 % interval.
     pub half_width: f64,
 }
+
+/// The rules that stand beside the one that was taken.
+pub const BESIDE: [&str; 3] = ["fixed", "boinc-2025", "literal"];
 
 /// Another rule beside the one that was taken.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

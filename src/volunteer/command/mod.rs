@@ -24,7 +24,7 @@ use crate::volunteer::workload::Campaign;
 #[derive(Args, Clone)]
 pub struct Wishes {
     /// Events that may be simulated to choose the parameters, about
-    #[arg(long, value_name = "EVENTS", default_value = "3e8", value_parser = count)]
+    #[arg(long, value_name = "EVENTS", default_value = "6e8", value_parser = count)]
     budget: u64,
 
     /// Campaigns that the claims are measured in, 2 at least

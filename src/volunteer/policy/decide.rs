@@ -42,6 +42,12 @@ impl Request {
                     "processors[{n}] has a time that is not ≥ 0, or beyond 1e60"
                 ));
             }
+            if host.idle > host.count {
+                return Err(format!(
+                    "processors[{n}] has {} idle, of {}",
+                    host.idle, host.count
+                ));
+            }
         }
         for (n, own) in self.versions.iter().enumerate() {
             if !(1e-60..=1e60).contains(&own.speed) {
@@ -54,6 +60,20 @@ impl Request {
                 return Err(format!(
                     "versions[{n}].percentile is {}, expected a percentage from 0 to 100",
                     own.percentile
+                ));
+            }
+            if !(-1.0..=100.0).contains(&own.ceiling) {
+                return Err(format!(
+                    "versions[{n}].ceiling is {}, expected a percentage to 100, or -1 for none",
+                    own.ceiling
+                ));
+            }
+            let alike = |other: &Usable| {
+                (other.application, other.processor) == (own.application, own.processor)
+            };
+            if self.versions[..n].iter().any(alike) {
+                return Err(format!(
+                    "versions[{n}] is a second one of its application for this processor: give the best"
                 ));
             }
         }
@@ -97,6 +117,15 @@ impl Host {
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.count > 0 && (self.wanted > 0.0 || self.idle > 0)
+    }
+
+    /// What a job waits for that runs behind this: a processor that has no job begins at once.
+    #[must_use]
+    pub fn before(&self, queue: f64) -> f64 {
+        match self.idle > 0 {
+            true => 0.0,
+            false => queue,
+        }
     }
 }
 
@@ -253,37 +282,46 @@ impl<'a> Deciding<'a> {
         &self.processors
     }
 
-    /// What becomes of a job in this pass. Versions are tried from the one that is fastest on this
-    /// host on, and the first that passes its test is taken; if none does, the reason is that of the
-    /// first.
+    /// What becomes of a job in this pass. Versions are tried from the one on with which it is done
+    /// first, and the first that passes its test is taken; if none does, the reason is that of the
+    /// first that could run it.
     pub fn consider(&mut self, job: &Candidate, versions: &[Usable], pass: Pass) -> Verdict {
         if job.had {
             return Verdict::Kept(Kept::Had);
         }
-        let own = |usable: &&Usable| usable.application == job.application;
+        let mut own = [None; TYPES];
+        let usable = versions.iter().filter(|usable| {
+            usable.application == job.application
+                && self.processors[usable.processor as usize].count > 0
+        });
+        for usable in usable {
+            own[usable.processor as usize] = Some((self.earliest(job, usable), usable));
+        }
+        own.sort_by(|a, b| {
+            let time = |own: &Option<(f64, &Usable)>| own.map_or(f64::INFINITY, |own| own.0);
+            time(a).total_cmp(&time(b))
+        });
         let mut reason = None;
-        let mut faster = f64::INFINITY;
-        // There are as many versions as types of processors: the next slower one each time.
-        loop {
-            let slower = versions.iter().filter(own).filter(|v| v.speed < faster);
-            let Some(next) = slower.max_by(|a, b| a.speed.total_cmp(&b.speed)) else {
-                break;
-            };
-            for usable in versions
-                .iter()
-                .filter(own)
-                .filter(|v| v.speed == next.speed)
-            {
-                match self.test(job, usable, pass) {
-                    Ok(verdict) => return verdict,
-                    // No percentile is tested: it is for the second pass, with this version.
-                    Err(None) => return Verdict::Kept(Kept::NoRoom),
-                    Err(kept) => reason = reason.or(kept),
-                }
+        for (_, usable) in own.into_iter().flatten() {
+            match self.test(job, usable, pass) {
+                Ok(verdict) => return verdict,
+                // No percentile is tested: it is for the second pass, with this version.
+                Err(None) => return Verdict::Kept(Kept::NoRoom),
+                Err(kept) => reason = reason.or(kept),
             }
-            faster = next.speed;
         }
         Verdict::Kept(reason.unwrap_or(Kept::NoVersion))
+    }
+
+    /// When the host can have done a job with this version.
+    fn earliest(&self, job: &Candidate, usable: &Usable) -> f64 {
+        let host = self.processors[usable.processor as usize];
+        let queue = host.before(host.queue);
+        let before = match self.rule.queued {
+            super::Queued::All => queue,
+            super::Queued::Tight => host.busy.min(queue),
+        };
+        self.now + before + job.size / usable.speed
     }
 
     /// Whether a job is sent with this version.
@@ -294,20 +332,12 @@ impl<'a> Deciding<'a> {
         pass: Pass,
     ) -> Result<Verdict, Option<Kept>> {
         let host = self.processors[usable.processor as usize];
-        if host.count == 0 {
-            return Err(Some(Kept::NoVersion));
-        }
         if !host.has_room() {
             return Err(Some(Kept::NoRoom));
         }
         let run = job.size / usable.speed;
-        // A processor that has no job begins at once.
-        let queue = if host.idle > 0 { 0.0 } else { host.queue };
-        let before = match self.rule.queued {
-            super::Queued::All => queue,
-            super::Queued::Tight => host.busy.min(queue),
-        };
-        let earliest = self.now + before + run;
+        let queue = host.before(host.queue);
+        let earliest = self.earliest(job, usable);
         let above = |wanted: f64| {
             let threshold = self.rule.threshold(wanted, usable.ceiling, job.waiting);
             (usable.percentile > threshold, threshold)

@@ -42,8 +42,8 @@ pub fn percentiles(pairs: &[Pair]) -> Vec<f64> {
     pairs.iter().map(of).collect()
 }
 
-/// The greatest threshold that leaves three pairs above it, and a hundredth of all that have a
-/// valid result. Below 0 where there are not so many.
+/// The greatest threshold that leaves three pairs above it, and a hundredth of all. Below 0 where there
+/// are not so many.
 #[must_use]
 pub fn ceiling(percentiles: &[f64]) -> f64 {
     let mut all = percentiles.to_vec();

@@ -185,9 +185,9 @@ fn a_request_is_answered_in_two_passes_and_grows() {
     assert_eq!(answers[1], Verdict::Kept(Kept::NoRoom));
 }
 
-/// A GPU that is faster is tried first; where it has no room, the CPU is.
+/// A GPU by which it is done first is tried first; where it has no room, the CPU is.
 #[test]
-fn the_fastest_version_that_passes_is_taken() {
+fn the_first_version_that_passes_is_taken() {
     let mut request = request(60.0, Some(1000.0));
     request.processors[1] = Host {
         count: 1,
@@ -209,6 +209,43 @@ fn the_fastest_version_that_passes_is_taken() {
     };
     let answers = decide(&RULE, &request);
     assert_eq!((version(&answers[0]), version(&answers[1])), (8, 7));
+    // One that has a long queue is done later.
+    request.processors[1].queue = 500.0;
+    request.jobs.truncate(1);
+    assert_eq!(version(&decide(&RULE, &request)[0]), 7);
+}
+
+/// Why a job is not sent is told of a version that the host could run.
+#[test]
+fn a_type_that_the_host_has_not_is_no_reason() {
+    let mut request = request(60.0, Some(1000.0));
+    request.processors[0].wanted = 0.0;
+    request.processors[1] = Host::default();
+    let cpu = request.versions[0];
+    let gpu = Usable {
+        version: 8,
+        processor: Processor::Gpu,
+        ..cpu
+    };
+    request.versions.insert(0, gpu);
+    assert_eq!(verdict(&RULE, &request), Verdict::Kept(Kept::NoRoom));
+}
+
+/// What no host can be is refused.
+#[test]
+fn requests_are_checked() {
+    let faulty = |change: fn(&mut Request)| {
+        let mut request = request(60.0, None);
+        assert_eq!(request.check(), Ok(()));
+        change(&mut request);
+        request.check().unwrap_err()
+    };
+    let second = faulty(|request| request.versions.push(request.versions[0]));
+    assert!(second.contains("a second one"), "{second}");
+    let idle = faulty(|request| request.processors[0].idle = 99);
+    assert!(idle.contains("99 idle"), "{idle}");
+    let ceiling = faulty(|request| request.versions[0].ceiling = 500.0);
+    assert!(ceiling.contains("ceiling"), "{ceiling}");
 }
 
 /// A job that a fast version has done in time is not for the first pass, whatever percentile a slow one has.

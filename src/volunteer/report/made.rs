@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::{about, headed, mean, rule, told};
+use super::{about, headed, knob, mean, rule, told};
 use crate::report::{Table, number, wrap};
 use crate::volunteer::artifact::{Beside, Quantity, Tried};
 use crate::volunteer::synthesis::Made;
-use crate::volunteer::workload::{Campaign, Shortage};
+use crate::volunteer::workload::{Campaign, Quality, Shortage};
 
 /// Parameters on the front that are told.
 const TOLD: usize = 10;
@@ -36,9 +36,17 @@ pub fn made(campaign: &Campaign, made: &Made, width: usize) -> String {
         "simulated in {campaigns} campaigns that decided nothing, 95 % intervals; a heuristic: no optimum is known"
     );
     let _ = writeln!(text, "{}", wrap(&note, width));
-    let _ = writeln!(text, "\n{}", beside(&made.artifact.evidence.beside, width));
+    let _ = writeln!(
+        text,
+        "\n{}",
+        beside(campaign, &made.artifact.evidence.beside, width)
+    );
     if made.artifact.evidence.tried.len() > 1 {
         let _ = writeln!(text, "\n{}", front(made, time, width));
+    }
+    if made.cut {
+        let told = "the budget ended before all parameters were tried: more is tried with a larger --budget";
+        let _ = writeln!(text, "{}", wrap(told, width));
     }
     for worse in losing(&made.artifact.evidence.beside) {
         let _ = writeln!(text, "{}", wrap(&worse, width));
@@ -47,10 +55,15 @@ pub fn made(campaign: &Campaign, made: &Made, width: usize) -> String {
 }
 
 /// What others do on the same campaigns.
-pub(super) fn beside(others: &[Beside], width: usize) -> String {
+pub(super) fn beside(campaign: &Campaign, others: &[Beside], width: usize) -> String {
     let mut table = Table::new(["beside it", "median makespan, times", "instances, times"]);
+    let afap = campaign
+        .batches()
+        .iter()
+        .any(|b| b.quality == Quality::Afap);
     for other in others {
         let makespan = match other.makespan {
+            None if !afap => "–".into(),
             None => "not all done".into(),
             some => mean(some),
         };
@@ -93,11 +106,9 @@ fn front(made: &Made, time: &str, width: usize) -> String {
     for own in on.iter().take(TOLD) {
         let mark = if own.dispatch == taken { " *" } else { "" };
         table.row([
-            format!("{}{mark}", own.dispatch.first_percentile),
-            own.dispatch.tight_percentile.to_string(),
-            own.dispatch
-                .quantile
-                .map_or("last".into(), |q| q.to_string()),
+            format!("{}{mark}", knob(own.dispatch.first_percentile)),
+            knob(own.dispatch.tight_percentile),
+            own.dispatch.quantile.map_or("last".into(), knob),
             own.dispatch
                 .first_each
                 .map_or("any".into(), |n| n.to_string()),
@@ -122,7 +133,7 @@ pub fn impossible(campaign: &Campaign, shortage: &Shortage, width: usize) -> Str
     let time = campaign.time_unit();
     let told = match shortage {
         Shortage::NoProcessor { batch, application } => format!(
-            "Batch `{batch}` can never be done: no host has a processor for any version of the application `{application}`."
+            "Batch `{batch}` can never be done: no host has a processor for any version of the application `{application}` that is released in the campaign."
         ),
         Shortage::TooFew {
             batch,
@@ -140,7 +151,7 @@ pub fn impossible(campaign: &Campaign, shortage: &Shortage, width: usize) -> Str
             rate,
             time: deadline,
         } => format!(
-            "Batch `{batch}` can never be done by its deadline: its jobs times its quorum times their mean size are {} of work, and all hosts together, on at all times and with nothing else to do, do {} a {time}, {} in {} {time}: {} times too much.",
+            "Batch `{batch}` can never be done in time: its jobs times its quorum times their mean size are {} of work, and all hosts together, on at all times and with nothing else to do, do {} a {time}, {} in {} {time}: {} times too much.",
             number(*work),
             number(*rate),
             number(rate * deadline),
@@ -153,7 +164,7 @@ pub fn impossible(campaign: &Campaign, shortage: &Shortage, width: usize) -> Str
             speed,
             time: deadline,
         } => format!(
-            "Batch `{batch}` can never be done by its deadline: a job has {} of work in the mean, which takes {} {time} on the fastest processor (speed {}), and the deadline is {} {time}.",
+            "Batch `{batch}` can never be done in time: a job has {} of work, which takes {} {time} on the fastest processor (speed {}), and there are {} {time} until its deadline, its bound or the end of the campaign.",
             number(*size),
             number(size / speed),
             number(*speed),

@@ -64,7 +64,7 @@ fn with_width(value: f64, half_width: f64) -> String {
 /// The parameters in a few words.
 fn rule(rule: &Dispatch) -> String {
     let quantile = match rule.quantile {
-        Some(q) => format!("quantile {q}"),
+        Some(q) => format!("quantile {}", knob(q)),
         None => "quantile of the last".into(),
     };
     let queued = match rule.queued {
@@ -78,6 +78,12 @@ fn rule(rule: &Dispatch) -> String {
     };
     format!(
         "first above {} %, tight above {} %, {quantile}{each}{queued}",
-        rule.first_percentile, rule.tight_percentile
+        knob(rule.first_percentile),
+        knob(rule.tight_percentile)
     )
+}
+
+/// A percentile or a quantile as it was chosen, to four decimals.
+fn knob(value: f64) -> String {
+    ((value * 1e4).round() / 1e4).to_string()
 }

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::{about, headed, told, with_width};
+use super::{about, headed, impossible, told, with_width};
 use crate::artifact::Quantity as _;
-use crate::report::{Table, number, wrap};
+use crate::report::{Table, WIDTH, number, wrap};
 use crate::simulation::{Estimate, Verdict};
 use crate::volunteer::artifact::Quantity;
 use crate::volunteer::simulator::{Judgement, Run};
@@ -111,7 +111,10 @@ pub fn notes(simulated: &Simulated) -> Vec<String> {
         "The campaign is not the one that the policy was made for: its claims are not judged."
             .to_string()
     });
-    other.into_iter().collect()
+    let campaign = &simulated.campaign;
+    let shortage = campaign.shortage();
+    let short = shortage.map(|found| impossible(campaign, &found, WIDTH));
+    other.into_iter().chain(short).collect()
 }
 
 /// The rules that have a name.

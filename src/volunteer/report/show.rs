@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::made::beside;
-use super::{about, headed};
+use super::{about, headed, knob};
 use crate::artifact::{Quantity as _, Subject};
 use crate::report::{Table, number, valid_report, within, wrap};
 use crate::volunteer::artifact::{Checked, Quantity};
@@ -35,7 +35,7 @@ pub fn show(checked: &Checked, width: usize) -> String {
     let told = format!(
         "The percentile of a host and a version is the lesser of two shares of all that have returned something: those with a larger mean turnaround, and those with fewer valid results in a row (no matter beyond ten). It is computed every {} {time}; a host without a valid result has 0, and where an application is new, its percentile with others, or {} %.",
         number(percentiles.refresh),
-        percentiles.unknown
+        knob(percentiles.unknown)
     );
     let _ = writeln!(text, "\n{}", wrap(&told, width));
     let _ = writeln!(text, "\nIt promises");
@@ -51,7 +51,7 @@ pub fn show(checked: &Checked, width: usize) -> String {
     }
     text += &table.within(width);
     if !artifact.evidence.beside.is_empty() {
-        let others = beside(&artifact.evidence.beside, width);
+        let others = beside(campaign, &artifact.evidence.beside, width);
         let _ = write!(text, "\n\n{others}");
     }
     text + "\n\n`synth check` tells what it derives anew, `synth simulate` tries to refute what it promises.\n"
@@ -75,21 +75,21 @@ fn steps(rule: &Dispatch, time: &str) -> Vec<String> {
         None => String::new(),
     };
     let quantile = match rule.quantile {
-        Some(q) => format!("the {q} quantile"),
+        Some(q) => format!("the {} quantile", knob(q)),
         None => "the quantile of the last one".into(),
     };
     let mut steps = vec![
         "jobs are looked at by the time at which their batch has to end, retries first; those whose test is a percentile before all others".to_owned(),
         format!(
             "a job of a batch that nothing is known of goes to a host above the {} % percentile{each}, with the deadline by which the host can have done it, behind {behind}",
-            rule.first_percentile
+            knob(rule.first_percentile)
         ),
         format!(
             "any other job goes to a host that will have done it before its batch is expected to end, with that end for a deadline: now, plus the time to send what is left, plus {quantile} of what its results take",
         ),
         format!(
             "to a host that will not, only if it is above the {} % percentile, with the earliest deadline that it can meet",
-            rule.tight_percentile
+            knob(rule.tight_percentile)
         ),
         format!(
             "thresholds fall where fewer than three hosts (or a hundredth) are above them, and to nothing if a batch waits for {} to {} {time}",

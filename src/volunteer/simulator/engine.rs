@@ -126,12 +126,12 @@ impl<'a> Engine<'a> {
     pub fn run(&mut self, stopped: impl Fn() -> bool) {
         const LOOKS: u64 = 1 << 14;
         let end = self.campaign.horizon();
-        loop {
+        for turn in 0_u64.. {
             let (host, first) = self.next.first();
             let event = self.events.peek();
             let other = event.map_or(f64::INFINITY, |Reverse((bits, _))| f64::from_bits(*bits));
             let time = first.min(other);
-            if time > end || self.counts.events.is_multiple_of(LOOKS) && stopped() {
+            if time > end || turn.is_multiple_of(LOOKS) && stopped() {
                 break;
             }
             self.counts.events += 1;
@@ -308,6 +308,15 @@ impl<'a> Engine<'a> {
 
     /// A host has run an instance to its end.
     fn ends(&mut self, h: usize, instance: u32) {
+        let own = &mut self.store.instances[instance as usize];
+        if own.lost {
+            own.gone = true;
+            // Its place is used again only once nobody speaks of it.
+            if own.late {
+                self.store.drop_instance(instance);
+            }
+            return;
+        }
         let host = &mut self.hosts[h];
         let delay = self.groups[host.group].delay.as_ref();
         match delay.map(|law| law.draw(&mut host.luck)) {
@@ -393,7 +402,9 @@ impl<'a> Engine<'a> {
                 self.batches[b].lost.push(self.now - instance.sent);
             }
             self.leave(b, n);
-            self.store.drop_instance(n);
+            if instance.gone {
+                self.store.drop_instance(n);
+            }
         }
     }
 

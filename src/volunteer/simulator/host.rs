@@ -250,14 +250,21 @@ impl Host {
             .sum()
     }
 
-    /// When it asks for work next: once less than half of what it wants is queued, or a processor has
-    /// none.
+    /// When it asks for work next, if it stays on and no job ends before: once half of what it wants is
+    /// queued, or a processor has none.
     pub fn plan_to_ask(&mut self, now: f64) {
-        let wants = self.sides.iter().enumerate().any(|(n, side)| {
-            side.count > 0 && (side.idle() > 0 || self.queues(n)[0] < self.buffer / 2.0)
+        let half = self.buffer / 2.0 * self.availability;
+        let wants = self.sides.iter().map(|side| {
+            if side.idle() > 0 {
+                return 0.0;
+            }
+            let beyond = side.left()[0] - half * f64::from(side.count);
+            beyond.max(0.0) / side.running() as f64
         });
-        self.asks = match wants && self.on {
-            true => now.max(self.asked + self.contact),
+        // A type of which it has no processor never asks: 0/0.
+        let first = wants.filter(|wait| !wait.is_nan());
+        self.asks = match self.on {
+            true => (now + first.fold(f64::INFINITY, f64::min)).max(self.asked + self.contact),
             false => f64::INFINITY,
         };
     }

@@ -13,12 +13,20 @@ pub type Judgement = simulation::Judgement<Quantity>;
 #[must_use]
 pub fn judge(artifact: &Artifact, campaign: &Campaign, run: &Run) -> Vec<Judgement> {
     let claims = artifact.claims.iter();
-    judge_all(claims, false, &Measured { campaign, run })
+    let campaigns = artifact.evidence.campaigns.max(2);
+    let measured = Measured {
+        campaign,
+        run,
+        freedom: f64::from(campaigns - 1),
+    };
+    judge_all(claims, false, &measured)
 }
 
 struct Measured<'a> {
     campaign: &'a Campaign,
     run: &'a Run,
+    /// The degrees of freedom of claims.
+    freedom: f64,
 }
 
 impl Measured<'_> {
@@ -47,11 +55,8 @@ impl Measuring<Quantity> for Measured<'_> {
         // Where batches were not done, they took as long as they had at least.
         let measured = self.measured(self.run, claim);
         let measured = measured.or_else(|| self.measured(&self.run.at_least(), claim));
-        Some(Found::of_replications(
-            measured?,
-            claim.value,
-            claim.half_width,
-        ))
+        let own = (claim.half_width.unwrap_or(0.0), self.freedom);
+        Some(Found::of_replications(measured?, claim.value, own))
     }
 
     fn excess(&self, _: &Claim) -> Option<Vec<f64>> {

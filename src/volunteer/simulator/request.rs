@@ -156,6 +156,7 @@ impl Engine<'_> {
 
     /// Sends to any host, with a bound for a deadline.
     fn send_to_any(&mut self, h: usize, mut processors: [Host; 2], bound: f64) {
+        let versions = self.versions(h);
         for n in 0..self.active.len() {
             let b = self.active[n];
             let batch = &self.campaign.batches()[b];
@@ -167,22 +168,25 @@ impl Engine<'_> {
                 Quality::Afap => bound,
             };
             let size = batch.size.mean();
-            let mut usable = self.versions(h);
-            usable.retain(|own| own.application == batch.application as u32);
-            usable.sort_by(|a, b| b.speed.total_cmp(&a.speed));
+            let application = batch.application as u32;
             loop {
-                let own = usable
-                    .iter()
-                    .find(|own| processors[own.processor as usize].has_room());
-                let Some(own) = own else { break };
+                let ends = |own: &Usable| {
+                    let host = &processors[own.processor as usize];
+                    host.before(host.queue) + size / own.speed
+                };
+                let usable = versions.iter().filter(|own| {
+                    own.application == application && processors[own.processor as usize].has_room()
+                });
+                let Some(own) = usable.min_by(|a, b| ends(a).total_cmp(&ends(b))) else {
+                    break;
+                };
                 let Some((_, _, job)) = self.candidate(h, b) else {
                     break;
                 };
                 let run = size / own.speed;
                 let host = &mut processors[own.processor as usize];
                 let deadline = self.now + bound;
-                let queue = if host.idle > 0 { 0.0 } else { host.queue };
-                let tight = deadline < self.now + queue + run;
+                let tight = deadline < self.now + host.before(host.queue) + run;
                 host.idle = host.idle.saturating_sub(1);
                 host.queue += run / f64::from(host.count);
                 host.wanted -= run;
@@ -218,12 +222,14 @@ impl Engine<'_> {
                 right,
                 lost,
                 late: false,
+                gone: false,
                 slot: 0,
                 sent: self.now,
                 deadline,
             },
         );
         self.queue(job, before);
+        self.counts.events += 1;
         let state = &mut self.batches[b];
         state.sent += 1;
         state.first_sent = state.first_sent.min(self.now);
@@ -234,16 +240,14 @@ impl Engine<'_> {
         state.wait_ends(self.now);
         state.tight += u64::from(tight);
         self.counts.tight += u64::from(tight);
-        if !lost {
-            self.hosts[h].sides[processor as usize].push(Task {
-                instance,
-                left: run,
-                deadline,
-                tight,
-                first,
-                order: 0,
-                runs: false,
-            });
-        }
+        self.hosts[h].sides[processor as usize].push(Task {
+            instance,
+            left: run,
+            deadline,
+            tight,
+            first,
+            order: 0,
+            runs: false,
+        });
     }
 }

@@ -7,7 +7,7 @@ use crate::volunteer::workload::{Campaign, Processor};
 /// Results of an application that its law of turnaround is taken from.
 const SAMPLE: usize = 10_000;
 
-/// An application is new until so many pairs have a valid result.
+/// An application is new until so many pairs have a valid result, or all where there are fewer.
 const KNOWN: usize = 10;
 
 /// Of all hosts.
@@ -141,7 +141,7 @@ impl Standings {
                 .filter(|place| self.histories[*place].results > 0)
                 .collect();
             let known_pairs = active.iter().filter(|place| self.histories[**place].known);
-            if known_pairs.count() < KNOWN {
+            if known_pairs.count() < KNOWN.min(places.len()).max(1) {
                 cold.push((application, places));
                 continue;
             }
@@ -173,5 +173,71 @@ impl Standings {
     /// The version of an application that is sent for a type of processor.
     pub fn version(&self, application: usize, processor: Processor) -> Option<usize> {
         self.current[application][processor as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::volunteer::policy::MOST_COPIED;
+
+    fn with_two_versions() -> Campaign {
+        let text = "kind: volunteer\ntime_unit: h\nhorizon: 500
+hosts: [{name: a, count: 40, cores: 1, speed: 1, buffer: 6}]
+applications: [{name: x, versions: [{name: old, processor: cpu}, {name: new, processor: cpu, released: 100}]}]
+batches: [{name: s, application: x, size: 2, quality: throughput, bound: 150}]\n";
+        Campaign::parse(text, "here").unwrap().workload
+    }
+
+    /// Host h has returned h results that took 100 − h hours each.
+    fn standings(campaign: &Campaign) -> Standings {
+        let mut standings = Standings::new(campaign, std::iter::repeat_n(0, 40));
+        standings.release(campaign, 0.0);
+        for host in 0..40 {
+            for _ in 0..host {
+                let history = standings.history(host, 0);
+                history.took(100.0 - f64::from(host));
+                history.was_valid();
+            }
+        }
+        standings.refresh(1, |_, _| true);
+        standings
+    }
+
+    /// A version that takes the place of another takes over what is known of it, with the count cut to
+    /// ten, and where hosts stand; once more changes nothing.
+    #[test]
+    fn a_new_version_inherits_standing() {
+        let campaign = with_two_versions();
+        let mut standings = standings(&campaign);
+        for now in [100.0, 100.0] {
+            standings.release(&campaign, now);
+            assert_eq!(standings.version(0, Processor::Cpu), Some(1));
+            for host in 0..40 {
+                let old = *standings.history(host, 0);
+                let new = *standings.history(host, 1);
+                assert_eq!(new.results, host.min(MOST_COPIED));
+                assert_eq!((new.turnaround, new.valid), (old.turnaround, old.valid));
+                let host = host as usize;
+                assert_eq!(standings.percentile(host, 1), standings.percentile(host, 0));
+            }
+        }
+        // Made anew from what was taken over, percentiles are the same.
+        let before: Vec<f64> = (0..40).map(|host| standings.percentile(host, 0)).collect();
+        standings.refresh(1, |_, _| true);
+        let after: Vec<f64> = (0..40).map(|host| standings.percentile(host, 1)).collect();
+        assert_eq!(after, before);
+        assert!(before.iter().any(|p| *p > 90.0));
+    }
+
+    /// Until then the old one is, and nothing is taken over.
+    #[test]
+    fn before_its_release_a_version_is_not_sent() {
+        let campaign = with_two_versions();
+        let mut standings = standings(&campaign);
+        standings.release(&campaign, 99.9);
+        assert_eq!(standings.version(0, Processor::Cpu), Some(0));
+        assert_eq!(standings.history(39, 1).results, 0);
     }
 }

@@ -13,14 +13,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::artifact::{
-    Artifact, Beside, Claim, Evidence, HoldsFor, Method, Percentiles, Policy, Provenance, Quantity,
+    Artifact, BESIDE, Beside, Claim, Evidence, HoldsFor, Method, Percentiles, Policy, Provenance,
+    Quantity,
 };
 use super::policy::{Dispatch, Queued, UNKNOWN};
 use super::simulator::{REFRESHES, Rule, Run, TICKS, simulate};
 use super::workload::{Campaign, Quality, Shortage};
 use crate::artifact::{Quantity as _, Subject};
 use crate::simulation::Settings;
-use search::search;
+use search::{Searched, search};
 use trial::{against, mean_of};
 
 /// What is wanted of a synthesis.
@@ -60,10 +61,10 @@ pub struct Made {
     pub front: Front,
     /// The index of the one that was taken.
     pub taken: usize,
+    /// Whether the budget ended before all was tried.
+    pub cut: bool,
     /// What it attains.
     pub run: Run,
-    /// Other rules on the same campaigns.
-    pub beside: Vec<(String, Run)>,
 }
 
 /// Campaigns that claims are from have seeds that trials never have.
@@ -91,11 +92,12 @@ pub fn default_rule(campaign: &Campaign) -> Dispatch {
 #[must_use]
 pub fn others(campaign: &Campaign) -> Vec<(String, Rule)> {
     let bound = fixed_bound(campaign);
-    vec![
-        ("fixed".into(), Rule::Fixed(bound)),
-        ("boinc-2025".into(), Rule::Tail(bound)),
-        ("literal".into(), Rule::Dispatch(literal(campaign))),
-    ]
+    let rules = [
+        Rule::Fixed(bound),
+        Rule::Tail(bound),
+        Rule::Dispatch(literal(campaign)),
+    ];
+    BESIDE.map(String::from).into_iter().zip(rules).collect()
 }
 
 /// The bound of rules that have one for all.
@@ -131,71 +133,28 @@ pub fn synthesize(
     if let Some(shortage) = campaign.shortage() {
         return Outcome::Impossible(shortage);
     }
-    let interrupted = || options.interrupt.load(Ordering::Relaxed);
-    let Some((trials, taken)) = search(campaign, options, hears) else {
+    let Some(Searched { trials, taken, cut }) = search(campaign, options, hears) else {
+        return Outcome::Interrupted;
+    };
+    let rule = trials[taken].rule;
+    let Some(fresh) = measure(campaign, rule, options, hears) else {
         return Outcome::Interrupted;
     };
     let front = front(&trials);
-    let settings = Settings {
-        seed: options.seed ^ FRESH,
-        replications: options.campaigns.max(2),
-        interrupt: options.interrupt.clone(),
-        events: u64::MAX,
-        ..Settings::default()
-    };
-    let mut measure = |name: &str, rule: Rule| {
-        hears(Doing::Measuring(name));
-        simulate(campaign, rule, &settings, |_| ())
-    };
-    let rule = trials[taken].rule;
-    let run = measure("what was taken", Rule::Dispatch(rule));
-    let others = others(campaign).into_iter();
-    let beside: Vec<(String, Run)> = others
-        .map(|(name, rule)| {
-            let run = measure(&name, rule);
-            (name, run)
-        })
-        .collect();
-    if interrupted() {
-        return Outcome::Interrupted;
-    }
-    let events = trials.iter().map(|trial| trial.run.events()).sum::<u64>()
-        + run.events()
-        + beside.iter().map(|(_, run)| run.events()).sum::<u64>();
-    let refresh = campaign.record().policy.refresh;
-    let refresh = refresh.map_or(campaign.horizon() / REFRESHES, |own| own.value());
-    let policy = Policy {
-        dispatch: rule,
-        percentiles: Percentiles {
-            refresh,
-            unknown: UNKNOWN,
-            least_pairs: 3,
-            least_part: 0.01,
-        },
-        tick: refresh / f64::from(TICKS),
-    };
-    let given = trials.len() < 2;
+    let tried = trials.iter().zip(&front);
     let evidence = Evidence {
-        tried: match given {
-            true => Vec::new(),
-            false => trials
-                .iter()
-                .zip(&front)
-                .map(|(t, front)| t.record(campaign, *front))
-                .collect(),
-        },
-        beside: beside
-            .iter()
-            .map(|(name, other)| compared(campaign, name, other, &run))
+        tried: tried
+            .map(|(trial, front)| trial.record(campaign, *front))
             .collect(),
+        beside: fresh.beside,
         seed: options.seed,
-        campaigns: run.campaigns.len() as u32,
-        events,
+        campaigns: fresh.run.campaigns.len() as u32,
+        events: fresh.events + trials.iter().map(|t| t.run.events()).sum::<u64>(),
     };
     let artifact = Artifact::new(
         campaign.record().clone(),
-        policy,
-        claims(campaign, &run),
+        policy(campaign, rule),
+        claims(campaign, &fresh.run),
         evidence,
         Provenance {
             tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
@@ -207,9 +166,68 @@ pub fn synthesize(
         trials,
         front,
         taken,
-        run,
-        beside,
+        cut,
+        run: fresh.run,
     }))
+}
+
+/// Campaigns that decided nothing.
+struct Fresh {
+    /// Under the rule that was taken.
+    run: Run,
+    /// Other rules beside it.
+    beside: Vec<Beside>,
+    /// Events of all of them.
+    events: u64,
+}
+
+/// Measures the rule that was taken, and others on the same campaigns; none where an end was wanted.
+fn measure(
+    campaign: &Campaign,
+    rule: Dispatch,
+    options: &Options,
+    hears: &mut dyn FnMut(Doing<'_>),
+) -> Option<Fresh> {
+    let settings = Settings {
+        seed: options.seed ^ FRESH,
+        replications: options.campaigns.max(2),
+        interrupt: options.interrupt.clone(),
+        events: u64::MAX,
+        ..Settings::default()
+    };
+    let mut under = |name: &str, rule: Rule| {
+        hears(Doing::Measuring(name));
+        simulate(campaign, rule, &settings, |_| ())
+    };
+    let run = under("what was taken", Rule::Dispatch(rule));
+    let mut fresh = Fresh {
+        events: run.events(),
+        run,
+        beside: Vec::new(),
+    };
+    for (name, rule) in others(campaign) {
+        let other = under(&name, rule);
+        fresh.events += other.events();
+        let compared = compared(campaign, &name, &other, &fresh.run);
+        fresh.beside.push(compared);
+    }
+    (!options.interrupt.load(Ordering::Relaxed)).then_some(fresh)
+}
+
+/// The rule, with how its percentiles and estimates are made.
+fn policy(campaign: &Campaign, dispatch: Dispatch) -> Policy {
+    let refresh = campaign.record().policy.refresh;
+    let refresh = refresh.map_or(campaign.horizon() / REFRESHES, |own| own.value());
+    Policy {
+        dispatch,
+        percentiles: Percentiles {
+            refresh,
+            unknown: UNKNOWN,
+            least_pairs: 3,
+            least_part: 0.01,
+        },
+        tick: refresh / f64::from(TICKS),
+    }
 }
 
 /// Another rule beside the one that was taken, on the same campaigns.

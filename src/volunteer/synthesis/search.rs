@@ -7,7 +7,7 @@ use super::{Options, Trial, default_rule};
 use crate::simulation::Settings;
 use crate::volunteer::policy::Dispatch;
 use crate::volunteer::simulator::{Rule, simulate};
-use crate::volunteer::workload::{Campaign, Quality};
+use crate::volunteer::workload::{Campaign, Quality, Record};
 
 /// What goes on.
 #[derive(Clone, Copy, Debug)]
@@ -18,27 +18,37 @@ pub enum Doing<'a> {
     Measuring(&'a str),
 }
 
-const FIRST: [f64; 7] = [0.0, 25.0, 50.0, 75.0, 90.0, 95.0, 98.0];
-const TIGHT: [f64; 4] = [50.0, 75.0, 90.0, 99.0];
-const QUANTILES: [f64; 4] = [0.1, 0.2, 0.5, 0.8];
+/// Values that are tried before those between them.
+const FIRST: [f64; 6] = [0.0, 25.0, 50.0, 75.0, 90.0, 97.0];
+const QUANTILES: [f64; 4] = [0.1, 0.3, 0.5, 0.8];
+const TIGHT: [f64; 2] = [75.0, 99.0];
 
 /// Trials that a search makes, about.
-const TRIALS: u64 = 30;
+const TRIALS: u64 = 22;
 
-/// What was tried, and the index of what is taken; none where an end was wanted.
+/// What was tried.
+pub(super) struct Searched {
+    pub trials: Vec<Trial>,
+    /// The index of what is taken.
+    pub taken: usize,
+    /// Whether the budget ended before all was tried.
+    pub cut: bool,
+}
+
+/// Looks for the best parameters; none where an end was wanted.
 pub(super) fn search(
     campaign: &Campaign,
     options: &Options,
     hears: &mut dyn FnMut(Doing<'_>),
-) -> Option<(Vec<Trial>, usize)> {
+) -> Option<Searched> {
     let mut search = Search {
         campaign,
         options,
         hears,
         campaigns: 2,
         trials: Vec::new(),
+        cut: false,
     };
-    let given = &campaign.record().policy;
     let matters = campaign
         .batches()
         .iter()
@@ -46,7 +56,7 @@ pub(super) fn search(
     let start = default_rule(campaign);
     search.measure(start)?;
     if !matters {
-        return Some((search.trials, 0));
+        return Some(search.ended(0));
     }
     search.campaigns = {
         let each = search.trials[0].run.events() / 2;
@@ -54,68 +64,19 @@ pub(super) fn search(
     };
     search.trials.clear();
     search.measure(start)?;
-    let each = [Some(1), None];
-    let firsts: &[f64] = if given.first_percentile.is_some() {
-        &[]
-    } else {
-        &FIRST
-    };
-    for first_each in each {
-        search.measure(Dispatch {
-            first_each,
-            ..start
-        })?;
-        for first_percentile in firsts {
-            search.measure(Dispatch {
-                first_percentile: *first_percentile,
-                first_each,
-                ..start
-            })?;
-        }
-    }
-    if given.quantile.is_none() {
-        for own in search.best(2) {
-            for quantile in QUANTILES.map(Some) {
-                search.measure(Dispatch { quantile, ..own })?;
-            }
-        }
-        for own in search.best(1) {
-            let quantile = None;
-            search.measure(Dispatch { quantile, ..own })?;
-        }
-    }
-    if given.tight_percentile.is_none() {
-        for own in search.best(1) {
-            for tight_percentile in TIGHT {
-                search.measure(Dispatch {
-                    tight_percentile,
-                    ..own
-                })?;
-            }
-        }
-    }
-    if given.first_percentile.is_none() {
-        for own in search.best(1) {
-            for first_percentile in between(own.first_percentile) {
-                search.measure(Dispatch {
-                    first_percentile,
-                    ..own
-                })?;
-            }
-        }
-    }
+    search.tune(campaign.record())?;
     let taken = choose(&search.trials)?;
-    Some((search.trials, taken))
+    Some(search.ended(taken))
 }
 
-/// Thresholds half-way to the next ones on both sides.
-fn between(first: f64) -> Vec<f64> {
-    let below = FIRST.iter().rev().find(|other| **other < first);
-    let above = FIRST.iter().find(|other| **other > first);
-    [below, above.or(Some(&100.0))]
+/// Values half-way from one to the next ones on both sides among these, which end at `most`.
+fn between(value: f64, all: &[f64], most: f64) -> Vec<f64> {
+    let below = all.iter().rev().find(|other| **other < value);
+    let above = all.iter().find(|other| **other > value);
+    [below, above.or(Some(&most))]
         .into_iter()
         .flatten()
-        .map(|other| first.midpoint(*other))
+        .map(|other| value.midpoint(*other))
         .collect()
 }
 
@@ -125,14 +86,89 @@ struct Search<'a> {
     hears: &'a mut dyn FnMut(Doing<'_>),
     campaigns: u32,
     trials: Vec<Trial>,
+    cut: bool,
 }
 
 impl Search<'_> {
+    fn ended(self, taken: usize) -> Searched {
+        Searched {
+            trials: self.trials,
+            taken,
+            cut: self.cut,
+        }
+    }
+
+    /// One parameter after the other, each from the best so far, and then between its neighbours; what
+    /// is given stays.
+    fn tune(&mut self, record: &Record) -> Option<()> {
+        let given = &record.policy;
+        let (first, quantile) = (given.first_percentile.is_none(), given.quantile.is_none());
+        if first {
+            self.vary(&FIRST, |rule, first| rule.first_percentile = first)?;
+        }
+        if quantile {
+            self.vary(&QUANTILES, |rule, q| rule.quantile = Some(q))?;
+            self.vary(&[0.0], |rule, _| rule.quantile = None)?;
+        }
+        self.narrow(first, quantile)?;
+        // Without a limit of jobs for each processor higher thresholds are better.
+        let own = self.best().first_percentile;
+        let higher = FIRST.iter().copied().filter(|other| *other > own);
+        let firsts: Vec<f64> = match first {
+            true => std::iter::once(own).chain(higher.take(2)).collect(),
+            false => vec![own],
+        };
+        self.vary(&firsts, |rule, first| {
+            (rule.first_percentile, rule.first_each) = (first, None);
+        })?;
+        if given.tight_percentile.is_none() {
+            self.vary(&TIGHT, |rule, tight| rule.tight_percentile = tight)?;
+        }
+        self.narrow(first, quantile)
+    }
+
+    /// The best rule so far with each of these values.
+    fn vary(&mut self, values: &[f64], set: impl Fn(&mut Dispatch, f64)) -> Option<()> {
+        let best = self.best();
+        for value in values {
+            let mut rule = best;
+            set(&mut rule, *value);
+            self.measure(rule)?;
+        }
+        Some(())
+    }
+
+    /// Between the best percentile so far and its neighbours, and the same of the quantile.
+    fn narrow(&mut self, first: bool, quantile: bool) -> Option<()> {
+        if first {
+            let tried = self.tried(|rule| Some(rule.first_percentile));
+            let values = between(self.best().first_percentile, &tried, 100.0);
+            self.vary(&values, |rule, first| rule.first_percentile = first)?;
+        }
+        let best = self.best().quantile.filter(|_| quantile);
+        if let Some(best) = best {
+            let tried = self.tried(|rule| rule.quantile);
+            let values = between(best, &tried, 0.95);
+            self.vary(&values, |rule, q| rule.quantile = Some(q))?;
+        }
+        Some(())
+    }
+
+    /// The values of a parameter that were tried, ascending.
+    fn tried(&self, of: impl Fn(&Dispatch) -> Option<f64>) -> Vec<f64> {
+        let mut tried: Vec<f64> = self.trials.iter().filter_map(|t| of(&t.rule)).collect();
+        tried.sort_by(f64::total_cmp);
+        tried
+    }
+
     /// Tries a rule, if it was not tried before and events are left; none where an end was wanted.
     fn measure(&mut self, rule: Dispatch) -> Option<()> {
         let spent: u64 = self.trials.iter().map(|trial| trial.run.events()).sum();
-        let over = spent >= self.options.events && !self.trials.is_empty();
-        if over || self.trials.iter().any(|trial| trial.rule == rule) {
+        if self.trials.iter().any(|trial| trial.rule == rule) {
+            return Some(());
+        }
+        if spent >= self.options.events && !self.trials.is_empty() {
+            self.cut = true;
             return Some(());
         }
         let settings = Settings {
@@ -154,14 +190,10 @@ impl Search<'_> {
         Some(())
     }
 
-    /// The rules of least cost so far.
-    fn best(&self, count: usize) -> Vec<Dispatch> {
-        let mut order: Vec<&Trial> = self.trials.iter().collect();
-        order.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
-        order
-            .into_iter()
-            .take(count)
-            .map(|trial| trial.rule)
-            .collect()
+    /// The rule of least cost so far; the first one before any.
+    fn best(&self) -> Dispatch {
+        let trials = self.trials.iter();
+        let best = trials.min_by(|a, b| a.cost().total_cmp(&b.cost()));
+        best.map_or_else(|| default_rule(self.campaign), |trial| trial.rule)
     }
 }

@@ -23,7 +23,7 @@ batches:
 fn made(text: &str) -> (Campaign, Made) {
     let campaign = Campaign::parse(text, "here").unwrap().workload;
     let options = Options {
-        events: 1_000_000,
+        events: 2_000_000,
         campaigns: 6,
         seed: 1,
         typed: Vec::new(),

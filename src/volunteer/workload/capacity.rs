@@ -6,7 +6,8 @@ use crate::law::Size;
 /// What all hosts together can do for a set of applications, in the mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Capacity {
-    /// With hosts on as often as they are, and wrong results not counted \[work/time\].
+    /// With hosts on as often as they are, and results not counted that are wrong or never returned
+    /// \[work/time\].
     pub usual: f64,
     /// With all hosts on at all times, and all results right \[work/time\].
     pub most: f64,
@@ -36,7 +37,7 @@ pub enum Shortage {
         /// The batch.
         batch: String,
     },
-    /// A batch with a deadline has more work than all hosts can do until then.
+    /// A batch has more work than all hosts can do until its deadline, or the end of the campaign.
     TooMuch {
         /// The batch.
         batch: String,
@@ -47,15 +48,15 @@ pub enum Shortage {
         /// Until when \[time\].
         time: f64,
     },
-    /// A job takes longer than its deadline on the fastest processor.
+    /// A job takes longer than that on the fastest processor.
     TooLong {
         /// The batch.
         batch: String,
-        /// Mean size \[work\].
+        /// Mean size; of a stream the least one \[work\].
         size: f64,
         /// The fastest processor \[work/time\].
         speed: f64,
-        /// The deadline \[time\].
+        /// The deadline, the bound, or the rest of the campaign \[time\].
         time: f64,
     },
     /// All batches and streams together have more work than hosts can do in the whole campaign.
@@ -83,10 +84,7 @@ impl Campaign {
                 };
                 let count = f64::from(hosts.count) * f64::from(hosts.processors(processor));
                 let rate = count * speed.mean() * factor;
-                let right = match hosts.vanish.value() < 1.0 {
-                    true => 1.0 - hosts.error.value(),
-                    false => 0.0,
-                };
+                let right = (1.0 - hosts.error.value()) * (1.0 - hosts.vanish.value());
                 sum.most += rate;
                 sum.usual += rate * hosts.on_fraction() * right;
             }
@@ -180,12 +178,19 @@ impl Campaign {
         own.map(|hosts| u64::from(hosts.count)).sum()
     }
 
-    /// Why a deadline cannot be met, if that can be seen.
+    /// Why a batch cannot be done in time, if that can be seen.
     fn misses(&self, batch: &Batch, capacity: Capacity) -> Option<Shortage> {
-        let (Quality::Short(time) | Quality::Long(time)) = batch.quality else {
-            return None;
+        let (work, size, time) = match batch.quality {
+            Quality::Short(time) | Quality::Long(time) => {
+                (self.work(batch), batch.size.mean(), time)
+            }
+            Quality::Afap => {
+                let left = self.horizon() - batch.submitted();
+                (self.work(batch), batch.size.mean(), left)
+            }
+            // A stream goes on; but no job of it may be too long for any host.
+            Quality::Throughput(bound) => (0.0, batch.size.least().value(), bound),
         };
-        let work = self.work(batch);
         if work > capacity.most * time {
             return Some(Shortage::TooMuch {
                 batch: batch.name.clone(),
@@ -195,7 +200,6 @@ impl Campaign {
             });
         }
         let speed = self.fastest(batch.application)?;
-        let size = batch.size.mean();
         (size > speed * time).then(|| Shortage::TooLong {
             batch: batch.name.clone(),
             size,

@@ -118,6 +118,18 @@ fn faults_are_found() {
             "buffer: 6, contact: 1e-9}",
             "more than a million times",
         ),
+        ("jobs: 7", "jobs: -7", "jobs is -7"),
+        ("buffer: 6", "buffer: 0", "mean buffer of `labs` is 0"),
+        (
+            "buffer: 6}",
+            "buffer: 6, contact: 1e9}",
+            "once in the campaign",
+        ),
+        (
+            "buffer: 6}",
+            "buffer: 6, delay: 1e9}",
+            "after the end of the campaign",
+        ),
         (
             "size: 3, quality",
             "size: 1e-9, quality",
@@ -130,6 +142,19 @@ fn faults_are_found() {
         let said = read(&TEXT.replace(from, to)).unwrap_err();
         assert!(said.contains(message), "{to}: {said}");
         assert!(said.contains("help"), "{said}");
+    }
+}
+
+/// One fault, one message.
+#[test]
+fn a_fault_is_told_once() {
+    for (from, to) in [
+        ("jobs: 7", "jobs: -7"),
+        ("horizon: 1000", "horizon: 0"),
+        ("horizon: 1000", "horizon: 1000\npolicy: {refresh: 0}"),
+    ] {
+        let said = read(&TEXT.replace(from, to)).unwrap_err();
+        assert_eq!(said.matches("error").count(), 1, "{to}: {said}");
     }
 }
 
@@ -161,6 +186,9 @@ fn what_can_never_be_done_is_known() {
         "size: 40, quality: short, jobs: 1, deadline: .79",
     );
     assert!(matches!(long, Some(Shortage::TooMuch { .. })), "{long:?}");
+    // A job of the stream has 3 of work, and a core a speed of 3·1.5 at most.
+    let bound = short("bound: 100", "bound: .6");
+    assert!(matches!(bound, Some(Shortage::TooLong { .. })), "{bound:?}");
     let none = short(
         "{name: g, processor: gpu}",
         "{name: g, processor: cpu, released: 10}",

@@ -1,17 +1,17 @@
 //! The checker: what can be derived of a campaign from its laws is; what was simulated is judged for sense.
 
+mod together;
+
 use std::collections::HashSet;
 
-use super::{Artifact, Claim, Mean, Method, Policy, Quantity, Tried};
+use super::{Artifact, BESIDE, Claim, Mean, Method, Policy, Quantity, Tried};
 use crate::artifact::{
     Finding, Findings, Grounds, Known, Quantity as _, is_close, nonnegative, positive,
 };
 use crate::document::unusable;
+use crate::simulation::student;
 use crate::volunteer::policy::{Dispatch, UNKNOWN};
 use crate::volunteer::workload::{Campaign, Processor};
-
-/// The 97.5 % quantile of Student's t with one degree of freedom.
-const WIDEST: f64 = 12.706_204_736_432_1;
 
 /// How near sums of many doubles are to what they are to be.
 const NEAR: f64 = 1e-9;
@@ -19,11 +19,14 @@ const NEAR: f64 = 1e-9;
 const SIMULATED: Grounds =
     Grounds::Judged("an interval around a number that can be; `synth simulate` tries to refute it");
 const CAPACITY: Grounds = Grounds::Derived(
-    "processors times mean speed, the fraction of time on, and the chance to be right",
+    "processors times mean speed, the fraction of time on, and the chances to be right and returned",
 );
 const TRIED: Grounds = Grounds::Judged(
     "what was taken stands on the front, and nothing on it is surely better than another",
 );
+
+const CAMPAIGNS: Grounds =
+    Grounds::Judged("no interval is wider than that of so many campaigns can be");
 
 /// Checks what an artifact says, and notes on which grounds the rest stands.
 pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Campaign> {
@@ -152,6 +155,9 @@ fn claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
         batches: &names,
         ..Known::default()
     };
+    // Campaigns have no negative numbers: of so many with a mean no interval is wider, relatively.
+    let others = artifact.evidence.campaigns.saturating_sub(1).max(1);
+    let widest = student(0.975, f64::from(others));
     let mut seen = HashSet::new();
     for (n, claim) in artifact.claims.iter().enumerate() {
         let path = format!("claims[{n}]");
@@ -170,35 +176,10 @@ fn claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
         }
         match claim.quantity {
             Quantity::Capacity => of_capacity(claim, campaign, &path, findings),
-            _ => of_run(claim, campaign, &path, findings),
+            _ => of_run(claim, campaign, (&path, widest), findings),
         }
     }
-    let found = |quantity| {
-        artifact
-            .claims
-            .iter()
-            .find(|claim| claim.quantity == quantity)
-    };
-    for (less, more) in [
-        (Quantity::LeastMakespan, Quantity::MeanMakespan),
-        (Quantity::MedianMakespan, Quantity::WorstMakespan),
-        (Quantity::MeanMakespan, Quantity::WorstMakespan),
-    ] {
-        let Some((less, more)) = found(less).zip(found(more)) else {
-            continue;
-        };
-        let width = |claim: &Claim| claim.half_width.unwrap_or(0.0);
-        if less.value > more.value + 4.0 * (width(less) + width(more)) {
-            let message = format!(
-                "{} is {}, and {} {}, which cannot be",
-                less.quantity.row().label,
-                less.value,
-                more.quantity.row().label,
-                more.value
-            );
-            findings.add("claims", message);
-        }
-    }
+    together::check(artifact, campaign, findings);
 }
 
 /// What hosts can do, counted here host by host.
@@ -216,11 +197,7 @@ fn of_capacity(claim: &Claim, campaign: &Campaign, path: &str, findings: &mut Fi
             .availability
             .as_ref()
             .map_or(1.0, |own| own.on.mean() / (own.on.mean() + own.off.mean()));
-        let right = if hosts.vanish.value() < 1.0 {
-            1.0 - hosts.error.value()
-        } else {
-            0.0
-        };
+        let right = (1.0 - hosts.error.value()) * (1.0 - hosts.vanish.value());
         for processor in Processor::ALL {
             let used = |version: &&crate::volunteer::workload::Version| {
                 version.processor == processor
@@ -247,7 +224,12 @@ fn of_capacity(claim: &Claim, campaign: &Campaign, path: &str, findings: &mut Fi
     findings.stands(path, CAPACITY);
 }
 
-fn of_run(claim: &Claim, campaign: &Campaign, path: &str, findings: &mut Findings) {
+fn of_run(
+    claim: &Claim,
+    campaign: &Campaign,
+    (path, widest): (&str, f64),
+    findings: &mut Findings,
+) {
     if claim.method != Method::Simulated {
         findings.add(format!("{path}.method"), "it is known from simulation only");
     }
@@ -256,9 +238,8 @@ fn of_run(claim: &Claim, campaign: &Campaign, path: &str, findings: &mut Finding
         None => findings.add(path, "it is simulated: expected its `half_width`"),
         Some(half_width) => nonnegative(format!("{path}.half_width"), half_width, findings),
     }
-    // Campaigns have no negative numbers: of two or more with this mean no interval is wider.
     let width = claim.half_width.unwrap_or(0.0);
-    if width > WIDEST * claim.value * (1.0 + NEAR) {
+    if width > widest * claim.value * (1.0 + NEAR) {
         let message = format!("{width}, more than an interval around the value can have");
         findings.add(format!("{path}.half_width"), message);
     }
@@ -316,11 +297,22 @@ fn evidence(artifact: &Artifact, findings: &mut Findings) {
             mean(found, &format!("{path}.{key}"), findings);
         }
     }
+    for (n, one) in evidence.tried.iter().enumerate() {
+        let path = format!("{PATH}[{n}]");
+        let mut others = evidence.tried.iter();
+        if evidence.tried[..n]
+            .iter()
+            .any(|own| own.dispatch == one.dispatch)
+        {
+            findings.add(&*path, "a second time the same parameters");
+        } else if !one.front && !others.any(|other| is_better(other, one)) {
+            let message = "not on the front, but nothing is better in anything";
+            findings.add(format!("{path}.front"), message);
+        }
+    }
     let taken = |tried: &&Tried| tried.dispatch == artifact.policy.dispatch;
     match evidence.tried.iter().find(taken) {
-        None if !evidence.tried.is_empty() => {
-            findings.add(PATH, "what the policy does was not tried");
-        }
+        None => findings.add(PATH, "what the policy does was not tried"),
         Some(taken) if !taken.front => {
             findings.add(PATH, "what the policy does does not stand on the front");
         }
@@ -355,16 +347,31 @@ fn evidence(artifact: &Artifact, findings: &mut Findings) {
     findings.stands(PATH, TRIED);
     for (n, beside) in evidence.beside.iter().enumerate() {
         let path = format!("evidence.beside[{n}]");
-        if let Some(message) = unusable("the name of a rule", &beside.rule) {
+        if !BESIDE.contains(&beside.rule.as_str()) {
+            let message = format!("`{}`, expected one of {}", beside.rule, BESIDE.join(", "));
             findings.add(format!("{path}.rule"), message);
         }
         mean(beside.makespan, &format!("{path}.makespan"), findings);
         mean(beside.instances, &format!("{path}.instances"), findings);
+        // Of work that is done at all.
+        if beside.instances.is_some_and(|found| found.value <= 0.0) {
+            findings.add(format!("{path}.instances"), "expected a number > 0");
+        }
+        if evidence.beside[..n]
+            .iter()
+            .any(|own| own.rule == beside.rule)
+        {
+            findings.add(format!("{path}.rule"), "a second time the same rule");
+        }
+    }
+    if evidence.beside.len() < BESIDE.len() {
+        findings.add("evidence.beside", format!("expected {}", BESIDE.join(", ")));
     }
     findings.stands("evidence.beside", SIMULATED);
     if let Some(message) = unusable("the program", &artifact.provenance.tool) {
         findings.add("provenance.tool", message);
     }
+    findings.stands("evidence.campaigns", CAMPAIGNS);
     if evidence.campaigns < 2 {
         findings.add(
             "evidence.campaigns",
@@ -373,11 +380,25 @@ fn evidence(artifact: &Artifact, findings: &mut Findings) {
     }
 }
 
+/// What is weighed against each other.
+fn objectives(tried: &Tried) -> [Option<Mean>; 4] {
+    [tried.cost, tried.tight, tried.stopped, tried.delay]
+}
+
+/// Whether the one is better than the other in anything.
+fn is_better(one: &Tried, other: &Tried) -> bool {
+    let mut pairs = objectives(one).into_iter().zip(objectives(other));
+    pairs.any(|pair| match pair {
+        (Some(a), Some(b)) => a.value < b.value,
+        (some, None) => some.is_some(),
+        _ => false,
+    })
+}
+
 /// Whether by their intervals alone the one is better in something, and not worse in anything.
 fn apart(one: &Tried, other: &Tried) -> bool {
-    let all = |tried: &Tried| [tried.cost, tried.tight, tried.stopped, tried.delay];
     let mut better = false;
-    for (a, b) in all(one).into_iter().zip(all(other)) {
+    for (a, b) in objectives(one).into_iter().zip(objectives(other)) {
         match (a, b) {
             (Some(a), Some(b)) if a.value > b.value => return false,
             (Some(a), Some(b)) => better |= a.value + a.half_width < b.value - b.half_width,

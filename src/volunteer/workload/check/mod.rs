@@ -1,9 +1,11 @@
 //! The checks that turn a record into a [`Campaign`].
 
+mod batches;
+
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-use super::document::{BatchRecord, HostsRecord, Processor, QualityWord, Record};
+use super::document::{HistoryRecord, HostsRecord, Processor, QualityWord, Record};
 use super::{Batch, Campaign, Quality, Supply, Version};
 use crate::document::{Fault, Place, place, suggest, unusable};
 use crate::law::{Part, Size};
@@ -11,12 +13,6 @@ use crate::number::Decimal;
 
 /// More hosts than this are not simulated.
 const MOST_HOSTS: u64 = 100_000;
-
-/// More jobs than this all batches together do not have.
-const MOST_JOBS: u64 = 2_000_000;
-
-/// Batches, each counted as often as it is submitted.
-const MOST_BATCHES: usize = 1_000;
 
 /// What is simulated at most: pairs of hosts and versions, jobs in all, jobs that a host keeps, and times
 /// that it is on or asks.
@@ -132,12 +128,12 @@ impl Record {
         laws.extend(hosts.gpu_speed.as_ref().map(|law| ("gpu_speed", law)));
         laws.extend(hosts.delay.as_ref().map(|law| ("delay", law)));
         for (key, law) in laws {
-            self.check_law(law, &owner, &at.then(key), faults);
+            self.check_law(law, (key, &owner), &at.then(key), faults);
         }
         if let Some(own) = &hosts.availability {
             let at = at.then("availability");
-            self.check_law(&own.on, &owner, &at.then("on"), faults);
-            self.check_law(&own.off, &owner, &at.then("off"), faults);
+            self.check_law(&own.on, ("time on", &owner), &at.then("on"), faults);
+            self.check_law(&own.off, ("time off", &owner), &at.then("off"), faults);
         }
         for (n, history) in hosts.history.iter().enumerate() {
             let at = at.then("history").then(n);
@@ -150,6 +146,12 @@ impl Record {
                 help,
                 faults,
             );
+            let twice = |other: &HistoryRecord| other.application == history.application;
+            if hosts.history[..n].iter().any(twice) {
+                let message = format!("a second history with `{}`", history.application);
+                let help = "write one for each application";
+                faults.push(Fault::new(at.clone(), message, help));
+            }
             if history.valid > history.results {
                 let message = format!(
                     "{} results are valid in a row, of {}",
@@ -161,8 +163,20 @@ impl Record {
         }
     }
 
-    fn check_law(&self, law: &Size, owner: &str, at: &Place, faults: &mut Vec<Fault>) {
-        let found = law.faults(Part::Size, owner, &self.time_unit);
+    /// A law of something that has this name, of an owner.
+    fn check_law(
+        &self,
+        law: &Size,
+        (what, owner): (&'static str, &str),
+        at: &Place,
+        faults: &mut Vec<Fault>,
+    ) {
+        let unit = match what {
+            "size" => "work".into(),
+            "speed" | "gpu_speed" => format!("work per {}", self.time_unit),
+            _ => self.time_unit.clone(),
+        };
+        let found = law.faults(Part::Other(what), owner, &unit);
         let sound = found.is_empty();
         faults.extend(found.into_iter().map(|fault| fault.within(at)));
         if sound && !SENSIBLE.contains(&law.mean()) {
@@ -239,142 +253,6 @@ impl Record {
         }
     }
 
-    fn check_batches(&self, faults: &mut Vec<Fault>) {
-        names(
-            "batches",
-            "batch",
-            self.batches.iter().map(|b| &b.name),
-            faults,
-        );
-        let (mut jobs, mut count) = (0, 0);
-        for (i, batch) in self.batches.iter().enumerate() {
-            self.check_batch(batch, &place!("batches", i), faults);
-            jobs += u64::from(batch.jobs.unwrap_or(0)) * u64::from(batch.times);
-            count += batch.times as usize;
-        }
-        if jobs > MOST_JOBS {
-            let message = format!("the batches have {jobs} jobs, expected {MOST_JOBS} at most");
-            let help = "describe a part of the work, and as much of the population";
-            faults.push(Fault::new(place!("batches"), message, help));
-        }
-        if count > MOST_BATCHES {
-            let message = format!("there are {count} batches, expected {MOST_BATCHES} at most");
-            let help = "describe a shorter campaign";
-            faults.push(Fault::new(place!("batches"), message, help));
-        }
-    }
-
-    fn check_batch(&self, batch: &BatchRecord, at: &Place, faults: &mut Vec<Fault>) {
-        self.known(&batch.application, &at.then("application"), faults);
-        let owner = format!("batch `{}`", batch.name);
-        self.check_law(&batch.size, &owner, &at.then("size"), faults);
-        let submitted = batch.submitted.value();
-        let horizon = self.horizon.value();
-        let mut add = |key: &str, message: String, help: &str| {
-            faults.push(Fault::new(at.then(key), message, help));
-        };
-        if submitted < 0.0 || submitted >= horizon {
-            let message = format!("{owner} is submitted at {submitted}, outside of the campaign");
-            let help = "write a time from 0 to the horizon";
-            add("submitted", message, help);
-        }
-        let stream = batch.quality == QualityWord::Throughput;
-        let word = batch.quality.name();
-        let wants_deadline = matches!(batch.quality, QualityWord::Short | QualityWord::Long);
-        for (key, found, wanted, help) in [
-            (
-                "jobs",
-                batch.jobs.is_some(),
-                !stream,
-                "write how many jobs the batch has, as in `jobs: 300`",
-            ),
-            (
-                "bound",
-                batch.bound.is_some(),
-                stream,
-                "write how long after its creation a job is to be done, as in `bound: 168`",
-            ),
-            (
-                "deadline",
-                batch.deadline.is_some(),
-                wants_deadline,
-                "write how long after its submission the batch is to be done, as in `deadline: 48`",
-            ),
-        ] {
-            if found != wanted {
-                let message = match wanted {
-                    true => format!("{owner} has no `{key}`, which the quality {word} needs"),
-                    false => {
-                        format!("{owner} has `{key}`, which does not go with the quality {word}")
-                    }
-                };
-                let help = if wanted { help } else { "leave it out" };
-                add(if found { key } else { "quality" }, message, help);
-            }
-        }
-        if !stream && batch.arrival_rate.is_some() {
-            let message =
-                format!("{owner} has `arrival_rate`, which does not go with the quality {word}");
-            add(
-                "arrival_rate",
-                message,
-                "leave it out: only streams have one",
-            );
-        }
-        if stream && submitted > 0.0 {
-            let message = format!("{owner} is a stream, and is submitted at {submitted}");
-            add(
-                "submitted",
-                message,
-                "leave it out: streams begin with the campaign",
-            );
-        }
-        if batch.jobs == Some(0) {
-            add(
-                "jobs",
-                format!("{owner} has no jobs"),
-                "write how many it has, or leave it out",
-            );
-        }
-        if batch.times == 0 || stream && batch.times > 1 {
-            let message = format!("{owner} is submitted {} times", batch.times);
-            add(
-                "times",
-                message,
-                "write a whole number ≥ 1; a stream goes on by itself",
-            );
-        }
-        if (batch.times > 1) != batch.every.is_some() && batch.times > 0 {
-            let message = format!("{owner} has one of `times` and `every`, expected both");
-            add("times", message, "write both, as in `times: 8, every: 72`");
-        }
-        let last =
-            submitted + f64::from(batch.times.max(1) - 1) * batch.every.map_or(0.0, Decimal::value);
-        if last >= horizon && submitted < horizon {
-            let message =
-                format!("{owner} is submitted for the last time at {last}, after the campaign");
-            add(
-                "times",
-                message,
-                "make the horizon longer, or submit it less often",
-            );
-        }
-        for (key, value) in [
-            ("deadline", batch.deadline),
-            ("bound", batch.bound),
-            ("every", batch.every),
-            ("arrival_rate", batch.arrival_rate),
-        ] {
-            let Some(value) = value else { continue };
-            let help = match key {
-                "deadline" => "a deadline counts from the submission, and is not in the past",
-                "arrival_rate" => "write how many jobs come in a unit of time",
-                _ => "write a time > 0",
-            };
-            positive(at.then(key), key, value, help, faults);
-        }
-    }
-
     fn check_policy(&self, faults: &mut Vec<Fault>) {
         let own = &self.policy;
         for (key, value) in [
@@ -407,6 +285,7 @@ impl Record {
             }
         }
         if let Some(refresh) = own.refresh
+            && refresh > Decimal::ZERO
             && refresh.value() * 1e5 < self.horizon.value()
         {
             let message =
@@ -477,6 +356,20 @@ impl Campaign {
         let horizon = self.horizon();
         for (i, hosts) in self.record.hosts.iter().enumerate() {
             let at = place!("hosts", i);
+            if hosts.contact.is_some_and(|own| own.value() >= horizon) {
+                let message = "hosts ask for work once in the campaign";
+                let help = "write a shorter time, or leave it out: a thousandth of the horizon";
+                faults.push(Fault::new(at.then("contact"), message, help));
+            }
+            if hosts
+                .delay
+                .as_ref()
+                .is_some_and(|own| own.mean() >= horizon)
+            {
+                let message = "results are reported after the end of the campaign";
+                let help = "write the time from the end of a job to its report";
+                faults.push(Fault::new(at.then("delay"), message, help));
+            }
             if hosts
                 .contact
                 .is_some_and(|own| own.value() * MOST_TURNS < horizon)

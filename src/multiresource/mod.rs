@@ -23,7 +23,7 @@ pub mod schedule;
 pub mod simulator;
 #[cfg(feature = "synthesis")]
 pub mod synthesis;
-#[cfg(feature = "synthesis")]
+#[cfg(feature = "cli")]
 pub mod verbs;
 pub mod workload;
 

@@ -1,0 +1,161 @@
+//! Percentiles, what is remembered of a host, and when a batch is done.
+#![allow(clippy::unwrap_used)]
+use super::*;
+
+/// By counting, as the definition reads; and no monotone map of turnarounds changes anything.
+#[test]
+fn percentiles_are_what_counting_gives() {
+    let mut stream = Streams::new(5, 0).arrivals;
+    for _ in 0..200 {
+        let mut pair = || Pair {
+            turnaround: (stream.uniform() > 0.1).then(|| (stream.uniform() * 20.0).floor() + 1.0),
+            valid: (stream.uniform() * 16.0) as u32,
+        };
+        let pairs: Vec<Pair> = (0..60).map(|_| pair()).collect();
+        let found = percentiles(&pairs);
+        for (own, p) in pairs.iter().zip(&found) {
+            let share = |count: usize| 100.0 * count as f64 / pairs.len() as f64;
+            let slower = |other: &&Pair| match (own.turnaround, other.turnaround) {
+                (Some(a), Some(b)) => b > a,
+                (Some(_), None) => true,
+                _ => false,
+            };
+            let x = share(pairs.iter().filter(slower).count());
+            let y = match own.valid > 10 {
+                true => f64::INFINITY,
+                false => share(pairs.iter().filter(|other| other.valid < own.valid).count()),
+            };
+            let expected = if own.turnaround.is_none() {
+                0.0
+            } else {
+                x.min(y)
+            };
+            assert_eq!(*p, expected);
+        }
+        let mapped: Vec<Pair> = pairs
+            .iter()
+            .map(|own| Pair {
+                turnaround: own.turnaround.map(|t| (t / 7.0).exp() + t.powi(3)),
+                ..*own
+            })
+            .collect();
+        assert_eq!(percentiles(&mapped), found);
+    }
+}
+
+#[test]
+fn a_new_version_takes_over_ten_results_at_most() {
+    let mut old = History::default();
+    for n in 1..=30 {
+        old.took(f64::from(n));
+        old.was_valid();
+    }
+    let copied = old.copied();
+    assert_eq!((copied.results, copied.valid), (10, 30));
+    assert_eq!(copied.turnaround, old.turnaround);
+    assert_eq!(copied.copied(), copied);
+    // What the new version does itself counts for a tenth at once.
+    let mut new = copied;
+    new.took(copied.turnaround + 11.0);
+    assert!((new.turnaround - copied.turnaround - 1.0).abs() < 1e-12);
+    // A mean of few results is their mean.
+    let mut few = History::default();
+    [3.0, 5.0, 10.0].into_iter().for_each(|t| few.took(t));
+    assert!((few.turnaround - 6.0).abs() < 1e-12);
+}
+
+/// Kaplan and Meier's own example by hand: results after 1, 3 and 4, one awaited for 2, one for 5.
+#[test]
+fn censored_results_count_as_long_as_they_are_awaited() {
+    let law = Turnarounds::new([3.0, 1.0, 4.0], [2.0, 5.0]);
+    // Left after 1: 4/5; after 3: 4/5·2/3 = 8/15; after 4: 4/15.
+    for (q, expected) in [
+        (0.2, 1.0),
+        (0.21, 3.0),
+        (0.466, 3.0),
+        (0.467, 4.0),
+        (0.733, 4.0),
+    ] {
+        assert_eq!(law.quantile(q, &[]), expected, "{q}");
+    }
+    // Nobody took longer: no less than what was seen.
+    assert_eq!(law.quantile(0.99, &[]), 5.0);
+    assert_eq!(Turnarounds::default().quantile(0.5, &[2.0, 4.0]), 2.0);
+    // Ten of twenty are there, after which the law of the others goes on: of those above 10 a half is
+    // needed for .75, and four fifths for .9.
+    let half = Turnarounds::new((1..=10).map(f64::from), [20.0; 10]);
+    let others = [5.0, 11.0, 12.0, 13.0, 14.0];
+    for (q, expected) in [(0.25, 5.0), (0.5, 10.0), (0.75, 12.0), (0.9, 14.0)] {
+        assert_eq!(half.quantile(q, &others), expected, "{q}");
+    }
+}
+
+/// C(B) covers the next result as often as its quantile says, on laws whose results are seen while many
+/// are still awaited; without the censored ones it falls short.
+///
+/// 4000 fresh results against an estimate each: with probability .999 a share of q ± 3.3 √(q(1−q)/4000).
+/// An estimate from 400 instances is off by itself by ±√(q(1−q)/150) in a part, without a bias beyond
+/// half a result in 150 that are there, which is added.
+#[test]
+fn the_quantile_covers_as_often_as_it_says() {
+    type Law = fn(&mut Stream) -> f64;
+    let laws: [Law; 3] = [
+        |s| 10.0 * s.exponential(),
+        |s| (1.0 + s.normal()).exp(),
+        |s| 4.0 + 8.0 * s.uniform() + if s.uniform() < 0.1 { 20.0 } else { 0.0 },
+    ];
+    for (n, law) in laws.into_iter().enumerate() {
+        let mut stream = Streams::new(6 + n as u64, 0).arrivals;
+        let mut others: Vec<f64> = (0..1000).map(|_| law(&mut stream)).collect();
+        others.sort_by(f64::total_cmp);
+        for q in [0.5, 0.8, 0.9] {
+            let (mut covered, mut short) = (0, 0);
+            for _ in 0..4000 {
+                // Sent over ten hours, looked at after twelve.
+                let sent: Vec<(f64, f64)> = (0..400)
+                    .map(|_| (10.0 * stream.uniform(), law(&mut stream)))
+                    .collect();
+                let done = |(sent, took): &&(f64, f64)| sent + took <= 12.0;
+                let came: Vec<f64> = sent.iter().filter(done).map(|own| own.1).collect();
+                let out = sent.iter().filter(|own| !done(own));
+                let awaited: Vec<f64> = out.map(|own| 12.0 - own.0).collect();
+                let next = law(&mut stream);
+                let law = Turnarounds::new(came.iter().copied(), awaited);
+                covered += usize::from(next <= law.quantile(q, &others));
+                let biased = Turnarounds::new(came, []);
+                short += usize::from(next <= biased.quantile(q, &[]));
+            }
+            let (covered, short) = (covered as f64 / 4000.0, short as f64 / 4000.0);
+            let most = 3.3 * (q * (1.0 - q) / 4000.0_f64).sqrt() + 0.5 / 150.0;
+            assert!((covered - q).abs() <= most, "law {n}, {q}: {covered}");
+            assert!(
+                short < q - 2.0 * most,
+                "law {n}, {q} without awaited ones: {short}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_end_is_when_all_is_sent_and_has_come() {
+    let end = Completion {
+        to_send: 30,
+        rate: 10.0,
+        turnaround: 5.0,
+    };
+    assert_eq!(end.at(100.0), Some(108.0));
+    assert_eq!(
+        Completion {
+            to_send: 0,
+            rate: f64::NAN,
+            ..end
+        }
+        .at(1.0),
+        Some(6.0)
+    );
+    assert_eq!(Completion { rate: 0.0, ..end }.at(1.0), None);
+    assert_eq!(last_of(4), 0.8);
+    // Ten jobs, or a twentieth of them; all of a small batch.
+    assert!(!enough_done(9, 100) && enough_done(10, 100));
+    assert!(!enough_done(14, 300) && enough_done(15, 300) && enough_done(3, 3));
+}

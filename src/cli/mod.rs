@@ -136,21 +136,18 @@ Exit codes:
 /// Runs what was typed, for the kind of the documents that it names.
 pub fn main() -> ExitCode {
     let typed = || std::env::args_os().skip(1);
-    let verb = typed()
-        .take(2)
-        .find_map(|word| kind_of_verb(word.to_str()?));
-    let kind = verb.map(String::from).or_else(|| peek::kind_of(typed()));
+    let verbs = kinds::each(OwnVerbs);
+    // The kind that alone has a verb of this name.
+    let alone = |name: &str| {
+        let mut having = verbs
+            .iter()
+            .filter(|(_, own)| own.iter().any(|verb| verb == name));
+        let (kind, _) = having.next()?;
+        having.next().is_none().then(|| (*kind).to_owned())
+    };
+    let verb = typed().take(2).find_map(|word| alone(word.to_str()?));
+    let kind = verb.or_else(|| peek::kind_of(typed()));
     kinds::visit(kind.as_deref(), Main)
-}
-
-/// The kind that alone has a verb of this name.
-fn kind_of_verb(name: &str) -> Option<&'static str> {
-    let all = kinds::each(OwnVerbs);
-    let mut having = all
-        .iter()
-        .filter(|(_, verbs)| verbs.iter().any(|own| own == name));
-    let (kind, _) = having.next()?;
-    having.next().is_none().then_some(*kind)
 }
 
 /// The name of a kind, and those of the verbs that it alone has.

@@ -302,8 +302,8 @@ impl<'a> Deciding<'a> {
             time(a).total_cmp(&time(b))
         });
         let mut reason = None;
-        for (_, usable) in own.into_iter().flatten() {
-            match self.test(job, usable, pass) {
+        for (earliest, usable) in own.into_iter().flatten() {
+            match self.test(job, (usable, earliest), pass) {
                 Ok(verdict) => return verdict,
                 // No percentile is tested: it is for the second pass, with this version.
                 Err(None) => return Verdict::Kept(Kept::NoRoom),
@@ -324,11 +324,11 @@ impl<'a> Deciding<'a> {
         self.now + before + job.size / usable.speed
     }
 
-    /// Whether a job is sent with this version.
+    /// Whether a job is sent with this version, with which it is done then at the earliest.
     fn test(
         &mut self,
         job: &Candidate,
-        usable: &Usable,
+        (usable, earliest): (&Usable, f64),
         pass: Pass,
     ) -> Result<Verdict, Option<Kept>> {
         let host = self.processors[usable.processor as usize];
@@ -337,7 +337,6 @@ impl<'a> Deciding<'a> {
         }
         let run = job.size / usable.speed;
         let queue = host.before(host.queue);
-        let earliest = self.earliest(job, usable);
         let above = |wanted: f64| {
             let threshold = self.rule.threshold(wanted, usable.ceiling, job.waiting);
             (usable.percentile > threshold, threshold)

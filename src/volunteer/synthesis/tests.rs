@@ -84,6 +84,35 @@ fn a_tuned_policy_checks_holds_and_is_faster() {
     assert_eq!(own.verdict, Verdict::Refuted);
 }
 
+/// What chance does to few campaigns is no fault: sizes that vary very much, hosts that begin with a whole
+/// turn, a size that hardly ever comes, and a batch that no rule finishes.
+#[test]
+fn what_is_made_checks_whatever_the_laws() {
+    let hosts = "hosts: [{name: a, count: 30, cores: 4, speed: 1, buffer: 6}]";
+    let turns = "hosts: [{name: a, count: 300, cores: 1, speed: 1, buffer: 6, availability: {on: 20, off: {law: exponential, mean: 200}}}]";
+    let one = "hosts: [{name: a, count: 1, cores: 1, speed: 1, buffer: 100, contact: .01}]";
+    let batch = |own: &str| format!("batches: [{{name: b, application: x, {own}}}]");
+    let rare = "size: {law: hyperexponential, mean: 1, scv: 100000}, quality: afap, jobs: 300";
+    let varied =
+        "size: {law: hyperexponential, mean: 10, scv: 60}, quality: throughput, bound: 250";
+    for (horizon, hosts, batches) in [
+        (300, hosts, batch(varied)),
+        (20, turns, batch("size: .2, quality: throughput, bound: 10")),
+        (3000, one, batch(rare)),
+        (
+            200,
+            hosts,
+            batch("size: 1, quality: afap, jobs: 300, submitted: 197.4"),
+        ),
+    ] {
+        let (_, made) = made(&format!(
+            "kind: volunteer\ntime_unit: h\nhorizon: {horizon}\n{hosts}\napplications: [{{name: x, versions: [{{name: v, processor: cpu}}]}}]\n{batches}\n"
+        ));
+        let checked = Checked::check(made.artifact);
+        assert!(checked.is_ok(), "{batches}: {:?}", checked.err());
+    }
+}
+
 /// Nothing is tuned that is given, and what is tuned alone keeps the rest.
 #[test]
 fn given_parameters_are_kept() {

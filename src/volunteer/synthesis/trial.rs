@@ -61,12 +61,14 @@ impl Trial {
         let mut all = vec![costs.map(|(a, b)| a - b).collect::<Vec<f64>>()];
         for quantity in OBJECTIVES {
             let value = |own: &Measures| match quantity {
-                Quantity::Tight => own.tight as f64,
-                Quantity::Stopped => own.stopped as f64,
-                _ => own.delay.unwrap_or(0.0),
+                Quantity::Tight => Some(own.tight as f64),
+                Quantity::Stopped => Some(own.stopped as f64),
+                _ => own.delay,
             };
             let pairs = self.run.campaigns.iter().zip(&other.run.campaigns);
-            all.push(pairs.map(|(a, b)| value(a) - value(b)).collect());
+            // Where nothing was validated, nothing waited for it.
+            let more = |(a, b)| Some(value(a)? - value(b)?);
+            all.push(pairs.map(|pair| more(pair).unwrap_or(0.0)).collect());
         }
         all
     }
@@ -92,9 +94,9 @@ fn sign(differences: &[f64]) -> i8 {
         .map(|d| d.is_finite().then_some(*d))
         .collect();
     let Some(finite) = finite else {
-        // What was not done is worse than anything that was.
+        // What was not done is worse than anything that was, and as bad as what was not either: ∞ − ∞.
         let sum: f64 = differences.iter().sum();
-        return if sum > 0.0 { 1 } else { -1 };
+        return i8::from(sum > 0.0) - i8::from(sum < 0.0);
     };
     match estimate(finite.into_iter().map(Some)) {
         Some(found) if found.mean - found.half_width > 0.0 => 1,

@@ -4,14 +4,14 @@ mod together;
 
 use std::collections::HashSet;
 
-use super::{Artifact, BESIDE, Claim, Mean, Method, Policy, Quantity, Tried};
+use super::{Artifact, BESIDE, Beside, Claim, Mean, Method, Policy, Quantity, Tried};
 use crate::artifact::{
     Finding, Findings, Grounds, Known, Quantity as _, is_close, nonnegative, positive,
 };
 use crate::document::unusable;
 use crate::simulation::student;
 use crate::volunteer::policy::{Dispatch, UNKNOWN};
-use crate::volunteer::workload::{Campaign, Processor};
+use crate::volunteer::workload::{Campaign, HostsRecord, Processor, Version};
 
 /// How near sums of many doubles are to what they are to be.
 const NEAR: f64 = 1e-9;
@@ -190,38 +190,34 @@ fn of_capacity(claim: &Claim, campaign: &Campaign, path: &str, findings: &mut Fi
             "it follows from means: no interval, and no other method",
         );
     }
-    let record = campaign.record();
-    let mut expected = 0.0;
-    for hosts in &record.hosts {
-        let on = hosts
-            .availability
-            .as_ref()
-            .map_or(1.0, |own| own.on.mean() / (own.on.mean() + own.off.mean()));
-        let right = (1.0 - hosts.error.value()) * (1.0 - hosts.vanish.value());
-        for processor in Processor::ALL {
-            let used = |version: &&crate::volunteer::workload::Version| {
-                version.processor == processor
-                    && version.released < campaign.horizon()
-                    && campaign
-                        .batches()
-                        .iter()
-                        .any(|b| b.application == version.application)
-            };
-            let best = campaign.versions().iter().filter(used);
-            let best = best.map(|version| version.efficiency).fold(0.0, f64::max);
-            let count = match processor {
-                Processor::Cpu => hosts.cores,
-                Processor::Gpu => hosts.gpus,
-            };
-            let speed = hosts.speed_of(processor).map_or(0.0, |law| law.mean());
-            expected += f64::from(hosts.count) * f64::from(count) * speed * best * on * right;
-        }
-    }
+    let hosts = campaign.record().hosts.iter();
+    let expected: f64 = hosts
+        .map(|own| own.on_fraction() * rate_while_on(own, campaign))
+        .sum();
     if !is_close(claim.value, expected, NEAR) {
         let message = format!("{}, but hosts have {expected}", claim.value);
         findings.add(format!("{path}.value"), message);
     }
     findings.stands(path, CAPACITY);
+}
+
+/// Right work that all hosts of a group do a unit of time while they are on, each processor with the
+/// best version for any batch \[work/time\].
+fn rate_while_on(hosts: &HostsRecord, campaign: &Campaign) -> f64 {
+    let right = (1.0 - hosts.error.value()) * (1.0 - hosts.vanish.value());
+    let of = |processor: Processor| {
+        let used = |version: &&Version| {
+            let mut batches = campaign.batches().iter();
+            version.processor == processor
+                && version.released < campaign.horizon()
+                && batches.any(|batch| batch.application == version.application)
+        };
+        let best = campaign.versions().iter().filter(used);
+        let best = best.map(|version| version.efficiency).fold(0.0, f64::max);
+        let speed = hosts.speed_of(processor).map_or(0.0, |law| law.mean());
+        f64::from(hosts.processors(processor)) * speed * best
+    };
+    f64::from(hosts.count) * right * Processor::ALL.map(of).iter().sum::<f64>()
 }
 
 fn of_run(
@@ -280,11 +276,27 @@ fn mean(found: Option<Mean>, path: &str, findings: &mut Findings) {
     }
 }
 
-/// That what was tried leads to what was taken.
+/// What the claims are from.
 fn evidence(artifact: &Artifact, findings: &mut Findings) {
+    tried(artifact, findings);
+    beside(&artifact.evidence.beside, findings);
+    if let Some(message) = unusable("the program", &artifact.provenance.tool) {
+        findings.add("provenance.tool", message);
+    }
+    findings.stands("evidence.campaigns", CAMPAIGNS);
+    if artifact.evidence.campaigns < 2 {
+        findings.add(
+            "evidence.campaigns",
+            "expected two at least: an interval needs them",
+        );
+    }
+}
+
+/// That what was tried leads to what was taken.
+fn tried(artifact: &Artifact, findings: &mut Findings) {
     const PATH: &str = "evidence.tried";
-    let evidence = &artifact.evidence;
-    for (n, tried) in evidence.tried.iter().enumerate() {
+    let all = &artifact.evidence.tried;
+    for (n, tried) in all.iter().enumerate() {
         let path = format!("{PATH}[{n}]");
         dispatch(&tried.dispatch, &format!("{path}.dispatch"), findings);
         for (key, found) in [
@@ -297,13 +309,10 @@ fn evidence(artifact: &Artifact, findings: &mut Findings) {
             mean(found, &format!("{path}.{key}"), findings);
         }
     }
-    for (n, one) in evidence.tried.iter().enumerate() {
+    for (n, one) in all.iter().enumerate() {
         let path = format!("{PATH}[{n}]");
-        let mut others = evidence.tried.iter();
-        if evidence.tried[..n]
-            .iter()
-            .any(|own| own.dispatch == one.dispatch)
-        {
+        let mut others = all.iter();
+        if all[..n].iter().any(|own| own.dispatch == one.dispatch) {
             findings.add(&*path, "a second time the same parameters");
         } else if !one.front && !others.any(|other| is_better(other, one)) {
             let message = "not on the front, but nothing is better in anything";
@@ -311,7 +320,7 @@ fn evidence(artifact: &Artifact, findings: &mut Findings) {
         }
     }
     let taken = |tried: &&Tried| tried.dispatch == artifact.policy.dispatch;
-    match evidence.tried.iter().find(taken) {
+    match all.iter().find(taken) {
         None => findings.add(PATH, "what the policy does was not tried"),
         Some(taken) if !taken.front => {
             findings.add(PATH, "what the policy does does not stand on the front");
@@ -320,23 +329,18 @@ fn evidence(artifact: &Artifact, findings: &mut Findings) {
     }
     // Intervals that do not meet decide without the campaigns; others may differ surely all the same,
     // since all had the same campaigns.
-    for (n, one) in evidence
-        .tried
-        .iter()
-        .enumerate()
-        .filter(|(_, one)| one.front)
-    {
-        if evidence.tried.iter().any(|other| apart(other, one)) {
+    for (n, one) in all.iter().enumerate().filter(|(_, one)| one.front) {
+        if all.iter().any(|other| apart(other, one)) {
             let message =
                 "on the front, but another is surely better in one thing and no worse in any";
             findings.add(format!("{PATH}[{n}].front"), message);
         }
     }
-    let costs = evidence.tried.iter().filter(|own| own.front);
+    let costs = all.iter().filter(|own| own.front);
     let least = costs
         .filter_map(|own| Some(own.cost?.value))
         .fold(f64::INFINITY, f64::min);
-    if let Some(cost) = evidence.tried.iter().find(taken).and_then(|own| own.cost)
+    if let Some(cost) = all.iter().find(taken).and_then(|own| own.cost)
         && cost.value > least * (1.02 + NEAR)
     {
         findings.add(
@@ -345,7 +349,11 @@ fn evidence(artifact: &Artifact, findings: &mut Findings) {
         );
     }
     findings.stands(PATH, TRIED);
-    for (n, beside) in evidence.beside.iter().enumerate() {
+}
+
+/// That the other rules are there, each once.
+fn beside(all: &[Beside], findings: &mut Findings) {
+    for (n, beside) in all.iter().enumerate() {
         let path = format!("evidence.beside[{n}]");
         if !BESIDE.contains(&beside.rule.as_str()) {
             let message = format!("`{}`, expected one of {}", beside.rule, BESIDE.join(", "));
@@ -353,31 +361,19 @@ fn evidence(artifact: &Artifact, findings: &mut Findings) {
         }
         mean(beside.makespan, &format!("{path}.makespan"), findings);
         mean(beside.instances, &format!("{path}.instances"), findings);
-        // Of work that is done at all.
-        if beside.instances.is_some_and(|found| found.value <= 0.0) {
+        // What is done was sent.
+        let sent = beside.instances.is_none_or(|found| found.value > 0.0);
+        if beside.makespan.is_some() && !sent {
             findings.add(format!("{path}.instances"), "expected a number > 0");
         }
-        if evidence.beside[..n]
-            .iter()
-            .any(|own| own.rule == beside.rule)
-        {
+        if all[..n].iter().any(|own| own.rule == beside.rule) {
             findings.add(format!("{path}.rule"), "a second time the same rule");
         }
     }
-    if evidence.beside.len() < BESIDE.len() {
+    if all.len() < BESIDE.len() {
         findings.add("evidence.beside", format!("expected {}", BESIDE.join(", ")));
     }
     findings.stands("evidence.beside", SIMULATED);
-    if let Some(message) = unusable("the program", &artifact.provenance.tool) {
-        findings.add("provenance.tool", message);
-    }
-    findings.stands("evidence.campaigns", CAMPAIGNS);
-    if evidence.campaigns < 2 {
-        findings.add(
-            "evidence.campaigns",
-            "expected two at least: an interval needs them",
-        );
-    }
 }
 
 /// What is weighed against each other.

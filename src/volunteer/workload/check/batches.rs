@@ -54,44 +54,41 @@ impl BatchRecord {
         let word = self.quality.name();
         let stream = self.is_stream();
         let dated = matches!(self.quality, QualityWord::Short | QualityWord::Long);
-        for (key, found, needed, allowed, help) in [
+        for (key, found, allowed, needed) in [
             (
                 "jobs",
                 self.jobs.is_some(),
                 !stream,
-                !stream,
-                "write how many jobs the batch has, as in `jobs: 300`",
+                Some("write how many jobs the batch has, as in `jobs: 300`"),
             ),
             (
                 "bound",
                 self.bound.is_some(),
                 stream,
-                stream,
-                "write how long after its creation a job is to be done, as in `bound: 168`",
+                Some("write how long after its creation a job is to be done, as in `bound: 168`"),
             ),
             (
                 "deadline",
                 self.deadline.is_some(),
                 dated,
-                dated,
-                "write how long after its submission the batch is to be done, as in `deadline: 48`",
+                Some(
+                    "write how long after its submission the batch is to be done, as in `deadline: 48`",
+                ),
             ),
-            (
-                "arrival_rate",
-                self.arrival_rate.is_some(),
-                false,
-                stream,
-                "",
-            ),
+            ("arrival_rate", self.arrival_rate.is_some(), stream, None),
         ] {
             let told = faults.iter().any(|fault| fault.place == at.then(key));
-            if needed && !found && !told {
-                let message = format!("{owner} has no `{key}`, which the quality {word} needs");
-                faults.push(Fault::new(at.then("quality"), message, help));
-            } else if found && !allowed {
-                let message =
-                    format!("{owner} has `{key}`, which does not go with the quality {word}");
-                faults.push(Fault::new(at.then(key), message, "leave it out"));
+            match needed {
+                Some(help) if allowed && !found && !told => {
+                    let message = format!("{owner} has no `{key}`, which the quality {word} needs");
+                    faults.push(Fault::new(at.then("quality"), message, help));
+                }
+                _ if found && !allowed => {
+                    let message =
+                        format!("{owner} has `{key}`, which does not go with the quality {word}");
+                    faults.push(Fault::new(at.then(key), message, "leave it out"));
+                }
+                _ => {}
             }
         }
     }

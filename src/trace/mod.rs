@@ -8,9 +8,9 @@
 //! in a table ([`Demands`]).
 //!
 //! # Practice
-//! [`read`] opens a file of any [`Format`], compressed or not, and gives its jobs in the order of their
-//! submission, the ones of one instant in the order of the file. What does not take part is counted by
-//! [`Reason`] in an [`Account`], with its share of the work and the line where it is first seen.
+//! Jobs come in the order of their submission, the ones of one instant in the order of the file. What does
+//! not take part is counted by [`Reason`] in an [`Account`], with its work and the line where it is first
+//! seen. What reads the formats of files is still to come.
 
 mod account;
 mod demands;

@@ -11,14 +11,13 @@ use std::{
 };
 
 /// Each top-level module may import only what stands to its left, and itself; of rooms see [`ROOMS`].
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 15] = [
     "number",
     "document",
     "ctmc",
     "law",
     "artifact",
     "simulation",
-    "trace",
     "report",
     "typed",
     "kind",
@@ -74,8 +73,6 @@ const ROOMS: [(&str, &[&str]); 4] = [
             "optimum",
             "simulator",
             "synthesis",
-            "fit",
-            "replay",
             "verbs",
             "report",
             "command",

@@ -11,13 +11,14 @@ use std::{
 };
 
 /// Each top-level module may import only what stands to its left, and itself; of rooms see [`ROOMS`].
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 16] = [
     "number",
     "document",
     "ctmc",
     "law",
     "artifact",
     "simulation",
+    "trace",
     "report",
     "typed",
     "kind",

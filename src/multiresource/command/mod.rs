@@ -4,6 +4,7 @@ mod fleet;
 mod names;
 mod optimum;
 mod promise;
+mod reading;
 mod renewal;
 mod sweep;
 mod synthesize;

@@ -1,0 +1,151 @@
+//! What is typed to have a trace read.
+
+use clap::{Args, ValueEnum};
+
+use crate::trace::{Format, Options, Servers, seconds};
+
+/// How the lines of a trace are read. The trace itself is an argument `trace` beside it.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "How the trace is read")]
+pub struct Reading {
+    /// What its jobs ran on: one server, such as cpu=128,memory=512 [default: what the file tells]
+    #[arg(long, value_name = "CAPACITY", requires = "trace", conflicts_with = "servers", value_parser = Servers::capacity)]
+    capacity: Option<Servers>,
+
+    /// What its jobs ran on: a fleet, such as "40xcpu=96,memory=384;8xcpu=48,gpu=8"
+    #[arg(long, value_name = "SHAPES", requires = "trace", value_parser = Servers::shapes)]
+    servers: Option<Servers>,
+
+    /// Its format [default: found out, and told]
+    #[arg(long, requires = "trace", value_parser = Format::named)]
+    format: Option<Format>,
+
+    /// Of a table: what stands in which column, such as time=submit_s,size=held_s,cpu=cores
+    #[arg(long, value_name = "WHAT=COLUMN,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
+    columns: Vec<(String, String)>,
+
+    /// Of a table: the unit of its times, such as time=ms
+    #[arg(long, value_name = "time=UNIT", requires = "trace", value_delimiter = ',', value_parser = pair)]
+    unit: Vec<(String, String)>,
+
+    /// Leave out what came earlier than this after the first job, such as 120d
+    #[arg(long, value_name = "TIME", requires = "trace", value_parser = seconds)]
+    from: Option<f64>,
+
+    /// Leave out what came later than this after the first job
+    #[arg(long, value_name = "TIME", requires = "trace", value_parser = seconds)]
+    to: Option<f64>,
+
+    /// What becomes of jobs that took less than a tick
+    #[arg(long, requires = "trace", value_enum, default_value_t = Zero::Tick)]
+    zero: Zero,
+
+    /// Which jobs take part
+    #[arg(long, requires = "trace", value_enum, default_value_t = Status::Started)]
+    status: Status,
+
+    /// What becomes of jobs that ran past their limit
+    #[arg(long, requires = "trace", value_enum, default_value_t = PastLimit::Raise)]
+    past_limit: PastLimit,
+
+    /// What becomes of jobs that still ran at the end
+    #[arg(long, requires = "trace", value_enum, default_value_t = Censored::Part)]
+    censored: Censored,
+
+    /// What becomes of jobs that were there before the start
+    #[arg(long, requires = "trace", value_enum, default_value_t = Initial::Keep)]
+    initial: Initial,
+
+    /// The share of faulty lines that may be left out, such as 5%
+    #[arg(long, value_name = "SHARE", requires = "trace", default_value = "1%", value_parser = share)]
+    faults: f64,
+
+    /// Accept no faulty line
+    #[arg(long, requires = "trace")]
+    strict: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Zero {
+    /// They take one tick
+    Tick,
+    /// They are left out
+    Out,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Status {
+    /// All that started, whatever became of them
+    Started,
+    /// Those that completed
+    Completed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PastLimit {
+    /// The limit is raised to what they ran
+    Raise,
+    /// They end at their limit
+    Kill,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Censored {
+    /// Their sizes are known in part; they are not replayed
+    Part,
+    /// As if they had ended then
+    End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Initial {
+    /// They are replayed from the start with what is left of them
+    Keep,
+    /// They are left out
+    Out,
+}
+
+impl Reading {
+    /// What it asks of the reader.
+    pub fn options(&self) -> Options {
+        Options {
+            format: self.format,
+            servers: self.capacity.clone().or_else(|| self.servers.clone()),
+            columns: self.columns.clone(),
+            units: self.unit.clone(),
+            from: self.from,
+            to: self.to,
+            zero_out: self.zero == Zero::Out,
+            completed_only: self.status == Status::Completed,
+            kill: self.past_limit == PastLimit::Kill,
+            censored_end: self.censored == Censored::End,
+            initial_out: self.initial == Initial::Out,
+            faults: if self.strict { 0.0 } else { self.faults },
+        }
+    }
+}
+
+/// `what=column`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((what, column)) if !what.is_empty() && !column.is_empty() => {
+            Ok((what.trim().into(), column.trim().into()))
+        }
+        _ => Err(format!("`{text}` is no pair: write such as time=submit_s")),
+    }
+}
+
+/// A share in [0, 1]: `5%` or `.05`.
+pub fn share(text: &str) -> Result<f64, String> {
+    let (digits, unit) = match text.strip_suffix('%') {
+        Some(digits) => (digits, 0.01),
+        None => (text, 1.0),
+    };
+    let share = digits.trim().parse::<f64>().unwrap_or(f64::NAN) * unit;
+    match (0.0..=1.0).contains(&share) {
+        true => Ok(share),
+        false => Err(format!(
+            "`{text}` is no share between 0 and 1: write such as 2% or .02"
+        )),
+    }
+}

@@ -1,0 +1,196 @@
+//! What was done with the lines of a trace: nothing is left out without being told.
+
+use serde::Serialize;
+
+/// Why a line does not take part as it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// Not what the format has: left out.
+    Fault,
+    /// It never ran: left out.
+    NeverRan,
+    /// It took less than a tick: taken as one tick.
+    LessThanATick,
+    /// The same, where `--zero out` is given: left out.
+    LeftOutZero,
+    /// It failed, was killed or cancelled after its start, where `--status completed` is given: left out.
+    NotCompleted,
+    /// One of several executions of a job that a line counts as a whole: left out.
+    Partial,
+    /// It asks for nothing: left out.
+    NoDemand,
+    /// It was allocated nothing; what it requested is taken.
+    RequestedTaken,
+    /// No server holds it: left out.
+    TooLarge,
+    /// Before `--from` or after `--to`: left out.
+    OutsideSpan,
+    /// Submitted before the line before: sorted.
+    Unsorted,
+    /// It has no limit; its size is taken as one.
+    NoLimit,
+    /// It ran past its limit: the limit is raised to what it ran.
+    PastLimit,
+    /// The same, where `--past-limit kill` is given: what it ran is cut to the limit.
+    Killed,
+    /// It tells no demand for a resource that is looked at; 0 is taken.
+    NoAmount,
+    /// More stands behind what the format has: ignored.
+    MoreText,
+    /// It still ran when the trace ended.
+    Censored,
+    /// It was there before the trace began.
+    Initial,
+    /// The same, where `--initial out` is given: left out.
+    LeftOutInitial,
+    /// Its time stands in an hour that the local clock shows twice.
+    AmbiguousTime,
+    /// Its times have fractions of a tick, and are rounded.
+    RoundedTime,
+    /// A step of a job, which is no job: left out.
+    Step,
+}
+
+/// What is known of the lines of one reason.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Why.
+    pub reason: Reason,
+    /// How many lines.
+    pub lines: u64,
+    /// The first one.
+    pub first_line: u32,
+    /// Their work, as far as it is known: size \[ticks\] times the largest fraction of a resource that they hold.
+    pub work: f64,
+}
+
+/// What was done with all lines.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Account {
+    /// Lines that stand for a job, faulty ones included; comments, headers and empty lines do not count.
+    pub lines: u64,
+    /// Jobs that take part.
+    pub jobs: u64,
+    /// The work of all jobs that take part, as in [`Row::work`].
+    pub work: f64,
+    /// By reason, in the order of [`Reason`].
+    pub rows: Vec<Row>,
+    /// The first ten faults, each with its line, column and what was expected.
+    pub faults: Vec<String>,
+}
+
+impl Account {
+    /// The most faults that are told.
+    pub const FAULTS: usize = 10;
+
+    /// A line of this number has this reason, and this much work.
+    pub fn note(&mut self, reason: Reason, line: u32, work: f64) {
+        match self.rows.binary_search_by_key(&reason, |row| row.reason) {
+            Ok(at) => {
+                let row = &mut self.rows[at];
+                row.lines += 1;
+                row.first_line = row.first_line.min(line);
+                row.work += work;
+            }
+            Err(at) => self.rows.insert(
+                at,
+                Row {
+                    reason,
+                    lines: 1,
+                    first_line: line,
+                    work,
+                },
+            ),
+        }
+    }
+
+    /// A faulty line, and what is wrong with it.
+    pub fn fault(&mut self, line: u32, what: impl FnOnce() -> String) {
+        self.lines += 1;
+        self.note(Reason::Fault, line, 0.0);
+        if self.faults.len() < Self::FAULTS {
+            self.faults.push(what());
+        }
+    }
+
+    /// How many lines have this reason.
+    #[must_use]
+    pub fn count(&self, reason: Reason) -> u64 {
+        let row = self.rows.iter().find(|row| row.reason == reason);
+        row.map_or(0, |row| row.lines)
+    }
+}
+
+impl Reason {
+    /// What was found, in words.
+    #[must_use]
+    pub fn found(self) -> &'static str {
+        match self {
+            Reason::Fault => "not what the format has",
+            Reason::NeverRan => "never ran",
+            Reason::LessThanATick | Reason::LeftOutZero => "took less than a tick",
+            Reason::NotCompleted => "did not complete",
+            Reason::Partial => "partial executions",
+            Reason::NoDemand => "ask for nothing",
+            Reason::RequestedTaken => "allocated nothing",
+            Reason::TooLarge => "larger than any server",
+            Reason::OutsideSpan => "outside the span",
+            Reason::Unsorted => "submitted before the line before",
+            Reason::NoLimit => "without a limit",
+            Reason::PastLimit | Reason::Killed => "ran past their limit",
+            Reason::NoAmount => "without an amount of a resource",
+            Reason::MoreText => "text behind the last field",
+            Reason::Censored => "still running at the end",
+            Reason::Initial | Reason::LeftOutInitial => "there before the start",
+            Reason::AmbiguousTime => "in an hour that occurs twice",
+            Reason::RoundedTime => "times with fractions of a tick",
+            Reason::Step => "steps of jobs",
+        }
+    }
+
+    /// What is done with them, in words.
+    #[must_use]
+    pub fn done(self) -> &'static str {
+        match self {
+            Reason::Fault
+            | Reason::NeverRan
+            | Reason::LeftOutZero
+            | Reason::NotCompleted
+            | Reason::Partial
+            | Reason::NoDemand
+            | Reason::TooLarge
+            | Reason::OutsideSpan
+            | Reason::LeftOutInitial
+            | Reason::Step => "left out",
+            Reason::LessThanATick => "taken as one tick",
+            Reason::RequestedTaken => "requested taken",
+            Reason::Unsorted => "sorted",
+            Reason::NoLimit => "size taken as limit",
+            Reason::PastLimit => "limit raised",
+            Reason::Killed => "cut to their limit",
+            Reason::NoAmount => "taken as 0",
+            Reason::MoreText => "ignored",
+            Reason::Censored => "size known in part; not replayed",
+            Reason::Initial => "no arrival; replayed from the start",
+            Reason::AmbiguousTime => "first of both taken",
+            Reason::RoundedTime => "rounded",
+        }
+    }
+
+    /// The option that changes it.
+    #[must_use]
+    pub fn option(self) -> Option<&'static str> {
+        Some(match self {
+            Reason::Fault => "--faults, --strict",
+            Reason::LessThanATick | Reason::LeftOutZero => "--zero",
+            Reason::NotCompleted => "--status",
+            Reason::TooLarge => "--capacity",
+            Reason::OutsideSpan => "--from, --to",
+            Reason::PastLimit | Reason::Killed => "--past-limit",
+            Reason::Censored => "--censored",
+            Reason::Initial | Reason::LeftOutInitial => "--initial",
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,119 @@
+//! Numbers and times as they stand in the fields of a line.
+
+use super::account::Account;
+
+/// What is wrong with a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// The place in the line, in characters from 1.
+    pub column: usize,
+    /// What stands there.
+    pub found: String,
+    /// What should.
+    pub expected: &'static str,
+}
+
+impl Fault {
+    /// This field of a line of which `before` bytes stand in front of it.
+    pub fn at(before: &[u8], field: &[u8], expected: &'static str) -> Self {
+        let found = String::from_utf8_lossy(field);
+        let short: String = found.chars().take(40).collect();
+        Fault {
+            column: 1 + String::from_utf8_lossy(before).chars().count(),
+            found: if short.len() < found.len() {
+                short + "…"
+            } else {
+                short
+            },
+            expected,
+        }
+    }
+
+    /// Counts it.
+    pub fn note(self, line: u32, account: &mut Account) {
+        account.fault(line, || {
+            let Fault {
+                column,
+                found,
+                expected,
+            } = self;
+            let found = found.escape_debug();
+            format!("line {line}, column {column}: found `{found}`, expected {expected}")
+        });
+    }
+}
+
+/// Beyond this a whole number is no double.
+pub(super) const MOST: f64 = 9_007_199_254_740_992.0;
+
+/// A finite number; blanks around it do not count.
+#[inline]
+pub(super) fn number(field: &[u8]) -> Option<f64> {
+    let field = field.trim_ascii();
+    if let Some(whole) = whole(field) {
+        return Some(whole as f64);
+    }
+    let number: f64 = std::str::from_utf8(field).ok()?.parse().ok()?;
+    number.is_finite().then_some(number)
+}
+
+/// A whole number of at most fifteen digits.
+#[inline]
+fn whole(field: &[u8]) -> Option<i64> {
+    let (negative, digits) = match field {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    if digits.is_empty() || digits.len() > 15 {
+        return None;
+    }
+    let mut value = 0_i64;
+    for digit in digits {
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        value = 10 * value + i64::from(digit - b'0');
+    }
+    Some(if negative { -value } else { value })
+}
+
+/// A time in whole ticks, of which `per_unit` make the unit of the field; and whether it had to be rounded.
+#[inline]
+pub(super) fn ticks(field: &[u8], per_unit: f64) -> Option<(i64, bool)> {
+    let ticks = number(field)? * per_unit;
+    let whole = ticks.round();
+    (whole.abs() <= MOST).then_some((whole as i64, whole != ticks))
+}
+
+/// A number that stands for a name: equal names have equal ones, and none has 0.
+#[inline]
+pub(super) fn name(field: &[u8]) -> u32 {
+    match field.trim_ascii() {
+        b"" => 0,
+        // FNV-1a; of two names in one trace one in four milliards of pairs is taken for the same.
+        field => {
+            field.iter().fold(0x811c_9dc5, |hash: u32, byte| {
+                (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+            }) | 1
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_logs_write_them() {
+        assert_eq!(number(b" 12 "), Some(12.0));
+        assert_eq!(number(b"-1"), Some(-1.0));
+        assert_eq!(number(b"129.02"), Some(129.02));
+        assert_eq!(number(b"1e3"), Some(1000.0));
+        for wrong in ["", "-", "nan", "inf", "12a", "0x10", "1 2", "--1", "\u{ff}"] {
+            assert_eq!(number(wrong.as_bytes()), None, "{wrong}");
+        }
+        assert_eq!(ticks(b"18.00", 1.0), Some((18, false)));
+        assert_eq!(ticks(b"129.6", 1.0), Some((130, true)));
+        assert_eq!(ticks(b"1e300", 1.0), None);
+    }
+}

@@ -1,0 +1,254 @@
+//! The Standard Workload Format: 18 fields between blanks, −1 where something is not known, and comments
+//! `; Key: value` (Parallel Workloads Archive, version 2.2; S. J. Chapin et al., Benchmarks and Standards for the
+//! Evaluation of Parallel Job Schedulers, JSSPP 1999).
+
+use super::{File, Format, Opened};
+use crate::number::Decimal;
+use crate::trace::fields::{Fault, name, number, ticks};
+use crate::trace::input::Lines;
+use crate::trace::reader::{Fate, Held, Raw, Reader};
+use crate::trace::{Account, Reason, Servers, Tick, TraceError};
+
+/// How many fields a line has.
+pub(super) const FIELDS: usize = 18;
+
+/// Names that processors may have in a capacity.
+const PROCESSORS: [&str; 5] = ["cpu", "cpus", "cores", "processors", "nodes"];
+
+/// The fields that are looked at, from 0.
+mod field {
+    pub const SUBMIT: usize = 1;
+    pub const RUN: usize = 3;
+    pub const ALLOCATED: usize = 4;
+    pub const USED_MEMORY: usize = 6;
+    pub const REQUESTED: usize = 7;
+    pub const LIMIT: usize = 8;
+    pub const REQUESTED_MEMORY: usize = 9;
+    pub const STATUS: usize = 10;
+    pub const USER: usize = 11;
+}
+
+/// KiB in a GiB, the unit of memory in a capacity.
+const KIB: f64 = 1_048_576.0;
+
+struct Swf {
+    name: String,
+    lines: Lines,
+    /// The line that ended the header is still to be taken.
+    is_pending: bool,
+    /// The place of processors and of memory in a demand.
+    processors: usize,
+    memory: Option<usize>,
+}
+
+pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
+    let mut lines = Lines::new(file.input);
+    let mut size = [None; 2];
+    let mut is_pending = false;
+    while !is_pending && advance(&mut lines, &file.name)? {
+        is_pending = match comment(lines.line()) {
+            Some(text) => {
+                for (size, key) in size.iter_mut().zip(["MaxProcs", "MaxNodes"]) {
+                    *size = size.or_else(|| header(text, key));
+                }
+                false
+            }
+            None => !lines.line().trim_ascii().is_empty(),
+        };
+    }
+    let servers = match (&file.options.servers, size[0].or(size[1])) {
+        (Some(servers), _) => servers.clone(),
+        (None, Some(size)) => Servers::one(vec![("cpu".into(), size)]),
+        (None, None) if !is_pending => Servers::one(vec![("cpu".into(), Decimal::ONE)]),
+        (None, None) => {
+            let why = "its header tells neither MaxProcs nor MaxNodes: give --capacity, such as --capacity cpu=128";
+            return Err(TraceError::Request(format!("{}: {why}", file.name)));
+        }
+    };
+    let place = |names: &[&str]| {
+        servers
+            .resources
+            .iter()
+            .position(|r| names.contains(&r.as_str()))
+    };
+    let (processors, memory) = (place(&PROCESSORS), place(&["memory"]));
+    let known = 1 + usize::from(memory.is_some());
+    let Some(processors) = processors.filter(|_| servers.resources.len() == known) else {
+        return Err(TraceError::Request(format!(
+            "{}: swf tells processors (cpu) and memory [GiB] of a job, and the capacity has {}",
+            file.name,
+            servers.resources.join(", ")
+        )));
+    };
+    let reader = Swf {
+        name: file.name,
+        lines,
+        is_pending,
+        processors,
+        memory,
+    };
+    Ok(Opened {
+        format: Format::Swf,
+        servers,
+        reader: Box::new(reader),
+    })
+}
+
+fn advance(lines: &mut Lines, name: &str) -> Result<bool, TraceError> {
+    let read = lines.advance();
+    read.map_err(|source| {
+        let (name, line) = (name.into(), lines.number());
+        TraceError::Io { name, line, source }
+    })
+}
+
+fn comment(line: &[u8]) -> Option<&[u8]> {
+    line.trim_ascii_start().strip_prefix(b";")
+}
+
+/// The number that `Key: 128` tells of this key, if it does.
+fn header(text: &[u8], key: &str) -> Option<Decimal> {
+    let text = std::str::from_utf8(text).ok()?;
+    let (found, value) = text.split_once(':')?;
+    let value = value.split_whitespace().next()?;
+    let value = Decimal::parse(value)
+        .ok()
+        .filter(|value| *value > Decimal::ZERO);
+    value.filter(|_| found.trim().eq_ignore_ascii_case(key))
+}
+
+impl Reader for Swf {
+    fn tick(&self) -> Tick {
+        Tick::Second
+    }
+
+    fn next(
+        &mut self,
+        demand: &mut [f64],
+        account: &mut Account,
+    ) -> Result<Option<Raw>, TraceError> {
+        while std::mem::take(&mut self.is_pending) || advance(&mut self.lines, &self.name)? {
+            let line = self.lines.line();
+            if comment(line).is_some() || line.trim_ascii().is_empty() {
+                continue;
+            }
+            match self.read(demand, account) {
+                Ok(raw) => return Ok(Some(raw)),
+                Err(fault) => fault.note(self.lines.number(), account),
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Swf {
+    /// Reads the line.
+    fn read(&self, demand: &mut [f64], account: &mut Account) -> Result<Raw, Fault> {
+        let fields = Fields::split(self.lines.line())?;
+        let line = self.lines.number();
+        let mut is_rounded = false;
+        let mut time = |n: usize| {
+            let (ticks, rounded) =
+                ticks(fields.get(n), 1.0).ok_or_else(|| fields.fault(n, "a time [s]"))?;
+            is_rounded |= rounded;
+            Ok(ticks)
+        };
+        let (submit, run, limit) = (time(field::SUBMIT)?, time(field::RUN)?, time(field::LIMIT)?);
+        if submit < 0 {
+            return Err(fields.fault(field::SUBMIT, "a time of submission ≥ 0 [s]"));
+        }
+        let amount = |n: usize| {
+            let number = number(fields.get(n));
+            number.ok_or_else(|| fields.fault(n, "a number"))
+        };
+        let (allocated, requested) = (amount(field::ALLOCATED)?, amount(field::REQUESTED)?);
+        let processors = if allocated > 0.0 {
+            allocated
+        } else {
+            requested.max(0.0)
+        };
+        demand[self.processors] = processors;
+        if let Some(memory) = self.memory {
+            let told = [
+                amount(field::REQUESTED_MEMORY)?,
+                amount(field::USED_MEMORY)?,
+            ];
+            let kib = told.into_iter().find(|kib| *kib >= 0.0);
+            if kib.is_none() {
+                account.note(Reason::NoAmount, line, 0.0);
+            }
+            demand[memory] = kib.unwrap_or(0.0) * processors / KIB;
+        }
+        let fate = match amount(field::STATUS)? {
+            0.0 | 5.0 => Fate::Broken,
+            2.0 | 3.0 | 4.0 => Fate::Part,
+            _ => Fate::Completed,
+        };
+        for (reason, holds) in [
+            (Reason::RequestedTaken, allocated <= 0.0 && processors > 0.0),
+            (Reason::RoundedTime, is_rounded),
+            (Reason::MoreText, fields.has_more),
+        ] {
+            if holds {
+                account.note(reason, line, 0.0);
+            }
+        }
+        Ok(Raw {
+            line,
+            submit,
+            held: Held::Ticks(run),
+            limit: Some(limit),
+            user: name(fields.get(field::USER)).max(1)
+                * u32::from(fields.get(field::USER) != b"-1"),
+            batch: 0,
+            fate,
+        })
+    }
+}
+
+/// The fields of a line.
+struct Fields<'a> {
+    line: &'a [u8],
+    /// From where to where each reaches.
+    bounds: [(usize, usize); FIELDS],
+    has_more: bool,
+}
+
+impl<'a> Fields<'a> {
+    fn split(line: &'a [u8]) -> Result<Self, Fault> {
+        let mut bounds = [(0, 0); FIELDS];
+        let mut at = 0;
+        for bound in &mut bounds {
+            at += blanks(&line[at..], true);
+            let end = at + blanks(&line[at..], false);
+            if end == at {
+                return Err(Fault::at(line, b"", "18 fields: the line ends here"));
+            }
+            *bound = (at, end);
+            at = end;
+        }
+        let has_more = !line[at..].trim_ascii().is_empty();
+        Ok(Fields {
+            line,
+            bounds,
+            has_more,
+        })
+    }
+
+    fn get(&self, n: usize) -> &'a [u8] {
+        let (start, end) = self.bounds[n];
+        &self.line[start..end]
+    }
+
+    fn fault(&self, n: usize, expected: &'static str) -> Fault {
+        Fault::at(&self.line[..self.bounds[n].0], self.get(n), expected)
+    }
+}
+
+/// How many bytes the text begins with that are blanks, or are none.
+fn blanks(text: &[u8], are: bool) -> usize {
+    let other = text
+        .iter()
+        .position(|byte| matches!(byte, b' ' | b'\t') != are);
+    other.unwrap_or(text.len())
+}

@@ -1,0 +1,77 @@
+//! Bytes of a trace, compressed or not, line by line.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+
+use flate2::read::MultiGzDecoder;
+
+use super::trace::Source;
+
+/// The bytes of a file or of standard input; a gzip file is unpacked, whatever its name.
+///
+/// # Errors
+/// When it cannot be opened or read.
+pub(super) fn open(source: &Source) -> io::Result<Box<dyn BufRead>> {
+    let raw: Box<dyn Read> = match source {
+        Source::File(path) => Box::new(File::open(path)?),
+        Source::Input => Box::new(io::stdin()),
+    };
+    let mut raw = BufReader::with_capacity(1 << 16, raw);
+    let is_gzip = raw.fill_buf()?.starts_with(&[0x1f, 0x8b]);
+    Ok(match is_gzip {
+        true => Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(raw))),
+        false => Box::new(raw),
+    })
+}
+
+/// Lines by number, without their ends.
+pub(super) struct Lines {
+    input: Box<dyn BufRead>,
+    line: Vec<u8>,
+    number: u32,
+}
+
+/// A line longer than this is none of a log.
+const LONGEST: u64 = 1 << 20;
+
+impl Lines {
+    pub fn new(input: Box<dyn BufRead>) -> Self {
+        let line = Vec::new();
+        Lines {
+            input,
+            line,
+            number: 0,
+        }
+    }
+
+    /// The number of the last line that was read; 0 before the first.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Reads the next line; `false` at the end.
+    ///
+    /// # Errors
+    /// When the input cannot be read further, or a line does not end.
+    pub fn advance(&mut self) -> io::Result<bool> {
+        self.line.clear();
+        let read = (&mut self.input)
+            .take(LONGEST)
+            .read_until(b'\n', &mut self.line)?;
+        if read as u64 == LONGEST {
+            return Err(io::Error::other(
+                "the next line has more than a million bytes",
+            ));
+        }
+        while let [.., b'\n' | b'\r'] = self.line.as_slice() {
+            self.line.pop();
+        }
+        self.number = self.number.saturating_add(1);
+        Ok(read > 0)
+    }
+
+    /// The line.
+    pub fn line(&self) -> &[u8] {
+        &self.line
+    }
+}

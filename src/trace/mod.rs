@@ -1,0 +1,103 @@
+//! Traces: what arrived at a cluster and how long it held its room, as schedulers log it.
+//!
+//! # Theory
+//! A trace is a sequence of jobs, each with the instant of its submission, how long it held its room, the
+//! amounts of resources that it held, and perhaps a limit that was promised. Times are whole *ticks*, the
+//! resolution of the clock in the file: sums over a trace are exact, and a replay of it repeats. A job's
+//! demands are its *vector*; of these a trace has few, so that a [`Job`] carries the number of its vector
+//! in a table ([`Demands`]).
+//!
+//! # Practice
+//! [`Trace::open`] finds out which [`Format`] a file has, and [`Trace::next_job`] gives its jobs in the order of
+//! their submission, the ones of one instant in the order of the file. No line is left out silently: what does not
+//! take part, or not as it stands, is counted by [`Reason`] in an [`Account`], with its work and the line where it is
+//! first seen. Memory does not grow with the trace: a buffer of [`Trace::MOST_OUT_OF_ORDER`] jobs puts them in order.
+
+mod account;
+mod buffer;
+mod demands;
+mod error;
+mod fields;
+mod format;
+mod input;
+mod options;
+mod reader;
+mod servers;
+mod trace;
+
+pub use account::{Account, Reason, Row};
+pub use demands::Demands;
+pub use error::TraceError;
+pub use format::Format;
+pub use options::{Options, seconds};
+pub use servers::{Servers, Shape};
+pub use trace::{Source, Trace};
+
+/// A job that takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Line of the file, from 1.
+    pub line: u32,
+    /// Its vector, a number in [`Demands`].
+    pub demand: u32,
+    /// When it came \[ticks since the clock's zero\].
+    pub submit: i64,
+    /// How long it held its room \[ticks\], > 0; of a censored job how long it was seen to.
+    pub size: u64,
+    /// A limit that was promised when it came \[ticks\], ≥ its size; 0 where the trace tells none.
+    pub limit: u64,
+    /// Who sent it: equal numbers are equal names, and 0 is none.
+    pub user: u32,
+    /// With which others it came: equal numbers are one batch, and 0 is none.
+    pub batch: u32,
+    /// How it is known.
+    pub seen: Seen,
+}
+
+/// How much of a job the trace saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// From its submission to its end.
+    Whole,
+    /// It still ran when the trace ended.
+    Censored,
+    /// It was there before the trace began: it is submitted with the first, and its size is what was left of it.
+    Initial,
+}
+
+/// The resolution of a trace's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tick {
+    /// A second.
+    Second,
+    /// A thousandth of it.
+    Millisecond,
+    /// A millionth of it.
+    Microsecond,
+}
+
+impl Tick {
+    /// How many make a second.
+    #[must_use]
+    pub fn per_second(self) -> u64 {
+        match self {
+            Tick::Second => 1,
+            Tick::Millisecond => 1000,
+            Tick::Microsecond => 1_000_000,
+        }
+    }
+
+    /// What a workload in ticks calls its unit of time.
+    #[must_use]
+    pub fn unit(self) -> &'static str {
+        match self {
+            Tick::Second => "s",
+            Tick::Millisecond => "ms",
+            Tick::Microsecond => "us",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+//! What is asked of a trace's lines.
+
+use super::{Format, Servers};
+
+/// What is done with lines that can be read in more than one way.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The format; it is looked for where none is named.
+    pub format: Option<Format>,
+    /// What the jobs ran on; some formats tell it themselves.
+    pub servers: Option<Servers>,
+    /// Of a table with a header: what is taken (`time`, `size`, `cpu` …) and from which column.
+    pub columns: Vec<(String, String)>,
+    /// Units of what is taken, such as (`time`, `ms`).
+    pub units: Vec<(String, String)>,
+    /// Jobs submitted earlier than this after the first are left out \[s\].
+    pub from: Option<f64>,
+    /// Jobs submitted later than this after the first are left out \[s\].
+    pub to: Option<f64>,
+    /// Whether jobs that took less than a tick are left out.
+    pub zero_out: bool,
+    /// Whether only jobs that completed take part.
+    pub completed_only: bool,
+    /// Whether jobs that ran past their limit are cut to it.
+    pub kill: bool,
+    /// Whether jobs that still ran at the end count as if they had ended then.
+    pub censored_end: bool,
+    /// Whether jobs that were there before the start are left out.
+    pub initial_out: bool,
+    /// The share of lines that may be faulty, in [0, 1].
+    pub faults: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            format: None,
+            servers: None,
+            columns: Vec::new(),
+            units: Vec::new(),
+            from: None,
+            to: None,
+            zero_out: false,
+            completed_only: false,
+            kill: false,
+            censored_end: false,
+            initial_out: false,
+            faults: 0.01,
+        }
+    }
+}
+
+/// Reads a length of time: `90`, `90s`, `15min`, `6h`, `120d`, `2weeks`; in seconds where no unit stands.
+///
+/// # Errors
+/// When it is none; says what is expected.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(char::is_alphabetic);
+    let unit = match &text[digits.len()..] {
+        "" | "s" => 1.0,
+        "min" => 60.0,
+        "h" => 3600.0,
+        "d" | "day" | "days" => 86_400.0,
+        "w" | "week" | "weeks" => 604_800.0,
+        _ => f64::NAN,
+    };
+    let number: f64 = digits.trim().parse().unwrap_or(f64::NAN);
+    let seconds = number * unit;
+    match seconds.is_finite() && seconds >= 0.0 {
+        true => Ok(seconds),
+        false => Err(format!(
+            "`{text}` is no length of time: write such as 3600, 90min, 6h, 120d or 2weeks"
+        )),
+    }
+}

@@ -1,0 +1,287 @@
+//! The jobs of a trace, one after the other.
+
+use std::path::{Path, PathBuf};
+
+use super::buffer::Buffer;
+use super::format::{self, Opened};
+use super::reader::{Fate, Held, Raw, Reader};
+use super::{Account, Demands, Format, Job, Options, Reason, Seen, Servers, Tick, TraceError};
+
+/// Where a trace is read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A file.
+    File(PathBuf),
+    /// Standard input.
+    Input,
+}
+
+impl Source {
+    /// The file of this name; `-` is standard input.
+    #[must_use]
+    pub fn named(path: &Path) -> Self {
+        match path.as_os_str() == "-" {
+            true => Source::Input,
+            false => Source::File(path.into()),
+        }
+    }
+
+    /// How messages name it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Source::File(path) => path.display().to_string(),
+            Source::Input => "standard input".into(),
+        }
+    }
+}
+
+/// A trace that is being read.
+pub struct Trace {
+    name: String,
+    format: Format,
+    servers: Servers,
+    /// One over the capacity of all servers together (R); 0 where there is none.
+    per_capacity: Vec<f64>,
+    reader: Box<dyn Reader>,
+    options: Options,
+    demands: Demands,
+    account: Account,
+    buffer: Buffer,
+    /// Demand of the line that was read last (R).
+    demand: Vec<f64>,
+    /// Time of submission on the line before.
+    before: i64,
+    /// When the first job and the one that was given last were submitted.
+    span: Option<(i64, i64)>,
+    is_read: bool,
+}
+
+impl Trace {
+    /// How many lines a job may stand behind one that was submitted later.
+    pub const MOST_OUT_OF_ORDER: usize = 1_000_000;
+
+    /// Opens a trace, and finds out its format and what its jobs ran on.
+    ///
+    /// # Errors
+    /// When it cannot be read, has no known format or not the one that is named, or does not tell its servers and
+    /// the options do not, either.
+    pub fn open(source: &Source, options: &Options) -> Result<Self, TraceError> {
+        let Opened {
+            format,
+            servers,
+            reader,
+        } = format::open(source, options)?;
+        let resources = servers.resources.len();
+        let per = |total: f64| if total > 0.0 { 1.0 / total } else { 0.0 };
+        Ok(Trace {
+            name: source.name(),
+            format,
+            per_capacity: servers.total().into_iter().map(per).collect(),
+            servers,
+            reader,
+            options: options.clone(),
+            demands: Demands::default(),
+            account: Account::default(),
+            buffer: Buffer::default(),
+            demand: vec![0.0; resources],
+            before: i64::MIN,
+            span: None,
+            is_read: false,
+        })
+    }
+
+    /// The next job in the order of submission; `None` at the end.
+    ///
+    /// # Errors
+    /// When the file cannot be read further, too many of its lines are faulty or too far out of order, or no job takes
+    /// part.
+    pub fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
+        loop {
+            while !self.is_read && self.buffer.len() <= Self::MOST_OUT_OF_ORDER {
+                match self.reader.next(&mut self.demand, &mut self.account)? {
+                    Some(raw) => {
+                        if let Some(job) = self.admit(raw) {
+                            self.buffer.push(job);
+                        }
+                    }
+                    None => self.is_read = true,
+                }
+            }
+            let Some(job) = self.buffer.pop() else {
+                return self.conclude().map(|()| None);
+            };
+            if self.takes_part(&job)? {
+                return Ok(Some(job));
+            }
+        }
+    }
+
+    /// What the jobs ran on.
+    #[must_use]
+    pub fn servers(&self) -> &Servers {
+        &self.servers
+    }
+
+    /// The format that was named or found.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The resolution of its times.
+    #[must_use]
+    pub fn tick(&self) -> Tick {
+        self.reader.tick()
+    }
+
+    /// The vectors of demands of the jobs read so far.
+    #[must_use]
+    pub fn demands(&self) -> &Demands {
+        &self.demands
+    }
+
+    /// What was done with the lines read so far.
+    #[must_use]
+    pub fn account(&self) -> &Account {
+        &self.account
+    }
+
+    /// The largest fraction of a resource of all servers together that this demand (R) is, ≥ 0.
+    #[must_use]
+    pub fn share(&self, demand: &[f64]) -> f64 {
+        let pairs = demand.iter().zip(&self.per_capacity);
+        pairs.map(|(demand, per)| demand * per).fold(0.0, f64::max)
+    }
+
+    /// What is done with a line; the job, if it takes part.
+    fn admit(&mut self, raw: Raw) -> Option<Job> {
+        self.account.lines += 1;
+        let share = self.share(&self.demand);
+        let size = match raw.held {
+            Held::Ticks(size) | Held::Censored(size) | Held::Initial(size) => size,
+        };
+        let work = share * size.max(0) as f64;
+        if let Some(reason) = self.left_out(&raw, size) {
+            self.account.note(reason, raw.line, work);
+            return None;
+        }
+        let mut note = |reason| self.account.note(reason, raw.line, work);
+        let mut size = size.unsigned_abs();
+        if size == 0 {
+            note(Reason::LessThanATick);
+            size = 1;
+        }
+        let mut limit = raw
+            .limit
+            .filter(|limit| *limit > 0)
+            .map_or(0, i64::unsigned_abs);
+        if limit == 0 {
+            note(Reason::NoLimit);
+        } else if limit < size && self.options.kill {
+            note(Reason::Killed);
+            size = limit;
+        } else if limit < size {
+            note(Reason::PastLimit);
+            limit = size;
+        }
+        if raw.submit < self.before {
+            note(Reason::Unsorted);
+        }
+        let seen = match raw.held {
+            Held::Censored(_) => {
+                note(Reason::Censored);
+                if self.options.censored_end {
+                    Seen::Whole
+                } else {
+                    Seen::Censored
+                }
+            }
+            Held::Initial(_) => {
+                note(Reason::Initial);
+                Seen::Initial
+            }
+            Held::Ticks(_) => Seen::Whole,
+        };
+        self.before = raw.submit;
+        let servers = &self.servers;
+        Some(Job {
+            line: raw.line,
+            submit: raw.submit,
+            size,
+            limit,
+            demand: self
+                .demands
+                .number(&self.demand, |demand| servers.hold(demand)),
+            user: raw.user,
+            batch: raw.batch,
+            seen,
+        })
+    }
+
+    /// Why a line takes no part, if it does not.
+    fn left_out(&self, raw: &Raw, size: i64) -> Option<Reason> {
+        let options = &self.options;
+        let broken = raw.fate == Fate::Broken;
+        if raw.fate == Fate::Part {
+            Some(Reason::Partial)
+        } else if size < 0 || size == 0 && broken {
+            Some(Reason::NeverRan)
+        } else if size == 0 && options.zero_out {
+            Some(Reason::LeftOutZero)
+        } else if broken && options.completed_only {
+            Some(Reason::NotCompleted)
+        } else if matches!(raw.held, Held::Initial(_)) && options.initial_out {
+            Some(Reason::LeftOutInitial)
+        } else if self.demand.iter().all(|demand| *demand == 0.0) {
+            Some(Reason::NoDemand)
+        } else if !self.servers.hold(&self.demand) {
+            Some(Reason::TooLarge)
+        } else {
+            None
+        }
+    }
+
+    /// Whether a job is within the span that was asked for; it is counted.
+    fn takes_part(&mut self, job: &Job) -> Result<bool, TraceError> {
+        let (first, last) = self.span.unwrap_or((job.submit, job.submit));
+        if job.submit < last {
+            let (name, line, sort) = (self.name.clone(), job.line, self.format.sort());
+            return Err(TraceError::Disorder { name, line, sort });
+        }
+        self.span = Some((first, job.submit));
+        let demand = &self.demands.vectors()[job.demand as usize];
+        let work = self.share(demand) * job.size as f64;
+        let since = (job.submit - first) as f64 / self.tick().per_second() as f64;
+        let is_early = self.options.from.is_some_and(|from| since < from);
+        if is_early || self.options.to.is_some_and(|to| since > to) {
+            self.account.note(Reason::OutsideSpan, job.line, work);
+            return Ok(false);
+        }
+        self.account.jobs += 1;
+        self.account.work += work;
+        Ok(true)
+    }
+
+    /// At the end: whether the lines were such that it is worth going on.
+    fn conclude(&self) -> Result<(), TraceError> {
+        let Account { lines, jobs, .. } = self.account;
+        let (name, account) = (self.name.clone(), || Box::new(self.account.clone()));
+        let faults = self.account.count(Reason::Fault);
+        if faults as f64 > self.options.faults * lines as f64 {
+            return Err(TraceError::Faults {
+                name,
+                format: self.format.name(),
+                limit: format!("{} %", 100.0 * self.options.faults),
+                account: account(),
+            });
+        }
+        match jobs {
+            0 => Err(TraceError::Empty {
+                name,
+                account: account(),
+            }),
+            _ => Ok(()),
+        }
+    }
+}

@@ -74,6 +74,7 @@ const ROOMS: [(&str, &[&str]); 4] = [
             "optimum",
             "simulator",
             "synthesis",
+            "fit",
             "verbs",
             "report",
             "command",

@@ -2,7 +2,7 @@
 //!
 //! The stages, in order: [`workload`] → [`schedule`] → [`program`] → [`modulation`] →
 //! [`analysis`] → [`synthesis`] → [`artifact`] → [`policy`] → [`simulator`] → [`verbs`] → [`report`];
-//! and beside them [`optimum`], what no policy can beat. `artifact`, `policy` and `simulator` never see how a
+//! and beside them [`optimum`], what no policy can beat, and [`fit`], which makes a workload of a trace. `artifact`, `policy` and `simulator` never see how a
 //! policy was made; `tests/house.rs` holds that.
 
 #[cfg(feature = "synthesis")]
@@ -10,6 +10,8 @@ pub mod analysis;
 pub mod artifact;
 #[cfg(feature = "cli")]
 pub mod command;
+#[cfg(feature = "cli")]
+pub mod fit;
 #[cfg(feature = "synthesis")]
 pub mod modulation;
 #[cfg(feature = "synthesis")]

@@ -178,6 +178,12 @@ impl Reason {
         }
     }
 
+    /// Whether the line takes no part.
+    #[must_use]
+    pub fn is_out(self) -> bool {
+        self.done() == "left out"
+    }
+
     /// The option that changes it.
     #[must_use]
     pub fn option(self) -> Option<&'static str> {

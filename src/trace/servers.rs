@@ -91,6 +91,28 @@ impl Servers {
     }
 }
 
+/// As [`Servers::capacity`] or [`Servers::shapes`] read them.
+impl std::fmt::Display for Servers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let amounts = |shape: &Shape| {
+            let pairs = self.resources.iter().zip(&shape.capacity);
+            let there = pairs.filter(|(_, amount)| **amount > Decimal::ZERO);
+            let words: Vec<String> = there
+                .map(|(name, amount)| format!("{name}={amount}"))
+                .collect();
+            words.join(",")
+        };
+        if let [shape @ Shape { count: 1, .. }] = &self.shapes[..] {
+            return f.write_str(&amounts(shape));
+        }
+        let shapes = self
+            .shapes
+            .iter()
+            .map(|shape| format!("{}x{}", shape.count, amounts(shape)));
+        f.write_str(&shapes.collect::<Vec<_>>().join(";"))
+    }
+}
+
 fn of(amounts: &[(String, Decimal)], name: &str) -> Decimal {
     let own = amounts.iter().find(|(own, _)| own == name);
     own.map_or(Decimal::ZERO, |(_, amount)| *amount)

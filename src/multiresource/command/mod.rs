@@ -1,5 +1,6 @@
 //! Multiresource jobs as a kind of workload: what is typed → verbs → what is told.
 
+mod fit;
 mod fleet;
 mod names;
 mod optimum;
@@ -61,6 +62,8 @@ pub enum Verb {
     SweepAlpha(sweep::Arguments),
     /// The best that any policy without preemption can do, for small systems
     Optimum(optimum::Arguments),
+    /// Make a workload of a trace: types of jobs, laws of sizes, and how they arrive
+    Fit(fit::Arguments),
 }
 
 impl Kind for Multiresource {
@@ -165,6 +168,7 @@ impl Kind for Multiresource {
         match verb {
             Verb::SweepAlpha(arguments) => arguments.files(),
             Verb::Optimum(arguments) => arguments.files(),
+            Verb::Fit(arguments) => arguments.files(),
         }
     }
 
@@ -172,6 +176,7 @@ impl Kind for Multiresource {
         match verb {
             Verb::SweepAlpha(arguments) => arguments.run(caller),
             Verb::Optimum(arguments) => arguments.run(caller),
+            Verb::Fit(arguments) => arguments.run(caller),
         }
     }
 }
@@ -211,6 +216,8 @@ fn doing(step: &Doing<'_>) -> String {
 }
 
 const EXAMPLES: &str = "\
+  synth fit cluster.swf -o workload.yaml
+      a workload from a log of jobs: types, sizes as measured, how they arrive, and what was left out
   synth --workload models/vms.yaml --preemption none
       the best of all families for jobs that cannot be preempted, to standard output
   synth --workload models/one_or_all.yaml --preemption none --family quickswap --explain

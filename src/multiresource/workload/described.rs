@@ -47,6 +47,15 @@ impl Workload {
 }
 
 impl Described {
+    /// The document, which reads back as this workload.
+    #[must_use]
+    pub fn to_yaml(&self) -> String {
+        match self {
+            Self::Server(workload) => workload.to_yaml(),
+            Self::Fleet(fleet) => fleet.to_yaml(),
+        }
+    }
+
     /// Reads a document of one server or of a fleet; `name` stands for the file in messages.
     ///
     /// # Errors

@@ -61,11 +61,13 @@ mod fleet;
 mod fleet_check;
 mod fleet_document;
 mod known;
+mod parts;
 mod record;
 
 pub use described::Described;
 pub use fleet::{Fleet, Shape};
 pub use known::Known;
+pub use parts::{Part, Parts};
 pub use record::{Record, RecordServer, RecordType};
 
 use num_rational::BigRational;

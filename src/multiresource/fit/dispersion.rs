@@ -1,0 +1,238 @@
+//! How unevenly work arrives: variances over windows of time.
+//!
+//! # Theory
+//! With X the work of a job, `IDW(w) = Var[Σ X in a window of length w] / (λ w E[X²])`, which is 1 for compound Poisson
+//! arrivals: bursts of short jobs, which raise the dispersion of counts `IDC(w) = Var[N]/(λ w)`, hardly raise it.
+//! A two-state modulation of the rate has `IDW(w) − 1 = A (1 − (1 − e^{−rw})/(rw))`.
+
+use serde::Serialize;
+
+/// The longest window: a day \[s\].
+const LONGEST: u64 = 86_400;
+/// The fewest windows of which a variance is told.
+const FEWEST: u64 = 20;
+
+/// Sums over windows of lengths `2^k` seconds, as jobs arrive in order.
+#[derive(Clone, Debug)]
+pub struct Windows {
+    /// The windows' lengths \[ticks\].
+    levels: Vec<Level>,
+    /// Sums of all jobs: of work, of its square, and how many.
+    work: f64,
+    squares: f64,
+    count: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Level {
+    width: u64,
+    /// The window that is open now.
+    index: u64,
+    work: Moment,
+    count: Moment,
+    /// By kind of job, of its work.
+    kinds: Vec<(u64, Moment)>,
+}
+
+/// Sums over the windows that are closed, and the sum in the open one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moment {
+    open: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Moment {
+    fn close(&mut self) {
+        self.sum += self.open;
+        self.squares += self.open * self.open;
+        self.open = 0.0;
+    }
+
+    /// Variance over so many windows, those without jobs included.
+    fn variance(&self, windows: f64) -> f64 {
+        let mean = self.sum / windows;
+        (self.squares - windows * mean * mean).max(0.0) / (windows - 1.0)
+    }
+}
+
+impl Windows {
+    /// Windows of a trace with so many ticks a second.
+    pub fn new(per_second: u64) -> Self {
+        let widths = (0..)
+            .map(|k| per_second << k)
+            .take_while(|width| *width <= LONGEST * per_second);
+        let levels = widths.map(|width| Level {
+            width,
+            index: 0,
+            work: Moment::default(),
+            count: Moment::default(),
+            kinds: Vec::new(),
+        });
+        Windows {
+            levels: levels.collect(),
+            work: 0.0,
+            squares: 0.0,
+            count: 0.0,
+        }
+    }
+
+    /// A job of this kind with this work arrives so many ticks after the first.
+    pub fn add(&mut self, at: u64, kind: usize, work: f64) {
+        self.work += work;
+        self.squares += work * work;
+        self.count += 1.0;
+        for level in &mut self.levels {
+            let index = at / level.width;
+            if index != level.index {
+                level.work.close();
+                level.count.close();
+                level.index = index;
+            }
+            level.work.open += work;
+            level.count.open += 1.0;
+            if level.kinds.len() <= kind {
+                level.kinds.resize(kind + 1, (0, Moment::default()));
+            }
+            let (own, moment) = &mut level.kinds[kind];
+            if *own != index {
+                moment.close();
+                *own = index;
+            }
+            moment.open += work;
+        }
+    }
+
+    /// The dispersion over each length of which there are enough windows in a trace of this length \[ticks\].
+    pub fn dispersion(&self, length: u64, per_second: u64) -> Vec<Dispersion> {
+        let levels = self
+            .levels
+            .iter()
+            .filter(|level| length / level.width >= FEWEST);
+        let of = |level: &Level| {
+            let windows = (length / level.width) as f64;
+            let share = level.width as f64 / length as f64;
+            let work = share * self.squares;
+            let kinds = level.kinds.iter().map(|(index, moment)| {
+                let mut moment = *moment;
+                // Its last window has ended, unless the trace ended with it.
+                if *index < length / level.width {
+                    moment.close();
+                }
+                moment.variance(windows)
+            });
+            let mut all = [level.work, level.count];
+            if level.index < length / level.width {
+                all.iter_mut().for_each(Moment::close);
+            }
+            Dispersion {
+                window: level.width as f64 / per_second as f64,
+                work: all[0].variance(windows) / work,
+                if_independent: kinds.sum::<f64>() / work,
+                counts: all[1].variance(windows) / (share * self.count),
+            }
+        };
+        levels.map(of).collect()
+    }
+}
+
+/// Dispersions over windows of one length; 1 for Poisson arrivals.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Dispersion {
+    /// Length of the windows \[s\].
+    pub window: f64,
+    /// IDW, that of work.
+    pub work: f64,
+    /// What it would be if jobs of different demands arrived independently of each other.
+    pub if_independent: f64,
+    /// IDC, that of counts.
+    pub counts: f64,
+}
+
+/// A modulation of the rate that has the dispersion of work.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Excess {
+    /// A, what the dispersion of work comes to over long windows, less 1; > 0.
+    pub amount: f64,
+    /// r, how quickly the rate forgets \[1/s\], > 0.
+    pub rate: f64,
+}
+
+/// A window tells of a modulation from this much dispersion on.
+const NOTICEABLE: f64 = 0.05;
+
+impl Excess {
+    /// By least squares of logarithms over all windows; none where no window has more than Poisson arrivals.
+    pub fn of(dispersions: &[Dispersion]) -> Option<Self> {
+        let points = dispersions.iter().map(|d| (d.window, d.work - 1.0));
+        let points: Vec<(f64, f64)> = points.filter(|(_, excess)| *excess > NOTICEABLE).collect();
+        let (first, last) = (points.first()?.0, points.last()?.0);
+        let at = |rate: f64| {
+            let gaps = points
+                .iter()
+                .map(|(w, excess)| excess.ln() - rise(rate * w).ln());
+            let gaps: Vec<f64> = gaps.collect();
+            let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+            let error: f64 = gaps.iter().map(|gap| (gap - mean).powi(2)).sum();
+            (error, mean.exp())
+        };
+        // Between far beyond the longest window and far below the shortest, in steps of 2 %.
+        let (slowest, fastest) = (0.1 / last, 100.0 / first);
+        let steps = ((fastest / slowest).ln() / 0.02).ceil() as usize;
+        let rates = (0..=steps).map(|n| slowest * (0.02 * n as f64).exp());
+        let best = rates.min_by(|a, b| at(*a).0.total_cmp(&at(*b).0))?;
+        Some(Excess {
+            amount: at(best).1,
+            rate: best,
+        })
+    }
+}
+
+/// `1 − (1 − e^{−x})/x`, which rises from 0 to 1.
+fn rise(x: f64) -> f64 {
+    match x < 1e-4 {
+        true => x / 2.0 - x * x / 6.0,
+        false => 1.0 + (-x).exp_m1() / x,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Windows of 1 and 2 s by hand: works 1, 2, 0, 3 in four seconds, of two kinds.
+    #[test]
+    fn variances_over_windows_are_those_by_hand() {
+        let mut windows = Windows::new(1);
+        for (at, kind, work) in [(0, 0, 1.0), (1, 1, 2.0), (3, 0, 1.0), (3, 1, 2.0)] {
+            windows.add(at, kind, work);
+        }
+        // Over 40 s, the others of which are empty: Σ = 6, Σ² = 1 + 4 + 9 in windows of 1 s.
+        let found = windows.dispersion(40, 1);
+        let variance = |squares: f64, n: f64| (squares - 36.0 / n) / (n - 1.0);
+        assert!((found[0].work - variance(14.0, 40.0) / (10.0 / 40.0)).abs() < 1e-12);
+        // 3 and 3 in windows of 2 s; counts 2 and 2.
+        assert!((found[1].work - variance(18.0, 20.0) / (10.0 / 20.0)).abs() < 1e-12);
+        assert!((found[1].counts - (8.0 - 16.0 / 20.0) / 19.0 / (4.0 / 20.0)).abs() < 1e-12);
+        // Kinds: 1 at 0 and 3, 2 at 1 and 3.
+        let kinds = (2.0 - 4.0 / 40.0) / 39.0 + (8.0 - 16.0 / 40.0) / 39.0;
+        assert!((found[0].if_independent - kinds / (10.0 / 40.0)).abs() < 1e-12);
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn a_modulation_is_found_from_its_own_dispersion() {
+        let (amount, rate) = (4.0, 1.0 / 700.0);
+        let windows = (0..17).map(|k| f64::from(1 << k));
+        let of = |w: f64| Dispersion {
+            window: w,
+            work: 1.0 + amount * rise(rate * w),
+            if_independent: 1.0,
+            counts: 1.0,
+        };
+        let found = Excess::of(&windows.map(of).collect::<Vec<_>>()).unwrap();
+        assert!((found.amount / amount - 1.0).abs() < 0.02, "{found:?}");
+        assert!((found.rate / rate - 1.0).abs() < 0.02, "{found:?}");
+    }
+}

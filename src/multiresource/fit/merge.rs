@@ -1,0 +1,318 @@
+//! Few types of jobs in place of many vectors of demands.
+//!
+//! # Theory
+//! A type stands for a group of vectors, and demands the largest of them for each resource: every schedule of types is
+//! then one of jobs. What that costs is the added priced work `Σ_v S_v Σ_r y_r (u_r − v_r)`, S_v the mean number of
+//! jobs of the vector v in service, u the demand of its type, y the prices of resources. Of one resource the groups of
+//! least cost are intervals, and a dynamic program finds them for every number of types; else the two groups that cost
+//! least together are joined, one pair after the other.
+
+/// A vector of demands (R), with the mean number of its jobs in service.
+#[derive(Clone, Debug)]
+pub struct Vector {
+    /// Demand (R).
+    pub demand: Vec<f64>,
+    /// S, mean number in service, ≥ 0.
+    pub busy: f64,
+}
+
+/// Groups of vectors, for every number of them.
+#[derive(Debug)]
+pub struct Merging<'a> {
+    vectors: &'a [Vector],
+    order: Order,
+}
+
+#[derive(Debug)]
+enum Order {
+    /// Vectors by their one demand, and for each number of groups where the last one of the first so many begins.
+    Intervals {
+        sorted: Vec<usize>,
+        begins: Vec<Vec<usize>>,
+    },
+    /// Which group goes into which other, from all vectors apart to all together.
+    Pairs(Vec<(usize, usize)>),
+}
+
+/// More vectors than this are first brought down to it, each of the least work going to its best partner.
+const MOST: usize = 400;
+
+impl<'a> Merging<'a> {
+    /// Finds the groups of 1 to `most` types, by these prices (R), ≥ 0 and not all 0.
+    pub fn new(vectors: &'a [Vector], prices: &[f64], most: usize) -> Self {
+        let order = match prices.len() == 1 && vectors.len() <= 4 * MOST {
+            true => intervals(vectors, most),
+            false => Order::Pairs(pairs(vectors, prices)),
+        };
+        Merging { vectors, order }
+    }
+
+    /// The demands of so many types, at most as many as there are vectors.
+    pub fn representatives(&self, types: usize) -> Vec<Vec<f64>> {
+        self.groups(types)
+            .iter()
+            .map(|group| self.largest(group))
+            .collect()
+    }
+
+    fn largest(&self, group: &[usize]) -> Vec<f64> {
+        let mut demands = group.iter().map(|v| &self.vectors[*v].demand);
+        let first = demands.next().cloned().unwrap_or_default();
+        demands.fold(first, |largest, demand| join(&largest, demand))
+    }
+
+    /// The vectors of each of so many groups.
+    fn groups(&self, types: usize) -> Vec<Vec<usize>> {
+        match &self.order {
+            Order::Intervals { sorted, begins } => {
+                let mut end = sorted.len();
+                let mut groups = Vec::new();
+                for begins in begins[..types.min(begins.len())].iter().rev() {
+                    if end == 0 {
+                        break;
+                    }
+                    groups.push(sorted[begins[end]..end].to_vec());
+                    end = begins[end];
+                }
+                groups
+            }
+            Order::Pairs(pairs) => {
+                let mut groups: Vec<Vec<usize>> =
+                    (0..self.vectors.len()).map(|v| vec![v]).collect();
+                let joined = self.vectors.len().saturating_sub(types.max(1));
+                for (from, into) in &pairs[..joined.min(pairs.len())] {
+                    let moved = std::mem::take(&mut groups[*from]);
+                    groups[*into].extend(moved);
+                }
+                groups.retain(|group| !group.is_empty());
+                groups
+            }
+        }
+    }
+}
+
+fn join(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a.max(*b)).collect()
+}
+
+/// The groups of least added work of one resource: `cost(k, n) = min_m cost(k − 1, m) + Σ_{v=m..n} S_v (u − v)`, u the
+/// largest of them.
+fn intervals(vectors: &[Vector], most: usize) -> Order {
+    let mut sorted: Vec<usize> = (0..vectors.len()).collect();
+    sorted.sort_by(|a, b| vectors[*a].demand[0].total_cmp(&vectors[*b].demand[0]));
+    let n = sorted.len();
+    // Sums of S and of S v over the first so many.
+    let mut busy = vec![0.0];
+    let mut work = vec![0.0];
+    for (i, v) in sorted.iter().enumerate() {
+        busy.push(busy[i] + vectors[*v].busy);
+        work.push(work[i] + vectors[*v].busy * vectors[*v].demand[0]);
+    }
+    let added = |from: usize, to: usize| {
+        let largest = vectors[sorted[to - 1]].demand[0];
+        largest * (busy[to] - busy[from]) - (work[to] - work[from])
+    };
+    let mut cost: Vec<f64> = (0..=n)
+        .map(|to| if to == 0 { 0.0 } else { added(0, to) })
+        .collect();
+    let mut begins = vec![vec![0; n + 1]];
+    for _ in 1..most.min(n) {
+        let mut next = vec![0.0; n + 1];
+        let mut begin = vec![0; n + 1];
+        for to in 1..=n {
+            let costs = (0..to).map(|from| cost[from] + added(from, to));
+            let best = costs.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+            (begin[to], next[to]) = best.unwrap_or((0, 0.0));
+        }
+        cost = next;
+        begins.push(begin);
+    }
+    Order::Intervals { sorted, begins }
+}
+
+/// A group that is being merged.
+struct Group {
+    demand: Vec<f64>,
+    busy: f64,
+    /// Whom it costs least to join, and what.
+    partner: (usize, f64),
+}
+
+fn pairs(vectors: &[Vector], prices: &[f64]) -> Vec<(usize, usize)> {
+    let alone = |vector: &Vector| Group {
+        demand: vector.demand.clone(),
+        busy: vector.busy,
+        partner: (usize::MAX, f64::INFINITY),
+    };
+    let mut groups: Vec<Group> = vectors.iter().map(alone).collect();
+    let mut merged = Vec::new();
+    let mut left: Vec<usize> = (0..groups.len()).collect();
+    let work = |group: &Group| group.busy * priced(&group.demand, prices);
+    left.sort_by(|a, b| {
+        work(&groups[*b])
+            .total_cmp(&work(&groups[*a]))
+            .then(a.cmp(b))
+    });
+    while left.len() > MOST {
+        let Some(least) = left.pop() else { break };
+        let (into, _) = partner(least, &left, &groups, prices);
+        merge(least, into, &mut groups);
+        merged.push((least, into));
+    }
+    for g in left.clone() {
+        groups[g].partner = partner(g, &left, &groups, prices);
+    }
+    while left.len() > 1 {
+        let cost = |g: &usize| groups[*g].partner.1;
+        let Some(&from) = left
+            .iter()
+            .min_by(|a, b| cost(a).total_cmp(&cost(b)).then(a.cmp(b)))
+        else {
+            break;
+        };
+        let into = groups[from].partner.0;
+        merge(from, into, &mut groups);
+        merged.push((from, into));
+        left.retain(|g| *g != from);
+        for g in left.clone() {
+            let known = groups[g].partner.0;
+            if g == into || known == from || known == into {
+                groups[g].partner = partner(g, &left, &groups, prices);
+            } else {
+                let with = added(&groups[g], &groups[into], prices);
+                if with < groups[g].partner.1 {
+                    groups[g].partner = (into, with);
+                }
+            }
+        }
+    }
+    merged
+}
+
+fn merge(from: usize, into: usize, groups: &mut [Group]) {
+    let demand = join(&groups[from].demand, &groups[into].demand);
+    let busy = groups[from].busy;
+    groups[into].demand = demand;
+    groups[into].busy += busy;
+}
+
+/// Whom of these it costs this group least to join.
+fn partner(g: usize, among: &[usize], groups: &[Group], prices: &[f64]) -> (usize, f64) {
+    let others = among.iter().filter(|other| **other != g);
+    let costs = others.map(|other| (*other, added(&groups[g], &groups[*other], prices)));
+    let best = costs.min_by(|a, b| a.1.total_cmp(&b.1));
+    best.unwrap_or((usize::MAX, f64::INFINITY))
+}
+
+/// The priced work that is added where two groups become one.
+fn added(a: &Group, b: &Group, prices: &[f64]) -> f64 {
+    let resources = prices.iter().zip(a.demand.iter().zip(&b.demand));
+    let costs = resources.map(|(price, (x, y))| {
+        let most = x.max(*y);
+        price * ((most - x) * a.busy + (most - y) * b.busy)
+    });
+    costs.sum()
+}
+
+fn priced(demand: &[f64], prices: &[f64]) -> f64 {
+    demand
+        .iter()
+        .zip(prices)
+        .map(|(demand, price)| demand * price)
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vectors(of: &[(&[f64], f64)]) -> Vec<Vector> {
+        let vector = |(demand, busy): &(&[f64], f64)| Vector {
+            demand: demand.to_vec(),
+            busy: *busy,
+        };
+        of.iter().map(vector).collect()
+    }
+
+    fn cost(vectors: &[Vector], merging: &Merging<'_>, types: usize) -> f64 {
+        let groups = merging.groups(types);
+        let of = |group: &Vec<usize>| -> f64 {
+            let largest = merging.largest(group);
+            group
+                .iter()
+                .map(|v| vectors[*v].busy * (largest[0] - vectors[*v].demand[0]))
+                .sum()
+        };
+        groups.iter().map(of).sum()
+    }
+
+    /// Against all ways of cutting seven demands into groups.
+    #[test]
+    fn one_resource_is_cut_where_it_costs_least() {
+        let demands = [1.0, 2.0, 3.0, 5.0, 8.0, 9.0, 64.0];
+        let busy = [3.0, 0.5, 7.0, 2.0, 0.25, 4.0, 1.0];
+        let list: Vec<Vector> = demands
+            .iter()
+            .zip(busy)
+            .map(|(d, busy)| Vector {
+                demand: vec![*d],
+                busy,
+            })
+            .collect();
+        let merging = Merging::new(&list, &[1.0], 7);
+        for types in 1..=7 {
+            let cuts = (0..64_u32).filter(|cuts| cuts.count_ones() as usize == types - 1);
+            let of = |cuts: u32| {
+                let (mut cost, mut from) = (0.0, 0);
+                for to in 1..=7 {
+                    if to == 7 || cuts >> (to - 1) & 1 == 1 {
+                        let parts = from..to;
+                        cost += parts
+                            .map(|v| busy[v] * (demands[to - 1] - demands[v]))
+                            .sum::<f64>();
+                        from = to;
+                    }
+                }
+                cost
+            };
+            let least = cuts.map(of).fold(f64::INFINITY, f64::min);
+            assert!(
+                (cost(&list, &merging, types) - least).abs() < 1e-12,
+                "{types}"
+            );
+            assert_eq!(merging.representatives(types).len(), types);
+        }
+    }
+
+    #[test]
+    fn what_is_alike_is_joined_first() {
+        let list = vectors(&[
+            (&[4.0, 16.0], 1.0),
+            (&[4.0, 15.0], 1.0),
+            (&[32.0, 1.0], 1.0),
+            (&[31.0, 1.0], 0.1),
+            (&[1.0, 64.0], 2.0),
+        ]);
+        let merging = Merging::new(&list, &[1.0, 1.0], 5);
+        let mut three = merging.representatives(3);
+        three.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        assert_eq!(three, [vec![1.0, 64.0], vec![4.0, 16.0], vec![32.0, 1.0]]);
+        assert_eq!(merging.representatives(1), [vec![32.0, 64.0]]);
+    }
+
+    #[test]
+    fn many_vectors_are_merged_too() {
+        let list: Vec<Vector> = (0..3000)
+            .map(|n| Vector {
+                demand: vec![f64::from(n % 61), f64::from(n % 47)],
+                busy: f64::from(n % 7),
+            })
+            .collect();
+        let merging = Merging::new(&list, &[1.0, 2.0], 32);
+        for types in [32, 8, 1] {
+            let groups = merging.groups(types);
+            assert_eq!(groups.len(), types);
+            assert_eq!(groups.iter().map(Vec::len).sum::<usize>(), 3000);
+        }
+    }
+}

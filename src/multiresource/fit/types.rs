@@ -1,0 +1,234 @@
+//! How many types, and which.
+
+use super::merge::{Merging, Vector};
+use super::short;
+use crate::document::DocumentError;
+use crate::law::{ArrivalProcess, Size};
+use crate::multiresource::program::{self, Limits, ProgramError, solve_fleet};
+use crate::multiresource::workload::{Described, Part, Parts};
+use crate::trace::Servers;
+
+/// Types of jobs that stand for vectors of demands.
+#[derive(Clone, Debug)]
+pub struct Types {
+    /// The demand of each (K × R).
+    pub demands: Vec<Vec<f64>>,
+    /// The type of each vector; none of a vector without jobs.
+    pub of_vector: Vec<Option<usize>>,
+    /// Load ρ of jobs with these demands, and whether it is proven.
+    pub load: (f64, bool),
+}
+
+/// The number of types that was tried, and the load.
+pub type Tried = (usize, f64);
+
+/// Why there are no types.
+#[derive(Debug, thiserror::Error)]
+pub enum NoTypes {
+    /// The program has no answer.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// What was counted makes no workload.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+}
+
+/// What types are looked for among.
+pub struct Search<'a> {
+    servers: &'a Servers,
+    vectors: &'a [Vector],
+    /// Jobs \[1/s\] of each vector.
+    rates: &'a [f64],
+    merging: Merging<'a>,
+    /// The load if nothing were lost by packing, ρ̄ = max_r ρ̄_r.
+    fluid: f64,
+}
+
+/// Where the search begins.
+const FEWEST: usize = 4;
+
+impl<'a> Search<'a> {
+    /// Looks among these vectors of jobs, by the prices of the fluid bound, y_r = ρ̄_r/(ρ̄ P_r).
+    pub fn new(
+        servers: &'a Servers,
+        vectors: &'a [Vector],
+        rates: &'a [f64],
+        utilization: &[f64],
+        most: usize,
+    ) -> Self {
+        let fluid = utilization.iter().copied().fold(0.0, f64::max);
+        let totals = servers.total();
+        let prices = utilization
+            .iter()
+            .zip(&totals)
+            .map(|(used, total)| used / (fluid * total));
+        let prices: Vec<f64> = prices.collect();
+        let merging = Merging::new(vectors, &prices, 2 * most);
+        Search {
+            servers,
+            vectors,
+            rates,
+            merging,
+            fluid,
+        }
+    }
+
+    /// The least number of types, at most `most`, whose load is within `loss` of the fluid bound; where there is none,
+    /// of the load with most types. And what was tried, with half and twice the number. `tell` hears what is tried.
+    ///
+    /// # Errors
+    /// When a program has no answer.
+    pub fn types(
+        &self,
+        most: usize,
+        loss: f64,
+        mut tell: impl FnMut(usize),
+    ) -> Result<(Types, Vec<Tried>), NoTypes> {
+        let there = self
+            .vectors
+            .iter()
+            .filter(|vector| vector.busy > 0.0)
+            .count();
+        let most = most.min(there).max(1);
+        let mut tried: Vec<(usize, Types)> = Vec::new();
+        let mut of = |count: usize, tried: &mut Vec<(usize, Types)>| {
+            if let Some((_, types)) = tried.iter().find(|(known, _)| *known == count) {
+                return Ok(types.load.0);
+            }
+            tell(count);
+            let types = self.of(count)?;
+            let load = types.load.0;
+            tried.push((count, types));
+            Ok::<f64, NoTypes>(load)
+        };
+        let mut few = FEWEST.min(most);
+        let mut enough = few;
+        while of(enough, &mut tried)? > (1.0 + loss) * self.fluid && enough < most {
+            (few, enough) = (enough, (enough + enough.div_ceil(2)).min(most));
+        }
+        let attained = of(enough, &mut tried)?;
+        // More types than fluid allows: as good as the most.
+        let goal = (1.0 + loss)
+            * if attained > (1.0 + loss) * self.fluid {
+                attained
+            } else {
+                self.fluid
+            };
+        if attained > (1.0 + loss) * self.fluid {
+            few = FEWEST.min(most);
+        }
+        while few < enough {
+            let between = usize::midpoint(few, enough);
+            match of(between, &mut tried)? <= goal {
+                true => enough = between,
+                false => few = between + 1,
+            }
+        }
+        for count in [enough / 2, (2 * enough).min(there)] {
+            if count > 0 {
+                of(count, &mut tried)?;
+            }
+        }
+        tried.sort_by_key(|(count, _)| *count);
+        let loads = tried
+            .iter()
+            .map(|(count, types)| (*count, types.load.0))
+            .collect();
+        let chosen = tried.into_iter().find(|(count, _)| *count == enough);
+        let (_, types) = chosen.expect("the number that is enough was tried");
+        Ok((types, loads))
+    }
+
+    /// So many types, or fewer where one serves no vector.
+    fn of(&self, count: usize) -> Result<Types, NoTypes> {
+        let mut demands = self.merging.representatives(count);
+        demands.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+        demands.dedup();
+        let totals = self.servers.total();
+        let serves = |vector: &Vector| {
+            let there = (vector.busy > 0.0).then(|| cheapest(&demands, &totals, &vector.demand));
+            there.flatten()
+        };
+        let of_vector: Vec<Option<usize>> = self.vectors.iter().map(serves).collect();
+        let is_used = |i: &usize| of_vector.contains(&Some(*i));
+        let used: Vec<usize> = (0..demands.len()).filter(is_used).collect();
+        let place = |i: usize| used.iter().position(|own| *own == i);
+        let of_vector: Vec<Option<usize>> = of_vector.iter().map(|i| i.and_then(place)).collect();
+        let demands: Vec<Vec<f64>> = used.iter().map(|i| demands[*i].clone()).collect();
+        let load = self.load(&demands, &of_vector)?;
+        Ok(Types {
+            demands,
+            of_vector,
+            load,
+        })
+    }
+
+    /// The load of exponential jobs with the same rates and means.
+    fn load(
+        &self,
+        demands: &[Vec<f64>],
+        of_vector: &[Option<usize>],
+    ) -> Result<(f64, bool), NoTypes> {
+        let mut sums = vec![(0.0, 0.0); demands.len()];
+        for (v, i) in of_vector.iter().enumerate() {
+            if let Some(i) = i {
+                sums[*i].0 += self.rates[v];
+                sums[*i].1 += self.vectors[v].busy;
+            }
+        }
+        let parts = demands
+            .iter()
+            .zip(sums)
+            .enumerate()
+            .map(|(i, (demand, (rate, busy)))| Part {
+                name: i.to_string(),
+                demand: demand.iter().map(|d| short(*d)).collect(),
+                arrivals: ArrivalProcess::Poisson { rate: short(rate) },
+                size: Size::Exponential {
+                    mean: short(busy / rate),
+                },
+            });
+        let described = parts_of(self.servers, parts.collect()).check()?;
+        let limits = Limits {
+            face: 0,
+            ..Limits::default()
+        };
+        Ok(match described {
+            Described::Server(workload) => {
+                let certificate = program::solve(&workload, &limits)?.certificate;
+                (certificate.load, certificate.proven())
+            }
+            Described::Fleet(fleet) => {
+                let certificate = solve_fleet(&fleet, &limits)?.certificate;
+                (certificate.load, certificate.proven())
+            }
+        })
+    }
+}
+
+/// A workload of these types on these servers.
+pub fn parts_of(servers: &Servers, types: Vec<Part>) -> Parts {
+    let shapes = servers
+        .shapes
+        .iter()
+        .map(|shape| (shape.count, shape.capacity.clone()));
+    Parts {
+        source: None,
+        time_unit: "s".into(),
+        known: None,
+        resources: servers.resources.clone(),
+        shapes: shapes.collect(),
+        types,
+    }
+}
+
+/// The type (of K × R demands) of a job with this demand (R): of those that demand no less of anything the one that
+/// takes least of the servers' totals (R), all resources together. It depends on the demand alone.
+pub fn cheapest(types: &[Vec<f64>], totals: &[f64], demand: &[f64]) -> Option<usize> {
+    let share =
+        |own: &[f64]| -> f64 { own.iter().zip(totals).map(|(own, total)| own / total).sum() };
+    let dominates = |own: &Vec<f64>| own.iter().zip(demand).all(|(own, demand)| own >= demand);
+    let dominating = types.iter().enumerate().filter(|(_, own)| dominates(own));
+    let best = dominating.min_by(|a, b| share(a.1).total_cmp(&share(b.1)));
+    best.map(|(i, _)| i)
+}

@@ -1,0 +1,201 @@
+//! What a fit to a trace stands on.
+
+use crate::multiresource::fit::Report;
+use crate::report::{Table, number, percent};
+use crate::trace::Account;
+
+/// The fit for people, at most `width` characters wide.
+pub fn fit(report: &Report, width: usize) -> String {
+    let parts = [
+        headline(report),
+        lines(&report.lines, width),
+        types(report, width),
+        load(report),
+        dispersion(report, width),
+        rhythm(report),
+        PREDICTS.to_owned(),
+    ];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("\n\n")
+}
+
+const PREDICTS: &str = "What such a workload predicts: waiting within some 30 %, and mostly which of two rules that backfill is \
+better; not waiting under first come first served near its own saturation. Replay the trace to see how far it is off:\n  \
+synth compare --trace TRACE --workload WORKLOAD --policies first-fit,easy-backfill,…";
+
+fn headline(report: &Report) -> String {
+    format!(
+        "{} jobs in {} ({}), {} different demands, on {}",
+        report.lines.jobs,
+        time(report.span),
+        report.format.name(),
+        report.vectors,
+        report.servers
+    )
+}
+
+/// A length of time \[s\] in the unit that people would take.
+fn time(seconds: f64) -> String {
+    let units = [(86_400.0, "days"), (3600.0, "h"), (60.0, "min")];
+    let unit = units.iter().find(|(unit, _)| seconds >= 2.0 * unit);
+    unit.map_or_else(
+        || format!("{} s", number(seconds)),
+        |(unit, name)| format!("{} {name}", number(seconds / unit)),
+    )
+}
+
+fn lines(account: &Account, width: usize) -> String {
+    let header = [
+        "lines",
+        "",
+        "of lines",
+        "of work",
+        "first line",
+        "done",
+        "changed by",
+    ];
+    let mut table = Table::new(header).words(1).words(5).words(6);
+    let work: f64 = account.work
+        + account
+            .rows
+            .iter()
+            .filter(|r| r.reason.is_out())
+            .map(|r| r.work)
+            .sum::<f64>();
+    for row in &account.rows {
+        table.row([
+            row.lines.to_string(),
+            row.reason.found().to_owned(),
+            percent(row.lines as f64 / account.lines as f64),
+            percent(row.work / work),
+            row.first_line.to_string(),
+            row.reason.done().to_owned(),
+            row.reason.option().unwrap_or("").to_owned(),
+        ]);
+    }
+    if account.rows.is_empty() {
+        String::new()
+    } else {
+        table.within(width)
+    }
+}
+
+fn types(report: &Report, width: usize) -> String {
+    let header = [
+        "type",
+        "jobs",
+        "of work",
+        "mean size [s]",
+        "scv",
+        "kept",
+        "longest 1 %",
+        "law of sizes",
+    ];
+    let mut table = Table::new(header).words(7);
+    for found in &report.types {
+        table.row([
+            found.name.clone(),
+            found.jobs.to_string(),
+            percent(found.work),
+            number(found.mean),
+            number(found.scv),
+            number(found.scv_kept),
+            percent(found.longest_hundredth),
+            found.law.to_owned(),
+        ]);
+    }
+    table.within(width)
+}
+
+fn load(report: &Report) -> String {
+    let tried = report.load_by_types.iter();
+    let tried: Vec<String> = tried
+        .map(|(k, load)| format!("{k} types {load:.5}"))
+        .collect();
+    format!(
+        "Load: ρ = {:.5} of {} types, {}; {:.5} is held on average of the resource used most.\nBy the number of types: {}.",
+        report.load,
+        report.types.len(),
+        if report.load_proven {
+            "proven"
+        } else {
+            "not proven to be the least"
+        },
+        report.fluid_load,
+        tried.join(", ")
+    )
+}
+
+fn dispersion(report: &Report, width: usize) -> String {
+    let header = [
+        "window [s]",
+        "dispersion of work",
+        "if types were independent",
+        "of counts",
+    ];
+    let mut table = Table::new(header);
+    for d in &report.dispersion {
+        table.row([d.window, d.work, d.if_independent, d.counts].map(number));
+    }
+    let chosen = match (report.arrivals, report.excess) {
+        ("modulated", Some(excess)) => format!(
+            "Arrivals: modulated; the dispersion of work comes to {} over windows that are long beside {}.",
+            number(1.0 + excess.amount),
+            time(1.0 / excess.rate)
+        ),
+        _ => "Arrivals: Poisson.".into(),
+    };
+    format!(
+        "{}\n{chosen} scv of the times between arrivals {}; {} of the jobs came at one instant with others of their user or batch.",
+        table.within(width),
+        number(report.gaps_scv),
+        percent(report.together)
+    )
+}
+
+fn rhythm(report: &Report) -> String {
+    let Some(rhythm) = &report.rhythm else {
+        return String::new();
+    };
+    let row = |loads: &[f64]| {
+        loads
+            .iter()
+            .map(|load| format!("{load:.2}"))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let mut text = format!(
+        "Load by hour of the clock, 1 is the mean: {}",
+        row(&rhythm.hours)
+    );
+    if !rhythm.days.is_empty() {
+        text += &format!("\nBy day of its week: {}", row(&rhythm.days));
+    }
+    text
+}
+
+/// What a person should know before the workload is used.
+pub fn fit_notes(report: &Report) -> Vec<String> {
+    let mut notes = report.lines.faults.clone();
+    let [first, _, last] = report.thirds;
+    if last > 2.0 * first || last < 0.5 * first {
+        notes.push(format!(
+            "the load changes over the span: {first:.3} in its first third, {last:.3} in its last; fit a part of it with --from and --to"
+        ));
+    }
+    let censored =
+        report.lines.count(crate::trace::Reason::Censored) as f64 / report.lines.jobs as f64;
+    if censored > 0.05 {
+        notes.push(format!(
+            "{} of the jobs still ran at the end: their mean size is that up to the longest time seen, a lower bound",
+            percent(censored)
+        ));
+    }
+    if report.load >= 1.0 {
+        notes.push(format!(
+            "the load is {:.3}: no policy serves that; the workload is written all the same",
+            report.load
+        ));
+    }
+    notes
+}

@@ -7,7 +7,8 @@
 //! computed when asked for.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_yaml::FlowSeq;
 
 use super::continuous::{lognormal, pareto_mean, pareto_scv, weibull};
 use crate::ctmc::PhaseType;
@@ -90,12 +91,18 @@ pub enum Size {
     /// One of up to 10 000 values, as they were measured.
     Empirical {
         /// The sizes \[time\], > 0.
+        #[serde(serialize_with = "in_one_line")]
         values: Vec<Decimal>,
         /// Probability of each value, > 0, of sum 1 exactly; as many. Absent where all are
         /// equally probable.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         probabilities: Option<Vec<Decimal>>,
     },
+}
+
+/// A list of which a document has one line, however long it is.
+fn in_one_line<S: Serializer>(values: &[Decimal], serializer: S) -> Result<S::Ok, S::Error> {
+    FlowSeq(values).serialize(serializer)
 }
 
 impl Size {

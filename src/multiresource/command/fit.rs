@@ -6,10 +6,12 @@ use std::sync::atomic::Ordering;
 use clap::{Args, ValueEnum};
 
 use super::reading::{Reading, share};
-use crate::kind::{Answered, Caller, Given, Word, json};
+use crate::kind::{Answered, Caller, Given, VerbError, Word, json, read_policy};
+use crate::multiresource::artifact::Checked;
 use crate::multiresource::fit::{self, Options};
 use crate::multiresource::report;
-use crate::trace::{Source, Trace};
+use crate::multiresource::workload::Fleet;
+use crate::trace::{Servers, Shape, Source, Trace};
 use crate::typed::count;
 
 /// What is typed.
@@ -39,8 +41,23 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Arrivals::Auto)]
     arrivals: Arrivals,
 
+    /// What tells types apart beside what they demand
+    #[arg(long, value_enum, conflicts_with = "since")]
+    by: Option<By>,
+
+    /// Keep the types of this policy, and let recent jobs weigh more: half as much every 14 days back. Make a policy of
+    /// the workload with `synth --from POLICY`
+    #[arg(long, value_name = "POLICY")]
+    since: Option<PathBuf>,
+
     #[command(flatten)]
     reading: Reading,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// The limits that jobs promise
+    Limit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -68,19 +85,32 @@ impl Arguments {
     pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
         let results = [&self.output, &self.report].into_iter().flatten();
         let written = results.map(PathBuf::as_path).collect();
-        (vec![&self.trace], written)
+        let policy = self.since.as_deref();
+        ([&*self.trace].into_iter().chain(policy).collect(), written)
     }
 
     /// Fits the workload.
     pub fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
         let source = Source::named(&self.trace);
         caller.hear(Word::Doing("reading the trace"));
-        let mut trace = Trace::open(&source, &self.reading.options())?;
+        let policy = self
+            .since
+            .as_ref()
+            .map(|file| policy_of(file, caller))
+            .transpose()?;
+        let mut reading = self.reading.options();
+        reading.servers = reading.servers.or_else(|| policy.as_ref().map(servers_of));
+        let mut trace = Trace::open(&source, &reading)?;
+        let since = policy
+            .map(|fleet| types_of(&fleet, trace.servers()))
+            .transpose()?;
         let options = Options {
             source: format!("synth fit {}", source.name()),
             max_types: self.max_types.min(1000) as usize,
             rounding_loss: self.rounding_loss,
             arrivals: self.arrivals.into(),
+            by_limit: self.by == Some(By::Limit),
+            since,
         };
         let interrupt = caller.interrupt.clone();
         let fit = fit::fit(&mut trace, &options, &mut |doing| {
@@ -103,4 +133,49 @@ impl Arguments {
         }
         Ok(answered)
     }
+}
+
+/// The fleet that the policy in a file was made for.
+fn policy_of(file: &Path, caller: &Caller<'_>) -> Given<Fleet> {
+    let (checked, _): (Checked, _) = read_policy(
+        &file.display().to_string(),
+        "--since needs a policy file",
+        caller.changes,
+    )
+    .map_err(VerbError::boxed)?;
+    Ok(checked.workload().fleet().clone())
+}
+
+fn servers_of(fleet: &Fleet) -> Servers {
+    let shapes = fleet.shapes().iter().map(|shape| Shape {
+        count: shape.count(),
+        capacity: shape.capacity().to_vec(),
+    });
+    let resources = fleet.envelope().resources().iter();
+    Servers {
+        resources: resources
+            .map(|resource| resource.name().to_owned())
+            .collect(),
+        shapes: shapes.collect(),
+    }
+}
+
+/// The types of a policy, with their demands in the order in which these servers have the resources.
+fn types_of(fleet: &Fleet, servers: &Servers) -> Given<Vec<(String, Vec<f64>)>> {
+    let own = servers_of(fleet).resources;
+    let place = |name: &String| own.iter().position(|own| own == name);
+    let places: Option<Vec<usize>> = servers.resources.iter().map(place).collect();
+    let Some(places) = places.filter(|places| places.len() == own.len()) else {
+        return Err(format!(
+            "the policy is for servers with {}, and the trace tells {}: give the same resources with --capacity or --servers",
+            own.join(", "),
+            servers.resources.join(", ")
+        )
+        .into());
+    };
+    let types = fleet.types().iter().map(|kind| {
+        let demand = places.iter().map(|j| kind.demand()[*j].value()).collect();
+        (kind.name().to_owned(), demand)
+    });
+    Ok(types.collect())
 }

@@ -1,11 +1,20 @@
 //! What one reading of a trace counts.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::course::{Calendar, Course};
 use super::dispersion::Windows;
 use super::sizes::Sizes;
 use crate::trace::{Job, Seen, Trace, TraceError};
+
+/// What is asked of a reading.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked {
+    /// Whether jobs are told apart by their limits.
+    pub by_limit: bool,
+    /// After how long a job weighs twice as much as the first \[s\]; none where all weigh the same.
+    pub doubles: Option<f64>,
+}
 
 /// Sums over all jobs of a trace; memory does not grow with their number.
 #[derive(Debug)]
@@ -24,27 +33,59 @@ pub struct Tally {
     pub together: Together,
     /// Sums of the times between arrivals \[ticks\] and of their squares.
     pub gaps: (f64, f64),
-    /// Work of each job (Σ and Σ²): size \[ticks\] times its share of all servers.
+    /// Work by day from the first submission on.
+    pub days: BTreeMap<u64, f64>,
     per_second: u64,
+    asked: Asked,
 }
 
 /// The jobs of one vector.
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
+    /// By class of limits, see [`class`]; all in class 0 where limits are not looked at.
+    pub classes: BTreeMap<u8, Class>,
+    /// Those that were there before the start.
+    pub initial: u64,
+}
+
+/// The jobs of one vector and class of limits.
+#[derive(Clone, Debug, Default)]
+pub struct Class {
     /// Those that were seen to their end.
     pub whole: Sizes,
     /// Those that still ran at the end.
     pub censored: Sizes,
-    /// Those that were there before the start.
-    pub initial: u64,
+}
+
+impl Class {
+    /// How many arrived.
+    pub fn arrived(&self) -> u64 {
+        self.whole.count() + self.censored.count()
+    }
+
+    /// The weight of all that arrived.
+    pub fn weight(&self) -> f64 {
+        self.whole.weight() + self.censored.weight()
+    }
 }
 
 impl Counted {
     /// How many arrived.
     pub fn arrived(&self) -> u64 {
-        self.whole.count() + self.censored.count()
+        self.classes.values().map(Class::arrived).sum()
     }
 }
+
+/// The class of jobs with this limit \[ticks\]: the least c with limit ≤ 2^c; [`NO_LIMIT`] of those with none, 0.
+pub fn class(limit: u64) -> u8 {
+    match limit {
+        0 => NO_LIMIT,
+        limit => (u64::BITS - (limit - 1).leading_zeros()) as u8,
+    }
+}
+
+/// The class of jobs without a limit.
+pub const NO_LIMIT: u8 = u8::MAX;
 
 /// Jobs that came at one instant with others of their user, or of their batch where batches are named.
 #[derive(Clone, Debug, Default)]
@@ -88,6 +129,7 @@ impl Tally {
     /// When the trace cannot be read.
     pub fn of(
         trace: &mut Trace,
+        asked: Asked,
         mut progress: impl FnMut(u64) -> bool,
     ) -> Result<Self, TraceError> {
         let per_second = trace.tick().per_second();
@@ -99,7 +141,9 @@ impl Tally {
             calendar: Calendar::default(),
             together: Together::default(),
             gaps: (0.0, 0.0),
+            days: BTreeMap::new(),
             per_second,
+            asked,
         };
         let mut shares: Vec<f64> = Vec::new();
         let mut read = 0;
@@ -123,15 +167,26 @@ impl Tally {
             self.vectors.resize(v + 1, Counted::default());
         }
         let counted = &mut self.vectors[v];
-        match job.seen {
-            Seen::Whole => counted.whole.add(job.size),
-            Seen::Censored => counted.censored.add(job.size),
-            Seen::Initial => {
-                counted.initial += 1;
-                return;
-            }
+        if job.seen == Seen::Initial {
+            counted.initial += 1;
+            return;
         }
         let (first, last) = self.span.unwrap_or((job.submit, job.submit));
+        let age = job.submit.abs_diff(first) as f64 / self.per_second as f64;
+        let weight = self
+            .asked
+            .doubles
+            .map_or(1.0, |doubles| (age / doubles).exp2());
+        let class = if self.asked.by_limit {
+            class(job.limit)
+        } else {
+            0
+        };
+        let own = counted.classes.entry(class).or_default();
+        match job.seen {
+            Seen::Censored => own.censored.add(job.size, weight),
+            _ => own.whole.add(job.size, weight),
+        }
         let gap = (job.submit - last) as f64;
         self.gaps = (self.gaps.0 + gap, self.gaps.1 + gap * gap);
         self.span = Some((first, job.submit));
@@ -141,6 +196,20 @@ impl Tally {
         self.calendar
             .add(job.submit.div_euclid(self.per_second as i64), work);
         self.together.add(job);
+        *self
+            .days
+            .entry(at / (86_400 * self.per_second))
+            .or_default() += work;
+    }
+
+    /// The weight of a second of each time in the span, all together \[s\].
+    pub fn weighted_length(&self) -> f64 {
+        let (first, last) = self.span.unwrap_or_default();
+        let length = last.abs_diff(first) as f64;
+        let seconds = length / self.per_second as f64;
+        self.asked.doubles.map_or(seconds, |doubles| {
+            doubles / std::f64::consts::LN_2 * ((seconds / doubles).exp2() - 1.0)
+        })
     }
 
     /// How many jobs arrived.

@@ -1,5 +1,6 @@
 //! How many types, and which.
 
+use super::made::Counts;
 use super::merge::{Merging, Vector};
 use super::short;
 use crate::document::DocumentError;
@@ -13,7 +14,7 @@ use crate::trace::Servers;
 pub struct Types {
     /// The demand of each (K × R).
     pub demands: Vec<Vec<f64>>,
-    /// The type of each vector; none of a vector without jobs.
+    /// The type of each vector; none of a vector without jobs, or that no type dominates.
     pub of_vector: Vec<Option<usize>>,
     /// Load ρ of jobs with these demands, and whether it is proven.
     pub load: (f64, bool),
@@ -48,21 +49,12 @@ pub struct Search<'a> {
 const FEWEST: usize = 4;
 
 impl<'a> Search<'a> {
-    /// Looks among these vectors of jobs, by the prices of the fluid bound, y_r = ρ̄_r/(ρ̄ P_r).
-    pub fn new(
-        servers: &'a Servers,
-        vectors: &'a [Vector],
-        rates: &'a [f64],
-        utilization: &[f64],
-        most: usize,
-    ) -> Self {
-        let fluid = utilization.iter().copied().fold(0.0, f64::max);
-        let totals = servers.total();
-        let prices = utilization
-            .iter()
-            .zip(&totals)
-            .map(|(used, total)| used / (fluid * total));
-        let prices: Vec<f64> = prices.collect();
+    /// Looks among what was counted, by the prices of the fluid bound, y_r = ρ̄_r/(ρ̄ P_r).
+    pub fn new(servers: &'a Servers, counts: &'a Counts, most: usize) -> Self {
+        let fluid = counts.fluid();
+        let pairs = counts.used.iter().zip(servers.total());
+        let prices: Vec<f64> = pairs.map(|(used, total)| used / (fluid * total)).collect();
+        let (vectors, rates) = (&counts.vectors, &counts.rates);
         let merging = Merging::new(vectors, &prices, 2 * most);
         Search {
             servers,
@@ -144,9 +136,18 @@ impl<'a> Search<'a> {
         let mut demands = self.merging.representatives(count);
         demands.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
         demands.dedup();
+        let types = self.given(&demands)?;
+        Ok(types.expect("a type that was made of vectors serves them"))
+    }
+
+    /// Those of these types (K × R) that serve a vector; `None` if there are none.
+    ///
+    /// # Errors
+    /// When the program has no answer.
+    pub fn given(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, NoTypes> {
         let totals = self.servers.total();
         let serves = |vector: &Vector| {
-            let there = (vector.busy > 0.0).then(|| cheapest(&demands, &totals, &vector.demand));
+            let there = (vector.busy > 0.0).then(|| cheapest(demands, &totals, &vector.demand));
             there.flatten()
         };
         let of_vector: Vec<Option<usize>> = self.vectors.iter().map(serves).collect();
@@ -155,12 +156,15 @@ impl<'a> Search<'a> {
         let place = |i: usize| used.iter().position(|own| *own == i);
         let of_vector: Vec<Option<usize>> = of_vector.iter().map(|i| i.and_then(place)).collect();
         let demands: Vec<Vec<f64>> = used.iter().map(|i| demands[*i].clone()).collect();
+        if demands.is_empty() {
+            return Ok(None);
+        }
         let load = self.load(&demands, &of_vector)?;
-        Ok(Types {
+        Ok(Some(Types {
             demands,
             of_vector,
             load,
-        })
+        }))
     }
 
     /// The load of exponential jobs with the same rates and means.

@@ -1,6 +1,6 @@
 //! What a fit to a trace stands on.
 
-use crate::multiresource::fit::Report;
+use crate::multiresource::fit::{Drift, Report};
 use crate::report::{Table, number, percent};
 use crate::trace::Account;
 
@@ -189,6 +189,20 @@ pub fn fit_notes(report: &Report) -> Vec<String> {
         notes.push(format!(
             "{} of the jobs still ran at the end: their mean size is that up to the longest time seen, a lower bound",
             percent(censored)
+        ));
+    }
+    if let Some(drift) = report.drift.filter(Drift::is_unusual) {
+        notes.push(format!(
+            "the load of the last week, {:.3}, is beyond what 95 % of the weeks before had, {:.3} to {:.3}: it is time for a new policy; \
+             `synth fit --since POLICY` and `synth --from POLICY` keep its types",
+            drift.last_week, drift.usual[0], drift.usual[1]
+        ));
+    }
+    let (jobs, share) = report.of_no_type;
+    if jobs > 0 {
+        notes.push(format!(
+            "{jobs} jobs, {} of the work, demand more than any type of the policy has, and are left out: fit anew without --since",
+            percent(share)
         ));
     }
     if report.load >= 1.0 {

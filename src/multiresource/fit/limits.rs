@@ -1,0 +1,103 @@
+//! Types told apart by the limits that are promised.
+//!
+//! A limit is known when a job comes, and says something of its size: a type whose jobs promise different limits is cut
+//! in two where that explains most of the variance of `ln size`, as a regression tree is grown (Breiman, Friedman,
+//! Olshen, Stone, Classification and Regression Trees, 1984, section 8.4).
+
+use std::collections::BTreeMap;
+
+use super::sizes::Weighing;
+use super::tally::{Class, Counted};
+
+/// Jobs of one type by demand, with limits in these classes.
+#[derive(Clone, Debug)]
+pub struct Cut {
+    /// Their type by demand.
+    pub by_demand: usize,
+    /// Their classes, ascending, ≥ 1.
+    pub classes: Vec<u8>,
+}
+
+/// Sums over jobs of `ln size`: number, sum, and sum of squares.
+#[derive(Clone, Copy, Debug, Default)]
+struct Logs([f64; 3]);
+
+impl Logs {
+    fn of(class: &Class) -> Self {
+        let mut sums = [0.0; 3];
+        let sizes = [&class.whole, &class.censored].map(|sizes| sizes.atoms(Weighing::Jobs));
+        for (size, count) in sizes.into_iter().flatten() {
+            let log = size.ln();
+            sums[0] += count;
+            sums[1] += count * log;
+            sums[2] += count * log * log;
+        }
+        Logs(sums)
+    }
+
+    fn plus(self, other: Logs) -> Self {
+        Logs([0, 1, 2].map(|n| self.0[n] + other.0[n]))
+    }
+
+    /// `Σ (ln x − mean)²`.
+    fn variation(self) -> f64 {
+        let [count, sum, squares] = self.0;
+        if count > 0.0 {
+            (squares - sum * sum / count).max(0.0)
+        } else {
+            0.0
+        }
+    }
+}
+
+/// A cut must explain this much of all variation…
+const WORTH: f64 = 0.005;
+/// …and leave so many jobs on both sides.
+const ENOUGH: f64 = 30.0;
+
+/// Cuts types into at most so many. `of_vector` has the type by demand of each vector.
+pub fn cut(
+    vectors: &[Counted],
+    of_vector: &[Option<usize>],
+    types: usize,
+    most: usize,
+) -> Vec<Cut> {
+    let mut logs: Vec<BTreeMap<u8, Logs>> = vec![BTreeMap::new(); types];
+    for (counted, own) in vectors.iter().zip(of_vector) {
+        for (class, jobs) in counted.classes.iter().filter(|_| own.is_some()) {
+            let sums = logs[own.unwrap_or_default()].entry(*class).or_default();
+            *sums = sums.plus(Logs::of(jobs));
+        }
+    }
+    let whole = logs.iter().enumerate().map(|(by_demand, classes)| Cut {
+        by_demand,
+        classes: classes.keys().copied().collect(),
+    });
+    let mut cuts: Vec<Cut> = whole.collect();
+    let sum = |cut: &Cut, classes: &[u8]| {
+        let own = classes.iter().map(|class| logs[cut.by_demand][class]);
+        own.fold(Logs::default(), Logs::plus)
+    };
+    let total: f64 = cuts
+        .iter()
+        .map(|cut| sum(cut, &cut.classes).variation())
+        .sum();
+    while cuts.len() < most {
+        let candidates = cuts.iter().enumerate().flat_map(|(n, cut)| {
+            (1..cut.classes.len()).filter_map(move |at| {
+                let (short, long) = cut.classes.split_at(at);
+                let [short, long] = [short, long].map(|classes| sum(cut, classes));
+                let gain = short.plus(long).variation() - short.variation() - long.variation();
+                (short.0[0] >= ENOUGH && long.0[0] >= ENOUGH).then_some((n, at, gain))
+            })
+        });
+        let best = candidates.max_by(|a, b| a.2.total_cmp(&b.2));
+        let Some((n, at, _)) = best.filter(|(_, _, gain)| *gain > WORTH * total) else {
+            break;
+        };
+        let classes = cuts[n].classes.split_off(at);
+        let by_demand = cuts[n].by_demand;
+        cuts.insert(n + 1, Cut { by_demand, classes });
+    }
+    cuts
+}

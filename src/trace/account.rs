@@ -44,11 +44,11 @@ pub enum Reason {
     Initial,
     /// The same, where `--initial out` is given: left out.
     LeftOutInitial,
-    /// Its time stands in an hour that the local clock shows twice.
+    /// While it ran, the local clock was set back or forth by an hour: instants are taken as they stand.
     AmbiguousTime,
     /// Its times have fractions of a tick, and are rounded.
     RoundedTime,
-    /// A step of a job, which is no job: left out.
+    /// A step of a job, or what runs in room that another line holds: no job, left out.
     Step,
 }
 
@@ -143,9 +143,9 @@ impl Reason {
             Reason::MoreText => "text behind the last field",
             Reason::Censored => "still running at the end",
             Reason::Initial | Reason::LeftOutInitial => "there before the start",
-            Reason::AmbiguousTime => "in an hour that occurs twice",
+            Reason::AmbiguousTime => "local clock set by an hour meanwhile",
             Reason::RoundedTime => "times with fractions of a tick",
-            Reason::Step => "steps of jobs",
+            Reason::Step => "steps of other jobs",
         }
     }
 
@@ -173,7 +173,7 @@ impl Reason {
             Reason::MoreText => "ignored",
             Reason::Censored => "size known in part; not replayed",
             Reason::Initial => "no arrival; replayed from the start",
-            Reason::AmbiguousTime => "first of both taken",
+            Reason::AmbiguousTime => "taken as it stands",
             Reason::RoundedTime => "rounded",
         }
     }
@@ -191,7 +191,7 @@ impl Reason {
             Reason::Fault => "--faults, --strict",
             Reason::LessThanATick | Reason::LeftOutZero => "--zero",
             Reason::NotCompleted => "--status",
-            Reason::TooLarge => "--capacity",
+            Reason::TooLarge => "--capacity, --servers",
             Reason::OutsideSpan => "--from, --to",
             Reason::PastLimit | Reason::Killed => "--past-limit",
             Reason::Censored => "--censored",

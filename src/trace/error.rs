@@ -46,7 +46,7 @@ pub enum TraceError {
     },
     /// Lines are too far from the order of their submission.
     #[error(
-        "{name}, line {line}: submitted before a job of more than {} lines earlier: sort the file by the time of submission{sort}",
+        "{name}, line {line}: submitted before a job of more than {} lines earlier: {sort}",
         Trace::MOST_OUT_OF_ORDER
     )]
     Disorder {
@@ -54,7 +54,7 @@ pub enum TraceError {
         name: String,
         /// The line.
         line: u32,
-        /// How, where that is easily said.
+        /// What to do.
         sort: &'static str,
     },
     /// No job takes part.

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::read::MultiGzDecoder;
 
+use super::TraceError;
 use super::trace::Source;
 
 /// The bytes of a file or of standard input; a gzip file is unpacked, whatever its name.
@@ -17,7 +18,12 @@ pub(super) fn open(source: &Source) -> io::Result<Box<dyn BufRead>> {
         Source::Input => Box::new(io::stdin()),
     };
     let mut raw = BufReader::with_capacity(1 << 16, raw);
-    let is_gzip = raw.fill_buf()?.starts_with(&[0x1f, 0x8b]);
+    let start = raw.fill_buf()?;
+    if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        let why = "it is packed by zstd: unpack it first, such as with `zstd -dc FILE`, and read standard input (-)";
+        return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+    }
+    let is_gzip = start.starts_with(&[0x1f, 0x8b]);
     Ok(match is_gzip {
         true => Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(raw))),
         false => Box::new(raw),
@@ -68,6 +74,19 @@ impl Lines {
         }
         self.number = self.number.saturating_add(1);
         Ok(read > 0)
+    }
+
+    /// The same in the file of this name.
+    ///
+    /// # Errors
+    /// As [`Lines::advance`], with the line up to which it was read.
+    pub fn advance_in(&mut self, name: &str) -> Result<bool, TraceError> {
+        let read = self.advance();
+        read.map_err(|source| TraceError::Io {
+            name: name.into(),
+            line: self.number,
+            source,
+        })
     }
 
     /// The line.

@@ -28,7 +28,7 @@ mod trace;
 pub use account::{Account, Reason, Row};
 pub use demands::Demands;
 pub use error::TraceError;
-pub use format::Format;
+pub use format::{Format, nodes};
 pub use options::{Options, seconds};
 pub use servers::{Servers, Shape};
 pub use trace::{Source, Trace};

@@ -1,5 +1,7 @@
 //! What is asked of a trace's lines.
 
+use std::path::PathBuf;
+
 use super::{Format, Servers};
 
 /// What is done with lines that can be read in more than one way.
@@ -13,6 +15,10 @@ pub struct Options {
     pub columns: Vec<(String, String)>,
     /// Units of what is taken, such as (`time`, `ms`).
     pub units: Vec<(String, String)>,
+    /// Of azure: the table that tells what a type asks for of which machine.
+    pub vm_types: Option<PathBuf>,
+    /// Of azure: the machine in that table that the servers are.
+    pub machine: Option<String>,
     /// Jobs submitted earlier than this after the first are left out \[s\].
     pub from: Option<f64>,
     /// Jobs submitted later than this after the first are left out \[s\].
@@ -38,6 +44,8 @@ impl Default for Options {
             servers: None,
             columns: Vec::new(),
             units: Vec::new(),
+            vm_types: None,
+            machine: None,
             from: None,
             to: None,
             zero_out: false,

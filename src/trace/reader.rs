@@ -37,6 +37,8 @@ pub(super) enum Fate {
     Broken,
     /// The line counts a part of it.
     Part,
+    /// None of the servers that are looked at holds it; its demand of them is not known.
+    Unplaced,
 }
 
 /// A format, read line by line. Memory does not grow with the lines.

@@ -185,7 +185,8 @@ impl Trace {
             note(Reason::PastLimit);
             limit = size;
         }
-        if raw.submit < self.before {
+        // Events stand in order; that jobs are known when they end is no disorder of the file.
+        if raw.submit < self.before && self.format != Format::Borg {
             note(Reason::Unsorted);
         }
         let seen = match raw.held {
@@ -233,6 +234,8 @@ impl Trace {
             Some(Reason::NotCompleted)
         } else if matches!(raw.held, Held::Initial(_)) && options.initial_out {
             Some(Reason::LeftOutInitial)
+        } else if raw.fate == Fate::Unplaced {
+            Some(Reason::TooLarge)
         } else if self.demand.iter().all(|demand| *demand == 0.0) {
             Some(Reason::NoDemand)
         } else if !self.servers.hold(&self.demand) {

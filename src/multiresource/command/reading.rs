@@ -1,8 +1,10 @@
 //! What is typed to have a trace read.
 
+use std::path::{Path, PathBuf};
+
 use clap::{Args, ValueEnum};
 
-use crate::trace::{Format, Options, Servers, seconds};
+use crate::trace::{Format, Options, Servers, nodes, seconds};
 
 /// How the lines of a trace are read. The trace itself is an argument `trace` beside it.
 #[derive(Args, Clone, Debug)]
@@ -12,8 +14,9 @@ pub struct Reading {
     #[arg(long, value_name = "CAPACITY", requires = "trace", conflicts_with = "servers", value_parser = Servers::capacity)]
     capacity: Option<Servers>,
 
-    /// What its jobs ran on: a fleet, such as "40xcpu=96,memory=384;8xcpu=48,gpu=8"
-    #[arg(long, value_name = "SHAPES", requires = "trace", value_parser = Servers::shapes)]
+    /// What its jobs ran on: a fleet, such as "40xcpu=96,memory=384;8xcpu=48,gpu=8", or a file that lists nodes
+    /// (cpu_milli, memory_mib, gpu)
+    #[arg(long, value_name = "SHAPES", requires = "trace", value_parser = servers)]
     servers: Option<Servers>,
 
     /// Its format [default: found out, and told]
@@ -27,6 +30,14 @@ pub struct Reading {
     /// Of a table: the unit of its times, such as time=ms
     #[arg(long, value_name = "time=UNIT", requires = "trace", value_delimiter = ',', value_parser = pair)]
     unit: Vec<(String, String)>,
+
+    /// Of azure: the table vmType, which tells what a type of virtual machine asks for
+    #[arg(long, value_name = "FILE", requires = "trace")]
+    vm_types: Option<PathBuf>,
+
+    /// Of azure: the machineId of that table that the servers are
+    #[arg(long, value_name = "ID", requires = "vm_types")]
+    machine: Option<String>,
 
     /// Leave out what came earlier than this after the first job, such as 120d
     #[arg(long, value_name = "TIME", requires = "trace", value_parser = seconds)]
@@ -113,6 +124,8 @@ impl Reading {
             servers: self.capacity.clone().or_else(|| self.servers.clone()),
             columns: self.columns.clone(),
             units: self.unit.clone(),
+            vm_types: self.vm_types.clone(),
+            machine: self.machine.clone(),
             from: self.from,
             to: self.to,
             zero_out: self.zero == Zero::Out,
@@ -122,6 +135,14 @@ impl Reading {
             initial_out: self.initial == Initial::Out,
             faults: if self.strict { 0.0 } else { self.faults },
         }
+    }
+}
+
+/// Shapes of servers, as they are written or as a file lists them.
+fn servers(text: &str) -> Result<Servers, String> {
+    match !text.contains('=') && Path::new(text).is_file() {
+        true => nodes(Path::new(text)).map_err(|why| why.to_string()),
+        false => Servers::shapes(text),
     }
 }
 

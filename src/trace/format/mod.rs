@@ -1,5 +1,11 @@
 //! The formats of files.
 
+mod azure;
+mod borg;
+mod nodes;
+mod openb;
+mod rows;
+mod sacct;
 mod swf;
 mod table;
 
@@ -10,25 +16,46 @@ use super::reader::Reader;
 use super::trace::Source;
 use super::{Options, Servers, TraceError};
 
+pub use nodes::nodes;
+
 /// A format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// The Standard Workload Format 2.2 of the Parallel Workloads Archive (Chapin et al., 1999).
     Swf,
+    /// Slurm's accounting, as `sacct -P` prints it.
+    Sacct,
+    /// Pods of Alibaba's cluster-trace-gpu-v2023.
+    Openb,
+    /// Virtual machines of AzureTracesForPacking2020.
+    Azure,
+    /// Events of instances of Google's clusterdata-2019.
+    Borg,
     /// A table with a header, of which is said what stands in which column.
     Csv,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Format; 2] = [Format::Swf, Format::Csv];
+    pub const ALL: [Format; 6] = [
+        Format::Swf,
+        Format::Sacct,
+        Format::Openb,
+        Format::Azure,
+        Format::Borg,
+        Format::Csv,
+    ];
 
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Format::Swf => "swf",
+            Format::Sacct => "sacct",
+            Format::Openb => "openb",
+            Format::Azure => "azure",
+            Format::Borg => "borg",
             Format::Csv => "csv",
         }
     }
@@ -45,27 +72,91 @@ impl Format {
         })
     }
 
-    /// How a file is put into order.
+    /// What to do where lines are too far out of order.
     pub(super) fn sort(self) -> &'static str {
         match self {
-            Format::Swf => ", such as with `sort -n -k 2`",
-            Format::Csv => "",
+            Format::Swf => "sort the file by the time of submission, such as with `sort -n -k 2`",
+            Format::Borg => {
+                "a job is known once it ends, and a million ended while it ran: export a part of the collections, or a shorter span"
+            }
+            _ => "sort the file by the time of submission",
         }
     }
 
-    /// The format of a file whose first line, but for comments, is this.
+    /// What to do where a column is missing.
+    fn help(self) -> &'static str {
+        match self {
+            Format::Sacct => sacct::EXPORT_HELP,
+            _ => "Name another --format, or csv and the --columns",
+        }
+    }
+
+    /// What a demand may be of, and how much one is.
+    fn amounts(self) -> &'static str {
+        match self {
+            Format::Azure => "cpu, memory, hdd, ssd and nic, fractions of a machine",
+            Format::Borg => "cpu and memory, fractions of the largest machine",
+            _ => "cpu, memory [GiB] and gpu",
+        }
+    }
+
+    /// How servers are told.
+    fn servers(self) -> &'static str {
+        match self {
+            Format::Openb => {
+                "--servers NODES.csv, the trace's list of nodes, or --servers \"40xcpu=96,memory=384,gpu=8\""
+            }
+            Format::Azure => "--servers, so many of 1 each, such as --servers 500xcpu=1,memory=1",
+            Format::Borg => {
+                "--servers, such as --servers \"4000xcpu=.6,memory=.5;800xcpu=1,memory=1\""
+            }
+            _ => {
+                "--capacity, such as --capacity cpu=128,memory=512, or --servers, such as --servers 40xcpu=96,memory=384"
+            }
+        }
+    }
+
+    /// It tells nothing of this resource.
+    fn without(self, resource: &str) -> String {
+        let (name, amounts) = (self.name(), self.amounts());
+        format!("{name} tells {amounts} of a job, and the servers have `{resource}`")
+    }
+
+    /// The format of a file that begins with this line, which is neither empty nor blank.
     fn found(first: &[u8]) -> Option<Self> {
         let words = first
             .split(u8::is_ascii_whitespace)
             .filter(|word| !word.is_empty());
-        let numbers = words
-            .clone()
-            .filter(|word| super::fields::number(word).is_some());
+        let numbers = words.filter(|word| super::fields::number(word).is_some());
         if first.starts_with(b";") || numbers.count() >= swf::FIELDS {
             return Some(Format::Swf);
         }
-        first.contains(&b',').then_some(Format::Csv)
+        let has = |separator: u8, names: [&str; 2]| {
+            let mut names = names.iter().map(|name| name.as_bytes());
+            let fields = || first.split(move |byte| *byte == separator);
+            names.all(|name| fields().any(|field| unquoted(field).eq_ignore_ascii_case(name)))
+        };
+        let known = [
+            (Format::Sacct, b'|', ["Submit", "State"]),
+            (Format::Openb, b',', ["cpu_milli", "creation_time"]),
+            (Format::Azure, b',', ["vmTypeId", "starttime"]),
+            (Format::Borg, b',', ["collection_id", "instance_index"]),
+        ];
+        let known = known
+            .into_iter()
+            .find(|(_, separator, names)| has(*separator, *names));
+        let table = || first.contains(&b',').then_some(Format::Csv);
+        known.map(|(format, ..)| format).or_else(table)
     }
+}
+
+fn unquoted(field: &[u8]) -> &[u8] {
+    let field = field.strip_prefix(b"\xef\xbb\xbf").unwrap_or(field);
+    let field = field.trim_ascii();
+    let inside = field
+        .strip_prefix(b"\"")
+        .and_then(|field| field.strip_suffix(b"\""));
+    inside.unwrap_or(field)
 }
 
 /// A file whose format is known.
@@ -92,28 +183,50 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
         .take(LOOK)
         .read_to_end(&mut start)
         .map_err(unreadable)?;
-    let format = options.format.or_else(|| Format::found(first_line(&start)));
-    let Some(format) = format else {
-        return Err(TraceError::Format {
-            name,
-            why: unknown(first_line(&start)),
-        });
-    };
+    let format = choose(options.format, first_line(&start)).map_err(|why| TraceError::Format {
+        name: name.clone(),
+        why,
+    })?;
     let input: Box<dyn BufRead> = Box::new(io::BufReader::new(Cursor::new(start).chain(input)));
     let file = File {
         name,
+        format,
         input,
         options,
     };
     match format {
         Format::Swf => swf::open(file),
+        Format::Sacct => sacct::open(file),
+        Format::Openb => openb::open(file),
+        Format::Azure => azure::open(file),
+        Format::Borg => borg::open(file),
         Format::Csv => table::open(file),
+    }
+}
+
+/// The format that was named, unless the file is of another one for certain; else the one that is found.
+fn choose(named: Option<Format>, first: &[u8]) -> Result<Format, String> {
+    match (named, Format::found(first)) {
+        _ if first.is_empty() => Err("the file is empty".into()),
+        (None, None) => Err(unknown(first)),
+        (Some(named), Some(found))
+            if named != found && named != Format::Csv && found != Format::Csv =>
+        {
+            Err(format!(
+                "it is {found}, not {named}, by its first line `{}`: name --format {found}, or none",
+                short(first),
+                found = found.name(),
+                named = named.name(),
+            ))
+        }
+        (Some(format), _) | (None, Some(format)) => Ok(format),
     }
 }
 
 /// A file that is about to be read.
 pub(super) struct File<'a> {
     pub name: String,
+    pub format: Format,
     pub input: Box<dyn BufRead>,
     pub options: &'a Options,
 }
@@ -124,13 +237,15 @@ impl File<'_> {
     /// # Errors
     /// When none were.
     pub fn servers(&self) -> Result<Servers, TraceError> {
-        let why = || TraceError::Request(format!("{}: {}", self.name, NO_SERVERS));
+        let why = || {
+            let (name, help) = (&self.name, self.format.servers());
+            TraceError::Request(format!(
+                "{name}: what its jobs ran on is not told: give {help}"
+            ))
+        };
         self.options.servers.clone().ok_or_else(why)
     }
 }
-
-const NO_SERVERS: &str = "what the jobs ran on is not told: give --capacity, such as --capacity cpu=128,memory=512, \
-     or --servers, such as --servers 40xcpu=96,memory=384";
 
 /// The first line that is neither empty nor blank.
 fn first_line(start: &[u8]) -> &[u8] {
@@ -139,14 +254,16 @@ fn first_line(start: &[u8]) -> &[u8] {
 }
 
 fn unknown(first: &[u8]) -> String {
-    if first.is_empty() {
-        return "the file is empty".into();
-    }
-    let line = String::from_utf8_lossy(&first[..first.len().min(200)]);
-    let short: String = line.chars().take(60).collect();
     format!(
         "no known format begins with `{}`: name one with --format ({})",
-        short.escape_debug(),
+        short(first),
         Format::ALL.map(Format::name).join(", ")
     )
+}
+
+/// The beginning of a line, as it can be shown.
+fn short(line: &[u8]) -> String {
+    let line = String::from_utf8_lossy(&line[..line.len().min(200)]);
+    let short: String = line.chars().take(60).collect();
+    short.escape_debug().to_string()
 }

@@ -4,7 +4,7 @@
 
 use super::{File, Format, Opened};
 use crate::number::Decimal;
-use crate::trace::fields::{Fault, name, number, ticks};
+use crate::trace::fields::{Fault, MOST, name, number, ticks};
 use crate::trace::input::Lines;
 use crate::trace::reader::{Fate, Held, Raw, Reader};
 use crate::trace::{Account, Reason, Servers, Tick, TraceError};
@@ -45,7 +45,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let mut lines = Lines::new(file.input);
     let mut size = [None; 2];
     let mut is_pending = false;
-    while !is_pending && advance(&mut lines, &file.name)? {
+    while !is_pending && lines.advance_in(&file.name)? {
         is_pending = match comment(lines.line()) {
             Some(text) => {
                 for (size, key) in size.iter_mut().zip(["MaxProcs", "MaxNodes"]) {
@@ -94,14 +94,6 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     })
 }
 
-fn advance(lines: &mut Lines, name: &str) -> Result<bool, TraceError> {
-    let read = lines.advance();
-    read.map_err(|source| {
-        let (name, line) = (name.into(), lines.number());
-        TraceError::Io { name, line, source }
-    })
-}
-
 fn comment(line: &[u8]) -> Option<&[u8]> {
     line.trim_ascii_start().strip_prefix(b";")
 }
@@ -127,7 +119,7 @@ impl Reader for Swf {
         demand: &mut [f64],
         account: &mut Account,
     ) -> Result<Option<Raw>, TraceError> {
-        while std::mem::take(&mut self.is_pending) || advance(&mut self.lines, &self.name)? {
+        while std::mem::take(&mut self.is_pending) || self.lines.advance_in(&self.name)? {
             let line = self.lines.line();
             if comment(line).is_some() || line.trim_ascii().is_empty() {
                 continue;
@@ -158,8 +150,8 @@ impl Swf {
             return Err(fields.fault(field::SUBMIT, "a time of submission ≥ 0 [s]"));
         }
         let amount = |n: usize| {
-            let number = number(fields.get(n));
-            number.ok_or_else(|| fields.fault(n, "a number"))
+            let number = number(fields.get(n)).filter(|number| *number <= MOST);
+            number.ok_or_else(|| fields.fault(n, "a number below 2⁵³"))
         };
         let (allocated, requested) = (amount(field::ALLOCATED)?, amount(field::REQUESTED)?);
         let processors = if allocated > 0.0 {

@@ -1,0 +1,264 @@
+//! Events of the instances of a Borg cell, as text with a header (clusterdata-2019, table InstanceEvents of
+//! clusterdata_trace_format_v3; M. Tirmazi et al., Borg: the Next Generation, EuroSys 2020).
+//!
+//! A job is what an instance holds from a SCHEDULE to the next EVICT, FAIL, FINISH, KILL or LOST; it came with the
+//! SUBMIT before it, else as it was scheduled. An instance that runs again is another job. Events stand in the order of
+//! their time \[µs\]; 0 is before the trace, 2⁶³ − 1 after it. Resources: `cpu` and `memory`, fractions of the largest
+//! machine. What runs inside an alloc instance holds that one's room and none of its own.
+
+use std::collections::HashMap;
+
+use super::rows::Rows;
+use super::{File, Format, Opened};
+use crate::trace::fields::{Fault, name, number, whole};
+use crate::trace::reader::{Fate, Held, Raw, Reader};
+use crate::trace::{Account, Reason, Tick, TraceError};
+
+struct Borg {
+    rows: Rows,
+    columns: Columns,
+    /// By resource of the capacity, whether it is the cpu (0) or the memory (1) of a request.
+    resources: Vec<usize>,
+    /// Those that wait or run, by collection and index.
+    instances: HashMap<(i64, i64), Instance>,
+    /// When the trace began and where it is \[µs\].
+    start: i64,
+    now: i64,
+    /// The ones that are left at the end, the last one first.
+    left: Option<Vec<Instance>>,
+}
+
+/// The columns that are looked at.
+struct Columns {
+    time: usize,
+    kind: usize,
+    collection: usize,
+    index: usize,
+    alloc: Option<usize>,
+    request: [usize; 2],
+}
+
+/// An instance that waits or runs.
+#[derive(Clone, Copy)]
+struct Instance {
+    line: u32,
+    /// When it was submitted \[µs\].
+    submit: i64,
+    /// Since when it runs \[µs\].
+    since: Option<i64>,
+    /// Its collection.
+    batch: u32,
+    /// Of cpu and memory.
+    request: [Option<f64>; 2],
+}
+
+/// What an event is.
+enum Event {
+    Submit,
+    Schedule,
+    End(Fate),
+    /// It neither takes room nor gives it back.
+    Other,
+}
+
+/// How a job came to its end.
+enum End {
+    With(Fate),
+    StillRuns,
+}
+
+pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
+    let servers = file.servers()?;
+    let rows = Rows::open(&file.name, file.input, b',')?;
+    let column = |name: &str| rows.needed(&[name], Format::Borg);
+    // A query for `resource_request.cpus` names its column `cpus`.
+    let request =
+        |name: &str| rows.needed(&[&format!("resource_request.{name}"), name], Format::Borg);
+    let columns = Columns {
+        time: column("time")?,
+        kind: column("type")?,
+        collection: column("collection_id")?,
+        index: column("instance_index")?,
+        alloc: rows.column("alloc_collection_id")?,
+        request: [request("cpus")?, request("memory")?],
+    };
+    let resource = |resource: &String| match resource.as_str() {
+        "cpu" => Ok(0),
+        "memory" => Ok(1),
+        _ => Err(rows.wrong(Format::Borg.without(resource))),
+    };
+    let resources = servers.resources.iter().map(resource);
+    let reader = Borg {
+        resources: resources.collect::<Result<_, _>>()?,
+        rows,
+        columns,
+        instances: HashMap::new(),
+        start: 0,
+        now: 0,
+        left: None,
+    };
+    Ok(Opened {
+        format: Format::Borg,
+        servers,
+        reader: Box::new(reader),
+    })
+}
+
+impl Reader for Borg {
+    fn tick(&self) -> Tick {
+        Tick::Microsecond
+    }
+
+    fn next(
+        &mut self,
+        demand: &mut [f64],
+        account: &mut Account,
+    ) -> Result<Option<Raw>, TraceError> {
+        while self.left.is_none() && self.rows.advance(account)? {
+            match self.event(account) {
+                Ok(None) => {}
+                Ok(Some((instance, end))) => {
+                    return Ok(Some(self.job(instance, end, demand, account)));
+                }
+                Err(fault) => fault.note(self.rows.number(), account),
+            }
+        }
+        let instances = &mut self.instances;
+        let left = self.left.get_or_insert_with(|| {
+            let mut left: Vec<Instance> = instances.drain().map(|(_, instance)| instance).collect();
+            left.sort_unstable_by_key(|instance| std::cmp::Reverse(instance.line));
+            left
+        });
+        let last = left.pop();
+        Ok(last.map(|instance| self.job(instance, End::StillRuns, demand, account)))
+    }
+}
+
+impl Borg {
+    /// Reads the row; the job that it ends, if it does.
+    fn event(&mut self, account: &mut Account) -> Result<Option<(Instance, End)>, Fault> {
+        let Some(time) = self.time()? else {
+            return Ok(None);
+        };
+        let Borg { rows, columns, .. } = self;
+        let event = event(rows.get(columns.kind)).ok_or_else(|| {
+            rows.fault(columns.kind, "an event such as SCHEDULE or 3, of 0 to 10")
+        })?;
+        let place = |column: usize| {
+            whole(rows.get(column)).ok_or_else(|| rows.fault(column, "a whole number"))
+        };
+        let instance = (place(columns.collection)?, place(columns.index)?);
+        let [cpus, memory] = columns.request.map(|column| rows.amount(column));
+        let request = [cpus?, memory?];
+        self.now = time;
+        if self.start == 0 {
+            self.start = time;
+        }
+        let alloc = columns.alloc.map_or(&b""[..], |column| rows.get(column));
+        if !matches!(alloc, b"" | b"0") {
+            let found = [(Reason::Step, matches!(event, Event::Schedule))];
+            rows.note(found, account);
+            return Ok(None);
+        }
+        let fresh = Instance {
+            line: rows.number(),
+            submit: time,
+            since: None,
+            batch: name(rows.get(columns.collection)),
+            request,
+        };
+        Ok(match event {
+            Event::Other => None,
+            Event::Submit => {
+                self.instances.entry(instance).or_insert(fresh);
+                None
+            }
+            Event::Schedule => {
+                let before = self.instances.remove(&instance);
+                let submit = before.filter(|before| before.since.is_none());
+                let scheduled = Instance {
+                    submit: submit.map_or(time, |before| before.submit),
+                    since: Some(time),
+                    ..fresh
+                };
+                self.instances.insert(instance, scheduled);
+                // The end of the run before it was not logged.
+                let lost = before.filter(|before| before.since.is_some());
+                lost.map(|lost| (lost, End::With(Fate::Broken)))
+            }
+            Event::End(fate) => {
+                let ended = self.instances.remove(&instance).unwrap_or(fresh);
+                Some((ended, End::With(fate)))
+            }
+        })
+    }
+
+    /// When the event was \[µs\]; `None` after the trace.
+    fn time(&self) -> Result<Option<i64>, Fault> {
+        let Borg { rows, columns, .. } = self;
+        /// What is told of 2⁶³ − 1 stays above this, however it is written.
+        const AFTER: f64 = 9.2e18;
+        if number(rows.get(columns.time)).is_some_and(|time| time >= AFTER) {
+            return Ok(None);
+        }
+        let (time, _) = rows.time(columns.time, 1.0, "a time [µs]")?;
+        match time >= self.now {
+            true => Ok(Some(time)),
+            false => Err(rows.fault(
+                columns.time,
+                "a time not before that of the line before: export the events ordered by time",
+            )),
+        }
+    }
+
+    /// What is known of a job that ended now.
+    fn job(&self, instance: Instance, end: End, demand: &mut [f64], account: &mut Account) -> Raw {
+        let Instance {
+            line,
+            submit,
+            since,
+            batch,
+            request,
+        } = instance;
+        let asked = self.resources.iter().map(|resource| request[*resource]);
+        for (demand, asked) in demand.iter_mut().zip(asked) {
+            if asked.is_none() {
+                account.note(Reason::NoAmount, line, 0.0);
+            }
+            *demand = asked.unwrap_or(0.0);
+        }
+        let held = since.map_or(-1, |since| self.now - since.max(self.start));
+        Raw {
+            line,
+            submit: submit.max(self.start),
+            held: match end {
+                _ if since.is_none() => Held::Ticks(held),
+                _ if submit == 0 => Held::Initial(held),
+                End::With(_) => Held::Ticks(held),
+                End::StillRuns => Held::Censored(held),
+            },
+            limit: None,
+            user: 0,
+            batch,
+            fate: match end {
+                End::With(fate) => fate,
+                End::StillRuns => Fate::Completed,
+            },
+        }
+    }
+}
+
+/// The event of this name or number (enum EventType).
+fn event(field: &[u8]) -> Option<Event> {
+    Some(match field {
+        b"0" | b"SUBMIT" => Event::Submit,
+        b"3" | b"SCHEDULE" => Event::Schedule,
+        b"6" | b"FINISH" => Event::End(Fate::Completed),
+        b"4" | b"EVICT" | b"5" | b"FAIL" | b"7" | b"KILL" | b"8" | b"LOST" => {
+            Event::End(Fate::Broken)
+        }
+        b"1" | b"QUEUE" | b"2" | b"ENABLE" | b"9" | b"UPDATE_PENDING" | b"10"
+        | b"UPDATE_RUNNING" => Event::Other,
+        _ => return None,
+    })
+}

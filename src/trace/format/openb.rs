@@ -1,0 +1,135 @@
+//! Pods of Alibaba's GPU cluster, a table with a header (cluster-trace-gpu-v2023; Q. Weng et al., Beware of
+//! Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent, USENIX ATC 2023).
+//!
+//! Resources: `cpu` in cores, `memory` in GiB, `gpu` in GPUs, of which a pod may hold a fraction. Which model of GPU a pod
+//! asks for is not looked at. Times are seconds since the trace began.
+
+use super::rows::Rows;
+use super::{File, Format, Opened};
+use crate::trace::fields::Fault;
+use crate::trace::reader::{Fate, Held, Raw, Reader};
+use crate::trace::{Account, Reason, Tick, TraceError};
+
+/// Thousandths in a unit.
+pub(super) const MILLI: f64 = 1000.0;
+/// MiB in a GiB.
+pub(super) const MIB: f64 = 1024.0;
+
+struct Openb {
+    rows: Rows,
+    created: usize,
+    scheduled: usize,
+    deleted: usize,
+    phase: usize,
+    /// By resource.
+    amounts: Vec<Amount>,
+}
+
+/// Where the amount of a resource stands.
+enum Amount {
+    /// In this column, of which so many make the unit.
+    Column(usize, f64),
+    /// A number of GPUs, and thousandths of each.
+    Gpus(usize, usize),
+}
+
+pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
+    let servers = file.servers()?;
+    let rows = Rows::open(&file.name, file.input, b',')?;
+    let column = |name: &str| rows.needed(&[name], Format::Openb);
+    let amount = |resource: &String| match resource.as_str() {
+        "cpu" => Ok(Amount::Column(column("cpu_milli")?, MILLI)),
+        "memory" => Ok(Amount::Column(column("memory_mib")?, MIB)),
+        "gpu" => Ok(Amount::Gpus(column("num_gpu")?, column("gpu_milli")?)),
+        _ => Err(rows.wrong(Format::Openb.without(resource))),
+    };
+    let amounts = servers.resources.iter().map(amount);
+    let amounts = amounts.collect::<Result<_, _>>()?;
+    let reader = Openb {
+        created: column("creation_time")?,
+        scheduled: column("scheduled_time")?,
+        deleted: column("deletion_time")?,
+        phase: column("pod_phase")?,
+        amounts,
+        rows,
+    };
+    Ok(Opened {
+        format: Format::Openb,
+        servers,
+        reader: Box::new(reader),
+    })
+}
+
+impl Reader for Openb {
+    fn tick(&self) -> Tick {
+        Tick::Second
+    }
+
+    fn next(
+        &mut self,
+        demand: &mut [f64],
+        account: &mut Account,
+    ) -> Result<Option<Raw>, TraceError> {
+        while self.rows.advance(account)? {
+            match self.read(demand, account) {
+                Ok(raw) => return Ok(Some(raw)),
+                Err(fault) => fault.note(self.rows.number(), account),
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Openb {
+    /// Reads the row.
+    fn read(&self, demand: &mut [f64], account: &mut Account) -> Result<Raw, Fault> {
+        let rows = &self.rows;
+        let mut is_missing = false;
+        let mut of = |column: usize| {
+            let amount = rows.amount(column)?;
+            is_missing |= amount.is_none();
+            Ok(amount.unwrap_or(0.0))
+        };
+        for (demand, amount) in demand.iter_mut().zip(&self.amounts) {
+            *demand = match amount {
+                Amount::Column(column, unit) => of(*column)? / unit,
+                Amount::Gpus(number, each) => of(*number)? * of(*each)? / MILLI,
+            };
+        }
+        let mut is_rounded = false;
+        let mut time = |column: usize| {
+            let (ticks, rounded) = rows.time(column, 1.0, "a time [s]")?;
+            is_rounded |= rounded;
+            Ok(ticks)
+        };
+        let submit = time(self.created)?;
+        let held = match rows.get(self.scheduled) {
+            b"" => -1,
+            _ => {
+                let held = time(self.deleted)? - time(self.scheduled)?;
+                if held < 0 {
+                    let expected = "a time not before scheduled_time [s]";
+                    return Err(rows.fault(self.deleted, expected));
+                }
+                held
+            }
+        };
+        let found = [
+            (Reason::NoAmount, is_missing),
+            (Reason::RoundedTime, is_rounded),
+        ];
+        rows.note(found, account);
+        Ok(Raw {
+            line: rows.number(),
+            submit,
+            held: Held::Ticks(held),
+            limit: None,
+            user: 0,
+            batch: 0,
+            fate: match rows.get(self.phase) {
+                b"Failed" => Fate::Broken,
+                _ => Fate::Completed,
+            },
+        })
+    }
+}

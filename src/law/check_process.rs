@@ -90,7 +90,12 @@ impl Faults<'_> {
         true
     }
 
-    pub(super) fn check_switching(&mut self, switching: &[Vec<Decimal>], states: usize, time_unit: &str) {
+    pub(super) fn check_switching(
+        &mut self,
+        switching: &[Vec<Decimal>],
+        states: usize,
+        time_unit: &str,
+    ) {
         if !self.check_match("switching", switching.len(), states, "a row for each state") {
             return;
         }

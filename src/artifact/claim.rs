@@ -247,6 +247,8 @@ pub struct Laws {
     pub exponential: bool,
     /// Whether all sizes have stages; exponential ones have one.
     pub phase_type: bool,
+    /// Whether all sizes are independent of each other.
+    pub independent: bool,
     /// Whether all arrivals are Poisson.
     pub poisson: bool,
 }
@@ -257,6 +259,8 @@ pub struct Laws {
 pub struct Unmet {
     /// The law of sizes.
     pub sizes: bool,
+    /// That sizes are independent of each other.
+    pub independence: bool,
     /// The process of arrivals.
     pub arrivals: bool,
 }
@@ -270,6 +274,7 @@ impl<C> HoldsFor<C> {
                 Some(SizeLaw::PhaseType) => !laws.phase_type,
                 None => false,
             },
+            independence: self.sizes.is_some() && !laws.independent,
             arrivals: match self.arrivals {
                 Some(ArrivalLaw::Poisson) => !laws.poisson,
                 None => false,
@@ -281,16 +286,18 @@ impl<C> HoldsFor<C> {
 impl Unmet {
     /// Whether something is not met.
     pub fn any(self) -> bool {
-        self.sizes || self.arrivals
+        self.sizes || self.independence || self.arrivals
     }
 
     /// What was taken instead of the workload as it is, in words that follow "as if" or "if".
     pub fn words(self) -> Option<&'static str> {
-        match (self.sizes, self.arrivals) {
-            (false, false) => None,
-            (true, false) => Some("sizes were exponential"),
-            (false, true) => Some("arrivals were Poisson"),
-            (true, true) => Some("arrivals were Poisson and sizes exponential"),
+        match (self.sizes, self.independence, self.arrivals) {
+            (false, false, false) => None,
+            (true, _, false) => Some("sizes were exponential"),
+            (false, true, false) => Some("sizes were independent"),
+            (false, false, true) => Some("arrivals were Poisson"),
+            (true, _, true) => Some("arrivals were Poisson and sizes exponential"),
+            (false, true, true) => Some("arrivals were Poisson and sizes independent"),
         }
     }
 }

@@ -34,17 +34,25 @@ impl ArrivalProcess {
                 return found.into_iter().map(within).collect();
             }
             Self::MarkovModulated { rates, switching } => {
-                if faults.check_states(rates, time_unit) {
+                let each =
+                    format!("write the mean number of arrivals per {time_unit} in that state");
+                let some = "give one state a rate > 0; to leave the type out, write `arrival_rate: 0` instead";
+                if faults.check_states("rates", rates, [&each, some]) {
                     faults.check_switching(switching, rates.len(), time_unit);
                 }
                 if faults.found.is_empty() {
-                    faults.check_pace(self.rate(), self.switching_frequency());
+                    let rate = self.rate();
+                    let help = format!(
+                        "write `arrival_rate: {rate:.6}`: so fast a modulation is Poisson at its mean rate"
+                    );
+                    faults.check_pace(rate, self.switching_frequency(), help);
                 }
             }
             Self::Batches {
                 rate,
                 sizes,
                 probabilities,
+                alike,
             } => {
                 if *rate <= Decimal::ZERO {
                     let message =
@@ -55,6 +63,7 @@ impl ArrivalProcess {
                     faults.add(place!("rate"), message, help);
                 }
                 faults.check_batches(sizes, probabilities.as_deref());
+                faults.check_alike(*alike);
             }
         }
         faults.found
@@ -62,22 +71,31 @@ impl ArrivalProcess {
 }
 
 impl Faults<'_> {
-    fn check_states(&mut self, rates: &[Decimal], time_unit: &str) -> bool {
-        if !self.check_length("rates", rates.len(), MOST_STATES, 2) {
+    /// Whether there is a sound number of states; each has a number in this list. What to do about
+    /// one of these numbers, and if none is > 0.
+    pub(super) fn check_states(
+        &mut self,
+        key: &'static str,
+        entries: &[Decimal],
+        [each, some]: [&str; 2],
+    ) -> bool {
+        if !self.check_length(key, entries.len(), MOST_STATES, 2) {
             return false;
         }
-        let help = format!("write the mean number of arrivals per {time_unit} in that state");
-        let sound = self.check_entries("rates", rates, |r| r >= 0.0, "a number ≥ 0", &help);
-        if sound && rates.iter().all(|rate| *rate == Decimal::ZERO) {
-            let message = format!("rates of {} are all 0, so nothing arrives", self.whose());
-            let help =
-                "give one state a rate > 0; to leave the type out, write `arrival_rate: 0` instead";
-            self.add(place!("rates"), message, help);
+        let sound = self.check_entries(key, entries, |x| x >= 0.0, "a number ≥ 0", each);
+        if sound && entries.iter().all(Decimal::is_zero) {
+            let message = format!("{key} of {} are all 0, so nothing arrives", self.whose());
+            self.add(place!(key), message, some);
         }
         true
     }
 
-    fn check_switching(&mut self, switching: &[Vec<Decimal>], states: usize, time_unit: &str) {
+    pub(super) fn check_switching(
+        &mut self,
+        switching: &[Vec<Decimal>],
+        states: usize,
+        time_unit: &str,
+    ) {
         if !self.check_match("switching", switching.len(), states, "a row for each state") {
             return;
         }
@@ -133,15 +151,12 @@ impl Faults<'_> {
         }
     }
 
-    fn check_pace(&mut self, arrivals: f64, switches: f64) {
+    pub(super) fn check_pace(&mut self, arrivals: f64, switches: f64, help: String) {
         if switches > MOST_SWITCHES * arrivals {
             let message = format!(
                 "switching of {} changes the state {:.0e} times an arrival, expected {MOST_SWITCHES:.0e} times at most",
                 self.whose(),
                 switches / arrivals
-            );
-            let help = format!(
-                "write `arrival_rate: {arrivals:.6}`: so fast a modulation is Poisson at its mean rate"
             );
             self.add(place!("switching"), message, help);
         }
@@ -164,6 +179,17 @@ impl Faults<'_> {
         }
         if let Some(probabilities) = probabilities {
             self.check_probabilities(probabilities, sizes.len(), "size");
+        }
+    }
+
+    fn check_alike(&mut self, alike: Decimal) {
+        if !(0.0..=1.0).contains(&alike.value()) {
+            let message = format!(
+                "alike of {} is {alike}, expected a number from 0 to 1",
+                self.whose()
+            );
+            let help = "write the part of the batches whose jobs all have one size, or leave it out for none";
+            self.add(place!("alike"), message, help);
         }
     }
 }

@@ -61,6 +61,7 @@ impl ArrivalProcess {
                 rate,
                 sizes,
                 probabilities,
+                ..
             } => {
                 let sizes = sizes
                     .iter()

@@ -6,6 +6,7 @@
 
 mod check_process;
 mod check_size;
+mod common_modulation;
 mod continuous;
 mod exact;
 mod process;
@@ -14,6 +15,7 @@ mod spelling;
 mod thinning;
 
 pub(crate) use check_size::Part;
+pub use common_modulation::CommonModulation;
 pub(crate) use continuous::{lognormal, weibull};
 pub use process::ArrivalProcess;
 pub use size::Size;

@@ -13,7 +13,8 @@ use super::Size;
 use crate::ctmc::{generator, stationary};
 use crate::number::Decimal;
 
-/// How jobs of one type arrive, independently of all else.
+/// How jobs of one type arrive, independently of all else but a [`CommonModulation`](super::CommonModulation)
+/// common to all types.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "process", rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
@@ -38,7 +39,7 @@ pub enum ArrivalProcess {
         /// diagonal; every state leads to every other.
         switching: Vec<Vec<Decimal>>,
     },
-    /// Batches that arrive as a Poisson process, of independent sizes.
+    /// Batches that arrive as a Poisson process; how many jobs they have is independent.
     Batches {
         /// Mean number of batches \[1/time\], > 0.
         rate: Decimal,
@@ -48,6 +49,11 @@ pub enum ArrivalProcess {
         /// equally probable.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         probabilities: Option<Vec<Decimal>>,
+        /// Part of the batches whose jobs all have one size, in \[0, 1\]: the correlation of the sizes
+        /// of two jobs of a batch. Sizes are independent in the other batches, and where it is
+        /// absent.
+        #[serde(default, skip_serializing_if = "Decimal::is_zero")]
+        alike: Decimal,
     },
 }
 
@@ -75,6 +81,15 @@ impl ArrivalProcess {
             Self::Renewal { interarrival } => interarrival.is_exponential(),
             Self::MarkovModulated { rates, .. } => rates.iter().all(|rate| *rate == rates[0]),
             Self::Batches { sizes, .. } => sizes.iter().all(|size| *size == 1),
+        }
+    }
+
+    /// Part of the batches whose jobs all have one size; 0 where no batch has two jobs.
+    #[must_use]
+    pub fn alike(&self) -> f64 {
+        match self {
+            Self::Batches { alike, .. } if !self.is_poisson() => alike.value(),
+            _ => 0.0,
         }
     }
 
@@ -210,13 +225,21 @@ impl ArrivalProcess {
                 rate,
                 sizes,
                 probabilities,
+                alike,
             } => {
                 let counts: String = sizes.iter().map(|size| format!(" {size}")).collect();
                 let given = usize::from(probabilities.is_some());
                 let mut numbers = probabilities.iter().flatten();
                 let numbers = joined(&mut numbers);
                 let rate = rate.canonical();
-                format!("{process} {rate} {}{counts} {given}{numbers}", sizes.len())
+                let alike = match alike.is_zero() {
+                    true => String::new(),
+                    false => format!(" alike {}", alike.canonical()),
+                };
+                format!(
+                    "{process} {rate} {}{counts} {given}{numbers}{alike}",
+                    sizes.len()
+                )
             }
         }
     }
@@ -276,6 +299,7 @@ mod tests {
                 rate: Decimal::parse("2").unwrap(),
                 sizes: vec![1, 5],
                 probabilities: Some(decimals(&[".9", ".1"])),
+                alike: Decimal::ZERO,
             },
         ]
     }
@@ -328,7 +352,9 @@ mod tests {
             rate: Decimal::parse("2").unwrap(),
             sizes: vec![1],
             probabilities: None,
+            alike: Decimal::ONE,
         };
+        assert_eq!(single.alike(), 0.0);
         for process in [exponential, same, single] {
             assert!(process.is_poisson(), "{process:?}");
             assert!((process.rate() - 2.0).abs() < 1e-15);

@@ -3,7 +3,7 @@
 //! Each arrival is kept with the same probability p, independently of all else. A Poisson process
 //! stays one (Kingman, Poisson Processes, 1993, section 5.1), and so a modulated one in each of its
 //! states; of a batch of b jobs a binomial number is kept, and where that is 0 there is no batch.
-//! The index of dispersion becomes 1 + p (I − 1). A renewal process is one no more, but for
+//! Whether its jobs are alike does not depend on how many are kept. The index of dispersion becomes 1 + p (I − 1). A renewal process is one no more, but for
 //! exceptions.
 
 use std::collections::BTreeMap;
@@ -59,22 +59,24 @@ impl ArrivalProcess {
                 rate,
                 sizes,
                 probabilities,
+                alike,
             } => {
                 let equal = 1.0 / sizes.len() as f64;
                 let weight = |n: usize| probabilities.as_ref().map_or(equal, |p| p[n].value());
                 let weighted = sizes.iter().enumerate().map(|(n, size)| (*size, weight(n)));
-                thinned_batches(rate.value(), weighted, part / f64::from(among))
+                thinned_batches(rate.value(), weighted, part / f64::from(among), *alike)
             }
         }
     }
 }
 
 /// Batches of these numbers of jobs, each with its probability, of which each job is kept with
-/// probability p in (0, 1).
+/// probability p in (0, 1); in this part of the batches all jobs have one size.
 fn thinned_batches(
     rate: f64,
     sizes: impl Iterator<Item = (u32, f64)>,
     p: f64,
+    alike: Decimal,
 ) -> Result<ArrivalProcess, Unsplit> {
     let mut kept: BTreeMap<u32, f64> = BTreeMap::new();
     for (size, weight) in sizes {
@@ -102,6 +104,7 @@ fn thinned_batches(
         rate: rate.ok_or(Unsplit::Range)?,
         sizes,
         probabilities: Some(probabilities.collect::<Option<_>>().ok_or(Unsplit::Range)?),
+        alike,
     })
 }
 
@@ -147,6 +150,7 @@ mod tests {
             rate: Decimal::parse("2").unwrap(),
             sizes: sizes.to_vec(),
             probabilities: probabilities.map(decimals),
+            alike: Decimal::parse(".85").unwrap(),
         }
     }
 
@@ -194,11 +198,13 @@ mod tests {
             rate,
             sizes,
             probabilities,
+            alike,
         } = &found
         else {
             panic!("{found:?}");
         };
         assert_eq!((rate.value(), &sizes[..]), (1.5, &[1, 2][..]));
+        assert_eq!(alike.value(), 0.85);
         let probabilities = probabilities.as_ref().unwrap();
         assert!((probabilities[0].value() - 2.0 / 3.0).abs() < 1e-15);
         assert_eq!(found.faults("type `a`", "s"), []);

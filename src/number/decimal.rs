@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 ///
 /// [`Decimal::exact`] gives it as a fraction, [`Decimal::value`] as the nearest double. Zero has
 /// no sign. In JSON it is a number.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
 #[serde(transparent)]
 pub struct Decimal(f64);
 
@@ -82,6 +82,13 @@ impl Decimal {
 
     /// One.
     pub const ONE: Self = Self(1.0);
+
+    /// Whether it is 0.
+    #[must_use]
+    #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+    pub fn is_zero(&self) -> bool {
+        *self == Self::ZERO
+    }
 
     /// The decimal that the shortest text of `value` denotes; `None` unless `value` is finite.
     #[must_use]

@@ -22,15 +22,21 @@ impl Arrival {
 
 /// Where arrivals come from: laws, or a record such as a trace.
 pub trait ArrivalSource: Send {
-    /// Whether this is a record: it ends, and may tell the sizes of its jobs. What has neither is
-    /// endless, and sizes are drawn from the laws of the classes.
+    /// Whether this is a record: it ends, and may tell the sizes of its jobs. What is none is endless.
     const RECORDED: bool;
+
+    /// Whether it tells the sizes of some jobs. Where it does not, all are drawn from the laws of the
+    /// classes.
+    fn tells_sizes(&self) -> bool {
+        Self::RECORDED
+    }
 
     /// The next arrivals from time 0 on, in the order of time, as many as `arrivals` holds. Returns
     /// how many these were; fewer at the end of a record.
     ///
-    /// A record also sets their sizes \[time\], > 0, in `sizes`, which is as long, and filled with
-    /// NaN: a size that is left NaN is drawn from the law of the job's class. Else `sizes` is empty.
+    /// Where it [tells sizes](ArrivalSource::tells_sizes), it sets these \[time\], > 0, in `sizes`, which
+    /// is as long, and filled with NaN: a size that is left NaN is drawn from the law of the job's
+    /// class. Else `sizes` is empty.
     fn fill(&mut self, arrivals: &mut [Arrival], sizes: &mut [f64]) -> usize;
 }
 
@@ -42,6 +48,8 @@ pub(crate) enum LawDriven {
     /// Each class has a process and a stream of its own, so that its arrivals do not depend on the
     /// other classes.
     Mixed(Mixed),
+    /// One chain modulates all classes; which class arrives does not depend on its state.
+    Common(Common),
 }
 
 impl LawDriven {
@@ -56,6 +64,14 @@ impl LawDriven {
             gap: 1.0 / rates.iter().sum::<f64>(),
             now: 0.0,
         })
+    }
+
+    /// Of each class the rate \[1/time\] of batches, or of single jobs, all multiplied by what stands in
+    /// the present state of `flow`, which has the rate 1 on average.
+    pub fn common(classes: Vec<(f64, Option<Batches>)>, flow: Modulated, stream: Stream) -> Self {
+        let mut kinds = stream.clone();
+        kinds.leap();
+        LawDriven::Common(Common::new(classes, flow, stream, kinds))
     }
 
     /// A process for each class.
@@ -73,10 +89,24 @@ impl LawDriven {
 impl ArrivalSource for LawDriven {
     const RECORDED: bool = false;
 
-    fn fill(&mut self, arrivals: &mut [Arrival], _: &mut [f64]) -> usize {
+    /// The jobs of some batches have one size, which depends on no policy: it comes with them.
+    fn tells_sizes(&self) -> bool {
+        let is_alike = |batches: &Batches| batches.alike.is_some();
+        match self {
+            LawDriven::Poisson(_) => false,
+            LawDriven::Mixed(flow) => flow.sources.iter().any(|source| match &source.process {
+                Process::Batches(batches, _) => is_alike(batches),
+                _ => false,
+            }),
+            LawDriven::Common(flow) => flow.batches.iter().flatten().any(is_alike),
+        }
+    }
+
+    fn fill(&mut self, arrivals: &mut [Arrival], sizes: &mut [f64]) -> usize {
         match self {
             LawDriven::Poisson(flow) => flow.fill(arrivals),
-            LawDriven::Mixed(flow) => flow.fill(arrivals),
+            LawDriven::Mixed(flow) => flow.fill(arrivals, sizes),
+            LawDriven::Common(flow) => flow.fill(arrivals, sizes),
         }
         arrivals.len()
     }
@@ -111,8 +141,8 @@ pub(crate) struct Mixed {
 }
 
 impl Mixed {
-    fn fill(&mut self, block: &mut [Arrival]) {
-        for arrival in block {
+    fn fill(&mut self, block: &mut [Arrival], sizes: &mut [f64]) {
+        for (n, arrival) in block.iter_mut().enumerate() {
             let mut first = (self.next[0], 0);
             for (class, time) in self.next.iter().enumerate().skip(1) {
                 if *time < first.0 {
@@ -120,10 +150,76 @@ impl Mixed {
                 }
             }
             let (time, class) = first;
+            if let Some(size) = sizes.get_mut(n) {
+                *size = self.sources[class].size();
+            }
             self.next[class] = time + self.sources[class].gap();
             let class = class as u32;
             *arrival = Arrival { time, class };
         }
+    }
+}
+
+/// Batches of all classes, of which single jobs are such of one.
+pub(crate) struct Common {
+    times: Stream,
+    /// Of which class the batches are, and what is in them.
+    kinds: Stream,
+    which: Alias,
+    flow: Modulated,
+    /// By class; none where single jobs arrive.
+    batches: Vec<Option<Batches>>,
+    now: f64,
+    /// Of the present batch.
+    class: usize,
+    /// Its jobs that are still to come.
+    left: u32,
+}
+
+impl Common {
+    fn new(
+        classes: Vec<(f64, Option<Batches>)>,
+        flow: Modulated,
+        mut times: Stream,
+        kinds: Stream,
+    ) -> Self {
+        let (rates, batches): (Vec<f64>, Vec<_>) = classes.into_iter().unzip();
+        let mut flow = flow.times(rates.iter().sum());
+        flow.start(&mut times);
+        Common {
+            times,
+            kinds,
+            which: Alias::new(&rates),
+            flow,
+            batches,
+            now: 0.0,
+            class: 0,
+            left: 0,
+        }
+    }
+
+    fn fill(&mut self, block: &mut [Arrival], sizes: &mut [f64]) {
+        for (n, arrival) in block.iter_mut().enumerate() {
+            if self.left == 0 {
+                self.begin();
+            }
+            self.left -= 1;
+            *arrival = Arrival {
+                time: self.now,
+                class: self.class as u32,
+            };
+            if let (Some(size), Some(batches)) = (sizes.get_mut(n), &self.batches[self.class]) {
+                *size = batches.size;
+            }
+        }
+    }
+
+    /// The next batch.
+    fn begin(&mut self) {
+        self.now += self.flow.gap(&mut self.times);
+        self.class = self.which.draw(&mut self.kinds);
+        let batches = self.batches[self.class].as_mut();
+        self.left = batches.map_or(1, |batches| batches.begin(&mut self.kinds));
     }
 }
 
@@ -133,33 +229,8 @@ pub(crate) enum Process {
     Renewal(Sampler),
     /// Poisson at a rate that depends on the state of a chain.
     Modulated(Modulated),
-    /// A Poisson process of batches.
-    Batches(Batches),
-}
-
-impl Process {
-    /// Modulated by a chain: the arrival rate in each state, the rates between states, and the law
-    /// of the state at time 0.
-    pub fn modulated(rates: Vec<f64>, switching: &[Vec<f64>], initial: &[f64]) -> Self {
-        let leave = switching.iter().map(|row| row.iter().sum::<f64>());
-        Process::Modulated(Modulated {
-            state: 0,
-            initial: Alias::new(initial),
-            totals: leave.zip(&rates).map(|(l, r)| l + r).collect(),
-            onward: switching.iter().map(|row| Alias::new(row)).collect(),
-            rates,
-        })
-    }
-
-    /// Batches at this rate, of these numbers of jobs, each drawn by its weight.
-    pub fn batches(rate: f64, sizes: Vec<u32>, weights: &[f64]) -> Self {
-        Process::Batches(Batches {
-            gap: 1.0 / rate,
-            sizes,
-            which: Alias::new(weights),
-            left: 0,
-        })
-    }
+    /// A Poisson process of batches, with this mean time between them.
+    Batches(Batches, f64),
 }
 
 /// A chain that is in a state, where jobs arrive at the state's rate.
@@ -174,6 +245,33 @@ pub(crate) struct Modulated {
 }
 
 impl Modulated {
+    /// The arrival rate in each state, the rates between states, and the law of the state at time 0.
+    pub fn new(rates: Vec<f64>, switching: &[Vec<f64>], initial: &[f64]) -> Self {
+        let leave = switching.iter().map(|row| row.iter().sum::<f64>());
+        Modulated {
+            state: 0,
+            initial: Alias::new(initial),
+            totals: leave.zip(&rates).map(|(l, r)| l + r).collect(),
+            onward: switching.iter().map(|row| Alias::new(row)).collect(),
+            rates,
+        }
+    }
+
+    /// With so many times the arrivals; the chain is the same.
+    fn times(mut self, factor: f64) -> Self {
+        for (rate, total) in self.rates.iter_mut().zip(&mut self.totals) {
+            let leave = *total - *rate;
+            *rate *= factor;
+            *total = leave + *rate;
+        }
+        self
+    }
+
+    /// Draws the state at time 0.
+    fn start(&mut self, stream: &mut Stream) {
+        self.state = self.initial.draw(stream);
+    }
+
     fn gap(&mut self, stream: &mut Stream) -> f64 {
         let mut gap = 0.0;
         loop {
@@ -187,24 +285,61 @@ impl Modulated {
     }
 }
 
+/// How many jobs come at once, and what they have in common.
 pub(crate) struct Batches {
-    /// Mean time between batches.
-    gap: f64,
-    sizes: Vec<u32>,
+    counts: Vec<u32>,
     which: Alias,
+    alike: Option<Alike>,
     /// Jobs of the present batch that are still to come.
     left: u32,
+    /// The size \[time\] that they all have, or NaN.
+    size: f64,
+}
+
+/// The jobs of this part of the batches all have one size.
+struct Alike {
+    part: f64,
+    law: Sampler,
 }
 
 impl Batches {
-    /// Time to the next job; 0 within a batch.
-    fn gap(&mut self, stream: &mut Stream) -> f64 {
+    /// Of these numbers of jobs, each drawn by its weight.
+    pub fn new(counts: Vec<u32>, weights: &[f64]) -> Self {
+        Batches {
+            counts,
+            which: Alias::new(weights),
+            alike: None,
+            left: 0,
+            size: f64::NAN,
+        }
+    }
+
+    /// The jobs of this part of the batches, > 0, all have one size of this law.
+    pub fn alike(self, part: f64, law: Sampler) -> Self {
+        Batches {
+            alike: Some(Alike { part, law }),
+            ..self
+        }
+    }
+
+    /// Draws a batch: how many jobs it has.
+    fn begin(&mut self, stream: &mut Stream) -> u32 {
+        let count = self.counts[self.which.draw(stream)];
+        // One job is like itself.
+        let alike = self.alike.as_ref().filter(|_| count > 1);
+        let alike = alike.filter(|alike| alike.part == 1.0 || stream.uniform() < alike.part);
+        self.size = alike.map_or(f64::NAN, |alike| alike.law.draw(stream));
+        count
+    }
+
+    /// Time to the next job, if that between batches has this mean; 0 within a batch.
+    fn gap(&mut self, mean: f64, stream: &mut Stream) -> f64 {
         if self.left > 0 {
             self.left -= 1;
             return 0.0;
         }
-        self.left = self.sizes[self.which.draw(stream)] - 1;
-        stream.exponential() * self.gap
+        self.left = self.begin(stream) - 1;
+        stream.exponential() * mean
     }
 }
 
@@ -217,7 +352,7 @@ struct Source {
 impl Source {
     fn new(mut process: Process, mut stream: Stream) -> Self {
         if let Process::Modulated(modulated) = &mut process {
-            modulated.state = modulated.initial.draw(&mut stream);
+            modulated.start(&mut stream);
         }
         Source { stream, process }
     }
@@ -227,7 +362,15 @@ impl Source {
         match &mut self.process {
             Process::Renewal(sampler) => sampler.draw(&mut self.stream),
             Process::Modulated(modulated) => modulated.gap(&mut self.stream),
-            Process::Batches(batches) => batches.gap(&mut self.stream),
+            Process::Batches(batches, mean) => batches.gap(*mean, &mut self.stream),
+        }
+    }
+
+    /// The size \[time\] of the job up to which [`Source::gap`] was last told; NaN where it is not known.
+    fn size(&self) -> f64 {
+        match &self.process {
+            Process::Batches(batches, _) => batches.size,
+            _ => f64::NAN,
         }
     }
 }

@@ -9,7 +9,9 @@ pub struct Class {
     pub mean_size: f64,
     /// Squared coefficient of variation of its sizes, ≥ 0.
     pub scv: f64,
-    /// Index of dispersion of its arrivals, `lim Var N(t) / E N(t)`: 1 for Poisson arrivals.
+    /// Index of dispersion of its arrivals, `lim Var N(t) / E N(t)`: 1 for Poisson arrivals. Where
+    /// other classes arrive more often at the same times, or sizes that arrive together are alike,
+    /// it counts that in.
     pub dispersion: f64,
     /// Its share of the load, the weight of its mean in a weighted mean; of sum 1 over all classes.
     pub weight: f64,

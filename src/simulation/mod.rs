@@ -42,7 +42,7 @@ pub use verdict::{Judgement, Verdict};
 pub(crate) use watch::Stay;
 pub use watch::{Threshold, Watch, Watched};
 
-pub(crate) use arrivals::{LawDriven, Process};
+pub(crate) use arrivals::{Batches, LawDriven, Modulated, Process};
 pub(crate) use calendar::Calendar;
 pub(crate) use measured::Measured;
 pub(crate) use meter::{Meter, Moment};

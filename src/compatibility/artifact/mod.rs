@@ -199,6 +199,7 @@ pub fn unmet(holds_for: &HoldsFor, cluster: &Cluster) -> Unmet {
     holds_for.unmet(Laws {
         exponential: cluster.size().is_exponential(),
         phase_type: cluster.size().phases().is_some(),
+        independent: true,
         poisson: true,
     })
 }

@@ -203,6 +203,7 @@ pub fn unmet(
     holds_for.unmet(Laws {
         exponential: sized().all(|kind| kind.size().is_exponential()),
         phase_type: sized().all(|kind| kind.size().phases().is_some()),
+        independent: sized().all(JobType::has_independent_sizes),
         poisson: types().filter(own).all(JobType::is_poisson),
     })
 }

@@ -2,7 +2,7 @@ use super::oldest::Oldest;
 use super::unsuitable::one_resource;
 use super::{Event, FamilyRule, Job, Policy, System, Unsuitable};
 use crate::multiresource::artifact::DivisorFillingPolicy;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{JobType, Workload};
 
 /// DivisorFilling: of the k oldest jobs in the system, a subset that needs all k servers together.
 /// Preempts. Each need must divide k.
@@ -184,8 +184,8 @@ impl FamilyRule for DivisorFillingPolicy {
 
     /// Among k jobs there always are some that need all servers.
     fn is_proved_stable(&self, workload: &Workload) -> bool {
-        let exponential = workload.types().iter().all(|t| t.size().is_exponential());
-        exponential && workload.is_poisson()
+        let memoryless = workload.types().iter().all(JobType::is_memoryless);
+        memoryless && workload.is_poisson()
     }
 
     fn pace(&self, workload: &Workload) -> u64 {

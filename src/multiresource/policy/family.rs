@@ -11,7 +11,7 @@ use crate::multiresource::artifact::{
     PooledEasyPolicy, PooledPolicy, each_family,
 };
 use crate::multiresource::schedule::Packing;
-use crate::multiresource::workload::{Fleet, Workload};
+use crate::multiresource::workload::{Fleet, JobType, Workload};
 
 /// What is known of the policies of one family.
 pub trait FamilyRule: Clone {
@@ -183,8 +183,8 @@ pooled! {
     }
     PartitionPolicy => Partition, Partition::new, {
         fn is_proved_stable(&self, workload: &Workload) -> bool {
-            let exponential = workload.types().iter().all(|t| t.size().is_exponential());
-            exponential && workload.is_poisson()
+            let memoryless = workload.types().iter().all(JobType::is_memoryless);
+            memoryless && workload.is_poisson()
         }
 
         fn words(&self, workload: &Workload) -> String {

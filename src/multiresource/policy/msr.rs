@@ -3,7 +3,7 @@ use super::{Event, FamilyRule, KnobRange, Policy, System};
 use crate::multiresource::artifact::{
     Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption,
 };
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{JobType, Workload};
 
 /// The clock that ends a working schedule; clock `1 + i` ends a slot of type i that no job
 /// ends: a phantom of a drain, or a setup.
@@ -356,9 +356,9 @@ impl FamilyRule for MsrPolicy {
         }
     }
 
-    /// By the loads ρ_i < 1, with exponential sizes.
+    /// By the loads ρ_i < 1, with exponential sizes, independent of each other.
     fn is_proved_stable(&self, workload: &Workload) -> bool {
-        workload.types().iter().all(|t| t.size().is_exponential())
+        workload.types().iter().all(JobType::is_memoryless)
     }
 
     fn axes(&self, _: &KnobRange<'_>) -> usize {

@@ -1,4 +1,4 @@
-use crate::multiresource::workload::{Known, Workload};
+use crate::multiresource::workload::{JobType, Known, Workload};
 
 /// Why a rule cannot serve a workload. What it found is in whole units of the resource: the
 /// greatest common divisor of its demands.
@@ -76,6 +76,6 @@ pub(super) fn fills(workload: &Workload) -> bool {
     needs.push(servers);
     needs.sort_unstable();
     let divide = needs.windows(2).all(|pair| pair[1] % pair[0] == 0);
-    let exponential = workload.types().iter().all(|t| t.size().is_exponential());
-    divide && exponential && workload.is_poisson()
+    let memoryless = workload.types().iter().all(JobType::is_memoryless);
+    divide && memoryless && workload.is_poisson()
 }

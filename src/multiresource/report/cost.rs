@@ -62,12 +62,14 @@ pub(super) fn cost_table(workload: &Workload, made: &Synthesis, width: usize) ->
     table.within(width)
 }
 
-/// The mean rate, and the process where it is not Poisson.
+/// The mean rate, and the process where it is not Poisson by itself.
 fn arrivals(kind: &JobType, unit: &str) -> String {
     let rate = format!("{} /{unit}", number(kind.arrival_rate()));
-    match kind.is_poisson() {
-        true => rate,
-        false => format!("{rate}, {}", kind.arrivals().process()),
+    let process = kind.arrivals();
+    match process.is_poisson() {
+        true if kind.is_poisson() => rate,
+        true => format!("{rate}, modulated"),
+        false => format!("{rate}, {}", process.process()),
     }
 }
 
@@ -115,7 +117,7 @@ fn told(workload: &Workload, mean: &Claim, preemption: Preemption) -> String {
         return "exactly".into();
     };
     // Only a chain that waits for completions depends on the law of sizes.
-    match unmet.sizes && !preempts {
+    match (unmet.sizes || unmet.independence) && !preempts {
         true => {
             format!("as if {taken}; with these sizes even its stability is not proved: simulate it")
         }

@@ -104,7 +104,7 @@ impl<S: Servers, A: ArrivalSource> Engine<S, A> {
             routing,
             ..
         } = Streams::new(settings.seed, replication);
-        let recorded = if A::RECORDED { BLOCK } else { 0 };
+        let told = if arrivals.tells_sizes() { BLOCK } else { 0 };
         Engine {
             servers: servers(&mut service, routing),
             recorder: Recorder::new(classes, columns.width(), &settings.watch),
@@ -112,7 +112,7 @@ impl<S: Servers, A: ArrivalSource> Engine<S, A> {
             events: 0,
             arrivals,
             block: vec![Arrival::default(); BLOCK].into(),
-            given: vec![f64::NAN; recorded].into(),
+            given: vec![f64::NAN; told].into(),
             next: BLOCK,
             sizes,
             service,
@@ -155,9 +155,7 @@ impl<S: Servers, A: ArrivalSource> Engine<S, A> {
 
     #[inline(always)]
     fn refill(&mut self) {
-        if A::RECORDED {
-            self.given.fill(f64::NAN);
-        }
+        self.given.fill(f64::NAN);
         let count = self.arrivals.fill(&mut self.block, &mut self.given);
         if A::RECORDED {
             self.block[count..].fill(Arrival::NEVER);
@@ -173,11 +171,7 @@ impl<S: Servers, A: ArrivalSource> Engine<S, A> {
     #[inline(always)]
     fn arrive(&mut self, Arrival { time, class }: Arrival) {
         let i = class as usize;
-        let size = if A::RECORDED {
-            self.given[self.next]
-        } else {
-            f64::NAN
-        };
+        let size = self.given.get(self.next).copied().unwrap_or(f64::NAN);
         self.next += 1;
         self.servers.arrive(i, time, size, &mut self.sizes);
         let servers = &self.servers;

@@ -1,20 +1,49 @@
 //! The laws of a workload as they are drawn from.
 
-use crate::law::ArrivalProcess;
+use crate::law::{ArrivalProcess, CommonModulation};
 use crate::multiresource::workload::{JobType, Workload};
 use crate::number::Decimal;
-use crate::simulation::{LawDriven, Process, Sampler, Stream};
+use crate::simulation::{Batches, LawDriven, Modulated, Process, Sampler, Stream};
 
 /// The arrivals of a workload from time 0 on. Those of all types are drawn as one process where
-/// all are Poisson.
+/// all are Poisson, or one chain modulates all.
 pub(super) fn arrivals(workload: &Workload, stream: Stream) -> LawDriven {
     let types = workload.types().iter();
-    match workload.is_poisson() {
-        true => {
-            let rates: Vec<f64> = types.map(JobType::arrival_rate).collect();
-            LawDriven::poisson(&rates, stream)
+    if workload.is_poisson() {
+        let rates: Vec<f64> = types.map(JobType::arrival_rate).collect();
+        return LawDriven::poisson(&rates, stream);
+    }
+    match workload.modulation().filter(|m| !m.is_constant()) {
+        Some(common) => LawDriven::common(types.map(batches).collect(), flow(common), stream),
+        None => LawDriven::mixed(types.map(process), stream),
+    }
+}
+
+/// The chain, with the rates by which it multiplies all others.
+fn flow(common: &CommonModulation) -> Modulated {
+    let rates = common.relative_factors();
+    Modulated::new(rates, &rows(&common.switching), &common.stationary_law())
+}
+
+/// The mean rate of batches, and what is in them; of single jobs, where these arrive.
+fn batches(job_type: &JobType) -> (f64, Option<Batches>) {
+    match job_type.arrivals() {
+        ArrivalProcess::Batches {
+            rate,
+            sizes,
+            probabilities,
+            ..
+        } => {
+            let weights = weights(probabilities.as_deref(), sizes.len());
+            let batches = Batches::new(sizes.clone(), &weights);
+            let law = || Sampler::of(job_type.size());
+            let batches = match job_type.arrivals().alike() {
+                0.0 => batches,
+                part => batches.alike(part, law()),
+            };
+            (rate.value(), Some(batches))
         }
-        false => LawDriven::mixed(types.map(process), stream),
+        _ => (job_type.arrival_rate(), None),
     }
 }
 
@@ -25,19 +54,18 @@ fn process(job_type: &JobType) -> Process {
         _ if job_type.is_poisson() => poisson(),
         ArrivalProcess::Renewal { interarrival } => Process::Renewal(Sampler::of(interarrival)),
         ArrivalProcess::MarkovModulated { rates, switching } => {
-            let switching: Vec<Vec<f64>> = switching.iter().map(|row| values(row)).collect();
             let initial = job_type.arrivals().stationary_law();
-            Process::modulated(values(rates), &switching, &initial)
+            Process::Modulated(Modulated::new(values(rates), &rows(switching), &initial))
         }
-        ArrivalProcess::Batches {
-            rate,
-            sizes,
-            probabilities,
-        } => {
-            let weights = weights(probabilities.as_deref(), sizes.len());
-            Process::batches(rate.value(), sizes.clone(), &weights)
-        }
+        ArrivalProcess::Batches { .. } => match batches(job_type) {
+            (rate, Some(batches)) => Process::Batches(batches, 1.0 / rate),
+            (_, None) => poisson(),
+        },
     }
+}
+
+fn rows(matrix: &[Vec<Decimal>]) -> Vec<Vec<f64>> {
+    matrix.iter().map(|row| values(row)).collect()
 }
 
 fn values(decimals: &[Decimal]) -> Vec<f64> {

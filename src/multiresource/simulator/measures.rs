@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::law::CommonModulation;
 use crate::multiresource::policy::Counters;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{JobType, Workload};
 use crate::simulation::{self, Class, Estimate, Results, Sample};
 
 /// Results of a run on servers with several resources.
@@ -39,15 +40,29 @@ pub struct Offered {
 /// The job types of a workload as statistics see them, in its order.
 pub fn classes(workload: &Workload) -> Vec<Class> {
     let types = workload.types().iter().zip(workload.load_shares());
+    let common = workload.modulation().map_or(0.0, CommonModulation::excess);
+    let common = workload.total_arrival_rate() * common;
     let class = types.map(|(job_type, weight)| Class {
         name: job_type.name().into(),
         arrival_rate: job_type.arrival_rate(),
         mean_size: job_type.mean_size(),
         scv: job_type.size().scv(),
-        dispersion: job_type.arrivals().dispersion(),
+        dispersion: dispersion(job_type) + common,
         weight,
     });
     class.collect()
+}
+
+/// `lim Var W(t) / (t λ E[S]²)`, with W the work that arrives, less the squared coefficient of
+/// variation c² of sizes: the index of dispersion I of counts where sizes are independent. Two jobs
+/// of a batch whose sizes have the correlation r add `2 r c² E[S]²`: together `r c² (I − 1)`.
+fn dispersion(job_type: &JobType) -> f64 {
+    let (arrivals, scv) = (job_type.arrivals(), job_type.size().scv());
+    let counts = arrivals.dispersion();
+    match arrivals.alike() {
+        0.0 => counts,
+        alike => counts + alike * scv * (counts - 1.0),
+    }
 }
 
 /// The columns of the series that are this kind's own.

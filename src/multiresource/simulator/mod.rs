@@ -29,7 +29,7 @@ pub use crate::simulation::{
 };
 
 use crate::multiresource::policy::{Policy, System, Violation};
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{JobType, Workload};
 use crate::simulation::{ArrivalSource, Streams, replicate};
 use ends::{Ends, Known, Memoryless};
 use engine::{Engine, counters};
@@ -75,11 +75,12 @@ fn on<P: Policy + Clone + Send, A: ArrivalSource>(
     settings: &Settings,
     progress: impl FnMut(Progress),
 ) -> Result<Run, Violation> {
-    let exponential = workload.types().iter().all(|t| t.size().is_exponential());
+    let memoryless = workload.types().iter().all(JobType::is_memoryless);
     let asked = policy.needs_sizes() || policy.needs_limits();
-    let drawn = A::RECORDED || settings.common_sizes || asked;
+    let told = A::RECORDED || arrivals(0).tells_sizes();
+    let drawn = told || settings.common_sizes || asked;
     let jobs = (workload, arrivals);
-    if exponential && !drawn {
+    if memoryless && !drawn {
         run(jobs, system, policy, || Memoryless, settings, progress)
     } else {
         let ends = || Known::new(workload);

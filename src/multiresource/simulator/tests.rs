@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 mod arrivals;
 mod chains;
 mod coverage;
+mod dependence;
 mod fleet;
 mod health;
 mod recorded;

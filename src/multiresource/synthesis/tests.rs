@@ -33,7 +33,11 @@ fn unmet_by(made: &Synthesis, workload: &Workload, claim: &Claim) -> Unmet {
 }
 
 fn unmet_of(sizes: bool, arrivals: bool) -> Unmet {
-    Unmet { sizes, arrivals }
+    Unmet {
+        sizes,
+        arrivals,
+        ..Unmet::default()
+    }
 }
 
 /// Best switching rates and mean numbers there, from an independent computation (six digits).

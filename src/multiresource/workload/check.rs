@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{JobType, Known, Resource, Workload, most_alone};
 use crate::document::{Fault, Place, place, suggest, unusable};
-use crate::law::{ArrivalProcess, Part, Size};
+use crate::law::{ArrivalProcess, CommonModulation, Part, Size};
 use crate::number::{Decimal, Units, in_units};
 
 /// With more jobs of one type on the server than this, schedules are too many to list: a fluid
@@ -20,6 +20,7 @@ pub(super) struct Draft {
     pub source: Option<String>,
     pub time_unit: String,
     pub known: Option<Known>,
+    pub modulation: Option<CommonModulation>,
     pub capacity: Vec<(String, Option<Decimal>)>,
     pub jobs: Vec<DraftJob>,
 }
@@ -57,6 +58,7 @@ impl Draft {
             source: workload.source.clone(),
             time_unit: workload.time_unit.clone(),
             known: workload.known.clone(),
+            modulation: workload.modulation.clone(),
             capacity: named(&capacity),
             jobs: jobs.collect(),
         }
@@ -94,6 +96,7 @@ impl Draft {
             self.check_demand(i, &mut faults);
             self.check_laws(i, &mut faults);
         }
+        self.check_modulation(&mut faults);
         faults
     }
 
@@ -302,6 +305,35 @@ impl Draft {
         }
     }
 
+    /// What is common to all types is sound, and so are types under it.
+    fn check_modulation(&self, faults: &mut Vec<Fault>) {
+        let Some(modulation) = &self.modulation else {
+            return;
+        };
+        let within = |found: Vec<Fault>| {
+            let found = found.into_iter();
+            found.map(|fault| fault.within(&place!("modulation")))
+        };
+        faults.extend(within(modulation.faults(&self.time_unit)));
+        for (i, job) in self.jobs.iter().enumerate() {
+            faults.extend(job.not_modulated(i));
+        }
+        if !faults.is_empty() {
+            return;
+        }
+        let processes = self.jobs.iter().filter_map(|job| job.arrivals.as_ref());
+        let arrivals: f64 = processes.map(ArrivalProcess::rate).sum();
+        if arrivals.is_finite() && !modulation.in_range(arrivals) {
+            faults.push(Fault::new(
+                place!("modulation"),
+                "the modulation is out of the range of numbers",
+                "check its numbers, or choose another unit of time",
+            ));
+        } else {
+            faults.extend(within(modulation.too_fast(arrivals, &self.time_unit)));
+        }
+    }
+
     /// Only for a draft without faults: drops the types that do not arrive, and counts units.
     /// What no single value shows may still be wrong: integers or sums out of range.
     pub(super) fn build(self) -> Result<Checked<Workload>, Vec<Fault>> {
@@ -312,6 +344,7 @@ impl Draft {
             source: self.source.clone(),
             time_unit: self.time_unit.clone(),
             known: self.known.clone(),
+            modulation: self.modulation.clone(),
             resources: self.resources(&units),
             types: self.types(&served, &units)?,
             unserved: idle.iter().map(|(_, job)| job.name.clone()).collect(),
@@ -339,12 +372,14 @@ impl Draft {
         let capacity: Vec<u64> = units.iter().map(|units| units.whole).collect();
         let mut faults = Vec::new();
         let mut types = Vec::new();
+        let changes = |modulation: &CommonModulation| !modulation.is_constant();
+        let modulated = self.modulation.as_ref().is_some_and(changes);
         for (k, (i, job)) in served.iter().enumerate() {
             let demand: Vec<u64> = units.iter().map(|units| units.parts[k]).collect();
             if most_alone(&capacity, &demand) > MOST_ALONE {
                 faults.push(too_many(*i, &job.name));
             }
-            types.push(job.checked(&self.capacity, demand));
+            types.push(job.checked(&self.capacity, demand, modulated));
         }
         if faults.is_empty() {
             Ok(types)
@@ -397,7 +432,31 @@ impl DraftJob {
         named.map_or(Some(Decimal::ZERO), |(_, demand)| *demand)
     }
 
-    fn checked(&self, capacity: &[(String, Option<Decimal>)], units: Vec<u64>) -> JobType {
+    /// Arrivals that what is common to all types cannot modulate: those whose rate depends on a past of
+    /// their own.
+    fn not_modulated(&self, i: usize) -> Option<Fault> {
+        let process = self.arrivals.as_ref()?;
+        let what = match process {
+            ArrivalProcess::Renewal { .. } => "renew",
+            ArrivalProcess::MarkovModulated { .. } => "are modulated by a chain of their own",
+            ArrivalProcess::Poisson { .. } | ArrivalProcess::Batches { .. } => return None,
+        };
+        Some(Fault::new(
+            place!("jobs", i, "arrivals"),
+            format!(
+                "arrivals of type `{}` {what}, and `modulation` is for types that arrive as Poisson processes or in batches",
+                self.name
+            ),
+            "write `arrival_rate` with their mean rate, or batches; or leave `modulation` out",
+        ))
+    }
+
+    fn checked(
+        &self,
+        capacity: &[(String, Option<Decimal>)],
+        units: Vec<u64>,
+        modulated: bool,
+    ) -> JobType {
         let demand = capacity
             .iter()
             .map(|(resource, _)| self.demand_for(resource));
@@ -411,6 +470,7 @@ impl DraftJob {
             arrival_rate: arrivals.rate(),
             mean_size: size.mean(),
             arrivals,
+            modulated,
             size,
         }
     }

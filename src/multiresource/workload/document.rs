@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::check::{Draft, DraftJob};
 use super::{JobType, Known, Workload};
 use crate::document::{Document, Fault, Pairs, Place, Step, place, to_yaml};
-use crate::law::{ArrivalProcess, Size};
+use crate::law::{ArrivalProcess, CommonModulation, Size};
 use crate::number::Decimal;
 
 /// The kind that documents of this room name.
@@ -29,6 +29,9 @@ pub(super) struct ServerDocument {
     time_unit: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     known: Option<Known>,
+    #[serde(default, deserialize_with = "given")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modulation: Given<CommonModulation>,
     server: Server,
     jobs: Vec<Job>,
 }
@@ -84,6 +87,7 @@ impl Workload {
             source: self.source.clone(),
             time_unit: self.time_unit.clone(),
             known: self.known.clone(),
+            modulation: self.modulation.clone().map(Some),
             server: Server {
                 capacity: Pairs(self.capacities()),
             },
@@ -99,6 +103,7 @@ impl ServerDocument {
             source: self.source,
             time_unit: self.time_unit,
             known: self.known,
+            modulation: self.modulation.flatten(),
             capacity: self.server.capacity.0,
             jobs: Job::drafts(self.jobs, faults),
         }

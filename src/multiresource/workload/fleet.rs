@@ -160,7 +160,8 @@ impl Fleet {
     /// What arrives at one server of shape h, if of each type i the fraction `routing[i]` (K, in
     /// \[0, 1\]) is sent to servers of this shape, to each of them alike and independently of all
     /// else: the process of type i, in which each arrival is kept with probability r_ih / n_h. It
-    /// is exact for Poisson arrivals, modulated ones and batches. Types that are not sent there
+    /// is exact for Poisson arrivals, modulated ones and batches, and what modulates all types does so
+    /// at each server. Types that are not sent there
     /// count as not served.
     ///
     /// # Errors
@@ -229,6 +230,9 @@ impl Fleet {
         let mut text = named("synth fleet 1\ntime_unit", self.time_unit());
         if let Some(known) = self.envelope.known() {
             text += &format!("\nknown {}", known.canonical());
+        }
+        if let Some(modulation) = self.envelope.modulation() {
+            text += &format!("\nmodulation {}", modulation.canonical());
         }
         text.extend(resources.map(|name| named("\nresource", name)));
         for shape in &self.shapes {

@@ -335,6 +335,7 @@ impl FleetDraft {
             source: self.jobs.source.clone(),
             time_unit: self.jobs.time_unit.clone(),
             known: self.jobs.known.clone(),
+            modulation: self.jobs.modulation.clone(),
             capacity: capacity
                 .map(|name| ((*name).to_owned(), Some(shape.capacity_for(name))))
                 .collect(),

@@ -8,6 +8,7 @@ use super::document::{Given, Job, KIND, given};
 use super::fleet_check::{DraftShape, FleetDraft};
 use super::{Fleet, Known};
 use crate::document::{Document, Fault, Pairs, Place, Step, place, to_yaml};
+use crate::law::CommonModulation;
 
 /// A document that has `servers`.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -19,6 +20,9 @@ pub(super) struct FleetDocument {
     time_unit: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     known: Option<Known>,
+    #[serde(default, deserialize_with = "given")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modulation: Given<CommonModulation>,
     servers: Vec<Servers>,
     jobs: Vec<Job>,
 }
@@ -53,6 +57,7 @@ impl Fleet {
             source: envelope.source().map(str::to_owned),
             time_unit: self.time_unit().to_owned(),
             known: envelope.known().cloned(),
+            modulation: envelope.modulation().cloned().map(Some),
             servers: servers.collect(),
             jobs: Job::all_of(envelope),
         })
@@ -74,6 +79,7 @@ impl FleetDocument {
                 source: self.source,
                 time_unit: self.time_unit,
                 known: self.known,
+                modulation: self.modulation.flatten(),
                 capacity: Vec::new(),
                 jobs: Job::drafts(self.jobs, faults),
             },

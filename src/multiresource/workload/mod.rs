@@ -18,6 +18,7 @@
 //! | | `{process: renewal, interarrival: {law: lognormal, mean: .25, scv: 4}}` | any law of sizes between arrivals |
 //! | | `{process: markov-modulated, rates: [1, 10], switching: [[0, .1], [.2, 0]]}` | Poisson at the rate of a state that changes |
 //! | | `{process: batches, rate: 2, sizes: [1, 5], probabilities: [.9, .1]}` | several jobs at once |
+//! | | `{process: batches, rate: 2, sizes: [1, 5], alike: .85}` | in .85 of the batches all jobs have one size |
 //! | `mean_size` | `1` | exponential |
 //! | `size` | `{law: exponential, mean: 1}` | the same |
 //! | | `{law: erlang, stages: 3, mean: 1}` | |
@@ -40,6 +41,10 @@
 //! | `{limit: {law: uniform, low: 1, high: 3}}` | a limit that it never exceeds: the size times a factor of this law, 1 at least |
 //!
 //! Where it is left out, a policy is chosen as if it were `type`, and rules that know sizes may be run beside.
+//!
+//! And `modulation: {factors: [.4, 2.2], switching: [[0, .1], [.3, 0]]}` is one chain on which the rates
+//! of all types depend ([`CommonModulation`]): `arrival_rate` stays the mean over all time. Its types arrive
+//! as Poisson processes or in batches.
 //!
 //! Laws and processes may be written as variants, too: `size: {erlang: {stages: 3, mean: 1}}`,
 //! `arrivals: {renewal: {interarrival: {lognormal: {mean: .25, scv: 4}}}}`.
@@ -73,7 +78,7 @@ pub use record::{Record, RecordServer, RecordType};
 use num_rational::BigRational;
 
 use crate::document::digest;
-use crate::law::{ArrivalProcess, Size};
+use crate::law::{ArrivalProcess, CommonModulation, Size};
 use crate::number::Decimal;
 
 /// A checked workload: K ≥ 1 job types on a server with R ≥ 1 resources.
@@ -82,6 +87,7 @@ pub struct Workload {
     source: Option<String>,
     time_unit: String,
     known: Option<Known>,
+    modulation: Option<CommonModulation>,
     resources: Vec<Resource>,
     types: Vec<JobType>,
     unserved: Vec<String>,
@@ -104,6 +110,8 @@ pub struct JobType {
     demand: Vec<Decimal>,
     units: Vec<u64>,
     arrivals: ArrivalProcess,
+    /// Whether what is common to all types modulates them.
+    modulated: bool,
     /// λ, which of a modulated process takes work.
     arrival_rate: f64,
     /// E[S], which of an empirical law takes work.
@@ -167,16 +175,30 @@ impl JobType {
         self.arrival_rate
     }
 
-    /// How they arrive.
+    /// How they arrive, but for what modulates all types ([`Workload::modulation`]).
     #[must_use]
     pub fn arrivals(&self) -> &ArrivalProcess {
         &self.arrivals
     }
 
-    /// Whether they arrive as a Poisson process, under whatever name.
+    /// Whether they arrive as a Poisson process, under whatever name. What is modulated does not.
     #[must_use]
     pub fn is_poisson(&self) -> bool {
-        self.arrivals.is_poisson()
+        !self.modulated && self.arrivals.is_poisson()
+    }
+
+    /// Whether the sizes of its jobs are independent of each other; in batches that are alike they
+    /// are not.
+    #[must_use]
+    pub fn has_independent_sizes(&self) -> bool {
+        self.arrivals.alike() == 0.0
+    }
+
+    /// Whether sizes are exponential and independent: what is left of a running job has the law of
+    /// a whole size, whatever has ended before.
+    #[must_use]
+    pub fn is_memoryless(&self) -> bool {
+        self.size.is_exponential() && self.has_independent_sizes()
     }
 
     /// The law of job sizes.
@@ -248,6 +270,12 @@ impl Workload {
         self.known.as_ref()
     }
 
+    /// What modulates the arrivals of all types together, if anything does.
+    #[must_use]
+    pub fn modulation(&self) -> Option<&CommonModulation> {
+        self.modulation.as_ref()
+    }
+
     /// Whether a job's size, or a limit that it never exceeds, is known when it comes.
     #[must_use]
     pub fn has_limits(&self) -> bool {
@@ -313,7 +341,7 @@ impl Workload {
         u32::try_from(most).expect("as many as are worth listing were checked to fit")
     }
 
-    /// Whether all types arrive as Poisson processes.
+    /// Whether all types arrive as Poisson processes, independent of each other.
     #[must_use]
     pub fn is_poisson(&self) -> bool {
         self.types.iter().all(JobType::is_poisson)
@@ -339,6 +367,9 @@ impl Workload {
         let mut text = named("synth workload 1\ntime_unit", &self.time_unit);
         if let Some(known) = &self.known {
             text += &format!("\nknown {}", known.canonical());
+        }
+        if let Some(modulation) = &self.modulation {
+            text += &format!("\nmodulation {}", modulation.canonical());
         }
         for resource in &self.resources {
             text += &named("\nresource", &resource.name);

@@ -7,7 +7,7 @@ use super::check::{Draft, DraftJob};
 use super::fleet_check::{DraftShape, FleetDraft};
 use super::{Fleet, JobType, Known, Workload};
 use crate::document::{Fault, Place, Step, place};
-use crate::law::{ArrivalProcess, Size};
+use crate::law::{ArrivalProcess, CommonModulation, Size};
 use crate::number::Decimal;
 
 /// A workload as it stands in an artifact: the checked values, the integers that decide what fits
@@ -23,6 +23,9 @@ pub struct Record {
     /// What is known of a job's size when it comes, beside its type; absent where nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<Known>,
+    /// What modulates the arrivals of all types; absent where nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modulation: Option<CommonModulation>,
     /// Names of the R ≥ 1 resources that some server has.
     pub resources: Vec<String>,
     /// The H ≥ 1 shapes of servers.
@@ -31,7 +34,8 @@ pub struct Record {
     pub types: Vec<RecordType>,
     /// Names of the types that are not served because their arrival rate is 0.
     pub unserved: Vec<String>,
-    /// `sha256:` and 64 hexadecimal digits over time unit, resources, servers and types.
+    /// `sha256:` and 64 hexadecimal digits over time unit, what is known, modulation, resources,
+    /// servers and types.
     pub digest: String,
 }
 
@@ -104,6 +108,7 @@ impl Record {
             source: envelope.source.clone(),
             time_unit: envelope.time_unit.clone(),
             known: envelope.known.clone(),
+            modulation: envelope.modulation.clone(),
             resources: resources.map(|r| r.name.clone()).collect(),
             servers: servers.collect(),
             types: envelope.types.iter().map(RecordType::of).collect(),
@@ -227,6 +232,7 @@ impl Record {
             source: self.source.clone(),
             time_unit: self.time_unit.clone(),
             known: self.known.clone(),
+            modulation: self.modulation.clone(),
             capacity,
             jobs: jobs.collect(),
         }

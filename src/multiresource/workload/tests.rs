@@ -8,6 +8,7 @@ use super::*;
 use crate::document::{DocumentError, Parsed};
 
 mod arrivals;
+mod dependence;
 mod models;
 mod written;
 

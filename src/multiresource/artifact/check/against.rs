@@ -26,6 +26,16 @@ pub fn check_against(made_for: &Record, given: &Record) -> Vec<Finding> {
     );
     servers(made_for, given, &mut findings);
     types(made_for, given, &mut findings);
+    if made_for.modulation != given.modulation {
+        let told = |record: &Record| {
+            let states = record.modulation.as_ref().map(|m| m.factors.len());
+            states.map_or("no modulation".into(), |n| {
+                format!("a modulation of {n} states")
+            })
+        };
+        let message = differs(&told(made_for), &told(given));
+        findings.add("workload.modulation", message);
+    }
     if findings.is_empty() && made_for.digest != given.digest {
         let message = differs(&made_for.digest, &given.digest);
         findings.add("workload.digest", message);

@@ -6,7 +6,7 @@ pub use setups::MaxWeightSetups;
 use super::{Event, FamilyRule, KnobRange, Policy, System};
 use crate::multiresource::artifact::MaxWeightPolicy;
 use crate::multiresource::schedule::{Knapsack, Packing, Schedule, maximal};
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{JobType, Workload};
 use weights::Weights;
 
 /// MaxWeight: serves the schedule `argmax Σ_i Q_i u_i` over u ∈ S, with Q_i the jobs of type i in
@@ -321,8 +321,8 @@ impl FamilyRule for MaxWeightPolicy {
 
     /// By the Lyapunov function, where the maximum is found: a search that was cut short may miss it.
     fn is_proved_stable(&self, workload: &Workload) -> bool {
-        let exponential = workload.types().iter().all(|t| t.size().is_exponential());
-        exponential && workload.is_poisson() && few_maximal(&Packing::new(workload)).is_some()
+        let memoryless = workload.types().iter().all(JobType::is_memoryless);
+        memoryless && workload.is_poisson() && few_maximal(&Packing::new(workload)).is_some()
     }
 
     fn pace(&self, workload: &Workload) -> u64 {

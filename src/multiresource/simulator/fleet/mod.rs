@@ -10,7 +10,7 @@ use super::laws;
 use super::measures::{self, Columns, Run, classes};
 use crate::multiresource::artifact::{Checked, Family, Routing};
 use crate::multiresource::policy::{Policy, Router, Violation, online};
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{JobType, Workload};
 use crate::simulation::{Progress, Settings, Streams, replicate};
 use numbering::Numbering;
 use servers::FleetServers;
@@ -75,10 +75,10 @@ pub fn simulate_servers<P: Policy + Send>(
     settings: &Settings,
     progress: impl FnMut(Progress),
 ) -> Result<Run, Violation> {
-    let exponential = arriving.types().iter().all(|t| t.size().is_exponential());
+    let memoryless = arriving.types().iter().all(JobType::is_memoryless);
     let asks = |policy: P| policy.needs_sizes() || policy.needs_limits();
     let asked = (0..shapes.len()).any(|h| asks(policy(h)));
-    if exponential && !asked && !settings.common_sizes {
+    if memoryless && !asked && !settings.common_sizes {
         let ends = |_: &Workload| Memoryless;
         run(arriving, shapes, &policy, router, ends, settings, progress)
     } else {

@@ -30,7 +30,7 @@ const MIXED: [&str; 5] = [
 
 /// Asserts that the mean of these independent samples is this, within 3.5 standard errors
 /// (99.9 %, with at least 100 samples), and that they say so to within a part.
-fn samples_agree(samples: &[f64], exact: f64, within: f64, what: &str) {
+pub(super) fn samples_agree(samples: &[f64], exact: f64, within: f64, what: &str) {
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / n;
     let variance = samples.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);

@@ -13,7 +13,7 @@ fn share(workload: &Workload, count: usize) -> ShapeShare {
     }
 }
 
-fn on_servers(workload: &Workload, count: u32, rule: &str, settings: &Settings) -> Run {
+pub(super) fn on_servers(workload: &Workload, count: u32, rule: &str, settings: &Settings) -> Run {
     let shapes = [Alike { workload, count }];
     let contender = Contender::parse(rule).unwrap();
     let policy = |_| contender.online(workload).unwrap();

@@ -108,11 +108,13 @@ fn process(n: u64, draw: &mut impl FnMut(u64) -> u64) -> ArrivalProcess {
             rate,
             sizes,
             probabilities: None,
+            alike: Decimal::ZERO,
         },
         3 => ArrivalProcess::Batches {
             rate,
             sizes,
             probabilities: Some(decimals(&[".999", ".001"])),
+            alike: decimals(&[".85"])[0],
         },
         n => ArrivalProcess::Renewal {
             interarrival: law(n - 4, draw),

@@ -1,5 +1,6 @@
 //! A workload from a trace.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -11,7 +12,7 @@ use crate::multiresource::artifact::Checked;
 use crate::multiresource::fit::{self, Options};
 use crate::multiresource::report;
 use crate::multiresource::workload::Fleet;
-use crate::trace::{Servers, Shape, Source, Trace};
+use crate::trace::{self, Servers, Shape, Source, Trace, TraceError};
 use crate::typed::count;
 
 /// What is typed.
@@ -66,8 +67,12 @@ enum Arrivals {
     Auto,
     /// As Poisson processes
     Poisson,
-    /// At rates that change between two states
+    /// At rates that change between two states, of each type by itself
     Modulated,
+    /// At rates that change for all types together
+    Common,
+    /// In batches: jobs of one user, or of one batch where they are named, that come at one instant
+    Batches,
 }
 
 impl From<Arrivals> for fit::Arrivals {
@@ -76,6 +81,8 @@ impl From<Arrivals> for fit::Arrivals {
             Arrivals::Auto => fit::Arrivals::Auto,
             Arrivals::Poisson => fit::Arrivals::Poisson,
             Arrivals::Modulated => fit::Arrivals::Modulated,
+            Arrivals::Common => fit::Arrivals::Common,
+            Arrivals::Batches => fit::Arrivals::Batches,
         }
     }
 }
@@ -100,10 +107,8 @@ impl Arguments {
             .transpose()?;
         let mut reading = self.reading.options();
         reading.servers = reading.servers.or_else(|| policy.as_ref().map(servers_of));
-        let mut trace = Trace::open(&source, &reading)?;
-        let since = policy
-            .map(|fleet| types_of(&fleet, trace.servers()))
-            .transpose()?;
+        let open = opening(&source, &reading);
+        let since = policy.map(|fleet| types_of(&fleet, &reading)).transpose()?;
         let options = Options {
             source: format!("synth fit {}", source.name()),
             max_types: self.max_types.min(1000) as usize,
@@ -113,7 +118,7 @@ impl Arguments {
             since,
         };
         let interrupt = caller.interrupt.clone();
-        let fit = fit::fit(&mut trace, &options, &mut |doing| {
+        let fit = fit::fit(&open, &options, &mut |doing| {
             caller.hear(Word::Doing(doing));
             !interrupt.load(Ordering::Relaxed)
         })?;
@@ -132,6 +137,24 @@ impl Arguments {
             answered.documents.push((file.clone(), json(&fit.report)?));
         }
         Ok(answered)
+    }
+}
+
+/// What opens the trace, as often as it is read. Standard input can be read once.
+fn opening<'a>(
+    source: &'a Source,
+    reading: &'a trace::Options,
+) -> impl Fn() -> Result<Trace, TraceError> + 'a {
+    let is_read = Cell::new(false);
+    move || {
+        match *source == Source::Input && is_read.replace(true) {
+        true => Err(TraceError::Request(
+            "this fit reads the trace twice, for batches or a coarse clock, and standard input can be read once: give a file, \
+             or --arrivals poisson"
+                .into(),
+        )),
+        false => Trace::open(source, reading),
+    }
     }
 }
 
@@ -160,9 +183,11 @@ fn servers_of(fleet: &Fleet) -> Servers {
     }
 }
 
-/// The types of a policy, with their demands in the order in which these servers have the resources.
-fn types_of(fleet: &Fleet, servers: &Servers) -> Given<Vec<(String, Vec<f64>)>> {
-    let own = servers_of(fleet).resources;
+/// The types of a policy, with their demands in the order in which the trace's servers have the resources.
+fn types_of(fleet: &Fleet, reading: &trace::Options) -> Given<Vec<(String, Vec<f64>)>> {
+    let own = servers_of(fleet);
+    let servers = reading.servers.as_ref().unwrap_or(&own);
+    let own = &own.resources;
     let place = |name: &String| own.iter().position(|own| own == name);
     let places: Option<Vec<usize>> = servers.resources.iter().map(place).collect();
     let Some(places) = places.filter(|places| places.len() == own.len()) else {

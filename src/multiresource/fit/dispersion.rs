@@ -12,7 +12,7 @@ const LONGEST: u64 = 86_400;
 /// The fewest windows of which a variance is told.
 const FEWEST: u64 = 20;
 
-/// Sums over windows of lengths `2^k` seconds, as jobs arrive in order.
+/// Sums over windows, each twice as long as the one before, as jobs arrive in order.
 #[derive(Clone, Debug)]
 pub struct Windows {
     /// The windows' lengths \[ticks\].
@@ -57,11 +57,10 @@ impl Moment {
 }
 
 impl Windows {
-    /// Windows of a trace with so many ticks a second.
-    pub fn new(per_second: u64) -> Self {
-        let widths = (0..)
-            .map(|k| per_second << k)
-            .take_while(|width| *width <= LONGEST * per_second);
+    /// The shortest are this long \[ticks\], > 0, and the longest a day, in a trace with so many ticks a second.
+    pub fn new(shortest: u64, per_second: u64) -> Self {
+        let widths = (0..u64::BITS).map_while(|k| shortest.checked_mul(1 << k));
+        let widths = widths.take_while(|width| *width <= LONGEST * per_second);
         let levels = widths.map(|width| Level {
             width,
             index: 0,
@@ -152,7 +151,7 @@ pub struct Dispersion {
 /// A modulation of the rate that has the dispersion of work.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Excess {
-    /// A, what the dispersion of work comes to over long windows, less 1; > 0.
+    /// A, what the dispersion of work comes to over long windows, less that at a constant rate; > 0.
     pub amount: f64,
     /// r, how quickly the rate forgets \[1/s\], > 0.
     pub rate: f64,
@@ -162,9 +161,10 @@ pub struct Excess {
 const NOTICEABLE: f64 = 0.05;
 
 impl Excess {
-    /// By least squares of logarithms over all windows; none where no window has more than Poisson arrivals.
-    pub fn of(dispersions: &[Dispersion]) -> Option<Self> {
-        let points = dispersions.iter().map(|d| (d.window, d.work - 1.0));
+    /// By least squares of logarithms over all windows; none where no window has more than `base`, the dispersion of
+    /// arrivals at a constant rate: 1 but for batches.
+    pub fn of(dispersions: &[Dispersion], base: f64) -> Option<Self> {
+        let points = dispersions.iter().map(|d| (d.window, d.work - base));
         let points: Vec<(f64, f64)> = points.filter(|(_, excess)| *excess > NOTICEABLE).collect();
         let (first, last) = (points.first()?.0, points.last()?.0);
         let at = |rate: f64| {
@@ -204,7 +204,7 @@ mod tests {
     /// Windows of 1 and 2 s by hand: works 1, 2, 0, 3 in four seconds, of two kinds.
     #[test]
     fn variances_over_windows_are_those_by_hand() {
-        let mut windows = Windows::new(1);
+        let mut windows = Windows::new(1, 1);
         for (at, kind, work) in [(0, 0, 1.0), (1, 1, 2.0), (3, 0, 1.0), (3, 1, 2.0)] {
             windows.add(at, kind, work);
         }
@@ -231,7 +231,7 @@ mod tests {
             if_independent: 1.0,
             counts: 1.0,
         };
-        let found = Excess::of(&windows.map(of).collect::<Vec<_>>()).unwrap();
+        let found = Excess::of(&windows.map(of).collect::<Vec<_>>(), 1.0).unwrap();
         assert!((found.amount / amount - 1.0).abs() < 0.02, "{found:?}");
         assert!((found.rate / rate - 1.0).abs() < 0.02, "{found:?}");
     }

@@ -1,23 +1,30 @@
 //! The workload of what was counted.
 
-use super::arrivals::{Modulated, kappa, modulated};
+use super::again::Again;
+use super::arrivals::{Modulated, common, kappa, modulated};
 use super::course::Course;
 use super::limits::{self, Cut};
 use super::merge::Vector;
 use super::sizes::{Law, Sizes, Weighing};
 use super::tally::{Class, Counted, NO_LIMIT, Tally};
 use super::types::{Types, parts_of};
-use super::{Arrivals, Drift, Excess, Fit, FitError, Options, Report, Tried, TypeFound, short};
-use crate::law::{ArrivalProcess, Size};
+use super::{
+    Arrivals, Dispersion, Drift, Excess, Fit, FitError, Options, Report, Tried, TypeFound, short,
+};
+use crate::law::{ArrivalProcess, CommonModulation, Size};
 use crate::multiresource::workload::{Part, Parts};
-use crate::trace::Trace;
+use crate::trace::{Job, Trace};
 
 /// From this many jobs on a type has a law of sizes of its own, and may be modulated.
 const ENOUGH: u64 = 30;
 /// The most values of a measured law.
 const VALUES: u64 = 1000;
-/// With no more dispersion of work than this, arrivals are taken as Poisson.
+/// With no more than so many times the dispersion of work that a constant rate has, the rate is taken as constant.
 const DISPERSED: f64 = 2.0;
+/// If so many of the jobs come at one instant with others of their user, they come in batches.
+const TOGETHER: f64 = 0.5;
+/// If types that were independent would have so much of the excess of dispersion, they are taken as independent.
+const INDEPENDENT: f64 = 0.5;
 /// A type whose jobs are this much rarer than changes of the rate does not see them.
 const UNSEEN: f64 = 5e3;
 
@@ -131,42 +138,101 @@ impl<'a> Made<'a> {
         }
     }
 
+    /// Whether it takes a second reading: for the batches of each type, or for windows of a clock that is coarse.
+    pub fn is_read_again(&self) -> bool {
+        let is_coarse = self.tally.grid > self.counts.per_second;
+        self.has_batches() || is_coarse && self.options.arrivals != Arrivals::Poisson
+    }
+
+    /// The shortest windows \[ticks\].
+    pub fn shortest(&self) -> u64 {
+        self.tally.grid.max(self.counts.per_second)
+    }
+
+    /// Whether jobs come in batches in the workload.
+    pub fn has_batches(&self) -> bool {
+        match self.options.arrivals {
+            Arrivals::Batches => true,
+            Arrivals::Auto => self.tally.together.is_named || self.together() >= TOGETHER,
+            _ => false,
+        }
+    }
+
+    /// Whether batches are named, and not told by who came at one instant.
+    pub fn names_batches(&self) -> bool {
+        self.tally.together.is_named
+    }
+
+    /// The share of jobs that came at one instant with others of their user or batch.
+    fn together(&self) -> f64 {
+        self.tally.together.jobs as f64 / self.tally.arrived() as f64
+    }
+
+    /// How many types there are.
+    pub fn types(&self) -> usize {
+        self.cuts.len()
+    }
+
+    /// The class of limits that a job is counted in.
+    pub fn class_of(&self, job: &Job) -> u8 {
+        self.tally.asked.class_of(job)
+    }
+
+    /// The type of a job with this vector and this class of limits.
+    pub fn type_of(&self, vector: u32, class: u8) -> Option<usize> {
+        let by_demand = (*self.types.of_vector.get(vector as usize)?)?;
+        let own = |cut: &Cut| cut.by_demand == by_demand && cut.classes.contains(&class);
+        self.cuts.iter().position(own)
+    }
+
     /// The workload, and what it stands on.
     ///
     /// # Errors
     /// When it has faults.
-    pub fn conclude(&self, tried: Vec<Tried>) -> Result<Fit, FitError> {
+    pub fn conclude(&self, tried: Vec<Tried>, again: Option<&Again>) -> Result<Fit, FitError> {
         let Counts {
             length, per_second, ..
         } = *self.counts;
         let laws: Vec<Law> = self.cuts.iter().map(|cut| self.law(cut)).collect();
-        let dispersion = self.tally.windows.dispersion(length, per_second);
-        let most = dispersion.iter().map(|d| d.work).fold(0.0, f64::max);
-        let excess = Excess::of(&dispersion);
-        let used = match self.options.arrivals {
-            Arrivals::Poisson => None,
-            Arrivals::Auto if most <= DISPERSED => None,
-            Arrivals::Auto | Arrivals::Modulated => excess,
+        let windows = again.map_or(&self.tally.windows, |again| &again.windows);
+        let mut dispersion = windows.dispersion(length, per_second);
+        // Shorter windows than the clock has say nothing.
+        dispersion.retain(|d| d.window * per_second as f64 >= self.shortest() as f64);
+        let batched = again.filter(|_| self.has_batches());
+        let constant: Vec<ArrivalProcess> = match batched {
+            None => self
+                .rates()
+                .map(|rate| ArrivalProcess::Poisson { rate: short(rate) })
+                .collect(),
+            Some(again) => self
+                .rates()
+                .zip(&again.batches)
+                .map(|(rate, own)| own.process(rate))
+                .collect(),
         };
-        let processes = self.processes(&laws, used);
-        let pairs = laws.iter().zip(&processes).zip(&self.cuts);
-        let types = pairs.map(|((law, process), cut)| Part {
-            name: self.name(cut),
-            demand: self.demand(cut).iter().map(|d| short(*d)).collect(),
-            arrivals: process.clone(),
-            size: size(law, per_second as f64),
-        });
-        let parts = Parts {
+        let base = self.dispersion_of(&constant, &laws);
+        let excess = Excess::of(&dispersion, base);
+        let changes = match batched.is_some() {
+            true if self.options.arrivals == Arrivals::Batches => Arrivals::Poisson,
+            true => together(&dispersion, base),
+            false => self.options.arrivals,
+        };
+        let changes = match changes {
+            Arrivals::Auto => apart_or_together(&dispersion),
+            changes => changes,
+        };
+        let mut parts = Parts {
             source: Some(self.options.source.clone()),
-            ..parts_of(self.trace.servers(), types.collect())
+            ..parts_of(self.trace.servers(), self.parts(&laws, constant))
         };
+        match (changes, excess) {
+            (Arrivals::Modulated, Some(excess)) => self.modulate(&mut parts, &laws, excess),
+            (Arrivals::Common, Some(excess)) => parts.modulation = Some(self.common(&laws, excess)),
+            _ => {}
+        }
         let workload = parts.check()?;
         let report = Report {
-            arrivals: if used.is_some() {
-                "modulated"
-            } else {
-                "poisson"
-            },
+            arrivals: arrivals_of(&parts),
             dispersion,
             excess,
             load_by_types: tried,
@@ -174,6 +240,75 @@ impl<'a> Made<'a> {
             ..self.report()
         };
         Ok(Fit { workload, report })
+    }
+
+    /// Types that arrive like this.
+    fn parts(&self, laws: &[Law], arrivals: Vec<ArrivalProcess>) -> Vec<Part> {
+        let pairs = laws.iter().zip(arrivals).zip(&self.cuts);
+        let types = pairs.map(|((law, arrivals), cut)| Part {
+            name: self.name(cut),
+            demand: self.demand(cut).iter().map(|d| short(*d)).collect(),
+            arrivals,
+            size: size(law, self.counts.per_second as f64),
+        });
+        types.collect()
+    }
+
+    /// λ of each type \[1/s\].
+    fn rates(&self) -> impl Iterator<Item = f64> {
+        self.cuts.iter().map(|cut| self.rate(cut))
+    }
+
+    /// Mean work of a job of each type, and of its square \[ticks of all servers\].
+    fn work<'b>(&'b self, laws: &'b [Law]) -> impl Iterator<Item = (f64, f64)> + 'b {
+        self.cuts.iter().zip(laws).map(|(cut, law)| {
+            let share = self.trace.share(self.demand(cut));
+            (share * law.mean(), share * share * law.square())
+        })
+    }
+
+    /// The dispersion of work of independent types that arrive like this, at a constant rate: with B the number of jobs
+    /// of a batch and c the correlation of their sizes, `Σ_i λ_i (E[X²] + (E[B²]/E[B] − 1)(E[X]² + c Var X)) / Σ_i λ_i E[X²]`.
+    fn dispersion_of(&self, arrivals: &[ArrivalProcess], laws: &[Law]) -> f64 {
+        let types = self.rates().zip(self.work(laws)).zip(arrivals);
+        let sums = types.fold(
+            (0.0, 0.0),
+            |(all, alone), ((rate, (mean, square)), process)| {
+                let others = process.dispersion() - 1.0;
+                let product = mean * mean + process.alike() * (square - mean * mean);
+                (
+                    all + rate * (square + others * product),
+                    alone + rate * square,
+                )
+            },
+        );
+        sums.0 / sums.1
+    }
+
+    /// Types whose jobs are enough get rates that change, each by itself.
+    fn modulate(&self, parts: &mut Parts, laws: &[Law], excess: Excess) {
+        let rates: Vec<f64> = self.rates().collect();
+        let work: Vec<(f64, f64)> = self.work(laws).collect();
+        let follows = |i: usize| laws[i].count >= ENOUGH && excess.rate <= UNSEEN * rates[i];
+        let following: Vec<usize> = (0..laws.len()).filter(|i| follows(*i)).collect();
+        let types = following.iter().map(|i| Modulated {
+            rate: rates[*i],
+            work: work[*i],
+        });
+        let kappa = kappa(&types.collect::<Vec<_>>(), excess);
+        for i in following {
+            parts.types[i].arrivals = modulated(rates[i], kappa, excess.rate);
+        }
+    }
+
+    /// One modulation of all types.
+    fn common(&self, laws: &[Law], excess: Excess) -> CommonModulation {
+        let rate: f64 = self.rates().sum();
+        let pairs = self.rates().zip(self.work(laws));
+        let sums = pairs.fold((0.0, 0.0), |sums, (rate, work)| {
+            (sums.0 + rate * work.0, sums.1 + rate * work.1)
+        });
+        common(rate, (sums.0 / rate, sums.1 / rate), excess)
     }
 
     fn demand(&self, cut: &Cut) -> &[f64] {
@@ -210,31 +345,6 @@ impl<'a> Made<'a> {
     /// λ of a type \[1/s\].
     fn rate(&self, cut: &Cut) -> f64 {
         self.jobs(cut).map(Class::weight).sum::<f64>() / self.counts.weight
-    }
-
-    /// How jobs of each type arrive, with this modulation or none.
-    fn processes(&self, laws: &[Law], excess: Option<Excess>) -> Vec<ArrivalProcess> {
-        let rates: Vec<f64> = self.cuts.iter().map(|cut| self.rate(cut)).collect();
-        let follows =
-            |i: usize, excess: Excess| laws[i].count >= ENOUGH && excess.rate <= UNSEEN * rates[i];
-        let kappa = excess.map(|excess| {
-            let following = (0..laws.len()).filter(|i| follows(*i, excess)).map(|i| {
-                let share = self.trace.share(self.demand(&self.cuts[i]));
-                let work = (share * laws[i].mean(), share * share * laws[i].square());
-                Modulated {
-                    rate: rates[i],
-                    work,
-                }
-            });
-            (excess, kappa(&following.collect::<Vec<_>>(), excess))
-        });
-        let process = |i: usize| match kappa {
-            Some((excess, kappa)) if follows(i, excess) => modulated(rates[i], kappa, excess.rate),
-            _ => ArrivalProcess::Poisson {
-                rate: short(rates[i]),
-            },
-        };
-        (0..laws.len()).map(process).collect()
     }
 
     /// The longest limit of a type's jobs \[s\], where it is told apart by it.
@@ -319,7 +429,7 @@ impl<'a> Made<'a> {
             excess: None,
             dispersion: Vec::new(),
             gaps_scv: tally.gaps.1 / gaps / (mean_gap * mean_gap) - 1.0,
-            together: tally.together.jobs as f64 / arrived as f64,
+            together: self.together(),
             rhythm: tally.calendar.rhythm(second(first), second(last)),
             thirds: thirds(&tally.course, counts.length),
             drift: Drift::of(&tally.days, (counts.length as f64 / day) as u64, day),
@@ -339,6 +449,46 @@ impl<'a> Made<'a> {
         let sums = without.map(|v| (self.tally.vectors[v].arrived(), work(v)));
         let (jobs, lost) = sums.fold((0, 0.0), |sums, own| (sums.0 + own.0, sums.1 + own.1));
         (jobs, lost / total)
+    }
+}
+
+/// Whether a rate that is constant but for batches has enough of the dispersion.
+fn together(dispersion: &[Dispersion], base: f64) -> Arrivals {
+    let most = dispersion.iter().map(|d| d.work).fold(0.0, f64::max);
+    if most <= DISPERSED * base {
+        Arrivals::Poisson
+    } else {
+        Arrivals::Common
+    }
+}
+
+/// What the dispersion of work says of jobs that come one by one.
+fn apart_or_together(dispersion: &[Dispersion]) -> Arrivals {
+    let most = dispersion.iter().max_by(|a, b| a.work.total_cmp(&b.work));
+    match most {
+        None => Arrivals::Poisson,
+        Some(most) if most.work <= DISPERSED => Arrivals::Poisson,
+        Some(most) if most.if_independent - 1.0 >= INDEPENDENT * (most.work - 1.0) => {
+            Arrivals::Modulated
+        }
+        Some(_) => Arrivals::Common,
+    }
+}
+
+/// How jobs arrive, in words.
+fn arrivals_of(parts: &Parts) -> &'static str {
+    let is = |process: &str| {
+        parts
+            .types
+            .iter()
+            .any(|part| part.arrivals.process() == process)
+    };
+    match (is("batches"), parts.modulation.is_some()) {
+        (true, true) => "in batches, at a rate that changes for all types together",
+        (true, false) => "in batches",
+        (false, true) => "at a rate that changes for all types together",
+        (false, false) if is("markov-modulated") => "at rates that change, of each type by itself",
+        (false, false) => "as Poisson processes",
     }
 }
 

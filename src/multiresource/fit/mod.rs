@@ -8,8 +8,9 @@
 //! are Poisson unless the *work* of jobs, not their number, is more uneven than that (`dispersion`).
 //!
 //! # Practice
-//! [`fit`] reads a trace once. What it found stands in a [`Fit`]: the workload, and what it stands on.
+//! [`fit`] reads a trace once, or twice. What it found stands in a [`Fit`]: the workload, and what it stands on.
 
+mod again;
 mod arrivals;
 mod course;
 mod dispersion;
@@ -31,6 +32,7 @@ pub use types::{NoTypes, Tried, cheapest};
 use crate::document::DocumentError;
 use crate::number::Decimal;
 use crate::trace::{Trace, TraceError};
+use again::Again;
 use made::{Counts, Made};
 use tally::{Asked, Tally};
 use types::Search;
@@ -59,8 +61,12 @@ pub enum Arrivals {
     Auto,
     /// As Poisson processes.
     Poisson,
-    /// At rates that change.
+    /// At rates that change, of each type by itself.
     Modulated,
+    /// At rates that change together.
+    Common,
+    /// In batches.
+    Batches,
 }
 
 /// Why there is no fit.
@@ -106,15 +112,17 @@ const DOUBLES: f64 = 14.0 * 86_400.0;
 /// The most that the last job may weigh over the first, as a power of two.
 const MOST_DOUBLINGS: f64 = 900.0;
 
-/// Fits a workload to a trace that has just been opened. `tell` hears what is done, and says whether to go on.
+/// Fits a workload to a trace, which `open` opens; twice, where jobs come in batches or the clock is coarse. `tell` hears
+/// what is done, and says whether to go on.
 ///
 /// # Errors
 /// When the trace cannot be read, has no rates, or what was found makes no workload.
 pub fn fit(
-    trace: &mut Trace,
+    open: &dyn Fn() -> Result<Trace, TraceError>,
     options: &Options,
     tell: &mut dyn FnMut(&str) -> bool,
 ) -> Result<Fit, FitError> {
+    let trace = &mut open()?;
     let asked = Asked {
         by_limit: options.by_limit,
         doubles: options.since.as_ref().map(|_| DOUBLES),
@@ -155,7 +163,21 @@ pub fn fit(
             tell(&format!("solving the program of {count} types"));
         })?,
     };
-    Made::new(trace, &tally, &counts, types, options).conclude(tried)
+    let made = Made::new(trace, &tally, &counts, types, options);
+    let again = match made.is_read_again() {
+        false => None,
+        true => {
+            let again = Again::of(&mut open()?, &made, |read| {
+                goes_on = tell(&format!("reading again: {read} jobs so far"));
+                goes_on
+            })?;
+            Some(again)
+        }
+    };
+    match goes_on {
+        true => made.conclude(tried, again.as_ref()),
+        false => Err(FitError::Interrupted),
+    }
 }
 
 /// Nine digits of a number: more are none that a trace knows.

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use num_integer::Integer;
+
 use super::course::{Calendar, Course};
 use super::dispersion::Windows;
 use super::sizes::Sizes;
@@ -14,6 +16,13 @@ pub struct Asked {
     pub by_limit: bool,
     /// After how long a job weighs twice as much as the first \[s\]; none where all weigh the same.
     pub doubles: Option<f64>,
+}
+
+impl Asked {
+    /// The class of limits that a job is counted in.
+    pub fn class_of(self, job: &Job) -> u8 {
+        if self.by_limit { class(job.limit) } else { 0 }
+    }
 }
 
 /// Sums over all jobs of a trace; memory does not grow with their number.
@@ -33,16 +42,20 @@ pub struct Tally {
     pub together: Together,
     /// Sums of the times between arrivals \[ticks\] and of their squares.
     pub gaps: (f64, f64),
+    /// The greatest common divisor of all times since the first submission \[ticks\]: what the clock is read to; 0 where all
+    /// come at one instant.
+    pub grid: u64,
     /// Work by day from the first submission on.
     pub days: BTreeMap<u64, f64>,
+    /// What was asked of the reading.
+    pub asked: Asked,
     per_second: u64,
-    asked: Asked,
 }
 
 /// The jobs of one vector.
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
-    /// By class of limits, see [`class`]; all in class 0 where limits are not looked at.
+    /// By class of limits, see [`Asked::class_of`]; all in class 0 where limits are not looked at.
     pub classes: BTreeMap<u8, Class>,
     /// Those that were there before the start.
     pub initial: u64,
@@ -77,7 +90,7 @@ impl Counted {
 }
 
 /// The class of jobs with this limit \[ticks\]: the least c with limit ≤ 2^c; [`NO_LIMIT`] of those with none, 0.
-pub fn class(limit: u64) -> u8 {
+fn class(limit: u64) -> u8 {
     match limit {
         0 => NO_LIMIT,
         limit => (u64::BITS - (limit - 1).leading_zeros()) as u8,
@@ -119,7 +132,7 @@ impl Together {
 }
 
 /// Jobs between two calls of who hears how far it is.
-const OFTEN: u64 = 1 << 18;
+pub const OFTEN: u64 = 1 << 18;
 
 impl Tally {
     /// Reads a trace to its end. `progress` hears now and then how many jobs were read; once it says `false`,
@@ -136,11 +149,12 @@ impl Tally {
         let mut tally = Tally {
             vectors: Vec::new(),
             span: None,
-            windows: Windows::new(per_second),
+            windows: Windows::new(per_second, per_second),
             course: Course::new(per_second),
             calendar: Calendar::default(),
             together: Together::default(),
             gaps: (0.0, 0.0),
+            grid: 0,
             days: BTreeMap::new(),
             per_second,
             asked,
@@ -191,6 +205,7 @@ impl Tally {
         self.gaps = (self.gaps.0 + gap, self.gaps.1 + gap * gap);
         self.span = Some((first, job.submit));
         let (at, work) = (job.submit.abs_diff(first), share * job.size as f64);
+        self.grid = at.gcd(&self.grid);
         self.windows.add(at, v, work);
         self.course.add(at, work);
         self.calendar

@@ -220,6 +220,7 @@ pub fn parts_of(servers: &Servers, types: Vec<Part>) -> Parts {
         source: None,
         time_unit: "s".into(),
         known: None,
+        modulation: None,
         resources: servers.resources.clone(),
         shapes: shapes.collect(),
         types,

@@ -137,17 +137,18 @@ fn dispersion(report: &Report, width: usize) -> String {
     for d in &report.dispersion {
         table.row([d.window, d.work, d.if_independent, d.counts].map(number));
     }
-    let chosen = match (report.arrivals, report.excess) {
-        ("modulated", Some(excess)) => format!(
-            "Arrivals: modulated; the dispersion of work comes to {} over windows that are long beside {}.",
-            number(1.0 + excess.amount),
+    let excess = report.excess.map_or(String::new(), |excess| {
+        format!(
+            " Beyond a constant rate it comes to {} over windows that are long beside {}.",
+            number(excess.amount),
             time(1.0 / excess.rate)
-        ),
-        _ => "Arrivals: Poisson.".into(),
-    };
+        )
+    });
     format!(
-        "{}\n{chosen} scv of the times between arrivals {}; {} of the jobs came at one instant with others of their user or batch.",
+        "{}\nIn the workload jobs arrive {}.{excess} The times between arrivals have an scv of {}; {} of the jobs came at \
+         one instant with others of their user or batch.",
         table.within(width),
+        report.arrivals,
         number(report.gaps_scv),
         percent(report.together)
     )

@@ -4,7 +4,7 @@ use super::check::{Draft, DraftJob};
 use super::fleet_check::{DraftShape, FleetDraft};
 use super::{Described, Known};
 use crate::document::DocumentError;
-use crate::law::{ArrivalProcess, Size};
+use crate::law::{ArrivalProcess, CommonModulation, Size};
 use crate::number::Decimal;
 
 /// What a document says, not yet checked.
@@ -16,6 +16,8 @@ pub struct Parts {
     pub time_unit: String,
     /// What is known of a job's size when it comes.
     pub known: Option<Known>,
+    /// A modulation of the arrivals of all types.
+    pub modulation: Option<CommonModulation>,
     /// Names of the R resources.
     pub resources: Vec<String>,
     /// The shapes of servers: how many there are, and the capacity of one (R); 0 where it has none of a resource.
@@ -78,6 +80,7 @@ impl Parts {
             source: self.source.clone(),
             time_unit: self.time_unit.clone(),
             known: self.known.clone(),
+            modulation: self.modulation.clone(),
             capacity,
             jobs: jobs.collect(),
         }

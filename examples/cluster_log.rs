@@ -1,0 +1,93 @@
+//! Writes the log `models/cluster.swf`, which nobody's cluster has written: five weeks of jobs on 256 processors, in
+//! the Standard Workload Format, drawn from a seed.
+//!
+//!     cargo run --release --example cluster_log > models/cluster.swf
+//!
+//! Jobs come as a Poisson process that is four times as fast at noon as at midnight, and a third as fast on weekends.
+//! Narrow jobs are many, wide ones few; sizes are lognormal and heavy (scv about 7). Users promise one of six limits,
+//! and often far more than they need; some jobs run past it, some fail, some never start.
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_distr::{Distribution, LogNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+const SEED: u64 = 20;
+const DAYS: f64 = 35.0;
+/// Jobs a day, if it were always noon of a working day.
+const RUSH: f64 = 210.0;
+/// Processors, how often, and the mean time in hours.
+const WIDTHS: [(u32, f64, f64); 8] = [
+    (1, 0.30, 5.0),
+    (2, 0.12, 3.0),
+    (4, 0.15, 3.5),
+    (8, 0.13, 4.0),
+    (16, 0.12, 3.0),
+    (32, 0.10, 2.5),
+    (64, 0.06, 2.0),
+    (128, 0.02, 1.0),
+];
+/// Limits in hours.
+const LIMITS: [f64; 6] = [0.25, 1.0, 4.0, 12.0, 24.0, 72.0];
+
+fn main() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    println!("; Version: 2.2");
+    println!("; Computer: none; drawn by examples/cluster_log.rs from the seed {SEED}");
+    println!("; MaxProcs: 256");
+    println!("; Note: times in s; fields that nothing is known of are -1");
+    let mut hours = 0.0;
+    let mut number = 0;
+    loop {
+        hours += 24.0 / RUSH * exponential(&mut random);
+        if hours > 24.0 * DAYS {
+            return;
+        }
+        if random.random::<f64>() < pace(hours) {
+            number += 1;
+            println!("{}", job(number, (3600.0 * hours) as u64, &mut random));
+        }
+    }
+}
+
+/// How fast jobs come at this hour, in (0, 1].
+fn pace(hours: f64) -> f64 {
+    let day = if (hours / 24.0) as u64 % 7 >= 5 { 1.0 / 3.0 } else { 1.0 };
+    let hour = (hours % 24.0 - 12.0) / 24.0 * std::f64::consts::TAU;
+    day * (0.625 + 0.375 * hour.cos())
+}
+
+/// A line of the log.
+fn job(number: u64, submit: u64, random: &mut Xoshiro256PlusPlus) -> String {
+    let (width, hours) = width(random.random());
+    let scv: f64 = 7.0;
+    let spread = (1.0 + scv).ln();
+    let law = LogNormal::new(hours.ln() - spread / 2.0, spread.sqrt()).expect("a spread is a number");
+    let hours = law.sample(random).min(72.0);
+    let wanted = hours * (1.2 + 8.0 * random.random::<f64>().powi(2));
+    let limit = LIMITS.into_iter().find(|limit| *limit >= wanted).unwrap_or(72.0);
+    let seconds = |hours: f64| (3600.0 * hours).ceil() as i64;
+    // Five of a hundred fail early, three never start, two are let run past their limit.
+    let (run, status) = match random.random_range(0..100) {
+        0..5 => (seconds(hours * random.random::<f64>()), 0),
+        5..8 => (-1, 5),
+        8..10 => (seconds(hours.max(limit * 1.05)), 1),
+        _ => (seconds(hours.min(limit)), 1),
+    };
+    let user = 1 + (12.0 * random.random::<f64>().powi(3)) as u32;
+    let (limit, allocated) = (seconds(limit), if run < 0 { -1 } else { i64::from(width) });
+    format!("{number} {submit} -1 {run} {allocated} -1 -1 {width} {limit} -1 {status} {user} 1 -1 1 1 -1 -1")
+}
+
+fn width(mut point: f64) -> (u32, f64) {
+    for (width, share, hours) in WIDTHS {
+        point -= share;
+        if point < 0.0 {
+            return (width, hours);
+        }
+    }
+    (1, 5.0)
+}
+
+fn exponential(random: &mut impl Rng) -> f64 {
+    -(1.0 - random.random::<f64>()).ln()
+}

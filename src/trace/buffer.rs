@@ -21,7 +21,7 @@ impl Buffer {
 
     pub fn push(&mut self, job: Job) {
         match self.ordered.back() {
-            Some(last) if job.submit < last.submit => self.late.push(Reverse(Late(job))),
+            Some(last) if place(&job) < place(last) => self.late.push(Reverse(Late(job))),
             _ => self.ordered.push_back(job),
         }
     }

@@ -67,28 +67,33 @@ impl Trace {
     /// When it cannot be read, has no known format or not the one that is named, or does not tell its servers and
     /// the options do not, either.
     pub fn open(source: &Source, options: &Options) -> Result<Self, TraceError> {
+        let opened = format::open(source, options)?;
+        Ok(Self::of(source.name(), opened, options))
+    }
+
+    /// The jobs of a file that is open.
+    pub(super) fn of(name: String, opened: Opened, options: &Options) -> Self {
         let Opened {
             format,
             servers,
             reader,
-        } = format::open(source, options)?;
-        let resources = servers.resources.len();
+        } = opened;
         let per = |total: f64| if total > 0.0 { 1.0 / total } else { 0.0 };
-        Ok(Trace {
-            name: source.name(),
+        Trace {
+            name,
             format,
             per_capacity: servers.total().into_iter().map(per).collect(),
+            demand: vec![0.0; servers.resources.len()],
             servers,
             reader,
             options: options.clone(),
             demands: Demands::default(),
             account: Account::default(),
             buffer: Buffer::default(),
-            demand: vec![0.0; resources],
             before: i64::MIN,
             span: None,
             is_read: false,
-        })
+        }
     }
 
     /// The next job in the order of submission; `None` at the end.

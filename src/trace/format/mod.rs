@@ -188,6 +188,16 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
         why,
     })?;
     let input: Box<dyn BufRead> = Box::new(io::BufReader::new(Cursor::new(start).chain(input)));
+    read(format, name, input, options)
+}
+
+/// Begins to read a file of this format.
+pub(super) fn read(
+    format: Format,
+    name: String,
+    input: Box<dyn BufRead>,
+    options: &Options,
+) -> Result<Opened, TraceError> {
     let file = File {
         name,
         format,

@@ -1,0 +1,66 @@
+//! Real logs, where they are at hand: sums that an independent program computed.
+
+use std::path::PathBuf;
+
+use super::*;
+
+/// A log beside the repository; `None`, told, where there is none.
+fn log(name: &str) -> Option<PathBuf> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join("../shared/data/traces").join(name);
+    if !path.is_file() {
+        println!("skipped: no {}", path.display());
+    }
+    path.is_file().then_some(path)
+}
+
+fn read_log(name: &str, options: &Options) -> Option<(Vec<Job>, Trace)> {
+    let mut trace = Trace::open(&Source::named(&log(name)?), options).unwrap();
+    let (jobs, ended) = drain(&mut trace);
+    ended.unwrap();
+    assert_accounted(&trace);
+    Some((jobs, trace))
+}
+
+/// Σ of size times the amount of resource j, whole in these logs.
+fn work(jobs: &[Job], trace: &Trace, j: usize) -> f64 {
+    let vectors = trace.demands().vectors();
+    let of = |job: &Job| job.size as f64 * vectors[job.demand as usize][j];
+    jobs.iter().map(of).sum()
+}
+
+#[test]
+fn a_log_of_a_supercomputer() {
+    let Some((jobs, trace)) = read_log("sdsc-sp2-1998-first5000.swf", &Options::default()) else {
+        return;
+    };
+    assert_eq!(jobs.len(), 4606);
+    assert_eq!(trace.servers().total(), [128.0]);
+    assert_eq!(trace.account().count(Reason::NeverRan), 355);
+    assert_eq!(trace.account().count(Reason::PastLimit), 309);
+    assert_eq!(trace.demands().vectors().len(), 49);
+    assert_eq!(work(&jobs, &trace, 0), 387_596_226.0);
+    // One over 128 is a power of two, so that the sum of fractions is exact as well.
+    assert_eq!(trace.account().work * 128.0, 387_596_226.0);
+}
+
+#[test]
+fn a_log_of_virtual_machines() {
+    let columns =
+        "time=submit_s,size=held_s,cpu=cores,memory=memory_gib,batch=batch,censored=censored";
+    let pairs = columns.split(',').map(|pair| pair.split_once('=').unwrap());
+    let options = Options {
+        columns: pairs.map(|(a, b)| (a.into(), b.into())).collect(),
+        ..on("cpu=4096,memory=8192")
+    };
+    let Some((jobs, trace)) = read_log("azure-2017-6h.csv", &options) else {
+        return;
+    };
+    assert_eq!(jobs.len(), 15_847);
+    let mut batches: Vec<u32> = jobs.iter().map(|job| job.batch).collect();
+    batches.sort_unstable();
+    batches.dedup();
+    assert_eq!(batches.len(), 3123);
+    assert_eq!(work(&jobs, &trace, 0), 506_597_400.0);
+    assert_eq!(work(&jobs, &trace, 1), 1_063_095_600.0);
+}

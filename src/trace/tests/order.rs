@@ -1,0 +1,176 @@
+//! The order of lines, and files in unusual shape.
+
+use std::io::Write;
+
+use flate2::{Compression, write::GzEncoder};
+
+use super::*;
+
+fn packed(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A log of so many lines, in order.
+fn lines(count: u64) -> Vec<String> {
+    let of = |n: u64| {
+        let (submit, run) = ((n / 3).to_string(), (1 + n * 7919 % 1000).to_string());
+        line(&submit, &run, &(1 + n % 64).to_string(), "-1", "1")
+    };
+    (0..count).map(of).collect()
+}
+
+/// What does not depend on the place in the file.
+fn told(jobs: &[Job], trace: &Trace) -> Vec<(i64, u64, u64)> {
+    let demand = |job: &Job| trace.demands().vectors()[job.demand as usize][0] as u64;
+    let told = jobs.iter().map(|job| (job.submit, job.size, demand(job)));
+    told.collect()
+}
+
+#[test]
+fn shuffled_lines_equal_sorted_ones() {
+    let sorted = lines(2000);
+    let mut shuffled = sorted.clone();
+    for n in 0..shuffled.len() {
+        shuffled.swap(n, n * 7919 % sorted.len());
+    }
+    let (jobs, trace) = read(&swf(&sorted), &Options::default());
+    assert_eq!(trace.account().count(Reason::Unsorted), 0);
+    let (others, other) = read(&swf(&shuffled), &Options::default());
+    assert!(other.account().count(Reason::Unsorted) > 500);
+    assert!(others.is_sorted_by_key(|job| (job.submit, job.line)));
+    let sort = |mut told: Vec<(i64, u64, u64)>| {
+        told.sort_unstable();
+        told
+    };
+    assert_eq!(sort(told(&jobs, &trace)), sort(told(&others, &other)));
+    assert_eq!(trace.account().work, other.account().work);
+    let backwards: Vec<String> = sorted.into_iter().rev().collect();
+    let (others, other) = read(&swf(&backwards), &Options::default());
+    assert_eq!(sort(told(&others, &other)), sort(told(&jobs, &trace)));
+    // The three of an instant have no order among themselves.
+    assert_eq!(other.account().count(Reason::Unsorted), 666);
+}
+
+#[test]
+fn jobs_of_one_instant_come_in_the_order_of_the_file() {
+    let text = swf(&vec![line("7", "5", "4", "20", "1"); 100]);
+    let (jobs, _) = read(&text, &Options::default());
+    assert!(jobs.iter().map(|job| job.line).eq(3..103));
+}
+
+#[test]
+fn a_million_lines_may_stand_between_and_no_more() {
+    let late = line("0", "5", "4", "20", "1");
+    let early = line("9", "5", "4", "20", "1");
+    let text = |early_ones: usize| swf(&[early.repeat(early_ones), late.clone()]);
+    let (jobs, _) = read(&text(Trace::MOST_OUT_OF_ORDER), &Options::default());
+    assert_eq!(jobs[0].submit, 0);
+    let (told, _, ended) =
+        read_till_it_ends(&text(Trace::MOST_OUT_OF_ORDER + 2), &Options::default());
+    let why = ended.unwrap_err().to_string();
+    assert!(
+        why.ends_with(
+            "line 1000005: submitted before a job of more than 1000000 lines earlier: sort the file by the time of \
+             submission, such as with `sort -n -k 2`"
+        ),
+        "{why}"
+    );
+    assert!(told.len() > 1);
+}
+
+#[test]
+fn packed_files_are_read_as_they_are() {
+    let plain = swf(&lines(5000));
+    let (jobs, trace) = read(&plain, &Options::default());
+    let (middle, _) = plain.split_at(plain.len() / 2);
+    let two = [packed(middle), packed(&plain[middle.len()..])].concat();
+    for packed in [packed(&plain), two] {
+        let (unpacked, other) = read(&packed, &Options::default());
+        assert_eq!(jobs, unpacked);
+        assert_eq!(trace.account(), other.account());
+    }
+}
+
+#[test]
+fn what_was_read_of_a_packed_file_that_is_cut_is_told() {
+    let packed = packed(&swf(&lines(5000)));
+    let (_, trace, ended) = read_till_it_ends(&packed[..packed.len() / 2], &Options::default());
+    let why = ended.unwrap_err().to_string();
+    assert!(
+        why.contains(" after line ") && why.ends_with(": it is cut off; fetch it again"),
+        "{why}"
+    );
+    assert!(trace.account().lines > 100);
+    let mut damaged = packed.clone();
+    let middle = packed.len() / 2;
+    damaged[middle..middle + 64].fill(0);
+    let why = refused(&damaged, &Options::default());
+    assert!(why.contains("fetch it again"), "{why}");
+    let zstd = [&[0x28, 0xb5, 0x2f, 0xfd][..], &packed].concat();
+    let why = refused(&zstd, &Options::default());
+    assert!(
+        why.contains("unpack it first, such as with `zstd -dc FILE`"),
+        "{why}"
+    );
+}
+
+#[test]
+fn ends_of_lines_blanks_and_late_headers_are_no_matter() {
+    let (a, b) = (
+        line("5", "10", "4", "20", "1"),
+        line("6", "3", "2", "20", "1"),
+    );
+    let plain = swf(&[a.clone(), b.clone()]);
+    let (jobs, _) = read(&plain, &Options::default());
+    let short = |jobs: &[Job]| {
+        jobs.iter()
+            .map(|job| (job.submit, job.size))
+            .collect::<Vec<_>>()
+    };
+    let windows = String::from_utf8(plain.clone())
+        .unwrap()
+        .replace('\n', "\r\n");
+    let spaced = format!("\n  \n{HEADER}\t {a}   \r\n; Note: late\n{b}      \n\n \t \n");
+    let unended = String::from_utf8(plain.clone()).unwrap();
+    for text in [windows, spaced, unended.trim_end().to_owned()] {
+        let (others, trace) = read(text.as_bytes(), &Options::default());
+        assert_eq!(short(&jobs), short(&others), "{text}");
+        assert_eq!(trace.account().lines, 2);
+    }
+}
+
+#[test]
+fn more_columns_and_fractions_are_told_once_a_line() {
+    let wide = line("5", "10", "4", "20", "1").replace('\n', " 0 0 0\n");
+    let text = swf(&[wide.clone(), wide, line("6.5", "3", "2", "20", "1")]);
+    let (_, trace) = read(&text, &Options::default());
+    assert_eq!(
+        rows(&trace),
+        [(Reason::MoreText, 2), (Reason::RoundedTime, 1)]
+    );
+}
+
+#[test]
+fn files_without_jobs_are_told_apart() {
+    assert_eq!(refused(b"", &Options::default()), "FILE: the file is empty");
+    assert_eq!(
+        refused(b" \n\r\n", &Options::default()),
+        "FILE: the file is empty"
+    );
+    let none = "FILE: no job takes part: no line stands for a job";
+    assert_eq!(refused(HEADER.as_bytes(), &Options::default()), none);
+    assert_eq!(refused(b"; only a comment", &Options::default()), none);
+    assert_eq!(refused(b"time,size,cpu\n", &on("cpu=4")), none);
+    let why = refused(b"time,size,cpu\n1,2,3\n", &Options::default());
+    assert!(
+        why.contains("what its jobs ran on is not told: give --capacity, such as"),
+        "{why}"
+    );
+    let (jobs, _) = read(
+        &swf(&[line("5", "10", "4", "20", "1")]),
+        &Options::default(),
+    );
+    assert_eq!(jobs.len(), 1);
+}

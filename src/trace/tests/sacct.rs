@@ -1,0 +1,162 @@
+use super::*;
+
+const HEADER: &str =
+    "JobIDRaw|Submit|Start|End|ElapsedRaw|State|ReqTRES|AllocTRES|TimelimitRaw|Partition|User\n";
+
+/// A job of ten minutes with this id, state and allocation.
+fn job(id: &str, state: &str, tres: &str) -> String {
+    format!(
+        "{id}|2024-03-05T10:00:00|2024-03-05T10:01:00|2024-03-05T10:11:00|600|{state}|cpu=1,mem=4G|{tres}|60|main|ann\n"
+    )
+}
+
+fn text(lines: &[String]) -> Vec<u8> {
+    (HEADER.to_owned() + &lines.concat()).into_bytes()
+}
+
+fn cluster() -> Options {
+    on("cpu=64,memory=1024,gpu=8")
+}
+
+#[test]
+fn steps_are_no_jobs_and_tasks_of_arrays_are() {
+    let ids = ["7", "7.batch", "7.extern", "7.0", "8_3", "9+1"];
+    let text = text(&ids.map(|id| job(id, "COMPLETED", "cpu=32,mem=500G,node=1,gres/gpu=2")));
+    let (jobs, trace) = read(&text, &cluster());
+    assert_eq!(trace.format(), Format::Sacct);
+    assert_eq!(jobs.len(), 3);
+    assert_eq!(trace.demands().vectors()[0][..], [32.0, 500.0, 2.0]);
+    assert_eq!((jobs[0].size, jobs[0].limit), (600, 3600));
+    assert_eq!(rows(&trace), [(Reason::Step, 3)]);
+    assert_eq!(trace.account().lines, 3);
+}
+
+#[test]
+fn columns_stand_in_any_order() {
+    let text = "User|State|AllocTRES|JobID|ElapsedRaw|Submit|\nann|FAILED|cpu=2,mem=1024M|1|5|1709632800|\n";
+    let (jobs, trace) = read(text.as_bytes(), &on("cpu=64,memory=1024"));
+    assert_eq!(
+        (jobs[0].submit, jobs[0].size, jobs[0].limit),
+        (1_709_632_800, 5, 0)
+    );
+    assert_eq!(trace.demands().vectors()[0][..], [2.0, 1.0]);
+}
+
+#[test]
+fn amounts_have_units_of_1024() {
+    let gib = [
+        ("1048576K", 1.0),
+        ("512M", 0.5),
+        ("62.50G", 62.5),
+        ("1T", 1024.0),
+        ("2048", 2.0),
+    ];
+    for (mem, gib) in gib {
+        let text = text(&[job(
+            "1",
+            "COMPLETED",
+            &format!("billing=5,cpu=1,mem={mem},node=1"),
+        )]);
+        let (_, trace) = read(&text, &cluster());
+        assert_eq!(trace.demands().vectors()[0][..], [1.0, gib, 0.0], "{mem}");
+    }
+    let (_, trace) = read(
+        &text(&[job(
+            "1",
+            "COMPLETED",
+            "cpu=1,node=3,gres/gpu:a100=2,gres/gpu=4",
+        )]),
+        &on("gres/gpu:a100=8,node=4"),
+    );
+    assert_eq!(trace.demands().vectors()[0][..], [2.0, 3.0]);
+}
+
+#[test]
+fn what_was_requested_is_taken_where_nothing_was_allocated() {
+    let (_, trace) = read(&text(&[job("1", "COMPLETED", "")]), &cluster());
+    assert_eq!(trace.demands().vectors()[0][..], [1.0, 4.0, 0.0]);
+    assert_eq!(rows(&trace), [(Reason::RequestedTaken, 1)]);
+}
+
+#[test]
+fn states_tell_what_became_of_a_job() {
+    let of = |state: &str| {
+        let text = text(&[job("1", state, "cpu=1,mem=1G")]);
+        let options = Options {
+            completed_only: true,
+            ..cluster()
+        };
+        let (jobs, trace, _) = read_till_it_ends(&text, &options);
+        assert_accounted(&trace);
+        (
+            jobs.first().map(|job| job.seen),
+            rows(&trace).first().map(|row| row.0),
+        )
+    };
+    assert_eq!(of("COMPLETED"), (Some(Seen::Whole), None));
+    assert_eq!(
+        of("RUNNING"),
+        (Some(Seen::Censored), Some(Reason::Censored))
+    );
+    assert_eq!(of("PENDING"), (None, Some(Reason::NeverRan)));
+    for state in [
+        "CANCELLED by 1000",
+        "CANCELLED+",
+        "FAILED",
+        "TIMEOUT",
+        "NODE_FAIL",
+        "OUT_OF_MEMORY",
+        "PREEMPTED",
+    ] {
+        assert_eq!(of(state), (None, Some(Reason::NotCompleted)), "{state}");
+    }
+    assert_eq!(of("HAPPY"), (None, Some(Reason::Fault)));
+}
+
+#[test]
+fn what_was_cancelled_before_its_start_never_ran() {
+    let line = "1|2024-03-05T10:00:00|Unknown|2024-03-05T10:11:00|0|CANCELLED by 5|cpu=1||Partition_Limit|main|ann\n";
+    let none = line
+        .replace("Unknown", "None")
+        .replace("CANCELLED by 5", "COMPLETED");
+    let (_, trace, _) = read_till_it_ends(&text(&[line.into(), none]), &cluster());
+    assert_eq!(trace.account().count(Reason::NeverRan), 2);
+}
+
+#[test]
+fn limits_may_be_missing() {
+    for limit in ["UNLIMITED", "Partition_Limit", ""] {
+        let line = job("1", "COMPLETED", "cpu=1,mem=1G").replace("|60|", &format!("|{limit}|"));
+        let (jobs, trace) = read(&text(&[line]), &cluster());
+        assert_eq!(jobs[0].limit, 0);
+        assert_eq!(rows(&trace), [(Reason::NoLimit, 1)]);
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_while_a_job_runs_is_told() {
+    let line = job("1", "COMPLETED", "cpu=1,mem=1G").replace("T10:11:00", "T11:11:00");
+    let (_, trace) = read(&text(&[line]), &cluster());
+    assert_eq!(rows(&trace), [(Reason::AmbiguousTime, 1)]);
+}
+
+#[test]
+fn a_bar_in_a_name_is_told_and_a_missing_column_as_well() {
+    let good = vec![job("1", "COMPLETED", "cpu=1,mem=1G"); 3].concat();
+    let bad = good.lines().next().unwrap().replace("|ann", "|a|b") + "\n";
+    let (faults, jobs) = faults(&format!("{HEADER}{good}{bad}"), &cluster());
+    assert_eq!(jobs, 3);
+    assert_eq!(
+        faults,
+        [
+            "line 5, column 113: found `b`, expected no more fields than the header has: a `|` in a name makes more of them; \
+          leave JobName out"
+        ]
+    );
+    let why = refused(b"JobIDRaw|Submit|State\n", &cluster());
+    assert_eq!(
+        why,
+        "FILE: its first line has no column `ElapsedRaw`, which sacct has; it has: `JobIDRaw`, `Submit`, `State`. Export with \
+         `sacct -aXP --format=JobIDRaw,Submit,Start,End,ElapsedRaw,State,ReqTRES,AllocTRES,TimelimitRaw,User`"
+    );
+}

@@ -1,0 +1,77 @@
+use super::*;
+
+fn options(columns: &str) -> Options {
+    let pairs = columns.split(',').map(|pair| pair.split_once('=').unwrap());
+    Options {
+        columns: pairs.map(|(a, b)| (a.into(), b.into())).collect(),
+        ..on("cpu=64,memory=256")
+    }
+}
+
+const COLUMNS: &str = "time=at,size=held,cpu=cores,memory=gib,user=who,censored=open";
+
+#[test]
+fn columns_are_taken_by_name_in_any_order_and_quoted() {
+    let text = "\u{feff}who,gib,\"at\",note,held,cores,open\n\
+                ann,8,10,\"a, \"\"b\"\", c\", 5 ,4,0\r\n\
+                \"ann\",8,12,,7,\"4\",1\n";
+    let (jobs, trace) = read(text.as_bytes(), &options(COLUMNS));
+    assert_eq!(trace.format(), Format::Csv);
+    assert_eq!(trace.demands().vectors()[0][..], [4.0, 8.0]);
+    assert_eq!((jobs[0].submit, jobs[0].size, jobs[0].line), (10, 5, 2));
+    assert_eq!(jobs[0].user, jobs[1].user);
+    assert_eq!((jobs[0].seen, jobs[1].seen), (Seen::Whole, Seen::Censored));
+    assert_eq!(rows(&trace), [(Reason::NoLimit, 2), (Reason::Censored, 1)]);
+    let ends = Options {
+        censored_end: true,
+        ..options(COLUMNS)
+    };
+    let (jobs, trace) = read(text.as_bytes(), &ends);
+    assert_eq!(jobs[1].seen, Seen::Whole);
+    assert_eq!(trace.account().count(Reason::Censored), 1);
+}
+
+#[test]
+fn what_is_not_told_has_the_name_of_its_column() {
+    let text = "time,end,cpu,memory\n0,1.5,2,3\n1,1,2,\n";
+    let options = Options {
+        columns: vec![("end".into(), "end".into())],
+        units: vec![("time".into(), "min".into())],
+        ..on("cpu=64,memory=256")
+    };
+    let (jobs, trace) = read(text.as_bytes(), &options);
+    assert_eq!((jobs[0].size, jobs[1].size), (90, 1));
+    let found = [
+        (Reason::LessThanATick, 1),
+        (Reason::NoLimit, 2),
+        (Reason::NoAmount, 1),
+    ];
+    assert_eq!(rows(&trace), found);
+}
+
+#[test]
+fn requests_that_do_not_go_with_the_table_are_told() {
+    let text = b"at,held,cores,gib,at\n1,2,3,4,5\n";
+    let told = |columns: &str| refused(text, &options(columns));
+    let cases = [
+        (
+            "size=held",
+            "FILE: which column has `time` is not told: give --columns time=",
+        ),
+        (
+            "time=at,size=held",
+            "FILE: the column `at` stands twice in its first line",
+        ),
+        (
+            "time=cores,size=hald",
+            "FILE: no column `hald`; did you mean `held`?",
+        ),
+        (
+            "time=cores,gpu=held",
+            "--columns gpu=…: that is neither a resource of the capacity (cpu, memory) nor one of",
+        ),
+    ];
+    for (columns, expected) in cases {
+        assert!(told(columns).starts_with(expected), "{}", told(columns));
+    }
+}

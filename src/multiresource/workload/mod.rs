@@ -57,14 +57,18 @@ mod change;
 mod check;
 mod described;
 mod document;
+mod dominating;
 mod fleet;
 mod fleet_check;
 mod fleet_document;
+mod gathered;
 mod known;
 mod record;
 
 pub use described::Described;
+pub use dominating::{Dominating, fluid_prices};
 pub use fleet::{Fleet, Shape};
+pub use gathered::{Counted, Gathered};
 pub use known::Known;
 pub use record::{Record, RecordServer, RecordType};
 

@@ -9,6 +9,7 @@ mod cost;
 mod fleet;
 mod optimum;
 mod pooled;
+pub mod replay;
 mod rules;
 mod show;
 mod simulation;

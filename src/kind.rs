@@ -89,13 +89,29 @@ pub trait Kind: Content {
         caller: &mut Caller<'_>,
     ) -> Given<Simulated>;
 
-    /// Compares policies: over loads, where jobs arrive.
+    /// Files that are read where a policy is run in these ways, and those that are written.
+    fn files_of_ways(_ways: &Self::Ways) -> (Vec<&Path>, Vec<&Path>) {
+        (Vec::new(), Vec::new())
+    }
+
+    /// The trace that policies are compared on, where these extras name one: then no workload is needed, and none has
+    /// a journal.
+    fn trace(_extras: &Self::Extras) -> Option<&Path> {
+        None
+    }
+
+    /// Files that are read and written for these extras.
+    fn files_of_extras(_extras: &Self::Extras) -> (Vec<&Path>, Vec<&Path>) {
+        (Vec::new(), Vec::new())
+    }
+
+    /// Compares policies: over loads, where jobs arrive. A kind without traces is always given a workload.
     ///
     /// # Errors
     /// When a policy does not exist or is refused, a load cannot be reached, or the journal not be
     /// read or written.
     fn compare<'a>(
-        workload: &'a Self::Described,
+        workload: Option<&'a Self::Described>,
         asked: &Comparing<'_>,
         extras: &Self::Extras,
         caller: &mut Caller<'_>,
@@ -181,6 +197,16 @@ pub struct Simulated {
     pub notes: Vec<String>,
     /// The numbers, for people.
     pub table: String,
+    /// What was asked for besides: each with its file, `-` for standard output.
+    pub documents: Vec<(PathBuf, String)>,
+}
+
+/// The workload of a comparison that cannot do without.
+///
+/// # Errors
+/// When there is none; says what to type.
+pub fn wanted<W>(workload: Option<&W>) -> Given<&W> {
+    Ok(workload.ok_or("policies are compared on a workload: give --workload FILE")?)
 }
 
 /// What a run found and says of a policy's claims, for programs.
@@ -235,6 +261,11 @@ pub trait Compared {
 
     /// For people: at most `width` characters wide.
     fn table(&self, width: usize) -> String;
+
+    /// What was asked for besides: each with its file, `-` for standard output.
+    fn documents(&self) -> &[(PathBuf, String)] {
+        &[]
+    }
 
     /// Whether it was told to end before all was there.
     fn is_interrupted(&self) -> bool;

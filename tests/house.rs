@@ -73,6 +73,7 @@ const ROOMS: [(&str, &[&str]); 4] = [
             "policy",
             "optimum",
             "simulator",
+            "replay",
             "synthesis",
             "fit",
             "verbs",

@@ -7,7 +7,7 @@ use clap::Args;
 use synth::kind::{Caller, Compared, Kind};
 use synth::simulation::Settings;
 use synth::simulation::sweep::{Comparing, Journal};
-use synth::typed::{Budget, load};
+use synth::typed::{Budget, below_one, fraction};
 
 use super::listener::Listener;
 use super::output::{apart, emit, is_stdout, writable};
@@ -18,14 +18,14 @@ use super::{Common, INTERRUPTED, NEGATIVE, Outcome, interrupt, read_workload, te
 pub struct Arguments<K: Kind> {
     /// The workload; its arrival rates are scaled to each load
     #[arg(long, value_name = "FILE")]
-    workload: PathBuf,
+    workload: Option<PathBuf>,
 
     /// Policies to compare, by name (`synth rules` lists them) or policy file
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
     policies: Vec<String>,
 
     /// Loads ρ to compare at, as fractions of what any policy can serve [default: 0.5,0.7,0.9]
-    #[arg(long, value_delimiter = ',', value_parser = load, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
+    #[arg(long, value_delimiter = ',', value_parser = fraction, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
     loads: Vec<f64>,
 
     #[command(flatten)]
@@ -76,7 +76,10 @@ const EVENTS: u64 = 20_000_000;
 
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     arguments.check()?;
-    let workload = read_workload::<K>(&arguments.workload, common)?;
+    let given = arguments.workload.as_ref();
+    let workload = given
+        .map(|file| read_workload::<K>(file, common))
+        .transpose()?;
     let interrupt = interrupt::Later::new();
     let settings = Settings {
         interrupt: interrupt.flag(),
@@ -84,8 +87,9 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         ..arguments.budget.settings(EVENTS)
     };
     let journal = arguments.journal_at();
+    let file = given.map_or(String::new(), |file| file.display().to_string());
     let asked = Comparing {
-        file: &arguments.workload.display().to_string(),
+        file: &file,
         policies: &arguments.policies,
         changes: common.changes(),
         loads: &arguments.loads,
@@ -99,7 +103,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         interrupt: interrupt.flag(),
         hears: &mut |word| listener.hear(word),
     };
-    let compared = K::compare(&workload, &asked, &arguments.extras, &mut caller);
+    let compared = K::compare(workload.as_ref(), &asked, &arguments.extras, &mut caller);
     drop(listener);
     let compared = compared?;
     arguments.publish(&*compared, common)?;
@@ -137,6 +141,12 @@ impl<K: Kind> Arguments<K> {
         if let Some(twice) = self.loads.iter().find(|load| !seen.insert(load.to_bits())) {
             return Err(format!("the load {twice} is twice in --loads: give it once").into());
         }
+        let is_replay = K::trace(&self.extras).is_some();
+        if self.workload.is_none() && !is_replay {
+            return Err("policies are compared on a workload: give --workload FILE".into());
+        }
+        let mut loads = self.loads.iter().filter(|_| !is_replay);
+        loads.try_for_each(|load| below_one(*load).map(drop))?;
         if self.budget.replications() < 2 {
             return Err("a comparison needs at least 2 replications to separate differences from chance: leave --replications out for 8".into());
         }
@@ -150,9 +160,10 @@ impl<K: Kind> Arguments<K> {
     fn check_outputs(&self) -> Result<(), Box<dyn Error>> {
         let journal = self.journal_at().map(|output| Journal::path(output));
         let policies = self.policies.iter().map(Path::new);
-        let read: Vec<&Path> = policies.chain([&*self.workload]).collect();
-        let written = self.outputs().chain(&journal).map(PathBuf::as_path);
-        apart(&read, &written.collect::<Vec<_>>())?;
+        let (mut read, mut written) = K::files_of_extras(&self.extras);
+        read.extend(policies.chain(self.workload.as_deref()));
+        written.extend(self.outputs().chain(&journal).map(PathBuf::as_path));
+        apart(&read, &written)?;
         if self.resume && self.journal_at().is_none() {
             return Err("--resume needs a file to continue: give the --output FILE of the interrupted comparison".into());
         }
@@ -163,6 +174,9 @@ impl<K: Kind> Arguments<K> {
 
     /// The output file beside which the journal is kept; none for a stream.
     fn journal_at(&self) -> Option<&PathBuf> {
+        if K::trace(&self.extras).is_some() {
+            return None;
+        }
         let regular = |path: &&PathBuf| std::fs::metadata(path).map_or(true, |m| m.is_file());
         self.output
             .as_ref()
@@ -182,8 +196,12 @@ impl<K: Kind> Arguments<K> {
         if let Some(path) = &self.html {
             emit(Some(path), &compared.page()?)?;
         }
+        for (path, document) in compared.documents() {
+            emit(Some(path), document)?;
+        }
         let table = compared.table(width());
-        match self.outputs().any(|path| is_stdout(path)) {
+        let own = compared.documents().iter().map(|(path, _)| path);
+        match self.outputs().chain(own).any(|path| is_stdout(path)) {
             true => tell(common, &table),
             false => emit(None, &format!("{table}\n"))?,
         }

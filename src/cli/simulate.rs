@@ -7,7 +7,7 @@ use synth::simulation::Settings;
 use synth::typed::Budget;
 
 use super::listener::Listener;
-use super::output::{apart, publish};
+use super::output::{apart, emit, is_stdout, publish};
 use super::{Common, INTERRUPTED, NEGATIVE, Outcome, interrupt, read_workload, tell, width};
 
 #[derive(Args)]
@@ -36,9 +36,10 @@ pub struct Arguments<K: Kind> {
 const EVENTS: u64 = 200_000_000;
 
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
-    let workload = arguments.workload.iter().map(PathBuf::as_path);
-    let read: Vec<&Path> = workload.chain([Path::new(&arguments.policy)]).collect();
-    let written: Vec<&Path> = arguments.output.iter().map(PathBuf::as_path).collect();
+    let (mut read, mut written) = K::files_of_ways(&arguments.ways);
+    read.extend(arguments.workload.as_deref());
+    read.push(Path::new(&arguments.policy));
+    written.extend(arguments.output.as_deref());
     apart(&read, &written)?;
     let interrupt = interrupt::Later::new();
     interrupt.listen();
@@ -60,8 +61,14 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     drop(listener);
     let simulated = simulated?;
     simulated.notes.iter().for_each(|note| tell(common, note));
-    let output = arguments.output.as_ref();
-    publish(common, &simulated.table, &simulated.document, output)?;
+    for (file, document) in &simulated.documents {
+        emit(Some(file), document)?;
+    }
+    let taken = simulated.documents.iter().any(|(file, _)| is_stdout(file));
+    match (arguments.output.as_ref(), taken) {
+        (None, true) => tell(common, &simulated.table),
+        (output, _) => publish(common, &simulated.table, &simulated.document, output)?,
+    }
     Ok(match (interrupt.is_set(), simulated.refuted) {
         (true, _) => ExitCode::from(INTERRUPTED),
         (false, true) => ExitCode::from(NEGATIVE),

@@ -157,15 +157,17 @@ impl Kind for Toy {
             refuted,
             notes: Vec::new(),
             table: String::new(),
+            documents: Vec::new(),
         })
     }
 
     fn compare<'a>(
-        queue: &'a Queue,
+        queue: Option<&'a Queue>,
         asked: &Comparing<'_>,
         _: &None_,
         _: &mut Caller<'_>,
     ) -> Given<Box<dyn Compared + 'a>> {
+        let queue = wanted(queue)?;
         let settings = asked.settings;
         let header = Header {
             format: Header::FORMAT.into(),
@@ -287,7 +289,7 @@ fn a_kind_of_its_own_has_all_verbs() {
         settings: &settings,
         journal: None,
     };
-    let compared = Toy::compare(&queue, &asked, &None_ {}, &mut caller).unwrap();
+    let compared = Toy::compare(Some(&queue), &asked, &None_ {}, &mut caller).unwrap();
     let table = compared.table(WIDTH);
     assert!(table.contains("fcfs"), "{table}");
 }

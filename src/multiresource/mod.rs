@@ -1,8 +1,9 @@
 //! Multiresource jobs: types with fixed demands for several resources, on one server or a fleet.
 //!
 //! The stages, in order: [`workload`] → [`schedule`] → [`program`] → [`modulation`] →
-//! [`analysis`] → [`synthesis`] → [`artifact`] → [`policy`] → [`simulator`] → [`verbs`] → [`report`];
-//! and beside them [`optimum`], what no policy can beat, and [`fit`], which makes a workload of a trace. `artifact`, `policy` and `simulator` never see how a
+//! [`analysis`] → [`synthesis`] → [`artifact`] → [`policy`] → [`simulator`] → [`replay`] → [`verbs`] → [`report`];
+//! and beside them [`optimum`], what no policy can beat, and [`fit`], which makes a workload of a trace. `artifact`,
+//! `policy` and `simulator` never see how a
 //! policy was made; `tests/house.rs` holds that.
 
 #[cfg(feature = "synthesis")]
@@ -19,6 +20,8 @@ pub mod optimum;
 pub mod policy;
 #[cfg(feature = "synthesis")]
 pub mod program;
+#[cfg(feature = "cli")]
+pub mod replay;
 #[cfg(feature = "cli")]
 pub mod report;
 pub mod schedule;

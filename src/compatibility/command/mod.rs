@@ -14,7 +14,7 @@ use crate::compatibility::workload::{Cluster, Trial};
 use crate::document::Parsed;
 use crate::kind::{
     Answer, Answered, Caller, Compared, Given, Kind, OverLoads, Simulated, VerbError, Word,
-    run_document,
+    run_document, wanted,
 };
 use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Stage};
@@ -160,15 +160,17 @@ impl Kind for Compatibility {
             notes: report::notes(&simulated),
             refuted: simulated.is_refuted(),
             document: run_document(policy, run, verdicts)?,
+            documents: Vec::new(),
         })
     }
 
     fn compare<'a>(
-        cluster: &'a Cluster,
+        cluster: Option<&'a Cluster>,
         asked: &Comparing<'_>,
         extras: &Extras,
         caller: &mut Caller<'_>,
     ) -> Given<Box<dyn Compared + 'a>> {
+        let cluster = wanted(cluster)?;
         caller.hear(Word::Interruptible);
         let hears = |stage: Stage<'_>| caller.hear(Word::Comparing(stage));
         Ok(Box::new(OverLoads {

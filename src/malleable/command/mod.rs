@@ -8,7 +8,7 @@ use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
     Answer, Answered, Caller, Compared, Given, Kind, OverLoads, Simulated, VerbError, Word, json,
-    run_document,
+    run_document, wanted,
 };
 use crate::malleable::artifact::{Checked, Malleable};
 use crate::malleable::policy::Online;
@@ -158,15 +158,17 @@ impl Kind for Malleable {
             document,
             notes: report::notes(&simulated),
             refuted: simulated.is_refuted(),
+            documents: Vec::new(),
         })
     }
 
     fn compare<'a>(
-        workload: &'a Workload,
+        workload: Option<&'a Workload>,
         asked: &Comparing<'_>,
         extras: &Extras,
         caller: &mut Caller<'_>,
     ) -> Given<Box<dyn Compared + 'a>> {
+        let workload = wanted(workload)?;
         caller.hear(Word::Interruptible);
         match workload {
             Workload::Pool(pool) => {

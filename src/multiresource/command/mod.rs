@@ -7,6 +7,7 @@ mod optimum;
 mod promise;
 mod reading;
 mod renewal;
+mod replay;
 mod sweep;
 mod synthesize;
 mod wishes;
@@ -19,6 +20,7 @@ use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
     Answer, Answered, Caller, Compared, Given, Kind, OverLoads, Simulated, Word, run_document,
+    wanted,
 };
 use crate::multiresource::artifact::{Checked, Multiresource};
 use crate::multiresource::report;
@@ -43,6 +45,14 @@ pub struct Ways {
     /// How jobs are sent to the servers of a fleet [default: as its claims assume]
     #[arg(long, value_enum)]
     routing: Option<Routing>,
+
+    #[command(flatten)]
+    trace: replay::Trace,
+
+    /// Let the jobs of the trace come so fast that its load is this: the most that a resource is asked for, over what
+    /// there is of it
+    #[arg(long, value_name = "ρ", requires = "trace", conflicts_with = "speed", value_parser = replay::load)]
+    load: Option<f64>,
 }
 
 /// What is typed to compare policies.
@@ -51,8 +61,11 @@ pub struct Extras {
     /// Show how far each policy is above the least mean response time that any policy can have
     /// without preemption and without knowing sizes (`synth optimum`), where that can be computed: up to three types, and two
     /// minutes per load
-    #[arg(long)]
+    #[arg(long, conflicts_with = "trace")]
     optimum: bool,
+
+    #[command(flatten)]
+    replay: replay::Repeats,
 }
 
 /// Verbs that other kinds do not have.
@@ -110,6 +123,9 @@ impl Kind for Multiresource {
         settings: &Settings,
         caller: &mut Caller<'_>,
     ) -> Given<Simulated> {
+        if ways.trace.file().is_some() {
+            return replayed(policy, workload.as_ref(), ways, settings, caller);
+        }
         let ways = verbs::Ways {
             backfill: ways.backfill.map(Into::into),
             empty_slots: ways.empty_slots.map(Into::into),
@@ -125,15 +141,35 @@ impl Kind for Multiresource {
             notes: report::notes(&simulated),
             refuted: simulated.is_refuted(),
             document: run_document(policy, run, verdicts)?,
+            documents: Vec::new(),
         })
     }
 
+    fn files_of_ways(ways: &Ways) -> (Vec<&Path>, Vec<&Path>) {
+        ways.trace.files()
+    }
+
+    fn trace(extras: &Extras) -> Option<&Path> {
+        extras.replay.trace.file()
+    }
+
+    fn files_of_extras(extras: &Extras) -> (Vec<&Path>, Vec<&Path>) {
+        extras.replay.trace.files()
+    }
+
     fn compare<'a>(
-        workload: &'a Described,
+        workload: Option<&'a Described>,
         asked: &Comparing<'_>,
         extras: &Extras,
         caller: &mut Caller<'_>,
     ) -> Given<Box<dyn Compared + 'a>> {
+        if extras.replay.trace.file().is_some() {
+            let (policies, loads) = (asked.policies, asked.loads);
+            return extras
+                .replay
+                .compare(workload, policies, loads, asked.settings, caller);
+        }
+        let workload = wanted(workload)?;
         caller.hear(Word::Doing("solving the program"));
         let hears = |underway: Underway<'_>| {
             caller.hear(Word::Interruptible);
@@ -179,6 +215,21 @@ impl Kind for Multiresource {
             Verb::Fit(arguments) => arguments.run(caller),
         }
     }
+}
+
+/// A policy on a trace.
+fn replayed(
+    policy: &str,
+    workload: Option<&Described>,
+    ways: &Ways,
+    settings: &Settings,
+    caller: &mut Caller<'_>,
+) -> Given<Simulated> {
+    if ways.backfill.is_some() || ways.empty_slots.is_some() || ways.routing.is_some() {
+        return Err("--backfill, --empty-slots and --routing go with jobs that are drawn, and a trace is replayed under the policy as it is: leave them out".into());
+    }
+    ways.trace
+        .simulate(policy, workload, ways.load, settings, caller)
 }
 
 const NO_OPTIMUM: &str =

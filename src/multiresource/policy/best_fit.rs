@@ -21,6 +21,10 @@ impl BestFit {
 }
 
 impl Policy for BestFit {
+    fn decides_on_state(&self) -> bool {
+        true
+    }
+
     fn react(&mut self, event: Event, system: &mut System) {
         self.0.react(event, system);
     }

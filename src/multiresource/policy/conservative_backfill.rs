@@ -37,6 +37,10 @@ pub struct ConservativeBackfill {
     capacity: Vec<u64>,
     /// The first reservation.
     soonest: f64,
+    /// Jobs that came at this instant and have no reservation yet.
+    come: Vec<Plan>,
+    /// A job ended at this instant before it was planned to.
+    is_early: bool,
 }
 
 /// A waiting job and its reservation.
@@ -85,18 +89,24 @@ impl ConservativeBackfill {
             plans: Vec::new(),
             running: Vec::new(),
             soonest: f64::INFINITY,
+            come: Vec::new(),
+            is_early: false,
         }
     }
 
-    /// The youngest job of type i has just come.
-    fn arrival(&mut self, i: usize, system: &mut System) {
+    /// The youngest job of type i, which has just come, and has no reservation yet.
+    fn youngest(&self, i: usize, system: &System) -> Plan {
         let job = system.youngest(i).expect("the job that has come waits");
-        let mut plan = Plan {
+        Plan {
             job_type: i,
             job,
             start: 0.0,
             estimate: self.estimates.of(job, i, system),
-        };
+        }
+    }
+
+    /// A job has come: it starts, or has a reservation.
+    fn arrival(&mut self, mut plan: Plan, system: &mut System) {
         self.reserve(&mut plan, system);
         if !self.start(&plan, system) {
             self.soonest = self.soonest.min(plan.start);
@@ -126,19 +136,28 @@ impl ConservativeBackfill {
         starts
     }
 
-    fn completion(&mut self, i: usize, system: &mut System) {
+    /// A job of type i has ended: what was planned for it is free.
+    fn ended(&mut self, i: usize, system: &System) {
         let ended = system.ended();
         let place = self.running.iter().position(|r| r.number == ended);
         let place = place.expect("the job that has ended was started here");
         let Running { end, .. } = self.running.swap_remove(place);
         let now = system.now();
+        if !self.may_overrun() && end > now * (1.0 + ROUNDING) {
+            self.profile.give(now, end, system.demand(i));
+            self.is_early = true;
+        }
+    }
+
+    /// After all that has ended.
+    fn go_on(&mut self, system: &mut System) {
+        let is_early = std::mem::take(&mut self.is_early);
         if self.may_overrun() {
             self.plan_anew(system);
-        } else if end <= now * (1.0 + ROUNDING) {
-            self.start_due(system);
-        } else {
-            self.profile.give(now, end, system.demand(i));
+        } else if is_early {
             self.for_each_plan(system, Self::compress);
+        } else {
+            self.start_due(system);
         }
     }
 
@@ -214,10 +233,34 @@ impl Policy for ConservativeBackfill {
         match event {
             Event::Arrival(i) => {
                 self.start_due(system);
-                self.arrival(i, system);
+                self.arrival(self.youngest(i, system), system);
             }
-            Event::Completion(i) => self.completion(i, system),
+            Event::Completion(i) => {
+                self.ended(i, system);
+                self.go_on(system);
+            }
             Event::Clock(_) => {}
         }
+    }
+
+    fn decides_on_state(&self) -> bool {
+        true
+    }
+
+    fn note(&mut self, event: Event, system: &mut System) {
+        self.profile.advance(system.now());
+        match event {
+            Event::Arrival(i) => self.come.push(self.youngest(i, system)),
+            Event::Completion(i) => self.ended(i, system),
+            Event::Clock(_) => {}
+        }
+    }
+
+    fn decide(&mut self, system: &mut System) {
+        self.go_on(system);
+        for n in 0..self.come.len() {
+            self.arrival(self.come[n], system);
+        }
+        self.come.clear();
     }
 }

@@ -140,6 +140,24 @@ impl Policy for EasyBackfill {
         }
     }
 
+    fn decides_on_state(&self) -> bool {
+        true
+    }
+
+    fn note(&mut self, event: Event, system: &mut System) {
+        match event {
+            Event::Arrival(i) => {
+                self.jobs.arrived(i, system);
+            }
+            Event::Completion(_) => self.jobs.ended(system),
+            Event::Clock(_) => {}
+        }
+    }
+
+    fn decide(&mut self, system: &mut System) {
+        self.go_on(system);
+    }
+
     fn take_over(&mut self, system: &mut System) {
         self.jobs.take_over(system);
         self.go_on(system);

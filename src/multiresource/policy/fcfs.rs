@@ -6,6 +6,10 @@ use super::{Event, Policy, System};
 pub struct Fcfs;
 
 impl Policy for Fcfs {
+    fn decides_on_state(&self) -> bool {
+        true
+    }
+
     fn react(&mut self, _event: Event, system: &mut System) {
         while let Some(head) = system.oldest_type() {
             if !system.fits(head) {

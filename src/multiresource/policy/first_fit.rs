@@ -7,6 +7,10 @@ use super::{Event, Policy, System};
 pub struct FirstFit;
 
 impl Policy for FirstFit {
+    fn decides_on_state(&self) -> bool {
+        true
+    }
+
     fn react(&mut self, event: Event, system: &mut System) {
         match event {
             // An arrival frees no room: no other job has come to fit.

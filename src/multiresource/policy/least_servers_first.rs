@@ -19,6 +19,10 @@ impl LeastServersFirst {
 }
 
 impl Policy for LeastServersFirst {
+    fn decides_on_state(&self) -> bool {
+        true
+    }
+
     fn react(&mut self, event: Event, system: &mut System) {
         self.0.react(event, system);
     }

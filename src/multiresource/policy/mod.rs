@@ -61,6 +61,7 @@ pub use balanced_splitting::BalancedSplitting;
 pub use best_fit::BestFit;
 pub use conservative_backfill::ConservativeBackfill;
 pub use divisor_filling::DivisorFilling;
+pub(crate) use drive::Completed;
 pub use easy_backfill::EasyBackfill;
 pub use family::{
     FamilyRule, KnobRange, axes, has_lengths, is_proved_stable, online, over, pace, stepped, words,
@@ -131,6 +132,21 @@ pub trait Policy {
     /// Decides at an event, in no more than O(K) and without allocation.
     fn react(&mut self, event: Event, system: &mut System);
 
+    /// Whether the rule decides on what waits and runs alone, whatever came to it last: then it may be told of all
+    /// that happens at one instant ([`Policy::note`]), and decide once ([`Policy::decide`]).
+    fn decides_on_state(&self) -> bool {
+        false
+    }
+
+    /// What happens at an instant at which more does: the rule keeps what it has to know, and starts nothing yet.
+    /// Only of rules that [decide on the state](Policy::decides_on_state).
+    fn note(&mut self, _event: Event, _system: &mut System) {}
+
+    /// Decides once on all that was noted.
+    fn decide(&mut self, system: &mut System) {
+        self.react(Event::Clock(usize::MAX), system);
+    }
+
     /// Goes on from wherever the system stands, after another rule decided.
     fn take_over(&mut self, system: &mut System) {
         self.react(Event::Clock(usize::MAX), system);
@@ -163,6 +179,18 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn react(&mut self, event: Event, system: &mut System) {
         (**self).react(event, system);
+    }
+
+    fn decides_on_state(&self) -> bool {
+        (**self).decides_on_state()
+    }
+
+    fn note(&mut self, event: Event, system: &mut System) {
+        (**self).note(event, system);
+    }
+
+    fn decide(&mut self, system: &mut System) {
+        (**self).decide(system);
     }
 
     fn take_over(&mut self, system: &mut System) {

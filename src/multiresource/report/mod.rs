@@ -10,6 +10,7 @@ mod fit;
 mod fleet;
 mod optimum;
 mod pooled;
+pub mod replay;
 mod rules;
 mod show;
 mod simulation;

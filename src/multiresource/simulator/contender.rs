@@ -262,7 +262,14 @@ impl Contender {
     }
 
     /// The one dispatch: makes the rule for this workload, and hands it on.
-    fn made<U: With>(&self, w: &Workload, with: U) -> Result<U::Output, Unsuitable> {
+    ///
+    /// # Errors
+    /// Where the rule cannot serve the workload.
+    pub(in crate::multiresource) fn made<U: With>(
+        &self,
+        w: &Workload,
+        with: U,
+    ) -> Result<U::Output, Unsuitable> {
         Ok(match self {
             Contender::Fcfs => with.with(Fcfs),
             Contender::FirstFit => with.with(FirstFit),
@@ -292,7 +299,12 @@ impl Contender {
         })
     }
 
-    fn unsuitable(&self, why: Unsuitable, workload: &Workload) -> Failure {
+    /// Why there is no run of it, with the rules that can serve the workload.
+    pub(in crate::multiresource) fn unsuitable(
+        &self,
+        why: Unsuitable,
+        workload: &Workload,
+    ) -> Failure {
         let all = RULES.iter().filter(|rule| {
             let made = rule.with(None);
             made.is_ok_and(|contender| contender.suits(workload).is_ok())
@@ -341,9 +353,11 @@ fn static_quickswap(workload: &Workload, overlap: bool) -> StaticQuickswap {
 }
 
 /// What is done with a rule, whichever it is.
-trait With {
+pub(in crate::multiresource) trait With {
+    /// What comes of it.
     type Output;
 
+    /// Does it.
     fn with<P: Policy + Clone + Send + 'static>(self, policy: P) -> Self::Output;
 }
 

@@ -7,7 +7,7 @@ use crate::multiresource::workload::{self, Workload};
 use crate::simulation::{Calendar, Sampler, Stream};
 
 /// When the jobs that are served end. No policy sees it.
-pub(super) trait Ends {
+pub(in crate::multiresource) trait Ends {
     /// Whether that is not known: then completions are drawn from their rates.
     const UNKNOWN: bool;
 
@@ -35,7 +35,7 @@ pub(super) trait Ends {
 
 /// Sizes are exponential: what is left of a job has the law of a whole one, so a memoryless size
 /// needs no calendar.
-pub(super) struct Memoryless;
+pub(in crate::multiresource) struct Memoryless;
 
 impl Ends for Memoryless {
     const UNKNOWN: bool = true;
@@ -56,7 +56,7 @@ impl Ends for Memoryless {
 }
 
 /// The ends of jobs with sizes of any law. A running job's end is known when it starts.
-pub(super) struct Known {
+pub(in crate::multiresource) struct Known {
     laws: Vec<Sampler>,
     /// The factor on the size that gives the limit, where limits are known.
     limits: Option<Sampler>,
@@ -68,6 +68,7 @@ pub(super) struct Known {
 }
 
 impl Known {
+    /// Jobs of this workload, whose sizes and limits are drawn as they come.
     pub fn new(workload: &Workload) -> Self {
         let types = workload.types();
         Known {
@@ -77,8 +78,17 @@ impl Known {
                 workload::Known::Size => Some(Sampler::Deterministic(1.0)),
                 workload::Known::Limit(factor) => Some(Sampler::of(factor)),
             }),
+            ..Known::given(types.len())
+        }
+    }
+
+    /// Jobs of so many types that all come with their sizes.
+    pub fn given(types: usize) -> Self {
+        Known {
+            laws: Vec::new(),
+            limits: None,
             calendar: Calendar::default(),
-            lanes: types.iter().map(|_| Lane::default()).collect(),
+            lanes: (0..types).map(|_| Lane::default()).collect(),
             shared: None,
         }
     }

@@ -6,7 +6,7 @@ use crate::simulation::{
 };
 
 /// What jobs arrive at: one server, or all those of a fleet.
-pub(super) trait Servers: Send {
+pub(in crate::multiresource) trait Servers: Send {
     /// What is due at one of them.
     type Due;
 
@@ -51,7 +51,7 @@ pub(super) trait Servers: Send {
 }
 
 /// What an event turned out to be.
-pub(super) enum Happened {
+pub(in crate::multiresource) enum Happened {
     /// The rate was a bound, and not reached: no event.
     Nothing,
     /// A clock rang.

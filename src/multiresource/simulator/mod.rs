@@ -16,12 +16,17 @@ mod pooled;
 mod rules;
 mod server;
 
+pub(in crate::multiresource) use contender::With;
 pub use contender::{Contender, Failure, NameError};
+pub(in crate::multiresource) use ends::Known;
+pub(in crate::multiresource) use engine::Servers;
 pub use fleet::{Alike, simulate_fleet, simulate_servers};
 pub use judge::{Judgement, as_analysed, judge, watches};
 pub use measures::{Measures, Offered, Run, TypeResult, classes};
+pub(in crate::multiresource) use pooled::made_over;
 pub use pooled::{PooledRule, knows_over, simulate_over, simulate_pooled};
 pub use rules::{Parameter, Rule};
+pub(in crate::multiresource) use server::{Due, Server};
 
 pub use crate::simulation::{
     Ending, Estimate, Health, Pair, Progress, Ranked, Ranking, Settings, Threshold, Verdict, Watch,
@@ -31,10 +36,9 @@ pub use crate::simulation::{
 use crate::multiresource::policy::{Policy, System, Violation};
 use crate::multiresource::workload::{JobType, Workload};
 use crate::simulation::{ArrivalSource, Streams, replicate};
-use ends::{Ends, Known, Memoryless};
+use ends::{Ends, Memoryless};
 use engine::{Engine, counters};
 use measures::Columns;
-use server::Server;
 
 /// Simulates a policy on a workload. `progress` hears now and then how far it is.
 ///

@@ -1,3 +1,4 @@
+use super::contender::With;
 use super::measures::Run;
 use super::{laws, on};
 use crate::multiresource::artifact::{Family, Order, Placement, PooledEasyPolicy, PooledPolicy};
@@ -48,15 +49,41 @@ pub fn simulate_over(
     settings: &Settings,
     progress: impl FnMut(Progress),
 ) -> Result<Run, Violation> {
-    match policy {
-        Family::Pooled(policy) => simulate_pooled(fleet, policy.over(fleet), settings, progress),
-        Family::PooledEasy(policy) => {
-            simulate_pooled(fleet, policy.over(fleet), settings, progress)
-        }
-        Family::Guarded(policy) => simulate_pooled(fleet, policy.over(fleet), settings, progress),
-        Family::Partition(policy) => simulate_pooled(fleet, policy.over(fleet), settings, progress),
-        _ => Err(Violation::Nowhere(0)),
+    let simulation = Simulation {
+        fleet,
+        settings,
+        progress,
+    };
+    made_over(fleet, policy, simulation).unwrap_or(Err(Violation::Nowhere(0)))
+}
+
+struct Simulation<'a, F> {
+    fleet: &'a Fleet,
+    settings: &'a Settings,
+    progress: F,
+}
+
+impl<F: FnMut(Progress)> With for Simulation<'_, F> {
+    type Output = Result<Run, Violation>;
+
+    fn with<P: Policy + Clone + Send + 'static>(self, policy: P) -> Self::Output {
+        simulate_pooled(self.fleet, policy, self.settings, self.progress)
     }
+}
+
+/// Makes the rule of a policy that [pools](Family::pools) the servers, and hands it on; `None` of another policy.
+pub(in crate::multiresource) fn made_over<U: With>(
+    fleet: &Fleet,
+    policy: &Family,
+    with: U,
+) -> Option<U::Output> {
+    Some(match policy {
+        Family::Pooled(policy) => with.with(policy.over(fleet)),
+        Family::PooledEasy(policy) => with.with(policy.over(fleet)),
+        Family::Guarded(policy) => with.with(policy.over(fleet)),
+        Family::Partition(policy) => with.with(policy.over(fleet)),
+        _ => return None,
+    })
 }
 
 /// A rule over all servers of a fleet that can be asked for by name.

@@ -1,6 +1,6 @@
 use super::ends::Ends;
 use super::engine::{Happened, Servers};
-use crate::multiresource::policy::{Counters, Event, Policy, System, Violation};
+use crate::multiresource::policy::{Completed, Counters, Event, Policy, System, Violation};
 use crate::multiresource::workload::Workload;
 use crate::simulation::{Stay, Stream};
 
@@ -12,7 +12,7 @@ use crate::simulation::{Stay, Stream};
 /// first. As soon as one type's sizes are not exponential, jobs get their sizes as they arrive, and
 /// a calendar tells who ends next; the kinds of [`Ends`] are compiled apart, so that one does not
 /// slow the other.
-pub(super) struct Server<P, E> {
+pub(in crate::multiresource) struct Server<P, E> {
     pub system: System,
     policy: P,
     ends: E,
@@ -22,7 +22,7 @@ pub(super) struct Server<P, E> {
 
 /// What is due at a server.
 #[derive(Clone, Copy)]
-pub(super) enum Due {
+pub(in crate::multiresource) enum Due {
     /// The exponential number is used up: a clock rings, or a job of exponential size ends.
     Ring(Rates),
     /// A job of known size ends.
@@ -31,7 +31,7 @@ pub(super) enum Due {
 
 /// Rates \[1/time\] of what has no memory.
 #[derive(Clone, Copy)]
-pub(super) struct Rates {
+pub(in crate::multiresource) struct Rates {
     clocks: f64,
     /// Of completions by fractional service.
     shared: f64,
@@ -83,13 +83,33 @@ impl<P: Policy, E: Ends> Server<P, E> {
         self.ends.next(&self.system)
     }
 
+    /// The rule reacts to an event.
     #[inline(always)]
-    fn react(&mut self, event: Event) {
+    pub fn react(&mut self, event: Event) {
         if !E::UNKNOWN {
             self.system.clear_actions();
         }
         self.policy.react(event, &mut self.system);
         self.ends.follow(&mut self.system);
+    }
+
+    /// The rule is told of an event at an instant at which more happens.
+    pub fn note(&mut self, event: Event) {
+        self.policy.note(event, &mut self.system);
+    }
+
+    /// The rule decides on all that it was told of.
+    pub fn decide(&mut self) {
+        self.system.clear_actions();
+        self.policy.decide(&mut self.system);
+        self.ends.follow(&mut self.system);
+    }
+
+    /// The job of known size that is due ends at time `now`, and the rule is not told yet.
+    #[inline(always)]
+    pub fn end(&mut self, now: f64) -> Option<Completed> {
+        let slot = self.ends.take()?;
+        Some(self.system.complete_slot(slot, now))
     }
 
     /// Checks what must hold, and sums anew what is kept as running sums.

@@ -8,6 +8,7 @@ mod enter;
 mod fleet;
 mod optimum;
 mod pooled;
+pub mod replay;
 mod simulate;
 mod synthesize;
 
@@ -38,6 +39,7 @@ use crate::multiresource::simulator::{Failure, Run, Settings};
 use crate::multiresource::synthesis::{ChoiceError, Stage, Synthesis, SynthesisError};
 use crate::simulation::Ending;
 use crate::simulation::sweep::JournalError;
+use crate::trace::TraceError;
 
 /// What goes on.
 #[derive(Clone, Debug)]
@@ -78,6 +80,9 @@ pub enum VerbError {
     /// A rule that cannot run.
     #[error(transparent)]
     Failure(#[from] Failure),
+    /// A trace that cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
     /// The journal of a comparison.
     #[error(transparent)]
     Journal(#[from] JournalError),

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, Simulated, Word, json, run_document,
+    Answer, Answered, Caller, Compared, Given, Kind, Simulated, Word, json, run_document, wanted,
 };
 use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Journal};
@@ -141,15 +141,17 @@ impl Kind for Volunteer {
             document: run_document(policy, &report::of_run(campaign, run), &simulated.verdicts)?,
             notes: report::notes(&simulated),
             refuted: simulated.is_refuted(),
+            documents: Vec::new(),
         })
     }
 
     fn compare<'a>(
-        campaign: &'a Campaign,
+        campaign: Option<&'a Campaign>,
         asked: &Comparing<'_>,
         _: &Extras,
         caller: &mut Caller<'_>,
     ) -> Given<Box<dyn Compared + 'a>> {
+        let campaign = wanted(campaign)?;
         caller.hear(Word::Interruptible);
         let hears = |what: &str| caller.hear(Word::Doing(what));
         Ok(Box::new(

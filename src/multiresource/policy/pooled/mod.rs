@@ -73,6 +73,15 @@ impl Pooled {
         }
     }
 
+    /// A job of type i has ended, and has freed servers.
+    fn look_at_freed(&mut self, i: usize, system: &System) {
+        let freed = system.hosts().map_or(0, |hosts| hosts.freed().len());
+        for k in 0..freed {
+            let n = system.hosts().map_or(0, |hosts| hosts.freed()[k]);
+            self.look(i, n, system);
+        }
+    }
+
     /// The type whose turn it is, of those that were not refused.
     fn next(&self, system: &System) -> Option<usize> {
         let waiting = system.queued().filter(|i| !self.refused[*i]);
@@ -139,14 +148,20 @@ impl Policy for Pooled {
                 }
             }
             Event::Completion(i) => {
-                let freed = system.hosts().map_or(0, |hosts| hosts.freed().len());
-                for k in 0..freed {
-                    let n = system.hosts().map_or(0, |hosts| hosts.freed()[k]);
-                    self.look(i, n, system);
-                }
+                self.look_at_freed(i, system);
                 self.start_all(system);
             }
             Event::Clock(_) => self.start_all(system),
+        }
+    }
+
+    fn decides_on_state(&self) -> bool {
+        true
+    }
+
+    fn note(&mut self, event: Event, system: &mut System) {
+        if let Event::Completion(i) = event {
+            self.look_at_freed(i, system);
         }
     }
 

@@ -1,0 +1,277 @@
+//! What is typed to replay a trace.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::reading::Reading;
+use crate::kind::{Caller, Compared, Given, Simulated, Word, json};
+use crate::multiresource::replay::{Speed, Window};
+use crate::multiresource::report::replay::{
+    notes, replay_csv, replay_page, replayed, series, visits,
+};
+use crate::multiresource::verbs::VerbError;
+use crate::multiresource::verbs::replay::{Pace, Part, Replaying, Replays, replay_trace};
+use crate::multiresource::workload::Described;
+use crate::simulation::Settings;
+use crate::trace::{Source, seconds};
+use crate::typed::fraction;
+
+/// A trace, and how it is replayed.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Replay of a trace")]
+pub struct Trace {
+    /// Replay the jobs of this trace instead of drawing some (`-`: from standard input; .gz is read as it is)
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+
+    /// By how much faster jobs come than they did, such as 5/4; sizes stay
+    #[arg(long, value_name = "A/B", requires = "trace", value_parser = Speed::parse)]
+    speed: Option<Speed>,
+
+    /// What jobs hold under rules by name: policy files always know jobs by the types of their workload
+    #[arg(long, requires = "trace", value_enum, default_value_t = Demands::Exact)]
+    demands: Demands,
+
+    /// Leave out jobs that demand more than every type, also where they are over 1 % of the work
+    #[arg(long, requires = "trace", value_enum)]
+    unknown: Option<Unknown>,
+
+    /// Of which jobs measures are: all, or those submitted in a part of the span such as .1,.9 [default: .02,.98]
+    #[arg(long, value_name = "PART", requires = "trace", value_parser = Window::parse)]
+    measure: Option<Window>,
+
+    /// Also write what came of each job, as CSV (`-`: to standard output)
+    #[arg(long, value_name = "FILE", requires = "trace")]
+    jobs: Option<PathBuf>,
+
+    /// Also write how many wait and run over time, as CSV (`-`: to standard output)
+    #[arg(long, value_name = "FILE", requires = "trace")]
+    series: Option<PathBuf>,
+
+    /// Length of a step of the series, such as 1h [default: a 500th of the span]
+    #[arg(long, value_name = "TIME", requires = "series", value_parser = seconds)]
+    step: Option<f64>,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Demands {
+    /// What they did
+    Exact,
+    /// What their types in --workload do
+    Rounded,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Unknown {
+    /// They are left out, for every policy
+    Out,
+}
+
+/// What is typed besides to compare policies on a trace.
+#[derive(Args, Clone, Debug)]
+pub struct Repeats {
+    #[command(flatten)]
+    pub trace: Trace,
+
+    /// Replicate the trace: whole parts of it drawn with replacement, 8 times, the same for each policy
+    #[arg(long, requires = "trace", value_enum)]
+    resample: Option<Parts>,
+
+    /// Let each job come up to so many ticks later, 8 times: how far means move with nothing
+    #[arg(long, value_name = "TICKS", requires = "trace", value_parser = clap::value_parser!(u32).range(1..))]
+    jitter: Option<u32>,
+
+    /// Tell step by step where the fit in --workload departs from the trace
+    #[arg(long, requires = "trace")]
+    ladder: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Parts {
+    /// Of seven days
+    Weeks,
+    /// Of 24 hours
+    Days,
+}
+
+impl Trace {
+    /// The trace, if one is named.
+    pub fn file(&self) -> Option<&Path> {
+        self.trace.as_deref()
+    }
+
+    /// Files that are read, and those that are written.
+    pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
+        let written = [&self.jobs, &self.series].into_iter().flatten();
+        let read = self.file().filter(|file| file.as_os_str() != "-");
+        (
+            read.into_iter().collect(),
+            written.map(PathBuf::as_path).collect(),
+        )
+    }
+
+    fn asked<'a>(
+        &self,
+        source: &'a Source,
+        workload: Option<&'a Described>,
+        policies: &'a [String],
+        settings: &Settings,
+        caller: &Caller<'_>,
+    ) -> Replaying<'a> {
+        Replaying {
+            source,
+            options: self.reading.options(),
+            workload,
+            policies,
+            paces: self.speed.map(Pace::Speed).into_iter().collect(),
+            rounded: self.demands == Demands::Rounded,
+            unknown_out: self.unknown.is_some(),
+            window: self.measure,
+            step: self.step,
+            keeps_visits: self.jobs.is_some(),
+            resample: None,
+            jitter: None,
+            ladder: false,
+            changes: caller.changes,
+            seed: settings.seed,
+            interrupt: settings.interrupt.clone(),
+        }
+    }
+
+    /// What is written besides, each with its file.
+    fn documents(&self, replays: &Replays) -> Given<Vec<(PathBuf, String)>> {
+        let mut documents = Vec::new();
+        if let Some(file) = &self.jobs {
+            documents.push((file.clone(), visits(replays)?));
+        }
+        if let Some(file) = &self.series {
+            documents.push((file.clone(), series(replays)?));
+        }
+        Ok(documents)
+    }
+
+    /// One policy on the trace.
+    pub fn simulate(
+        &self,
+        policy: &str,
+        workload: Option<&Described>,
+        load: Option<f64>,
+        settings: &Settings,
+        caller: &mut Caller<'_>,
+    ) -> Given<Simulated> {
+        let source = self.source()?;
+        let policies = [policy.to_owned()];
+        let mut asked = self.asked(&source, workload, &policies, settings, caller);
+        asked.paces.extend(load.map(Pace::Load));
+        let replays = run(&asked, caller)?;
+        let told = replays.paces.iter().flat_map(|pace| &pace.policies);
+        for told in told {
+            if let Some(why) = told.failure().filter(|_| !replays.interrupted) {
+                return Err(format!("{policy}: {why}").into());
+            }
+        }
+        Ok(Simulated {
+            document: json(&replays)?,
+            refuted: false,
+            notes: notes(&replays, caller.width),
+            table: replayed(&replays, caller.width),
+            documents: self.documents(&replays)?,
+        })
+    }
+
+    fn source(&self) -> Given<Source> {
+        let file = self.file().ok_or("no trace is named: give --trace FILE")?;
+        Ok(Source::named(file))
+    }
+}
+
+impl Repeats {
+    /// Policies on the trace.
+    pub fn compare<'a>(
+        &self,
+        workload: Option<&Described>,
+        policies: &[String],
+        loads: &[f64],
+        settings: &Settings,
+        caller: &mut Caller<'_>,
+    ) -> Given<Box<dyn Compared + 'a>> {
+        if !loads.is_empty() && self.trace.speed.is_some() {
+            return Err("--loads and --speed both say how fast jobs come: keep one of them".into());
+        }
+        let source = self.trace.source()?;
+        let mut asked = self
+            .trace
+            .asked(&source, workload, policies, settings, caller);
+        asked
+            .paces
+            .extend(loads.iter().map(|load| Pace::Load(*load)));
+        asked.resample = self.resample.map(|parts| match parts {
+            Parts::Weeks => Part::Weeks,
+            Parts::Days => Part::Days,
+        });
+        asked.jitter = self.jitter;
+        asked.ladder = self.ladder;
+        let replays = run(&asked, caller)?;
+        for note in notes(&replays, caller.width) {
+            caller.hear(Word::Known(&note));
+        }
+        let documents = self.trace.documents(&replays)?;
+        Ok(Box::new(OnTrace { replays, documents }))
+    }
+}
+
+fn run(asked: &Replaying<'_>, caller: &mut Caller<'_>) -> Given<Replays> {
+    caller.hear(Word::Interruptible);
+    let mut hears = |what: &str| caller.hear(Word::Doing(what));
+    replay_trace(asked, &mut hears).map_err(VerbError::boxed)
+}
+
+/// A load > 0: the jobs of a trace come to an end at any load.
+pub fn load(text: &str) -> Result<f64, String> {
+    fraction(text)
+}
+
+/// Policies on a trace.
+struct OnTrace {
+    replays: Replays,
+    documents: Vec<(PathBuf, String)>,
+}
+
+impl Compared for OnTrace {
+    fn document(&self) -> Given<String> {
+        json(&self.replays)
+    }
+
+    fn csv(&self) -> Given<String> {
+        replay_csv(&self.replays)
+    }
+
+    fn page(&self) -> Given<String> {
+        replay_page(&self.replays)
+    }
+
+    fn table(&self, width: usize) -> String {
+        replayed(&self.replays, width)
+    }
+
+    fn documents(&self) -> &[(PathBuf, String)] {
+        &self.documents
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.replays.interrupted
+    }
+
+    fn has_failure(&self) -> bool {
+        let mut told = self.replays.paces.iter().flat_map(|pace| &pace.policies);
+        told.any(|told| told.failure().is_some())
+    }
+
+    fn journal(self: Box<Self>) -> Option<crate::simulation::sweep::Journal> {
+        None
+    }
+}

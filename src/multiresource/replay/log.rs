@@ -1,0 +1,135 @@
+//! The jobs of a trace, in memory.
+
+use crate::trace::{Account, Demands, Format, Seen, Servers, Tick, Trace, TraceError};
+
+/// A job that is replayed. Times are whole ticks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Job {
+    /// When it comes, after the first \[ticks\], ≥ 0.
+    pub submit: f64,
+    /// How long it holds its room \[ticks\], ≥ 1.
+    pub size: f64,
+    /// What was promised of that when it came \[ticks\], ≥ its size; the size where nothing was.
+    pub limit: f64,
+    /// Line of the file.
+    pub line: u32,
+    /// Its vector of demands, or the type that it goes to.
+    pub kind: u32,
+}
+
+/// A trace that was read to its end.
+#[derive(Clone, Debug)]
+pub struct Log {
+    /// The N ≥ 1 jobs that are replayed, by submission, those of one instant in the order of the file.
+    pub jobs: Vec<Job>,
+    /// The vectors of demands (R each) that jobs name.
+    pub vectors: Vec<Box<[f64]>>,
+    /// What the jobs ran on.
+    pub servers: Servers,
+    /// The resolution of its times.
+    pub tick: Tick,
+    /// Its format.
+    pub format: Format,
+    /// What was done with its lines.
+    pub account: Account,
+    /// Jobs whose size is known in part only: they are not replayed.
+    pub censored: u64,
+    /// Whether some job came with a limit of its own.
+    pub has_limits: bool,
+    /// How many demands were rounded up as they were read.
+    pub rounded: u64,
+}
+
+/// A time beyond this is no whole double.
+const LARGEST: i64 = 1 << 53;
+
+impl Log {
+    /// Reads a trace to its end; `hears` is told now and then how many jobs there are.
+    ///
+    /// # Errors
+    /// As [`Trace::next_job`]; and where no job can be replayed, or its times are too large.
+    pub fn read(trace: &mut Trace, mut hears: impl FnMut(usize)) -> Result<Self, TraceError> {
+        let (mut jobs, mut censored, mut has_limits) = (Vec::new(), 0, false);
+        let mut first = None;
+        while let Some(job) = trace.next_job()? {
+            if job.seen == Seen::Censored {
+                censored += 1;
+                continue;
+            }
+            let submit = job.submit - *first.get_or_insert(job.submit);
+            if submit >= LARGEST || job.size.max(job.limit) >= LARGEST as u64 {
+                let why = "a time is 2^53 ticks or more, which cannot be counted exactly: leave the job out, or write the trace in a coarser unit of time";
+                return Err(TraceError::Request(format!("line {}: {why}", job.line)));
+            }
+            has_limits |= job.limit > 0;
+            jobs.push(Job {
+                submit: submit as f64,
+                size: job.size as f64,
+                limit: job.limit.max(job.size) as f64,
+                line: job.line,
+                kind: job.demand,
+            });
+            if jobs.len() % (1 << 18) == 0 {
+                hears(jobs.len());
+            }
+        }
+        if jobs.is_empty() {
+            let why = "every job still ran when the trace ended, so that no size is known: `--censored end` takes what was seen of them";
+            return Err(TraceError::Request(why.into()));
+        }
+        Ok(Log {
+            jobs,
+            vectors: trace.demands().vectors().to_vec(),
+            servers: trace.servers().clone(),
+            tick: trace.tick(),
+            format: trace.format(),
+            account: trace.account().clone(),
+            censored,
+            has_limits,
+            rounded: Demands::rounded(trace.demands()),
+        })
+    }
+
+    /// T: from the first submission to the last \[ticks\]; 1 at least.
+    #[must_use]
+    pub fn span(&self) -> f64 {
+        self.jobs.last().map_or(1.0, |job| job.submit.max(1.0))
+    }
+
+    /// Σ size · demand of each resource (R) \[ticks × amount\].
+    #[must_use]
+    pub fn work(&self) -> Vec<f64> {
+        let mut sizes = vec![0.0; self.vectors.len()];
+        for job in &self.jobs {
+            sizes[job.kind as usize] += job.size;
+        }
+        let of = |j: usize| {
+            let pairs = self.vectors.iter().zip(&sizes);
+            pairs.map(|(demand, size)| demand[j] * size).sum()
+        };
+        (0..self.servers.resources.len()).map(of).collect()
+    }
+
+    /// The fluid bound on the load: `ρ = max_r Σ size · demand_r / (T capacity_r)`.
+    #[must_use]
+    pub fn load(&self) -> f64 {
+        let span = self.span();
+        let pairs = self.work().into_iter().zip(self.servers.total());
+        let loads = pairs.filter(|(_, capacity)| *capacity > 0.0);
+        loads
+            .map(|(work, capacity)| work / (span * capacity))
+            .fold(0.0, f64::max)
+    }
+
+    /// The work of a job: size times the largest fraction of a resource of all servers together \[ticks\], by vector
+    /// without the size.
+    #[must_use]
+    pub fn shares(&self) -> Vec<f64> {
+        let capacity = self.servers.total();
+        let share = |demand: &[f64]| {
+            let pairs = demand.iter().zip(&capacity).filter(|(_, c)| **c > 0.0);
+            pairs.map(|(d, c)| d / c).fold(0.0, f64::max)
+        };
+        self.vectors.iter().map(|demand| share(demand)).collect()
+    }
+}

@@ -1,0 +1,315 @@
+//! What a replay is measured by.
+
+use serde::Serialize;
+
+use super::run::Replayed;
+use super::scene::Scene;
+
+/// Of which jobs measures are: those submitted in a part of the span.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Window {
+    /// From this fraction of the span on, in [0, 1).
+    pub from: f64,
+    /// Up to this one, in (0, 1].
+    pub to: f64,
+}
+
+impl Window {
+    /// All jobs.
+    pub const ALL: Window = Window { from: 0.0, to: 1.0 };
+    /// The middle 96 %: without the first, which find the servers empty, and the last, after which nothing comes.
+    pub const MIDDLE: Window = Window {
+        from: 0.02,
+        to: 0.98,
+    };
+
+    /// Reads `all` or `.1,.9`.
+    ///
+    /// # Errors
+    /// When it is neither; says what is expected.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text.trim() == "all" {
+            return Ok(Window::ALL);
+        }
+        let ends = text.split_once(',').map(|(from, to)| {
+            let read = |text: &str| text.trim().parse::<f64>().unwrap_or(f64::NAN);
+            (read(from), read(to))
+        });
+        match ends {
+            Some((from, to)) if 0.0 <= from && from < to && to <= 1.0 => Ok(Window { from, to }),
+            _ => Err(format!(
+                "`{text}` is no part of the span: write all, or two fractions of it such as .1,.9"
+            )),
+        }
+    }
+
+    /// Where it begins and ends in a span of this length.
+    #[must_use]
+    pub fn within(&self, span: f64) -> [f64; 2] {
+        [self.from * span, self.to * span]
+    }
+}
+
+/// Measures of the jobs in a window. Times are in seconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    /// How many jobs are measured.
+    pub jobs: u64,
+    /// Mean of the time from a job's submission to its end, without its size.
+    pub mean_wait: f64,
+    /// Mean of the time from a job's submission to its end.
+    pub mean_response: f64,
+    /// Mean of `max(1, response / max(size, 10 s))` (Feitelson, 2001).
+    pub mean_bounded_slowdown: f64,
+    /// Quantiles .5, .95 and .99 of the wait.
+    pub wait_percentiles: [f64; 3],
+    /// Quantiles .5, .95 and .99 of the response time.
+    pub response_percentiles: [f64; 3],
+    /// Sum of the waits.
+    pub total_wait: f64,
+    /// How many waited at all.
+    pub waited: u64,
+    /// The longest wait.
+    pub longest_wait: f64,
+    /// How many started before a job that had come earlier; `None` where starts are not known.
+    pub backfilled: Option<u64>,
+    /// Of each resource, what the jobs held of it in the window, over all that there was; empty where starts are not
+    /// known.
+    pub utilization: Vec<f64>,
+    /// When the last job of the trace left, after the first submission.
+    pub last_end: f64,
+}
+
+/// A size below which a slowdown says little \[s\].
+const SHORT: f64 = 10.0;
+
+/// What came of each job, beside what is known of it. Times are in seconds after the first submission.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Visit {
+    /// Submission, as it was replayed.
+    pub submit: f64,
+    /// Start; NaN where it is not known.
+    pub start: f64,
+    /// End.
+    pub end: f64,
+    /// Size.
+    pub size: f64,
+    /// Limit.
+    pub limit: f64,
+    /// From submission to end, without the size, ≥ 0.
+    pub wait: f64,
+}
+
+impl Visit {
+    /// `max(1, response / max(size, 10 s))`.
+    #[must_use]
+    pub fn bounded_slowdown(&self) -> f64 {
+        ((self.wait + self.size) / self.size.max(SHORT)).max(1.0)
+    }
+}
+
+/// The visits of all jobs, in the order of their submission; `per_second` ticks make a second.
+pub fn visits<'a>(
+    scene: &'a Scene<'_>,
+    replayed: &'a Replayed,
+    per_second: f64,
+) -> impl Iterator<Item = Visit> + 'a {
+    let clock = scene.clock;
+    // In the policy's time sums and differences are exact where times are whole.
+    let seconds = move |time: f64| clock.ticks(time) / per_second;
+    // Rounding must not make a wait of none.
+    let grain = if clock.is_whole() {
+        0.0
+    } else {
+        clock.size(1e-6)
+    };
+    scene
+        .jobs
+        .iter()
+        .zip(&replayed.ends)
+        .map(move |(job, end)| {
+            let (submit, size) = (clock.submit(job.submit), clock.size(job.size));
+            let wait = end - submit - size;
+            let start = match replayed.runs_through {
+                true => end - size,
+                false => f64::NAN,
+            };
+            Visit {
+                submit: seconds(submit),
+                start: seconds(start),
+                end: seconds(*end),
+                size: seconds(size),
+                limit: seconds(clock.size(job.limit)),
+                wait: if wait > grain { seconds(wait) } else { 0.0 },
+            }
+        })
+}
+
+/// For each of these visits, by submission, whether it started before one that had come earlier.
+pub fn passes(visits: &[Visit]) -> Vec<bool> {
+    let mut latest = f64::NEG_INFINITY;
+    let passes = visits.iter().map(|visit| {
+        let passes = visit.start < latest;
+        latest = latest.max(visit.start);
+        passes
+    });
+    passes.collect()
+}
+
+impl Measured {
+    /// Of the visits of all jobs, those submitted within these seconds; `held` gives what a job holds of each resource
+    /// over all that there is (R).
+    #[must_use]
+    pub fn of<'a>(
+        visits: &[Visit],
+        window: [f64; 2],
+        resources: usize,
+        held: impl Fn(usize) -> &'a [f64],
+    ) -> Self {
+        let [from, to] = window;
+        let first = visits.partition_point(|visit| visit.submit < from);
+        let last = visits.partition_point(|visit| visit.submit <= to);
+        let own = &visits[first..last];
+        let count = own.len() as f64;
+        let total_wait: f64 = own.iter().map(|visit| visit.wait).sum();
+        let mean = |of: fn(&Visit) -> f64| own.iter().map(of).sum::<f64>() / count;
+        let starts_known = visits.first().is_some_and(|visit| !visit.start.is_nan());
+        let passes = starts_known.then(|| passes(visits));
+        let mut utilization = vec![0.0; if starts_known { resources } else { 0 }];
+        let length = (to - from).max(f64::MIN_POSITIVE);
+        for (n, visit) in visits.iter().enumerate().filter(|_| starts_known) {
+            let within = (visit.end.min(to) - visit.start.max(from)).max(0.0);
+            let pairs = utilization.iter_mut().zip(held(n));
+            pairs.for_each(|(used, held)| *used += held * within / length);
+        }
+        Measured {
+            jobs: own.len() as u64,
+            mean_wait: total_wait / count,
+            mean_response: mean(|visit| visit.wait + visit.size),
+            mean_bounded_slowdown: mean(Visit::bounded_slowdown),
+            wait_percentiles: percentiles(own.iter().map(|visit| visit.wait)),
+            response_percentiles: percentiles(own.iter().map(|visit| visit.wait + visit.size)),
+            total_wait,
+            waited: own.iter().filter(|visit| visit.wait > 0.0).count() as u64,
+            longest_wait: own.iter().map(|visit| visit.wait).fold(0.0, f64::max),
+            backfilled: passes.map(|passes| {
+                let own = passes[first..last].iter();
+                own.filter(|passes| **passes).count() as u64
+            }),
+            utilization,
+            last_end: visits.iter().map(|visit| visit.end).fold(0.0, f64::max),
+        }
+    }
+}
+
+/// Quantiles .5, .95 and .99: the least value that so many are not above.
+fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    [0.5, 0.95, 0.99].map(|p| {
+        let rank = (p * values.len() as f64).ceil() as usize;
+        values.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
+    })
+}
+
+/// Time averages over a step.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Step {
+    /// When it begins \[s\].
+    pub time: f64,
+    /// Jobs that wait.
+    pub waiting: f64,
+    /// Jobs that run.
+    pub running: f64,
+    /// What those that wait will hold: size \[s\] times the largest fraction of a resource of all servers together.
+    pub waiting_work: f64,
+    /// What is held of each resource (R), over all that there is.
+    pub used: Vec<f64>,
+}
+
+/// Averages over steps of this length \[s\] from 0 to `span`; none where starts are not known. `held` as for
+/// [`Measured::of`].
+pub fn course<'a>(
+    visits: &[Visit],
+    span: f64,
+    step: f64,
+    resources: usize,
+    held: impl Fn(usize) -> &'a [f64],
+) -> Vec<Step> {
+    if visits.first().is_none_or(|visit| visit.start.is_nan()) {
+        return Vec::new();
+    }
+    let count = (span / step).ceil().max(1.0) as usize;
+    let mut averages = vec![Averages::new(step, count); 3 + resources];
+    for (n, visit) in visits.iter().enumerate() {
+        let held = held(n);
+        let work = visit.size * held.iter().copied().fold(0.0, f64::max);
+        averages[0].add(visit.submit, visit.start, 1.0);
+        averages[1].add(visit.start, visit.end, 1.0);
+        averages[2].add(visit.submit, visit.start, work);
+        for (own, held) in averages[3..].iter_mut().zip(held) {
+            own.add(visit.start, visit.end, *held);
+        }
+    }
+    let averages: Vec<Vec<f64>> = averages.into_iter().map(Averages::all).collect();
+    let step_at = |n: usize| Step {
+        time: n as f64 * step,
+        waiting: averages[0][n],
+        running: averages[1][n],
+        waiting_work: averages[2][n],
+        used: averages[3..].iter().map(|own| own[n]).collect(),
+    };
+    (0..count).map(step_at).collect()
+}
+
+/// Time averages of a sum of amounts, each over a time of its own.
+#[derive(Clone)]
+struct Averages {
+    step: f64,
+    /// In a step: what is not there for all of it.
+    parts: Vec<f64>,
+    /// At the beginning of a step: what is there from then on, and was not before.
+    changes: Vec<f64>,
+}
+
+impl Averages {
+    fn new(step: f64, count: usize) -> Self {
+        Averages {
+            step,
+            parts: vec![0.0; count],
+            changes: vec![0.0; count + 1],
+        }
+    }
+
+    /// This amount is there from one time to another.
+    fn add(&mut self, from: f64, to: f64, amount: f64) {
+        let count = self.parts.len();
+        let (from, to) = (from / self.step, (to / self.step).min(count as f64));
+        if from >= to {
+            return;
+        }
+        let (first, last) = (from.floor() as usize, to.floor() as usize);
+        if first == last {
+            self.parts[first] += amount * (to - from);
+            return;
+        }
+        self.parts[first] += amount * (first as f64 + 1.0 - from);
+        self.changes[first + 1] += amount;
+        self.changes[last] -= amount;
+        if last < count {
+            self.parts[last] += amount * (to - last as f64);
+        }
+    }
+
+    /// By step.
+    fn all(self) -> Vec<f64> {
+        let mut there = 0.0;
+        let pairs = self.parts.iter().zip(&self.changes);
+        let sums = pairs.map(|(part, change)| {
+            there += change;
+            // Rounding must not leave less than nothing.
+            (there + part).max(0.0)
+        });
+        sums.collect()
+    }
+}

@@ -1,0 +1,128 @@
+//! A policy on a scene.
+
+use super::engine::Engine;
+use super::scene::Scene;
+use crate::multiresource::artifact::Family;
+use crate::multiresource::policy::{Policy, System, Violation};
+use crate::multiresource::simulator::{Contender, Failure, With, made_over};
+use crate::multiresource::workload::{Described, Workload};
+
+/// A policy that is replayed.
+#[derive(Clone, Debug)]
+pub enum Rule {
+    /// On one server.
+    One(Box<Contender>),
+    /// Over all servers of a fleet, whose jobs wait in one place.
+    Over(Box<Family>),
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    /// When each job left, in the policy's time.
+    pub ends: Vec<f64>,
+    /// Whether every job ran without a pause at full speed: then it started its size before it left.
+    pub runs_through: bool,
+    /// Whether the policy decided once an instant; else it reacted to one event after the other.
+    pub decides_once: bool,
+    /// Arrivals, completions and clocks.
+    pub events: u64,
+}
+
+/// Why there is no replay.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Stopped {
+    /// The policy cannot serve such jobs, or made a decision that no server could carry out.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    /// The policy is for one server and the jobs ran on a fleet, or the other way round.
+    #[error("{0}")]
+    Servers(&'static str),
+    /// Jobs are left that it never starts.
+    #[error(
+        "the policy starts no more jobs, and {0} of them are left waiting at the end of the trace"
+    )]
+    Stuck(u64),
+    /// Told to end before.
+    #[error("interrupted before the last job had left")]
+    Interrupted,
+}
+
+const FOR_A_FLEET: &str =
+    "the policy is for a fleet, and the jobs ran on one server: tell its servers with --servers";
+const FOR_A_SERVER: &str =
+    "the policy is for one server, and the jobs ran on a fleet: give --capacity for one server";
+
+/// Replays jobs under a policy. `goes_on` is told now and then how many have come, and says whether to go on.
+///
+/// # Errors
+/// When the policy cannot serve these jobs or leaves some unserved, and when it is told to end.
+pub fn replay(
+    rule: &Rule,
+    scene: &Scene<'_>,
+    goes_on: &mut dyn FnMut(usize) -> bool,
+) -> Result<Replayed, Stopped> {
+    match (rule, &scene.described) {
+        (Rule::One(contender), Described::Server(workload)) => {
+            let on = On {
+                scene,
+                system: |policy: &dyn Policy| of_server(workload, policy),
+                goes_on,
+            };
+            let done = contender.made(workload, on);
+            done.unwrap_or_else(|why| Err(contender.unsuitable(why, workload).into()))
+        }
+        (Rule::Over(family), Described::Fleet(fleet)) => {
+            let on = On {
+                scene,
+                system: |policy: &dyn Policy| {
+                    System::of_fleet(fleet, policy.clocks(), policy.preempts())
+                },
+                goes_on,
+            };
+            made_over(fleet, family, on).unwrap_or(Err(Stopped::Servers(FOR_A_SERVER)))
+        }
+        (Rule::One(_), Described::Fleet(_)) => Err(Stopped::Servers(FOR_A_SERVER)),
+        (Rule::Over(_), Described::Server(_)) => Err(Stopped::Servers(FOR_A_FLEET)),
+    }
+}
+
+fn of_server(workload: &Workload, policy: &dyn Policy) -> System {
+    System::new(workload, policy.clocks(), policy.preempts())
+}
+
+/// A scene, to be replayed under whichever rule.
+struct On<'a, S> {
+    scene: &'a Scene<'a>,
+    /// The empty system of a policy.
+    system: S,
+    goes_on: &'a mut dyn FnMut(usize) -> bool,
+}
+
+/// Events between two looks at whether to go on.
+const BURST: u64 = 1 << 18;
+
+impl<S: Fn(&dyn Policy) -> System> With for On<'_, S> {
+    type Output = Result<Replayed, Stopped>;
+
+    fn with<P: Policy + Clone + Send + 'static>(self, policy: P) -> Self::Output {
+        let (system, decides_once) = ((self.system)(&policy), policy.decides_on_state());
+        let mut engine = Engine::new(self.scene, system, policy);
+        let violated = |violation: Violation| Stopped::Failure(violation.into());
+        while engine.go_on(BURST) {
+            engine.audit().map_err(violated)?;
+            if !(self.goes_on)(engine.come()) {
+                return Err(Stopped::Interrupted);
+            }
+        }
+        match engine.audit().map_err(violated)? {
+            0 => Ok(Replayed {
+                runs_through: engine.runs_through(),
+                events: engine.events,
+                decides_once,
+                ends: engine.into_ends(),
+            }),
+            left => Err(Stopped::Stuck(left)),
+        }
+    }
+}

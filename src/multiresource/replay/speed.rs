@@ -1,0 +1,227 @@
+//! How fast a trace is replayed, in whole ticks.
+
+use serde::Serialize;
+
+/// By how much faster jobs come than they did: a/b. Sizes stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Speed {
+    /// The numerator a ≥ 1: sizes are counted in a parts of a tick.
+    pub numerator: u64,
+    /// The denominator b ≥ 1.
+    pub denominator: u64,
+}
+
+/// The largest relative error of a speed that is made of a load.
+const NEAR: f64 = 1e-4;
+
+/// The largest numerator and denominator.
+const LARGEST: u64 = 1_000_000;
+
+impl Speed {
+    /// As it was.
+    pub const ONE: Speed = Speed {
+        numerator: 1,
+        denominator: 1,
+    };
+
+    /// Reads `5/4`, `2` or `1.25`.
+    ///
+    /// # Errors
+    /// When it is no such fraction; says what is expected.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "`{text}` is no speed: write a fraction of whole numbers up to {LARGEST}, such as 5/4, or 1.25"
+            )
+        };
+        let whole = |text: &str| {
+            let number: Option<u64> = text.trim().parse().ok();
+            number.filter(|n| (1..=LARGEST).contains(n))
+        };
+        if let Some((a, b)) = text.split_once('/') {
+            let (a, b) = (whole(a), whole(b));
+            return Ok(Speed::reduced(a.ok_or_else(wrong)?, b.ok_or_else(wrong)?));
+        }
+        let (units, decimals) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+        let denominator = 10_u64
+            .checked_pow(decimals.len() as u32)
+            .ok_or_else(wrong)?;
+        let is_plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        if !(is_plain(units) && is_plain(decimals)) {
+            return Err(wrong());
+        }
+        let numerator: u64 = format!("{units}{decimals}").parse().map_err(|_| wrong())?;
+        let speed = Speed::reduced(numerator, denominator);
+        let in_range = |n| (1..=LARGEST).contains(&n);
+        match in_range(speed.numerator) && in_range(speed.denominator) {
+            true => Ok(speed),
+            false => Err(wrong()),
+        }
+    }
+
+    /// The fraction with the least denominator within a ten-thousandth of this ratio, by continued fractions; `None`
+    /// where the ratio is not within 1e-6 to 1e6.
+    #[must_use]
+    pub fn near(ratio: f64) -> Option<Self> {
+        if !(1.0 / LARGEST as f64..=LARGEST as f64).contains(&ratio) {
+            return None;
+        }
+        let (mut before, mut last) = ((0, 1), (1, 0));
+        let mut rest = ratio;
+        loop {
+            let part = rest.floor();
+            let next = |before: u64, last: u64| before + part as u64 * last;
+            let found = (next(before.0, last.0), next(before.1, last.1));
+            (before, last) = (last, found);
+            let (a, b) = found;
+            if a > 0 && (a as f64 / b as f64 / ratio - 1.0).abs() <= NEAR {
+                return Some(Speed::reduced(a, b));
+            }
+            rest = 1.0 / (rest - part);
+        }
+    }
+
+    /// a/b in lowest terms.
+    fn reduced(a: u64, b: u64) -> Self {
+        let common = num_integer::gcd(a, b).max(1);
+        Speed {
+            numerator: a / common,
+            denominator: b / common,
+        }
+    }
+
+    /// The ratio a/b.
+    #[must_use]
+    pub fn ratio(self) -> f64 {
+        self.numerator as f64 / self.denominator as f64
+    }
+}
+
+impl std::fmt::Display for Speed {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.denominator {
+            1 => write!(to, "{}", self.numerator),
+            b => write!(to, "{}/{b}", self.numerator),
+        }
+    }
+}
+
+/// How the ticks of a trace are told to a policy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    /// Submissions are multiplied by this whole number…
+    submit: f64,
+    /// …and sizes by this one…
+    size: f64,
+    /// …and both divided by this: 1 where times stay whole.
+    per: f64,
+    /// Units of a policy's time in a tick of the trace.
+    unit: f64,
+}
+
+impl Clock {
+    /// Times in whole parts of a tick.
+    #[must_use]
+    pub fn whole(speed: Speed) -> Self {
+        Clock {
+            submit: speed.denominator as f64,
+            size: speed.numerator as f64,
+            per: 1.0,
+            unit: speed.numerator as f64,
+        }
+    }
+
+    /// Times in the unit of a workload that has so many ticks. They are whole only where the speed is, and the unit
+    /// is a tick: elsewhere instants that coincide may fall apart by rounding.
+    #[must_use]
+    pub fn in_units(speed: Speed, ticks: f64) -> Self {
+        let whole = Clock::whole(speed);
+        Clock {
+            per: whole.size * ticks,
+            unit: 1.0 / ticks,
+            ..whole
+        }
+    }
+
+    /// Whether all times are whole.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.per == 1.0
+    }
+
+    /// A time of submission \[ticks\], as the policy is told.
+    #[must_use]
+    pub fn submit(&self, ticks: f64) -> f64 {
+        ticks * self.submit / self.per
+    }
+
+    /// A size or a limit \[ticks\], as the policy is told.
+    #[must_use]
+    pub fn size(&self, ticks: f64) -> f64 {
+        ticks * self.size / self.per
+    }
+
+    /// A length of the policy's time in ticks.
+    #[must_use]
+    pub fn ticks(&self, time: f64) -> f64 {
+        time / self.unit
+    }
+
+    /// Whether this time \[ticks\] and its multiples can be counted exactly.
+    #[must_use]
+    pub fn holds(&self, ticks: f64) -> bool {
+        ticks * self.submit.max(self.size) < 9_007_199_254_740_992.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn speeds_are_read_as_fractions() {
+        let read = |text| Speed::parse(text).unwrap().to_string();
+        assert_eq!(
+            ["5/4", "10/8", "1.25", "2", ".5", "4/2"].map(read),
+            ["5/4", "5/4", "5/4", "2", "1/2", "2"]
+        );
+        for wrong in [
+            "",
+            "0",
+            "5/0",
+            "-1",
+            "1e3",
+            "a/b",
+            "0.0000001",
+            "9999999",
+            ".",
+        ] {
+            assert!(Speed::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_ratio_is_met_by_a_small_fraction() {
+        for ratio in [1.0, 1.25, 0.9 / 0.653_667_029, 1e-6, 123.456, 0.333, 1e6] {
+            let speed = Speed::near(ratio).unwrap();
+            assert!(
+                (speed.ratio() / ratio - 1.0).abs() <= NEAR,
+                "{ratio} {speed}"
+            );
+            assert!(ratio < 1e-3 || speed.denominator <= 1000, "{ratio} {speed}");
+        }
+        assert_eq!(Speed::near(f64::NAN), None);
+        assert_eq!(Speed::near(0.0), None);
+    }
+
+    #[test]
+    fn whole_times_stay_whole() {
+        let clock = Clock::whole(Speed::parse("5/4").unwrap());
+        assert_eq!((clock.submit(7.0), clock.size(7.0)), (28.0, 35.0));
+        assert_eq!(clock.ticks(12.0), 2.4);
+        assert!(clock.is_whole() && !clock.holds(2e15));
+        let hours = Clock::in_units(Speed::ONE, 3600.0);
+        assert_eq!((hours.submit(7200.0), hours.ticks(2.0)), (2.0, 7200.0));
+    }
+}

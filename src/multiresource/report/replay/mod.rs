@@ -1,0 +1,51 @@
+//! A replay, for people and for programs.
+
+mod csv;
+mod notes;
+mod page;
+mod table;
+
+pub use csv::{replay_csv, series, visits};
+pub use notes::notes;
+pub use page::replay_page;
+pub use table::replayed;
+
+use super::{number, percent};
+use crate::multiresource::replay::Interval;
+use crate::multiresource::verbs::replay::{AtPace, Replays};
+
+/// `3411 [2300, 4500]`.
+fn with_interval(value: f64, interval: Option<Interval>) -> String {
+    let within = interval.map(|i| format!(" [{}, {}]", number(i.low), number(i.high)));
+    number(value) + &within.unwrap_or_default()
+}
+
+/// `speed 5/4, load 0.817`.
+fn pace(at: &AtPace) -> String {
+    format!("speed {}, load {:.3}", at.speed, at.load)
+}
+
+/// Of which jobs measures are.
+fn window(replays: &Replays) -> String {
+    let window = replays.window;
+    match (window.from, window.to) {
+        (0.0, 1.0) => "all jobs are measured".into(),
+        (from, to) => format!(
+            "measured are jobs submitted from {} to {} of the span: without the first, which find empty servers, and the last, after which nothing comes",
+            percent(from),
+            percent(to)
+        ),
+    }
+}
+
+/// Whether no interval could be made anywhere: the trace is too short.
+fn is_short(replays: &Replays) -> bool {
+    let told = replays.paces.iter().flat_map(|at| &at.policies);
+    let mut played = told.filter_map(|told| told.played());
+    played.any(|played| played.response.is_none())
+}
+
+const TOO_SHORT: &str = "no interval: the trace is too short (an interval is made of ten blocks at least, each of a day and of 10 mean waits at least)";
+
+#[cfg(test)]
+mod tests;

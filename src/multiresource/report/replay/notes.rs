@@ -1,0 +1,116 @@
+//! What should be known of a trace before its numbers are used.
+
+use super::super::{Table, number, percent, wrap};
+use crate::multiresource::verbs::replay::{Replays, Told};
+use crate::trace::Account;
+
+/// What was read, what became of it, and how it was replayed.
+pub fn notes(replays: &Replays, width: usize) -> Vec<String> {
+    let trace = &replays.trace;
+    let capacity = trace.resources.iter().zip(&trace.capacity);
+    let capacity: Vec<String> = capacity.map(|(name, c)| format!("{name} {c}")).collect();
+    let servers = match trace.servers {
+        1 => "one server".to_owned(),
+        n => format!("{n} servers"),
+    };
+    let mut notes = vec![format!(
+        "{} ({}): {} jobs with {} different demands came in {} days to {servers} ({}): load {:.3}.",
+        trace.file,
+        trace.format,
+        trace.jobs,
+        trace.vectors,
+        number(trace.span / 86_400.0),
+        capacity.join(", "),
+        trace.load
+    )];
+    let mut tell = |text: String| notes.push(text);
+    if trace.censored > 0 {
+        tell(format!(
+            "{} jobs still ran when the trace ended: how long is not known, and they are not replayed (--censored end: as if they had ended then).",
+            trace.censored
+        ));
+    }
+    if !trace.has_limits {
+        tell("The trace tells no limits: sizes are taken for them, so that backfilling by limits knows sizes.".into());
+    }
+    if let Some(typed) = &trace.types {
+        tell(format!(
+            "As {} types jobs hold {:.2} % more than they asked for.",
+            typed.types,
+            100.0 * (typed.rounding - 1.0)
+        ));
+        if typed.untyped > 0 {
+            tell(format!(
+                "{} jobs, {} of the work, demand more than every type: left out, for every policy.",
+                typed.untyped,
+                percent(typed.untyped_work)
+            ));
+        }
+    }
+    for at in replays.paces.iter().filter(|at| at.load >= 1.0) {
+        tell(format!(
+            "At speed {} the load is {:.3}: at 1 and more queues grow for as long as jobs come. The trace is finite, so it ends; its waits depend on how long it is.",
+            at.speed, at.load
+        ));
+    }
+    notes.extend(orders(replays));
+    let mut notes: Vec<String> = notes.iter().map(|note| wrap(note, width)).collect();
+    if !trace.account.rows.is_empty() {
+        notes.insert(1, lines(&trace.account, width));
+    }
+    notes
+}
+
+/// Policies that react to one event after the other, or whose times are rounded.
+fn orders(replays: &Replays) -> Vec<String> {
+    let first = replays.paces.first();
+    let told: Vec<&Told> = first.iter().flat_map(|at| &at.policies).collect();
+    let names = |wanted: &dyn Fn(&Told) -> bool| {
+        let names = told.iter().filter(|told| wanted(told));
+        names
+            .map(|told| told.policy.as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let one_by_one = names(&|told| told.played().is_some_and(|played| !played.decides_once));
+    let inexact = names(&|told| told.played().is_some_and(|played| !played.is_exact));
+    let mut notes = Vec::new();
+    if !one_by_one.is_empty() {
+        notes.push(format!(
+            "At one instant all ends come first, then all arrivals; {one_by_one}: reacts to one after the other, and not once to all."
+        ));
+    }
+    if !inexact.is_empty() {
+        notes.push(format!(
+            "{inexact}: times in the workload's unit are no whole numbers, so that instants that coincide may fall apart by rounding."
+        ));
+    }
+    notes
+}
+
+/// What was done with the lines of a trace.
+fn lines(account: &Account, width: usize) -> String {
+    let mut table = Table::new([
+        "found", "lines", "of lines", "of work", "first", "done", "option",
+    ])
+    .words(5)
+    .wrapping(5)
+    .words(6)
+    .wrapping(6);
+    for row in &account.rows {
+        table.row([
+            row.reason.found().to_owned(),
+            row.lines.to_string(),
+            percent(row.lines as f64 / account.lines.max(1) as f64),
+            match account.work > 0.0 {
+                true => percent(row.work / account.work),
+                false => "–".into(),
+            },
+            row.first_line.to_string(),
+            row.reason.done().to_owned(),
+            row.reason.option().unwrap_or_default().to_owned(),
+        ]);
+    }
+    let faults = account.faults.iter().map(|fault| format!("\n  {fault}"));
+    table.within(width) + &faults.collect::<String>()
+}

@@ -1,0 +1,217 @@
+//! The tables of a replay.
+
+use super::super::{Table, number, percent, wrap};
+use super::{TOO_SHORT, is_short, pace, window, with_interval};
+use crate::multiresource::verbs::replay::{AtPace, Ladder, Played, Replays, Spread, Told};
+
+/// What came of a replay, at most `width` characters wide.
+pub fn replayed(replays: &Replays, width: usize) -> String {
+    let mut parts = Vec::new();
+    if replays.interrupted {
+        parts.push("INTERRUPTED: not all of it was replayed.".to_owned());
+    }
+    for at in &replays.paces {
+        let policies: Vec<&Told> = at.policies.iter().collect();
+        parts.push(match policies[..] {
+            [one] => of_one(replays, at, one, width),
+            _ => of_several(at, width),
+        });
+    }
+    if let Some(spread) = &replays.resampled {
+        let what = "replications of whole parts of the trace";
+        parts.push(of_spread(spread, what, width));
+    }
+    if let Some(spread) = &replays.jittered {
+        let what =
+            "replications with each job a little later: a difference within this spread is none";
+        parts.push(of_spread(spread, what, width));
+    }
+    if let Some(ladder) = &replays.ladder {
+        parts.push(of_ladder(ladder, width));
+    }
+    parts.push(wrap(&foot(replays), width));
+    parts.join("\n\n")
+}
+
+/// How it was measured.
+fn foot(replays: &Replays) -> String {
+    let mut foot = format!("times in s; {}", window(replays));
+    foot += &match is_short(replays) {
+        true => format!("; {TOO_SHORT}"),
+        false => "; in brackets 95 % intervals by moving blocks of time".into(),
+    };
+    let told = replays.paces.iter().flat_map(|at| &at.policies);
+    let distances = told.filter_map(|told| {
+        let distance = told.played()?.distance?;
+        Some(format!(
+            "\n{} claims E[T] = {} s of its workload; the trace has {} times that (no verdict: the claim is not about the trace)",
+            told.policy,
+            number(distance.claimed),
+            number(distance.replayed_over_claimed)
+        ))
+    });
+    foot.extend(distances);
+    foot
+}
+
+/// All numbers of one policy.
+fn of_one(replays: &Replays, at: &AtPace, told: &Told, width: usize) -> String {
+    let head = format!("{} on {} ({})", told.policy, replays.trace.file, pace(at));
+    let Some(played) = told.played() else {
+        return format!("{head}: {}", told.failure().unwrap_or_default());
+    };
+    let measured = &played.measured;
+    let mut table = Table::new(["", "mean", "median", "p95", "p99"]);
+    let row = |name: &str, mean: String, percentiles: &[f64; 3]| {
+        let percentiles = percentiles.iter().map(|p| number(*p));
+        [name.to_owned(), mean]
+            .into_iter()
+            .chain(percentiles)
+            .collect::<Vec<_>>()
+    };
+    table.row(row(
+        "wait",
+        with_interval(measured.mean_wait, played.wait),
+        &measured.wait_percentiles,
+    ));
+    table.row(row(
+        "response time",
+        with_interval(measured.mean_response, played.response),
+        &measured.response_percentiles,
+    ));
+    table.row([
+        "bounded slowdown",
+        &with_interval(measured.mean_bounded_slowdown, played.bounded_slowdown),
+    ]);
+    let passed = measured.backfilled.map_or(String::new(), |n| {
+        format!(", {n} started before one that had come earlier")
+    });
+    let words = format!(
+        "{} of {} jobs measured; {} waited{passed}; longest wait {} s, sum of waits {} s; last end after {} s{}",
+        measured.jobs,
+        replays.trace.jobs,
+        measured.waited,
+        measured.longest_wait,
+        measured.total_wait,
+        measured.last_end,
+        used(replays, played),
+    );
+    format!(
+        "{head}\n\n{}\n\n{}",
+        table.within(width),
+        wrap(&words, width)
+    )
+}
+
+/// What is used of each resource.
+fn used(replays: &Replays, played: &Played) -> String {
+    let pairs = replays
+        .trace
+        .resources
+        .iter()
+        .zip(&played.measured.utilization);
+    let each: Vec<String> = pairs
+        .map(|(name, used)| format!("{name} {}", percent(*used)))
+        .collect();
+    match each.is_empty() {
+        true => String::new(),
+        false => format!("; in use: {}", each.join(", ")),
+    }
+}
+
+/// Policies at a pace.
+fn of_several(at: &AtPace, width: usize) -> String {
+    let mut table = Table::new([
+        "policy",
+        "mean response",
+        "over the first",
+        "mean wait",
+        "p99 wait",
+        "longest wait",
+        "waited",
+        "bounded slowdown",
+        "in use",
+    ]);
+    for told in &at.policies {
+        let Some(played) = told.played() else {
+            table.row([told.policy.as_str(), "failed"]);
+            continue;
+        };
+        let measured = &played.measured;
+        let used = measured.utilization.iter().map(|used| percent(*used));
+        table.row([
+            told.policy.clone(),
+            with_interval(measured.mean_response, played.response),
+            played.ratio.map_or(String::new(), |ratio| {
+                let interval = ratio.interval;
+                let within = interval.map(|i| format!(" [{:.3}, {:.3}]", i.low, i.high));
+                format!("{:.3}{}", ratio.value, within.unwrap_or_default())
+            }),
+            number(measured.mean_wait),
+            number(measured.wait_percentiles[2]),
+            number(measured.longest_wait),
+            measured.waited.to_string(),
+            number(measured.mean_bounded_slowdown),
+            used.collect::<Vec<_>>().join(" · "),
+        ]);
+    }
+    let failures = at.policies.iter().filter_map(|told| {
+        let why = told.failure()?;
+        Some(wrap(
+            &format!("\n{} is not replayed: {why}", told.policy),
+            width,
+        ))
+    });
+    let failures: String = failures.collect();
+    format!("{}\n\n{}{failures}", pace(at), table.within(width))
+}
+
+fn of_spread(spread: &Spread, what: &str, width: usize) -> String {
+    let mut table = Table::new([
+        "policy",
+        "mean response",
+        "least",
+        "largest",
+        "over the first",
+    ]);
+    for own in &spread.policies {
+        let least = own.means.iter().copied().fold(f64::INFINITY, f64::min);
+        let largest = own.means.iter().copied().fold(f64::NAN, f64::max);
+        table.row([
+            own.policy.clone(),
+            super::super::estimate(own.mean),
+            number(if own.means.is_empty() {
+                f64::NAN
+            } else {
+                least
+            }),
+            number(largest),
+            own.ratio
+                .map_or(String::new(), |ratio| super::super::estimate(Some(ratio))),
+        ]);
+    }
+    let head = wrap(&format!("{} {what}", spread.replications), width);
+    format!("{head}\n\n{}", table.within(width))
+}
+
+fn of_ladder(ladder: &Ladder, width: usize) -> String {
+    let header = std::iter::once("mean response, each step with those above");
+    let mut table = Table::new(header.chain(ladder.policies.iter().map(String::as_str)));
+    for rung in &ladder.rungs {
+        let cells = rung.means.iter().map(|mean| match mean {
+            None => "–".into(),
+            Some([mean, least, largest]) if least == largest => number(*mean),
+            Some([mean, least, largest]) => {
+                format!(
+                    "{} ({} to {})",
+                    number(*mean),
+                    number(*least),
+                    number(*largest)
+                )
+            }
+        });
+        table.row(std::iter::once(rung.step.to_owned()).chain(cells));
+    }
+    let foot = "all jobs; in brackets the least and largest of 8 sequences where a step is drawn at random";
+    format!("{}\n\n{}", table.within(width), wrap(foot, width))
+}

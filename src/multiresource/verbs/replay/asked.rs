@@ -1,0 +1,95 @@
+//! What is asked of a replay.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::artifact::Changes;
+use crate::multiresource::replay::{Speed, Window};
+use crate::multiresource::workload::Described;
+use crate::trace::{Options, Source};
+
+/// A trace, policies, and how they are run.
+pub struct Replaying<'a> {
+    /// The trace.
+    pub source: &'a Source,
+    /// How its lines are read.
+    pub options: Options,
+    /// The workload whose types its jobs are, where one is given.
+    pub workload: Option<&'a Described>,
+    /// Rules by name, or policy files.
+    pub policies: &'a [String],
+    /// How fast jobs come; as they did where none is given.
+    pub paces: Vec<Pace>,
+    /// Whether jobs hold what their types do under rules by name as well.
+    pub rounded: bool,
+    /// Whether jobs of no type are left out however many they are.
+    pub unknown_out: bool,
+    /// Of which jobs measures are; of the middle ones where none is given.
+    pub window: Option<Window>,
+    /// Length of a step of the series \[s\]; a 500th of the span where none is given.
+    pub step: Option<f64>,
+    /// Whether what came of each job is kept.
+    pub keeps_visits: bool,
+    /// Replications of whole parts of the span.
+    pub resample: Option<Part>,
+    /// By how many ticks jobs are shaken.
+    pub jitter: Option<u32>,
+    /// Whether is told where a fit goes wrong.
+    pub ladder: bool,
+    /// What becomes of policy files that were changed after they were written.
+    pub changes: Changes,
+    /// Seed of all that is drawn.
+    pub seed: u64,
+    /// Once it is set, the replay ends with what it has.
+    pub interrupt: Arc<AtomicBool>,
+}
+
+/// How fast jobs come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    /// So many times as fast as they did.
+    Speed(Speed),
+    /// So fast that this is the fluid bound on the load.
+    Load(f64),
+}
+
+/// Parts of a span that are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Of seven days each.
+    Weeks,
+    /// Of 86 400 s each.
+    Days,
+}
+
+impl Part {
+    /// How long one is \[s\].
+    #[must_use]
+    pub fn seconds(self) -> f64 {
+        match self {
+            Part::Weeks => 604_800.0,
+            Part::Days => 86_400.0,
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(match self {
+            Part::Weeks => "weeks",
+            Part::Days => "days",
+        })
+    }
+}
+
+impl Replaying<'_> {
+    /// How fast jobs come, once and again.
+    #[must_use]
+    pub fn paces(&self) -> Vec<Pace> {
+        match self.paces.is_empty() {
+            true => vec![Pace::Speed(Speed::ONE)],
+            false => self.paces.clone(),
+        }
+    }
+}

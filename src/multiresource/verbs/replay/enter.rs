@@ -1,0 +1,107 @@
+//! Policies that take part in a replay.
+
+use super::super::enter::same_record;
+use super::super::{VerbError, pooled, refuse};
+use super::asked::Replaying;
+use crate::kind::read_policy;
+use crate::multiresource::artifact::{Checked, Quantity, Subject};
+use crate::multiresource::replay::Rule;
+use crate::multiresource::simulator::{Contender, PooledRule, Rule as Named};
+use crate::multiresource::workload::{Described, Fleet, Record};
+
+/// A policy that takes part.
+pub struct Entrant {
+    /// Its name, or its file.
+    pub name: String,
+    /// What identifies its file.
+    pub digest: Option<String>,
+    /// How it decides.
+    pub by: By,
+    /// Mean response time that it claims over all jobs, in its workload's unit.
+    pub claimed: Option<f64>,
+}
+
+/// By what a policy tells jobs apart.
+pub enum By {
+    /// By what they demand: a rule by name.
+    Demand(Contender),
+    /// By their types: a policy file.
+    Type(Rule),
+}
+
+/// The policies, and the workload whose types jobs are: the one that is given, or that of the first policy file.
+pub fn enter(asked: &Replaying<'_>) -> Result<(Vec<Entrant>, Option<Described>), VerbError> {
+    let mut types = asked.workload.cloned();
+    let mut entrants = Vec::new();
+    for name in asked.policies {
+        let unnamed = match Contender::parse(name) {
+            Ok(contender) => {
+                entrants.push(Entrant {
+                    name: name.clone(),
+                    digest: None,
+                    by: By::Demand(contender),
+                    claimed: None,
+                });
+                continue;
+            }
+            Err(unnamed) => unnamed,
+        };
+        let (checked, digest): (Checked, String) = read_policy(name, unnamed, asked.changes)?;
+        let own = described(checked.workload().fleet());
+        let given = types.get_or_insert(own);
+        same_record(&checked.artifact().workload, &record(given))
+            .or_else(|why| refuse(format!("{name}: {why}")))?;
+        entrants.push(Entrant {
+            name: name.clone(),
+            digest: Some(digest),
+            by: By::Type(rule(name, &checked)?),
+            claimed: claimed(&checked),
+        });
+    }
+    Ok((entrants, types))
+}
+
+/// The rule over the servers of a fleet that goes by the name of this one.
+pub fn over_a_fleet(name: &str) -> Result<Rule, VerbError> {
+    let known = Named::named(name).map_or(name, |rule| rule.name);
+    match PooledRule::named(known) {
+        Some(rule) => Ok(Rule::Over(Box::new(rule.policy()))),
+        None => refuse(pooled::unnamed(name)),
+    }
+}
+
+/// What a policy file decides by.
+fn rule(name: &str, checked: &Checked) -> Result<Rule, VerbError> {
+    let artifact = checked.artifact();
+    if let Some(policy) = &artifact.policy.queue {
+        return Ok(Rule::Over(Box::new(policy.clone())));
+    }
+    match artifact.one_server() {
+        Some(server) => Ok(Rule::One(Box::new(server.policy.rule.clone().into()))),
+        None => refuse(format!(
+            "{name} sends jobs to the servers of a fleet when they arrive, and a trace is replayed with one queue: make a policy with `synth --queue fleet`"
+        )),
+    }
+}
+
+/// E[T] over all jobs that it claims.
+fn claimed(checked: &Checked) -> Option<f64> {
+    let claim = checked
+        .artifact()
+        .find(Quantity::MeanResponse, Subject::of_type(None));
+    claim.map(|claim| claim.value)
+}
+
+fn described(fleet: &Fleet) -> Described {
+    match fleet.is_one_server() {
+        true => Described::Server(fleet.envelope().clone()),
+        false => Described::Fleet(fleet.clone()),
+    }
+}
+
+fn record(described: &Described) -> Record {
+    match described {
+        Described::Server(workload) => workload.record(),
+        Described::Fleet(fleet) => fleet.record(),
+    }
+}

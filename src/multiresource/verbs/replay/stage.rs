@@ -1,0 +1,615 @@
+//! A trace in memory, with the policies that are to be replayed on it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::super::{VerbError, refuse};
+use super::asked::{Pace, Replaying};
+use super::enter::{By, Entrant, enter, over_a_fleet};
+use super::told::{AtPace, Course, Distance, Outcome, Played, Ratio, Replays, Told, Traced, Typed};
+use crate::multiresource::replay::{
+    Blocks, Clock, Interval, Job, Kinds, Log, Measured, Replayed, Rounding, Rule, Scene, Speed,
+    Visit, Window, course, gathered, replay, visits,
+};
+use crate::multiresource::workload::{Described, Workload};
+use crate::trace::{Servers, Shape, Trace};
+
+/// All that a replay needs.
+pub struct Stage<'a> {
+    asked: &'a Replaying<'a>,
+    entrants: Vec<Entrant>,
+    file: String,
+    log: Log,
+    exact: Kinds,
+    typed: Option<Types>,
+}
+
+/// The types that the jobs of a trace are.
+pub(super) struct Types {
+    pub described: Described,
+    kinds: Kinds,
+    rounding: Rounding,
+    /// The jobs, each of its type.
+    jobs: Vec<Job>,
+    /// Ticks in the workload's unit of time.
+    pub ticks: f64,
+    /// The work of jobs at what their types hold, over their own.
+    worth: f64,
+}
+
+/// A policy that was replayed, before it is told.
+struct Run {
+    visits: Vec<Visit>,
+    played: Played,
+}
+
+/// More of the work without a type than this is not left out unasked.
+const MOST_UNTYPED: f64 = 0.01;
+
+/// An interval is made of blocks of a day \[s\] at least…
+const DAY: f64 = 86_400.0;
+/// …and of so many mean waits.
+const WAITS: f64 = 10.0;
+
+/// Steps of a course.
+const STEPS: f64 = 500.0;
+
+impl<'a> Stage<'a> {
+    /// Reads policies and trace.
+    pub fn set(asked: &'a Replaying<'a>, hears: &mut dyn FnMut(&str)) -> Result<Self, VerbError> {
+        let (entrants, described) = enter(asked)?;
+        let mut options = asked.options.clone();
+        if options.servers.is_none() {
+            options.servers = described.as_ref().map(servers_of);
+        }
+        let file = asked.source.name();
+        hears(&format!("reading {file}"));
+        let mut trace = Trace::open(asked.source, &options)?;
+        let log = Log::read(&mut trace, |jobs| {
+            hears(&format!("reading {file}: {jobs} jobs"));
+        })?;
+        let mut stage = Stage {
+            exact: Kinds::exact(&log),
+            asked,
+            entrants,
+            file,
+            log,
+            typed: None,
+        };
+        let by_types = |entrant: &Entrant| matches!(entrant.by, By::Type(_));
+        if asked.rounded || asked.ladder || stage.entrants.iter().any(by_types) {
+            let Some(described) = described else {
+                return refuse(format!(
+                    "{} needs the types of a workload: give --workload FILE, such as `synth fit` makes",
+                    if asked.rounded {
+                        "--demands rounded"
+                    } else {
+                        "--ladder"
+                    }
+                ));
+            };
+            stage.type_jobs(described)?;
+        }
+        Ok(stage)
+    }
+
+    /// Finds the type of each job; those that have none are left out, for every policy.
+    fn type_jobs(&mut self, described: Described) -> Result<(), VerbError> {
+        let workload = envelope(&described);
+        let places = places(workload, &self.log).or_else(refuse)?;
+        if servers_of(&described) != self.ordered(&places) {
+            return refuse(
+                "the workload is of other servers than those that are told: leave --capacity and --servers out, or write the workload for these servers",
+            );
+        }
+        let ticks = seconds_in(workload.time_unit()).or_else(refuse)? * self.per_second();
+        let kinds = Kinds::of_types(&self.log, workload, &places);
+        let rounding = Rounding::to(&self.log, workload, &places);
+        if rounding.untyped_work > MOST_UNTYPED && !self.asked.unknown_out {
+            return refuse(format!(
+                "{} of {} jobs, {:.1} % of the work, demand more than every type of the workload holds: fit a workload to this trace, or leave them out for every policy with --unknown out",
+                rounding.untyped,
+                self.log.jobs.len(),
+                100.0 * rounding.untyped_work
+            ));
+        }
+        let jobs = rounding.rounded(&self.log.jobs);
+        self.log.jobs.retain(|job| rounding.holds(job));
+        if jobs.is_empty() {
+            return refuse(
+                "no job of the trace fits into a type of the workload: fit a workload to this trace",
+            );
+        }
+        let work = |jobs: &[Job], kinds: &Kinds| -> f64 {
+            let largest = |job: &Job| kinds.held(job).iter().copied().fold(0.0, f64::max);
+            jobs.iter().map(|job| job.size * largest(job)).sum()
+        };
+        self.typed = Some(Types {
+            worth: work(&jobs, &kinds) / work(&self.log.jobs, &self.exact),
+            described,
+            kinds,
+            rounding,
+            jobs,
+            ticks,
+        });
+        Ok(())
+    }
+
+    /// The trace's servers with the resources of a workload, of which r is the trace's `places[r]`.
+    fn ordered(&self, places: &[usize]) -> Servers {
+        let Servers { resources, shapes } = &self.log.servers;
+        let shapes = shapes.iter().map(|shape| Shape {
+            count: shape.count,
+            capacity: places.iter().map(|place| shape.capacity[*place]).collect(),
+        });
+        Servers {
+            resources: places
+                .iter()
+                .map(|place| resources[*place].clone())
+                .collect(),
+            shapes: shapes.collect(),
+        }
+    }
+
+    /// The speed of a pace.
+    pub fn speed(&self, pace: Pace) -> Result<Speed, VerbError> {
+        let speed = match pace {
+            Pace::Speed(speed) => speed,
+            Pace::Load(load) => match Speed::near(load / self.log.load()) {
+                Some(speed) => speed,
+                None => {
+                    return refuse(format!(
+                        "the trace has a load of {:.3e}, which cannot be brought to {load}: choose a load nearer to it",
+                        self.log.load()
+                    ));
+                }
+            },
+        };
+        let jobs = self.log.jobs.iter();
+        let longest = jobs
+            .map(|job| job.size.max(job.limit))
+            .fold(self.log.span(), f64::max);
+        match Clock::whole(speed).holds(longest) {
+            true => Ok(speed),
+            false => refuse(format!(
+                "times of the trace in parts of a tick for the speed {speed} are beyond 2^53, and cannot be counted exactly: choose a simpler --speed, such as 5/4"
+            )),
+        }
+    }
+
+    /// The first speed that is asked for.
+    pub fn first_speed(&self) -> Result<Speed, VerbError> {
+        let pace = self.asked.paces().into_iter().next();
+        self.speed(pace.unwrap_or(Pace::Speed(Speed::ONE)))
+    }
+
+    /// Whether it is to end.
+    pub fn is_interrupted(&self) -> bool {
+        self.asked.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// What tells it to.
+    pub fn interrupt(&self) -> Arc<AtomicBool> {
+        self.asked.interrupt.clone()
+    }
+
+    /// How the policies tell jobs apart, and their names.
+    pub fn policies(&self) -> impl Iterator<Item = (&By, &str)> {
+        let entrants = self.entrants.iter();
+        entrants.map(|entrant| (&entrant.by, entrant.name.as_str()))
+    }
+
+    /// Seed of all that is drawn.
+    pub fn seed(&self) -> u64 {
+        self.asked.seed
+    }
+
+    /// Ticks in a second.
+    pub fn per_second(&self) -> f64 {
+        self.log.tick.per_second() as f64
+    }
+
+    /// The names of the policies.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entrants.iter().map(|entrant| entrant.name.as_str())
+    }
+
+    /// The jobs as they were, and those of types.
+    pub fn exact_jobs(&self) -> &[Job] {
+        &self.log.jobs
+    }
+
+    pub fn types(&self) -> Option<&Types> {
+        self.typed.as_ref()
+    }
+
+    /// Replays every policy at a speed.
+    pub fn at(&self, speed: Speed, hears: &mut dyn FnMut(&str)) -> Result<AtPace, VerbError> {
+        let span = self.log.span() / speed.ratio() / self.per_second();
+        let window = self.window();
+        let mut first: Option<Run> = None;
+        let mut policies = Vec::new();
+        for (n, entrant) in self.entrants.iter().enumerate() {
+            let run = self.run(n, speed, window.within(span), hears);
+            let outcome = match run {
+                Err(why) => Outcome::Failure(why),
+                Ok(mut run) => {
+                    if let Some(first) = &first {
+                        run.played.ratio = Some(self.ratio(&run, first, window.within(span)));
+                    }
+                    self.keep(&mut run, n, span);
+                    let played = run.played.clone();
+                    first.get_or_insert(run);
+                    Outcome::Replayed(Box::new(played))
+                }
+            };
+            policies.push(Told {
+                policy: entrant.name.clone(),
+                digest: entrant.digest.clone(),
+                outcome,
+            });
+        }
+        Ok(AtPace {
+            speed,
+            load: self.log.load() * speed.ratio(),
+            span,
+            policies,
+        })
+    }
+
+    /// The mean response time \[s\] of a policy on other jobs than the trace's, all measured; none where it cannot
+    /// serve them.
+    pub fn mean_response(
+        &self,
+        policy: usize,
+        jobs: &[Job],
+        speed: Speed,
+        hears: &mut dyn FnMut(&str),
+    ) -> Option<f64> {
+        let (visits, ..) = match self.by_types(policy) {
+            None => self.visits(policy, (jobs, &self.exact), speed, hears),
+            Some(typed) => {
+                let jobs = typed.rounding.rounded(jobs);
+                self.visits(policy, (&jobs, &typed.kinds), speed, hears)
+            }
+        }
+        .ok()?;
+        mean_response(&visits)
+    }
+
+    /// The same on jobs of types.
+    pub fn mean_response_of_types(
+        &self,
+        policy: usize,
+        typed: &Types,
+        jobs: &[Job],
+        speed: Speed,
+        hears: &mut dyn FnMut(&str),
+    ) -> Option<f64> {
+        let run = self.visits(policy, (jobs, &typed.kinds), speed, hears);
+        mean_response(&run.ok()?.0)
+    }
+
+    /// Of which jobs measures are: all where no job is in the middle.
+    fn window(&self) -> Window {
+        self.asked.window.unwrap_or_else(|| {
+            let [from, to] = Window::MIDDLE.within(self.log.span());
+            let within = |job: &Job| (from..=to).contains(&job.submit);
+            match self.log.jobs.iter().any(within) {
+                true => Window::MIDDLE,
+                false => Window::ALL,
+            }
+        })
+    }
+
+    /// The types by which a policy sees the jobs, if it does.
+    fn by_types(&self, policy: usize) -> Option<&Types> {
+        let by_type = matches!(self.entrants[policy].by, By::Type(_));
+        self.typed
+            .as_ref()
+            .filter(|_| by_type || self.asked.rounded)
+    }
+
+    /// Replays a policy on the trace, and measures.
+    fn run(
+        &self,
+        policy: usize,
+        speed: Speed,
+        window: [f64; 2],
+        hears: &mut dyn FnMut(&str),
+    ) -> Result<Run, String> {
+        let (jobs, kinds) = match self.by_types(policy) {
+            Some(typed) => (&typed.jobs, &typed.kinds),
+            None => (&self.log.jobs, &self.exact),
+        };
+        let (visits, replayed, clock) = self.visits(policy, (jobs, kinds), speed, hears)?;
+        let resources = self.log.servers.resources.len();
+        let held = |n: usize| kinds.held(&jobs[n]);
+        let measured = Measured::of(&visits, window, resources, held);
+        if measured.jobs == 0 {
+            return Err("no job was submitted in the part of the span that is measured: give another --measure, or --measure all".into());
+        }
+        let block = block(&measured);
+        let blocks = self.blocks(&visits, window, block);
+        let interval = |of: fn(&Visit) -> f64| {
+            let means = blocks.as_ref()?.means(visits.iter().map(of));
+            Interval::of(means.into_iter().flatten())
+        };
+        let played = Played {
+            wait: interval(|visit| visit.wait),
+            response: interval(response),
+            bounded_slowdown: interval(Visit::bounded_slowdown),
+            block,
+            ratio: None,
+            decides_once: replayed.decides_once,
+            is_exact: clock.is_whole(),
+            by_types: self.by_types(policy).is_some(),
+            events: replayed.events,
+            distance: self.distance(policy, &measured),
+            course: Course::default(),
+            measured,
+        };
+        Ok(Run { visits, played })
+    }
+
+    /// How far a policy is from what it claims.
+    fn distance(&self, policy: usize, measured: &Measured) -> Option<Distance> {
+        let claimed = self.entrants[policy].claimed?;
+        let unit = self.typed.as_ref()?.ticks / self.per_second();
+        let claimed = claimed * unit;
+        Some(Distance {
+            claimed,
+            replayed_over_claimed: measured.mean_response / claimed,
+        })
+    }
+
+    /// The ratio of mean response times, on the same blocks: the longer ones of both.
+    fn ratio(&self, run: &Run, first: &Run, window: [f64; 2]) -> Ratio {
+        let block = run.played.block.max(first.played.block);
+        let blocks = self.blocks(&run.visits, window, block);
+        let interval = blocks.and_then(|blocks| {
+            let means = |run: &Run| blocks.means(run.visits.iter().map(response));
+            Interval::of_ratio(&means(run), &means(first))
+        });
+        Ratio {
+            value: run.played.measured.mean_response / first.played.measured.mean_response,
+            interval,
+        }
+    }
+
+    fn blocks(&self, visits: &[Visit], window: [f64; 2], block: f64) -> Option<Blocks> {
+        let submits: Vec<f64> = visits.iter().map(|visit| visit.submit).collect();
+        Blocks::draw(&submits, window, block, self.seed())
+    }
+
+    /// Keeps what happened over time, and of each job where that is asked for.
+    fn keep(&self, run: &mut Run, policy: usize, span: f64) {
+        let (jobs, kinds) = match self.by_types(policy) {
+            Some(typed) => (&typed.jobs, &typed.kinds),
+            None => (&self.log.jobs, &self.exact),
+        };
+        let resources = self.log.servers.resources.len();
+        let step = self
+            .asked
+            .step
+            .unwrap_or(span / STEPS)
+            .max(f64::MIN_POSITIVE);
+        let held = |n: usize| kinds.held(&jobs[n]);
+        run.played.course.steps = course(&run.visits, span, step, resources, held);
+        if self.asked.keeps_visits {
+            let pairs = run.visits.iter().zip(jobs);
+            let visits = pairs.map(|(visit, job)| (*visit, job.line, job.kind));
+            run.played.course.visits = visits.collect();
+            run.played.course.types = kinds.demands.iter().map(|(name, _)| name.clone()).collect();
+        }
+    }
+
+    /// Replays a policy on jobs of these kinds.
+    fn visits(
+        &self,
+        policy: usize,
+        (jobs, kinds): (&[Job], &Kinds),
+        speed: Speed,
+        hears: &mut dyn FnMut(&str),
+    ) -> Result<(Vec<Visit>, Replayed, Clock), String> {
+        let name = &self.entrants[policy].name;
+        hears(&format!("replaying {name}"));
+        let (rule, scene) = self.scene(policy, (jobs, kinds), speed)?;
+        let replayed = replay(&rule, &scene, &mut |come| {
+            let share = 100.0 * come as f64 / jobs.len() as f64;
+            hears(&format!(
+                "replaying {name}: {share:.0} % of the jobs have come"
+            ));
+            !self.is_interrupted()
+        });
+        let replayed = replayed.map_err(|why| why.to_string())?;
+        let found = visits(&scene, &replayed, self.per_second()).collect();
+        Ok((found, replayed, scene.clock))
+    }
+
+    /// What a policy sees.
+    fn scene<'j>(
+        &self,
+        policy: usize,
+        (jobs, kinds): (&'j [Job], &Kinds),
+        speed: Speed,
+    ) -> Result<(Rule, Scene<'j>), String> {
+        let seed = self.seed();
+        let Entrant { name, by, .. } = &self.entrants[policy];
+        let contender = match (by, &self.typed) {
+            (By::Demand(contender), _) => contender,
+            (By::Type(rule), Some(typed)) => {
+                let scene = Scene {
+                    jobs,
+                    types: (0..kinds.demands.len() as u32).collect(),
+                    described: typed.described.clone(),
+                    clock: Clock::in_units(speed, typed.ticks),
+                    seed,
+                };
+                return Ok((rule.clone(), scene));
+            }
+            (By::Type(_), None) => {
+                return Err("it needs types of jobs: give --workload FILE".into());
+            }
+        };
+        let clock = Clock::whole(speed);
+        let seen = |sizes| {
+            let made = gathered(&self.log, jobs, &kinds.demands, clock, sizes);
+            made.map_err(|faults| faults.to_string())
+        };
+        let (mut described, mut types) = seen(false)?;
+        let rule = match &described {
+            Described::Fleet(_) => over_a_fleet(name).map_err(|why| why.to_string())?,
+            Described::Server(workload) => {
+                // A rule that asks for sizes is told them.
+                if contender.suits(workload).is_err() {
+                    (described, types) = seen(true)?;
+                }
+                Rule::One(Box::new(contender.clone()))
+            }
+        };
+        let scene = Scene {
+            jobs,
+            types,
+            described,
+            clock,
+            seed,
+        };
+        Ok((rule, scene))
+    }
+
+    /// All that is told of the trace, with these paces.
+    pub fn told(&self, paces: Vec<AtPace>) -> Replays {
+        let Log {
+            servers, account, ..
+        } = &self.log;
+        let types = self.typed.as_ref().map(|typed| Typed {
+            types: typed.kinds.demands.len() as u64,
+            rounding: typed.worth,
+            untyped: typed.rounding.untyped,
+            untyped_work: typed.rounding.untyped_work,
+        });
+        Replays {
+            trace: Traced {
+                file: self.file.clone(),
+                format: self.log.format.name(),
+                jobs: self.log.jobs.len() as u64,
+                span: self.log.span() / self.per_second(),
+                load: self.log.load(),
+                vectors: self.log.vectors.len() as u64,
+                resources: servers.resources.clone(),
+                capacity: servers.total(),
+                servers: servers
+                    .shapes
+                    .iter()
+                    .map(|shape| u64::from(shape.count))
+                    .sum(),
+                censored: self.log.censored,
+                has_limits: self.log.has_limits,
+                account: account.clone(),
+                types,
+            },
+            window: self.window(),
+            seed: self.seed(),
+            paces,
+            resampled: None,
+            jittered: None,
+            ladder: None,
+            interrupted: false,
+        }
+    }
+}
+
+impl Types {
+    /// The jobs, each of its type.
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+}
+
+fn response(visit: &Visit) -> f64 {
+    visit.wait + visit.size
+}
+
+fn mean_response(visits: &[Visit]) -> Option<f64> {
+    let total: f64 = visits.iter().map(response).sum();
+    (!visits.is_empty()).then(|| total / visits.len() as f64)
+}
+
+/// How long a block is \[s\].
+fn block(measured: &Measured) -> f64 {
+    DAY.max(WAITS * measured.mean_wait)
+}
+
+/// The workload that stands for types and resources.
+fn envelope(described: &Described) -> &Workload {
+    match described {
+        Described::Server(workload) => workload,
+        Described::Fleet(fleet) => fleet.envelope(),
+    }
+}
+
+/// What the jobs of a workload run on.
+fn servers_of(described: &Described) -> Servers {
+    let resources = envelope(described).resources();
+    let names = resources.iter().map(|r| r.name().to_owned());
+    let shapes = match described {
+        Described::Server(_) => vec![Shape {
+            count: 1,
+            capacity: resources.iter().map(|r| r.capacity()).collect(),
+        }],
+        Described::Fleet(fleet) => {
+            let shapes = fleet.shapes().iter();
+            shapes
+                .map(|shape| Shape {
+                    count: shape.count(),
+                    capacity: shape.capacity().to_vec(),
+                })
+                .collect()
+        }
+    };
+    Servers {
+        resources: names.collect(),
+        shapes,
+    }
+}
+
+/// For each resource of a workload, which one of the trace it is.
+fn places(workload: &Workload, log: &Log) -> Result<Vec<usize>, String> {
+    let known = &log.servers.resources;
+    let own = workload.resources().iter().map(|resource| {
+        let found = known.iter().position(|name| name == resource.name());
+        found.ok_or_else(|| {
+            format!(
+                "the workload has `{}`, and the trace is read with {}: leave --capacity and --servers out, or name the same resources",
+                resource.name(),
+                known.join(", ")
+            )
+        })
+    });
+    let places: Vec<usize> = own.collect::<Result<_, _>>()?;
+    match places.len() == known.len() {
+        true => Ok(places),
+        false => Err(format!(
+            "the trace is read with {}, and the workload has fewer resources: leave --capacity and --servers out, or name the same ones",
+            known.join(", ")
+        )),
+    }
+}
+
+/// Seconds in a workload's unit of time.
+fn seconds_in(unit: &str) -> Result<f64, String> {
+    Ok(match unit {
+        "us" | "µs" | "microsecond" | "microseconds" => 1e-6,
+        "ms" | "millisecond" | "milliseconds" => 1e-3,
+        "s" | "sec" | "second" | "seconds" => 1.0,
+        "min" | "minute" | "minutes" => 60.0,
+        "h" | "hour" | "hours" => 3600.0,
+        "d" | "day" | "days" => 86_400.0,
+        other => {
+            return Err(format!(
+                "the workload's unit of time is `{other}`, and how long that is beside the trace's seconds is not known: write the workload in us, ms, s, min, h or d"
+            ));
+        }
+    })
+}

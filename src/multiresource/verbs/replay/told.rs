@@ -1,0 +1,271 @@
+//! What comes of a replay.
+
+use serde::Serialize;
+
+use crate::multiresource::replay::{Interval, Measured, Speed, Step, Visit, Window};
+use crate::multiresource::simulator::Run;
+use crate::simulation::{Estimate, over_replications};
+use crate::trace::Account;
+
+/// A trace, and policies on it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Replays {
+    /// The trace.
+    pub trace: Traced,
+    /// Of which jobs measures are.
+    pub window: Window,
+    /// Seed of all that was drawn.
+    pub seed: u64,
+    /// At each pace.
+    pub paces: Vec<AtPace>,
+    /// On parts of the trace drawn with replacement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resampled: Option<Spread>,
+    /// With jobs a little later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jittered: Option<Spread>,
+    /// From the trace to its fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ladder: Option<Ladder>,
+    /// Whether it was told to end before all was there.
+    pub interrupted: bool,
+}
+
+/// A trace that was read.
+#[derive(Clone, Debug, Serialize)]
+pub struct Traced {
+    /// Its file.
+    pub file: String,
+    /// Its format.
+    pub format: &'static str,
+    /// Jobs that are replayed.
+    pub jobs: u64,
+    /// From the first submission to the last, as it was \[s\].
+    pub span: f64,
+    /// The fluid bound on its load.
+    pub load: f64,
+    /// Vectors of demands.
+    pub vectors: u64,
+    /// Resources.
+    pub resources: Vec<String>,
+    /// What all servers have of each.
+    pub capacity: Vec<f64>,
+    /// Servers.
+    pub servers: u64,
+    /// Jobs that still ran when it ended: not replayed.
+    pub censored: u64,
+    /// Whether it tells limits; else sizes are taken for them.
+    pub has_limits: bool,
+    /// What became of its lines.
+    pub account: Account,
+    /// The types that its jobs are, where policies decide by types.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub types: Option<Typed>,
+}
+
+/// What became of vectors as types.
+#[derive(Clone, Debug, Serialize)]
+pub struct Typed {
+    /// Types.
+    pub types: u64,
+    /// The work of jobs at what their types hold, over their own.
+    pub rounding: f64,
+    /// Jobs that no type holds: left out.
+    pub untyped: u64,
+    /// Their share of the work.
+    pub untyped_work: f64,
+}
+
+/// Policies at one pace.
+#[derive(Clone, Debug, Serialize)]
+pub struct AtPace {
+    /// By how much faster jobs come than they did.
+    pub speed: Speed,
+    /// The fluid bound on the load then.
+    pub load: f64,
+    /// From the first submission to the last \[s\].
+    pub span: f64,
+    /// Each policy, in the order asked for.
+    pub policies: Vec<Told>,
+}
+
+/// A policy at one pace.
+#[derive(Clone, Debug, Serialize)]
+pub struct Told {
+    /// Its name, or its file.
+    pub policy: String,
+    /// What identifies its file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// What came of it.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+/// What came of a policy.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It was replayed.
+    Replayed(Box<Played>),
+    /// It could not be, for this reason.
+    Failure(String),
+}
+
+impl Told {
+    /// Why it was not replayed, if so.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        match &self.outcome {
+            Outcome::Replayed(_) => None,
+            Outcome::Failure(why) => Some(why),
+        }
+    }
+
+    /// What was measured, if it was replayed.
+    #[must_use]
+    pub fn played(&self) -> Option<&Played> {
+        match &self.outcome {
+            Outcome::Replayed(played) => Some(played),
+            Outcome::Failure(_) => None,
+        }
+    }
+}
+
+/// A policy that was replayed. Times are in seconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Played {
+    /// What was measured.
+    pub measured: Measured,
+    /// Where the mean wait may be.
+    pub wait: Option<Interval>,
+    /// Where the mean response time may be.
+    pub response: Option<Interval>,
+    /// Where the mean bounded slowdown may be.
+    pub bounded_slowdown: Option<Interval>,
+    /// Length of the blocks that intervals are made of.
+    pub block: f64,
+    /// Its mean response time over that of the first policy.
+    pub ratio: Option<Ratio>,
+    /// Whether it decided once an instant; else it reacted to one event after the other.
+    pub decides_once: bool,
+    /// Whether all its times were whole ticks or parts of them.
+    pub is_exact: bool,
+    /// Whether jobs held what their types do.
+    pub by_types: bool,
+    /// Arrivals, completions and clocks.
+    pub events: u64,
+    /// How far it is from what it claims.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance: Option<Distance>,
+    /// How many waited and ran; empty where starts are not known.
+    #[serde(skip)]
+    pub course: Course,
+}
+
+/// What happened over time.
+#[derive(Clone, Debug, Default)]
+pub struct Course {
+    /// Averages over steps.
+    pub steps: Vec<Step>,
+    /// What came of each job, with its line and the name of its type; none where that is not kept.
+    pub visits: Vec<(Visit, u32, u32)>,
+    /// The names of the types.
+    pub types: Vec<String>,
+}
+
+/// A ratio with its interval, on the same blocks.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Ratio {
+    /// The ratio.
+    pub value: f64,
+    /// Where it may be.
+    pub interval: Option<Interval>,
+}
+
+/// What a policy claims of its workload beside what it has on a trace: no verdict, for the claim is not about the
+/// trace.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Distance {
+    /// Mean response time claimed \[s\].
+    pub claimed: f64,
+    /// Mean response time replayed over that.
+    pub replayed_over_claimed: f64,
+}
+
+/// Mean response times over several sequences of jobs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Spread {
+    /// How many sequences.
+    pub replications: u32,
+    /// Each policy.
+    pub policies: Vec<SpreadOf>,
+}
+
+/// Those of one policy \[s\].
+#[derive(Clone, Debug, Serialize)]
+pub struct SpreadOf {
+    /// Its name, or its file.
+    pub policy: String,
+    /// By sequence; fewer than there are where it could not serve one.
+    pub means: Vec<f64>,
+    /// Their mean, by Student's t; `None` of fewer than two.
+    pub mean: Option<Estimate>,
+    /// Over the mean of the first policy, sequence by sequence.
+    pub ratio: Option<Estimate>,
+}
+
+/// From a trace to the workload that was fitted to it, one simplification after the other.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ladder {
+    /// The policies.
+    pub policies: Vec<String>,
+    /// Each step.
+    pub rungs: Vec<Rung>,
+}
+
+/// A step: mean response times over all jobs \[s\].
+#[derive(Clone, Debug, Serialize)]
+pub struct Rung {
+    /// What was done.
+    pub step: &'static str,
+    /// By policy: the mean, and the least and largest of the sequences where it is drawn at random.
+    pub means: Vec<Option<[f64; 3]>>,
+}
+
+impl Spread {
+    /// Of means by policy and sequence.
+    pub fn of<'a>(
+        names: impl Iterator<Item = &'a str>,
+        means: Vec<Vec<f64>>,
+        replications: u32,
+    ) -> Self {
+        let first = means.first().cloned().unwrap_or_default();
+        let policies = names.zip(means).enumerate().map(|(n, (name, means))| {
+            let ratios: Vec<f64> = means.iter().zip(&first).map(|(a, b)| a / b).collect();
+            SpreadOf {
+                policy: name.to_owned(),
+                mean: of_sample(&means),
+                ratio: of_sample(&ratios).filter(|_| n > 0 && means.len() == first.len()),
+                means,
+            }
+        });
+        Spread {
+            replications,
+            policies: policies.collect(),
+        }
+    }
+}
+
+/// The mean of independent values; `None` of fewer than two.
+fn of_sample(values: &[f64]) -> Option<Estimate> {
+    (values.len() >= 2).then(|| over_replications(values))
+}
+
+impl Rung {
+    /// What an existing simulation found, where it settled, as a mean without a spread \[s\].
+    pub(super) fn of_run(run: &Run, seconds: f64) -> Option<[f64; 3]> {
+        let mean = run.mean_response?.mean * seconds;
+        Some([mean; 3])
+    }
+}

@@ -46,6 +46,7 @@ impl Gathered {
             source: None,
             time_unit: self.time_unit.clone(),
             known: self.known.clone(),
+            modulation: None,
             capacity,
             jobs: self.types.iter().map(|job| self.draft(job)).collect(),
         };

@@ -51,7 +51,11 @@ fn main() {
 
 /// How fast jobs come at this hour, in (0, 1].
 fn pace(hours: f64) -> f64 {
-    let day = if (hours / 24.0) as u64 % 7 >= 5 { 1.0 / 3.0 } else { 1.0 };
+    let day = if (hours / 24.0) as u64 % 7 >= 5 {
+        1.0 / 3.0
+    } else {
+        1.0
+    };
     let hour = (hours % 24.0 - 12.0) / 24.0 * std::f64::consts::TAU;
     day * (0.625 + 0.375 * hour.cos())
 }
@@ -61,10 +65,14 @@ fn job(number: u64, submit: u64, random: &mut Xoshiro256PlusPlus) -> String {
     let (width, hours) = width(random.random());
     let scv: f64 = 7.0;
     let spread = (1.0 + scv).ln();
-    let law = LogNormal::new(hours.ln() - spread / 2.0, spread.sqrt()).expect("a spread is a number");
+    let law =
+        LogNormal::new(hours.ln() - spread / 2.0, spread.sqrt()).expect("a spread is a number");
     let hours = law.sample(random).min(72.0);
     let wanted = hours * (1.2 + 8.0 * random.random::<f64>().powi(2));
-    let limit = LIMITS.into_iter().find(|limit| *limit >= wanted).unwrap_or(72.0);
+    let limit = LIMITS
+        .into_iter()
+        .find(|limit| *limit >= wanted)
+        .unwrap_or(72.0);
     let seconds = |hours: f64| (3600.0 * hours).ceil() as i64;
     // Five of a hundred fail early, three never start, two are let run past their limit.
     let (run, status) = match random.random_range(0..100) {
@@ -75,7 +83,9 @@ fn job(number: u64, submit: u64, random: &mut Xoshiro256PlusPlus) -> String {
     };
     let user = 1 + (12.0 * random.random::<f64>().powi(3)) as u32;
     let (limit, allocated) = (seconds(limit), if run < 0 { -1 } else { i64::from(width) });
-    format!("{number} {submit} -1 {run} {allocated} -1 -1 {width} {limit} -1 {status} {user} 1 -1 1 1 -1 -1")
+    format!(
+        "{number} {submit} -1 {run} {allocated} -1 -1 {width} {limit} -1 {status} {user} 1 -1 1 1 -1 -1"
+    )
 }
 
 fn width(mut point: f64) -> (u32, f64) {

@@ -19,8 +19,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
+use serde_yaml::FlowSeq;
 use sha2::{Digest, Sha256};
 
 pub(crate) use fault::place;
@@ -154,6 +155,14 @@ impl<'a> Document<'a> {
 /// The YAML of a value.
 pub(crate) fn to_yaml(value: &impl Serialize) -> String {
     serde_yaml::to_string(value).expect("a document is made of maps, lists, texts and numbers")
+}
+
+/// Of a list: a document has one line for it, however long it is.
+pub(crate) fn in_one_line<T: Serialize, S: Serializer>(
+    list: &T,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    FlowSeq(list).serialize(serializer)
 }
 
 /// What identifies a text: `sha256:` and 64 hexadecimal digits.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Size;
 use crate::ctmc::{generator, stationary};
+use crate::document::in_one_line;
 use crate::number::Decimal;
 
 /// How jobs of one type arrive, independently of all else but a [`CommonModulation`](super::CommonModulation)
@@ -44,10 +45,12 @@ pub enum ArrivalProcess {
         /// Mean number of batches \[1/time\], > 0.
         rate: Decimal,
         /// Numbers of jobs in a batch, 1 to 100 000.
+        #[serde(serialize_with = "in_one_line")]
         sizes: Vec<u32>,
         /// Probability of each number, > 0, of sum 1 exactly; as many. Absent where all are
         /// equally probable.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(serialize_with = "in_one_line")]
         probabilities: Option<Vec<Decimal>>,
         /// Part of the batches whose jobs all have one size, in \[0, 1\]: the correlation of the sizes
         /// of two jobs of a batch. Sizes are independent in the other batches, and where it is

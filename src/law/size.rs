@@ -7,11 +7,11 @@
 //! computed when asked for.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
-use serde_yaml::FlowSeq;
+use serde::{Deserialize, Serialize};
 
 use super::continuous::{lognormal, pareto_mean, pareto_scv, weibull};
 use crate::ctmc::PhaseType;
+use crate::document::in_one_line;
 use crate::number::Decimal;
 
 /// The law of a type's job sizes.
@@ -96,13 +96,9 @@ pub enum Size {
         /// Probability of each value, > 0, of sum 1 exactly; as many. Absent where all are
         /// equally probable.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(serialize_with = "in_one_line")]
         probabilities: Option<Vec<Decimal>>,
     },
-}
-
-/// A list of which a document has one line, however long it is.
-fn in_one_line<S: Serializer>(values: &[Decimal], serializer: S) -> Result<S::Ok, S::Error> {
-    FlowSeq(values).serialize(serializer)
 }
 
 impl Size {

@@ -12,7 +12,7 @@ use super::{
     Arrivals, Dispersion, Drift, Excess, Fit, FitError, Options, Report, Tried, TypeFound, short,
 };
 use crate::law::{ArrivalProcess, CommonModulation, Size};
-use crate::multiresource::workload::{Part, Parts};
+use crate::multiresource::workload::{Known, Part, Parts};
 use crate::trace::{Job, Trace};
 
 /// From this many jobs on a type has a law of sizes of its own, and may be modulated.
@@ -221,8 +221,10 @@ impl<'a> Made<'a> {
             Arrivals::Auto => apart_or_together(&dispersion),
             changes => changes,
         };
+        let all_promise = self.cuts.iter().all(|cut| self.limit(cut).is_some());
         let mut parts = Parts {
             source: Some(self.options.source.clone()),
+            known: all_promise.then_some(Known::TypeLimit),
             ..parts_of(self.trace.servers(), self.parts(&laws, constant))
         };
         match (changes, excess) {
@@ -250,6 +252,7 @@ impl<'a> Made<'a> {
             demand: self.demand(cut).iter().map(|d| short(*d)).collect(),
             arrivals,
             size: size(law, self.counts.per_second as f64),
+            limit: self.limit(cut).map(short),
         });
         types.collect()
     }

@@ -185,3 +185,6 @@ fn short(value: f64) -> Decimal {
     let rounded = format!("{value:.8e}").parse().unwrap_or(value);
     Decimal::new(rounded).unwrap_or(Decimal::ZERO)
 }
+
+#[cfg(test)]
+mod tests;

@@ -279,7 +279,7 @@ mod tests {
         let squares = values.iter().map(|x| (*x as f64).powi(2)).sum::<f64>() / 1e4;
         assert!((law.square() / squares - 1.0).abs() < 1e-4);
         for (size, next) in (1..100_000).map(|x| (x, x + 1)) {
-            assert!(bin(size) <= bin(next) && bin(next) - bin(size) <= 64);
+            assert!(bin(size) <= bin(next) && bin(next) - bin(size) <= 65);
         }
         let edges = (1..u64::MAX / 3)
             .step_by(usize::MAX / 1000)
@@ -309,7 +309,13 @@ mod tests {
             assert!((mean - 20.0).abs() < 1e-9, "{count}: {mean}");
             assert!(parts.is_sorted(), "{parts:?}");
         }
-        assert_eq!(law.parts(5), [1.0, 2.0, 3.0, 10.0, 84.0]);
+        let parts = law.parts(5).into_iter().zip([1.0, 2.0, 3.0, 10.0, 84.0]);
+        assert!(
+            parts
+                .clone()
+                .all(|(found, size)| (found - size).abs() < 1e-12),
+            "{parts:?}"
+        );
         assert!((law.longest_hundredth() - 0.01 * 84.0 / 20.0).abs() < 1e-12);
     }
 }

@@ -191,6 +191,7 @@ impl<'a> Search<'a> {
                 size: Size::Exponential {
                     mean: short(busy / rate),
                 },
+                limit: None,
             });
         let described = parts_of(self.servers, parts.collect()).check()?;
         let limits = Limits {

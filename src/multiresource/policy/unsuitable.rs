@@ -42,7 +42,9 @@ impl Unsuitable {
         match workload.known() {
             Some(Known::Type) if sizes => Err(Unsuitable::Unknown(SIZES, ONLY_TYPES)),
             Some(Known::Type) => Err(Unsuitable::Unknown(LIMITS, ONLY_TYPES)),
-            Some(Known::Limit(_)) if sizes => Err(Unsuitable::Unknown(SIZES, ONLY_LIMITS)),
+            Some(Known::Limit(_) | Known::TypeLimit) if sizes => {
+                Err(Unsuitable::Unknown(SIZES, ONLY_LIMITS))
+            }
             None if !sizes => Err(Unsuitable::Unknown(LIMITS, NOTHING)),
             _ => Ok(()),
         }
@@ -52,7 +54,7 @@ impl Unsuitable {
 const SIZES: &str = "the sizes of jobs when they come";
 const LIMITS: &str = "limits on the sizes of jobs when they come";
 const ONLY_TYPES: &str = "nothing but their types is known (`known: type`)";
-const ONLY_LIMITS: &str = "limits are known (`known: {limit: …}`)";
+const ONLY_LIMITS: &str = "limits are known (`known: {limit: …}` or `known: type-limit`)";
 const NOTHING: &str = "nothing of them; say what is known, for instance `known: {limit: {law: uniform, low: 1, high: 3}}`";
 
 /// Servers k and the needs n (K) of a workload with one resource.

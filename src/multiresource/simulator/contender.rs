@@ -194,7 +194,7 @@ impl Contender {
             },
             (
                 Contender::EasyBackfill(None) | Contender::ConservativeBackfill(None),
-                Some(Known::Limit(_)),
+                Some(Known::Limit(_) | Known::TypeLimit),
             ) => Knows::Estimates,
             _ => own,
         }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::multiresource::policy::{Action, Job, System};
-use crate::multiresource::workload::{self, Workload};
+use crate::multiresource::workload::{self, JobType, Workload};
+use crate::number::Decimal;
 use crate::simulation::{Calendar, Sampler, Stream};
 
 /// When the jobs that are served end. No policy sees it.
@@ -14,9 +15,9 @@ pub(in crate::multiresource) trait Ends {
     /// The size \[time\] of a job of type i that arrives; NaN where it is not known.
     fn size(&mut self, i: usize, sizes: &mut Stream) -> f64;
 
-    /// What is known to be the limit of a job of this size \[time\] that arrives; `None` where no limits are
+    /// What is known to be the limit of a job of type i and this size \[time\] that arrives; `None` where no limits are
     /// known. It is drawn from the same stream, whatever the policy.
-    fn limit(&mut self, _size: f64, _sizes: &mut Stream) -> Option<f64> {
+    fn limit(&mut self, _i: usize, _size: f64, _sizes: &mut Stream) -> Option<f64> {
         None
     }
 
@@ -58,13 +59,21 @@ impl Ends for Memoryless {
 /// The ends of jobs with sizes of any law. A running job's end is known when it starts.
 pub(in crate::multiresource) struct Known {
     laws: Vec<Sampler>,
-    /// The factor on the size that gives the limit, where limits are known.
-    limits: Option<Sampler>,
+    limits: Limits,
     calendar: Calendar,
     /// Fractional service, by type.
     lanes: Vec<Lane>,
     /// The lane whose job ends next, if that is before all running jobs.
     shared: Option<usize>,
+}
+
+/// What is known of limits.
+enum Limits {
+    Unknown,
+    /// The factor on the size that gives the limit.
+    Factor(Sampler),
+    /// That of each type \[time\].
+    OfType(Vec<f64>),
 }
 
 impl Known {
@@ -73,11 +82,15 @@ impl Known {
         let types = workload.types();
         Known {
             laws: types.iter().map(|t| Sampler::of(t.size())).collect(),
-            limits: workload.known().and_then(|known| match known {
-                workload::Known::Type => None,
-                workload::Known::Size => Some(Sampler::Deterministic(1.0)),
-                workload::Known::Limit(factor) => Some(Sampler::of(factor)),
-            }),
+            limits: match workload.known() {
+                None | Some(workload::Known::Type) => Limits::Unknown,
+                Some(workload::Known::Size) => Limits::Factor(Sampler::Deterministic(1.0)),
+                Some(workload::Known::Limit(factor)) => Limits::Factor(Sampler::of(factor)),
+                Some(workload::Known::TypeLimit) => {
+                    let limit = |t: &JobType| t.limit().map_or(f64::INFINITY, Decimal::value);
+                    Limits::OfType(types.iter().map(limit).collect())
+                }
+            },
             ..Known::given(types.len())
         }
     }
@@ -86,7 +99,7 @@ impl Known {
     pub fn given(types: usize) -> Self {
         Known {
             laws: Vec::new(),
-            limits: None,
+            limits: Limits::Unknown,
             calendar: Calendar::default(),
             lanes: (0..types).map(|_| Lane::default()).collect(),
             shared: None,
@@ -107,8 +120,12 @@ impl Ends for Known {
     }
 
     #[inline(always)]
-    fn limit(&mut self, size: f64, sizes: &mut Stream) -> Option<f64> {
-        Some(size * self.limits.as_ref()?.draw(sizes))
+    fn limit(&mut self, i: usize, size: f64, sizes: &mut Stream) -> Option<f64> {
+        match &self.limits {
+            Limits::Unknown => None,
+            Limits::Factor(factor) => Some(size * factor.draw(sizes)),
+            Limits::OfType(limits) => Some(limits[i].max(size)),
+        }
     }
 
     fn next(&mut self, system: &System) -> f64 {

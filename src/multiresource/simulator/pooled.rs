@@ -161,7 +161,7 @@ fn plain(order: Order, placement: Placement) -> Family {
 pub fn knows_over(policy: &Family, fleet: &Fleet) -> Knows {
     match (policy.needs_limits(), fleet.envelope().known()) {
         (false, _) => Knows::Means,
-        (true, Some(Known::Limit(_))) => Knows::Estimates,
+        (true, Some(Known::Limit(_) | Known::TypeLimit)) => Knows::Estimates,
         (true, _) => Knows::Sizes,
     }
 }

@@ -187,7 +187,7 @@ impl<P: Policy + Send, E: Ends + Send> Servers for Server<P, E> {
             false => size,
         };
         let job = self.system.arrive_sized(i, now, size);
-        if let Some(limit) = self.ends.limit(size, sizes) {
+        if let Some(limit) = self.ends.limit(i, size, sizes) {
             self.system.set_limit(job, limit);
         }
         self.react(Event::Arrival(i));

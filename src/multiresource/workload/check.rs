@@ -33,6 +33,7 @@ pub(super) struct DraftJob {
     pub demand: Vec<(String, Option<Decimal>)>,
     pub arrivals: Option<ArrivalProcess>,
     pub size: Option<Size>,
+    pub limit: Option<Decimal>,
 }
 
 /// What is sound, and what to warn of.
@@ -53,6 +54,7 @@ impl Draft {
             demand: named(&job.demand),
             arrivals: Some(job.arrivals.clone()),
             size: Some(job.size.clone()),
+            limit: job.limit,
         });
         Draft {
             source: workload.source.clone(),
@@ -95,6 +97,7 @@ impl Draft {
         for i in 0..self.jobs.len() {
             self.check_demand(i, &mut faults);
             self.check_laws(i, &mut faults);
+            self.check_limit(i, &mut faults);
         }
         self.check_modulation(&mut faults);
         faults
@@ -263,6 +266,26 @@ impl Draft {
                 "list the servers of the fleet under `servers:`, where such jobs wait in one place, or leave `nodes` out",
             ));
         }
+    }
+
+    fn check_limit(&self, i: usize, faults: &mut Vec<Fault>) {
+        let DraftJob { name, limit, .. } = &self.jobs[i];
+        let told = match limit {
+            Some(limit) if *limit > Decimal::ZERO => return,
+            None if self.known != Some(Known::TypeLimit) => return,
+            Some(limit) => format!("limit of type `{name}` is {limit}, expected a number > 0"),
+            None => format!(
+                "type `{name}` has no limit, and `known: type-limit` says that every type has one"
+            ),
+        };
+        faults.push(Fault::new(
+            place!("jobs", i, "limit"),
+            told,
+            format!(
+                "write how many {} its jobs promise not to run longer than: `limit: 3600`",
+                self.time_unit
+            ),
+        ));
     }
 
     fn check_laws(&self, i: usize, faults: &mut Vec<Fault>) {
@@ -472,6 +495,7 @@ impl DraftJob {
             arrivals,
             modulated,
             size,
+            limit: self.limit,
         }
     }
 }

@@ -75,6 +75,9 @@ pub(super) struct Job {
     #[serde(default, deserialize_with = "given")]
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Given<Size>,
+    #[serde(default, deserialize_with = "given")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Given<Decimal>,
 }
 
 impl Workload {
@@ -154,6 +157,7 @@ impl Job {
             demand: self.demand.0,
             arrivals,
             size,
+            limit: self.limit.flatten(),
         }
     }
 
@@ -178,6 +182,7 @@ impl Job {
             name: job.name.clone(),
             nodes: (job.nodes > 1).then_some(Some(job.nodes)),
             demand: Pairs(demand.collect()),
+            limit: job.limit.map(Some),
             ..Self::default()
         };
         match &job.arrivals {

@@ -78,6 +78,7 @@ impl Gathered {
             demand: self.named(&job.demand),
             arrivals: Some(ArrivalProcess::Poisson { rate: job.rate }),
             size: Some(Size::Exponential { mean: job.mean }),
+            limit: None,
         }
     }
 

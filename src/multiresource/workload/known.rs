@@ -18,6 +18,8 @@ pub enum Known {
     /// A limit that the job never exceeds: its size times a factor of this law, drawn for each job. No
     /// factor is below 1.
     Limit(Size),
+    /// The `limit` of its type, which every type has to have.
+    TypeLimit,
 }
 
 impl Known {
@@ -55,6 +57,7 @@ impl Known {
         match self {
             Known::Type => "type".into(),
             Known::Size => "size".into(),
+            Known::TypeLimit => "type-limit".into(),
             Known::Limit(factor) => format!("limit {}", factor.canonical()),
         }
     }

@@ -40,6 +40,8 @@
 //! | `size` | the size |
 //! | `{limit: {law: uniform, low: 1, high: 3}}` | a limit that it never exceeds: the size times a factor of this law, 1 at least |
 //!
+//! | `type-limit` | the `limit` of its type |
+//!
 //! Where it is left out, a policy is chosen as if it were `type`, and rules that know sizes may be run beside.
 //!
 //! And `modulation: {factors: [.4, 2.2], switching: [[0, .1], [.3, 0]]}` is one chain on which the rates
@@ -121,6 +123,7 @@ pub struct JobType {
     /// E[S], which of an empirical law takes work.
     mean_size: f64,
     size: Size,
+    limit: Option<Decimal>,
 }
 
 impl Resource {
@@ -211,6 +214,13 @@ impl JobType {
         &self.size
     }
 
+    /// A time that its jobs promise not to run longer than \[time\], > 0, where types are told apart by it. A job that runs
+    /// longer all the same counts as one that had promised what it runs.
+    #[must_use]
+    pub fn limit(&self) -> Option<Decimal> {
+        self.limit
+    }
+
     /// Mean size E\[S\] = 1/μ \[time\], > 0.
     #[must_use]
     pub fn mean_size(&self) -> f64 {
@@ -251,6 +261,9 @@ impl JobType {
         if self.nodes > 1 {
             text += &format!(" nodes {}", self.nodes);
         }
+        if let Some(limit) = self.limit {
+            text += &format!(" limit {}", limit.canonical());
+        }
         text + &format!(" {} {}", self.arrivals.canonical(), self.size.canonical())
     }
 }
@@ -283,7 +296,10 @@ impl Workload {
     /// Whether a job's size, or a limit that it never exceeds, is known when it comes.
     #[must_use]
     pub fn has_limits(&self) -> bool {
-        matches!(self.known, Some(Known::Size | Known::Limit(_)))
+        matches!(
+            self.known,
+            Some(Known::Size | Known::Limit(_) | Known::TypeLimit)
+        )
     }
 
     /// The R resources in the document's order.

@@ -37,6 +37,8 @@ pub struct Part {
     pub arrivals: ArrivalProcess,
     /// The law of their sizes.
     pub size: Size,
+    /// A time that they promise not to run longer than.
+    pub limit: Option<Decimal>,
 }
 
 impl Parts {
@@ -75,6 +77,7 @@ impl Parts {
             demand: self.amounts(&part.demand),
             arrivals: Some(part.arrivals.clone()),
             size: Some(part.size.clone()),
+            limit: part.limit,
         });
         Draft {
             source: self.source.clone(),

@@ -75,6 +75,9 @@ pub struct RecordType {
     pub arrivals: Option<ArrivalProcess>,
     /// The law of job sizes.
     pub size: Size,
+    /// A time that its jobs promise not to run longer than, > 0; absent where none is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Decimal>,
 }
 
 impl Workload {
@@ -227,6 +230,7 @@ impl Record {
             demand: named(&self.resources, &job.demand),
             arrivals: Some(job.process()),
             size: Some(job.size.clone()),
+            limit: job.limit,
         });
         Draft {
             source: self.source.clone(),
@@ -365,6 +369,7 @@ impl RecordType {
                 _ => Some(job.arrivals.clone()),
             },
             size: job.size.clone(),
+            limit: job.limit,
         }
     }
 

@@ -12,8 +12,8 @@ mod table;
 use std::io::{BufRead, Cursor, Read};
 
 use super::input;
+use super::jobs::Source;
 use super::reader::Reader;
-use super::trace::Source;
 use super::{Options, Servers, TraceError};
 
 pub use nodes::nodes;

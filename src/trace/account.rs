@@ -68,7 +68,8 @@ pub struct Row {
 /// What was done with all lines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Account {
-    /// Lines that stand for a job, faulty ones included; comments, headers and empty lines do not count.
+    /// Lines that stand for a job, faulty ones included; comments, headers, empty lines and [`Reason::Step`] do not
+    /// count, and of the events of a job one does. Each takes part or is left out for one reason.
     pub lines: u64,
     /// Jobs that take part.
     pub jobs: u64,

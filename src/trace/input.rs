@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use flate2::read::MultiGzDecoder;
 
 use super::TraceError;
-use super::trace::Source;
+use super::jobs::Source;
 
 /// The bytes of a file or of standard input; a gzip file is unpacked, whatever its name.
 ///

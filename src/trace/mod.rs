@@ -20,18 +20,18 @@ mod error;
 mod fields;
 mod format;
 mod input;
+mod jobs;
 mod options;
 mod reader;
 mod servers;
-mod trace;
 
 pub use account::{Account, Reason, Row};
 pub use demands::Demands;
 pub use error::TraceError;
 pub use format::{Format, nodes};
+pub use jobs::{Source, Trace};
 pub use options::{Options, seconds};
 pub use servers::{Servers, Shape};
-pub use trace::{Source, Trace};
 
 /// A job that takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

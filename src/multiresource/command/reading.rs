@@ -19,15 +19,15 @@ pub struct Reading {
     #[arg(long, value_name = "SHAPES", requires = "trace", value_parser = servers)]
     servers: Option<Servers>,
 
-    /// Its format [default: found out, and told]
+    /// Its format: swf, sacct, openb, azure, borg or csv [default: found out, and told]
     #[arg(long, requires = "trace", value_parser = Format::named)]
     format: Option<Format>,
 
-    /// Of a table: what stands in which column, such as time=submit_s,size=held_s,cpu=cores
+    /// Of a table (csv): what stands in which column, such as time=submit_s,size=held_s,cpu=cores
     #[arg(long, value_name = "WHAT=COLUMN,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
     columns: Vec<(String, String)>,
 
-    /// Of a table: the unit of its times, such as time=ms
+    /// Of a table (csv): the unit of its times, such as time=ms
     #[arg(long, value_name = "time=UNIT", requires = "trace", value_delimiter = ',', value_parser = pair)]
     unit: Vec<(String, String)>,
 

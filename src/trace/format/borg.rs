@@ -2,9 +2,10 @@
 //! clusterdata_trace_format_v3; M. Tirmazi et al., Borg: the Next Generation, EuroSys 2020).
 //!
 //! A job is what an instance holds from a SCHEDULE to the next EVICT, FAIL, FINISH, KILL or LOST; it came with the
-//! SUBMIT before it, else as it was scheduled. An instance that runs again is another job. Events stand in the order of
-//! their time \[µs\]; 0 is before the trace, 2⁶³ − 1 after it. Resources: `cpu` and `memory`, fractions of the largest
-//! machine. What runs inside an alloc instance holds that one's room and none of its own.
+//! SUBMIT before it, else as it was scheduled. An instance that runs again is another job, and those of one collection
+//! are a batch. Events stand in the order of their time \[µs\]; 0 is before the trace, 2⁶³ − 1 after it. Resources:
+//! `cpu` and `memory`, fractions of the largest machine. What runs inside an alloc instance holds that one's room and
+//! none of its own. Memory grows with the instances that wait or run.
 
 use std::collections::HashMap;
 

@@ -9,11 +9,11 @@ mod sacct;
 mod swf;
 mod table;
 
-use std::io::{self, BufRead, Cursor, Read};
+use std::io::{BufRead, Cursor, Read};
 
 use super::input;
+use super::jobs::Source;
 use super::reader::Reader;
-use super::trace::Source;
 use super::{Options, Servers, TraceError};
 
 pub use nodes::nodes;
@@ -22,15 +22,20 @@ pub use nodes::nodes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// The Standard Workload Format 2.2 of the Parallel Workloads Archive (Chapin et al., 1999).
+    /// The Standard Workload Format 2.2 of the Parallel Workloads Archive (Chapin et al., 1999): processors, and memory
+    /// in GiB. Ticks are seconds.
     Swf,
-    /// Slurm's accounting, as `sacct -P` prints it.
+    /// Slurm's accounting, as `sacct -aXP` prints it with a header: `cpu`, `memory` in GiB, `gpu`, or any TRES by its
+    /// own name. Ticks are seconds; local times are taken as they stand.
     Sacct,
-    /// Pods of Alibaba's cluster-trace-gpu-v2023.
+    /// Pods of Alibaba's cluster-trace-gpu-v2023: `cpu` in cores, `memory` in GiB, `gpu` in GPUs and fractions. Ticks
+    /// are seconds.
     Openb,
-    /// Virtual machines of AzureTracesForPacking2020.
+    /// Virtual machines of AzureTracesForPacking2020: `cpu`, `memory`, `hdd`, `ssd` and `nic`, in fractions of the
+    /// machine that [`Options::machine`] chooses. Ticks are seconds.
     Azure,
-    /// Events of instances of Google's clusterdata-2019.
+    /// Events of instances of Google's clusterdata-2019: `cpu` and `memory`, in fractions of the largest machine. Ticks
+    /// are microseconds.
     Borg,
     /// A table with a header, of which is said what stands in which column.
     Csv,
@@ -187,8 +192,26 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
         name: name.clone(),
         why,
     })?;
-    let input: Box<dyn BufRead> = Box::new(io::BufReader::new(Cursor::new(start).chain(input)));
+    if let Some(why) = without_use(format, options) {
+        return Err(TraceError::Request(format!("{name}: {why}")));
+    }
+    let input: Box<dyn BufRead> = Box::new(Cursor::new(start).chain(input));
     read(format, name, input, options)
+}
+
+/// What was asked for and says nothing to this format, if anything.
+fn without_use(format: Format, options: &Options) -> Option<String> {
+    let asked = [
+        ("--columns", Format::Csv, !options.columns.is_empty()),
+        ("--unit", Format::Csv, !options.units.is_empty()),
+        ("--vm-types", Format::Azure, options.vm_types.is_some()),
+    ];
+    let mut asked = asked.into_iter().filter(|(_, _, is_given)| *is_given);
+    let (option, of, _) = asked.find(|(_, of, _)| *of != format)?;
+    let (of, format) = (of.name(), format.name());
+    Some(format!(
+        "{option} is for files of the format {of}, and this one is read as {format}: leave it out, or name --format {of}"
+    ))
 }
 
 /// Begins to read a file of this format.

@@ -39,6 +39,10 @@ struct Swf {
     /// The place of processors and of memory in a demand.
     processors: usize,
     memory: Option<usize>,
+    /// From where to where each field of the line reaches; kept here, as copies of it would be felt.
+    bounds: [(usize, usize); FIELDS],
+    /// Whether more stands behind them.
+    has_more: bool,
 }
 
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
@@ -86,6 +90,8 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         is_pending,
         processors,
         memory,
+        bounds: [(0, 0); FIELDS],
+        has_more: false,
     };
     Ok(Opened {
         format: Format::Swf,
@@ -124,7 +130,7 @@ impl Reader for Swf {
             if comment(line).is_some() || line.trim_ascii().is_empty() {
                 continue;
             }
-            match self.read(demand, account) {
+            match self.cut().and_then(|()| self.read(demand, account)) {
                 Ok(raw) => return Ok(Some(raw)),
                 Err(fault) => fault.note(self.lines.number(), account),
             }
@@ -134,24 +140,54 @@ impl Reader for Swf {
 }
 
 impl Swf {
+    /// Finds the fields of the line.
+    fn cut(&mut self) -> Result<(), Fault> {
+        let line = self.lines.line();
+        let mut at = 0;
+        for bound in &mut self.bounds {
+            while line.get(at).is_some_and(is_blank) {
+                at += 1;
+            }
+            let start = at;
+            while line.get(at).is_some_and(|byte| !is_blank(byte)) {
+                at += 1;
+            }
+            if at == start {
+                return Err(Fault::at(line, b"", "18 fields: the line ends here"));
+            }
+            *bound = (start, at);
+        }
+        self.has_more = !line[at..].trim_ascii().is_empty();
+        Ok(())
+    }
+
+    fn get(&self, n: usize) -> &[u8] {
+        let (start, end) = self.bounds[n];
+        &self.lines.line()[start..end]
+    }
+
+    fn fault(&self, n: usize, expected: &'static str) -> Fault {
+        let before = &self.lines.line()[..self.bounds[n].0];
+        Fault::at(before, self.get(n), expected)
+    }
+
     /// Reads the line.
     fn read(&self, demand: &mut [f64], account: &mut Account) -> Result<Raw, Fault> {
-        let fields = Fields::split(self.lines.line())?;
         let line = self.lines.number();
         let mut is_rounded = false;
         let mut time = |n: usize| {
             let (ticks, rounded) =
-                ticks(fields.get(n), 1.0).ok_or_else(|| fields.fault(n, "a time [s]"))?;
+                ticks(self.get(n), 1.0).ok_or_else(|| self.fault(n, "a time [s]"))?;
             is_rounded |= rounded;
             Ok(ticks)
         };
         let (submit, run, limit) = (time(field::SUBMIT)?, time(field::RUN)?, time(field::LIMIT)?);
         if submit < 0 {
-            return Err(fields.fault(field::SUBMIT, "a time of submission ≥ 0 [s]"));
+            return Err(self.fault(field::SUBMIT, "a time of submission ≥ 0 [s]"));
         }
         let amount = |n: usize| {
-            let number = number(fields.get(n)).filter(|number| *number <= MOST);
-            number.ok_or_else(|| fields.fault(n, "a number below 2⁵³"))
+            let number = number(self.get(n)).filter(|number| *number <= MOST);
+            number.ok_or_else(|| self.fault(n, "a number below 2⁵³"))
         };
         let (allocated, requested) = (amount(field::ALLOCATED)?, amount(field::REQUESTED)?);
         let processors = if allocated > 0.0 {
@@ -179,7 +215,7 @@ impl Swf {
         for (reason, holds) in [
             (Reason::RequestedTaken, allocated <= 0.0 && processors > 0.0),
             (Reason::RoundedTime, is_rounded),
-            (Reason::MoreText, fields.has_more),
+            (Reason::MoreText, self.has_more),
         ] {
             if holds {
                 account.note(reason, line, 0.0);
@@ -190,57 +226,13 @@ impl Swf {
             submit,
             held: Held::Ticks(run),
             limit: Some(limit),
-            user: name(fields.get(field::USER)).max(1)
-                * u32::from(fields.get(field::USER) != b"-1"),
+            user: name(self.get(field::USER)).max(1) * u32::from(self.get(field::USER) != b"-1"),
             batch: 0,
             fate,
         })
     }
 }
 
-/// The fields of a line.
-struct Fields<'a> {
-    line: &'a [u8],
-    /// From where to where each reaches.
-    bounds: [(usize, usize); FIELDS],
-    has_more: bool,
-}
-
-impl<'a> Fields<'a> {
-    fn split(line: &'a [u8]) -> Result<Self, Fault> {
-        let mut bounds = [(0, 0); FIELDS];
-        let mut at = 0;
-        for bound in &mut bounds {
-            at += blanks(&line[at..], true);
-            let end = at + blanks(&line[at..], false);
-            if end == at {
-                return Err(Fault::at(line, b"", "18 fields: the line ends here"));
-            }
-            *bound = (at, end);
-            at = end;
-        }
-        let has_more = !line[at..].trim_ascii().is_empty();
-        Ok(Fields {
-            line,
-            bounds,
-            has_more,
-        })
-    }
-
-    fn get(&self, n: usize) -> &'a [u8] {
-        let (start, end) = self.bounds[n];
-        &self.line[start..end]
-    }
-
-    fn fault(&self, n: usize, expected: &'static str) -> Fault {
-        Fault::at(&self.line[..self.bounds[n].0], self.get(n), expected)
-    }
-}
-
-/// How many bytes the text begins with that are blanks, or are none.
-fn blanks(text: &[u8], are: bool) -> usize {
-    let other = text
-        .iter()
-        .position(|byte| matches!(byte, b' ' | b'\t') != are);
-    other.unwrap_or(text.len())
+fn is_blank(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t')
 }

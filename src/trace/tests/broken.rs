@@ -321,6 +321,17 @@ fn a_file_of_another_format_than_named_is_told() {
 }
 
 #[test]
+fn bytes_that_are_no_text_are_shown_as_such() {
+    let bad = b"1 5 0 10 4 -1 -1 4 20 -1 1 7 1 1 1 1 -1 -1\n\xff\xfe 5 0 1\xff 4 -1 -1 4 20 -1 1 7 1 1 1 1 -1 -1\n";
+    let text = [HEADER.as_bytes(), bad].concat();
+    let why = refused(&text, &Options::default());
+    assert!(
+        why.contains("line 4, column 8: found `1\u{fffd}`, expected a time [s]"),
+        "{why}"
+    );
+}
+
+#[test]
 fn a_line_of_two_million_bytes_is_refused() {
     let text = [
         HEADER.as_bytes(),

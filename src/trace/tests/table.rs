@@ -75,3 +75,25 @@ fn requests_that_do_not_go_with_the_table_are_told() {
         assert!(told(columns).starts_with(expected), "{}", told(columns));
     }
 }
+
+#[test]
+fn columns_are_told_of_tables_alone() {
+    let text = swf(&[line("5", "10", "4", "20", "1")]);
+    let told = "FILE: --columns is for files of the format csv, and this one is read as swf: leave it out, or name --format csv";
+    assert_eq!(refused(&text, &options(COLUMNS)), told);
+}
+
+#[test]
+fn the_table_of_another_tool_is_read_by_its_columns() {
+    let text = b"cpu_milli,creation_time,held\n2000,5,7\n";
+    let options = Options {
+        format: Some(Format::Csv),
+        ..options("time=creation_time,size=held,cpu=cpu_milli,memory=cpu_milli")
+    };
+    let options = Options {
+        servers: Some(Servers::capacity("cpu=4000,memory=4000").unwrap()),
+        ..options
+    };
+    let (jobs, trace) = read(text, &options);
+    assert_eq!((jobs[0].submit, trace.format()), (5, Format::Csv));
+}

@@ -1,7 +1,7 @@
 //! `cargo bench --bench simulator`: events (arrivals, completions, clocks) a second on one core, for
 //! a fixed set of models and rules. A job's record is kept in all of them. `…/sizes` are models with
 //! laws of sizes that are not exponential, or rules that are told sizes: there a calendar knows
-//! who ends next. `…_types` is MaxWeight among many types of the classes of `instances`. `…/fleet` are rules over 10 000 servers of five shapes, with 50 types. Policies are synthesized
+//! who ends next. `…_types` is MaxWeight among many types of the classes of `instances`. `…/fleet` are rules over 10 000 servers of five shapes, with 50 types. `…/replay` are jobs of a log that is replayed. Policies are synthesized
 //! before the clock starts.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
@@ -9,13 +9,17 @@
 mod instances;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::multiresource::artifact::{
     AdaptiveMsrPolicy, Backfill, EmptySlots, Family, Order, Placement, PooledPolicy, Preemption,
     Switching,
 };
+use synth::multiresource::replay::{self, Clock, Kinds, Log, Rule, Scene, Speed, gathered};
 use synth::multiresource::simulator::{Contender, PooledRule, Settings, simulate_over};
 use synth::multiresource::synthesis::{FleetOutcome, Options, Outcome, Pooling, pool, synthesize};
 use synth::multiresource::workload::{Described, Workload};
+use synth::trace::{Account, Format, Servers, Tick};
 
 const EVENTS: u64 = 5_000_000;
 
@@ -240,5 +244,59 @@ fn many_types(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, simulations, fleets, many_types);
+/// A million jobs of a log that are replayed, two events each: eight demands, exponential sizes, a load of .85.
+fn replays(c: &mut Criterion) {
+    const JOBS: u32 = 1_000_000;
+    let demands = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut submit = 0.0;
+    let between = 300.0 * demands.iter().sum::<f64>() / 8.0 / 128.0 / 0.85;
+    let mut job = |line| {
+        let mut exponential = |mean: f64| -mean * (1.0 - random.random::<f64>()).ln();
+        submit += exponential(between).round();
+        let size = exponential(300.0).ceil();
+        replay::Job {
+            submit,
+            size,
+            limit: 2.0 * size,
+            line,
+            kind: random.random_range(0..8),
+        }
+    };
+    let log = Log {
+        jobs: (0..JOBS).map(&mut job).collect(),
+        vectors: demands.iter().map(|d| vec![*d].into()).collect(),
+        servers: Servers::capacity("cpu=128").unwrap(),
+        tick: Tick::Second,
+        format: Format::Swf,
+        account: Account::default(),
+        censored: 0,
+        has_limits: true,
+        rounded: 0,
+    };
+    let (clock, kinds) = (Clock::whole(Speed::ONE), Kinds::exact(&log));
+    let mut group = c.benchmark_group("simulator");
+    group.throughput(Throughput::Elements(2 * u64::from(JOBS)));
+    group.sample_size(10);
+    for name in ["first-fit", "fcfs", "easy"] {
+        let rule = Rule::One(Box::new(Contender::parse(name).unwrap()));
+        let (described, types) = gathered(&log, &log.jobs, &kinds.demands, clock, false).unwrap();
+        let scene = Scene {
+            jobs: &log.jobs,
+            types,
+            described,
+            clock,
+            seed: 1,
+        };
+        group.bench_function(format!("{name}/replay"), |b| {
+            b.iter(|| {
+                let replayed = replay::replay(&rule, &scene, &mut |_| true).unwrap();
+                assert_eq!(replayed.events, 2 * u64::from(JOBS));
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, simulations, fleets, many_types, replays);
 criterion_main!(benches);

@@ -11,7 +11,9 @@ use synth::typed::{Budget, below_one, fraction};
 
 use super::listener::Listener;
 use super::output::{apart, emit, is_stdout, writable};
-use super::{Common, INTERRUPTED, NEGATIVE, Outcome, interrupt, read_workload, tell, width};
+use super::{
+    Common, INTERRUPTED, NEGATIVE, Outcome, examples_of, interrupt, read_workload, tell, width,
+};
 
 #[derive(Args)]
 #[command(after_long_help = examples::<K>())]
@@ -52,17 +54,8 @@ pub struct Arguments<K: Kind> {
     resume: bool,
 }
 
-/// The examples of the kind that are of this verb.
 fn examples<K: Kind>() -> String {
-    let mut told = false;
-    let own = K::EXAMPLES.lines().filter(|line| {
-        if let Some(command) = line.strip_prefix("  synth ") {
-            told = command.starts_with("compare ");
-        }
-        told
-    });
-    let own: Vec<&str> = own.collect();
-    format!("Examples:\n{}\n\n{ABOUT}", own.join("\n"))
+    format!("{}\n\n{ABOUT}", examples_of::<K>("compare "))
 }
 
 const ABOUT: &str = "\

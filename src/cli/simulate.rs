@@ -8,9 +8,12 @@ use synth::typed::Budget;
 
 use super::listener::Listener;
 use super::output::{apart, emit, is_stdout, publish};
-use super::{Common, INTERRUPTED, NEGATIVE, Outcome, interrupt, read_workload, tell, width};
+use super::{
+    Common, INTERRUPTED, NEGATIVE, Outcome, examples_of, interrupt, read_workload, tell, width,
+};
 
 #[derive(Args)]
+#[command(after_long_help = examples_of::<K>("simulate "))]
 pub struct Arguments<K: Kind> {
     /// The policy: a JSON file, or a rule (such as first-fit; needs --workload)
     #[arg(long, value_name = "FILE|NAME")]

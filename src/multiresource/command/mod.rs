@@ -289,6 +289,16 @@ const EXAMPLES: &str = "\
       mean response times beside those of rules in use today, and which policy is surely faster
   synth compare --workload models/section7.yaml --policies first-fit,p.json --output c.json --html c.html
       the same as a page with pictures; finished parts are kept, and --resume continues them
+  synth simulate --trace log.swf --policy first-fit
+      a cluster's log again under another rule: the same jobs, to the second
+  synth simulate --trace log.swf.gz --policy easy --speed 5/4 --jobs jobs.csv --series series.csv
+      the same with jobs a quarter faster; what came of each job, and how many waited and ran over time
+  synth simulate --trace vms.csv --columns time=submit_s,size=held_s,cores=cores --capacity cores=4096 --policy best-fit --load .9
+      a table of jobs on one server of this capacity, at another load
+  synth compare --trace log.swf --policies first-fit,easy,conservative --loads .7,.9 --html c.html
+      rules on the same log at two loads, with intervals, and a page with what waited when
+  synth compare --trace log.swf --workload fit.yaml --policies first-fit,p.json --ladder --resample weeks
+      a policy made for the fit beside First-Fit; where the fit departs from the log; replications of its weeks
   synth optimum --workload models/section7.yaml --load .8 --policies first-fit,adaptive-quickswap
       the least mean response time that any policy without preemption can have, and how near policies are
   synth sweep-alpha --workload models/section7.yaml --preemption none --plot curves.svg

@@ -171,7 +171,7 @@ impl Trace {
         let told = replays.paces.iter().flat_map(|pace| &pace.policies);
         for told in told {
             if let Some(why) = told.failure().filter(|_| !replays.interrupted) {
-                return Err(format!("{policy}: {why}").into());
+                return Err(why.into());
             }
         }
         Ok(Simulated {

@@ -1,11 +1,13 @@
 #![allow(clippy::unwrap_used)]
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+
+use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::workload::Described;
-use crate::number::Decimal;
 use crate::trace::{Options, Servers, Source, Trace};
 
 /// A trace that stands beside the project; `None`, and told, where it does not.
@@ -25,41 +27,287 @@ fn log(path: &Path, options: &Options) -> Log {
     Log::read(&mut trace, |_| ()).unwrap()
 }
 
-/// Measures of all jobs under a rule by name.
-fn under(log: &Log, rule: &str, speed: Speed) -> Measured {
+/// The visits of all jobs under a rule by name.
+fn played(log: &Log, rule: &str, speed: Speed) -> Vec<Visit> {
     let contender = Contender::parse(rule).unwrap();
-    let clock = Clock::whole(speed);
-    let names = log.vectors.iter().map(|demand| {
-        let amounts = demand.iter().map(|d| Decimal::new(*d).unwrap());
-        (format!("{demand:?}"), amounts.collect())
-    });
-    let names: Vec<(String, Vec<Decimal>)> = names.collect();
-    let scene = [false, true].into_iter().find_map(|sizes| {
-        let (described, types) = gathered(log, &log.jobs, &names, clock, sizes).unwrap();
+    let (clock, kinds) = (Clock::whole(speed), Kinds::exact(log));
+    let seen = [false, true].into_iter().find_map(|sizes| {
+        let (described, types) = gathered(log, &log.jobs, &kinds.demands, clock, sizes).unwrap();
         let Described::Server(workload) = &described else {
             panic!("one server is told")
         };
-        contender.suits(workload).is_ok().then_some(Scene {
-            jobs: &log.jobs,
-            types,
-            described,
-            clock,
-            seed: 1,
-        })
+        contender
+            .suits(workload)
+            .is_ok()
+            .then_some((described, types))
     });
-    let scene = scene.unwrap();
-    let replayed = replay(&Rule::One(Box::new(contender)), &scene, &mut |_| true).unwrap();
-    let visits: Vec<Visit> = visits(&scene, &replayed, log.tick.per_second() as f64).collect();
-    let capacity = log.servers.total();
-    let held: Vec<Vec<f64>> = log
-        .vectors
+    let (described, types) = seen.unwrap();
+    let scene = Scene {
+        jobs: &log.jobs,
+        types,
+        described,
+        clock,
+        seed: 1,
+    };
+    let rule = Rule::One(Box::new(contender));
+    let replayed = replay(&rule, &scene, &mut |_| true).unwrap();
+    visits(&scene, &replayed, log.tick.per_second() as f64).collect()
+}
+
+/// Measures of all jobs under a rule by name.
+fn under(log: &Log, rule: &str, speed: Speed) -> Measured {
+    let visits = played(log, rule, speed);
+    let kinds = Kinds::exact(log);
+    let all = [0.0, log.span()];
+    let resources = log.servers.resources.len();
+    Measured::of(&visits, all, resources, |n| kinds.held(&log.jobs[n]))
+}
+
+/// A log with jobs of these times of submission, sizes and processors, on a server with four of them.
+fn small(jobs: &[(u32, u32, u32)]) -> Log {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    writeln!(file, "; MaxProcs: 4").unwrap();
+    for (submit, size, cpu) in jobs {
+        writeln!(
+            file,
+            "1 {submit} -1 {size} {cpu} -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1"
+        )
+        .unwrap();
+    }
+    log(file.path(), &Options::default())
+}
+
+fn starts(log: &Log, rule: &str) -> Vec<f64> {
+    let visits = played(log, rule, Speed::ONE);
+    visits.iter().map(|visit| visit.start).collect()
+}
+
+/// At 10 two jobs end, and one comes. Told of one end after the other, first-fit would start the third job and let the
+/// second one wait.
+#[test]
+fn all_that_happens_at_one_instant_is_known_before_a_rule_decides() {
+    let log = small(&[(0, 10, 2), (0, 10, 2), (1, 5, 4), (2, 5, 2), (10, 7, 1)]);
+    for rule in ["first-fit", "best-fit", "fcfs", "easy", "conservative"] {
+        let expected = [0.0, 0.0, 10.0, 15.0, 15.0];
+        assert_eq!(starts(&log, rule), expected, "{rule}");
+    }
+}
+
+/// Of two that come at one instant the rule for large jobs takes the second, though the first came first.
+#[test]
+fn all_that_come_at_one_instant_are_known_before_a_rule_decides() {
+    let log = small(&[(0, 5, 2), (0, 5, 3)]);
+    assert_eq!(starts(&log, "best-fit"), [5.0, 0.0]);
+    assert_eq!(starts(&log, "first-fit"), [0.0, 5.0]);
+    assert_eq!(starts(&log, "least-servers-first"), [0.0, 5.0]);
+}
+
+#[test]
+fn a_rule_that_shares_or_stops_has_no_starts() {
+    let log = small(&[(0, 10, 1), (1, 4, 4), (2, 1, 2)]);
+    let visits = played(&log, "server-filling", Speed::ONE);
+    assert!(
+        visits
+            .iter()
+            .all(|visit| visit.start.is_nan() && visit.wait >= 0.0)
+    );
+    let kinds = Kinds::exact(&log);
+    let steps = course(&visits, 2.0, 1.0, 1, |n| kinds.held(&log.jobs[n]));
+    assert!(steps.is_empty());
+}
+
+/// What a rule starts next of these waiting jobs, by place, if any of them.
+type Choice = fn(waiting: &[(usize, u32)], free: u32) -> Option<usize>;
+
+/// A replay by the definition: at each instant ends, then arrivals, then choices, one by one.
+fn by_definition(jobs: &[(u32, u32, u32)], choose: Choice) -> Vec<f64> {
+    let mut starts = vec![f64::NAN; jobs.len()];
+    let (mut waiting, mut free): (Vec<(usize, u32)>, u32) = (Vec::new(), 4);
+    let mut ends: Vec<(u32, u32)> = Vec::new();
+    for now in 0..100_000 {
+        for (end, cpu) in &ends {
+            free += if *end == now { *cpu } else { 0 };
+        }
+        ends.retain(|(end, _)| *end > now);
+        let come = jobs.iter().enumerate().filter(|(_, job)| job.0 == now);
+        waiting.extend(come.map(|(n, job)| (n, job.2)));
+        while let Some(place) = choose(&waiting, free) {
+            let (n, cpu) = waiting.remove(place);
+            starts[n] = f64::from(now);
+            free -= cpu;
+            ends.push((now + jobs[n].1, cpu));
+        }
+    }
+    starts
+}
+
+/// On random jobs, many of which come and end together, the replay is what the definition says.
+#[test]
+fn random_jobs_start_when_the_definition_says() {
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);
+    for _ in 0..40 {
+        let mut jobs: Vec<(u32, u32, u32)> = (0..120)
+            .map(|_| {
+                let submit = random.random_range(0..200);
+                (
+                    submit,
+                    random.random_range(1..8),
+                    random.random_range(1..=4),
+                )
+            })
+            .collect();
+        jobs.sort_by_key(|job| job.0);
+        // The first comes at 0, so that times are those of the log.
+        jobs[0].0 = 0;
+        let log = small(&jobs);
+        let choices: [(&str, Choice); 4] = [
+            ("fcfs", |waiting, free| {
+                waiting
+                    .first()
+                    .and_then(|(_, cpu)| (*cpu <= free).then_some(0))
+            }),
+            ("first-fit", |waiting, free| {
+                waiting.iter().position(|(_, cpu)| *cpu <= free)
+            }),
+            ("best-fit", |waiting, free| {
+                let fitting = waiting
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, (_, cpu))| *cpu <= free);
+                let best = fitting.max_by_key(|(place, (_, cpu))| (*cpu, usize::MAX - place));
+                best.map(|(place, _)| place)
+            }),
+            ("least-servers-first", |waiting, free| {
+                let fitting = waiting
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, (_, cpu))| *cpu <= free);
+                let best = fitting.min_by_key(|(place, (_, cpu))| (*cpu, *place));
+                best.map(|(place, _)| place)
+            }),
+        ];
+        for (rule, choose) in choices {
+            assert_eq!(
+                starts(&log, rule),
+                by_definition(&jobs, choose),
+                "{rule} {jobs:?}"
+            );
+        }
+        for rule in [
+            "easy",
+            "conservative",
+            "adaptive-quickswap",
+            "static-quickswap",
+        ] {
+            let visits = played(&log, rule, Speed::parse("3/2").unwrap());
+            assert!(fits(&visits, &jobs), "{rule} {jobs:?}");
+        }
+    }
+}
+
+/// Whether what runs at once fits on four processors, every job runs for its size, and none before it comes.
+fn fits(visits: &[Visit], jobs: &[(u32, u32, u32)]) -> bool {
+    let used = |time: f64| -> u32 {
+        let running = visits.iter().zip(jobs);
+        let running = running.filter(|(visit, _)| visit.start <= time && time < visit.end);
+        running.map(|(_, job)| job.2).sum()
+    };
+    let whole = |visit: &Visit, size: u32| (visit.end - visit.start - f64::from(size)).abs() < 1e-9;
+    let pairs = visits.iter().zip(jobs);
+    pairs
+        .clone()
+        .all(|(visit, job)| whole(visit, job.1) && visit.start >= visit.submit - 1e-9)
+        && visits.iter().all(|visit| used(visit.start) <= 4)
+}
+
+/// Averages over time times the time are what there was.
+#[test]
+fn a_course_adds_up() {
+    let log = small(&[(0, 10, 2), (0, 10, 2), (1, 5, 4), (2, 5, 2), (10, 7, 1)]);
+    let visits = played(&log, "first-fit", Speed::ONE);
+    let kinds = Kinds::exact(&log);
+    let sum = |step: f64| {
+        let steps = course(&visits, 30.0, step, 1, |n| kinds.held(&log.jobs[n]));
+        let sum = |of: fn(&Step) -> f64| steps.iter().map(of).sum::<f64>() * step;
+        [
+            sum(|s| s.waiting),
+            sum(|s| s.running),
+            sum(|s| s.waiting_work),
+            sum(|s| s.used[0]),
+        ]
+    };
+    // Waits 9, 13 and 5; sizes 10, 10, 5, 5 and 7.
+    let work = 9.0 * 5.0 + 13.0 * 5.0 * 0.5 + 5.0 * 7.0 * 0.25;
+    for step in [1.0, 7.0, 0.3, 30.0] {
+        let expected = [27.0, 37.0, work, (2.0 * 20.0 + 20.0 + 10.0 + 7.0) / 4.0];
+        for (found, expected) in sum(step).into_iter().zip(expected) {
+            assert!(
+                (found - expected).abs() < 1e-9,
+                "{step}: {found} {expected}"
+            );
+        }
+    }
+    let measured = under(&log, "first-fit", Speed::ONE);
+    assert_eq!(
+        (measured.waited, measured.total_wait, measured.backfilled),
+        (3, 27.0, Some(0))
+    );
+    assert_eq!(
+        measured.utilization,
+        [1.0],
+        "all four processors, from 0 to 10"
+    );
+}
+
+#[test]
+fn variants_keep_what_they_say() {
+    let log = small(&[
+        (0, 10, 2),
+        (3, 9, 2),
+        (3, 5, 4),
+        (20, 4, 2),
+        (25, 7, 1),
+        (41, 1, 1),
+    ]);
+    let sizes = |jobs: &[Job]| {
+        let mut sizes: Vec<(u32, f64)> = jobs.iter().map(|job| (job.kind, job.size)).collect();
+        sizes.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        sizes
+    };
+    for n in 0..20 {
+        let shuffled = variants::with_shuffled_sizes(&log.jobs, 1, n);
+        assert_eq!(sizes(&shuffled), sizes(&log.jobs));
+        let uniform = variants::with_uniform_arrivals(&shuffled, 1, n);
+        assert!(uniform.is_sorted_by(|a, b| a.submit <= b.submit));
+        let shaken = variants::jittered(&log.jobs, 2, 1, n);
+        assert_eq!(sizes(&shaken), sizes(&log.jobs));
+        let drawn = variants::resampled(&log.jobs, 20.0, 1, n).unwrap();
+        assert!(drawn.is_sorted_by(|a, b| a.submit <= b.submit));
+        assert!(drawn.iter().all(|job| job.submit < 40.0 && job.line < 7));
+    }
+    assert_eq!(variants::resampled(&log.jobs, 30.0, 1, 0), None);
+}
+
+/// The interval of a mean of independent values is that of the central limit theorem.
+#[test]
+fn blocks_of_independent_values_have_their_spread() {
+    let submits: Vec<f64> = (0..20_000).map(f64::from).collect();
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(9);
+    let values: Vec<f64> = submits
         .iter()
-        .map(|d| d.iter().zip(&capacity).map(|(d, c)| d / c).collect())
+        .map(|_| random.random_range(0.0..1.0))
         .collect();
-    let all = [0.0, f64::INFINITY];
-    Measured::of(&visits, all, capacity.len(), |n| {
-        &held[log.jobs[n].kind as usize]
-    })
+    let blocks = Blocks::draw(&submits, [0.0, 20_000.0], 50.0, 1).unwrap();
+    let means = blocks.means(values.iter().copied());
+    let found = Interval::of(means.iter().copied().flatten()).unwrap();
+    let half = 1.96 * (1.0_f64 / 12.0 / 20_000.0).sqrt();
+    assert!(
+        ((found.high - found.low) / (2.0 * half) - 1.0).abs() < 0.15,
+        "{found:?} {half}"
+    );
+    let ratio = Interval::of_ratio(&means, &means).unwrap();
+    assert_eq!((ratio.low, ratio.high), (1.0, 1.0));
+    assert!(Blocks::draw(&submits, [0.0, 499.0], 50.0, 1).is_none());
 }
 
 /// Σ wait, how many waited, the longest wait and the last end, by independent programs (two of them for fcfs and

@@ -38,11 +38,12 @@ fn window(replays: &Replays) -> String {
     }
 }
 
-/// Whether no interval could be made anywhere: the trace is too short.
-fn is_short(replays: &Replays) -> bool {
+/// Whether all policies are without an interval, or some; none where each has one.
+fn lacks_intervals(replays: &Replays) -> Option<bool> {
     let told = replays.paces.iter().flat_map(|at| &at.policies);
-    let mut played = told.filter_map(|told| told.played());
-    played.any(|played| played.response.is_none())
+    let played = told.filter_map(|told| told.played());
+    let (with, without): (Vec<_>, Vec<_>) = played.partition(|played| played.response.is_some());
+    (!without.is_empty()).then_some(with.is_empty())
 }
 
 const TOO_SHORT: &str = "no interval: the trace is too short (an interval is made of ten blocks at least, each of a day and of 10 mean waits at least)";

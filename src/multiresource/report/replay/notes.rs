@@ -2,7 +2,7 @@
 
 use super::super::{Table, number, percent, wrap};
 use crate::multiresource::verbs::replay::{Replays, Told};
-use crate::trace::Account;
+use crate::trace::{Account, Reason};
 
 /// What was read, what became of it, and how it was replayed.
 pub fn notes(replays: &Replays, width: usize) -> Vec<String> {
@@ -24,6 +24,12 @@ pub fn notes(replays: &Replays, width: usize) -> Vec<String> {
         trace.load
     )];
     let mut tell = |text: String| notes.push(text);
+    if trace.rounded > 0 {
+        tell(format!(
+            "{} times a demand was rounded up to three digits, for the trace has more than 2000 different ones.",
+            trace.rounded
+        ));
+    }
     if trace.censored > 0 {
         tell(format!(
             "{} jobs still ran when the trace ended: how long is not known, and they are not replayed (--censored end: as if they had ended then).",
@@ -56,7 +62,7 @@ pub fn notes(replays: &Replays, width: usize) -> Vec<String> {
     notes.extend(orders(replays));
     let mut notes: Vec<String> = notes.iter().map(|note| wrap(note, width)).collect();
     if !trace.account.rows.is_empty() {
-        notes.insert(1, lines(&trace.account, width));
+        notes.insert(1, lines(&trace.account, trace.censored, width));
     }
     notes
 }
@@ -88,8 +94,8 @@ fn orders(replays: &Replays) -> Vec<String> {
     notes
 }
 
-/// What was done with the lines of a trace.
-fn lines(account: &Account, width: usize) -> String {
+/// What was done with the lines of a trace of which so many jobs are not replayed since they still ran at its end.
+fn lines(account: &Account, censored: u64, width: usize) -> String {
     let mut table = Table::new([
         "found", "lines", "of lines", "of work", "first", "done", "option",
     ])
@@ -107,7 +113,10 @@ fn lines(account: &Account, width: usize) -> String {
                 false => "–".into(),
             },
             row.first_line.to_string(),
-            row.reason.done().to_owned(),
+            match (row.reason, censored) {
+                (Reason::Censored, 0) => "taken to have ended then".to_owned(),
+                (reason, _) => reason.done().to_owned(),
+            },
             row.reason.option().unwrap_or_default().to_owned(),
         ]);
     }

@@ -1,7 +1,7 @@
 //! The page of a comparison on a trace.
 
 use super::super::{number, percent};
-use super::{TOO_SHORT, is_short, notes, pace, window, with_interval};
+use super::{TOO_SHORT, lacks_intervals, notes, pace, window, with_interval};
 use crate::multiresource::replay::Step;
 use crate::multiresource::verbs::replay::{AtPace, Played, Replays, Told};
 use crate::report::plot::{Axis, Curve, Look, Panel, Point, Scale, courses, curves, rows};
@@ -63,9 +63,10 @@ fn warnings(replays: &Replays) -> Vec<String> {
     if replays.interrupted {
         warnings.push("INTERRUPTED: not all of it was replayed.".to_owned());
     }
-    if is_short(replays) {
-        warnings.push(TOO_SHORT.to_owned());
-    }
+    warnings.extend(lacks_intervals(replays).map(|all| match all {
+        true => TOO_SHORT.to_owned(),
+        false => format!("Where none stands: {TOO_SHORT}."),
+    }));
     let failures = replays.paces.iter().flat_map(|at| {
         let failed = at
             .policies

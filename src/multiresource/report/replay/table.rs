@@ -1,7 +1,7 @@
 //! The tables of a replay.
 
 use super::super::{Table, number, percent, wrap};
-use super::{TOO_SHORT, is_short, pace, window, with_interval};
+use super::{TOO_SHORT, lacks_intervals, pace, window, with_interval};
 use crate::multiresource::verbs::replay::{AtPace, Ladder, Played, Replays, Spread, Told};
 
 /// What came of a replay, at most `width` characters wide.
@@ -36,9 +36,14 @@ pub fn replayed(replays: &Replays, width: usize) -> String {
 /// How it was measured.
 fn foot(replays: &Replays) -> String {
     let mut foot = format!("times in s; {}", window(replays));
-    foot += &match is_short(replays) {
-        true => format!("; {TOO_SHORT}"),
-        false => "; in brackets 95 % intervals by moving blocks of time".into(),
+    foot += match lacks_intervals(replays) {
+        Some(true) => "",
+        _ => "; in brackets 95 % intervals by moving blocks of time",
+    };
+    foot += &match lacks_intervals(replays) {
+        None => String::new(),
+        Some(true) => format!("; {TOO_SHORT}"),
+        Some(false) => format!("; where none stands: {TOO_SHORT}"),
     };
     let told = replays.paces.iter().flat_map(|at| &at.policies);
     let distances = told.filter_map(|told| {
@@ -91,9 +96,9 @@ fn of_one(replays: &Replays, at: &AtPace, told: &Told, width: usize) -> String {
         measured.jobs,
         replays.trace.jobs,
         measured.waited,
-        measured.longest_wait,
-        measured.total_wait,
-        measured.last_end,
+        plain(measured.longest_wait),
+        plain(measured.total_wait),
+        plain(measured.last_end),
         used(replays, played),
     );
     format!(
@@ -101,6 +106,11 @@ fn of_one(replays: &Replays, at: &AtPace, told: &Told, width: usize) -> String {
         table.within(width),
         wrap(&words, width)
     )
+}
+
+/// All digits that are more than rounding.
+fn plain(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
 }
 
 /// What is used of each resource.
@@ -190,7 +200,11 @@ fn of_spread(spread: &Spread, what: &str, width: usize) -> String {
                 .map_or(String::new(), |ratio| super::super::estimate(Some(ratio))),
         ]);
     }
-    let head = wrap(&format!("{} {what}", spread.replications), width);
+    let head = format!(
+        "speed {}, {} {what}; all jobs",
+        spread.speed, spread.replications
+    );
+    let head = wrap(&head, width);
     format!("{head}\n\n{}", table.within(width))
 }
 
@@ -212,6 +226,9 @@ fn of_ladder(ladder: &Ladder, width: usize) -> String {
         });
         table.row(std::iter::once(rung.step.to_owned()).chain(cells));
     }
-    let foot = "all jobs; in brackets the least and largest of 8 sequences where a step is drawn at random";
-    format!("{}\n\n{}", table.within(width), wrap(foot, width))
+    let foot = format!(
+        "speed {}; all jobs; in brackets the least and largest of 8 sequences where a step is drawn at random",
+        ladder.speed
+    );
+    format!("{}\n\n{}", table.within(width), wrap(&foot, width))
 }

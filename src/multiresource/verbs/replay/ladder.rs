@@ -63,6 +63,7 @@ impl Stage<'_> {
             },
         ];
         Ok(Ladder {
+            speed,
             policies: self.names().map(str::to_owned).collect(),
             rungs,
         })

@@ -14,7 +14,7 @@ pub use told::{
 use std::sync::atomic::Ordering;
 
 use super::VerbError;
-use crate::multiresource::replay::{Speed, variants};
+use crate::multiresource::replay::{Job, variants};
 use stage::Stage;
 
 /// Replays a trace under policies, one after the other, at each pace. `hears` is told what goes on.
@@ -80,9 +80,9 @@ impl Stage<'_> {
     fn spread(
         &self,
         hears: &mut dyn FnMut(&str),
-        made: impl Fn(u32) -> Vec<crate::multiresource::replay::Job>,
+        made: impl Fn(u32) -> Vec<Job>,
     ) -> Result<Spread, VerbError> {
-        let speed: Speed = self.first_speed()?;
+        let speed = self.first_speed()?;
         let mut means = vec![Vec::new(); self.names().count()];
         for n in 0..REPLICATIONS {
             let jobs = made(n);
@@ -92,6 +92,6 @@ impl Stage<'_> {
                 }
             }
         }
-        Ok(Spread::of(self.names(), means, REPLICATIONS))
+        Ok(Spread::of(self.names(), means, speed, REPLICATIONS))
     }
 }

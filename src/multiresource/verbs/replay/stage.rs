@@ -504,6 +504,7 @@ impl<'a> Stage<'a> {
                     .iter()
                     .map(|shape| u64::from(shape.count))
                     .sum(),
+                rounded: self.log.rounded,
                 censored: self.log.censored,
                 has_limits: self.log.has_limits,
                 account: account.clone(),

@@ -52,6 +52,8 @@ pub struct Traced {
     pub capacity: Vec<f64>,
     /// Servers.
     pub servers: u64,
+    /// Demands that were rounded up to three digits as they were read, since there are so many different ones.
+    pub rounded: u64,
     /// Jobs that still ran when it ended: not replayed.
     pub censored: u64,
     /// Whether it tells limits; else sizes are taken for them.
@@ -196,6 +198,8 @@ pub struct Distance {
 /// Mean response times over several sequences of jobs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Spread {
+    /// By how much faster jobs come than they did.
+    pub speed: Speed,
     /// How many sequences.
     pub replications: u32,
     /// Each policy.
@@ -218,6 +222,8 @@ pub struct SpreadOf {
 /// From a trace to the workload that was fitted to it, one simplification after the other.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ladder {
+    /// By how much faster jobs come than they did.
+    pub speed: Speed,
     /// The policies.
     pub policies: Vec<String>,
     /// Each step.
@@ -238,6 +244,7 @@ impl Spread {
     pub fn of<'a>(
         names: impl Iterator<Item = &'a str>,
         means: Vec<Vec<f64>>,
+        speed: Speed,
         replications: u32,
     ) -> Self {
         let first = means.first().cloned().unwrap_or_default();
@@ -251,6 +258,7 @@ impl Spread {
             }
         });
         Spread {
+            speed,
             replications,
             policies: policies.collect(),
         }

@@ -27,7 +27,7 @@ pub use course::Rhythm;
 pub use dispersion::{Dispersion, Excess};
 pub use drift::Drift;
 pub use report::{Fit, Report, TypeFound};
-pub use types::{NoTypes, Tried, cheapest};
+pub use types::{NoTypes, Tried};
 
 use crate::document::DocumentError;
 use crate::number::Decimal;

@@ -6,7 +6,7 @@ use super::short;
 use crate::document::DocumentError;
 use crate::law::{ArrivalProcess, Size};
 use crate::multiresource::program::{self, Limits, ProgramError, solve_fleet};
-use crate::multiresource::workload::{Described, Part, Parts};
+use crate::multiresource::workload::{Described, Dominating, Part, Parts};
 use crate::trace::Servers;
 
 /// Types of jobs that stand for vectors of demands.
@@ -145,10 +145,10 @@ impl<'a> Search<'a> {
     /// # Errors
     /// When the program has no answer.
     pub fn given(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, NoTypes> {
-        let totals = self.servers.total();
-        let serves = |vector: &Vector| {
-            let there = (vector.busy > 0.0).then(|| cheapest(demands, &totals, &vector.demand));
-            there.flatten()
+        let dominating = Dominating::of(demands, &self.servers.total());
+        let serves = |vector: &Vector| match vector.busy > 0.0 {
+            true => dominating.types_of(&vector.demand).first().map(|(_, i)| *i),
+            false => None,
         };
         let of_vector: Vec<Option<usize>> = self.vectors.iter().map(serves).collect();
         let is_used = |i: &usize| of_vector.contains(&Some(*i));
@@ -226,15 +226,4 @@ pub fn parts_of(servers: &Servers, types: Vec<Part>) -> Parts {
         shapes: shapes.collect(),
         types,
     }
-}
-
-/// The type (of K × R demands) of a job with this demand (R): of those that demand no less of anything the one that
-/// takes least of the servers' totals (R), all resources together. It depends on the demand alone.
-pub fn cheapest(types: &[Vec<f64>], totals: &[f64], demand: &[f64]) -> Option<usize> {
-    let share =
-        |own: &[f64]| -> f64 { own.iter().zip(totals).map(|(own, total)| own / total).sum() };
-    let dominates = |own: &Vec<f64>| own.iter().zip(demand).all(|(own, demand)| own >= demand);
-    let dominating = types.iter().enumerate().filter(|(_, own)| dominates(own));
-    let best = dominating.min_by(|a, b| share(a.1).total_cmp(&share(b.1)));
-    best.map(|(i, _)| i)
 }

@@ -1,8 +1,9 @@
 //! What the jobs of a trace demand, as it is told to a policy.
 
 use super::{Job, Log};
-use crate::multiresource::workload::{Dominating, Workload, fluid_prices};
+use crate::multiresource::workload::{Dominating, Workload};
 use crate::number::Decimal;
+use crate::trace::Tick;
 
 /// The demands that jobs name, exact or rounded to those of types.
 #[derive(Clone, Debug)]
@@ -67,8 +68,8 @@ impl Kinds {
 /// What becomes of a trace's vectors when they are rounded up to types.
 #[derive(Clone, Debug)]
 pub struct Rounding {
-    /// By vector, its type.
-    types: Vec<Option<u32>>,
+    /// By vector, the types of its jobs: until which limit each, the last of all others.
+    types: Vec<Vec<(f64, usize)>>,
     /// Jobs of a vector that no type holds.
     pub untyped: u64,
     /// Their share of the work.
@@ -79,48 +80,73 @@ impl Rounding {
     /// To the types of a workload whose resource r is the trace's `places[r]`, each to the cheapest that holds it.
     #[must_use]
     pub fn to(log: &Log, workload: &Workload, places: &[usize]) -> Self {
-        let dominating = Dominating::new(workload.types(), &fluid_prices(workload));
-        let own = |vector: &[f64]| {
+        let total = log.servers.total();
+        let own = |amounts: &[f64]| {
             places
                 .iter()
-                .map(|place| vector[*place])
+                .map(|place| amounts[*place])
                 .collect::<Vec<_>>()
         };
-        let types = log.vectors.iter().map(|vector| {
-            let found = dominating.type_of(&own(vector));
-            found.map(|i| i as u32)
-        });
-        let types: Vec<Option<u32>> = types.collect();
+        let dominating = Dominating::new(workload.types(), &own(&total));
+        let per_unit = ticks(workload.time_unit(), log.tick);
+        let types_of = |vector: &[f64]| {
+            let own = dominating.types_of(&own(vector)).into_iter();
+            own.map(|(limit, i)| (limit * per_unit, i)).collect()
+        };
+        let vectors = log.vectors.iter();
+        let rounding = Rounding {
+            types: vectors.map(|vector| types_of(vector)).collect(),
+            untyped: 0,
+            untyped_work: 0.0,
+        };
         let shares = log.shares();
         let (mut untyped, mut lost, mut all) = (0, 0.0, 0.0);
         for job in &log.jobs {
             let work = job.size * shares[job.kind as usize];
             all += work;
-            if types[job.kind as usize].is_none() {
+            if !rounding.holds(job) {
                 untyped += 1;
                 lost += work;
             }
         }
         Rounding {
-            types,
             untyped,
             untyped_work: lost / all,
+            ..rounding
         }
     }
 
     /// Whether some type holds this job of the trace.
     #[must_use]
     pub fn holds(&self, job: &Job) -> bool {
-        self.types[job.kind as usize].is_some()
+        !self.types[job.kind as usize].is_empty()
     }
 
     /// The jobs that some type holds, as jobs of their types.
     #[must_use]
     pub fn rounded(&self, jobs: &[Job]) -> Vec<Job> {
         let of_type = |job: &Job| {
-            let kind = self.types[job.kind as usize]?;
-            Some(Job { kind, ..*job })
+            let types = &self.types[job.kind as usize];
+            let own = types.iter().find(|(limit, _)| job.promised <= *limit);
+            let (_, kind) = own.or(types.last())?;
+            Some(Job {
+                kind: *kind as u32,
+                ..*job
+            })
         };
         jobs.iter().filter_map(of_type).collect()
     }
+}
+
+/// How many ticks a unit of time has; one that is not known counts as a second.
+fn ticks(unit: &str, tick: Tick) -> f64 {
+    let seconds = match unit {
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        "min" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        _ => 1.0,
+    };
+    seconds * tick.per_second() as f64
 }

@@ -9,8 +9,10 @@ pub struct Job {
     pub submit: f64,
     /// How long it holds its room \[ticks\], ≥ 1.
     pub size: f64,
-    /// What was promised of that when it came \[ticks\], ≥ its size; the size where nothing was.
+    /// What is taken for a limit of that when it comes \[ticks\], ≥ its size.
     pub limit: f64,
+    /// What was promised of it, which may tell its type \[ticks\], > 0; infinite where nothing was.
+    pub promised: f64,
     /// Line of the file.
     pub line: u32,
     /// Its vector of demands, or the type that it goes to.
@@ -66,6 +68,11 @@ impl Log {
                 submit: submit as f64,
                 size: job.size as f64,
                 limit: job.limit.max(job.size) as f64,
+                promised: if job.limit == 0 {
+                    f64::INFINITY
+                } else {
+                    job.limit as f64
+                },
                 line: job.line,
                 kind: job.demand,
             });

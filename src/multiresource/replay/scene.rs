@@ -3,8 +3,8 @@
 use super::speed::Clock;
 use super::{Job, Log};
 use crate::document::DocumentError;
-use crate::law::Size;
-use crate::multiresource::workload::{Counted, Described, Gathered, Known};
+use crate::law::{ArrivalProcess, Size};
+use crate::multiresource::workload::{Described, Known, Part, Parts};
 use crate::number::Decimal;
 
 /// Jobs, and the workload that their types are of.
@@ -50,14 +50,21 @@ pub fn gathered(
     let types = counts.iter().map(place).collect();
     let there = demands.iter().zip(&counts).filter(|(_, (n, _))| *n > 0);
     let decimal = |value: f64| Decimal::new(value).unwrap_or(Decimal::ONE);
-    let counted = there.map(|((name, demand), (count, size))| Counted {
+    let counted = there.map(|((name, demand), (count, size))| Part {
         name: name.clone(),
         demand: demand.clone(),
-        rate: decimal(*count as f64 / span),
-        mean: decimal(clock.size(*size) / *count as f64),
+        arrivals: ArrivalProcess::Poisson {
+            rate: decimal(*count as f64 / span),
+        },
+        size: Size::Exponential {
+            mean: decimal(clock.size(*size) / *count as f64),
+        },
+        limit: None,
     });
     let shapes = log.servers.shapes.iter();
-    let gathered = Gathered {
+    let parts = Parts {
+        source: None,
+        modulation: None,
         time_unit: "tick".into(),
         known: Some(match sizes {
             true => Known::Size,
@@ -69,5 +76,5 @@ pub fn gathered(
             .collect(),
         types: counted.collect(),
     };
-    Ok((gathered.described()?, types))
+    Ok((parts.check()?, types))
 }

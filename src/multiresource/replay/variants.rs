@@ -63,8 +63,14 @@ pub fn with_shuffled_sizes(jobs: &[Job], seed: u64, replication: u32) -> Vec<Job
             let other = (stream.uniform() * (last + 1) as f64) as usize;
             let (a, b) = (own[last], own[other]);
             let (first, second) = (shuffled[a], shuffled[b]);
-            (shuffled[a].size, shuffled[a].limit) = (second.size, second.limit);
-            (shuffled[b].size, shuffled[b].limit) = (first.size, first.limit);
+            shuffled[a] = Job {
+                submit: first.submit,
+                ..second
+            };
+            shuffled[b] = Job {
+                submit: second.submit,
+                ..first
+            };
         }
     }
     shuffled

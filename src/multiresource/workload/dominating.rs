@@ -1,85 +1,114 @@
 //! Which type stands for a job: one that holds at least what the job does.
 
-use super::{JobType, Workload};
+use super::JobType;
+use crate::number::Decimal;
 
-/// The types of a workload, to be asked which of them a demand goes to.
+/// The types of a workload, to be asked which of them a job goes to.
 ///
-/// A job goes to the type of least priced demand Σ_r `y_r` `d_r` of those that hold at least as much of each resource;
-/// of equals to the first. Every schedule of types then is one of jobs, and where a job goes depends on its demand
-/// alone: the workload says it, and no further table does.
+/// It goes to the type that takes least of the servers, `Σ_r d_r/P_r`, of those that hold at least as much of each
+/// resource r, of equals to the first: every schedule of types then is one of jobs. Of several types with that demand it
+/// goes to the one of the least limit that is not below what it promises, and to the one of the largest where all are.
+/// So where a job goes depends on what is known when it comes, and the workload says it: no further table does, and
+/// no rate that may change.
 #[derive(Clone, Debug)]
 pub struct Dominating {
-    /// Demand of each type (R), the cheapest first.
-    demands: Vec<(usize, Vec<f64>)>,
+    /// The cheapest first, and of one demand that of the least limit.
+    types: Vec<Own>,
+}
+
+#[derive(Clone, Debug)]
+struct Own {
+    place: usize,
+    /// Demand (R).
+    demand: Vec<f64>,
+    /// Limit \[time\]; infinite where it has none.
+    limit: f64,
 }
 
 impl Dominating {
-    /// The K types with demands for each of R resources, at these prices (R), each ≥ 0.
+    /// These K types, on servers that together have so much of each of R resources.
     #[must_use]
-    pub fn new(types: &[JobType], prices: &[f64]) -> Self {
-        let demand = |job: &JobType| job.demand().iter().map(|d| d.value()).collect();
-        Self::of(types.iter().map(demand).collect(), prices)
+    pub fn new(types: &[JobType], total: &[f64]) -> Self {
+        let own = types.iter().enumerate().map(|(place, job)| Own {
+            place,
+            demand: job.demand().iter().map(|d| d.value()).collect(),
+            limit: job.limit().map_or(f64::INFINITY, Decimal::value),
+        });
+        Self::sorted(own.collect(), total)
     }
 
-    /// The same of demands (K × R).
+    /// Types of these demands (K × R) without limits.
     #[must_use]
-    pub fn of(demands: Vec<Vec<f64>>, prices: &[f64]) -> Self {
-        let cost = |demand: &[f64]| -> f64 { demand.iter().zip(prices).map(|(d, y)| d * y).sum() };
-        let mut demands: Vec<(usize, Vec<f64>)> = demands.into_iter().enumerate().collect();
-        // Stable: of equals the first type.
-        demands.sort_by(|a, b| cost(&a.1).total_cmp(&cost(&b.1)));
-        Dominating { demands }
+    pub fn of(demands: &[Vec<f64>], total: &[f64]) -> Self {
+        let own = demands.iter().enumerate().map(|(place, demand)| Own {
+            place,
+            demand: demand.clone(),
+            limit: f64::INFINITY,
+        });
+        Self::sorted(own.collect(), total)
     }
 
-    /// The type that a job with this demand (R) goes to; `None` where it demands more than each of them. O(K R).
-    #[must_use]
-    pub fn type_of(&self, demand: &[f64]) -> Option<usize> {
-        let holds = |held: &[f64]| demand.iter().zip(held).all(|(d, held)| d <= held);
-        let found = self.demands.iter().find(|(_, held)| holds(held));
-        found.map(|(i, _)| *i)
+    fn sorted(mut types: Vec<Own>, total: &[f64]) -> Self {
+        let cost = |own: &Own| -> f64 {
+            let pairs = own
+                .demand
+                .iter()
+                .zip(total)
+                .filter(|(_, total)| **total > 0.0);
+            pairs.map(|(demand, total)| demand / total).sum()
+        };
+        let demand = |own: &Own| own.demand.iter().map(|d| d.to_bits()).collect::<Vec<_>>();
+        types.sort_by(|a, b| {
+            let by_cost = cost(a).total_cmp(&cost(b));
+            by_cost
+                .then_with(|| demand(a).cmp(&demand(b)))
+                .then(a.limit.total_cmp(&b.limit))
+        });
+        Dominating { types }
     }
-}
 
-/// Prices y (R) of the resources of a server by what is asked of them: `y_r = ρ_r / (ρ P_r)`, with
-/// `ρ_r = Σ_i λ_i E[S_i] D_ir / P_r` and ρ the largest of them. They are those of the fluid program, where one
-/// resource binds, and near those of the program where several do.
-#[must_use]
-pub fn fluid_prices(workload: &Workload) -> Vec<f64> {
-    let resources = workload.resources().iter().enumerate();
-    let capacity: Vec<f64> = resources.map(|(_, r)| r.capacity().value()).collect();
-    let load = |j: usize| {
-        let types = workload.types().iter();
-        let work = types.map(|job| job.offered_load() * job.demand()[j].value());
-        work.sum::<f64>() / capacity[j]
-    };
-    let loads: Vec<f64> = (0..capacity.len()).map(load).collect();
-    let largest = loads.iter().copied().fold(0.0, f64::max);
-    let prices = loads.iter().zip(&capacity);
-    prices
-        .map(|(load, capacity)| load / (largest * capacity))
-        .collect()
+    /// The types of jobs with this demand (R), each with the limit up to which jobs go to it; those that promise more, or
+    /// nothing, go to the last. None where it demands more than each type. O(K R).
+    #[must_use]
+    pub fn types_of(&self, demand: &[f64]) -> Vec<(f64, usize)> {
+        let holds = |own: &&Own| demand.iter().zip(&own.demand).all(|(d, held)| d <= held);
+        let Some(cheapest) = self.types.iter().find(holds) else {
+            return Vec::new();
+        };
+        let alike = self
+            .types
+            .iter()
+            .filter(|own| own.demand == cheapest.demand);
+        alike.map(|own| (own.limit, own.place)).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::multiresource::workload::Workload;
 
     #[test]
     fn a_job_goes_to_the_cheapest_type_that_holds_it() {
         let demands = vec![vec![8.0, 64.0], vec![4.0, 4.0], vec![8.0, 8.0]];
-        let types = Dominating::of(demands, &[1.0, 0.5]);
-        assert_eq!(types.type_of(&[3.0, 4.0]), Some(1));
-        assert_eq!(types.type_of(&[5.0, 4.0]), Some(2));
-        assert_eq!(types.type_of(&[1.0, 9.0]), Some(0));
-        assert_eq!(types.type_of(&[9.0, 1.0]), None);
+        let types = Dominating::of(&demands, &[10.0, 20.0]);
+        let of = |demand: [f64; 2]| types.types_of(&demand).first().map(|(_, place)| *place);
+        assert_eq!(of([3.0, 4.0]), Some(1));
+        assert_eq!(of([5.0, 4.0]), Some(2));
+        assert_eq!(of([1.0, 9.0]), Some(0));
+        assert_eq!(of([9.0, 1.0]), None);
     }
 
     #[test]
-    fn the_resource_that_binds_has_one_over_its_capacity_for_a_price() {
-        let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10, memory: 100}}\njobs:\n  \
-            - {name: a, demand: {cpu: 1, memory: 5}, arrival_rate: 2, mean_size: 1}\n";
+    fn limits_tell_types_of_one_demand_apart() {
+        let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
+  - {name: long, demand: {cpu: 2}, arrival_rate: 1, mean_size: 1, limit: 9}
+  - {name: wide, demand: {cpu: 5}, arrival_rate: 1, mean_size: 1}
+  - {name: short, demand: {cpu: 2}, arrival_rate: 1, mean_size: 1, limit: 3}\n";
         let workload = Workload::parse(text, "t").unwrap().workload;
-        assert_eq!(fluid_prices(&workload), [0.1, 0.005]);
+        let types = Dominating::new(workload.types(), &[10.0]);
+        assert_eq!(types.types_of(&[1.0]), [(3.0, 2), (9.0, 0)]);
+        assert_eq!(types.types_of(&[3.0]), [(f64::INFINITY, 1)]);
     }
 }

@@ -68,15 +68,13 @@ mod dominating;
 mod fleet;
 mod fleet_check;
 mod fleet_document;
-mod gathered;
 mod known;
 mod parts;
 mod record;
 
 pub use described::Described;
-pub use dominating::{Dominating, fluid_prices};
+pub use dominating::Dominating;
 pub use fleet::{Fleet, Shape};
-pub use gathered::{Counted, Gathered};
 pub use known::Known;
 pub use parts::{Part, Parts};
 pub use record::{Record, RecordServer, RecordType};

@@ -42,7 +42,7 @@ pub struct Part {
 }
 
 impl Parts {
-    /// The workload of one server, or of a fleet where there are several.
+    /// The workload of one server, or of a fleet without the shapes on which no type fits.
     ///
     /// # Errors
     /// With every fault that a document with these values has.
@@ -53,14 +53,12 @@ impl Parts {
                 checked.map(|(workload, _)| Described::Server(workload))
             }
             shapes => {
-                let shapes = shapes
-                    .iter()
-                    .enumerate()
-                    .map(|(h, (count, capacity))| DraftShape {
-                        name: format!("shape-{}", h + 1),
-                        count: Some(*count),
-                        capacity: self.amounts(capacity),
-                    });
+                let used = shapes.iter().filter(|(_, capacity)| self.is_used(capacity));
+                let shapes = used.enumerate().map(|(h, (count, capacity))| DraftShape {
+                    name: format!("shape-{}", h + 1),
+                    count: Some(*count),
+                    capacity: self.amounts(capacity),
+                });
                 let shapes = shapes.collect();
                 let jobs = self.draft(Vec::new());
                 let checked = FleetDraft { jobs, shapes }.check(Vec::new());
@@ -89,6 +87,12 @@ impl Parts {
         }
     }
 
+    /// Whether some type fits on a server of this capacity.
+    fn is_used(&self, capacity: &[Decimal]) -> bool {
+        let fits = |part: &Part| part.demand.iter().zip(capacity).all(|(d, c)| d <= c);
+        self.types.iter().any(fits)
+    }
+
     /// What there is of each resource, by name.
     fn amounts(&self, amounts: &[Decimal]) -> Vec<(String, Option<Decimal>)> {
         let pairs = self.resources.iter().zip(amounts);
@@ -96,5 +100,43 @@ impl Parts {
         there
             .map(|(name, amount)| (name.clone(), Some(*amount)))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn decimals<const N: usize>(values: [f64; N]) -> Vec<Decimal> {
+        values.map(|v| Decimal::new(v).unwrap()).to_vec()
+    }
+
+    #[test]
+    fn what_was_counted_is_a_workload_of_one_server_or_of_a_fleet() {
+        let mut parts = Parts {
+            source: None,
+            modulation: None,
+            time_unit: "s".into(),
+            known: Some(Known::Size),
+            resources: vec!["cpu".into(), "gpu".into()],
+            shapes: vec![(1, decimals([8.0, 2.0]))],
+            types: vec![Part {
+                name: "a".into(),
+                demand: decimals([2.0, 0.0]),
+                arrivals: ArrivalProcess::Poisson { rate: Decimal::ONE },
+                size: Size::Exponential { mean: Decimal::ONE },
+                limit: None,
+            }],
+        };
+        let Described::Server(server) = parts.check().unwrap() else {
+            panic!("one server");
+        };
+        assert_eq!(server.most_alone(0), 4);
+        parts.shapes = vec![(3, decimals([4.0, 1.0])), (2, decimals([1.0, 1.0]))];
+        let Described::Fleet(fleet) = parts.check().unwrap() else {
+            panic!("a fleet");
+        };
+        assert_eq!(fleet.servers(), 3, "the small ones serve no type");
     }
 }

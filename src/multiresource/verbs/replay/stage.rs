@@ -166,9 +166,7 @@ impl<'a> Stage<'a> {
             },
         };
         let jobs = self.log.jobs.iter();
-        let longest = jobs
-            .map(|job| job.size.max(job.limit))
-            .fold(self.log.span(), f64::max);
+        let longest = jobs.map(|job| job.limit).fold(self.log.span(), f64::max);
         match Clock::whole(speed).holds(longest) {
             true => Ok(speed),
             false => refuse(format!(

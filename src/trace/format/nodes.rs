@@ -5,7 +5,7 @@ use std::path::Path;
 use super::openb::{MIB, MILLI};
 use super::rows::Rows;
 use crate::number::Decimal;
-use crate::trace::fields::Fault;
+use crate::trace::fields::{AMOUNT, Fault};
 use crate::trace::{Account, Servers, Shape, Source, TraceError, input};
 
 /// The servers that a list of nodes tells, which has the columns `cpu_milli`, `memory_mib` and `gpu`, as the one
@@ -23,23 +23,25 @@ pub fn nodes(path: &Path) -> Result<Servers, TraceError> {
         source,
     })?;
     let mut rows = Rows::open(&name, input, b',')?;
-    let columns = [("cpu_milli", MILLI), ("memory_mib", MIB), ("gpu", 1.0)].map(|(name, unit)| {
-        let column = rows.column(name)?.ok_or_else(|| {
+    let column = |name: &str| {
+        rows.column(name)?.ok_or_else(|| {
             rows.wrong(format!(
                 "it is no list of nodes, which has the columns cpu_milli, memory_mib and gpu; its columns are {}",
                 rows.header().join(", ")
             ))
-        });
-        column.map(|column| (column, unit))
-    });
-    let [cpu, memory, gpu] = columns;
-    let columns = [cpu?, memory?, gpu?];
+        })
+    };
+    let columns = [
+        (column("cpu_milli")?, MILLI),
+        (column("memory_mib")?, MIB),
+        (column("gpu")?, 1.0),
+    ];
     let mut shapes: Vec<Shape> = Vec::new();
     let mut account = Account::default();
     while rows.advance(&mut account)? {
-        let capacity = columns.map(|(column, unit)| capacity(&rows, column, unit));
-        let [cpu, memory, gpu] = capacity;
-        let capacity = (|| Ok::<_, Fault>(vec![cpu?, memory?, gpu?]))();
+        let capacity = columns.iter();
+        let capacity = capacity.map(|(column, unit)| capacity_of(&rows, *column, *unit));
+        let capacity: Result<Vec<Decimal>, Fault> = capacity.collect();
         let capacity = capacity.map_err(|fault| rows.wrong(fault.told(rows.number())))?;
         match shapes.iter_mut().find(|shape| shape.capacity == capacity) {
             Some(shape) => shape.count += 1,
@@ -56,7 +58,7 @@ pub fn nodes(path: &Path) -> Result<Servers, TraceError> {
     Ok(Servers { resources, shapes })
 }
 
-fn capacity(rows: &Rows, column: usize, unit: f64) -> Result<Decimal, Fault> {
+fn capacity_of(rows: &Rows, column: usize, unit: f64) -> Result<Decimal, Fault> {
     let amount = rows.amount(column)?.unwrap_or(0.0) / unit;
-    Decimal::new(amount).ok_or_else(|| rows.fault(column, crate::trace::fields::AMOUNT))
+    Decimal::new(amount).ok_or_else(|| rows.fault(column, AMOUNT))
 }

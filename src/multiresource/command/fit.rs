@@ -42,6 +42,10 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Arrivals::Auto)]
     arrivals: Arrivals,
 
+    /// The laws of sizes
+    #[arg(long, value_enum, default_value_t = Sizes::Measured)]
+    sizes: Sizes,
+
     /// What tells types apart beside what they demand
     #[arg(long, value_enum, conflicts_with = "since")]
     by: Option<By>,
@@ -53,6 +57,14 @@ pub struct Arguments {
 
     #[command(flatten)]
     reading: Reading,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Sizes {
+    /// As they were measured
+    Measured,
+    /// The nearest law of few parameters with the same mean; as measured where none is near
+    Fitted,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -114,6 +126,7 @@ impl Arguments {
             max_types: self.max_types.min(1000) as usize,
             rounding_loss: self.rounding_loss,
             arrivals: self.arrivals.into(),
+            fitted_sizes: self.sizes == Sizes::Fitted,
             by_limit: self.by == Some(By::Limit),
             since,
         };

@@ -21,6 +21,7 @@ mod malleable;
 mod msfq;
 mod pooled;
 mod reference;
+mod replay;
 mod same_numbers;
 mod schema;
 mod trust;

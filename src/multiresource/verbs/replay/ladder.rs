@@ -2,8 +2,9 @@
 
 use super::REPLICATIONS;
 use super::enter::{By, over_a_fleet};
-use super::stage::{Stage, Types};
+use super::stage::Stage;
 use super::told::{Ladder, Rung};
+use super::types::Types;
 use crate::multiresource::replay::variants::{
     with_known_sizes, with_shuffled_sizes, with_uniform_arrivals,
 };
@@ -25,7 +26,7 @@ impl Stage<'_> {
         };
         let speed = self.first_speed()?;
         let known = with_known_sizes(self.exact_jobs());
-        let rounded = with_known_sizes(typed.jobs());
+        let rounded = with_known_sizes(&typed.jobs);
         let seed = self.seed();
         let shuffled = |n| with_shuffled_sizes(&rounded, seed, n);
         let uniform = |n| with_uniform_arrivals(&shuffled(n), seed, n);

@@ -5,6 +5,7 @@ mod enter;
 mod ladder;
 mod stage;
 mod told;
+mod types;
 
 pub use asked::{Pace, Part, Replaying};
 pub use told::{

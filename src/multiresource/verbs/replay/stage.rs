@@ -7,12 +7,13 @@ use super::super::{VerbError, refuse};
 use super::asked::{Pace, Replaying};
 use super::enter::{By, Entrant, enter, over_a_fleet};
 use super::told::{AtPace, Course, Distance, Outcome, Played, Ratio, Replays, Told, Traced, Typed};
+use super::types::{Types, servers_of};
 use crate::multiresource::replay::{
-    Blocks, Clock, Interval, Job, Kinds, Log, Measured, Replayed, Rounding, Rule, Scene, Speed,
-    Visit, Window, course, gathered, replay, visits,
+    Blocks, Clock, Interval, Job, Kinds, Log, Measured, Replayed, Rule, Scene, Speed, Visit,
+    Window, course, gathered, replay, visits,
 };
-use crate::multiresource::workload::{Described, Workload};
-use crate::trace::{Servers, Shape, Trace};
+use crate::multiresource::workload::Described;
+use crate::trace::Trace;
 
 /// All that a replay needs.
 pub struct Stage<'a> {
@@ -24,27 +25,11 @@ pub struct Stage<'a> {
     typed: Option<Types>,
 }
 
-/// The types that the jobs of a trace are.
-pub(super) struct Types {
-    pub described: Described,
-    kinds: Kinds,
-    rounding: Rounding,
-    /// The jobs, each of its type.
-    jobs: Vec<Job>,
-    /// Ticks in the workload's unit of time.
-    pub ticks: f64,
-    /// The work of jobs at what their types hold, over their own.
-    worth: f64,
-}
-
 /// A policy that was replayed, before it is told.
 struct Run {
     visits: Vec<Visit>,
     played: Played,
 }
-
-/// More of the work without a type than this is not left out unasked.
-const MOST_UNTYPED: f64 = 0.01;
 
 /// An interval is made of blocks of a day \[s\] at least…
 const DAY: f64 = 86_400.0;
@@ -59,6 +44,7 @@ impl<'a> Stage<'a> {
     pub fn set(asked: &'a Replaying<'a>, hears: &mut dyn FnMut(&str)) -> Result<Self, VerbError> {
         let (entrants, described) = enter(asked)?;
         let mut options = asked.options.clone();
+        // The workload's servers are those of its jobs.
         if options.servers.is_none() {
             options.servers = described.as_ref().map(servers_of);
         }
@@ -95,60 +81,11 @@ impl<'a> Stage<'a> {
 
     /// Finds the type of each job; those that have none are left out, for every policy.
     fn type_jobs(&mut self, described: Described) -> Result<(), VerbError> {
-        let workload = envelope(&described);
-        let places = places(workload, &self.log).or_else(refuse)?;
-        if servers_of(&described) != self.ordered(&places) {
-            return refuse(
-                "the workload is of other servers than those that are told: leave --capacity and --servers out, or write the workload for these servers",
-            );
-        }
-        let ticks = seconds_in(workload.time_unit()).or_else(refuse)? * self.per_second();
-        let kinds = Kinds::of_types(&self.log, workload, &places);
-        let rounding = Rounding::to(&self.log, workload, &places);
-        if rounding.untyped_work > MOST_UNTYPED && !self.asked.unknown_out {
-            return refuse(format!(
-                "{} of {} jobs, {:.1} % of the work, demand more than every type of the workload holds: fit a workload to this trace, or leave them out for every policy with --unknown out",
-                rounding.untyped,
-                self.log.jobs.len(),
-                100.0 * rounding.untyped_work
-            ));
-        }
-        let jobs = rounding.rounded(&self.log.jobs);
-        self.log.jobs.retain(|job| rounding.holds(job));
-        if jobs.is_empty() {
-            return refuse(
-                "no job of the trace fits into a type of the workload: fit a workload to this trace",
-            );
-        }
-        let work = |jobs: &[Job], kinds: &Kinds| -> f64 {
-            let largest = |job: &Job| kinds.held(job).iter().copied().fold(0.0, f64::max);
-            jobs.iter().map(|job| job.size * largest(job)).sum()
-        };
-        self.typed = Some(Types {
-            worth: work(&jobs, &kinds) / work(&self.log.jobs, &self.exact),
-            described,
-            kinds,
-            rounding,
-            jobs,
-            ticks,
-        });
+        let typed = Types::of(&self.log, &self.exact, described, self.asked.unknown_out);
+        let typed = typed.or_else(refuse)?;
+        self.log.jobs.retain(|job| typed.rounding.holds(job));
+        self.typed = Some(typed);
         Ok(())
-    }
-
-    /// The trace's servers with the resources of a workload, of which r is the trace's `places[r]`.
-    fn ordered(&self, places: &[usize]) -> Servers {
-        let Servers { resources, shapes } = &self.log.servers;
-        let shapes = shapes.iter().map(|shape| Shape {
-            count: shape.count,
-            capacity: places.iter().map(|place| shape.capacity[*place]).collect(),
-        });
-        Servers {
-            resources: places
-                .iter()
-                .map(|place| resources[*place].clone())
-                .collect(),
-            shapes: shapes.collect(),
-        }
     }
 
     /// The speed of a pace.
@@ -519,13 +456,6 @@ impl<'a> Stage<'a> {
     }
 }
 
-impl Types {
-    /// The jobs, each of its type.
-    pub fn jobs(&self) -> &[Job] {
-        &self.jobs
-    }
-}
-
 fn response(visit: &Visit) -> f64 {
     visit.wait + visit.size
 }
@@ -538,77 +468,4 @@ fn mean_response(visits: &[Visit]) -> Option<f64> {
 /// How long a block is \[s\].
 fn block(measured: &Measured) -> f64 {
     DAY.max(WAITS * measured.mean_wait)
-}
-
-/// The workload that stands for types and resources.
-fn envelope(described: &Described) -> &Workload {
-    match described {
-        Described::Server(workload) => workload,
-        Described::Fleet(fleet) => fleet.envelope(),
-    }
-}
-
-/// What the jobs of a workload run on.
-fn servers_of(described: &Described) -> Servers {
-    let resources = envelope(described).resources();
-    let names = resources.iter().map(|r| r.name().to_owned());
-    let shapes = match described {
-        Described::Server(_) => vec![Shape {
-            count: 1,
-            capacity: resources.iter().map(|r| r.capacity()).collect(),
-        }],
-        Described::Fleet(fleet) => {
-            let shapes = fleet.shapes().iter();
-            shapes
-                .map(|shape| Shape {
-                    count: shape.count(),
-                    capacity: shape.capacity().to_vec(),
-                })
-                .collect()
-        }
-    };
-    Servers {
-        resources: names.collect(),
-        shapes,
-    }
-}
-
-/// For each resource of a workload, which one of the trace it is.
-fn places(workload: &Workload, log: &Log) -> Result<Vec<usize>, String> {
-    let known = &log.servers.resources;
-    let own = workload.resources().iter().map(|resource| {
-        let found = known.iter().position(|name| name == resource.name());
-        found.ok_or_else(|| {
-            format!(
-                "the workload has `{}`, and the trace is read with {}: leave --capacity and --servers out, or name the same resources",
-                resource.name(),
-                known.join(", ")
-            )
-        })
-    });
-    let places: Vec<usize> = own.collect::<Result<_, _>>()?;
-    match places.len() == known.len() {
-        true => Ok(places),
-        false => Err(format!(
-            "the trace is read with {}, and the workload has fewer resources: leave --capacity and --servers out, or name the same ones",
-            known.join(", ")
-        )),
-    }
-}
-
-/// Seconds in a workload's unit of time.
-fn seconds_in(unit: &str) -> Result<f64, String> {
-    Ok(match unit {
-        "us" | "µs" | "microsecond" | "microseconds" => 1e-6,
-        "ms" | "millisecond" | "milliseconds" => 1e-3,
-        "s" | "sec" | "second" | "seconds" => 1.0,
-        "min" | "minute" | "minutes" => 60.0,
-        "h" | "hour" | "hours" => 3600.0,
-        "d" | "day" | "days" => 86_400.0,
-        other => {
-            return Err(format!(
-                "the workload's unit of time is `{other}`, and how long that is beside the trace's seconds is not known: write the workload in us, ms, s, min, h or d"
-            ));
-        }
-    })
 }

@@ -1,0 +1,275 @@
+//! Traces, end to end: a small log, replayed by the binary.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
+
+use crate::common::{code, command, stderr, stdout, synth};
+
+/// On four processors. At 10 two jobs end and one comes; the last line never ran.
+const LOG: &str = "; MaxProcs: 4
+1 100 -1 10 2 -1 -1 -1 20 -1 1 -1 -1 -1 -1 -1 -1 -1
+2 100 -1 10 2 -1 -1 -1 20 -1 1 -1 -1 -1 -1 -1 -1 -1
+3 101 -1 5 4 -1 -1 -1 10 -1 1 -1 -1 -1 -1 -1 -1 -1
+4 102 -1 5 2 -1 -1 -1 10 -1 1 -1 -1 -1 -1 -1 -1 -1
+5 110 -1 7 1 -1 -1 -1 10 -1 1 -1 -1 -1 -1 -1 -1 -1
+6 110 -1 -1 1 -1 -1 -1 10 -1 5 -1 -1 -1 -1 -1 -1 -1
+";
+
+const TYPES: &str = "kind: multiresource
+time_unit: s
+server: {capacity: {cpu: 4}}
+jobs:
+  - {name: half, demand: {cpu: 2}, arrival_rate: .1, mean_size: 8}
+  - {name: whole, demand: {cpu: 4}, arrival_rate: .05, mean_size: 5}
+";
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        let folder = Folder(tempfile::tempdir().unwrap());
+        fs::write(folder.name("log.swf"), LOG).unwrap();
+        fs::write(folder.name("types.yaml"), TYPES).unwrap();
+        folder
+    }
+
+    fn name(&self, file: &str) -> String {
+        self.0.path().join(file).display().to_string()
+    }
+}
+
+#[test]
+fn a_log_is_replayed_and_every_job_is_told() {
+    let folder = Folder::new();
+    let (log, jobs) = (folder.name("log.swf"), folder.name("jobs.csv"));
+    let typed = ["simulate", "--trace", &log, "--policy", "first-fit"];
+    let run = synth(&[&typed[..], &["--measure", "all", "--jobs", &jobs]].concat());
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    let told = stdout(&run);
+    assert!(told.contains("3 waited"), "{told}");
+    assert!(told.contains("sum of waits 27 s"), "{told}");
+    assert!(
+        told.contains("no interval: the trace is too short"),
+        "{told}"
+    );
+    let said = stderr(&run);
+    assert!(said.contains("5 jobs with 3 different demands"), "{said}");
+    assert!(said.contains("never ran"), "{said}");
+    let written = fs::read_to_string(&jobs).unwrap();
+    let lines: Vec<&str> = written.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "policy,speed,line,type,submit,start,end,size,limit,wait,slowdown,backfilled,measured",
+            "first-fit,1,2,cpu=2,0,0,10,10,20,0,1,0,1",
+            "first-fit,1,3,cpu=2,0,0,10,10,20,0,1,0,1",
+            "first-fit,1,4,cpu=4,1,10,15,5,10,9,1.4,0,1",
+            "first-fit,1,5,cpu=2,2,15,20,5,10,13,1.8,0,1",
+            "first-fit,1,6,cpu=1,10,15,22,7,10,5,1.2,0,1",
+        ]
+    );
+}
+
+/// From standard input, twice as fast, and as types: the job of one processor then holds two.
+#[test]
+fn a_log_comes_from_standard_input_and_as_types() {
+    let folder = Folder::new();
+    let types = folder.name("types.yaml");
+    let typed = [
+        "simulate",
+        "--trace",
+        "-",
+        "--policy",
+        "fcfs",
+        "--measure",
+        "all",
+        "--jobs",
+        "-",
+    ];
+    let more = ["--workload", &types, "--demands", "rounded", "--speed", "2"];
+    let mut child = command(&[&typed[..], &more].concat())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(LOG.as_bytes())
+        .unwrap();
+    let run = child.wait_with_output().unwrap();
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    let told = stdout(&run);
+    assert!(
+        told.ends_with("fcfs,2,6,half,5,15,22,7,10,10,1.7,0,1\n"),
+        "{told}"
+    );
+    let said = stderr(&run);
+    assert!(said.contains("As 2 types jobs hold"), "{said}");
+}
+
+#[test]
+fn policies_are_compared_on_a_log() {
+    let folder = Folder::new();
+    let (log, types) = (folder.name("log.swf"), folder.name("types.yaml"));
+    let [json, csv, html] = ["c.json", "c.csv", "c.html"].map(|name| folder.name(name));
+    let typed = [
+        "compare",
+        "--trace",
+        &log,
+        "--workload",
+        &types,
+        "--ladder",
+        "--jitter",
+        "1",
+    ];
+    let typed = [
+        &typed[..],
+        &["--policies", "first-fit,best-fit,easy", "--loads", ".5,1.2"],
+    ]
+    .concat();
+    let written = [
+        "--output",
+        &json,
+        "--csv",
+        &csv,
+        "--html",
+        &html,
+        "--measure",
+        "all",
+    ];
+    let typed = [&typed[..], &written].concat();
+    let run = synth(&typed);
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    assert!(
+        stdout(&run).contains("demands rounded to types"),
+        "{}",
+        stdout(&run)
+    );
+    assert!(
+        stderr(&run).contains("at 1 and more queues grow"),
+        "{}",
+        stderr(&run)
+    );
+    let document = fs::read_to_string(&json).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&document).unwrap();
+    assert_eq!(value["paces"][0]["policies"][2]["policy"], "easy");
+    assert_eq!(
+        value["paces"][0]["policies"][2]["replayed"]["measured"]["jobs"],
+        5
+    );
+    let numbers = fs::read_to_string(&csv).unwrap();
+    let page = fs::read_to_string(&html).unwrap();
+    for text in [&document, &numbers, &page] {
+        assert!(!text.contains("NaN"), "{text}");
+    }
+    // The same options, the same bytes.
+    assert_eq!(code(&synth(&typed)), 0);
+    assert_eq!(fs::read_to_string(&json).unwrap(), document);
+    assert_eq!(fs::read_to_string(&html).unwrap(), page);
+}
+
+#[test]
+fn what_cannot_be_replayed_is_told_with_what_to_do() {
+    let folder = Folder::new();
+    let (log, types) = (folder.name("log.swf"), folder.name("types.yaml"));
+    let small = folder.name("small.yaml");
+    fs::write(&small, TYPES.replace("cpu: 4}, arr", "cpu: 3}, arr")).unwrap();
+    let simulate = |more: &[&str]| synth(&[&["simulate", "--trace", &log], more].concat());
+    for (more, expected) in [
+        (&["--policy", "no-such-rule"][..], "there is no rule"),
+        (&["--policy", "msfq"], "rules that can are first-fit"),
+        (
+            &["--policy", "fcfs", "--demands", "rounded"],
+            "give --workload FILE",
+        ),
+        (&["--policy", "fcfs", "--speed", "0"], "such as 5/4"),
+        (
+            &["--policy", "fcfs", "--load", "1e9"],
+            "choose a load nearer to it",
+        ),
+        (&["--policy", "fcfs", "--measure", ".5,.6"], "--measure all"),
+        (
+            &["--policy", "fcfs", "--backfill", "none"],
+            "leave them out",
+        ),
+        (
+            &["--policy", "fcfs", "--jobs", &log],
+            "would be overwritten",
+        ),
+        (
+            &[
+                "--policy",
+                "fcfs",
+                "--demands",
+                "rounded",
+                "--workload",
+                &small,
+            ],
+            "--unknown out",
+        ),
+        (
+            &[
+                "--policy",
+                "fcfs",
+                "--demands",
+                "rounded",
+                "--workload",
+                &types,
+                "--capacity",
+                "cpu=8",
+            ],
+            "leave --capacity and --servers out",
+        ),
+    ] {
+        let run = simulate(more);
+        assert_eq!(code(&run), 2, "{more:?}");
+        assert!(
+            stderr(&run).contains(expected),
+            "{more:?}: {}",
+            stderr(&run)
+        );
+    }
+    let left_out = [
+        "--policy",
+        "fcfs",
+        "--demands",
+        "rounded",
+        "--workload",
+        &small,
+        "--unknown",
+        "out",
+    ];
+    let run = simulate(&left_out);
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    assert!(stderr(&run).contains("1 jobs, "), "{}", stderr(&run));
+    let run = synth(&["compare", "--policies", "fcfs"]);
+    assert!(
+        stderr(&run).contains("give --workload FILE"),
+        "{}",
+        stderr(&run)
+    );
+    let typed = [
+        "compare",
+        "--workload",
+        &types,
+        "--policies",
+        "fcfs",
+        "--loads",
+        "1.2",
+    ];
+    assert!(stderr(&synth(&typed)).contains("give a load below 1"));
+    let typed = [
+        "compare",
+        "--trace",
+        &log,
+        "--policies",
+        "fcfs",
+        "--resample",
+        "days",
+    ];
+    assert!(stderr(&synth(&typed)).contains("fewer than two"));
+}

@@ -79,6 +79,9 @@ pub struct Account {
     pub rows: Vec<Row>,
     /// The first ten faults, each with its line, column and what was expected.
     pub faults: Vec<String>,
+    /// How the line that is read now would be taken, if it takes part.
+    #[serde(skip)]
+    supposed: Vec<Reason>,
 }
 
 impl Account {
@@ -106,9 +109,33 @@ impl Account {
         }
     }
 
+    /// The line that is read now is taken like this, if it takes part.
+    pub(super) fn suppose(&mut self, reason: Reason) {
+        if !self.supposed.contains(&reason) {
+            self.supposed.push(reason);
+        }
+    }
+
+    /// The same of each of these that holds.
+    pub(super) fn suppose_where<const N: usize>(&mut self, found: [(Reason, bool); N]) {
+        let there = found.into_iter().filter(|(_, holds)| *holds);
+        there.for_each(|(reason, _)| self.suppose(reason));
+    }
+
+    /// The line that is read now, with so much work, takes part or not.
+    pub(super) fn decide(&mut self, takes_part: bool, line: u32, work: f64) {
+        // Taken out and put back, so that nothing is allocated a line.
+        let mut supposed = std::mem::take(&mut self.supposed);
+        for reason in supposed.drain(..).filter(|_| takes_part) {
+            self.note(reason, line, work);
+        }
+        self.supposed = supposed;
+    }
+
     /// A faulty line, and what is wrong with it.
     pub fn fault(&mut self, line: u32, what: impl FnOnce() -> String) {
         self.lines += 1;
+        self.decide(false, line, 0.0);
         self.note(Reason::Fault, line, 0.0);
         if self.faults.len() < Self::FAULTS {
             self.faults.push(what());

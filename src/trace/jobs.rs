@@ -168,9 +168,11 @@ impl Trace {
         };
         let work = share * size.max(0) as f64;
         if let Some(reason) = self.left_out(&raw, size) {
+            self.account.decide(false, raw.line, work);
             self.account.note(reason, raw.line, work);
             return None;
         }
+        self.account.decide(true, raw.line, work);
         let mut note = |reason| self.account.note(reason, raw.line, work);
         let mut size = size.unsigned_abs();
         if size == 0 {

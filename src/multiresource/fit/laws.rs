@@ -13,7 +13,11 @@ use crate::number::Decimal;
 
 /// The nearest law, with D; `None` where none is near: `D > max(.05, 1.36/√n)`. In units of so many ticks.
 pub fn nearest(law: &Law, ticks: f64) -> Option<(Size, f64)> {
-    let atoms: Vec<Atom> = law.atoms.iter().map(|(x, weight)| (x / ticks, *weight)).collect();
+    let atoms: Vec<Atom> = law
+        .atoms
+        .iter()
+        .map(|(x, weight)| (x / ticks, *weight))
+        .collect();
     let mean: f64 = atoms.iter().map(|(x, weight)| x * weight).sum();
     let fits = [
         Some(exponential(mean)),
@@ -53,11 +57,17 @@ fn exponential(mean: f64) -> Fitted {
 
 /// With `s = σ²` and D the mean of `(ln x − ln mean)²` the likelihood is greatest where `s²/8 + s/2 = D/2`.
 fn lognormal(atoms: &[Atom], mean: f64) -> Option<Fitted> {
-    let squares: f64 = atoms.iter().map(|(x, weight)| weight * (x / mean).ln().powi(2)).sum();
+    let squares: f64 = atoms
+        .iter()
+        .map(|(x, weight)| weight * (x / mean).ln().powi(2))
+        .sum();
     let s = 2.0 * ((1.0 + squares).sqrt() - 1.0);
     let law = LogNormal::new(mean.ln() - s / 2.0, s.sqrt()).ok()?;
     let scv = within(s.exp_m1())?;
-    let size = Size::Lognormal { mean: short(mean), scv };
+    let size = Size::Lognormal {
+        mean: short(mean),
+        scv,
+    };
     Some((size, Box::new(move |x| law.cdf(x))))
 }
 
@@ -74,7 +84,10 @@ fn weibull(atoms: &[Atom], mean: f64) -> Option<Fitted> {
     let scale = mean / gamma(1.0 + 1.0 / k);
     let law = Weibull::new(k, scale).ok()?;
     let scv = gamma(1.0 + 2.0 / k) / gamma(1.0 + 1.0 / k).powi(2) - 1.0;
-    let size = Size::Weibull { mean: short(mean), scv: within(scv)? };
+    let size = Size::Weibull {
+        mean: short(mean),
+        scv: within(scv)?,
+    };
     Some((size, Box::new(move |x| law.cdf(x))))
 }
 
@@ -104,7 +117,10 @@ fn hyperexponential(atoms: &[Atom], mean: f64) -> Option<Fitted> {
         means = [0, 1].map(|n| sums[n][1] / sums[n][0]);
     }
     let millionths = (1e6 * p).round();
-    if !(millionths >= 1.0 && millionths <= 999_999.0 && means.iter().all(|m| *m > 0.0 && m.is_finite())) {
+    if !(millionths >= 1.0
+        && millionths <= 999_999.0
+        && means.iter().all(|m| *m > 0.0 && m.is_finite()))
+    {
         return None;
     }
     let shares = [millionths / 1e6, 1.0 - millionths / 1e6];
@@ -115,14 +131,23 @@ fn hyperexponential(atoms: &[Atom], mean: f64) -> Option<Fitted> {
         probabilities: vec![decimal(millionths)?, decimal(1e6 - millionths)?],
         means: means.map(short).to_vec(),
     };
-    let below = move |x: f64| -> f64 { [0, 1].map(|n| -shares[n] * (-x / means[n]).exp_m1()).iter().sum() };
+    let below = move |x: f64| -> f64 {
+        [0, 1]
+            .map(|n| -shares[n] * (-x / means[n]).exp_m1())
+            .iter()
+            .sum()
+    };
     Some((size, Box::new(below)))
 }
 
 /// Between the least size and the greatest, of the shape that has the mean.
 fn pareto(atoms: &[Atom], mean: f64) -> Option<Fitted> {
     let (low, high) = (short(atoms.first()?.0), short(atoms.last()?.0));
-    let of = |shape: f64| Size::Pareto { shape: short(shape), low, high };
+    let of = |shape: f64| Size::Pareto {
+        shape: short(shape),
+        low,
+        high,
+    };
     let (mut few, mut many) = (1e-3, 50.0);
     if low >= high || of(few).mean() < mean || of(many).mean() > mean {
         return None;
@@ -185,15 +210,25 @@ mod tests {
                 probabilities: vec![decimal(0.9), decimal(0.1)],
                 means: vec![decimal(1.0), decimal(40.0)],
             },
-            Size::Pareto { shape: decimal(1.2), low: decimal(1.0), high: decimal(500.0) },
+            Size::Pareto {
+                shape: decimal(1.2),
+                low: decimal(1.0),
+                high: decimal(500.0),
+            },
         ];
         for expected in laws {
             let law = drawn(&expected);
             let (found, distance) = nearest(&law, 1e4).unwrap();
             assert_eq!(found.law(), expected.law(), "{found:?}");
-            assert!((found.mean() * 1e4 / law.mean() - 1.0).abs() < 1e-6, "{found:?}");
+            assert!(
+                (found.mean() * 1e4 / law.mean() - 1.0).abs() < 1e-6,
+                "{found:?}"
+            );
             assert!(distance < 0.02, "{found:?} {distance}");
-            assert!((found.scv() / expected.scv() - 1.0).abs() < 0.25, "{found:?}");
+            assert!(
+                (found.scv() / expected.scv() - 1.0).abs() < 0.25,
+                "{found:?}"
+            );
         }
     }
 

@@ -252,7 +252,11 @@ impl<'a> Made<'a> {
             name: self.name(cut),
             demand: self.demand(cut).iter().map(|d| short(*d)).collect(),
             arrivals,
-            size: size(law, self.counts.per_second as f64, self.options.fitted_sizes),
+            size: size(
+                law,
+                self.counts.per_second as f64,
+                self.options.fitted_sizes,
+            ),
             limit: self.limit(cut).map(short),
         });
         types.collect()

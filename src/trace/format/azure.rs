@@ -162,7 +162,7 @@ impl Azure {
             demand.copy_from_slice(asked);
         }
         let found = [(Reason::RoundedTime, is_start_rounded || is_end_rounded)];
-        rows.note(found, account);
+        account.suppose_where(found);
         Ok(Raw {
             line: rows.number(),
             submit: start.max(0),

@@ -157,8 +157,9 @@ impl Borg {
         }
         let alloc = columns.alloc.map_or(&b""[..], |column| rows.get(column));
         if !matches!(alloc, b"" | b"0") {
-            let found = [(Reason::Step, matches!(event, Event::Schedule))];
-            rows.note(found, account);
+            if matches!(event, Event::Schedule) {
+                account.note(Reason::Step, rows.number(), 0.0);
+            }
             return Ok(None);
         }
         let fresh = Instance {
@@ -224,7 +225,7 @@ impl Borg {
         let asked = self.resources.iter().map(|resource| request[*resource]);
         for (demand, asked) in demand.iter_mut().zip(asked) {
             if asked.is_none() {
-                account.note(Reason::NoAmount, line, 0.0);
+                account.suppose(Reason::NoAmount);
             }
             *demand = asked.unwrap_or(0.0);
         }

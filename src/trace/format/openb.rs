@@ -118,7 +118,7 @@ impl Openb {
             (Reason::NoAmount, is_missing),
             (Reason::RoundedTime, is_rounded),
         ];
-        rows.note(found, account);
+        account.suppose_where(found);
         Ok(Raw {
             line: rows.number(),
             submit,

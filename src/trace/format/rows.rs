@@ -6,7 +6,7 @@ use super::Format;
 use crate::document::suggest;
 use crate::trace::fields::{AMOUNT, Fault, amount, ticks};
 use crate::trace::input::Lines;
-use crate::trace::{Account, Reason, TraceError};
+use crate::trace::{Account, TraceError};
 
 /// A table that is being read, row by row.
 pub(super) struct Rows {
@@ -217,13 +217,6 @@ impl Rows {
             *demand = amount.unwrap_or(0.0);
         }
         Ok(is_missing)
-    }
-
-    /// Notes what holds of the line.
-    pub fn note<const N: usize>(&self, found: [(Reason, bool); N], account: &mut Account) {
-        for (reason, _) in found.into_iter().filter(|(_, holds)| *holds) {
-            account.note(reason, self.number(), 0.0);
-        }
     }
 }
 

@@ -147,7 +147,7 @@ impl Sacct {
             (Reason::NoAmount, from.is_missing),
             (Reason::AmbiguousTime, jumps && state != State::Runs),
         ];
-        rows.note(found, account);
+        account.suppose_where(found);
         Ok(Raw {
             line: rows.number(),
             submit,

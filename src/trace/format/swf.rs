@@ -203,7 +203,7 @@ impl Swf {
             ];
             let kib = told.into_iter().find(|kib| *kib >= 0.0);
             if kib.is_none() {
-                account.note(Reason::NoAmount, line, 0.0);
+                account.suppose(Reason::NoAmount);
             }
             demand[memory] = kib.unwrap_or(0.0) * processors / KIB;
         }
@@ -212,15 +212,11 @@ impl Swf {
             2.0 | 3.0 | 4.0 => Fate::Part,
             _ => Fate::Completed,
         };
-        for (reason, holds) in [
+        account.suppose_where([
             (Reason::RequestedTaken, allocated <= 0.0 && processors > 0.0),
             (Reason::RoundedTime, is_rounded),
             (Reason::MoreText, self.has_more),
-        ] {
-            if holds {
-                account.note(reason, line, 0.0);
-            }
-        }
+        ]);
         Ok(Raw {
             line,
             submit,

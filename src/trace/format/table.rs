@@ -184,7 +184,7 @@ impl Table {
             (Reason::NoAmount, is_missing),
             (Reason::RoundedTime, is_rounded),
         ];
-        rows.note(found, account);
+        account.suppose_where(found);
         let of = |column: Option<usize>| column.map_or(0, |c| name(rows.get(c)));
         Ok(Raw {
             line: rows.number(),

@@ -45,8 +45,8 @@ impl Dominating {
 /// resource binds, and near those of the program where several do.
 #[must_use]
 pub fn fluid_prices(workload: &Workload) -> Vec<f64> {
-    let resources = workload.resources().iter().enumerate();
-    let capacity: Vec<f64> = resources.map(|(_, r)| r.capacity().value()).collect();
+    let resources = workload.resources().iter();
+    let capacity: Vec<f64> = resources.map(|r| r.capacity().value()).collect();
     let load = |j: usize| {
         let types = workload.types().iter();
         let work = types.map(|job| job.offered_load() * job.demand()[j].value());

@@ -157,6 +157,9 @@ impl<K: Kind> Arguments<K> {
         read.extend(policies.chain(self.workload.as_deref()));
         written.extend(self.outputs().chain(&journal).map(PathBuf::as_path));
         apart(&read, &written)?;
+        if self.resume && K::trace(&self.extras).is_some() {
+            return Err("a replay is over soon and keeps no journal: leave --resume out".into());
+        }
         if self.resume && self.journal_at().is_none() {
             return Err("--resume needs a file to continue: give the --output FILE of the interrupted comparison".into());
         }

@@ -61,6 +61,7 @@ pub use balanced_splitting::BalancedSplitting;
 pub use best_fit::BestFit;
 pub use conservative_backfill::ConservativeBackfill;
 pub use divisor_filling::DivisorFilling;
+#[cfg(feature = "cli")]
 pub(crate) use drive::Completed;
 pub use easy_backfill::EasyBackfill;
 pub use family::{

@@ -27,7 +27,7 @@ pub struct Blocks {
 const DRAWS: usize = 1000;
 
 /// With fewer blocks a spread says little of that of the mean.
-pub(super) const FEWEST: usize = 10;
+const FEWEST: usize = 10;
 
 impl Blocks {
     /// Blocks of this length within a window, both in the unit of `submits`, which ascend; `None` where the window has
@@ -36,7 +36,7 @@ impl Blocks {
     pub fn draw(submits: &[f64], window: [f64; 2], length: f64, seed: u64) -> Option<Self> {
         let [from, to] = window;
         let count = ((to - from) / length).floor();
-        if !(count >= FEWEST as f64) || submits.is_empty() || submits.len() > u32::MAX as usize {
+        if count < FEWEST as f64 || submits.is_empty() || submits.len() > u32::MAX as usize {
             return None;
         }
         let count = count as usize;

@@ -9,7 +9,7 @@ use crate::simulation::Streams;
 pub fn resampled(jobs: &[Job], part: f64, seed: u64, replication: u32) -> Option<Vec<Job>> {
     let span = jobs.last()?.submit;
     let count = (span / part).floor();
-    if !(count >= 2.0) {
+    if count < 2.0 {
         return None;
     }
     let mut stream = Streams::new(seed, replication).arrivals;

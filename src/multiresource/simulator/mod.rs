@@ -16,17 +16,19 @@ mod pooled;
 mod rules;
 mod server;
 
-pub(in crate::multiresource) use contender::With;
-pub use contender::{Contender, Failure, NameError};
 pub(in crate::multiresource) use ends::Known;
-pub(in crate::multiresource) use engine::Servers;
+pub(in crate::multiresource) use server::Server;
+#[cfg(feature = "cli")]
+pub(in crate::multiresource) use {
+    contender::With, engine::Servers, pooled::made_over, server::Due,
+};
+
+pub use contender::{Contender, Failure, NameError};
 pub use fleet::{Alike, simulate_fleet, simulate_servers};
 pub use judge::{Judgement, as_analysed, judge, watches};
 pub use measures::{Measures, Offered, Run, TypeResult, classes};
-pub(in crate::multiresource) use pooled::made_over;
 pub use pooled::{PooledRule, knows_over, simulate_over, simulate_pooled};
 pub use rules::{Parameter, Rule};
-pub(in crate::multiresource) use server::{Due, Server};
 
 pub use crate::simulation::{
     Ending, Estimate, Health, Pair, Progress, Ranked, Ranking, Settings, Threshold, Verdict, Watch,

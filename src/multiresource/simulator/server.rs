@@ -1,6 +1,9 @@
+#[cfg(feature = "cli")]
+mod at_once;
+
 use super::ends::Ends;
 use super::engine::{Happened, Servers};
-use crate::multiresource::policy::{Completed, Counters, Event, Policy, System, Violation};
+use crate::multiresource::policy::{Counters, Event, Policy, System, Violation};
 use crate::multiresource::workload::Workload;
 use crate::simulation::{Stay, Stream};
 
@@ -91,25 +94,6 @@ impl<P: Policy, E: Ends> Server<P, E> {
         }
         self.policy.react(event, &mut self.system);
         self.ends.follow(&mut self.system);
-    }
-
-    /// The rule is told of an event at an instant at which more happens.
-    pub fn note(&mut self, event: Event) {
-        self.policy.note(event, &mut self.system);
-    }
-
-    /// The rule decides on all that it was told of.
-    pub fn decide(&mut self) {
-        self.system.clear_actions();
-        self.policy.decide(&mut self.system);
-        self.ends.follow(&mut self.system);
-    }
-
-    /// The job of known size that is due ends at time `now`, and the rule is not told yet.
-    #[inline(always)]
-    pub fn end(&mut self, now: f64) -> Option<Completed> {
-        let slot = self.ends.take()?;
-        Some(self.system.complete_slot(slot, now))
     }
 
     /// Checks what must hold, and sums anew what is kept as running sums.

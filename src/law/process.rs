@@ -14,8 +14,7 @@ use crate::ctmc::{generator, stationary};
 use crate::document::in_one_line;
 use crate::number::Decimal;
 
-/// How jobs of one type arrive, independently of all else but a [`CommonModulation`](super::CommonModulation)
-/// common to all types.
+/// How jobs of one type arrive, independently of all else but of what modulates all types.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "process", rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]

@@ -10,6 +10,7 @@ mod common;
 mod compare;
 mod compatibility;
 mod conformance;
+mod dependence;
 mod docs;
 mod exact;
 mod families;

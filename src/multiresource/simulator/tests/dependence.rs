@@ -163,6 +163,43 @@ fn sizes_of_a_batch_have_their_correlation() {
     }
 }
 
+/// The work W that arrives in a window of length t has the variance `λ t E[S]² (I + c²)`, with I the
+/// dispersion by which a run is judged to grow or not.
+#[test]
+fn work_of_alike_batches_has_its_dispersion() {
+    let size = "{law: hyperexponential, mean: 1, scv: 3}";
+    let arrivals = "arrivals: {process: batches, rate: 1, sizes: [1, 4], alike: .6}";
+    let workload = workload("", 1, &[[arrivals, size]]);
+    // E[B²]/E[B] = 3.4, and .6 · 3 · 2.4 for what is alike.
+    let dispersion = classes(&workload)[0].dispersion;
+    assert!((dispersion - 3.4 - 4.32).abs() < 1e-12, "{dispersion}");
+    let law = Sampler::of(workload.types()[0].size());
+    let mut own = Streams::new(11, 0).sizes;
+    let mut flow = flow(&workload);
+    let (mut block, mut sizes) = (
+        vec![Arrival::default(); 1_000_000],
+        vec![f64::NAN; 1_000_000],
+    );
+    flow.fill(&mut block, &mut sizes);
+    let window = 10.0;
+    let windows = (block[block.len() - 1].time / window) as usize;
+    let mut work = vec![0.0; windows];
+    for (arrival, size) in block.iter().zip(sizes) {
+        let size = if size.is_nan() {
+            law.draw(&mut own)
+        } else {
+            size
+        };
+        if let Some(work) = work.get_mut((arrival.time / window) as usize) {
+            *work += size;
+        }
+    }
+    let mean = 2.5 * window;
+    samples_agree(&work, mean, 0.02, "mean work");
+    let squares: Vec<f64> = work.iter().map(|w| (w - mean).powi(2)).collect();
+    samples_agree(&squares, mean * (dispersion + 3.0), 0.12, "its variance");
+}
+
 /// First come, first served on one slot: a batch is one job of the work Y of all of its jobs. By
 /// Pollaczek and Khinchine it waits `ν E[Y²] / 2(1 − ρ)`, with `E[Y²] = E[B²] E[S²]` if its jobs are
 /// alike and `E[B²] E[S]² + E[B] Var S` if not; and of its jobs the one in place k responds after k

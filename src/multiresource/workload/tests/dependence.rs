@@ -53,7 +53,7 @@ fn both_laws_go_through_documents_records_and_digests() {
                 assert!(!batches.is_poisson());
                 assert_eq!(batches.is_memoryless(), batches.arrivals().alike() == 0.0);
                 assert_eq!(poisson.is_poisson(), before.is_empty());
-                assert_eq!(fleet.envelope().is_poisson(), false);
+                assert!(!fleet.envelope().is_poisson());
                 let rates = [batches, poisson].map(JobType::arrival_rate);
                 assert_eq!(rates, [0.2 * 3.0, 0.5], "means over all time");
             }

@@ -1,7 +1,7 @@
-//! Writes the log `docs/traces/cluster.swf`, which nobody's cluster has written: five weeks of jobs on 256 processors, in
+//! Writes the log `models/traces/cluster.swf`, which nobody's cluster has written: five weeks of jobs on 256 processors, in
 //! the Standard Workload Format, drawn from a seed.
 //!
-//!     cargo run --release --example cluster_log > docs/traces/cluster.swf
+//!     cargo run --release --example cluster_log > models/traces/cluster.swf
 //!
 //! Jobs come as a Poisson process that is four times as fast at noon as at midnight, and a third as fast on weekends.
 //! Narrow jobs are many, wide ones few; sizes are lognormal and heavy (scv about 7). Users promise one of six limits,

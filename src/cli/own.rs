@@ -25,13 +25,13 @@ pub fn run<K: Kind>(verb: &K::Verb, common: &Common) -> Outcome {
     for note in &answered.notes {
         anstream::eprintln!("{note}");
     }
+    for (file, text) in &answered.documents {
+        emit(Some(file), text)?;
+    }
     let mut documents = answered.documents.iter();
     match documents.any(|(file, _)| is_stdout(file)) {
         true => tell(common, &answered.table),
-        false => emit(None, &answered.table)?,
-    }
-    for (file, text) in &answered.documents {
-        emit(Some(file), text)?;
+        false => emit(None, &format!("{}\n", answered.table.trim_end()))?,
     }
     Ok(match (interrupt.is_set(), answered.negative) {
         (true, _) => ExitCode::from(INTERRUPTED),

@@ -11,6 +11,7 @@ pub fn models(kind: &str) -> Vec<PathBuf> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/models");
     let all = std::fs::read_dir(folder).unwrap();
     let all = all.map(|entry| entry.unwrap().path());
+    let all = all.filter(|path| path.extension().is_some_and(|e| e == "yaml"));
     let heading = format!("kind: {kind}\n");
     let is_it = |path: &PathBuf| std::fs::read_to_string(path).unwrap().contains(&heading);
     all.filter(is_it).collect()

@@ -46,7 +46,7 @@ fn a_log_is_replayed_and_every_job_is_told() {
     let typed = ["simulate", "--trace", &log, "--policy", "first-fit"];
     let run = synth(&[&typed[..], &["--measure", "all", "--jobs", &jobs]].concat());
     assert_eq!(code(&run), 0, "{}", stderr(&run));
-    let told = stdout(&run);
+    let told = stdout(&run).replace('\n', " ");
     assert!(told.contains("3 waited"), "{told}");
     assert!(told.contains("sum of waits 27 s"), "{told}");
     assert!(

@@ -170,7 +170,7 @@ impl Trace {
         let replays = run(&asked, caller)?;
         let told = replays.paces.iter().flat_map(|pace| &pace.policies);
         for told in told {
-            if let Some(why) = told.failure().filter(|_| !replays.interrupted) {
+            if let Some(why) = told.failure() {
                 return Err(why.into());
             }
         }

@@ -99,8 +99,8 @@ struct On<'a, S> {
     goes_on: &'a mut dyn FnMut(usize) -> bool,
 }
 
-/// Events between two looks at whether to go on.
-const BURST: u64 = 1 << 18;
+/// Events between two looks at whether to go on: of a rule that is slow with long queues this may be a second.
+const BURST: u64 = 1 << 10;
 
 impl<S: Fn(&dyn Policy) -> System> With for On<'_, S> {
     type Output = Result<Replayed, Stopped>;

@@ -46,7 +46,8 @@ fn lacks_intervals(replays: &Replays) -> Option<bool> {
     (!without.is_empty()).then_some(with.is_empty())
 }
 
-const TOO_SHORT: &str = "no interval: the trace is too short (an interval is made of ten blocks at least, each of a day and of 10 mean waits at least)";
+/// Why there is no interval.
+const TOO_SHORT: &str = "the trace is too short (an interval is made of ten blocks at least, each of a day and of 10 mean waits at least)";
 
 #[cfg(test)]
 mod tests;

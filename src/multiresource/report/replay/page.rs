@@ -64,8 +64,8 @@ fn warnings(replays: &Replays) -> Vec<String> {
         warnings.push("INTERRUPTED: not all of it was replayed.".to_owned());
     }
     warnings.extend(lacks_intervals(replays).map(|all| match all {
-        true => TOO_SHORT.to_owned(),
-        false => format!("Where none stands: {TOO_SHORT}."),
+        true => format!("No interval: {TOO_SHORT}."),
+        false => format!("Where no interval stands, {TOO_SHORT}."),
     }));
     let failures = replays.paces.iter().flat_map(|at| {
         let failed = at

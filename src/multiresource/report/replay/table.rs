@@ -42,8 +42,8 @@ fn foot(replays: &Replays) -> String {
     };
     foot += &match lacks_intervals(replays) {
         None => String::new(),
-        Some(true) => format!("; {TOO_SHORT}"),
-        Some(false) => format!("; where none stands: {TOO_SHORT}"),
+        Some(true) => format!("; no interval: {TOO_SHORT}"),
+        Some(false) => format!("; where none stands, {TOO_SHORT}"),
     };
     let told = replays.paces.iter().flat_map(|at| &at.policies);
     let distances = told.filter_map(|told| {

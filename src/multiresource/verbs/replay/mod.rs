@@ -31,12 +31,19 @@ pub fn replay_trace(
     let mut paces = Vec::new();
     for pace in asked.paces() {
         let speed = stage.speed(pace)?;
-        paces.push(stage.at(speed, hears)?);
+        let at = stage.at(speed, hears);
+        if !at.policies.is_empty() {
+            paces.push(at);
+        }
         if stage.is_interrupted() {
             break;
         }
     }
     let mut replays = stage.told(paces);
+    if stage.is_interrupted() {
+        replays.interrupted = true;
+        return Ok(replays);
+    }
     if let Some(part) = asked.resample {
         replays.resampled = Some(stage.resampled(part, hears)?);
     }

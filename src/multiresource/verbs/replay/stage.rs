@@ -158,8 +158,8 @@ impl<'a> Stage<'a> {
         self.typed.as_ref()
     }
 
-    /// Replays every policy at a speed.
-    pub fn at(&self, speed: Speed, hears: &mut dyn FnMut(&str)) -> Result<AtPace, VerbError> {
+    /// Replays every policy at a speed; those before an interruption.
+    pub fn at(&self, speed: Speed, hears: &mut dyn FnMut(&str)) -> AtPace {
         let span = self.log.span() / speed.ratio() / self.per_second();
         let window = self.window();
         let mut first: Option<Run> = None;
@@ -167,6 +167,7 @@ impl<'a> Stage<'a> {
         for (n, entrant) in self.entrants.iter().enumerate() {
             let run = self.run(n, speed, window.within(span), hears);
             let outcome = match run {
+                Err(_) if self.is_interrupted() => break,
                 Err(why) => Outcome::Failure(why),
                 Ok(mut run) => {
                     if let Some(first) = &first {
@@ -184,12 +185,12 @@ impl<'a> Stage<'a> {
                 outcome,
             });
         }
-        Ok(AtPace {
+        AtPace {
             speed,
             load: self.log.load() * speed.ratio(),
             span,
             policies,
-        })
+        }
     }
 
     /// The mean response time \[s\] of a policy on other jobs than the trace's, all measured; none where it cannot

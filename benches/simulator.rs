@@ -259,6 +259,7 @@ fn replays(c: &mut Criterion) {
             submit,
             size,
             limit: 2.0 * size,
+            promised: f64::INFINITY,
             line,
             kind: random.random_range(0..8),
         }

@@ -14,7 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 const SEED: u64 = 20;
 const DAYS: f64 = 35.0;
 /// Jobs a day, if it were always noon of a working day.
-const RUSH: f64 = 210.0;
+const RUSH: f64 = 280.0;
 /// Processors, how often, and the mean time in hours.
 const WIDTHS: [(u32, f64, f64); 8] = [
     (1, 0.30, 5.0),

@@ -31,11 +31,11 @@ pub struct Arguments {
     report: Option<PathBuf>,
 
     /// The most types
-    #[arg(long, value_name = "K", default_value = "32", value_parser = count)]
+    #[arg(long, value_name = "K", default_value = "48", value_parser = count)]
     max_types: u64,
 
     /// How much the load may rise by merging demands into types
-    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value = "0.2%", value_parser = share)]
     rounding_loss: f64,
 
     /// How jobs arrive in the workload

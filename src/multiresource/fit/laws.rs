@@ -117,9 +117,8 @@ fn hyperexponential(atoms: &[Atom], mean: f64) -> Option<Fitted> {
         means = [0, 1].map(|n| sums[n][1] / sums[n][0]);
     }
     let millionths = (1e6 * p).round();
-    if !(millionths >= 1.0
-        && millionths <= 999_999.0
-        && means.iter().all(|m| *m > 0.0 && m.is_finite()))
+    if !(1.0..=999_999.0).contains(&millionths)
+        || means.iter().any(|m| !(*m > 0.0 && m.is_finite()))
     {
         return None;
     }

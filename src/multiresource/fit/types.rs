@@ -45,6 +45,8 @@ pub struct Search<'a> {
     fluid: f64,
 }
 
+/// With more types than this a program may take long: twice the number is not tried then.
+const MOST_TRIED: usize = 64;
 /// Where the search begins.
 const FEWEST: usize = 4;
 
@@ -116,7 +118,7 @@ impl<'a> Search<'a> {
                 false => few = between + 1,
             }
         }
-        for count in [enough / 2, (2 * enough).min(there)] {
+        for count in [enough / 2, (2 * enough).min(there).min(MOST_TRIED)] {
             if count > 0 {
                 of(count, &mut tried)?;
             }

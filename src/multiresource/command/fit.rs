@@ -11,8 +11,9 @@ use crate::kind::{Answered, Caller, Given, VerbError, Word, json, read_policy};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::fit::{self, Options};
 use crate::multiresource::report;
-use crate::multiresource::workload::Fleet;
-use crate::trace::{self, Servers, Shape, Source, Trace, TraceError};
+use crate::multiresource::verbs::replay::servers_of;
+use crate::multiresource::workload::{Described, Fleet};
+use crate::trace::{self, Servers, Source, Trace, TraceError};
 use crate::typed::count;
 
 /// What is typed.
@@ -118,7 +119,7 @@ impl Arguments {
             .map(|file| policy_of(file, caller))
             .transpose()?;
         let mut reading = self.reading.options();
-        reading.servers = reading.servers.or_else(|| policy.as_ref().map(servers_of));
+        reading.servers = reading.servers.or_else(|| policy.as_ref().map(servers));
         let open = opening(&source, &reading);
         let since = policy.map(|fleet| types_of(&fleet, &reading)).transpose()?;
         let options = Options {
@@ -182,23 +183,13 @@ fn policy_of(file: &Path, caller: &Caller<'_>) -> Given<Fleet> {
     Ok(checked.workload().fleet().clone())
 }
 
-fn servers_of(fleet: &Fleet) -> Servers {
-    let shapes = fleet.shapes().iter().map(|shape| Shape {
-        count: shape.count(),
-        capacity: shape.capacity().to_vec(),
-    });
-    let resources = fleet.envelope().resources().iter();
-    Servers {
-        resources: resources
-            .map(|resource| resource.name().to_owned())
-            .collect(),
-        shapes: shapes.collect(),
-    }
+fn servers(fleet: &Fleet) -> Servers {
+    servers_of(&Described::Fleet(fleet.clone()))
 }
 
 /// The types of a policy, with their demands in the order in which the trace's servers have the resources.
 fn types_of(fleet: &Fleet, reading: &trace::Options) -> Given<Vec<(String, Vec<f64>)>> {
-    let own = servers_of(fleet);
+    let own = servers(fleet);
     let servers = reading.servers.as_ref().unwrap_or(&own);
     let own = &own.resources;
     let place = |name: &String| own.iter().position(|own| own == name);

@@ -3,7 +3,6 @@
 use super::{Job, Log};
 use crate::multiresource::workload::{Dominating, Workload};
 use crate::number::Decimal;
-use crate::trace::Tick;
 
 /// The demands that jobs name, exact or rounded to those of types.
 #[derive(Clone, Debug)]
@@ -78,8 +77,9 @@ pub struct Rounding {
 
 impl Rounding {
     /// To the types of a workload whose resource r is the trace's `places[r]`, each to the cheapest that holds it.
+    /// Its unit of time is so many ticks long.
     #[must_use]
-    pub fn to(log: &Log, workload: &Workload, places: &[usize]) -> Self {
+    pub fn to(log: &Log, workload: &Workload, places: &[usize], ticks: f64) -> Self {
         let total = log.servers.total();
         let own = |amounts: &[f64]| {
             places
@@ -88,10 +88,9 @@ impl Rounding {
                 .collect::<Vec<_>>()
         };
         let dominating = Dominating::new(workload.types(), &own(&total));
-        let per_unit = ticks(workload.time_unit(), log.tick);
         let types_of = |vector: &[f64]| {
             let own = dominating.types_of(&own(vector)).into_iter();
-            own.map(|(limit, i)| (limit * per_unit, i)).collect()
+            own.map(|(limit, i)| (limit * ticks, i)).collect()
         };
         let vectors = log.vectors.iter();
         let rounding = Rounding {
@@ -136,17 +135,4 @@ impl Rounding {
         };
         jobs.iter().filter_map(of_type).collect()
     }
-}
-
-/// How many ticks a unit of time has; one that is not known counts as a second.
-fn ticks(unit: &str, tick: Tick) -> f64 {
-    let seconds = match unit {
-        "us" | "µs" => 1e-6,
-        "ms" => 1e-3,
-        "min" => 60.0,
-        "h" => 3600.0,
-        "d" => 86_400.0,
-        _ => 1.0,
-    };
-    seconds * tick.per_second() as f64
 }

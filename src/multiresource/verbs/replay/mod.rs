@@ -11,6 +11,7 @@ pub use asked::{Pace, Part, Replaying};
 pub use told::{
     AtPace, Course, Distance, Ladder, Outcome, Played, Ratio, Replays, Rung, Spread, Told, Traced,
 };
+pub use types::servers_of;
 
 use std::sync::atomic::Ordering;
 

@@ -41,7 +41,7 @@ impl Types {
         }
         let ticks = seconds_in(workload.time_unit())? * log.tick.per_second() as f64;
         let kinds = Kinds::of_types(log, workload, &places);
-        let rounding = Rounding::to(log, workload, &places);
+        let rounding = Rounding::to(log, workload, &places, ticks);
         if rounding.untyped_work > MOST_UNTYPED && !unknown_out {
             return Err(format!(
                 "{} of {} jobs, {:.1} % of the work, demand more than every type of the workload holds: fit a workload to this trace, or leave them out for every policy with --unknown out",

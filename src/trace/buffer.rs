@@ -8,13 +8,21 @@ use super::Job;
 /// Jobs that wait until no earlier one is expected.
 ///
 /// Those that come in order stand in a queue; only the others pay for being sorted.
-#[derive(Default)]
 pub(super) struct Buffer {
     ordered: VecDeque<Job>,
     late: BinaryHeap<Reverse<Late>>,
 }
 
 impl Buffer {
+    /// Room for so many jobs, of which memory is taken as they come: a queue that grew by copying itself would take it
+    /// twice.
+    pub fn new(jobs: usize) -> Self {
+        Buffer {
+            ordered: VecDeque::with_capacity(jobs),
+            late: BinaryHeap::new(),
+        }
+    }
+
     pub fn len(&self) -> usize {
         self.ordered.len() + self.late.len()
     }

@@ -89,7 +89,7 @@ impl Trace {
             options: options.clone(),
             demands: Demands::default(),
             account: Account::default(),
-            buffer: Buffer::default(),
+            buffer: Buffer::new(Self::MOST_OUT_OF_ORDER + 1),
             before: i64::MIN,
             span: None,
             is_read: false,

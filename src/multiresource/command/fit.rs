@@ -202,6 +202,9 @@ fn types_of(fleet: &Fleet, reading: &trace::Options) -> Given<Vec<(String, Vec<f
         )
         .into());
     };
+    if fleet.types().iter().any(|kind| kind.limit().is_some()) {
+        return Err("the types of the policy are told apart by limits, which --since does not keep: fit the trace anew with --by limit".into());
+    }
     let types = fleet.types().iter().map(|kind| {
         let demand = places.iter().map(|j| kind.demand()[*j].value()).collect();
         (kind.name().to_owned(), demand)

@@ -112,8 +112,12 @@ fn load(report: &Report) -> String {
     let tried: Vec<String> = tried
         .map(|(k, load)| format!("{k} types {load:.5}"))
         .collect();
+    let by_types = match tried.is_empty() {
+        true => String::new(),
+        false => format!("\nBy the number of types: {}.", tried.join(", ")),
+    };
     format!(
-        "Load: ρ = {:.5} of {} types, {}; {:.5} is held on average of the resource used most.\nBy the number of types: {}.",
+        "Load: ρ = {:.5} of {} types, {}; {:.5} is held on average of the resource used most.{by_types}",
         report.load,
         report.types.len(),
         if report.load_proven {
@@ -122,7 +126,6 @@ fn load(report: &Report) -> String {
             "not proven to be the least"
         },
         report.fluid_load,
-        tried.join(", ")
     )
 }
 

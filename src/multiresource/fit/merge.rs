@@ -38,16 +38,29 @@ enum Order {
 const MOST: usize = 400;
 
 impl<'a> Merging<'a> {
-    /// Finds the groups of 1 to `most` types, by these prices (R), ≥ 0 and not all 0.
-    pub fn new(vectors: &'a [Vector], prices: &[f64], most: usize) -> Self {
+    /// Finds the groups of 1 to `most` types, by these prices (R), ≥ 0 and not all 0. A group whose largest demands do
+    /// not fit on any server is none: there are more groups then.
+    pub fn new(
+        vectors: &'a [Vector],
+        prices: &[f64],
+        most: usize,
+        fits: impl Fn(&[f64]) -> bool,
+    ) -> Self {
         let order = match prices.len() == 1 && vectors.len() <= 4 * MOST {
             true => intervals(vectors, most),
-            false => Order::Pairs(pairs(vectors, prices)),
+            false => Order::Pairs(pairs(
+                vectors,
+                &Costs {
+                    prices,
+                    fits: &fits,
+                },
+            )),
         };
         Merging { vectors, order }
     }
 
-    /// The demands of so many types, at most as many as there are vectors.
+    /// The demands of so many types, at most as many as there are vectors; of more, where so few groups fit on no
+    /// server.
     pub fn representatives(&self, types: usize) -> Vec<Vec<f64>> {
         self.groups(types)
             .iter()
@@ -138,7 +151,13 @@ struct Group {
     partner: (usize, f64),
 }
 
-fn pairs(vectors: &[Vector], prices: &[f64]) -> Vec<(usize, usize)> {
+/// What it costs to join groups.
+struct Costs<'a> {
+    prices: &'a [f64],
+    fits: &'a dyn Fn(&[f64]) -> bool,
+}
+
+fn pairs(vectors: &[Vector], costs: &Costs<'_>) -> Vec<(usize, usize)> {
     let alone = |vector: &Vector| Group {
         demand: vector.demand.clone(),
         busy: vector.busy,
@@ -147,27 +166,32 @@ fn pairs(vectors: &[Vector], prices: &[f64]) -> Vec<(usize, usize)> {
     let mut groups: Vec<Group> = vectors.iter().map(alone).collect();
     let mut merged = Vec::new();
     let mut left: Vec<usize> = (0..groups.len()).collect();
-    let work = |group: &Group| group.busy * priced(&group.demand, prices);
+    let work = |group: &Group| group.busy * priced(&group.demand, costs.prices);
     left.sort_by(|a, b| {
-        work(&groups[*b])
-            .total_cmp(&work(&groups[*a]))
-            .then(a.cmp(b))
+        let by_work = work(&groups[*b]).total_cmp(&work(&groups[*a]));
+        by_work.then(a.cmp(b))
     });
+    let mut alone = Vec::new();
     while left.len() > MOST {
         let Some(least) = left.pop() else { break };
-        let (into, _) = partner(least, &left, &groups, prices);
+        let (into, cost) = partner(least, &left, &groups, costs);
+        if cost.is_infinite() {
+            alone.push(least);
+            continue;
+        }
         merge(least, into, &mut groups);
         merged.push((least, into));
     }
+    left.extend(alone);
     for g in left.clone() {
-        groups[g].partner = partner(g, &left, &groups, prices);
+        groups[g].partner = partner(g, &left, &groups, costs);
     }
     while left.len() > 1 {
         let cost = |g: &usize| groups[*g].partner.1;
-        let Some(&from) = left
+        let cheapest = left
             .iter()
-            .min_by(|a, b| cost(a).total_cmp(&cost(b)).then(a.cmp(b)))
-        else {
+            .min_by(|a, b| cost(a).total_cmp(&cost(b)).then(a.cmp(b)));
+        let Some(&from) = cheapest.filter(|g| cost(g).is_finite()) else {
             break;
         };
         let into = groups[from].partner.0;
@@ -177,9 +201,9 @@ fn pairs(vectors: &[Vector], prices: &[f64]) -> Vec<(usize, usize)> {
         for g in left.clone() {
             let known = groups[g].partner.0;
             if g == into || known == from || known == into {
-                groups[g].partner = partner(g, &left, &groups, prices);
+                groups[g].partner = partner(g, &left, &groups, costs);
             } else {
-                let with = added(&groups[g], &groups[into], prices);
+                let with = costs.added(&groups[g], &groups[into]);
                 if with < groups[g].partner.1 {
                     groups[g].partner = (into, with);
                 }
@@ -197,21 +221,29 @@ fn merge(from: usize, into: usize, groups: &mut [Group]) {
 }
 
 /// Whom of these it costs this group least to join.
-fn partner(g: usize, among: &[usize], groups: &[Group], prices: &[f64]) -> (usize, f64) {
+fn partner(g: usize, among: &[usize], groups: &[Group], costs: &Costs<'_>) -> (usize, f64) {
     let others = among.iter().filter(|other| **other != g);
-    let costs = others.map(|other| (*other, added(&groups[g], &groups[*other], prices)));
+    let costs = others.map(|other| (*other, costs.added(&groups[g], &groups[*other])));
     let best = costs.min_by(|a, b| a.1.total_cmp(&b.1));
     best.unwrap_or((usize::MAX, f64::INFINITY))
 }
 
-/// The priced work that is added where two groups become one.
-fn added(a: &Group, b: &Group, prices: &[f64]) -> f64 {
-    let resources = prices.iter().zip(a.demand.iter().zip(&b.demand));
-    let costs = resources.map(|(price, (x, y))| {
-        let most = x.max(*y);
-        price * ((most - x) * a.busy + (most - y) * b.busy)
-    });
-    costs.sum()
+impl Costs<'_> {
+    /// The priced work that is added where two groups become one; infinite where that fits on no server.
+    fn added(&self, a: &Group, b: &Group) -> f64 {
+        let most = join(&a.demand, &b.demand);
+        if !(self.fits)(&most) {
+            return f64::INFINITY;
+        }
+        let resources = self
+            .prices
+            .iter()
+            .zip(&most)
+            .zip(a.demand.iter().zip(&b.demand));
+        let costs = resources
+            .map(|((price, most), (x, y))| price * ((most - x) * a.busy + (most - y) * b.busy));
+        costs.sum()
+    }
 }
 
 fn priced(demand: &[f64], prices: &[f64]) -> f64 {
@@ -259,7 +291,7 @@ mod tests {
                 busy,
             })
             .collect();
-        let merging = Merging::new(&list, &[1.0], 7);
+        let merging = Merging::new(&list, &[1.0], 7, |_| true);
         for types in 1..=7 {
             let cuts = (0..64_u32).filter(|cuts| cuts.count_ones() as usize == types - 1);
             let of = |cuts: u32| {
@@ -293,11 +325,29 @@ mod tests {
             (&[31.0, 1.0], 0.1),
             (&[1.0, 64.0], 2.0),
         ]);
-        let merging = Merging::new(&list, &[1.0, 1.0], 5);
+        let merging = Merging::new(&list, &[1.0, 1.0], 5, |_| true);
         let mut three = merging.representatives(3);
         three.sort_by(|a, b| a[0].total_cmp(&b[0]));
         assert_eq!(three, [vec![1.0, 64.0], vec![4.0, 16.0], vec![32.0, 1.0]]);
         assert_eq!(merging.representatives(1), [vec![32.0, 64.0]]);
+    }
+
+    /// Wide jobs without a GPU and narrow ones with some have no server in common.
+    #[test]
+    fn what_fits_nowhere_is_no_type() {
+        let list = vectors(&[
+            (&[96.0, 0.0], 1.0),
+            (&[90.0, 0.0], 1.0),
+            (&[8.0, 8.0], 1.0),
+            (&[4.0, 8.0], 2.0),
+        ]);
+        let fits = |d: &[f64]| d[0] <= 96.0 && d[1] == 0.0 || d[0] <= 48.0 && d[1] <= 8.0;
+        let merging = Merging::new(&list, &[1.0, 1.0], 4, fits);
+        for types in [1, 2] {
+            let mut two = merging.representatives(types);
+            two.sort_by(|a, b| a[0].total_cmp(&b[0]));
+            assert_eq!(two, [vec![8.0, 8.0], vec![96.0, 0.0]]);
+        }
     }
 
     #[test]
@@ -308,7 +358,7 @@ mod tests {
                 busy: f64::from(n % 7),
             })
             .collect();
-        let merging = Merging::new(&list, &[1.0, 2.0], 32);
+        let merging = Merging::new(&list, &[1.0, 2.0], 32, |_| true);
         for types in [32, 8, 1] {
             let groups = merging.groups(types);
             assert_eq!(groups.len(), types);

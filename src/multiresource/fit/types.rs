@@ -57,7 +57,7 @@ impl<'a> Search<'a> {
         let pairs = counts.used.iter().zip(servers.total());
         let prices: Vec<f64> = pairs.map(|(used, total)| used / (fluid * total)).collect();
         let (vectors, rates) = (&counts.vectors, &counts.rates);
-        let merging = Merging::new(vectors, &prices, 2 * most);
+        let merging = Merging::new(vectors, &prices, 2 * most, |demand| servers.hold(demand));
         Search {
             servers,
             vectors,
@@ -124,10 +124,12 @@ impl<'a> Search<'a> {
             }
         }
         tried.sort_by_key(|(count, _)| *count);
+        // Where fewer would fit on no server there are more.
         let loads = tried
             .iter()
-            .map(|(count, types)| (*count, types.load.0))
-            .collect();
+            .map(|(_, types)| (types.demands.len(), types.load.0));
+        let mut loads: Vec<Tried> = loads.collect();
+        loads.dedup_by_key(|(count, _)| *count);
         let chosen = tried.into_iter().find(|(count, _)| *count == enough);
         let (_, types) = chosen.expect("the number that is enough was tried");
         Ok((types, loads))

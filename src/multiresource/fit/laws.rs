@@ -1,7 +1,8 @@
 //! Laws of sizes of few parameters, fitted with the mean held.
 //!
 //! The load must not move: each law has the mean that was measured, and what is left is found by likelihood. Of all
-//! the one that is least far from the measured law (Kolmogorov and Smirnov's D) is taken, if it is near enough.
+//! the one that is least far from the measured law (Kolmogorov and Smirnov's D) is taken, if it is near enough; of those that
+//! chance does not tell apart the one of fewest parameters.
 
 use statrs::distribution::{ContinuousCDF, LogNormal, Weibull};
 use statrs::function::gamma::gamma;
@@ -19,18 +20,28 @@ pub fn nearest(law: &Law, ticks: f64) -> Option<(Size, f64)> {
         .map(|(x, weight)| (x / ticks, *weight))
         .collect();
     let mean: f64 = atoms.iter().map(|(x, weight)| x * weight).sum();
+    // Of few parameters first.
     let fits = [
         Some(exponential(mean)),
         lognormal(&atoms, mean),
         weibull(&atoms, mean),
-        hyperexponential(&atoms, mean),
         pareto(&atoms, mean),
+        hyperexponential(&atoms, mean),
     ];
     let told = fits.into_iter().flatten().map(|(size, below)| {
         let distance = distance(&atoms, below);
         (size, distance)
     });
-    let nearest = told.min_by(|a, b| a.1.total_cmp(&b.1));
+    let told: Vec<(Size, f64)> = told.collect();
+    let least = told
+        .iter()
+        .map(|(_, distance)| *distance)
+        .fold(f64::INFINITY, f64::min);
+    // What is nearer by less than chance is no nearer.
+    let chance = 0.5 / law.effective.sqrt();
+    let nearest = told
+        .into_iter()
+        .find(|(_, distance)| *distance <= least + chance);
     let far = 0.05_f64.max(1.36 / law.effective.sqrt());
     nearest.filter(|(_, distance)| *distance <= far)
 }

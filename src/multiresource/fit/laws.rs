@@ -234,7 +234,8 @@ mod tests {
                 (found.mean() * 1e4 / law.mean() - 1.0).abs() < 1e-6,
                 "{found:?}"
             );
-            assert!(distance < 0.02, "{found:?} {distance}");
+            // Sizes in bins 1.6 % apart make steps of up to .02 where the Pareto law is steep.
+            assert!(distance < 0.03, "{found:?} {distance}");
             assert!(
                 (found.scv() / expected.scv() - 1.0).abs() < 0.25,
                 "{found:?}"

@@ -142,6 +142,13 @@ impl Account {
         }
     }
 
+    /// The work of all lines of which it is known, those that take no part included.
+    #[must_use]
+    pub fn all_work(&self) -> f64 {
+        let out = self.rows.iter().filter(|row| row.reason.is_out());
+        self.work + out.map(|row| row.work).sum::<f64>()
+    }
+
     /// How many lines have this reason.
     #[must_use]
     pub fn count(&self, reason: Reason) -> u64 {
@@ -149,6 +156,9 @@ impl Account {
         row.map_or(0, |row| row.lines)
     }
 }
+
+/// What is done with a line that takes no part, in words.
+const LEFT_OUT: &str = "left out";
 
 impl Reason {
     /// What was found, in words.
@@ -190,7 +200,7 @@ impl Reason {
             | Reason::TooLarge
             | Reason::OutsideSpan
             | Reason::LeftOutInitial
-            | Reason::Step => "left out",
+            | Reason::Step => LEFT_OUT,
             Reason::LessThanATick => "taken as one tick",
             Reason::RequestedTaken => "requested taken",
             Reason::Unsorted => "sorted",
@@ -209,7 +219,7 @@ impl Reason {
     /// Whether the line takes no part.
     #[must_use]
     pub fn is_out(self) -> bool {
-        self.done() == "left out"
+        self.done() == LEFT_OUT
     }
 
     /// The option that changes it.

@@ -46,6 +46,8 @@ pub struct Trace {
     reader: Box<dyn Reader>,
     options: Options,
     demands: Demands,
+    /// By vector, the largest fraction of a resource of all servers together.
+    shares: Vec<f64>,
     account: Account,
     buffer: Buffer,
     /// Demand of the line that was read last (R).
@@ -88,6 +90,7 @@ impl Trace {
             reader,
             options: options.clone(),
             demands: Demands::default(),
+            shares: Vec::new(),
             account: Account::default(),
             buffer: Buffer::new(Self::MOST_OUT_OF_ORDER + 1),
             before: i64::MIN,
@@ -152,6 +155,13 @@ impl Trace {
         &self.account
     }
 
+    /// The work of a job that was read here: its size \[ticks\] times the largest fraction of a resource of all servers
+    /// together that it holds.
+    #[must_use]
+    pub fn work(&self, job: &Job) -> f64 {
+        self.shares[job.demand as usize] * job.size as f64
+    }
+
     /// The largest fraction of a resource of all servers together that this demand (R) is, ≥ 0.
     #[must_use]
     pub fn share(&self, demand: &[f64]) -> f64 {
@@ -213,14 +223,20 @@ impl Trace {
         };
         self.before = raw.submit;
         let servers = &self.servers;
+        let demand = self
+            .demands
+            .number(&self.demand, |demand| servers.hold(demand));
+        if demand as usize == self.shares.len() {
+            // It may have been rounded.
+            let share = self.share(&self.demands.vectors()[demand as usize]);
+            self.shares.push(share);
+        }
         Some(Job {
             line: raw.line,
             submit: raw.submit,
             size,
             limit,
-            demand: self
-                .demands
-                .number(&self.demand, |demand| servers.hold(demand)),
+            demand,
             user: raw.user,
             batch: raw.batch,
             seen,
@@ -260,8 +276,7 @@ impl Trace {
             return Err(TraceError::Disorder { name, line, sort });
         }
         self.span = Some((first, job.submit));
-        let demand = &self.demands.vectors()[job.demand as usize];
-        let work = self.share(demand) * job.size as f64;
+        let work = self.work(job);
         let since = (job.submit - first) as f64 / self.tick().per_second() as f64;
         let is_early = self.options.from.is_some_and(|from| since < from);
         if is_early || self.options.to.is_some_and(|to| since > to) {

@@ -44,21 +44,11 @@ impl Again {
             if job.seen == Seen::Initial {
                 continue;
             }
-            let share = trace.share(&trace.demands().vectors()[job.demand as usize]);
             let since = job.submit.abs_diff(*again.first.get_or_insert(job.submit));
-            again
-                .windows
-                .add(since, job.demand as usize, share * job.size as f64);
-            if let Some(i) = made.type_of(job.demand, made.class_of(&job)) {
-                again.add(
-                    &job,
-                    i,
-                    if made.names_batches() {
-                        job.batch
-                    } else {
-                        job.user
-                    },
-                );
+            let work = trace.work(&job);
+            again.windows.add(since, job.demand as usize, work);
+            if let Some(i) = made.type_of(&job) {
+                again.add(&job, i, made.batch_of(&job));
             }
             read += 1;
             if read % OFTEN == 0 && !progress(read) {

@@ -64,8 +64,9 @@ pub fn cut(
 ) -> Vec<Cut> {
     let mut logs: Vec<BTreeMap<u8, Logs>> = vec![BTreeMap::new(); types];
     for (counted, own) in vectors.iter().zip(of_vector) {
-        for (class, jobs) in counted.classes.iter().filter(|_| own.is_some()) {
-            let sums = logs[own.unwrap_or_default()].entry(*class).or_default();
+        let Some(own) = own else { continue };
+        for (class, jobs) in &counted.classes {
+            let sums = logs[*own].entry(*class).or_default();
             *sums = sums.plus(Logs::of(jobs));
         }
     }

@@ -49,15 +49,21 @@ impl Counts {
     pub fn of(trace: &Trace, tally: &Tally, length: u64) -> Self {
         let per_second = trace.tick().per_second();
         let weight = tally.weighted_length();
-        let demands = trace.demands().vectors().iter().zip(&tally.vectors);
+        let rates: Vec<f64> = tally
+            .vectors
+            .iter()
+            .map(|counted| counted.classes.values().map(Class::weight).sum::<f64>() / weight)
+            .collect();
+        let counted = tally.vectors.iter().zip(&rates);
+        let demands = trace.demands().vectors().iter().zip(counted);
         let vectors: Vec<Vector> = demands
-            .map(|(demand, counted)| {
-                let classes = || counted.classes.values();
+            .map(|(demand, (counted, rate))| {
                 let mean = match counted.arrived() {
                     0 => 0.0,
-                    _ => law(classes(), Weighing::Weights).mean() / per_second as f64,
+                    _ => {
+                        law(counted.classes.values(), Weighing::Weights).mean() / per_second as f64
+                    }
                 };
-                let rate = classes().map(Class::weight).sum::<f64>() / weight;
                 Vector {
                     demand: demand.to_vec(),
                     busy: rate * mean,
@@ -73,14 +79,13 @@ impl Counts {
                 let held: f64 = vectors.iter().map(|v| v.busy * v.demand[r]).sum();
                 held / total
             });
-        let rate = |v: &Counted| v.classes.values().map(Class::weight).sum::<f64>() / weight;
         Counts {
             length,
             per_second,
             weight,
             used: used.collect(),
             vectors,
-            rates: tally.vectors.iter().map(rate).collect(),
+            rates,
         }
     }
 
@@ -159,9 +164,12 @@ impl<'a> Made<'a> {
         }
     }
 
-    /// Whether batches are named, and not told by who came at one instant.
-    pub fn names_batches(&self) -> bool {
-        self.tally.together.is_named
+    /// With which others a job came, if they came at one instant: its batch where batches are named, else its user.
+    pub fn batch_of(&self, job: &Job) -> u32 {
+        match self.tally.together.is_named {
+            true => job.batch,
+            false => job.user,
+        }
     }
 
     /// The share of jobs that came at one instant with others of their user or batch.
@@ -174,14 +182,10 @@ impl<'a> Made<'a> {
         self.cuts.len()
     }
 
-    /// The class of limits that a job is counted in.
-    pub fn class_of(&self, job: &Job) -> u8 {
-        self.tally.asked.class_of(job)
-    }
-
-    /// The type of a job with this vector and this class of limits.
-    pub fn type_of(&self, vector: u32, class: u8) -> Option<usize> {
-        let by_demand = (*self.types.of_vector.get(vector as usize)?)?;
+    /// The type of a job.
+    pub fn type_of(&self, job: &Job) -> Option<usize> {
+        let by_demand = (*self.types.of_vector.get(job.demand as usize)?)?;
+        let class = self.tally.asked.class_of(job);
         let own = |cut: &Cut| cut.by_demand == by_demand && cut.classes.contains(&class);
         self.cuts.iter().position(own)
     }
@@ -213,14 +217,10 @@ impl<'a> Made<'a> {
         };
         let base = self.dispersion_of(&constant, &laws);
         let excess = Excess::of(&dispersion, base);
-        let changes = match batched.is_some() {
-            true if self.options.arrivals == Arrivals::Batches => Arrivals::Poisson,
-            true => together(&dispersion, base),
-            false => self.options.arrivals,
-        };
-        let changes = match changes {
-            Arrivals::Auto => apart_or_together(&dispersion),
-            changes => changes,
+        let changes = match (self.options.arrivals, batched.is_some()) {
+            (Arrivals::Auto, true) => together(&dispersion, base),
+            (Arrivals::Auto, false) => apart_or_together(&dispersion),
+            (asked, _) => asked,
         };
         let all_promise = self.cuts.iter().all(|cut| self.limit(cut).is_some());
         let mut parts = Parts {
@@ -425,6 +425,7 @@ impl<'a> Made<'a> {
             lines: trace.account().clone(),
             span: counts.seconds(),
             arrived,
+            censored: tally.censored(),
             vectors: tally.vectors.len(),
             rounded: trace.demands().rounded(),
             used: resources.zip(counts.used.iter().copied()).collect(),

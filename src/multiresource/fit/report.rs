@@ -28,6 +28,8 @@ pub struct Report {
     pub span: f64,
     /// Jobs that arrived.
     pub arrived: u64,
+    /// Those of them that still ran at the end, of whose sizes a part is known.
+    pub censored: u64,
     /// Distinct vectors of demands.
     pub vectors: usize,
     /// Lines whose demand was rounded up to three digits.

@@ -57,8 +57,6 @@ pub struct Tally {
 pub struct Counted {
     /// By class of limits, see [`Asked::class_of`]; all in class 0 where limits are not looked at.
     pub classes: BTreeMap<u8, Class>,
-    /// Those that were there before the start.
-    pub initial: u64,
 }
 
 /// The jobs of one vector and class of limits.
@@ -159,13 +157,9 @@ impl Tally {
             per_second,
             asked,
         };
-        let mut shares: Vec<f64> = Vec::new();
         let mut read = 0;
         while let Some(job) = trace.next_job()? {
-            for demand in &trace.demands().vectors()[shares.len()..] {
-                shares.push(trace.share(demand));
-            }
-            tally.add(&job, shares[job.demand as usize]);
+            tally.add(&job, trace.work(&job));
             read += 1;
             if read % OFTEN == 0 && !progress(read) {
                 break;
@@ -175,46 +169,35 @@ impl Tally {
         Ok(tally)
     }
 
-    fn add(&mut self, job: &Job, share: f64) {
-        let v = job.demand as usize;
-        if self.vectors.len() <= v {
-            self.vectors.resize(v + 1, Counted::default());
-        }
-        let counted = &mut self.vectors[v];
+    fn add(&mut self, job: &Job, work: f64) {
         if job.seen == Seen::Initial {
-            counted.initial += 1;
             return;
         }
         let (first, last) = self.span.unwrap_or((job.submit, job.submit));
-        let age = job.submit.abs_diff(first) as f64 / self.per_second as f64;
-        let weight = self
-            .asked
-            .doubles
-            .map_or(1.0, |doubles| (age / doubles).exp2());
-        let class = if self.asked.by_limit {
-            class(job.limit)
-        } else {
-            0
-        };
-        let own = counted.classes.entry(class).or_default();
+        self.span = Some((first, job.submit));
+        let gap = (job.submit - last) as f64;
+        self.gaps = (self.gaps.0 + gap, self.gaps.1 + gap * gap);
+        let (at, v) = (job.submit.abs_diff(first), job.demand as usize);
+        let seconds = at as f64 / self.per_second as f64;
+        let doubles = self.asked.doubles;
+        let weight = doubles.map_or(1.0, |doubles| (seconds / doubles).exp2());
+        if self.vectors.len() <= v {
+            self.vectors.resize(v + 1, Counted::default());
+        }
+        let class = self.asked.class_of(job);
+        let own = self.vectors[v].classes.entry(class).or_default();
         match job.seen {
             Seen::Censored => own.censored.add(job.size, weight),
             _ => own.whole.add(job.size, weight),
         }
-        let gap = (job.submit - last) as f64;
-        self.gaps = (self.gaps.0 + gap, self.gaps.1 + gap * gap);
-        self.span = Some((first, job.submit));
-        let (at, work) = (job.submit.abs_diff(first), share * job.size as f64);
         self.grid = at.gcd(&self.grid);
         self.windows.add(at, v, work);
         self.course.add(at, work);
-        self.calendar
-            .add(job.submit.div_euclid(self.per_second as i64), work);
+        let second = job.submit.div_euclid(self.per_second as i64);
+        self.calendar.add(second, work);
         self.together.add(job);
-        *self
-            .days
-            .entry(at / (86_400 * self.per_second))
-            .or_default() += work;
+        let day = at / (86_400 * self.per_second);
+        *self.days.entry(day).or_default() += work;
     }
 
     /// The weight of a second of each time in the span, all together \[s\].
@@ -225,6 +208,15 @@ impl Tally {
         self.asked.doubles.map_or(seconds, |doubles| {
             doubles / std::f64::consts::LN_2 * ((seconds / doubles).exp2() - 1.0)
         })
+    }
+
+    /// How many of the jobs that arrived still ran at the end.
+    pub fn censored(&self) -> u64 {
+        let classes = self
+            .vectors
+            .iter()
+            .flat_map(|counted| counted.classes.values());
+        classes.map(|class| class.censored.count()).sum()
     }
 
     /// How many jobs arrived.

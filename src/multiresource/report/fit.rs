@@ -1,14 +1,14 @@
 //! What a fit to a trace stands on.
 
+use super::lines::lines;
 use crate::multiresource::fit::{Drift, Report};
 use crate::report::{Table, number, percent};
-use crate::trace::Account;
 
 /// The fit for people, at most `width` characters wide.
 pub fn fit(report: &Report, width: usize) -> String {
     let parts = [
         headline(report),
-        lines(&report.lines, width),
+        lines(&report.lines, report.censored, width),
         types(report, width),
         load(report),
         dispersion(report, width),
@@ -42,42 +42,6 @@ fn time(seconds: f64) -> String {
         || format!("{} s", number(seconds)),
         |(unit, name)| format!("{} {name}", number(seconds / unit)),
     )
-}
-
-fn lines(account: &Account, width: usize) -> String {
-    let header = [
-        "lines",
-        "",
-        "of lines",
-        "of work",
-        "first line",
-        "done",
-        "changed by",
-    ];
-    let mut table = Table::new(header).words(1).words(5).words(6);
-    let work: f64 = account.work
-        + account
-            .rows
-            .iter()
-            .filter(|r| r.reason.is_out())
-            .map(|r| r.work)
-            .sum::<f64>();
-    for row in &account.rows {
-        table.row([
-            row.lines.to_string(),
-            row.reason.found().to_owned(),
-            percent(row.lines as f64 / account.lines as f64),
-            percent(row.work / work),
-            row.first_line.to_string(),
-            row.reason.done().to_owned(),
-            row.reason.option().unwrap_or("").to_owned(),
-        ]);
-    }
-    if account.rows.is_empty() {
-        String::new()
-    } else {
-        table.within(width)
-    }
 }
 
 fn types(report: &Report, width: usize) -> String {
@@ -187,8 +151,7 @@ pub fn fit_notes(report: &Report) -> Vec<String> {
             "the load changes over the span: {first:.3} in its first third, {last:.3} in its last; fit a part of it with --from and --to"
         ));
     }
-    let censored =
-        report.lines.count(crate::trace::Reason::Censored) as f64 / report.lines.jobs as f64;
+    let censored = report.censored as f64 / report.arrived as f64;
     if censored > 0.05 {
         notes.push(format!(
             "{} of the jobs still ran at the end: their mean size is that up to the longest time seen, a lower bound",

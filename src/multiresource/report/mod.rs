@@ -8,6 +8,7 @@ mod comparison;
 mod cost;
 mod fit;
 mod fleet;
+mod lines;
 mod optimum;
 mod pooled;
 pub mod replay;

@@ -8,11 +8,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use super::rows::Rows;
+use super::rows::{Row, Rows};
 use super::{File, Format, Opened};
 use crate::trace::fields::{Fault, name};
-use crate::trace::reader::{Fate, Held, Raw, Reader};
-use crate::trace::{Account, Reason, Source, Tick, TraceError, input};
+use crate::trace::reader::{Fate, Held, Raw};
+use crate::trace::{Account, Reason, Source, TraceError, input};
 
 /// Seconds in a day.
 const DAY: f64 = 86_400.0;
@@ -117,28 +117,11 @@ fn unchosen(machine: Option<&str>, machines: BTreeMap<String, u32>) -> String {
     )
 }
 
-impl Reader for Azure {
-    fn tick(&self) -> Tick {
-        Tick::Second
+impl Row for Azure {
+    fn rows(&mut self) -> &mut Rows {
+        &mut self.rows
     }
 
-    fn next(
-        &mut self,
-        demand: &mut [f64],
-        account: &mut Account,
-    ) -> Result<Option<Raw>, TraceError> {
-        while self.rows.advance(account)? {
-            match self.read(demand, account) {
-                Ok(raw) => return Ok(Some(raw)),
-                Err(fault) => fault.note(self.rows.number(), account),
-            }
-        }
-        Ok(None)
-    }
-}
-
-impl Azure {
-    /// Reads the row.
     fn read(&self, demand: &mut [f64], account: &mut Account) -> Result<Raw, Fault> {
         let rows = &self.rows;
         let (start, is_start_rounded) = rows.time(self.start, DAY, "a time [days]")?;

@@ -4,11 +4,11 @@
 //! Resources: `cpu` in cores, `memory` in GiB, `gpu` in GPUs, of which a pod may hold a fraction. Which model of GPU a pod
 //! asks for is not looked at. Times are seconds since the trace began.
 
-use super::rows::Rows;
+use super::rows::{Row, Rows};
 use super::{File, Format, Opened};
 use crate::trace::fields::Fault;
-use crate::trace::reader::{Fate, Held, Raw, Reader};
-use crate::trace::{Account, Reason, Tick, TraceError};
+use crate::trace::reader::{Fate, Held, Raw};
+use crate::trace::{Account, Reason, TraceError};
 
 /// Thousandths in a unit.
 pub(super) const MILLI: f64 = 1000.0;
@@ -60,28 +60,11 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     })
 }
 
-impl Reader for Openb {
-    fn tick(&self) -> Tick {
-        Tick::Second
+impl Row for Openb {
+    fn rows(&mut self) -> &mut Rows {
+        &mut self.rows
     }
 
-    fn next(
-        &mut self,
-        demand: &mut [f64],
-        account: &mut Account,
-    ) -> Result<Option<Raw>, TraceError> {
-        while self.rows.advance(account)? {
-            match self.read(demand, account) {
-                Ok(raw) => return Ok(Some(raw)),
-                Err(fault) => fault.note(self.rows.number(), account),
-            }
-        }
-        Ok(None)
-    }
-}
-
-impl Openb {
-    /// Reads the row.
     fn read(&self, demand: &mut [f64], account: &mut Account) -> Result<Raw, Fault> {
         let rows = &self.rows;
         let mut is_missing = false;

@@ -6,7 +6,8 @@ use super::Format;
 use crate::document::suggest;
 use crate::trace::fields::{AMOUNT, Fault, amount, ticks};
 use crate::trace::input::Lines;
-use crate::trace::{Account, TraceError};
+use crate::trace::reader::{Raw, Reader};
+use crate::trace::{Account, Reason, Tick, TraceError};
 
 /// A table that is being read, row by row.
 pub(super) struct Rows {
@@ -217,6 +218,52 @@ impl Rows {
             *demand = amount.unwrap_or(0.0);
         }
         Ok(is_missing)
+    }
+}
+
+/// A format that has a row a job.
+pub(super) trait Row {
+    /// The resolution of its times.
+    fn tick(&self) -> Tick {
+        Tick::Second
+    }
+
+    /// Its rows.
+    fn rows(&mut self) -> &mut Rows;
+
+    /// Whether the row is a part of a job, and none by itself.
+    fn is_step(&self) -> bool {
+        false
+    }
+
+    /// Reads the row.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn read(&self, demand: &mut [f64], account: &mut Account) -> Result<Raw, Fault>;
+}
+
+impl<R: Row> Reader for R {
+    fn tick(&self) -> Tick {
+        Row::tick(self)
+    }
+
+    fn next(
+        &mut self,
+        demand: &mut [f64],
+        account: &mut Account,
+    ) -> Result<Option<Raw>, TraceError> {
+        while self.rows().advance(account)? {
+            if self.is_step() {
+                account.note(Reason::Step, self.rows().number(), 0.0);
+                continue;
+            }
+            match self.read(demand, account) {
+                Ok(raw) => return Ok(Some(raw)),
+                Err(fault) => fault.note(self.rows().number(), account),
+            }
+        }
+        Ok(None)
     }
 }
 

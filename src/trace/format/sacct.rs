@@ -5,11 +5,11 @@
 //! allocated, else requested. Times are local and taken as they stand: where clocks are set back or forth in the trace,
 //! `TZ=UTC sacct …` tells times that never jump. Seconds since 1970 (`SLURM_TIME_FORMAT=%s`) are read as well.
 
-use super::rows::Rows;
+use super::rows::{Row, Rows};
 use super::{File, Format, Opened};
 use crate::trace::fields::{Fault, amount, civil, name, whole};
-use crate::trace::reader::{Fate, Held, Raw, Reader};
-use crate::trace::{Account, Reason, Tick, TraceError};
+use crate::trace::reader::{Fate, Held, Raw};
+use crate::trace::{Account, Reason, TraceError};
 
 /// What to type for a file that is read without complaint.
 pub(super) const EXPORT_HELP: &str = "Export with `sacct -aXP --format=JobIDRaw,Submit,Start,End,ElapsedRaw,State,ReqTRES,\
@@ -79,31 +79,6 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     })
 }
 
-impl Reader for Sacct {
-    fn tick(&self) -> Tick {
-        Tick::Second
-    }
-
-    fn next(
-        &mut self,
-        demand: &mut [f64],
-        account: &mut Account,
-    ) -> Result<Option<Raw>, TraceError> {
-        while self.rows.advance(account)? {
-            // `123.batch` and `123.0` are steps of job 123; `123_4` is a job, the fourth of an array.
-            if self.rows.get(self.columns.id).contains(&b'.') {
-                account.note(Reason::Step, self.rows.number(), 0.0);
-                continue;
-            }
-            match self.read(demand, account) {
-                Ok(raw) => return Ok(Some(raw)),
-                Err(fault) => fault.note(self.rows.number(), account),
-            }
-        }
-        Ok(None)
-    }
-}
-
 /// What is known of a job's end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -112,8 +87,16 @@ enum State {
     Waits,
 }
 
-impl Sacct {
-    /// Reads the row.
+impl Row for Sacct {
+    fn rows(&mut self) -> &mut Rows {
+        &mut self.rows
+    }
+
+    /// `123.batch` and `123.0` are steps of job 123; `123_4` is a job, the fourth of an array.
+    fn is_step(&self) -> bool {
+        self.rows.get(self.columns.id).contains(&b'.')
+    }
+
     fn read(&self, demand: &mut [f64], account: &mut Account) -> Result<Raw, Fault> {
         let Sacct { rows, columns, .. } = self;
         let submit = self.instant(columns.submit)?;
@@ -166,7 +149,9 @@ impl Sacct {
             },
         })
     }
+}
 
+impl Sacct {
     /// An instant \[s since 1970, local\]; `None` where none is known.
     fn instant(&self, column: usize) -> Result<Option<i64>, Fault> {
         match self.rows.get(column) {

@@ -1,10 +1,10 @@
 //! A table with a header, of which is said what stands in which column.
 
-use super::rows::Rows;
+use super::rows::{Row, Rows};
 use super::{File, Format, Opened};
 use crate::document::suggest;
 use crate::trace::fields::{Fault, name};
-use crate::trace::reader::{Fate, Held, Raw, Reader};
+use crate::trace::reader::{Fate, Held, Raw};
 use crate::trace::{Account, Options, Reason, Servers, Tick, TraceError};
 
 /// What may be taken beside resources.
@@ -127,28 +127,15 @@ fn missing(what: &str, rows: &Rows) -> TraceError {
     ))
 }
 
-impl Reader for Table {
+impl Row for Table {
     fn tick(&self) -> Tick {
         self.tick
     }
 
-    fn next(
-        &mut self,
-        demand: &mut [f64],
-        account: &mut Account,
-    ) -> Result<Option<Raw>, TraceError> {
-        while self.rows.advance(account)? {
-            match self.read(demand, account) {
-                Ok(raw) => return Ok(Some(raw)),
-                Err(fault) => fault.note(self.rows.number(), account),
-            }
-        }
-        Ok(None)
+    fn rows(&mut self) -> &mut Rows {
+        &mut self.rows
     }
-}
 
-impl Table {
-    /// Reads the row.
     fn read(&self, demand: &mut [f64], account: &mut Account) -> Result<Raw, Fault> {
         let Table { rows, columns, .. } = self;
         let is_missing = rows.amounts(&columns.amounts, demand)?;

@@ -1,8 +1,8 @@
 //! What should be known of a trace before its numbers are used.
 
-use super::super::{Table, number, percent, wrap};
+use super::super::lines::lines;
+use super::super::{number, percent, wrap};
 use crate::multiresource::verbs::replay::{Replays, Told};
-use crate::trace::{Account, Reason};
 
 /// What was read, what became of it, and how it was replayed.
 pub fn notes(replays: &Replays, width: usize) -> Vec<String> {
@@ -62,7 +62,10 @@ pub fn notes(replays: &Replays, width: usize) -> Vec<String> {
     notes.extend(orders(replays));
     let mut notes: Vec<String> = notes.iter().map(|note| wrap(note, width)).collect();
     if !trace.account.rows.is_empty() {
-        notes.insert(1, lines(&trace.account, trace.censored, width));
+        let faults = trace.account.faults.iter();
+        let faults = faults.map(|fault| format!("\n  {fault}"));
+        let table = lines(&trace.account, trace.censored, width);
+        notes.insert(1, table + &faults.collect::<String>());
     }
     notes
 }
@@ -92,34 +95,4 @@ fn orders(replays: &Replays) -> Vec<String> {
         ));
     }
     notes
-}
-
-/// What was done with the lines of a trace of which so many jobs are not replayed since they still ran at its end.
-fn lines(account: &Account, censored: u64, width: usize) -> String {
-    let mut table = Table::new([
-        "found", "lines", "of lines", "of work", "first", "done", "option",
-    ])
-    .words(5)
-    .wrapping(5)
-    .words(6)
-    .wrapping(6);
-    for row in &account.rows {
-        table.row([
-            row.reason.found().to_owned(),
-            row.lines.to_string(),
-            percent(row.lines as f64 / account.lines.max(1) as f64),
-            match account.work > 0.0 {
-                true => percent(row.work / account.work),
-                false => "–".into(),
-            },
-            row.first_line.to_string(),
-            match (row.reason, censored) {
-                (Reason::Censored, 0) => "taken to have ended then".to_owned(),
-                (reason, _) => reason.done().to_owned(),
-            },
-            row.reason.option().unwrap_or_default().to_owned(),
-        ]);
-    }
-    let faults = account.faults.iter().map(|fault| format!("\n  {fault}"));
-    table.within(width) + &faults.collect::<String>()
 }

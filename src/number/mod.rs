@@ -1,9 +1,11 @@
 //! Decimal numbers that mean what was written, and counting in whole units of them.
 
 mod decimal;
+mod time;
 mod told;
 mod units;
 
 pub use decimal::{Decimal, DecimalError};
+pub use time::seconds_in;
 pub(crate) use told::told;
 pub(crate) use units::{Units, in_units};

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Format, Servers};
+use crate::number::seconds_in;
 
 /// What is done with lines that can be read in more than one way.
 #[derive(Clone, Debug)]
@@ -66,12 +67,9 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let digits = text.trim_end_matches(char::is_alphabetic);
     let unit = match &text[digits.len()..] {
-        "" | "s" => 1.0,
-        "min" => 60.0,
-        "h" => 3600.0,
-        "d" | "day" | "days" => 86_400.0,
+        "" => 1.0,
         "w" | "week" | "weeks" => 604_800.0,
-        _ => f64::NAN,
+        unit => seconds_in(unit).unwrap_or(f64::NAN),
     };
     let number: f64 = digits.trim().parse().unwrap_or(f64::NAN);
     let seconds = number * unit;

@@ -3,15 +3,7 @@
 use crate::document::suggest;
 use crate::multiresource::artifact::{Delay, Promise};
 use crate::multiresource::workload::Workload;
-
-/// Units of time \[s\].
-const UNITS: [(&str, f64); 5] = [
-    ("ms", 1e-3),
-    ("s", 1.0),
-    ("min", 60.0),
-    ("h", 3600.0),
-    ("d", 86400.0),
-];
+use crate::number::seconds_in;
 
 /// A promise about a type of the workload, in its unit of time.
 pub(super) fn promise(text: &str, workload: &Workload) -> Result<Promise, String> {
@@ -65,12 +57,11 @@ pub(super) fn promise(text: &str, workload: &Workload) -> Result<Promise, String
 
 /// How many units of the workload one of these is.
 fn factor(unit: Option<&str>, own: &str) -> Result<f64, String> {
-    let seconds = |unit: &str| UNITS.iter().find(|(name, _)| *name == unit);
     match unit {
         None => Ok(1.0),
         Some(unit) if unit == own => Ok(1.0),
-        Some(unit) => match (seconds(unit), seconds(own)) {
-            (Some((_, a)), Some((_, b))) => Ok(a / b),
+        Some(unit) => match (seconds_in(unit), seconds_in(own)) {
+            (Some(a), Some(b)) => Ok(a / b),
             _ => Err(format!(
                 "the workload counts in `{own}`: give the time in that, without `{unit}`"
             )),

@@ -3,6 +3,7 @@
 use super::rows::{Row, Rows};
 use super::{File, Format, Opened};
 use crate::document::suggest;
+use crate::number::seconds_in;
 use crate::trace::fields::{Fault, name};
 use crate::trace::reader::{Fate, Held, Raw};
 use crate::trace::{Account, Options, Reason, Servers, Tick, TraceError};
@@ -59,19 +60,18 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
 fn unit(options: &Options) -> Result<(Tick, f64), String> {
     let mut found = (Tick::Second, 1.0);
     for (what, unit) in &options.units {
-        found = match (what.as_str(), unit.as_str()) {
-            ("time", "s") => (Tick::Second, 1.0),
-            ("time", "ms") => (Tick::Millisecond, 1.0),
-            ("time", "us" | "µs") => (Tick::Microsecond, 1.0),
-            ("time", "min") => (Tick::Second, 60.0),
-            ("time", "h") => (Tick::Second, 3600.0),
-            ("time", "d") => (Tick::Second, 86_400.0),
-            _ => {
-                return Err(format!(
-                    "--unit {what}={unit}: write time=us, ms, s, min, h or d; amounts of resources count as in --capacity"
-                ));
-            }
+        let seconds = seconds_in(unit).filter(|_| what == "time");
+        let seconds = seconds.ok_or_else(|| {
+            format!(
+                "--unit {what}={unit}: write time=us, ms, s, min, h or d; amounts of resources count as in --capacity"
+            )
+        })?;
+        let tick = match seconds {
+            s if s >= 1.0 => Tick::Second,
+            s if s >= 1e-3 => Tick::Millisecond,
+            _ => Tick::Microsecond,
         };
+        found = (tick, (seconds * tick.per_second() as f64).round());
     }
     Ok(found)
 }

@@ -2,6 +2,7 @@
 
 use crate::multiresource::replay::{Job, Kinds, Log, Rounding};
 use crate::multiresource::workload::{Described, Workload};
+use crate::number::seconds_in;
 use crate::trace::{Servers, Shape};
 
 /// The jobs of a trace as those of types.
@@ -39,7 +40,11 @@ impl Types {
         if servers_of(&described) != ordered(&log.servers, &places) {
             return Err("the workload is of other servers than those that are told: leave --capacity and --servers out, or write the workload for these servers".into());
         }
-        let ticks = seconds_in(workload.time_unit())? * log.tick.per_second() as f64;
+        let unit = workload.time_unit();
+        let unit = seconds_in(unit).ok_or_else(|| format!(
+            "the workload's unit of time is `{unit}`, and how long that is beside the trace's seconds is not known: write the workload in us, ms, s, min, h or d"
+        ))?;
+        let ticks = unit * log.tick.per_second() as f64;
         let kinds = Kinds::of_types(log, workload, &places);
         let rounding = Rounding::to(log, workload, &places, ticks);
         if rounding.untyped_work > MOST_UNTYPED && !unknown_out {
@@ -142,21 +147,4 @@ fn places(workload: &Workload, log: &Log) -> Result<Vec<usize>, String> {
             known.join(", ")
         )),
     }
-}
-
-/// Seconds in a workload's unit of time.
-fn seconds_in(unit: &str) -> Result<f64, String> {
-    Ok(match unit {
-        "us" | "µs" | "microsecond" | "microseconds" => 1e-6,
-        "ms" | "millisecond" | "milliseconds" => 1e-3,
-        "s" | "sec" | "second" | "seconds" => 1.0,
-        "min" | "minute" | "minutes" => 60.0,
-        "h" | "hour" | "hours" => 3600.0,
-        "d" | "day" | "days" => 86_400.0,
-        other => {
-            return Err(format!(
-                "the workload's unit of time is `{other}`, and how long that is beside the trace's seconds is not known: write the workload in us, ms, s, min, h or d"
-            ));
-        }
-    })
 }

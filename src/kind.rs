@@ -12,6 +12,7 @@ mod verb;
 pub use verb::{VerbError, read_policy, refuse};
 
 use std::error::Error;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -141,6 +142,8 @@ pub struct Caller<'a> {
     pub interrupt: Arc<AtomicBool>,
     /// Who hears what goes on.
     pub hears: &'a mut dyn FnMut(Word<'_>),
+    /// Standard output, for verbs that answer as they go.
+    pub output: &'a mut dyn Write,
 }
 
 impl Caller<'_> {

@@ -71,6 +71,7 @@ const ROOMS: [(&str, &[&str]); 4] = [
             "modulation",
             "analysis",
             "policy",
+            "live",
             "optimum",
             "simulator",
             "replay",

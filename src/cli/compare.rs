@@ -95,6 +95,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         changes: common.changes(),
         interrupt: interrupt.flag(),
         hears: &mut |word| listener.hear(word),
+        output: &mut std::io::sink(),
     };
     let compared = K::compare(workload.as_ref(), &asked, &arguments.extras, &mut caller);
     drop(listener);

@@ -1,5 +1,6 @@
 //! Verbs that one kind of workload has and the others do not.
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use synth::kind::{Caller, Kind};
@@ -12,15 +13,19 @@ pub fn run<K: Kind>(verb: &K::Verb, common: &Common) -> Outcome {
     let (read, written) = K::files_of(verb);
     apart(&read, &written)?;
     let interrupt = interrupt::Later::new();
+    let mut output = std::io::BufWriter::new(std::io::stdout().lock());
     let mut listener = Listener::new(common, &interrupt, None);
     let mut caller = Caller {
         width: width(),
         changes: common.changes(),
         interrupt: interrupt.flag(),
         hears: &mut |word| listener.hear(word),
+        output: &mut output,
     };
     let answered = K::run(verb, &mut caller);
     drop(listener);
+    output.flush()?;
+    drop(output);
     let answered = answered?;
     for note in &answered.notes {
         anstream::eprintln!("{note}");
@@ -31,6 +36,7 @@ pub fn run<K: Kind>(verb: &K::Verb, common: &Common) -> Outcome {
     let mut documents = answered.documents.iter();
     match documents.any(|(file, _)| is_stdout(file)) {
         true => tell(common, &answered.table),
+        false if answered.table.is_empty() => {}
         false => emit(None, &format!("{}\n", answered.table.trim_end()))?,
     }
     Ok(match (interrupt.is_set(), answered.negative) {

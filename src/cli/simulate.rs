@@ -58,6 +58,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         changes: common.changes(),
         interrupt: interrupt.flag(),
         hears: &mut |word| listener.hear(word),
+        output: &mut std::io::sink(),
     };
     let (policy, given) = (arguments.policy.as_str(), given.transpose()?);
     let simulated = K::simulate(policy, given, &arguments.ways, &settings, &mut caller);

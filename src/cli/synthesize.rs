@@ -40,6 +40,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         changes: common.changes(),
         interrupt: interrupt.flag(),
         hears: &mut |word| listener.hear(word),
+        output: &mut std::io::sink(),
     };
     let answer = K::synthesize(&workload, &arguments.wishes, &mut caller);
     drop(listener);

@@ -261,6 +261,7 @@ fn a_kind_of_its_own_has_all_verbs() {
         changes: Changes::Refused,
         interrupt: Arc::default(),
         hears: &mut hears,
+        output: &mut std::io::sink(),
     };
     let Answer::Policy { artifact: made, .. } =
         Toy::synthesize(&queue, &None_ {}, &mut caller).unwrap()

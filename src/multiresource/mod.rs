@@ -1,7 +1,7 @@
 //! Multiresource jobs: types with fixed demands for several resources, on one server or a fleet.
 //!
 //! The stages, in order: [`workload`] → [`schedule`] → [`program`] → [`modulation`] →
-//! [`analysis`] → [`synthesis`] → [`artifact`] → [`policy`] → [`simulator`] → [`replay`] → [`verbs`] → [`report`];
+//! [`analysis`] → [`synthesis`] → [`artifact`] → [`policy`] → [`live`] → [`simulator`] → [`replay`] → [`verbs`] → [`report`];
 //! and beside them [`optimum`], what no policy can beat, and [`fit`], which makes a workload of a trace. `artifact`,
 //! `policy` and `simulator` never see how a
 //! policy was made; `tests/house.rs` holds that.
@@ -13,6 +13,7 @@ pub mod artifact;
 pub mod command;
 #[cfg(feature = "cli")]
 pub mod fit;
+pub mod live;
 #[cfg(feature = "synthesis")]
 pub mod modulation;
 #[cfg(feature = "synthesis")]

@@ -1,5 +1,6 @@
 //! Multiresource jobs as a kind of workload: what is typed → verbs → what is told.
 
+mod drive;
 mod fit;
 mod fleet;
 mod names;
@@ -77,6 +78,8 @@ pub enum Verb {
     Optimum(optimum::Arguments),
     /// Make a workload of a trace: types of jobs, laws of sizes, and how they arrive
     Fit(fit::Arguments),
+    /// Run a policy for a scheduler in any language: events in, decisions out, a line of JSON each
+    Drive(drive::Arguments),
 }
 
 impl Kind for Multiresource {
@@ -205,6 +208,7 @@ impl Kind for Multiresource {
             Verb::SweepAlpha(arguments) => arguments.files(),
             Verb::Optimum(arguments) => arguments.files(),
             Verb::Fit(arguments) => arguments.files(),
+            Verb::Drive(arguments) => arguments.files(),
         }
     }
 
@@ -213,6 +217,7 @@ impl Kind for Multiresource {
             Verb::SweepAlpha(arguments) => arguments.run(caller),
             Verb::Optimum(arguments) => arguments.run(caller),
             Verb::Fit(arguments) => arguments.run(caller),
+            Verb::Drive(arguments) => arguments.run(caller),
         }
     }
 }

@@ -107,9 +107,9 @@ impl DivisorFilling {
         }
     }
 
-    fn choose(&mut self) {
+    fn choose(&mut self, system: &System) {
         self.add_up();
-        let mut sums = (0..=self.servers).rev();
+        let mut sums = (0..=system.left(0) as usize).rev();
         let most = sums.find(|&sum| self.can_have(0, sum));
         let mut left = most.expect("no jobs have the sum 0");
         for place in 0..self.jobs.len() {
@@ -160,7 +160,7 @@ impl Policy for DivisorFilling {
             _ => {}
         }
         self.extend(system);
-        self.choose();
+        self.choose(system);
         self.serve(system);
     }
 
@@ -170,7 +170,7 @@ impl Policy for DivisorFilling {
         self.jobs.clear();
         self.oldest = Oldest::new(self.needs.len());
         self.extend(system);
-        self.choose();
+        self.choose(system);
         self.serve(system);
     }
 }

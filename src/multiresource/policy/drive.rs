@@ -51,13 +51,7 @@ impl System {
             place: WAITING,
             job_type: i as u32,
         };
-        let slot = match self.vacant.pop() {
-            Some(slot) => {
-                self.entries[slot as usize] = entry;
-                slot
-            }
-            None => self.enlarge(entry),
-        };
+        let slot = self.settle(entry);
         let at = now - self.origin;
         let own = &mut self.types[i];
         own.waiting.push_back(Ticket::new(entry.number, slot));
@@ -91,6 +85,18 @@ impl System {
             .take(self.served(i))
             .find(|job| job.number == number)?;
         Some(self.complete_slot(found.slot, now).job)
+    }
+
+    /// This job, which runs, ends at time `now`: its type.
+    pub(crate) fn end(&mut self, job: Job, now: f64) -> usize {
+        self.complete_slot(job.slot, now).job_type
+    }
+
+    /// Time begins where nothing has come yet.
+    pub(crate) fn start_at(&mut self, now: f64) {
+        if self.counters.arrivals == 0 {
+            (self.now, self.origin) = (now, now);
+        }
     }
 
     /// The job in this slot ends.
@@ -185,7 +191,12 @@ impl System {
         self.shared_rate = self.types.iter().map(|t| t.share * t.service_rate).sum();
         self.pools.recount();
         let inside: u64 = (0..self.types.len()).map(|i| self.present(i)).sum();
-        if self.counters.arrivals != self.counters.completions + inside || inside != self.jobs() {
+        let Counters {
+            arrivals,
+            completions,
+            ..
+        } = self.counters;
+        if arrivals != completions + self.withdrawn + inside || inside != self.jobs() {
             self.violate_conservation(inside);
         }
         let running: Vec<u32> = (0..self.types.len()).map(|i| self.running(i)).collect();
@@ -196,11 +207,9 @@ impl System {
             return;
         }
         for j in 0..self.capacity().len() {
-            let slots = |i: usize| u64::from(self.running(i) + self.types[i].held);
-            let used: u64 = (0..self.types.len())
-                .map(|i| slots(i) * self.demand(i)[j])
-                .sum();
-            if used + self.free(j) != self.capacity()[j] {
+            let used = self.used(j);
+            let is_sound = self.free(j) == self.left(j).saturating_sub(used);
+            if !is_sound || used > self.capacity()[j] {
                 self.violate(Violation::Capacity(0));
             }
         }
@@ -306,6 +315,18 @@ impl System {
         self.guarded_time
     }
 
+    /// A job comes into the system: its slot.
+    #[inline(always)]
+    pub(super) fn settle(&mut self, entry: Entry) -> u32 {
+        match self.vacant.pop() {
+            Some(slot) => {
+                self.entries[slot as usize] = entry;
+                slot
+            }
+            None => self.enlarge(entry),
+        }
+    }
+
     /// Room for one more job in the system.
     #[cold]
     fn enlarge(&mut self, entry: Entry) -> u32 {
@@ -320,9 +341,9 @@ impl System {
 
     /// Jobs that came and did not leave wait or run: at each event.
     #[inline]
-    fn account(&mut self) {
+    pub(super) fn account(&mut self) {
         let inside = self.jobs();
-        if self.counters.arrivals != self.counters.completions + inside {
+        if self.counters.arrivals != self.counters.completions + self.withdrawn + inside {
             self.violate_conservation(inside);
         }
     }

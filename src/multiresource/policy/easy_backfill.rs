@@ -86,8 +86,8 @@ impl EasyBackfill {
     fn look_ahead(&mut self, i: usize, system: &System) -> f64 {
         let shadow = self.jobs.room_for(i, &mut self.extra, system);
         for (extra, d) in self.extra.iter_mut().zip(system.demand(i)) {
-            let left = extra.checked_sub(*d);
-            *extra = left.expect("the head fits once all running jobs have ended");
+            // Less only where others use the room that the head will need.
+            *extra = extra.saturating_sub(*d);
         }
         shadow
     }
@@ -160,6 +160,11 @@ impl Policy for EasyBackfill {
 
     fn take_over(&mut self, system: &mut System) {
         self.jobs.take_over(system);
+        self.go_on(system);
+    }
+
+    fn changed(&mut self, system: &mut System) {
+        self.jobs.look_anew(system);
         self.go_on(system);
     }
 }

@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use super::estimates::Estimates;
 use super::shortest::Shortest;
 use super::{Job, System};
@@ -81,6 +83,13 @@ impl Estimated {
     /// nothing is known but their types.
     pub fn take_over(&mut self, system: &System) {
         self.running.clear();
+        self.look_anew(system);
+    }
+
+    /// What waits and runs now; of the jobs that were started here it is known when they will have ended.
+    pub fn look_anew(&mut self, system: &System) {
+        let known = self.running.drain(..).map(|(end, number, _)| (number, end));
+        let known: HashMap<u64, f64> = known.collect();
         for i in 0..self.queues.len() {
             self.queues[i] = Shortest::default();
             for job in system.waiting_jobs(i) {
@@ -88,8 +97,9 @@ impl Estimated {
                 self.queues[i].push(job, estimate);
             }
             for job in system.running_jobs(i) {
-                let estimate = self.estimates.of(job, i, system);
-                self.keep(i, job, system.now() + estimate);
+                let estimate = || system.now() + self.estimates.of(job, i, system);
+                let end = known.get(&job.number).copied().unwrap_or_else(estimate);
+                self.keep(i, job, end);
             }
         }
     }

@@ -69,6 +69,36 @@ impl Policy for Guarded {
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
+        if !self.hand_over(system) {
+            self.in_charge().react(event, system);
+        }
+    }
+
+    fn changed(&mut self, system: &mut System) {
+        if !self.hand_over(system) {
+            self.in_charge().changed(system);
+        }
+    }
+
+    fn resume(&mut self, system: &mut System) {
+        if system.jobs() >= self.from {
+            self.guarding = true;
+            system.guard(true);
+        }
+        self.in_charge().resume(system);
+    }
+}
+
+impl Guarded {
+    fn in_charge(&mut self) -> &mut Boxed {
+        match self.guarding {
+            true => &mut self.guard.rule,
+            false => &mut self.rule.rule,
+        }
+    }
+
+    /// The other takes over, where there are so many or so few jobs: whether it does.
+    fn hand_over(&mut self, system: &mut System) -> bool {
         let jobs = system.jobs();
         if !self.guarding && jobs >= self.from {
             self.guarding = true;
@@ -80,11 +110,10 @@ impl Policy for Guarded {
             system.guard(false);
             self.guard.rule.let_go(system);
             self.rule.rule.take_over(system);
-        } else if self.guarding {
-            self.guard.rule.react(event, system);
         } else {
-            self.rule.rule.react(event, system);
+            return false;
         }
+        true
     }
 }
 

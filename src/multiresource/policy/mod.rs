@@ -14,6 +14,7 @@ mod adaptive_quickswap;
 mod balanced_splitting;
 mod best_fit;
 mod by_need;
+mod cluster;
 mod conservative_backfill;
 mod divisor_filling;
 mod drain;
@@ -153,6 +154,19 @@ pub trait Policy {
         self.react(Event::Clock(usize::MAX), system);
     }
 
+    /// Goes on after something that is no event: jobs were withdrawn, restored, adopted or put back, or others use
+    /// more or less room.
+    fn changed(&mut self, system: &mut System) {
+        self.take_over(system);
+    }
+
+    /// Begins on a system that may not be empty: jobs run that a scheduler before it has started. A clock is set anew:
+    /// it has no memory.
+    fn resume(&mut self, system: &mut System) {
+        self.begin(system);
+        self.take_over(system);
+    }
+
     /// Another rule decides from here on: no clock of this one rings, and no server is kept.
     fn let_go(&mut self, _system: &mut System) {}
 }
@@ -196,6 +210,14 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn take_over(&mut self, system: &mut System) {
         (**self).take_over(system);
+    }
+
+    fn changed(&mut self, system: &mut System) {
+        (**self).changed(system);
+    }
+
+    fn resume(&mut self, system: &mut System) {
+        (**self).resume(system);
     }
 
     fn let_go(&mut self, system: &mut System) {

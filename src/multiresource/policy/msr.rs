@@ -17,6 +17,8 @@ const SWITCH: usize = 0;
 pub struct Msr {
     policy: MsrPolicy,
     service_rates: Vec<f64>,
+    /// By type: the dominant share of the server.
+    shares: Vec<f64>,
     setup_rate: f64,
     /// Position in the loop: of the working schedule, or of the one that the route goes to.
     position: usize,
@@ -35,6 +37,7 @@ impl Msr {
         Msr {
             policy: policy.clone(),
             service_rates: workload.types().iter().map(|t| t.service_rate()).collect(),
+            shares: workload.dominant_shares(),
             setup_rate: match policy.preemption {
                 Preemption::Setup => policy.setup_rate.expect("setups have a rate"),
                 Preemption::None | Preemption::Full => 0.0,
@@ -406,16 +409,30 @@ impl Policy for Msr {
 
     /// What runs holds its slots, and the route goes to the first schedule.
     fn take_over(&mut self, system: &mut System) {
-        for (i, slots) in self.slots.iter_mut().enumerate() {
-            *slots = system.running(i);
+        self.go_to(0, system);
+    }
+
+    fn changed(&mut self, system: &mut System) {
+        match self.working {
+            true => self.fill(system),
+            false => self.follow_route(system),
         }
-        for (i, setups) in self.setups.iter_mut().enumerate() {
-            *setups = system.held(i);
+    }
+
+    /// Goes to the schedule of which the running jobs fill most, by dominant share.
+    fn resume(&mut self, system: &mut System) {
+        let fills = |position: usize| -> f64 {
+            let slots = self.policy.schedule(position).iter().enumerate();
+            let filled = slots.map(|(i, u)| f64::from(system.running(i).min(*u)));
+            filled.zip(&self.shares).map(|(x, share)| x * share).sum()
+        };
+        let mut most = 0;
+        for position in 1..self.policy.order.len() {
+            if fills(position) > fills(most) {
+                most = position;
+            }
         }
-        self.position = 0;
-        self.working = false;
-        self.preempt(system);
-        self.follow_route(system);
+        self.go_to(most, system);
     }
 
     fn let_go(&mut self, system: &mut System) {
@@ -425,5 +442,20 @@ impl Policy for Msr {
         for i in 0..self.slots.len() {
             system.offer(i, 0);
         }
+    }
+}
+
+impl Msr {
+    fn go_to(&mut self, position: usize, system: &mut System) {
+        for (i, slots) in self.slots.iter_mut().enumerate() {
+            *slots = system.running(i);
+        }
+        for (i, setups) in self.setups.iter_mut().enumerate() {
+            *setups = system.held(i);
+        }
+        self.position = position;
+        self.working = false;
+        self.preempt(system);
+        self.follow_route(system);
     }
 }

@@ -73,6 +73,23 @@ impl Gangs {
         }
     }
 
+    /// What runs and what is free, from what the system says of jobs that take several servers.
+    fn recount(&mut self, m: usize, system: &System) {
+        self.renew(m);
+        for i in (0..self.nodes.len()).filter(|i| self.nodes[*i] > 1) {
+            for job in system.running_jobs(i) {
+                let servers = system.servers_of(job);
+                let same = |team: &Vec<usize>| {
+                    team.len() == servers.len() && team.iter().all(|n| servers.contains(n))
+                };
+                if let Some(place) = self.free[i].iter().position(same) {
+                    self.free[i].swap_remove(place);
+                    self.running.insert(job.number);
+                }
+            }
+        }
+    }
+
     /// Servers that are free and have room, if any are.
     fn find(&mut self, i: usize, hosts: &Hosts) -> Option<Vec<usize>> {
         let free = &mut self.free[i];
@@ -276,6 +293,20 @@ impl Policy for Partition {
 
     fn take_over(&mut self, system: &mut System) {
         self.begin(system);
+        self.start_all(system);
+    }
+
+    fn changed(&mut self, system: &mut System) {
+        self.gangs.recount(self.position, system);
+        let Some(hosts) = system.hosts() else { return };
+        let leaving = (0..hosts.count()).filter(|n| self.leaving[*n]);
+        let left = leaving.flat_map(|n| hosts.running(n)).copied();
+        let is_leaving = self.leaving.contains(&true);
+        self.left = left.map(u64::from).sum();
+        (0..hosts.count()).for_each(|n| self.look(n, hosts));
+        if is_leaving {
+            self.arrive_if_empty(system);
+        }
         self.start_all(system);
     }
 

@@ -286,6 +286,7 @@ impl Policy for PooledEasy {
     }
 
     fn take_over(&mut self, system: &mut System) {
+        self.release(system);
         self.begin(system);
         self.running.iter_mut().for_each(Vec::clear);
         for i in 0..self.queues.len() {

@@ -143,6 +143,12 @@ impl Policy for Reserving {
         self.passing.take_over(system);
         self.react(Event::Clock(usize::MAX), system);
     }
+
+    /// Whether there is a reservation is weighed anew: its job may have gone, or others have its room.
+    fn changed(&mut self, system: &mut System) {
+        (self.reserved, self.turn) = (None, None);
+        self.take_over(system);
+    }
 }
 
 const WORTH: [f64; 13] = [

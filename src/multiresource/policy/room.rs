@@ -38,6 +38,10 @@ impl Field {
     fn largest(&self) -> u64 {
         (1 << self.bits) - 1
     }
+
+    fn set_free(&self, used: &mut u64, units: u64) {
+        *used = *used & !(self.largest() << self.shift) | (self.largest() - units) << self.shift;
+    }
 }
 
 impl Word {
@@ -114,6 +118,16 @@ impl Room {
             word => self.rest[word - 1].used,
         };
         field.largest() - (used >> field.shift & field.largest())
+    }
+
+    /// So many units of resource j are free, no more than there are.
+    pub fn set_free(&mut self, j: usize, units: u64) {
+        let field = self.fields[j];
+        let used = match field.word {
+            0 => &mut self.first.used,
+            word => &mut self.rest[word - 1].used,
+        };
+        field.set_free(used, units);
     }
 
     /// Whether one more job of type i fits.

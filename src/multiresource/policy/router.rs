@@ -102,6 +102,48 @@ impl Router {
         }
     }
 
+    /// The same of the servers that are `open`; none where none of them is one that the type is sent to.
+    pub fn route_among(
+        &self,
+        i: usize,
+        present: &[u32],
+        draw: f64,
+        open: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let servers = |to: &Destination| to.first..to.first + to.count;
+        let all = self.destinations[i].iter();
+        let ready: Vec<(usize, f64)> = all
+            .flat_map(|to| {
+                let ready: Vec<usize> = servers(to).filter(|n| open(*n)).collect();
+                let weight = match self.rule {
+                    // To a shape by its fraction, whatever part of it is open.
+                    Routing::Probabilistic => to.fraction / ready.len() as f64,
+                    Routing::LeastLoaded => to.serves,
+                };
+                ready.into_iter().map(move |n| (n, weight))
+            })
+            .collect();
+        let weights: Vec<f64> = match self.rule {
+            Routing::Probabilistic => ready.iter().map(|(_, weight)| *weight).collect(),
+            Routing::LeastLoaded => {
+                let load = |(n, serves): &(usize, f64)| (f64::from(present[*n]) + 1.0) / serves;
+                let least = ready.iter().map(load).fold(f64::INFINITY, f64::min);
+                let is_least = |own: &(usize, f64)| f64::from(u8::from(load(own) == least));
+                ready.iter().map(is_least).collect()
+            }
+        };
+        let mut point = draw * weights.iter().sum::<f64>();
+        let mut last = None;
+        for ((n, _), weight) in ready.iter().zip(&weights).filter(|(_, w)| **w > 0.0) {
+            last = Some(*n);
+            if point < *weight {
+                break;
+            }
+            point -= weight;
+        }
+        last
+    }
+
     fn at_random(&self, i: usize, draw: f64) -> usize {
         let total: f64 = self.destinations[i].iter().map(|d| d.fraction).sum();
         let mut point = draw * total;

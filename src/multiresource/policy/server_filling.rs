@@ -93,8 +93,8 @@ impl ServerFilling {
     }
 
     /// Descending need, while there is room.
-    fn aim(&mut self) {
-        let mut free = self.servers;
+    fn aim(&mut self, system: &System) {
+        let mut free = system.left(0);
         for class in &mut self.classes {
             class.target = (free / class.need).min(class.jobs.len() as u64) as usize;
             free -= class.target as u64 * class.need;
@@ -132,7 +132,7 @@ impl Policy for ServerFilling {
             _ => {}
         }
         self.extend(system);
-        self.aim();
+        self.aim(system);
         self.serve(system);
     }
 
@@ -146,7 +146,7 @@ impl Policy for ServerFilling {
         self.oldest = Oldest::new(self.of_type.len());
         self.needed = 0;
         self.extend(system);
-        self.aim();
+        self.aim(system);
         self.serve(system);
     }
 }

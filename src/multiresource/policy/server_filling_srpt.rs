@@ -142,7 +142,7 @@ impl ServerFillingSrpt {
             )
         };
         self.prefix.sort_unstable_by_key(order);
-        let mut free = self.servers;
+        let mut free = system.left(0);
         for own in &mut self.prefix {
             own.chosen = needs[own.job_type] <= free;
             free -= if own.chosen { needs[own.job_type] } else { 0 };

@@ -25,12 +25,15 @@ pub struct StaticQuickswap {
     /// The type whose turn it is: a place in the cycle.
     turn: usize,
     draining: bool,
+    /// By type: the dominant share of the server.
+    shares: Vec<f64>,
 }
 
 impl StaticQuickswap {
     /// With this cycle, thresholds and overlap.
-    pub fn new(policy: &StaticQuickswapPolicy) -> Self {
+    pub fn new(policy: &StaticQuickswapPolicy, workload: &Workload) -> Self {
         StaticQuickswap {
+            shares: workload.dominant_shares(),
             cycle: policy.cycle.clone(),
             thresholds: policy.thresholds.iter().map(|l| u64::from(*l)).collect(),
             overlap: policy.overlap,
@@ -67,8 +70,8 @@ pub fn time_of_turns(workload: &Workload) -> f64 {
 impl FamilyRule for StaticQuickswapPolicy {
     type Rule = StaticQuickswap;
 
-    fn rule(&self, _: &Workload) -> StaticQuickswap {
-        StaticQuickswap::new(self)
+    fn rule(&self, workload: &Workload) -> StaticQuickswap {
+        StaticQuickswap::new(self, workload)
     }
 
     fn words(&self, workload: &Workload) -> String {
@@ -134,9 +137,12 @@ impl Policy for StaticQuickswap {
                 if !self.overlap && system.running(i) > 0 {
                     return;
                 }
-                let next = self.next(system);
-                self.turn = next.expect("a job has waited since the drain began");
                 self.draining = false;
+                // The jobs that the drain was for may have been withdrawn.
+                let Some(next) = self.next(system) else {
+                    return;
+                };
+                self.turn = next;
             } else {
                 while system.waiting(i) > 0 && system.fits(i) {
                     system.start(i);
@@ -147,5 +153,18 @@ impl Policy for StaticQuickswap {
                 self.draining = true;
             }
         }
+    }
+    /// It is the turn of the type whose running jobs fill most, by dominant share.
+    fn resume(&mut self, system: &mut System) {
+        let fills = |place: usize| {
+            let i = self.cycle[place];
+            self.shares[i] * f64::from(system.running(i))
+        };
+        for place in 0..self.cycle.len() {
+            if fills(place) > fills(self.turn) {
+                self.turn = place;
+            }
+        }
+        self.react(Event::Clock(usize::MAX), system);
     }
 }

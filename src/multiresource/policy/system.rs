@@ -169,6 +169,8 @@ pub struct System {
     pub(super) pools: Pools,
     /// Of the server, where there is one.
     pub(super) room: Room,
+    /// Units of each resource that others use, of the one server; none where nobody ever did.
+    pub(super) others: Option<Vec<u64>>,
     /// The servers, where there are several.
     pub(super) hosts: Option<Hosts>,
     /// Those on which a job is about to start.
@@ -190,6 +192,8 @@ pub struct System {
     pub(super) noting: bool,
     pub(super) counters: Counters,
     pub(super) ended: u64,
+    /// Jobs that left before they ended.
+    pub(super) withdrawn: u64,
     /// Whether the policy is under guard, and for how long it was \[time\].
     pub(super) guarded: Meter,
     pub(super) guarded_time: f64,
@@ -219,6 +223,7 @@ impl System {
             queued: Queued::new(rates.len()),
             pools: Pools::new(&rates),
             room: Room::new(&packing),
+            others: None,
             hosts: None,
             team: Vec::new(),
             packing,
@@ -233,6 +238,7 @@ impl System {
             noting: true,
             counters: Counters::default(),
             ended: 0,
+            withdrawn: 0,
             guarded: Meter::default(),
             guarded_time: 0.0,
             violation: None,
@@ -370,7 +376,7 @@ impl System {
             return self.violate(Violation::NoJob(i));
         }
         self.types[i].held -= 1;
-        self.room.give(i);
+        self.give_room_of_one(i);
     }
 
     /// Sets the rate [1/time] of one of the policy's exponential clocks; 0 stops it.
@@ -446,13 +452,22 @@ impl System {
     #[inline(always)]
     pub(super) fn give_room(&mut self, i: usize, slot: u32) {
         match &mut self.hosts {
-            None => self.room.give(i),
+            None => self.give_room_of_one(i),
             Some(hosts) => hosts.give(i, slot),
         }
     }
 
+    /// The same on the one server, of which others may use a part.
+    #[inline(always)]
+    fn give_room_of_one(&mut self, i: usize) {
+        match self.others {
+            None => self.room.give(i),
+            Some(_) => self.recount_room(),
+        }
+    }
+
     /// The place of a job of this number in the queue of type i.
-    fn place_in_queue(&self, i: usize, number: u64) -> usize {
+    pub(super) fn place_in_queue(&self, i: usize, number: u64) -> usize {
         let waiting = &self.types[i].waiting;
         waiting.partition_point(|ticket| ticket.number() < number)
     }
@@ -500,10 +515,7 @@ impl System {
             left => left,
         };
         entry.place = WAITING;
-        let place = self.place_in_queue(i, job.number);
-        let ticket = Ticket::new(job.number, job.slot);
-        self.types[i].waiting.insert(place, ticket);
-        self.queue_changed(i);
+        self.enqueue(i, job);
         self.queued.length += 1;
         self.counters.preemptions += 1;
         if self.noting {

@@ -143,7 +143,8 @@ impl Tabled {
             && let Some(after) = self.after(change)
         {
             match change {
-                Change::Start(i) => system.start(i),
+                Change::Start(i) if !system.start_unless_shared(i) => return,
+                Change::Start(_) => {}
                 Change::Stop(i) => system.stop_into_setup(i),
             }
             self.running = after;

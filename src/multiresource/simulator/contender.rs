@@ -349,7 +349,10 @@ fn server_filling_srpt(workload: &Workload) -> Result<ServerFillingSrpt, Unsuita
 }
 
 fn static_quickswap(workload: &Workload, overlap: bool) -> StaticQuickswap {
-    StaticQuickswap::new(&StaticQuickswapPolicy::published(workload, overlap))
+    StaticQuickswap::new(
+        &StaticQuickswapPolicy::published(workload, overlap),
+        workload,
+    )
 }
 
 /// What is done with a rule, whichever it is.

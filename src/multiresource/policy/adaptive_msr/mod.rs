@@ -184,4 +184,19 @@ impl Policy for AdaptiveMsr {
         }
         self.react(Event::Clock(usize::MAX), system);
     }
+    /// On the schedule of which the running jobs fill most, by price.
+    fn resume(&mut self, system: &mut System) {
+        let fills = |s: usize| -> f64 {
+            let filled = self.worths.schedules[s].iter().map(|slots| {
+                slots.price * f64::from(system.running(slots.job_type).min(slots.count))
+            });
+            filled.sum()
+        };
+        for s in 0..self.worths.schedules.len() {
+            if fills(s) > fills(self.present) {
+                self.present = s;
+            }
+        }
+        self.take_over(system);
+    }
 }

@@ -48,6 +48,8 @@ pub struct Hosts {
     pieces: Vec<u64>,
     /// By resource: free units of all servers.
     free: Vec<u64>,
+    /// By server and resource: units that others use; none where nobody ever did.
+    others: Option<Vec<u64>>,
     /// K × R: demands in units.
     demand: Vec<u64>,
     /// The server that is counted next in an audit.
@@ -92,6 +94,7 @@ impl Hosts {
             of_slot: Vec::new(),
             pieces: vec![0; types],
             free: vec![0; packing.capacity().len()],
+            others: None,
             demand: (0..types)
                 .flat_map(|i| packing.demand(i).to_vec())
                 .collect(),
@@ -265,6 +268,9 @@ impl Hosts {
     #[inline]
     pub(super) fn give(&mut self, i: usize, slot: u32) {
         std::mem::swap(&mut self.freed, &mut self.of_slot[slot as usize]);
+        if self.others.is_some() {
+            return self.give_where_shared(i);
+        }
         self.count_in(i, self.freed.len(), false);
         let words = self.packed.words();
         for k in 0..self.freed.len() {
@@ -275,6 +281,63 @@ impl Hosts {
         }
     }
 
+    /// The same where others use room.
+    #[cold]
+    fn give_where_shared(&mut self, i: usize) {
+        self.pieces[i] -= self.freed.len() as u64;
+        for k in 0..self.freed.len() {
+            let n = self.freed[k];
+            self.running[n * self.types + i] -= 1;
+            self.recount(n);
+        }
+    }
+
+    /// So many units of each resource of server n are used by others, or are out of order.
+    pub(super) fn occupy(&mut self, n: usize, units: &[u64]) {
+        let resources = self.free.len();
+        let all = self.count() * resources;
+        let others = self.others.get_or_insert_with(|| vec![0; all]);
+        others[n * resources..][..resources].copy_from_slice(units);
+        self.recount(n);
+    }
+
+    /// What is free on server n, from what jobs and others use: no less than nothing.
+    fn recount(&mut self, n: usize) {
+        for j in 0..self.free.len() {
+            let free = self.left(n, j).saturating_sub(self.used_of(n, j));
+            self.free[j] = self.free[j] - self.free_on(n, j) + free;
+            let words = self.packed.words();
+            let used = &mut self.used[n * words..][..words];
+            self.packed.set_free(used, j, free);
+        }
+        self.look(n);
+    }
+
+    /// Units of resource j that others leave of server n.
+    fn left(&self, n: usize, j: usize) -> u64 {
+        let others = self.others.as_ref();
+        let others = others.map_or(0, |others| others[n * self.free.len() + j]);
+        self.units[self.shape(n)][j].saturating_sub(others)
+    }
+
+    /// Units of resource j that jobs use on server n.
+    fn used_of(&self, n: usize, j: usize) -> u64 {
+        let jobs = self.running(n).iter().enumerate();
+        jobs.map(|(i, u)| u64::from(*u) * self.demand(i)[j]).sum()
+    }
+
+    /// Whether one job of type i would fit if no other ran.
+    pub(super) fn could_run(&self, i: usize) -> bool {
+        let holds = |n: &usize| {
+            let mut demand = self.demand(i).iter().enumerate();
+            demand.all(|(j, d)| *d <= self.left(*n, j))
+        };
+        (0..self.count())
+            .filter(holds)
+            .nth(self.nodes(i) - 1)
+            .is_some()
+    }
+
     /// Whether what is in use is what these jobs (K) use, in all, and on some servers, others each time.
     pub(super) fn is_sound(&mut self, running: &[u32]) -> bool {
         let mut parts = self.pieces.iter().zip(running).zip(&self.nodes);
@@ -283,12 +346,11 @@ impl Hosts {
         let mut servers =
             (0..Hosts::AUDITED.min(self.count())).map(|k| (self.audited + k) % self.count());
         let holds = |n: usize| {
-            let used = |j: usize| -> u64 {
-                let jobs = self.running(n).iter().enumerate();
-                jobs.map(|(i, u)| u64::from(*u) * self.demand(i)[j]).sum()
-            };
             let mut units = self.units[self.shape(n)].iter().enumerate();
-            units.all(|(j, all)| used(j) + self.free_on(n, j) == *all)
+            units.all(|(j, all)| {
+                let used = self.used_of(n, j);
+                used <= *all && self.free_on(n, j) == self.left(n, j).saturating_sub(used)
+            })
         };
         let hold = servers.all(holds);
         self.audited = (self.audited + Hosts::AUDITED) % self.count();

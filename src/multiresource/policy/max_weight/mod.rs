@@ -157,9 +157,7 @@ pub(super) fn serve(chosen: &[u32], system: &mut System) {
         }
     }
     for i in 0..chosen.len() {
-        while system.running(i) < target(i, system) {
-            system.start(i);
-        }
+        while system.running(i) < target(i, system) && system.start_unless_shared(i) {}
     }
 }
 

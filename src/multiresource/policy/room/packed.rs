@@ -47,6 +47,12 @@ impl Packed {
         field.largest() - (used[field.word] >> field.shift & field.largest())
     }
 
+    /// So many units of resource j are free, no more than there are.
+    pub fn set_free(&self, used: &mut [u64], j: usize, units: u64) {
+        let field = self.fields[j];
+        field.set_free(&mut used[field.word], units);
+    }
+
     /// Whether so many jobs of type i, no more than an empty server holds, fit beside what is used.
     #[inline(always)]
     pub fn fits<U: AsRef<[u64]> + ?Sized>(&self, used: &U, i: usize, count: u64) -> bool {

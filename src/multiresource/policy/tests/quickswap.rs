@@ -99,7 +99,7 @@ fn ten() -> Workload {
 fn types_take_turns() {
     let mut stage = Stage::new(
         &ten(),
-        StaticQuickswap::new(&StaticQuickswapPolicy::published(&ten(), false)),
+        StaticQuickswap::new(&StaticQuickswapPolicy::published(&ten(), false), &ten()),
         false,
     );
     assert_eq!(stage.arrive(1), "+1:0");
@@ -126,7 +126,7 @@ fn types_take_turns() {
 fn the_next_turn_may_begin_while_the_last_one_drains() {
     let mut stage = Stage::new(
         &ten(),
-        StaticQuickswap::new(&StaticQuickswapPolicy::published(&ten(), true)),
+        StaticQuickswap::new(&StaticQuickswapPolicy::published(&ten(), true), &ten()),
         false,
     );
     assert_eq!(stage.arrive(2), "+2:0");

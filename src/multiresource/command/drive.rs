@@ -1,0 +1,68 @@
+//! `synth drive`: a policy answers a scheduler line by line.
+
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::names;
+use crate::kind::{Answered, Caller, Given};
+use crate::multiresource::artifact::{Checked, Routing};
+use crate::multiresource::live::Scheduler;
+use crate::multiresource::live::protocol;
+
+/// What is typed.
+#[derive(Args)]
+#[command(after_help = EXAMPLE)]
+pub struct Arguments {
+    /// The policy file
+    #[arg(value_name = "POLICY")]
+    policy: PathBuf,
+
+    /// Of the policy's clocks, and of where jobs are sent
+    #[arg(long, value_name = "N", default_value = "1")]
+    seed: u64,
+
+    /// How jobs are sent to the servers of a fleet, where the policy has a rule for each [default: probabilistic]
+    #[arg(long, value_enum)]
+    routing: Option<names::Routing>,
+}
+
+const EXAMPLE: &str = "\
+Each line in is a JSON object with the time `t`, in the policy's unit and never falling, and what happened; each line
+out says which jobs start and stop, and when the policy's next clock rings: send a line with `t` alone then.
+
+  {\"t\":3.2,\"arrive\":\"small\",\"job\":\"17\"}     {\"t\":3.2,\"start\":[\"17\"],\"stop\":[],\"wake\":9.71}
+  {\"t\":4,\"leave\":\"17\"}                        a running job ended
+  {\"t\":4,\"withdraw\":\"18\"}                     a waiting job was cancelled
+  {\"t\":4,\"put_back\":\"16\"}                     a running job waits again
+  {\"t\":0,\"adopt\":\"big\",\"job\":\"9\",\"ran\":5}   a job that runs already, before anything else
+  {\"t\":4,\"occupy\":{\"cpu\":4}}                  what others use, or what is out of order, from now on
+  {\"t\":9.71}                                  the clocks that are due ring
+
+docs/drive.md has the protocol, and a client in Python.";
+
+impl Arguments {
+    /// Files that are read, and those that are written.
+    pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
+        (vec![&self.policy], Vec::new())
+    }
+
+    /// Answers until the input ends.
+    pub fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+        let policy = Checked::read_with(&self.policy, caller.changes)?;
+        let routing = self.routing.map_or(Routing::Probabilistic, Into::into);
+        let mut scheduler = Scheduler::new(&policy, routing, self.seed);
+        let input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());
+        let driven = protocol::drive(&mut scheduler, input, &mut *caller.output)?;
+        scheduler.audit()?;
+        let notes = match driven.refused {
+            0 => Vec::new(),
+            refused => vec![format!("{refused} of {} lines were refused", driven.lines)],
+        };
+        Ok(Answered {
+            notes,
+            ..Answered::default()
+        })
+    }
+}

@@ -1,0 +1,536 @@
+//! A policy that runs a real scheduler: jobs by their own ids, events as they are seen, decisions to carry out.
+//!
+//! [`Scheduler`] keeps what the online rule does not: which job is which, when its clocks ring, which server of a
+//! fleet a job is sent to, and jobs that cannot run now because others use the room. [`protocol`] is the same as
+//! lines of JSON, for schedulers in other languages.
+
+mod place;
+pub mod protocol;
+mod site;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::multiresource::artifact::{Checked, Routing};
+use crate::multiresource::policy::{Job, Router, Violation};
+use crate::simulation::{Stream, Streams};
+pub use place::Places;
+use site::{Site, Way};
+
+/// What a scheduler tells of its cluster. Types and servers are indices in the order of the policy's workload, servers
+/// shape by shape; `size` is NaN and `limit` infinity where they are not known \[time\].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Told<'a> {
+    /// A job came.
+    Arrive {
+        /// Its id.
+        job: &'a str,
+        /// Its type.
+        job_type: usize,
+        /// What the job takes.
+        size: f64,
+        /// What it takes at most.
+        limit: f64,
+    },
+    /// A job that runs already is found.
+    Adopt {
+        /// Its id.
+        job: &'a str,
+        /// Its type.
+        job_type: usize,
+        /// What the job takes.
+        size: f64,
+        /// What it takes at most.
+        limit: f64,
+        /// For how long it has run \[time\].
+        ran: f64,
+        /// Where it runs: as many servers as it takes of a fleet; none of one server.
+        servers: &'a [usize],
+    },
+    /// A running job ended.
+    Leave(&'a str),
+    /// A waiting job was cancelled, or is not to be started.
+    Withdraw(&'a str),
+    /// A running job waits again.
+    PutBack(&'a str),
+    /// Others use so much of each resource (R) of this server, or it is out of order, from now on.
+    Occupy(usize, &'a [f64]),
+    /// The clocks that are due ring.
+    Time,
+    /// This clock rings, due or not: for hosts that keep clocks of their own.
+    Ring(usize),
+}
+
+/// What a rule has to be told of jobs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    /// Their sizes.
+    pub sizes: bool,
+    /// Their limits.
+    pub limits: bool,
+}
+
+/// What to do now.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decided {
+    /// The jobs that start, in order; in a fleet with the servers.
+    pub start: Vec<(Arc<str>, Vec<usize>)>,
+    /// The jobs that are stopped.
+    pub stop: Vec<Arc<str>>,
+}
+
+/// Why what was told is not taken: nothing has changed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Refused {
+    /// A time that is no number, or before one that was told.
+    #[error("time {0} is not after {1}: it never goes back")]
+    Time(f64, f64),
+    /// A job that is not known.
+    #[error("no job {0:?} is known")]
+    Unknown(String),
+    /// A job that came before and has not left.
+    #[error("job {0:?} is known already: it has to leave or be withdrawn first")]
+    Known(String),
+    /// It waits, and was told of as running.
+    #[error("job {0:?} waits: a job that goes before it was started is withdrawn")]
+    Waits(String),
+    /// It runs, and was told of as waiting.
+    #[error("job {0:?} runs: it can leave or be put back")]
+    Runs(String),
+    /// A clock that the rule does not have.
+    #[error("the rule has {1} clocks, and {0} is none of them")]
+    Clock(usize, usize),
+    /// A server that there is not, or not as many as a job takes.
+    #[error("a job of type {0} runs on {1} of the policy's servers: name them")]
+    Servers(String, usize),
+    /// A decision that no server can carry out.
+    #[error("{0}: a fault of this program; nothing more is decided")]
+    Violation(Violation),
+}
+
+/// A job that is known.
+struct Known {
+    job_type: usize,
+    /// The how many-th that came.
+    order: u64,
+    size: f64,
+    limit: f64,
+    place: Place,
+}
+
+/// Where a job is.
+#[derive(Clone, PartialEq)]
+enum Place {
+    /// In the queue or in service of this site.
+    At(usize, Job),
+    /// It waits, and would fit nowhere if no other job ran: others use the room.
+    Aside(Option<Job>),
+    /// It runs on these servers, where the rule had no room for it: it counts as others'.
+    Beyond(Vec<usize>),
+}
+
+/// A policy with the jobs of a cluster.
+pub struct Scheduler {
+    places: Places,
+    sites: Vec<Site>,
+    /// Where jobs are sent to a server as they come.
+    router: Option<Router>,
+    known: HashMap<Arc<str>, Known>,
+    /// Jobs that wait for others to leave room, in order of arrival.
+    aside: BTreeMap<u64, Arc<str>>,
+    came: u64,
+    clocks: Stream,
+    routing: Stream,
+    now: f64,
+    has_begun: bool,
+}
+
+impl Scheduler {
+    /// The policy on an empty cluster, from the first time that is told on; the seed is that of its clocks, and of
+    /// where jobs are sent. `routing` matters where the policy has a rule for each server of a fleet.
+    #[must_use]
+    pub fn new(policy: &Checked, routing: Routing, seed: u64) -> Self {
+        let streams = Streams::new(seed, 0);
+        let places = Places::new(policy);
+        let routed = policy.artifact().policy.queue.is_none() && places.servers() > 1;
+        Scheduler {
+            sites: Site::all(policy),
+            router: routed.then(|| Router::new(policy, routing)),
+            places,
+            known: HashMap::new(),
+            aside: BTreeMap::new(),
+            came: 0,
+            clocks: streams.service,
+            routing: streams.routing,
+            now: f64::NEG_INFINITY,
+            has_begun: false,
+        }
+    }
+
+    /// The types, resources and servers, by name.
+    #[must_use]
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// Takes what was told at time t, and decides.
+    ///
+    /// # Errors
+    /// When it cannot be: then nothing has changed. After a [`Refused::Violation`] nothing is decided any more.
+    pub fn tell(&mut self, t: f64, told: Told<'_>) -> Result<Decided, Refused> {
+        self.is_sound()?;
+        if !t.is_finite() || t < self.now {
+            return Err(Refused::Time(t, self.now));
+        }
+        self.is_possible(&told)?;
+        self.now = t;
+        let adopts = matches!(told, Told::Adopt { .. });
+        if !self.has_begun && !adopts {
+            self.begin();
+        }
+        let mut decided = Decided::default();
+        match told {
+            Told::Arrive {
+                job,
+                job_type,
+                size,
+                limit,
+            } => self.arrive(job, job_type, [size, limit], &mut decided),
+            Told::Adopt {
+                job,
+                job_type,
+                size,
+                limit,
+                ran,
+                servers,
+            } => self.adopt(job, job_type, [ran, size, limit], servers, &mut decided),
+            Told::Leave(job) => self.leave(job, &mut decided),
+            Told::Withdraw(job) => self.withdraw(job, &mut decided),
+            Told::PutBack(job) => self.put_back(job, &mut decided),
+            Told::Occupy(server, amounts) => {
+                self.places.occupy(server, amounts);
+                self.review(&[server], &mut decided);
+            }
+            Told::Time => self.ring_due(&mut decided),
+            Told::Ring(clock) => self.act(0, Way::Ring(clock), &mut decided),
+        }
+        self.is_sound()?;
+        Ok(decided)
+    }
+
+    /// Whether all that was decided could be carried out.
+    fn is_sound(&self) -> Result<(), Refused> {
+        let violated = self.sites.iter().find_map(Site::violation);
+        violated.map_or(Ok(()), |why| Err(Refused::Violation(why.clone())))
+    }
+
+    /// What the rule has to be told of jobs.
+    #[must_use]
+    pub fn wants(&self) -> Wanted {
+        let sites = || self.sites.iter();
+        Wanted {
+            sizes: sites().any(Site::needs_sizes),
+            limits: sites().any(Site::needs_limits),
+        }
+    }
+
+    /// When the next clock rings; none where none runs.
+    #[must_use]
+    pub fn wake(&self) -> Option<f64> {
+        let due = self.sites.iter().map(Site::due);
+        let first = due.fold(f64::INFINITY, f64::min);
+        first.is_finite().then_some(first)
+    }
+
+    /// Whether a job of this id waits or runs.
+    #[must_use]
+    pub fn knows(&self, job: &str) -> bool {
+        self.known.contains_key(job)
+    }
+
+    /// Whether the job is known, and runs.
+    #[must_use]
+    pub fn runs(&self, job: &str) -> bool {
+        self.known
+            .get(job)
+            .is_some_and(|known| self.is_running(known))
+    }
+
+    /// Whether anything but running jobs has been told.
+    #[must_use]
+    pub fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    /// Checks what must always hold: the first thing that does not.
+    ///
+    /// # Errors
+    /// When something does not hold: a fault of this program.
+    pub fn audit(&mut self) -> Result<(), Refused> {
+        self.sites.iter_mut().for_each(Site::audit);
+        self.is_sound()
+    }
+
+    /// Jobs of this type that wait and run.
+    #[must_use]
+    pub fn count(&self, job_type: usize) -> [u64; 2] {
+        let mut count = [0; 2];
+        for known in self.known.values().filter(|k| k.job_type == job_type) {
+            count[usize::from(self.is_running(known))] += 1;
+        }
+        count
+    }
+
+    fn is_running(&self, known: &Known) -> bool {
+        match &known.place {
+            Place::At(site, job) => self.sites[*site].runs(*job),
+            Place::Aside(_) => false,
+            Place::Beyond(_) => true,
+        }
+    }
+
+    /// Whether what is told can be.
+    fn is_possible(&self, told: &Told<'_>) -> Result<(), Refused> {
+        let runs = |job: &str| match self.known.get(job) {
+            None => Err(Refused::Unknown(job.into())),
+            Some(known) => Ok(self.is_running(known)),
+        };
+        match *told {
+            Told::Arrive { job, .. } | Told::Adopt { job, .. } if self.knows(job) => {
+                Err(Refused::Known(job.into()))
+            }
+            Told::Adopt {
+                job_type, servers, ..
+            } if !self.places.are_servers_of(job_type, servers) => {
+                let name = self.places.type_name(job_type).into();
+                Err(Refused::Servers(name, self.places.nodes(job_type)))
+            }
+            Told::Leave(job) | Told::PutBack(job) if !runs(job)? => Err(Refused::Waits(job.into())),
+            Told::Withdraw(job) if runs(job)? => Err(Refused::Runs(job.into())),
+            Told::Ring(clock) if clock >= self.sites[0].clocks() || self.sites.len() > 1 => {
+                Err(Refused::Clock(clock, self.sites[0].clocks()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&mut self) {
+        self.has_begun = true;
+        let adopted = !self.known.is_empty();
+        for site in &mut self.sites {
+            site.begin(adopted, self.now, &mut self.clocks);
+        }
+    }
+
+    /// The rule of a site acts on what has changed there.
+    fn act(&mut self, site: usize, way: Way, decided: &mut Decided) {
+        let place = &mut self.sites[site];
+        place.act(way, self.now, &mut self.clocks);
+        let fleet = self.places.servers() > 1;
+        place.take(site, fleet, decided);
+    }
+
+    fn arrive(&mut self, job: &str, job_type: usize, of: [f64; 2], decided: &mut Decided) {
+        let id: Arc<str> = job.into();
+        let known = Known {
+            job_type,
+            order: self.came,
+            size: of[0],
+            limit: of[1],
+            place: Place::Aside(None),
+        };
+        self.came += 1;
+        self.known.insert(Arc::clone(&id), known);
+        self.send(&id, decided);
+    }
+
+    /// A job that waits outside comes to a site where it could run, if there is one: whether there is. One that was
+    /// there before comes into its old place in the queue.
+    fn send(&mut self, id: &Arc<str>, decided: &mut Decided) -> bool {
+        let Some(known) = self.known.get(id) else {
+            return false;
+        };
+        let (job_type, of, order) = (known.job_type, [known.size, known.limit], known.order);
+        let was = match known.place {
+            Place::Aside(was) => was,
+            _ => None,
+        };
+        let Some(site) = self.site_for(job_type) else {
+            self.aside.insert(order, Arc::clone(id));
+            return false;
+        };
+        self.aside.remove(&order);
+        let to = &mut self.sites[site];
+        let own = to.own_type(job_type);
+        let (job, way) = match was {
+            Some(was) => (to.restore(own, was, of, id, self.now), Way::Changed),
+            None => (to.arrive(own, of, id, self.now), Way::Arrived(own)),
+        };
+        if let Some(known) = self.known.get_mut(id) {
+            known.place = Place::At(site, job);
+        }
+        self.act(site, way, decided);
+        true
+    }
+
+    /// Where a job of this type goes, of the sites where it could run now.
+    fn site_for(&mut self, job_type: usize) -> Option<usize> {
+        let Some(router) = &self.router else {
+            return self.sites[0].is_open(job_type).then_some(0);
+        };
+        let open = |n: usize| self.sites[n].is_open(job_type);
+        let present: Vec<u32> = self
+            .sites
+            .iter()
+            .map(|site| site.present(job_type))
+            .collect();
+        let draw = self.routing.uniform();
+        router.route_among(job_type, &present, draw, open)
+    }
+
+    fn adopt(
+        &mut self,
+        job: &str,
+        job_type: usize,
+        of: [f64; 3],
+        servers: &[usize],
+        decided: &mut Decided,
+    ) {
+        let id: Arc<str> = job.into();
+        let site = match self.router {
+            Some(_) => servers[0],
+            None => 0,
+        };
+        let at = &mut self.sites[site];
+        let own = at.serves(job_type);
+        let adopted = own.and_then(|own| at.adopt(own, of, servers, &id, self.now));
+        let [_, size, limit] = of;
+        let place = match adopted {
+            Some(job) => Place::At(site, job),
+            None if servers.is_empty() => Place::Beyond(vec![0]),
+            None => Place::Beyond(servers.to_vec()),
+        };
+        let beyond = match &place {
+            Place::Beyond(servers) => servers.clone(),
+            _ => Vec::new(),
+        };
+        let known = Known {
+            job_type,
+            order: self.came,
+            size,
+            limit,
+            place,
+        };
+        self.came += 1;
+        self.known.insert(id, known);
+        if !beyond.is_empty() {
+            self.places.take_beyond(job_type, &beyond);
+            return self.review(&beyond, decided);
+        }
+        match self.has_begun {
+            true => self.act(site, Way::Changed, decided),
+            false => self.sites[site].resume(self.now, &mut self.clocks),
+        }
+    }
+
+    fn leave(&mut self, job: &str, decided: &mut Decided) {
+        let Some(known) = self.known.remove(job) else {
+            return;
+        };
+        match known.place {
+            Place::At(site, job) => {
+                let own = self.sites[site].end(job, self.now);
+                self.act(site, Way::Ended(own), decided);
+            }
+            Place::Beyond(servers) => {
+                self.places.give_beyond(known.job_type, &servers);
+                self.review(&servers, decided);
+            }
+            Place::Aside(_) => {}
+        }
+    }
+
+    fn withdraw(&mut self, job: &str, decided: &mut Decided) {
+        let Some(known) = self.known.remove(job) else {
+            return;
+        };
+        match known.place {
+            Place::At(site, job) => {
+                self.sites[site].withdraw(known.job_type, job, self.now);
+                self.act(site, Way::Changed, decided);
+            }
+            _ => drop(self.aside.remove(&known.order)),
+        }
+    }
+
+    fn put_back(&mut self, job: &str, decided: &mut Decided) {
+        let Some((id, known)) = self.known.get_key_value(job) else {
+            return;
+        };
+        let (id, job_type) = (Arc::clone(id), known.job_type);
+        match known.place.clone() {
+            Place::At(site, job) => {
+                self.sites[site].put_back(job_type, job, self.now);
+                let open = self.sites[site].is_open(job_type);
+                self.act(site, Way::Changed, decided);
+                if !open {
+                    self.review(&[], decided);
+                }
+            }
+            Place::Beyond(servers) => {
+                if let Some(known) = self.known.get_mut(&id) {
+                    known.place = Place::Aside(None);
+                }
+                self.places.give_beyond(job_type, &servers);
+                self.send(&id, decided);
+                self.review(&servers, decided);
+            }
+            Place::Aside(_) => {}
+        }
+    }
+
+    /// What others use has changed on these servers: jobs that cannot run at all where they wait go elsewhere, or
+    /// wait outside; those that can again come back.
+    fn review(&mut self, servers: &[usize], decided: &mut Decided) {
+        for &n in servers {
+            let site = if self.router.is_some() { n } else { 0 };
+            self.sites[site].occupy(n, self.places.occupied(n), self.now);
+        }
+        for site in 0..self.sites.len() {
+            for (id, job) in self.sites[site].shut_out(self.now) {
+                let Some(known) = self.known.get_mut(&id) else {
+                    continue;
+                };
+                let back = self.router.is_none().then_some(job);
+                known.place = Place::Aside(back);
+                self.aside.insert(known.order, id);
+            }
+        }
+        let aside: Vec<Arc<str>> = self.aside.values().cloned().collect();
+        for id in &aside {
+            self.send(id, decided);
+        }
+        for &n in servers {
+            let site = if self.router.is_some() { n } else { 0 };
+            if self.has_begun {
+                self.act(site, Way::Changed, decided);
+            }
+        }
+    }
+
+    /// Each clock rings at most once: one that was set anew at this time is not due before the next.
+    fn ring_due(&mut self, decided: &mut Decided) {
+        let mut due: Vec<(f64, usize, usize)> = Vec::new();
+        for (site, place) in self.sites.iter().enumerate() {
+            due.extend(place.due_by(self.now).map(|(at, clock)| (at, site, clock)));
+        }
+        due.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (at, site, clock) in due {
+            if self.sites[site].is_due(clock, at) {
+                self.act(site, Way::Ring(clock), decided);
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+use crate::multiresource::artifact::Checked;
+use crate::multiresource::workload::{Fleet, Workload};
+
+/// The types, resources and servers of a policy by name; and what others use on each server.
+pub struct Places {
+    types: Vec<Kind>,
+    resources: Vec<String>,
+    servers: Vec<Server>,
+}
+
+struct Kind {
+    name: String,
+    nodes: usize,
+    demand: Vec<f64>,
+}
+
+struct Server {
+    name: String,
+    capacity: Vec<f64>,
+    /// By resource of the system that runs it: its place in the fleet, the amount of one unit, and units that there
+    /// are.
+    grains: Vec<(usize, f64, u64)>,
+    /// By resource: what was told.
+    told: Vec<f64>,
+    /// By resource: of jobs that run and that the rule has no room for.
+    beyond: Vec<f64>,
+    /// Both, in units of its system.
+    occupied: Vec<u64>,
+}
+
+impl Places {
+    pub(super) fn new(policy: &Checked) -> Self {
+        let (site, pools) = (policy.workload(), policy.artifact().policy.queue.is_some());
+        let fleet = site.fleet();
+        let mut servers = Vec::new();
+        for (h, shape) in fleet.shapes().iter().enumerate() {
+            let capacity: Vec<f64> = shape.capacity().iter().map(|c| c.value()).collect();
+            let grains = match pools || fleet.is_one_server() {
+                true => grains(fleet.envelope(), fleet, &fleet.units(h)),
+                false => {
+                    let own = &site.servers()[h];
+                    let units: Vec<u64> = own.resources().iter().map(|r| r.units()).collect();
+                    grains(own, fleet, &units)
+                }
+            };
+            for n in 0..shape.count() {
+                servers.push(Server {
+                    name: format!("{}/{}", shape.name(), n + 1),
+                    told: vec![0.0; capacity.len()],
+                    beyond: vec![0.0; capacity.len()],
+                    occupied: vec![0; grains.len()],
+                    capacity: capacity.clone(),
+                    grains: grains.clone(),
+                });
+            }
+        }
+        let resources = fleet.envelope().resources().iter();
+        Places {
+            types: fleet
+                .types()
+                .iter()
+                .map(|t| Kind {
+                    name: t.name().into(),
+                    nodes: t.nodes() as usize,
+                    demand: t.demand().iter().map(|d| d.value()).collect(),
+                })
+                .collect(),
+            resources: resources.map(|r| r.name().into()).collect(),
+            servers,
+        }
+    }
+
+    /// How many servers there are.
+    #[must_use]
+    pub fn servers(&self) -> usize {
+        self.servers.len()
+    }
+
+    /// The name of server n: its shape, and its number from 1 among those of the shape.
+    #[must_use]
+    pub fn server_name(&self, n: usize) -> &str {
+        &self.servers[n].name
+    }
+
+    /// The server of this name.
+    #[must_use]
+    pub fn server(&self, name: &str) -> Option<usize> {
+        self.servers.iter().position(|server| server.name == name)
+    }
+
+    /// How much of each resource (R) server n has.
+    #[must_use]
+    pub fn capacity(&self, n: usize) -> &[f64] {
+        &self.servers[n].capacity
+    }
+
+    /// The names of the types (K).
+    pub fn types(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.types.iter().map(|kind| kind.name.as_str())
+    }
+
+    /// The name of type i.
+    #[must_use]
+    pub fn type_name(&self, i: usize) -> &str {
+        &self.types[i].name
+    }
+
+    /// The type of this name.
+    #[must_use]
+    pub fn job_type(&self, name: &str) -> Option<usize> {
+        self.types.iter().position(|kind| kind.name == name)
+    }
+
+    /// Servers that a job of type i takes.
+    #[must_use]
+    pub fn nodes(&self, i: usize) -> usize {
+        self.types[i].nodes
+    }
+
+    /// What a job of type i takes of each resource (R), on each of its servers.
+    #[must_use]
+    pub fn demand(&self, i: usize) -> &[f64] {
+        &self.types[i].demand
+    }
+
+    /// The names of the resources (R).
+    #[must_use]
+    pub fn resources(&self) -> &[String] {
+        &self.resources
+    }
+
+    /// Whether a job of type i can run on these: as many different ones as it takes; of one server none are named.
+    pub(super) fn are_servers_of(&self, i: usize, servers: &[usize]) -> bool {
+        if self.servers.len() == 1 {
+            return servers.is_empty();
+        }
+        let mut sorted = servers.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        sorted.len() == self.nodes(i)
+            && sorted.len() == servers.len()
+            && servers.iter().all(|n| *n < self.servers.len())
+    }
+
+    pub(super) fn occupy(&mut self, n: usize, amounts: &[f64]) {
+        self.servers[n].told.copy_from_slice(amounts);
+        self.servers[n].count();
+    }
+
+    /// A job of type i runs on these that no room was left for.
+    pub(super) fn take_beyond(&mut self, i: usize, servers: &[usize]) {
+        self.change_beyond(i, servers, 1.0);
+    }
+
+    pub(super) fn give_beyond(&mut self, i: usize, servers: &[usize]) {
+        self.change_beyond(i, servers, -1.0);
+    }
+
+    fn change_beyond(&mut self, i: usize, servers: &[usize], sign: f64) {
+        for &n in servers {
+            let server = &mut self.servers[n];
+            for (beyond, demand) in server.beyond.iter_mut().zip(&self.types[i].demand) {
+                *beyond = (*beyond + sign * demand).max(0.0);
+            }
+            server.count();
+        }
+    }
+
+    /// What others use of server n, in units of its system.
+    pub(super) fn occupied(&self, n: usize) -> &[u64] {
+        &self.servers[n].occupied
+    }
+}
+
+/// Relative slack, so that a rest that is whole but for rounding is not rounded down.
+const SLACK: f64 = 1e-9;
+
+impl Server {
+    /// In whole units: what others leave is rounded down.
+    fn count(&mut self) {
+        for (occupied, (j, grain, units)) in self.occupied.iter_mut().zip(&self.grains) {
+            let used = self.told[*j] + self.beyond[*j];
+            let left = (self.capacity[*j] - used).max(0.0) / grain;
+            let left = (left * (1.0 + SLACK) + SLACK).floor();
+            *occupied = units - (left as u64).min(*units);
+        }
+    }
+}
+
+/// By resource of a system: which one of the fleet it is, how much one unit is, and how many there are.
+fn grains(system: &Workload, fleet: &Fleet, units: &[u64]) -> Vec<(usize, f64, u64)> {
+    let all = fleet.envelope().resources();
+    let own = system.resources().iter().enumerate().zip(units);
+    let grain =
+        |((j, resource), units): ((usize, &crate::multiresource::workload::Resource), &u64)| {
+            let place = all.iter().position(|other| other.name() == resource.name());
+            let demanding = system.types().iter().find(|t| t.units()[j] > 0);
+            let grain = demanding.map_or(f64::INFINITY, |t| {
+                t.demand()[j].value() / t.units()[j] as f64
+            });
+            (
+                place.expect("servers have resources of the fleet"),
+                grain,
+                *units,
+            )
+        };
+    own.map(grain).collect()
+}
+
+/// The number of the type of this name.
+pub(super) fn place_of(workload: &Workload, name: &str) -> Option<usize> {
+    workload.types().iter().position(|t| t.name() == name)
+}

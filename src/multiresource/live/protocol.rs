@@ -1,0 +1,399 @@
+//! The scheduler as lines of JSON: an object in, an object out (`docs/drive.md`).
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead as _, BufReader, Read, Write};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Decided, Places, Refused, Scheduler, Told};
+
+/// Longer lines are refused \[bytes\].
+const LONGEST: usize = 1 << 20;
+
+/// What a line may say: a time, and one thing that happened, or nothing.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    /// When, in the policy's time unit.
+    pub t: f64,
+    /// The type of a job that came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrive: Option<String>,
+    /// The type of a job that runs already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adopt: Option<String>,
+    /// The id of either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<String>,
+    /// What it takes, where the rule looks at sizes \[time\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<f64>,
+    /// What it takes at most, where the rule looks at limits \[time\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<f64>,
+    /// How long an adopted job has run \[time\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ran: Option<f64>,
+    /// The servers of a fleet on which an adopted job runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<String>,
+    /// The id of a running job that ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leave: Option<String>,
+    /// The id of a waiting job that is not to be started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withdraw: Option<String>,
+    /// The id of a running job that waits again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub put_back: Option<String>,
+    /// How much of each resource others use now; of those that are not named they use nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occupy: Option<BTreeMap<String, f64>>,
+    /// The server of a fleet on which they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// A clock that rings, due or not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ring: Option<usize>,
+}
+
+/// A job that starts: its id, and in a fleet its servers behind it.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Started {
+    /// On the one server.
+    Job(String),
+    /// With the servers.
+    On(Vec<String>),
+}
+
+/// The answer to a line.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Answer {
+    /// What to do.
+    Decided {
+        /// The time of the line.
+        t: f64,
+        /// The jobs that start, in order.
+        start: Vec<Started>,
+        /// The jobs that are stopped.
+        stop: Vec<String>,
+        /// When the next clock rings: then a line with the time alone is due.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        wake: Option<f64>,
+    },
+    /// Nothing was done.
+    Refused {
+        /// Why.
+        error: String,
+        /// The number of the line, from 1.
+        line: u64,
+    },
+}
+
+/// What went through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Driven {
+    /// Lines that were answered.
+    pub lines: u64,
+    /// Lines that were refused.
+    pub refused: u64,
+}
+
+/// Answers line by line until the input ends. What is answered is flushed as soon as no further line has been read.
+///
+/// # Errors
+/// When the input cannot be read or the output not be written.
+pub fn drive(
+    scheduler: &mut Scheduler,
+    mut input: BufReader<impl Read>,
+    mut output: impl Write,
+) -> io::Result<Driven> {
+    let (mut driven, mut text) = (Driven::default(), Vec::new());
+    loop {
+        let answered = match read_line(&mut input, &mut text)? {
+            Next::End => break,
+            Next::Line => answer(scheduler, &text),
+            Next::TooLong => Err(format!("longer than {LONGEST} bytes")),
+        };
+        driven.lines += 1;
+        let answer = answered.unwrap_or_else(|error| {
+            driven.refused += 1;
+            let line = driven.lines;
+            Answer::Refused { error, line }
+        });
+        serde_json::to_writer(&mut output, &answer)?;
+        output.write_all(b"\n")?;
+        // Who waits for an answer has sent no further line.
+        if !input.buffer().contains(&b'\n') {
+            output.flush()?;
+        }
+    }
+    output.flush()?;
+    Ok(driven)
+}
+
+enum Next {
+    Line,
+    TooLong,
+    End,
+}
+
+/// Reads a line without its end. Of one that is too long the rest is passed over.
+fn read_line(input: &mut BufReader<impl Read>, text: &mut Vec<u8>) -> io::Result<Next> {
+    text.clear();
+    let mut limited = input.by_ref().take(LONGEST as u64 + 1);
+    if limited.read_until(b'\n', text)? == 0 {
+        return Ok(Next::End);
+    }
+    if text.last() == Some(&b'\n') {
+        text.pop();
+        return Ok(Next::Line);
+    }
+    if text.len() <= LONGEST {
+        return Ok(Next::Line);
+    }
+    input.skip_until(b'\n')?;
+    Ok(Next::TooLong)
+}
+
+fn answer(scheduler: &mut Scheduler, text: &[u8]) -> Result<Answer, String> {
+    let line: Line = serde_json::from_slice(text).map_err(|e| e.to_string())?;
+    let t = line.t;
+    let decided = tell(scheduler, &line)?;
+    let places = scheduler.places();
+    Ok(Answer::Decided {
+        t,
+        start: decided
+            .start
+            .iter()
+            .map(|(id, on)| started(id, on, places))
+            .collect(),
+        stop: decided.stop.iter().map(|id| id.to_string()).collect(),
+        wake: scheduler.wake(),
+    })
+}
+
+/// A job that starts, as it is told.
+#[must_use]
+pub fn started(id: &str, servers: &[usize], places: &Places) -> Started {
+    let names = servers.iter().map(|n| places.server_name(*n).to_owned());
+    match servers {
+        [] => Started::Job(id.into()),
+        _ => Started::On(std::iter::once(id.to_owned()).chain(names).collect()),
+    }
+}
+
+/// Tells a scheduler what a line says.
+///
+/// # Errors
+/// When it cannot be, in words.
+pub fn tell(scheduler: &mut Scheduler, line: &Line) -> Result<Decided, String> {
+    let Understood {
+        told,
+        servers,
+        amounts,
+    } = Understood::new(line, scheduler)?;
+    let told = match told {
+        Told::Adopt {
+            job,
+            job_type,
+            size,
+            limit,
+            ran,
+            ..
+        } => Told::Adopt {
+            job,
+            job_type,
+            size,
+            limit,
+            ran,
+            servers: &servers,
+        },
+        Told::Occupy(n, _) => Told::Occupy(n, &amounts),
+        told => told,
+    };
+    scheduler
+        .tell(line.t, told)
+        .map_err(|refused: Refused| refused.to_string())
+}
+
+/// A line, with names turned into numbers.
+struct Understood<'a> {
+    told: Told<'a>,
+    servers: Vec<usize>,
+    amounts: Vec<f64>,
+}
+
+impl<'a> Understood<'a> {
+    fn new(line: &'a Line, scheduler: &Scheduler) -> Result<Self, String> {
+        let (places, wanted) = (scheduler.places(), scheduler.wants());
+        let said = [
+            line.arrive.is_some(),
+            line.adopt.is_some(),
+            line.leave.is_some(),
+            line.withdraw.is_some(),
+            line.put_back.is_some(),
+            line.occupy.is_some(),
+            line.ring.is_some(),
+        ];
+        if said.iter().filter(|said| **said).count() > 1 {
+            return Err("two things happened: say each in a line of its own".into());
+        }
+        let comes = line.arrive.is_some() || line.adopt.is_some();
+        let of_job = line.job.is_some() || line.size.is_some() || line.limit.is_some();
+        let of_adopted = line.ran.is_some() || !line.servers.is_empty();
+        if of_job && !comes || of_adopted && line.adopt.is_none() {
+            return Err(
+                "job, size and limit go with arrive or adopt, ran and servers with adopt".into(),
+            );
+        }
+        if line.server.is_some() && line.occupy.is_none() {
+            return Err("server goes with occupy".into());
+        }
+        let (mut servers, mut amounts) = (Vec::new(), Vec::new());
+        let told = match line {
+            Line {
+                arrive: Some(name), ..
+            } => {
+                let (job, job_type, [size, limit]) = job_of(line, name, places, wanted)?;
+                Told::Arrive {
+                    job,
+                    job_type,
+                    size,
+                    limit,
+                }
+            }
+            Line {
+                adopt: Some(name), ..
+            } => {
+                if scheduler.has_begun() {
+                    return Err("adopt comes before anything else: what others start later is told by occupy".into());
+                }
+                let (job, job_type, [size, limit]) = job_of(line, name, places, wanted)?;
+                servers = servers_of(line, places)?;
+                let ran = nonnegative("ran", line.ran)?.unwrap_or(0.0);
+                Told::Adopt {
+                    job,
+                    job_type,
+                    size,
+                    limit,
+                    ran,
+                    servers: &[],
+                }
+            }
+            Line {
+                leave: Some(job), ..
+            } => Told::Leave(job),
+            Line {
+                withdraw: Some(job),
+                ..
+            } => Told::Withdraw(job),
+            Line {
+                put_back: Some(job),
+                ..
+            } => Told::PutBack(job),
+            Line {
+                occupy: Some(used), ..
+            } => {
+                amounts = amounts_of(used, places)?;
+                Told::Occupy(server_of(line.server.as_deref(), places)?, &[])
+            }
+            Line {
+                ring: Some(clock), ..
+            } => Told::Ring(*clock),
+            _ => Told::Time,
+        };
+        Ok(Understood {
+            told,
+            servers,
+            amounts,
+        })
+    }
+}
+
+type JobOf<'a> = (&'a str, usize, [f64; 2]);
+
+/// A job that comes: its id, type, size and limit.
+fn job_of<'a>(
+    line: &'a Line,
+    name: &str,
+    places: &Places,
+    wanted: Wanted,
+) -> Result<JobOf<'a>, String> {
+    let job = line.job.as_deref();
+    let job = job.ok_or("a job that comes has an id: give \"job\"")?;
+    let job_type = places.job_type(name).ok_or_else(|| {
+        let names: Vec<&str> = places.types().collect();
+        format!(
+            "there is no type {name:?} in the policy: its types are {}",
+            names.join(", ")
+        )
+    })?;
+    let (size, limit) = (
+        nonnegative("size", line.size)?,
+        nonnegative("limit", line.limit)?,
+    );
+    if wanted.sizes && size.is_none() {
+        return Err("the rule decides by sizes: give \"size\"".into());
+    }
+    if wanted.limits && limit.is_none() {
+        return Err("the rule decides by limits: give \"limit\"".into());
+    }
+    Ok((
+        job,
+        job_type,
+        [size.unwrap_or(f64::NAN), limit.unwrap_or(f64::INFINITY)],
+    ))
+}
+
+fn nonnegative(what: &str, value: Option<f64>) -> Result<Option<f64>, String> {
+    match value {
+        Some(value) if !value.is_finite() || value < 0.0 => {
+            Err(format!("{what} is {value}: it has to be 0 or more"))
+        }
+        value => Ok(value),
+    }
+}
+
+fn servers_of(line: &Line, places: &Places) -> Result<Vec<usize>, String> {
+    let named = line.servers.iter();
+    let numbers = named.map(|name| {
+        places
+            .server(name)
+            .ok_or_else(|| unknown_server(name, places))
+    });
+    numbers.collect()
+}
+
+fn server_of(name: Option<&str>, places: &Places) -> Result<usize, String> {
+    match name {
+        None if places.servers() == 1 => Ok(0),
+        None => Err("say on which server: \"server\"".into()),
+        Some(name) => places
+            .server(name)
+            .ok_or_else(|| unknown_server(name, places)),
+    }
+}
+
+fn unknown_server(name: &str, places: &Places) -> String {
+    let (first, last) = (
+        places.server_name(0),
+        places.server_name(places.servers() - 1),
+    );
+    format!("there is no server {name:?}: they are {first} to {last}")
+}
+
+fn amounts_of(used: &BTreeMap<String, f64>, places: &Places) -> Result<Vec<f64>, String> {
+    let mut amounts = vec![0.0; places.resources().len()];
+    for (name, amount) in used {
+        let known = places.resources().iter().position(|own| own == name);
+        let j = known.ok_or_else(|| {
+            let names = places.resources().join(", ");
+            format!("there is no resource {name:?} in the policy: its resources are {names}")
+        })?;
+        amounts[j] = nonnegative(name, Some(*amount))?.unwrap_or(0.0);
+    }
+    Ok(amounts)
+}

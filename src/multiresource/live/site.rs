@@ -1,0 +1,278 @@
+use std::sync::Arc;
+
+use super::Decided;
+use super::place::place_of;
+use crate::multiresource::artifact::Checked;
+use crate::multiresource::policy::{Action, Event, Job, Policy, System, Violation, online, over};
+use crate::simulation::Stream;
+
+/// One system with its rule and its clocks: a server, or all of a fleet whose jobs wait in one place.
+pub(super) struct Site {
+    system: System,
+    rule: Box<dyn Policy + Send>,
+    /// For each clock of the rule: the rate that it was drawn for, and when it rings.
+    timers: Vec<(f64, f64)>,
+    /// By slot of the system.
+    ids: Vec<Arc<str>>,
+    /// By type of the fleet: what it is here, if it is served.
+    own: Vec<Option<usize>>,
+    /// By type here: whether a job could run if no other did.
+    open: Vec<bool>,
+}
+
+/// On what a rule acts. Types are those of the site.
+#[derive(Clone, Copy)]
+pub(super) enum Way {
+    Arrived(usize),
+    Ended(usize),
+    Changed,
+    Ring(usize),
+}
+
+impl Site {
+    /// Of one server, of a fleet with one queue, or one a server of a fleet.
+    pub fn all(policy: &Checked) -> Vec<Site> {
+        let (artifact, checked) = (policy.artifact(), policy.workload());
+        let envelope = checked.envelope();
+        let same: Vec<Option<usize>> = (0..envelope.types().len()).map(Some).collect();
+        if let Some(family) = &artifact.policy.queue {
+            let rule = over(family, checked.fleet());
+            let system = System::of_fleet(checked.fleet(), rule.clocks(), rule.preempts());
+            return vec![Site::new(rule, system, same)];
+        }
+        let servers = artifact.policy.servers.iter().zip(checked.servers());
+        let sites = servers.flat_map(|(server, sent)| {
+            let workload = match checked.one_server() {
+                Some(one) => one,
+                None => sent,
+            };
+            let types = envelope.types().iter();
+            let own: Vec<Option<usize>> = types.map(|t| place_of(workload, t.name())).collect();
+            (0..server.count).map(move |_| {
+                let rule = online(&server.rule, workload);
+                let system = System::new(workload, rule.clocks(), rule.preempts());
+                Site::new(rule, system, own.clone())
+            })
+        });
+        sites.collect()
+    }
+
+    fn new(rule: Box<dyn Policy + Send>, system: System, own: Vec<Option<usize>>) -> Self {
+        Site {
+            timers: vec![(0.0, f64::INFINITY); rule.clocks()],
+            open: vec![true; system.types()],
+            ids: Vec::new(),
+            rule,
+            system,
+            own,
+        }
+    }
+
+    /// What the fleet's type is here, where it is served.
+    pub fn serves(&self, job_type: usize) -> Option<usize> {
+        self.own[job_type]
+    }
+
+    /// The same of a type that is served here.
+    pub fn own_type(&self, job_type: usize) -> usize {
+        self.own[job_type].expect("jobs are sent to where they are served")
+    }
+
+    /// Whether a job of the fleet's type could run here if no other did.
+    pub fn is_open(&self, job_type: usize) -> bool {
+        self.own[job_type].is_some_and(|own| self.open[own])
+    }
+
+    /// Jobs of the fleet's type.
+    pub fn present(&self, job_type: usize) -> u32 {
+        let own = self.own[job_type];
+        own.map_or(0, |own| self.system.present(own) as u32)
+    }
+
+    pub fn clocks(&self) -> usize {
+        self.timers.len()
+    }
+
+    pub fn needs_sizes(&self) -> bool {
+        self.rule.needs_sizes()
+    }
+
+    pub fn needs_limits(&self) -> bool {
+        self.rule.needs_limits()
+    }
+
+    pub fn runs(&self, job: Job) -> bool {
+        self.system.started(job).is_some()
+    }
+
+    pub fn violation(&self) -> Option<&Violation> {
+        self.system.violation()
+    }
+
+    pub fn audit(&mut self) {
+        self.system.audit();
+    }
+
+    /// The rule begins: on an empty system, or with what runs.
+    pub fn begin(&mut self, adopted: bool, now: f64, clocks: &mut Stream) {
+        self.start_time(now);
+        match adopted {
+            true => self.resume(now, clocks),
+            false => {
+                self.rule.begin(&mut self.system);
+                self.set_timers(clocks);
+            }
+        }
+    }
+
+    /// The rule begins with what runs.
+    pub fn resume(&mut self, now: f64, clocks: &mut Stream) {
+        self.start_time(now);
+        self.rule.resume(&mut self.system);
+        self.set_timers(clocks);
+    }
+
+    /// A system begins at 0, and clusters at any time.
+    fn start_time(&mut self, now: f64) {
+        self.system.start_at(now);
+    }
+
+    /// The rule acts, and sets its clocks.
+    pub fn act(&mut self, way: Way, now: f64, clocks: &mut Stream) {
+        self.system.advance(now);
+        match way {
+            Way::Arrived(own) => self.rule.react(Event::Arrival(own), &mut self.system),
+            Way::Ended(own) => self.rule.react(Event::Completion(own), &mut self.system),
+            Way::Changed => self.rule.changed(&mut self.system),
+            Way::Ring(clock) => {
+                self.timers[clock] = (0.0, f64::INFINITY);
+                self.rule.react(Event::Clock(clock), &mut self.system);
+            }
+        }
+        self.set_timers(clocks);
+    }
+
+    /// An exponential clock has no memory: where its rate is new it is drawn anew.
+    fn set_timers(&mut self, clocks: &mut Stream) {
+        for (timer, &rate) in self.timers.iter_mut().zip(self.system.clocks()) {
+            if timer.0 != rate {
+                let due = match rate > 0.0 {
+                    true => self.system.now() + clocks.exponential() / rate,
+                    false => f64::INFINITY,
+                };
+                *timer = (rate, due);
+            }
+        }
+    }
+
+    /// Hands over what was decided.
+    pub fn take(&mut self, site: usize, fleet: bool, decided: &mut Decided) {
+        for action in self.system.net_actions() {
+            match action {
+                Action::Start(_, job) => {
+                    let servers = match self.system.servers_of(job) {
+                        [] if fleet => vec![site],
+                        servers => servers.to_vec(),
+                    };
+                    let id = Arc::clone(&self.ids[job.slot as usize]);
+                    decided.start.push((id, servers));
+                }
+                Action::Stop(_, job) => {
+                    let id = Arc::clone(&self.ids[job.slot as usize]);
+                    decided.stop.push(id);
+                }
+            }
+        }
+        self.system.clear_actions();
+    }
+
+    pub fn arrive(&mut self, own: usize, [size, limit]: [f64; 2], id: &Arc<str>, now: f64) -> Job {
+        let job = self.system.arrive_sized(own, now, size);
+        self.system.set_limit(job, limit);
+        self.name(job, id);
+        job
+    }
+
+    pub fn restore(&mut self, own: usize, job: Job, of: [f64; 2], id: &Arc<str>, now: f64) -> Job {
+        let job = self.system.restore(own, job, of, now);
+        self.name(job, id);
+        job
+    }
+
+    pub fn adopt(
+        &mut self,
+        own: usize,
+        of: [f64; 3],
+        servers: &[usize],
+        id: &Arc<str>,
+        now: f64,
+    ) -> Option<Job> {
+        self.start_time(now);
+        let job = self.system.adopt(own, of, servers, now)?;
+        self.name(job, id);
+        Some(job)
+    }
+
+    fn name(&mut self, job: Job, id: &Arc<str>) {
+        let slot = job.slot as usize;
+        if self.ids.len() <= slot {
+            self.ids.resize(slot + 1, Arc::clone(id));
+        }
+        self.ids[slot] = Arc::clone(id);
+    }
+
+    /// A running job ends: its type here.
+    pub fn end(&mut self, job: Job, now: f64) -> usize {
+        self.system.end(job, now)
+    }
+
+    pub fn withdraw(&mut self, job_type: usize, job: Job, now: f64) {
+        let own = self.own_type(job_type);
+        self.system.withdraw(own, job, now);
+    }
+
+    pub fn put_back(&mut self, job_type: usize, job: Job, now: f64) {
+        let own = self.own_type(job_type);
+        self.system.put_back(own, job, now);
+    }
+
+    /// Others use so many units of each resource of the site's server, or of server n of its fleet.
+    pub fn occupy(&mut self, n: usize, units: &[u64], now: f64) {
+        self.start_time(now);
+        self.system.occupy(n, units, now);
+        for own in 0..self.open.len() {
+            self.open[own] = self.system.could_run(own);
+        }
+    }
+
+    /// Waiting jobs that could not run if no other did leave.
+    pub fn shut_out(&mut self, now: f64) -> Vec<(Arc<str>, Job)> {
+        let mut out = Vec::new();
+        for own in (0..self.open.len()).filter(|own| !self.open[*own]) {
+            let waiting: Vec<Job> = self.system.waiting_jobs(own).collect();
+            for job in waiting {
+                self.system.withdraw(own, job, now);
+                out.push((Arc::clone(&self.ids[job.slot as usize]), job));
+            }
+        }
+        out
+    }
+
+    /// When the next clock rings.
+    pub fn due(&self) -> f64 {
+        let due = self.timers.iter().map(|timer| timer.1);
+        due.fold(f64::INFINITY, f64::min)
+    }
+
+    /// The clocks that are due at this time, and since when.
+    pub fn due_by(&self, now: f64) -> impl Iterator<Item = (f64, usize)> + '_ {
+        let timers = self.timers.iter().zip(0..);
+        let due = timers.filter(move |(timer, _)| timer.1 <= now);
+        due.map(|(timer, clock)| (timer.1, clock))
+    }
+
+    /// Whether this clock still rings at that time.
+    pub fn is_due(&self, clock: usize, at: f64) -> bool {
+        self.timers[clock].1 == at
+    }
+}

@@ -1,0 +1,193 @@
+//! What real clusters do beside arrivals and ends of jobs: waiting jobs are cancelled, running ones are found or wait
+//! again, and others use room.
+//!
+//! None of these is an [`Event`](super::Event): after them the rule [goes on](super::Policy::changed) from what it sees.
+
+use super::system::{Entry, MOST_JOBS, Ticket, WAITING};
+use super::{Action, Job, System};
+
+impl System {
+    /// A waiting job leaves: it was cancelled, somebody holds it, or it is now of another type. `false`, without
+    /// effect, where it does not wait. O(waiting jobs of its type).
+    pub fn withdraw(&mut self, i: usize, job: Job, now: f64) -> bool {
+        self.advance(now);
+        let place = self.place_in_queue(i, job.number);
+        if self.types[i].waiting.get(place) != Some(&Ticket::new(job.number, job.slot)) {
+            return false;
+        }
+        self.types[i].waiting.remove(place);
+        self.queue_changed(i);
+        self.queued.length -= 1;
+        self.vacant.push(job.slot);
+        self.types[i].present.fall(now - self.origin);
+        self.withdrawn += 1;
+        self.account();
+        true
+    }
+
+    /// A job of type i that was withdrawn waits again, in its place in the queue. `limit` as in
+    /// [`System::arrive_limited`], infinity where none is known; `size` is NaN where it is not.
+    pub fn restore(&mut self, i: usize, job: Job, [size, limit]: [f64; 2], now: f64) -> Job {
+        self.advance(now);
+        let slot = self.settle(Entry {
+            number: job.number,
+            arrived: job.arrived,
+            work: size,
+            started: job.arrived,
+            place: WAITING,
+            job_type: i as u32,
+        });
+        let job = Job { slot, ..job };
+        self.set_limit(job, limit);
+        self.enqueue(i, job);
+        self.queued.length += 1;
+        self.types[i].present.rise(now - self.origin);
+        self.withdrawn -= 1;
+        self.account();
+        job
+    }
+
+    /// A job of type i is found that has run for `ran` \[time\]; in a fleet on these servers. It takes the next number.
+    /// Its size and limit are of the whole job, NaN and infinity where they are not known.
+    /// `None`, without effect, where there is no room for it: then what it uses is [`occupied`](System::occupy).
+    /// It is no decision: [`System::actions`] do not have it.
+    pub fn adopt(
+        &mut self,
+        i: usize,
+        [ran, size, limit]: [f64; 3],
+        servers: &[usize],
+        now: f64,
+    ) -> Option<Job> {
+        self.advance(now);
+        let has_room = match &self.hosts {
+            None => self.room.fits(i),
+            Some(hosts) => hosts.takes(i, servers),
+        };
+        if !has_room || self.entries.len() - self.vacant.len() >= MOST_JOBS {
+            return None;
+        }
+        let left = if size < ran { 0.0 } else { size - ran };
+        let job = self.arrive_sized(i, now, left);
+        self.set_limit(job, limit);
+        let noted = self.actions.len();
+        match self.hosts {
+            None => self.start_job(i, job),
+            Some(_) => self.start_job_on(i, job, servers),
+        }
+        self.actions.truncate(noted);
+        self.entries[job.slot as usize].started = now - ran;
+        Some(job)
+    }
+
+    /// A running job of type i waits again, in its place in the queue: not by a decision, and so also where jobs are
+    /// not preempted. `false`, without effect, where it does not run.
+    pub fn put_back(&mut self, i: usize, job: Job, now: f64) -> bool {
+        self.advance(now);
+        let Entry { number, place, .. } = self.entries[job.slot as usize];
+        if number != job.number || place == WAITING {
+            return false;
+        }
+        self.stop_running(i, place);
+        let entry = &mut self.entries[job.slot as usize];
+        entry.work = match entry.work - now {
+            left if left < 0.0 => 0.0,
+            left => left,
+        };
+        entry.place = WAITING;
+        self.enqueue(i, job);
+        self.queued.length += 1;
+        self.give_room(i, job.slot);
+        true
+    }
+
+    /// So many units of each resource (R) are used by others, or are out of order; in a fleet on server n. They may be
+    /// more than are free: jobs go on, and what takes a resource of which nothing is free does not start.
+    pub fn occupy(&mut self, n: usize, units: &[u64], now: f64) {
+        self.advance(now);
+        let resources = self.capacity().len();
+        match &mut self.hosts {
+            None => {
+                self.others = Some(units.to_vec());
+                self.recount_room();
+            }
+            Some(hosts) => hosts.occupy(n, &units[..resources]),
+        }
+    }
+
+    /// Whether others use room, or did: rules that plan with all of a server find less.
+    pub fn is_shared(&self) -> bool {
+        self.others.is_some()
+    }
+
+    /// Units of resource j that others leave of the one server that there is.
+    pub fn left(&self, j: usize) -> u64 {
+        let others = self.others.as_ref().map_or(0, |others| others[j]);
+        self.capacity()[j].saturating_sub(others)
+    }
+
+    /// Whether one job of type i would fit if no other ran.
+    pub fn could_run(&self, i: usize) -> bool {
+        match &self.hosts {
+            None => {
+                let mut demand = self.demand(i).iter().enumerate();
+                demand.all(|(j, d)| *d <= self.left(j))
+            }
+            Some(hosts) => hosts.could_run(i),
+        }
+    }
+
+    /// Starts the oldest waiting job of type i, unless others use the room that it would have: whether it starts.
+    pub(super) fn start_unless_shared(&mut self, i: usize) -> bool {
+        if self.is_shared() && !self.fits(i) {
+            return false;
+        }
+        self.start(i);
+        true
+    }
+
+    /// What is free, from what jobs, setups and others use: no less than nothing.
+    #[cold]
+    pub(super) fn recount_room(&mut self) {
+        for j in 0..self.capacity().len() {
+            let free = self.left(j).saturating_sub(self.used(j));
+            self.room.set_free(j, free);
+        }
+    }
+
+    /// Units of resource j that jobs and setups use, of the one server that there is.
+    pub(super) fn used(&self, j: usize) -> u64 {
+        let slots = |i: usize| u64::from(self.types[i].running + self.types[i].held);
+        let types = 0..self.types.len();
+        types.map(|i| slots(i) * self.demand(i)[j]).sum()
+    }
+
+    /// A job of type i comes into its place in the queue.
+    pub(super) fn enqueue(&mut self, i: usize, job: Job) {
+        let place = self.place_in_queue(i, job.number);
+        let ticket = Ticket::new(job.number, job.slot);
+        self.types[i].waiting.insert(place, ticket);
+        self.queue_changed(i);
+    }
+
+    /// The job of this number if it runs: when it last started.
+    pub fn started(&self, job: Job) -> Option<f64> {
+        let entry = &self.entries[job.slot as usize];
+        (entry.number == job.number && entry.place != WAITING).then_some(entry.started)
+    }
+
+    /// What was decided since decisions were last cleared, without what was taken back: a job that was stopped and
+    /// started again at once goes on.
+    pub fn net_actions(&self) -> Vec<Action> {
+        let key = |action: &Action| match action {
+            Action::Start(_, job) | Action::Stop(_, job) => job.number,
+        };
+        let mut net: Vec<Action> = Vec::new();
+        for action in &self.actions {
+            match net.iter().rposition(|other| key(other) == key(action)) {
+                Some(place) => drop(net.remove(place)),
+                None => net.push(*action),
+            }
+        }
+        net
+    }
+}

@@ -31,24 +31,24 @@ use synth::multiresource::synthesis::{
 use synth::multiresource::workload::{Fleet, Workload};
 
 #[derive(Serialize, Deserialize)]
-struct Vector {
-    artifact: serde_json::Value,
-    steps: Vec<Step>,
+pub struct Vector {
+    pub artifact: serde_json::Value,
+    pub steps: Vec<Step>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Step {
-    event: Event,
+pub struct Step {
+    pub event: Event,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    job: Option<u64>,
+    pub job: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    limit: Option<f64>,
+    pub limit: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    size: Option<f64>,
-    starts: Vec<u64>,
-    stops: Vec<u64>,
+    pub size: Option<f64>,
+    pub starts: Vec<u64>,
+    pub stops: Vec<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    servers: Vec<usize>,
+    pub servers: Vec<usize>,
     clocks: Vec<f64>,
 }
 
@@ -543,6 +543,23 @@ fn record(artifact: &Artifact) -> Vector {
     }
 }
 
+/// The recorded vectors, by file.
+pub fn recorded() -> Vec<(String, Vector)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance");
+    let files = std::fs::read_dir(folder).unwrap();
+    let mut files: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let files = files.iter().filter(|file| file.is_file());
+    let vector = |file: &std::path::PathBuf| {
+        let text = std::fs::read_to_string(file).unwrap();
+        (
+            file.display().to_string(),
+            serde_json::from_str(&text).unwrap(),
+        )
+    };
+    files.map(vector).collect()
+}
+
 #[test]
 fn vectors_are_reproduced() {
     if std::env::var_os("SYNTH_UPDATE_VECTORS").is_some() {
@@ -552,16 +569,10 @@ fn vectors_are_reproduced() {
             std::fs::write(path(name), lines).unwrap();
         }
     }
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance");
-    let files = std::fs::read_dir(folder).unwrap();
     let mut kinds = BTreeSet::new();
-    let files = files.map(|entry| entry.unwrap().path());
-    for file in files.filter(|file| file.is_file()) {
-        let name = file.display();
-        let vector: Vector =
-            serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    for (name, vector) in recorded() {
         let text = vector.artifact.to_string();
-        let checked = Checked::parse(&text, &name.to_string()).unwrap();
+        let checked = Checked::parse(&text, &name).unwrap();
         let rule = followed(checked.artifact());
         kinds.extend([rule.name(), rule.followed().name()]);
         let mut interpreter = Interpreter::new(checked.artifact());

@@ -18,6 +18,7 @@ mod fleet;
 mod fleet_families;
 #[path = "../../benches/instances/mod.rs"]
 mod instances;
+mod live;
 mod malleable;
 mod msfq;
 mod pooled;

@@ -7,8 +7,6 @@
 mod place;
 pub mod protocol;
 mod site;
-#[cfg(test)]
-mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _, BufReader, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decided, Places, Refused, Scheduler, Told};
+use super::{Decided, Places, Refused, Scheduler, Told, Wanted};
 
 /// Longer lines are refused \[bytes\].
 const LONGEST: usize = 1 << 20;

@@ -1,0 +1,533 @@
+//! Policies on a cluster as clusters are: jobs are cancelled, found running, put back, and others use room. Every
+//! family, on one server and over fleets, is driven by what a scheduler would tell it.
+
+use std::collections::BTreeMap;
+use std::io::BufReader;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus as Random;
+use synth::multiresource::artifact::{Checked, Preemption, Routing};
+use synth::multiresource::live::protocol::{self, Line, Started};
+use synth::multiresource::live::{Scheduler, Told};
+use synth::multiresource::policy::Event;
+use synth::multiresource::synthesis::{FleetOutcome, Options, synthesize_fleet};
+
+use crate::conformance::{Step, recorded};
+
+fn policies() -> Vec<(String, Checked)> {
+    let all = recorded().into_iter();
+    let checked = |(name, vector): (String, crate::conformance::Vector)| {
+        let checked = Checked::parse(&vector.artifact.to_string(), &name).unwrap();
+        (name, checked)
+    };
+    all.map(checked).chain([routed()]).collect()
+}
+
+/// A fleet with a rule for each server, to which jobs are sent as they come.
+fn routed() -> (String, Checked) {
+    let fleet = crate::fleet::read(&crate::fleet::mixed(crate::fleet::TWO_SHAPES)).unwrap();
+    let options = Options::new(Preemption::None);
+    let FleetOutcome::Policy(made) = synthesize_fleet(&fleet, &options).unwrap() else {
+        panic!("it can be served")
+    };
+    (
+        "routed".into(),
+        Checked::check(made.artifact.sealed()).unwrap(),
+    )
+}
+
+fn scheduler(policy: &Checked) -> Scheduler {
+    Scheduler::new(policy, Routing::LeastLoaded, 7)
+}
+
+/// A cluster with a scheduler, and what it knows itself.
+struct World<'a> {
+    policy: &'a Checked,
+    scheduler: Scheduler,
+    random: Random,
+    now: f64,
+    came: u64,
+    /// By id: type and servers.
+    running: BTreeMap<String, (usize, Vec<usize>)>,
+    /// By number of arrival: id and type.
+    waiting: BTreeMap<u64, (String, usize)>,
+    /// By server and resource.
+    others: Vec<Vec<f64>>,
+    served: u64,
+    lines: Vec<String>,
+    starts: u64,
+}
+
+impl<'a> World<'a> {
+    fn new(policy: &'a Checked, seed: u64) -> Self {
+        let scheduler = scheduler(policy);
+        let places = scheduler.places();
+        let others = vec![vec![0.0; places.resources().len()]; places.servers()];
+        World {
+            policy,
+            scheduler,
+            random: Random::seed_from_u64(seed),
+            now: 0.0,
+            came: 0,
+            running: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            others,
+            served: 0,
+            lines: Vec::new(),
+            starts: 0,
+        }
+    }
+
+    fn is_fleet(&self) -> bool {
+        self.scheduler.places().servers() > 1
+    }
+
+    /// Tells it, carries out what is decided, and checks that it can be.
+    fn tell(&mut self, line: Line) {
+        let decided = protocol::tell(&mut self.scheduler, &line);
+        let decided = decided.unwrap_or_else(|why| panic!("{line:?}: {why}"));
+        self.lines.push(serde_json::to_string(&line).unwrap());
+        for id in &decided.stop {
+            let (kind, _) = self.running.remove(&**id).expect("it ran");
+            self.waiting.insert(number(id), (id.to_string(), kind));
+        }
+        for (id, servers) in &decided.start {
+            let (_, kind) = self.waiting.remove(&number(id)).expect("it waited");
+            let on = if self.is_fleet() {
+                servers.clone()
+            } else {
+                vec![0]
+            };
+            assert_eq!(servers.is_empty(), !self.is_fleet());
+            assert_eq!(on.len(), self.scheduler.places().nodes(kind));
+            self.running.insert(id.to_string(), (kind, on.clone()));
+            self.starts += 1;
+            on.iter().for_each(|n| self.has_room(*n, kind));
+        }
+    }
+
+    /// A job of this type has just started there: it did not overbook anything that it takes.
+    fn has_room(&self, n: usize, kind: usize) {
+        let places = self.scheduler.places();
+        for (j, takes) in places.demand(kind).iter().enumerate() {
+            let here = self.running.values().filter(|(_, on)| on.contains(&n));
+            let used: f64 = here.map(|(kind, _)| places.demand(*kind)[j]).sum();
+            let all = used + self.others[n][j];
+            let capacity = places.capacity(n)[j];
+            assert!(
+                *takes == 0.0 || all <= capacity * (1.0 + 1e-9),
+                "{all} of {capacity}"
+            );
+        }
+    }
+
+    fn line(&self) -> Line {
+        Line {
+            t: self.now,
+            ..Line::default()
+        }
+    }
+
+    fn arrive(&mut self, kind: usize) {
+        let id = format!("j{}", self.came);
+        self.waiting.insert(self.came, (id.clone(), kind));
+        self.came += 1;
+        let name = self.scheduler.places().type_name(kind).to_owned();
+        let line = Line {
+            arrive: Some(name),
+            job: Some(id),
+            ..self.of_job()
+        };
+        self.tell(line);
+    }
+
+    /// A line about a job that comes, with its size and limit where they are wanted.
+    fn of_job(&mut self) -> Line {
+        let wants = self.scheduler.wants();
+        let length = f64::from(self.random.random_range(1..40));
+        Line {
+            size: wants.sizes.then_some(length),
+            limit: wants.limits.then_some(length),
+            ..self.line()
+        }
+    }
+
+    fn any_running(&mut self) -> Option<String> {
+        let n = self.running.len();
+        (n > 0).then(|| {
+            self.running
+                .keys()
+                .nth(self.random.random_range(0..n))
+                .unwrap()
+                .clone()
+        })
+    }
+
+    fn any_waiting(&mut self) -> Option<u64> {
+        let n = self.waiting.len();
+        (n > 0).then(|| {
+            *self
+                .waiting
+                .keys()
+                .nth(self.random.random_range(0..n))
+                .unwrap()
+        })
+    }
+
+    fn leave(&mut self, id: String) {
+        self.running.remove(&id);
+        self.served += 1;
+        let line = Line {
+            leave: Some(id),
+            ..self.line()
+        };
+        self.tell(line);
+    }
+
+    fn occupy(&mut self, n: usize, amounts: Vec<f64>) {
+        let places = self.scheduler.places();
+        let named = places
+            .resources()
+            .iter()
+            .cloned()
+            .zip(amounts.iter().copied());
+        let line = Line {
+            occupy: Some(named.collect()),
+            server: self.is_fleet().then(|| places.server_name(n).to_owned()),
+            ..self.line()
+        };
+        self.others[n] = amounts;
+        self.tell(line);
+    }
+
+    /// One thing happens.
+    fn step(&mut self) {
+        self.now += f64::from(self.random.random_range(0..4)) * 0.25;
+        let types = self.scheduler.places().types().len();
+        let crowded = self.waiting.len() > 60;
+        match self.random.random_range(0..100) {
+            0..42 if !crowded => {
+                let kind = self.random.random_range(0..types);
+                self.arrive(kind);
+            }
+            0..78 => {
+                if let Some(id) = self.any_running() {
+                    self.leave(id);
+                }
+            }
+            78..85 => {
+                if let Some(number) = self.any_waiting() {
+                    let (id, _) = self.waiting.remove(&number).unwrap();
+                    let line = Line {
+                        withdraw: Some(id),
+                        ..self.line()
+                    };
+                    self.tell(line);
+                }
+            }
+            85..88 => {
+                if let Some(id) = self.any_running() {
+                    let (kind, _) = self.running.remove(&id).unwrap();
+                    self.waiting.insert(number(&id), (id.clone(), kind));
+                    let line = Line {
+                        put_back: Some(id),
+                        ..self.line()
+                    };
+                    self.tell(line);
+                }
+            }
+            88..93 => {
+                let n = self.random.random_range(0..self.others.len());
+                let part = |random: &mut Random| match random.random_range(0..4) {
+                    0..2 => 0.0,
+                    2 => random.random_range(0.0..1.3),
+                    _ => 1.0,
+                };
+                let capacity = self.scheduler.places().capacity(n).to_vec();
+                let amounts = capacity.iter().map(|p| p * part(&mut self.random));
+                let amounts = amounts.collect();
+                self.occupy(n, amounts);
+            }
+            _ => self.wait_for_clock(),
+        }
+        if self.lines.len().is_multiple_of(16) {
+            self.scheduler.audit().unwrap();
+        }
+    }
+
+    fn wait_for_clock(&mut self) {
+        if let Some(wake) = self.scheduler.wake() {
+            self.now = self.now.max(wake);
+            self.tell(self.line());
+        }
+    }
+
+    /// Nothing more comes, and nobody else uses anything: all that waits is served.
+    fn finish(&mut self) {
+        for n in 0..self.others.len() {
+            let nothing = vec![0.0; self.others[n].len()];
+            self.occupy(n, nothing);
+        }
+        for _ in 0..3000 {
+            let running: Vec<String> = self.running.keys().cloned().collect();
+            for id in running.into_iter().filter(|id| !id.is_empty()) {
+                if self.running.contains_key(&id) {
+                    self.leave(id);
+                }
+            }
+            if self.waiting.is_empty() && self.running.is_empty() {
+                return;
+            }
+            self.wait_for_clock();
+        }
+        panic!("{:?} wait for ever", self.waiting);
+    }
+
+    /// Another scheduler takes over: it finds what runs, and what waits comes again.
+    fn restart(&mut self) {
+        self.scheduler = scheduler(self.policy);
+        self.lines.clear();
+        let running: Vec<_> = self.running.clone().into_iter().collect();
+        for (id, (kind, on)) in running {
+            let places = self.scheduler.places();
+            let named = on.iter().map(|n| places.server_name(*n).to_owned());
+            let servers = if self.is_fleet() {
+                named.collect()
+            } else {
+                Vec::new()
+            };
+            let name = places.type_name(kind).to_owned();
+            let line = Line {
+                adopt: Some(name),
+                job: Some(id),
+                ran: Some(1.0),
+                servers,
+                ..self.of_job()
+            };
+            self.tell(line);
+        }
+        for n in 0..self.others.len() {
+            self.occupy(n, self.others[n].clone());
+        }
+        for (_, (id, kind)) in self.waiting.clone() {
+            let name = self.scheduler.places().type_name(kind).to_owned();
+            let line = Line {
+                arrive: Some(name),
+                job: Some(id),
+                ..self.of_job()
+            };
+            self.tell(line);
+        }
+    }
+}
+
+fn number(id: &str) -> u64 {
+    id[1..].parse().unwrap()
+}
+
+/// What `synth drive` answers.
+fn driven(policy: &Checked, lines: &[String]) -> String {
+    let input = lines.join("\n");
+    let mut output = Vec::new();
+    let done = protocol::drive(
+        &mut scheduler(policy),
+        BufReader::new(input.as_bytes()),
+        &mut output,
+    );
+    assert_eq!(done.unwrap().refused, 0);
+    String::from_utf8(output).unwrap()
+}
+
+/// 10⁶ events in all: nothing is overbooked, audits are clean, the same lines give the same bytes, and in the end
+/// every job was served; also where another scheduler takes over in the middle.
+#[test]
+fn every_family_runs_clusters_as_they_are() {
+    let policies = policies();
+    let each = 1_000_000 / policies.len();
+    for (name, policy) in &policies {
+        let mut world = World::new(policy, 3);
+        (0..each / 2).for_each(|_| world.step());
+        let lines = world.lines.clone();
+        let bytes = driven(policy, &lines);
+        assert!(bytes == driven(policy, &lines), "{name}: other bytes");
+        let starts = bytes.lines().map(|line| {
+            let answer: serde_json::Value = serde_json::from_str(line).unwrap();
+            let all: Vec<Started> = serde_json::from_value(answer["start"].clone()).unwrap();
+            all.len() as u64
+        });
+        assert_eq!(starts.sum::<u64>(), world.starts, "{name}");
+        assert!(
+            world.starts > each as u64 / 20,
+            "{name}: {} starts",
+            world.starts
+        );
+        world.restart();
+        (0..each / 2).for_each(|_| world.step());
+        world.finish();
+        assert!(world.served > each as u64 / 20, "{name}");
+    }
+}
+
+/// The recorded vectors as lines.
+#[test]
+fn vectors_go_through_the_protocol() {
+    for (name, vector) in recorded() {
+        let policy = Checked::parse(&vector.artifact.to_string(), &name).unwrap();
+        let mut scheduler = scheduler(&policy);
+        let (mut came, mut t) = (0, 0.0);
+        for (n, step) in vector.steps.iter().enumerate() {
+            t += 1.0;
+            let kind = |i: usize| Some(scheduler.places().type_name(i).to_owned());
+            let line = match step.event {
+                Event::Arrival(i) => Line {
+                    arrive: kind(i),
+                    job: Some(came.to_string()),
+                    size: step.size,
+                    limit: step.limit,
+                    ..Line::default()
+                },
+                Event::Completion(_) => Line {
+                    leave: step.job.map(|job| job.to_string()),
+                    ..Line::default()
+                },
+                Event::Clock(clock) => Line {
+                    ring: Some(clock),
+                    ..Line::default()
+                },
+            };
+            came += u64::from(matches!(step.event, Event::Arrival(_)));
+            let decided = protocol::tell(&mut scheduler, &Line { t, ..line }).unwrap();
+            let ids =
+                |all: Vec<&str>| -> Vec<u64> { all.iter().map(|id| id.parse().unwrap()).collect() };
+            let starts = ids(decided.start.iter().map(|(id, _)| &**id).collect());
+            let stops = ids(decided.stop.iter().map(|id| &**id).collect());
+            assert_eq!([starts, stops], net(step), "{name}, step {n}");
+            let servers: Vec<usize> = decided
+                .start
+                .iter()
+                .flat_map(|(_, on)| on.clone())
+                .collect();
+            assert_eq!(servers, step.servers, "{name}, step {n}");
+        }
+    }
+}
+
+/// Starts and stops without jobs that were stopped and started again.
+fn net(step: &Step) -> [Vec<u64>; 2] {
+    let without = |from: &[u64], other: &[u64]| -> Vec<u64> {
+        let left = from.iter().filter(|job| !other.contains(job));
+        left.copied().collect()
+    };
+    [
+        without(&step.starts, &step.stops),
+        without(&step.stops, &step.starts),
+    ]
+}
+
+/// Jobs that somebody else started are found at any time; those without room count as others' until they end.
+#[test]
+fn jobs_beyond_the_room_are_others() {
+    let (_, policy) = policies()
+        .into_iter()
+        .find(|(name, _)| name.ends_with("first-fit.json"))
+        .unwrap();
+    let mut scheduler = scheduler(&policy);
+    let capacity = scheduler.places().capacity(0)[0];
+    let demand = scheduler.places().demand(0)[0];
+    let most = (capacity / demand) as usize;
+    let adopt = |scheduler: &mut Scheduler, job: &str, t: f64| {
+        let told = Told::Adopt {
+            job,
+            job_type: 0,
+            size: f64::NAN,
+            limit: f64::INFINITY,
+            ran: 0.0,
+            servers: &[],
+        };
+        scheduler.tell(t, told).unwrap()
+    };
+    scheduler.tell(0.0, Told::Time).unwrap();
+    for n in 0..most + 2 {
+        adopt(&mut scheduler, &format!("a{n}"), 1.0);
+    }
+    let arrive = Told::Arrive {
+        job: "w",
+        job_type: 0,
+        size: f64::NAN,
+        limit: f64::INFINITY,
+    };
+    assert!(scheduler.tell(2.0, arrive).unwrap().start.is_empty());
+    // Two more than there is room for have to end before there is any.
+    for n in 0..2 {
+        assert!(
+            scheduler
+                .tell(3.0, Told::Leave(&format!("a{n}")))
+                .unwrap()
+                .start
+                .is_empty(),
+            "{n}"
+        );
+    }
+    let decided = scheduler
+        .tell(4.0, Told::Leave(&format!("a{}", most + 1)))
+        .unwrap();
+    assert_eq!(decided.start.len(), 1);
+    scheduler.audit().unwrap();
+}
+
+/// A job that can run on no server beside what others use is not waited for; once it can, it is served in its turn.
+#[test]
+fn what_cannot_run_is_not_waited_for() {
+    for name in [
+        "static-quickswap.json",
+        "adaptive-quickswap.json",
+        "easy-by-mean.json",
+        "server-filling.json",
+    ] {
+        let (_, policy) = policies()
+            .into_iter()
+            .find(|(file, _)| file.ends_with(&format!("/{name}")))
+            .unwrap();
+        let mut scheduler = scheduler(&policy);
+        let places = scheduler.places();
+        let share = |i: usize| places.demand(i)[0];
+        let types = places.types().len();
+        let largest = (0..types)
+            .max_by(|a, b| share(*a).total_cmp(&share(*b)))
+            .unwrap();
+        let smallest = (0..types)
+            .min_by(|a, b| share(*a).total_cmp(&share(*b)))
+            .unwrap();
+        let mut others = vec![0.0; places.resources().len()];
+        others[0] = places.capacity(0)[0] - share(smallest);
+        assert!(others[0] > places.capacity(0)[0] - share(largest));
+        let arrive = |job, job_type| Told::Arrive {
+            job,
+            job_type,
+            size: 1.0,
+            limit: 1.0,
+        };
+        scheduler.tell(0.0, Told::Occupy(0, &others)).unwrap();
+        assert!(
+            scheduler
+                .tell(1.0, arrive("large", largest))
+                .unwrap()
+                .start
+                .is_empty()
+        );
+        assert_eq!(
+            scheduler
+                .tell(2.0, arrive("small", smallest))
+                .unwrap()
+                .start
+                .len(),
+            1,
+            "{name}"
+        );
+        scheduler.tell(3.0, Told::Leave("small")).unwrap();
+        let freed = scheduler
+            .tell(4.0, Told::Occupy(0, &vec![0.0; others.len()]))
+            .unwrap();
+        assert_eq!(&*freed.start[0].0, "large", "{name}");
+    }
+}

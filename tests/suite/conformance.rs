@@ -9,6 +9,10 @@
 //! in order, and the rates of all its clocks afterwards; over a fleet also the server on which each job starts, by
 //! number, shape by shape. Jobs are numbered from 0 in order of
 //! arrival. Clock 0 ends a working schedule; clock 1 + i ends a slot of type i that no job ends.
+//!
+//! `cluster` is the same policy taken over from another scheduler: jobs are adopted, withdrawn and put back, and others
+//! use room. Each entry is a line of the protocol in `docs/drive.md`, with clocks that ring by their number, and what is
+//! decided on it.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -22,6 +26,7 @@ use synth::multiresource::artifact::{
     MsrPolicy, Order, PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Preemption,
     Route, ServerFillingPolicy, ServerFillingSrptPolicy, StaticQuickswapPolicy, Zone,
 };
+use synth::multiresource::live::protocol::{Line, Started};
 use synth::multiresource::optimum::{self, Sought, optimum};
 use synth::multiresource::policy::{Action, Event, Policy, System, online, over};
 use synth::multiresource::synthesis::{
@@ -34,6 +39,16 @@ use synth::multiresource::workload::{Fleet, Workload};
 pub struct Vector {
     pub artifact: serde_json::Value,
     pub steps: Vec<Step>,
+    /// The same policy on a cluster as it is: a line of the protocol of `synth drive`, and what is decided.
+    #[serde(default)]
+    pub cluster: Vec<(Line, Decision)>,
+}
+
+/// What is decided on a line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Decision {
+    pub start: Vec<Started>,
+    pub stop: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,8 +104,9 @@ impl Interpreter {
         let now = self.system.now() + 1.0;
         match event {
             Event::Arrival(i) => match (limit, size) {
-                (Some(limit), _) => drop(self.system.arrive_limited(i, now, limit)),
+                // No rule looks at both.
                 (_, Some(size)) => drop(self.system.arrive_sized(i, now, size)),
+                (Some(limit), _) => drop(self.system.arrive_limited(i, now, limit)),
                 _ => drop(self.system.arrive(i, now)),
             },
             Event::Completion(i) => drop(self.system.complete_job(i, job.unwrap(), now).unwrap()),
@@ -537,9 +553,11 @@ fn record(artifact: &Artifact) -> Vector {
             }
         }
     }
+    let artifact = artifact.clone().sealed();
     Vector {
-        artifact: serde_json::to_value(artifact.clone().sealed()).unwrap(),
+        artifact: serde_json::to_value(&artifact).unwrap(),
         steps,
+        cluster: crate::live::exchanged(&Checked::check(artifact).unwrap()),
     }
 }
 
@@ -565,7 +583,8 @@ fn vectors_are_reproduced() {
     if std::env::var_os("SYNTH_UPDATE_VECTORS").is_some() {
         for (name, artifact) in artifacts() {
             let text = serde_json::to_string(&record(&artifact)).unwrap();
-            let lines = text.replace("{\"event\"", "\n{\"event\"") + "\n";
+            let lines = text.replace("{\"event\"", "\n{\"event\"");
+            let lines = lines.replace("[{\"t\"", "\n[{\"t\"") + "\n";
             std::fs::write(path(name), lines).unwrap();
         }
     }

@@ -12,7 +12,7 @@ use synth::multiresource::live::{Scheduler, Told};
 use synth::multiresource::policy::Event;
 use synth::multiresource::synthesis::{FleetOutcome, Options, synthesize_fleet};
 
-use crate::conformance::{Step, recorded};
+use crate::conformance::{Decision, Step, recorded};
 
 fn policies() -> Vec<(String, Checked)> {
     let all = recorded().into_iter();
@@ -56,6 +56,8 @@ struct World<'a> {
     served: u64,
     lines: Vec<String>,
     starts: u64,
+    /// How often a clock rings by its number, and not by the time.
+    by_number: f64,
 }
 
 impl<'a> World<'a> {
@@ -75,6 +77,7 @@ impl<'a> World<'a> {
             served: 0,
             lines: Vec::new(),
             starts: 0,
+            by_number: 0.5,
         }
     }
 
@@ -258,7 +261,14 @@ impl<'a> World<'a> {
     fn wait_for_clock(&mut self) {
         if let Some(wake) = self.scheduler.wake() {
             self.now = self.now.max(wake);
-            self.tell(self.line());
+            let ring = self
+                .scheduler
+                .next_clock()
+                .filter(|_| self.random.random_bool(self.by_number));
+            self.tell(Line {
+                ring,
+                ..self.line()
+            });
         }
     }
 
@@ -288,6 +298,7 @@ impl<'a> World<'a> {
         self.scheduler = scheduler(self.policy);
         self.lines.clear();
         let running: Vec<_> = self.running.clone().into_iter().collect();
+        let waiting = self.waiting.clone();
         for (id, (kind, on)) in running {
             let places = self.scheduler.places();
             let named = on.iter().map(|n| places.server_name(*n).to_owned());
@@ -309,7 +320,7 @@ impl<'a> World<'a> {
         for n in 0..self.others.len() {
             self.occupy(n, self.others[n].clone());
         }
-        for (_, (id, kind)) in self.waiting.clone() {
+        for (id, kind) in waiting.into_values() {
             let name = self.scheduler.places().type_name(kind).to_owned();
             let line = Line {
                 arrive: Some(name),
@@ -357,15 +368,70 @@ fn every_family_runs_clusters_as_they_are() {
         });
         assert_eq!(starts.sum::<u64>(), world.starts, "{name}");
         assert!(
-            world.starts > each as u64 / 20,
+            world.starts > each as u64 / 100,
             "{name}: {} starts",
             world.starts
         );
         world.restart();
         (0..each / 2).for_each(|_| world.step());
         world.finish();
-        assert!(world.served > each as u64 / 20, "{name}");
+        assert!(world.served > each as u64 / 100, "{name}");
     }
+}
+
+/// What is decided where a scheduler takes over from another one, and after: the part `cluster` of the vectors.
+pub fn exchanged(policy: &Checked) -> Vec<(Line, Decision)> {
+    let mut world = World::new(policy, 11);
+    world.by_number = 1.0;
+    let mut steps = 0;
+    while steps < 200 || world.running.is_empty() {
+        world.step();
+        steps += 1;
+    }
+    world.restart();
+    (0..150).for_each(|_| world.step());
+    let mut scheduler = scheduler(policy);
+    let answer = |line: &String| {
+        let line: Line = serde_json::from_str(line).unwrap();
+        let decision = decide(&mut scheduler, &line);
+        (line, decision)
+    };
+    world.lines.iter().map(answer).collect()
+}
+
+fn decide(scheduler: &mut Scheduler, line: &Line) -> Decision {
+    let decided = protocol::tell(scheduler, line).unwrap();
+    let places = scheduler.places();
+    let starts = decided.start.iter();
+    Decision {
+        start: starts
+            .map(|(id, on)| protocol::started(id, on, places))
+            .collect(),
+        stop: decided.stop.iter().map(|id| id.to_string()).collect(),
+    }
+}
+
+/// Each of them has all that clusters do.
+#[test]
+fn vectors_of_clusters_are_reproduced() {
+    let mut put_back = 0;
+    for (name, vector) in recorded() {
+        let policy = Checked::parse(&vector.artifact.to_string(), &name).unwrap();
+        let mut scheduler = scheduler(&policy);
+        let mut has = [0; 4];
+        for (n, (line, decision)) in vector.cluster.iter().enumerate() {
+            assert_eq!(&decide(&mut scheduler, line), decision, "{name}, line {n}");
+            has[0] += usize::from(line.adopt.is_some());
+            has[1] += usize::from(line.withdraw.is_some());
+            has[2] += usize::from(line.occupy.is_some());
+            has[3] += decision.start.len();
+            // Where little runs nothing may have been.
+            put_back += usize::from(line.put_back.is_some());
+        }
+        assert!(has.iter().all(|count| *count > 0), "{name}: {has:?}");
+        scheduler.audit().unwrap();
+    }
+    assert!(put_back > 100, "{put_back}");
 }
 
 /// The recorded vectors as lines.
@@ -432,9 +498,14 @@ fn jobs_beyond_the_room_are_others() {
         .find(|(name, _)| name.ends_with("first-fit.json"))
         .unwrap();
     let mut scheduler = scheduler(&policy);
-    let capacity = scheduler.places().capacity(0)[0];
-    let demand = scheduler.places().demand(0)[0];
-    let most = (capacity / demand) as usize;
+    let pairs = scheduler
+        .places()
+        .capacity(0)
+        .iter()
+        .zip(scheduler.places().demand(0));
+    let most = pairs
+        .map(|(capacity, demand)| capacity / demand)
+        .fold(f64::MAX, f64::min) as usize;
     let adopt = |scheduler: &mut Scheduler, job: &str, t: f64| {
         let told = Told::Adopt {
             job,

@@ -237,9 +237,16 @@ impl Scheduler {
     /// When the next clock rings; none where none runs.
     #[must_use]
     pub fn wake(&self) -> Option<f64> {
-        let due = self.sites.iter().map(Site::due);
+        let due = self.sites.iter().map(|site| site.due().0);
         let first = due.fold(f64::INFINITY, f64::min);
         first.is_finite().then_some(first)
+    }
+
+    /// Which one that is, where there is one rule.
+    #[must_use]
+    pub fn next_clock(&self) -> Option<usize> {
+        let (at, clock) = self.sites[0].due();
+        (self.sites.len() == 1 && at.is_finite()).then_some(clock)
     }
 
     /// Whether a job of this id waits or runs.

@@ -165,21 +165,28 @@ impl Site {
         }
     }
 
-    /// Hands over what was decided.
+    /// Hands over what was decided, without what is taken back: a job that was stopped and is started again at once goes
+    /// on.
     pub fn take(&mut self, site: usize, fleet: bool, decided: &mut Decided) {
-        for action in self.system.net_actions() {
+        for &action in self.system.actions() {
+            let (Action::Start(_, job) | Action::Stop(_, job)) = action;
+            let id = Arc::clone(&self.ids[job.slot as usize]);
             match action {
-                Action::Start(_, job) => {
+                Action::Start(..) => {
                     let servers = match self.system.servers_of(job) {
                         [] if fleet => vec![site],
                         servers => servers.to_vec(),
                     };
-                    let id = Arc::clone(&self.ids[job.slot as usize]);
-                    decided.start.push((id, servers));
+                    match decided.stop.iter().position(|other| *other == id) {
+                        Some(place) => drop(decided.stop.remove(place)),
+                        None => decided.start.push((id, servers)),
+                    }
                 }
-                Action::Stop(_, job) => {
-                    let id = Arc::clone(&self.ids[job.slot as usize]);
-                    decided.stop.push(id);
+                Action::Stop(..) => {
+                    match decided.start.iter().position(|(other, _)| *other == id) {
+                        Some(place) => drop(decided.start.remove(place)),
+                        None => decided.stop.push(id),
+                    }
                 }
             }
         }
@@ -258,10 +265,16 @@ impl Site {
         out
     }
 
-    /// When the next clock rings.
-    pub fn due(&self) -> f64 {
-        let due = self.timers.iter().map(|timer| timer.1);
-        due.fold(f64::INFINITY, f64::min)
+    /// When the next clock rings, and which.
+    pub fn due(&self) -> (f64, usize) {
+        let due = self
+            .timers
+            .iter()
+            .zip(0..)
+            .map(|(timer, clock)| (timer.1, clock));
+        due.fold((f64::INFINITY, 0), |first, next| {
+            if next.0 < first.0 { next } else { first }
+        })
     }
 
     /// The clocks that are due at this time, and since when.

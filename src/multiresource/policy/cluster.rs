@@ -4,7 +4,7 @@
 //! None of these is an [`Event`](super::Event): after them the rule [goes on](super::Policy::changed) from what it sees.
 
 use super::system::{Entry, MOST_JOBS, Ticket, WAITING};
-use super::{Action, Job, System};
+use super::{Job, System};
 
 impl System {
     /// A waiting job leaves: it was cancelled, somebody holds it, or it is now of another type. `false`, without
@@ -173,21 +173,5 @@ impl System {
     pub fn started(&self, job: Job) -> Option<f64> {
         let entry = &self.entries[job.slot as usize];
         (entry.number == job.number && entry.place != WAITING).then_some(entry.started)
-    }
-
-    /// What was decided since decisions were last cleared, without what was taken back: a job that was stopped and
-    /// started again at once goes on.
-    pub fn net_actions(&self) -> Vec<Action> {
-        let key = |action: &Action| match action {
-            Action::Start(_, job) | Action::Stop(_, job) => job.number,
-        };
-        let mut net: Vec<Action> = Vec::new();
-        for action in &self.actions {
-            match net.iter().rposition(|other| key(other) == key(action)) {
-                Some(place) => drop(net.remove(place)),
-                None => net.push(*action),
-            }
-        }
-        net
     }
 }

@@ -1,0 +1,1 @@
+//! Rows recorded from a real Slurm, garbage, and commands that misbehave.

@@ -58,7 +58,7 @@ pub(super) struct Cells<'a> {
 
 /// What stands in a column.
 pub(super) struct Cell<'a> {
-    /// Its text without the blanks around it.
+    /// Its text without the blanks behind it.
     pub text: &'a str,
     /// Whether it fills its column, so that more may have been cut.
     pub is_full: bool,
@@ -74,22 +74,15 @@ impl Layout {
         columns.collect::<Vec<_>>().join(",")
     }
 
-    /// Bytes of a row, without the last column where that may be longer.
-    fn length(&self) -> usize {
-        let fixed = self.columns.len() - usize::from(self.overflows);
-        self.columns[..fixed]
-            .iter()
-            .map(|(_, _, width)| width)
-            .sum()
-    }
-
     /// Takes the next row from the bytes: as long as its columns say, to the end of its line. `None` where no line ends
-    /// there.
+    /// there. A last column that is longer than its width has no blanks to fill it.
     fn next<'a>(&'static self, bytes: &mut &'a [u8]) -> Option<Cells<'a>> {
-        let fixed = self.length();
-        let behind = bytes.get(fixed..)?;
-        let end = fixed + behind.iter().position(|byte| *byte == b'\n')?;
-        if !self.overflows && end != fixed {
+        let length = self.columns.iter().map(|(_, _, width)| width).sum();
+        let behind = bytes.get(length..)?;
+        let longer = behind.iter().position(|byte| *byte == b'\n')?;
+        let end = length + longer;
+        let (_, _, width) = self.columns.last()?;
+        if longer > 0 && (!self.overflows || bytes[length - width..end].contains(&b' ')) {
             return None;
         }
         let row = &bytes[..end];
@@ -153,12 +146,12 @@ impl Layout {
 }
 
 impl<'a> Cells<'a> {
-    /// Column i; `None` where its bytes are no text.
+    /// Column i; `None` where its bytes are no text, or do not begin where the column does.
     pub fn cell(&self, i: usize) -> Option<Cell<'a>> {
         let bytes = self.bytes(i);
-        let text = std::str::from_utf8(bytes).ok()?;
-        Some(Cell {
-            text: text.trim_matches(' '),
+        let text = std::str::from_utf8(bytes).ok()?.trim_end_matches(' ');
+        (!text.starts_with(' ')).then(|| Cell {
+            text,
             is_full: bytes.last().is_some_and(|byte| *byte != b' '),
         })
     }

@@ -34,7 +34,11 @@ impl Slurm {
             code => Err(SlurmError::Failed {
                 program: program.into(),
                 code,
-                text: output.text,
+                // `scontrol show` says on standard output that there is none.
+                text: match output.text.trim() {
+                    "" => text(&output.bytes),
+                    _ => output.text,
+                },
             }),
         }
     }

@@ -44,7 +44,7 @@ pub enum SlurmError {
         program: String,
         /// The exit code; none of a command that a signal ended.
         code: Option<i32>,
-        /// What it wrote to standard error.
+        /// What it wrote to standard error, or else to standard output.
         text: String,
     },
     /// It does not print the columns that are read here.
@@ -84,7 +84,7 @@ fn ended(code: Option<i32>) -> String {
     )
 }
 
-/// The first lines of what a command wrote to standard error.
+/// The first lines of what a command wrote.
 fn told(text: &str) -> String {
     let lines: Vec<&str> = text
         .lines()
@@ -93,7 +93,7 @@ fn told(text: &str) -> String {
         .take(3)
         .collect();
     match lines[..] {
-        [] => "it wrote nothing to standard error".into(),
+        [] => "it wrote nothing".into(),
         _ => lines.join("; "),
     }
 }

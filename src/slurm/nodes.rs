@@ -59,8 +59,8 @@ const DRAINED: [&str; 7] = [
 const DOWN: [&str; 3] = ["fail", "not_responding", "invalid_reg"];
 
 impl NodeState {
-    /// Reads a base with its marks: `idle`, `mixed+drain+completing`. What is neither known to matter nor not is `Unknown`
-    /// in the base only: marks that are new are of what a node does besides.
+    /// Reads a base with its marks: `idle`, `mixed+drain+completing`. A mark that is not known is of what a node does
+    /// besides; a base that is not known may be anything.
     fn of(words: &str) -> Self {
         let mut parts = words.split('+');
         let base = parts.next().unwrap_or_default();
@@ -68,8 +68,8 @@ impl NodeState {
         let has = |marked: &[&str]| marks.iter().any(|mark| marked.contains(mark));
         match base {
             "down" | "error" | "future" => NodeState::Down,
-            "idle" | "mixed" | "allocated" if has(&DOWN) => NodeState::Down,
-            "idle" | "mixed" | "allocated" if has(&DRAINED) => NodeState::Drained,
+            _ if has(&DOWN) => NodeState::Down,
+            _ if has(&DRAINED) => NodeState::Drained,
             "idle" | "mixed" | "allocated" => NodeState::Up,
             _ => NodeState::Unknown,
         }
@@ -102,6 +102,12 @@ impl Slurm {
 }
 
 impl Nodes {
+    /// The columns that `sinfo` is asked for: name, title and width of each.
+    #[must_use]
+    pub fn columns() -> &'static [(&'static str, &'static str, usize)] {
+        LAYOUT.columns
+    }
+
     /// Reads what `sinfo` printed, whatever it is.
     pub(super) fn parse(bytes: &[u8]) -> Self {
         let (nodes, unread) = LAYOUT.read(bytes, |cells| {

@@ -54,6 +54,12 @@ impl Slurm {
 }
 
 impl Queue {
+    /// The columns that `squeue` is asked for: name, title and width \[bytes\] of each.
+    #[must_use]
+    pub fn columns() -> &'static [(&'static str, &'static str, usize)] {
+        LAYOUT.columns
+    }
+
     /// Reads what `squeue` printed, whatever it is.
     pub(super) fn parse(bytes: &[u8]) -> Self {
         let mut seen = HashSet::new();

@@ -134,7 +134,7 @@ impl Row {
             partition: word(cells, PARTITION)?,
             qos: word(cells, QOS)?,
             account: word(cells, ACCOUNT)?,
-            user: cells.free(USER),
+            user: word(cells, USER)?,
             comment: cells.free(COMMENT),
             name: cells.free(NAME),
             node_list,

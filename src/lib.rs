@@ -132,6 +132,8 @@ pub mod number;
 pub mod report;
 pub mod simulation;
 #[cfg(feature = "cli")]
+pub mod slurm;
+#[cfg(feature = "cli")]
 pub mod trace;
 #[cfg(feature = "cli")]
 pub mod typed;

@@ -11,7 +11,7 @@ use std::{
 };
 
 /// Each top-level module may import only what stands to its left, and itself; of rooms see [`ROOMS`].
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "number",
     "document",
     "ctmc",
@@ -19,6 +19,7 @@ const ORDER: [&str; 16] = [
     "artifact",
     "simulation",
     "trace",
+    "slurm",
     "report",
     "typed",
     "kind",
@@ -77,6 +78,7 @@ const ROOMS: [(&str, &[&str]); 4] = [
             "replay",
             "synthesis",
             "fit",
+            "bridge",
             "verbs",
             "report",
             "command",

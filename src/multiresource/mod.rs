@@ -10,6 +10,8 @@
 pub mod analysis;
 pub mod artifact;
 #[cfg(feature = "cli")]
+pub mod bridge;
+#[cfg(feature = "cli")]
 pub mod command;
 #[cfg(feature = "cli")]
 pub mod fit;

@@ -1,0 +1,309 @@
+//! The file that says which jobs are of which type, as it is written.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::resources::Source;
+use super::rule::{Condition, Rule, Text};
+use crate::document::{Document, DocumentError, Fault, Place, place, suggest};
+use crate::multiresource::workload::{Fleet, JobType, Resource, Shape};
+use crate::number::{Decimal, seconds_in};
+use crate::slurm::expand;
+
+/// What a file says, checked against a policy. Without a file nothing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Said {
+    /// Resources of the policy, by name.
+    pub resources: BTreeMap<String, Source>,
+    /// The rules in order; without them demand decides.
+    pub rules: Option<Vec<Rule>>,
+    /// By shape, its nodes; without it nothing is said of nodes.
+    pub servers: Option<Vec<Vec<String>>>,
+}
+
+/// How such a file reads.
+const EXAMPLE: &str = "resources: {cpu: cpu, memory: mem:G}
+types:
+  - {name: short, match: [{qos: debug}, {time_limit: {up_to: 1h}}]}
+  - {name: long, match: [{time_limit: {above: 1h}}]}
+servers: {big: [n1, \"n[2-4]\"]}";
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    resources: Option<BTreeMap<String, String>>,
+    types: Option<Vec<WrittenType>>,
+    servers: Option<BTreeMap<String, Vec<String>>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WrittenType {
+    name: String,
+    #[serde(rename = "match")]
+    conditions: Option<Vec<WrittenCondition>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WrittenCondition {
+    partition: Option<String>,
+    qos: Option<String>,
+    account: Option<String>,
+    user: Option<String>,
+    name: Option<String>,
+    comment: Option<String>,
+    time_limit: Option<WrittenRange>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WrittenRange {
+    above: Option<String>,
+    up_to: Option<String>,
+}
+
+impl Said {
+    /// Reads a file for a policy of this fleet; `name` stands for it in messages.
+    pub fn parse(text: &str, name: &str, fleet: &Fleet) -> Result<Self, DocumentError> {
+        let document = Document::parse(text, name, EXAMPLE)?;
+        let (written, mut faults) = document.read::<Written>();
+        let said = written.map(|written| written.check(fleet, &mut faults));
+        match said {
+            Some(said) if faults.is_empty() => Ok(said),
+            _ => Err(document.refuse(faults)),
+        }
+    }
+}
+
+impl Written {
+    fn check(self, fleet: &Fleet, faults: &mut Vec<Fault>) -> Said {
+        Said {
+            resources: resources(self.resources.unwrap_or_default(), fleet, faults),
+            rules: self.types.map(|types| rules(types, fleet, faults)),
+            servers: self.servers.map(|servers| nodes(servers, fleet, faults)),
+        }
+    }
+}
+
+fn resources(
+    written: BTreeMap<String, String>,
+    fleet: &Fleet,
+    faults: &mut Vec<Fault>,
+) -> BTreeMap<String, Source> {
+    let known: Vec<&str> = fleet
+        .envelope()
+        .resources()
+        .iter()
+        .map(Resource::name)
+        .collect();
+    let mut sources = BTreeMap::new();
+    for (name, text) in written {
+        let place = place!("resources", &name);
+        if !known.contains(&&*name) {
+            let message = format!("the policy has no resource `{name}`");
+            faults.push(Fault::new(place, message, suggest(&name, "resource", &known)).of_key());
+            continue;
+        }
+        match Source::parse(&text) {
+            Some(source) => {
+                sources.insert(name, source);
+            }
+            None => faults.push(Fault::new(
+                place,
+                format!("`{text}` is nothing that Slurm counts"),
+                "write cpu, mem:G (memory, and the unit that the policy counts it in: K, M, G, T or such as 1000M), gres/NAME, or none",
+            )),
+        }
+    }
+    sources
+}
+
+fn rules(written: Vec<WrittenType>, fleet: &Fleet, faults: &mut Vec<Fault>) -> Vec<Rule> {
+    let names: Vec<&str> = fleet.types().iter().map(JobType::name).collect();
+    let mut rules: Vec<Rule> = Vec::new();
+    for (n, written) in written.into_iter().enumerate() {
+        let at = place!("types", n, "name");
+        let Some(place) = names.iter().position(|name| *name == written.name) else {
+            let message = format!("the policy has no type `{}`", written.name);
+            faults.push(Fault::new(
+                at,
+                message,
+                suggest(&written.name, "type", &names),
+            ));
+            continue;
+        };
+        if fleet.types()[place].nodes() > 1 {
+            let message = format!("jobs of the type `{}` take several nodes", written.name);
+            let help = "leave it out: jobs that take several nodes have no type here";
+            faults.push(Fault::new(at.clone(), message, help));
+        }
+        if rules.iter().any(|rule| rule.place == place) {
+            let message = format!("the type `{}` has an entry already", written.name);
+            faults.push(Fault::new(
+                at,
+                message,
+                "write all its conditions into one `match:`",
+            ));
+        }
+        let conditions = written
+            .conditions
+            .unwrap_or_default()
+            .into_iter()
+            .enumerate();
+        let conditions = conditions
+            .map(|(m, condition)| condition.check(&place!("types", n, "match", m), faults));
+        let conditions = conditions.collect();
+        rules.push(Rule { place, conditions });
+    }
+    rules
+}
+
+impl WrittenCondition {
+    fn check(self, place: &Place, faults: &mut Vec<Fault>) -> Condition {
+        let texts = [
+            (Text::Partition, self.partition),
+            (Text::Qos, self.qos),
+            (Text::Account, self.account),
+            (Text::User, self.user),
+            (Text::Name, self.name),
+            (Text::Comment, self.comment),
+        ];
+        let texts: Vec<(Text, String)> = texts
+            .into_iter()
+            .filter_map(|(text, pattern)| Some((text, pattern?)))
+            .collect();
+        if texts.is_empty() && self.time_limit.is_none() {
+            let help = "name partition, qos, account, user, name, comment or time_limit; a type without `match:` takes all jobs that fit it";
+            faults.push(Fault::new(
+                place.clone(),
+                "a condition that says nothing",
+                help,
+            ));
+        }
+        let at = place.then("time_limit");
+        let mut bound = |text: Option<String>, key: &str| {
+            let text = text?;
+            let seconds = seconds(&text);
+            if seconds.is_none() {
+                let help = "write seconds, or a number with s, min, h or d, such as 90min";
+                faults.push(Fault::new(
+                    at.then(key),
+                    format!("`{text}` is no length of time"),
+                    help,
+                ));
+            }
+            seconds
+        };
+        let range = self.time_limit;
+        let (above, up_to) = range.map_or((None, None), |range| (range.above, range.up_to));
+        let (above, up_to) = (bound(above, "above"), bound(up_to, "up_to"));
+        if let (Some(above), Some(up_to)) = (above, up_to)
+            && above >= up_to
+        {
+            let help =
+                "write `above` below `up_to`: the limit is above the one, and not above the other";
+            faults.push(Fault::new(at, "no limit is in this range", help));
+        }
+        Condition {
+            texts,
+            above,
+            up_to,
+        }
+    }
+}
+
+/// `3600`, `1h` or `1.5 d`.
+fn seconds(text: &str) -> Option<f64> {
+    let letters = text.find(|c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E'));
+    let (number, unit) = letters.map_or((text, "s"), |letters| text.split_at(letters));
+    let number = Decimal::parse(number.trim()).ok()?.value();
+    let seconds = number * seconds_in(unit.trim())?;
+    (seconds >= 0.0 && seconds.is_finite()).then_some(seconds)
+}
+
+fn nodes(
+    written: BTreeMap<String, Vec<String>>,
+    fleet: &Fleet,
+    faults: &mut Vec<Fault>,
+) -> Vec<Vec<String>> {
+    let shapes: Vec<&str> = fleet.shapes().iter().map(Shape::name).collect();
+    for name in written.keys().filter(|name| !shapes.contains(&&***name)) {
+        let message = format!("the policy has no servers of the shape `{name}`");
+        let fault = Fault::new(
+            place!("servers", name),
+            message,
+            suggest(name, "shape", &shapes),
+        );
+        faults.push(fault.of_key());
+    }
+    let mut taken: Vec<String> = Vec::new();
+    let mut of_shape = |shape: &Shape| -> Vec<String> {
+        let Some(lists) = written.get(shape.name()) else {
+            let message = format!(
+                "no nodes for the {} servers of the shape `{}`",
+                shape.count(),
+                shape.name()
+            );
+            let help = format!("add `{}: [n1, \"n[2-4]\"]`", shape.name());
+            faults.push(Fault::new(place!("servers"), message, help));
+            return Vec::new();
+        };
+        let mut own = Vec::new();
+        for (n, list) in lists.iter().enumerate() {
+            let at = place!("servers", shape.name(), n);
+            let Some(names) = expand(list) else {
+                let help = "write names of nodes such as n1, or \"n[1-4,7]\" with quotes";
+                faults.push(Fault::new(
+                    at,
+                    format!("`{list}` is no list of nodes"),
+                    help,
+                ));
+                continue;
+            };
+            for node in names {
+                if taken.contains(&node) {
+                    let message = format!("node `{node}` is a server already");
+                    faults.push(Fault::new(at.clone(), message, "name each node once"));
+                }
+                taken.push(node.clone());
+                own.push(node);
+            }
+        }
+        if own.len() != shape.count() as usize {
+            let message = format!(
+                "{} nodes, and the policy has {} servers of this shape",
+                own.len(),
+                shape.count()
+            );
+            let help = "name as many nodes, or make a policy for as many servers";
+            faults.push(Fault::new(place!("servers", shape.name()), message, help));
+        }
+        own
+    };
+    fleet.shapes().iter().map(&mut of_shape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::seconds;
+
+    #[test]
+    fn lengths_of_time() {
+        let lengths = [
+            ("3600", Some(3600.0)),
+            ("1h", Some(3600.0)),
+            (".5 d", Some(43_200.0)),
+            ("90min", Some(5400.0)),
+            ("0", Some(0.0)),
+        ];
+        for (text, expected) in lengths {
+            assert_eq!(seconds(text), expected, "{text}");
+        }
+        for text in ["", "h", "1x", "-1h", "1-00:00:00"] {
+            assert_eq!(seconds(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Policies on a real Slurm: which type a job of its queue belongs to, which node is which server, and what an
+//! administrator installs.
+//!
+//! [`TypeMap`] is the one door between the amounts of [`crate::slurm`] and the types, units and servers of a policy.
+
+mod document;
+mod error;
+pub mod export;
+mod pattern;
+mod resources;
+mod rule;
+mod servers;
+mod types;
+
+pub use error::TypesError;
+pub use types::{TypeMap, Waste};

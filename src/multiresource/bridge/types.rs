@@ -1,0 +1,256 @@
+//! Which type a job belongs to.
+
+use std::path::Path;
+
+use super::TypesError;
+use super::document::Said;
+use super::resources::Resources;
+use super::rule::Rule;
+use super::servers::Servers;
+use crate::multiresource::artifact::Checked;
+use crate::multiresource::workload::{Dominating, Fleet, JobType};
+use crate::number::{Decimal, seconds_in};
+use crate::slurm::{Amounts, Node, Row};
+
+/// The jobs and nodes of a cluster as a policy counts them.
+///
+/// A job belongs to the cheapest type, by the prices of the policy's certificate, that holds at least what the job has
+/// of each resource, so that every schedule of types is one of jobs; or to the first type of a file of which it meets
+/// a condition, if that type holds it. Of types with one demand it belongs to the one of the least `limit` that is not
+/// below its time limit, or of the largest. A job that takes several nodes has no type.
+#[derive(Clone, Debug)]
+pub struct TypeMap {
+    resources: Resources,
+    servers: Servers,
+    /// Demand of each of the K types in whole units (R).
+    demands: Vec<Vec<u64>>,
+    by: By,
+}
+
+#[derive(Clone, Debug)]
+enum By {
+    Demand {
+        dominating: Dominating,
+        /// The types that take part, as they are counted there.
+        places: Vec<usize>,
+        /// By type, the limit of its jobs \[s\].
+        limits: Vec<f64>,
+    },
+    Rules(Vec<Rule>),
+}
+
+/// What jobs hold less than the types that they were rounded up to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waste {
+    /// The resource.
+    pub resource: String,
+    /// Over what all these types hold of it, in \[0, 1\].
+    pub fraction: f64,
+}
+
+impl TypeMap {
+    /// For a policy, and a file that says more (`--types`).
+    ///
+    /// # Errors
+    /// When the file cannot be read or has faults, when it is not known what Slurm calls a resource or which nodes are the
+    /// servers of a fleet, or when demand alone does not tell types apart.
+    pub fn new(policy: &Checked, file: Option<&Path>) -> Result<Self, TypesError> {
+        let fleet = policy.workload().fleet();
+        let said = match file {
+            None => Said::default(),
+            Some(path) => {
+                let text = std::fs::read_to_string(path).map_err(|source| TypesError::Io {
+                    path: path.to_owned(),
+                    source,
+                })?;
+                Said::parse(&text, &path.display().to_string(), fleet)?
+            }
+        };
+        let server = policy.artifact().one_server();
+        let prices = server.map(|server| &server.certificate.resource_prices[..]);
+        TypeMap::of(fleet, prices.unwrap_or_default(), said)
+    }
+
+    /// The same for a fleet, with prices of whole units of its resources, or none.
+    pub(super) fn of(fleet: &Fleet, prices: &[f64], said: Said) -> Result<Self, TypesError> {
+        let named = |name: &str| said.resources.get(name).cloned();
+        let resources = Resources::new(fleet.envelope(), named)?;
+        let demands = fleet.types().iter().map(|job| {
+            let units = job.units().iter().enumerate();
+            // What Slurm does not count, every job may have.
+            units
+                .map(|(j, units)| if resources.is_counted(j) { *units } else { 0 })
+                .collect()
+        });
+        let demands: Vec<Vec<u64>> = demands.collect();
+        let by = match said.rules {
+            Some(rules) => By::Rules(rules),
+            None => By::demand(fleet, prices, &demands)?,
+        };
+        Ok(TypeMap {
+            servers: Servers::new(fleet, said.servers)?,
+            resources,
+            demands,
+            by,
+        })
+    }
+
+    /// The type of a job; `None` where it has none.
+    #[must_use]
+    pub fn type_of(&self, row: &Row) -> Option<usize> {
+        let is_whole = row.nodes == 1 && !row.key.id.is_component();
+        if !is_whole || (row.has_unknown_gres && self.resources.have_gres()) {
+            return None;
+        }
+        let units = self.units_of(&row.amounts);
+        match &self.by {
+            By::Demand {
+                dominating,
+                places,
+                limits,
+            } => {
+                let units: Vec<f64> = units.iter().map(|units| *units as f64).collect();
+                let alike = dominating.types_of(&units);
+                let promised = row
+                    .time_limit
+                    .map_or(f64::INFINITY, |seconds| seconds as f64);
+                let mut alike: Vec<usize> =
+                    alike.into_iter().map(|(_, place)| places[place]).collect();
+                alike.sort_by(|a, b| limits[*a].total_cmp(&limits[*b]));
+                let own = alike.iter().find(|i| promised <= limits[**i]);
+                own.or(alike.last()).copied()
+            }
+            By::Rules(rules) => {
+                let holds = |rule: &&Rule| {
+                    units
+                        .iter()
+                        .zip(&self.demands[rule.place])
+                        .all(|(job, own)| job <= own)
+                };
+                let rule = rules.iter().filter(holds).find(|rule| rule.is_of(row));
+                rule.map(|rule| rule.place)
+            }
+        }
+    }
+
+    /// What amounts of Slurm are of each of the R resources, in the policy's whole units, rounded up.
+    #[must_use]
+    pub fn units_of(&self, amounts: &Amounts) -> Vec<u64> {
+        self.resources.units(amounts)
+    }
+
+    /// The same rounded down: what of a node can be used.
+    #[must_use]
+    pub fn units_within(&self, amounts: &Amounts) -> Vec<u64> {
+        self.resources.units_within(amounts)
+    }
+
+    /// What is lost by rounding these jobs, each with its type, up to types: by resource, in order.
+    #[must_use]
+    pub fn waste<'a>(&self, jobs: impl IntoIterator<Item = (&'a Row, usize)>) -> Vec<Waste> {
+        let mut sums = vec![(0.0, 0.0); self.resources.names().count()];
+        for (row, place) in jobs {
+            let units = self.units_of(&row.amounts);
+            for ((lost, held), (job, own)) in
+                sums.iter_mut().zip(units.iter().zip(&self.demands[place]))
+            {
+                *lost += own.saturating_sub(*job) as f64;
+                *held += *own as f64;
+            }
+        }
+        let named = self.resources.names().zip(sums);
+        let wastes = named.map(|((name, _), (lost, held))| Waste {
+            resource: name.to_owned(),
+            fraction: if held > 0.0 { lost / held } else { 0.0 },
+        });
+        wastes.collect()
+    }
+
+    /// The server that a node is, counted over the shapes in their order; `None` where it is none. Where no file says it,
+    /// all nodes are the one server.
+    #[must_use]
+    pub fn server_of_node(&self, node: &str) -> Option<usize> {
+        self.servers.of_node(node)
+    }
+
+    /// The node that a server is; `None` where all nodes are one server.
+    #[must_use]
+    pub fn node_of_server(&self, server: usize) -> Option<&str> {
+        self.servers.node(server)
+    }
+
+    /// Checks that the nodes of the partition have what the policy's servers have; `is_pooled` takes all of them for
+    /// one server.
+    ///
+    /// # Errors
+    /// When a node is missing or has less, or when there are several for one server; says what to do.
+    pub fn check_nodes(&self, nodes: &[Node], is_pooled: bool) -> Result<(), TypesError> {
+        self.servers.check(nodes, is_pooled, &self.resources)
+    }
+
+    /// Names of the policy's resources, each with its name in Slurm as a file writes it.
+    pub fn resources(&self) -> impl Iterator<Item = (&str, String)> {
+        self.resources
+            .names()
+            .map(|(name, source)| (name, source.written()))
+    }
+}
+
+impl By {
+    /// Demand decides, and of types with one demand their limits.
+    fn demand(fleet: &Fleet, prices: &[f64], demands: &[Vec<u64>]) -> Result<Self, TypesError> {
+        let types = fleet.types();
+        let second = seconds_in(fleet.time_unit());
+        let limit = |job: &JobType| {
+            let seconds = job.limit().map(Decimal::value).zip(second);
+            seconds.map_or(f64::INFINITY, |(limit, second)| limit * second)
+        };
+        let limits: Vec<f64> = types.iter().map(limit).collect();
+        let places: Vec<usize> = (0..types.len())
+            .filter(|i| types[*i].nodes() == 1)
+            .collect();
+        for (n, first) in places.iter().enumerate() {
+            let alike = |second: &&usize| {
+                demands[**second] == demands[*first] && limits[**second] == limits[*first]
+            };
+            if let Some(second) = places[n + 1..].iter().find(alike) {
+                return Err(TypesError::Alike {
+                    first: types[*first].name().into(),
+                    second: types[*second].name().into(),
+                });
+            }
+        }
+        let own = places
+            .iter()
+            .map(|i| demands[*i].iter().map(|units| *units as f64).collect());
+        let own: Vec<Vec<f64>> = own.collect();
+        Ok(By::Demand {
+            dominating: Dominating::of(&own, &worths(fleet, prices)),
+            places,
+            limits,
+        })
+    }
+}
+
+/// How many whole units of each resource are worth as much as one of the others: the inverse of its price. A millionth of
+/// what a unit is of all capacity decides where the certificate gives nothing for a resource that is never scarce.
+fn worths(fleet: &Fleet, prices: &[f64]) -> Vec<f64> {
+    let resources = fleet.envelope().resources();
+    let units = |j: usize| -> f64 {
+        let shapes = fleet.shapes().iter().enumerate();
+        shapes
+            .map(|(h, shape)| f64::from(shape.count()) * fleet.units(h)[j] as f64)
+            .sum()
+    };
+    let capacity: Vec<f64> = (0..resources.len()).map(units).collect();
+    let priced = |(capacity, price): (&f64, &f64)| price * capacity;
+    let all: f64 = capacity.iter().zip(prices).map(priced).sum();
+    let of = |(j, capacity): (usize, &f64)| {
+        let price = prices.get(j).filter(|_| all > 0.0);
+        match price {
+            Some(price) => 1.0 / (price / all + 1e-6 / capacity.max(1.0)),
+            None => *capacity,
+        }
+    };
+    capacity.iter().enumerate().map(of).collect()
+}

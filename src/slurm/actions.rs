@@ -1,0 +1,208 @@
+//! What is done to jobs: released, held, and sent to a node.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::{JobId, Slurm, SlurmError};
+
+/// What a command did to jobs: those that it refused, all others it did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Acted {
+    /// Jobs that it was not done to.
+    pub refused: Vec<Refusal>,
+}
+
+/// Why something was not done to a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The job.
+    pub id: JobId,
+    /// What kind of reason.
+    pub why: Why,
+    /// The reason in Slurm's words.
+    pub text: String,
+}
+
+/// A kind of reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Who asks is no operator, and it is not his job.
+    NoRight,
+    /// The job has ended, runs already, or is not known any more: the queue will tell.
+    Gone,
+    /// Something else.
+    Other,
+}
+
+impl Why {
+    /// By Slurm's words, which have been the same from 22.05 to 26.05 (`src/common/slurm_errno.c`).
+    fn of(text: &str) -> Self {
+        let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+        if says(&["Invalid user id", "Access/permission denied"]) {
+            Why::NoRight
+        } else if says(&[
+            "Invalid job id specified",
+            "Job has already finished",
+            "already completing or completed",
+            "no longer pending execution",
+            "not pending nor running",
+        ]) {
+            Why::Gone
+        } else {
+            Why::Other
+        }
+    }
+}
+
+/// What a release of a job may take beside the limit: tasks of an array took 35 ms each.
+const EACH: Duration = Duration::from_millis(100);
+
+impl Slurm {
+    /// Releases held jobs, at most [`Slurm::MOST_JOBS`] at once.
+    ///
+    /// # Errors
+    /// As [`SlurmError`] has it; then it is not known which of them were released.
+    ///
+    /// # Panics
+    /// Where more jobs are given.
+    pub fn release(&self, jobs: &[JobId]) -> Result<Acted, SlurmError> {
+        self.each("release", jobs)
+    }
+
+    /// Holds jobs as an operator does, at most [`Slurm::MOST_JOBS`] at once: those that wait do not start, those that run go
+    /// on.
+    ///
+    /// # Errors
+    /// As [`Slurm::release`].
+    ///
+    /// # Panics
+    /// Where more jobs are given.
+    pub fn hold(&self, jobs: &[JobId]) -> Result<Acted, SlurmError> {
+        self.each("hold", jobs)
+    }
+
+    /// Holds jobs so that their owners can release them; else as [`Slurm::hold`].
+    ///
+    /// # Errors
+    /// As [`Slurm::release`].
+    ///
+    /// # Panics
+    /// Where more jobs are given.
+    pub fn hold_for_users(&self, jobs: &[JobId]) -> Result<Acted, SlurmError> {
+        self.each("uhold", jobs)
+    }
+
+    /// Lets a pending job start on this one node only; none lets it start on any.
+    ///
+    /// # Errors
+    /// As [`Slurm::release`].
+    pub fn place(&self, job: JobId, node: Option<&str>) -> Result<Acted, SlurmError> {
+        let id = format!("JobId={job}");
+        let list = format!("ReqNodeList={}", node.unwrap_or_default());
+        self.act(&["update", &id, &list], &[job])
+    }
+
+    fn each(&self, what: &str, jobs: &[JobId]) -> Result<Acted, SlurmError> {
+        assert!(
+            jobs.len() <= Slurm::MOST_JOBS,
+            "{} jobs at once",
+            jobs.len()
+        );
+        if jobs.is_empty() {
+            return Ok(Acted::default());
+        }
+        let ids: Vec<String> = jobs.iter().map(JobId::to_string).collect();
+        self.act(&[what, &ids.join(",")], jobs)
+    }
+
+    fn act(&self, words: &[&str], jobs: &[JobId]) -> Result<Acted, SlurmError> {
+        let limit = self.limit + EACH * u32::try_from(jobs.len()).unwrap_or(u32::MAX);
+        let output = self.run("scontrol", words, limit)?;
+        let refused = refusals(&output.text, jobs);
+        // Exit codes are 1 where one of many was refused.
+        match (output.code, refused.is_empty()) {
+            (Some(0), _) | (Some(_), false) => Ok(Acted { refused }),
+            (code, _) => Err(SlurmError::Failed {
+                program: format!("scontrol {}", words[0]),
+                code,
+                text: output.text,
+            }),
+        }
+    }
+}
+
+/// Jobs of which it is written why not: `Invalid user id for job 17`, `17_3: Invalid node name specified`. An error of a
+/// command for one job is that job's.
+fn refusals(text: &str, jobs: &[JobId]) -> Vec<Refusal> {
+    let mut refused: Vec<Refusal> = Vec::new();
+    let places: HashMap<String, JobId> = jobs.iter().map(|id| (id.to_string(), *id)).collect();
+    for line in text.lines().map(str::trim) {
+        let before = line.rsplit_once(" for job ").map(|(text, id)| (id, text));
+        let behind = line.split_once(": ");
+        let said = [before, behind].into_iter().flatten();
+        let of_job = said
+            .filter_map(|(id, text)| Some((*places.get(id.trim())?, text)))
+            .next();
+        let Some((id, text)) = of_job else {
+            continue;
+        };
+        let known = refused.iter().any(|refusal| refusal.id == id);
+        if !known && text != "No error" {
+            refused.push(Refusal {
+                id,
+                why: Why::of(text),
+                text: text.to_owned(),
+            });
+        }
+    }
+    match (&refused[..], jobs) {
+        ([], [only]) if Why::of(text) != Why::Other => vec![Refusal {
+            id: *only,
+            why: Why::of(text),
+            text: text.trim().to_owned(),
+        }],
+        _ => refused,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Recorded from Slurm 22.05.8.
+    #[test]
+    fn refusals_are_told_by_job() {
+        let ids =
+            |list: &[&str]| -> Vec<JobId> { list.iter().map(|id| id.parse().unwrap()).collect() };
+        let of = |text, list: &[&str]| -> Vec<(String, Why)> {
+            let refused = refusals(text, &ids(list)).into_iter();
+            refused
+                .map(|refusal| (refusal.id.to_string(), refusal.why))
+                .collect()
+        };
+        let told = "Invalid job id specified for job 999\nslurm_suspend error: No error\n";
+        assert_eq!(of(told, &["1", "999", "2"]), [("999".into(), Why::Gone)]);
+        let told =
+            "Job has already finished for job 11\nslurm_suspend error: Job has already finished\n";
+        assert_eq!(of(told, &["11"]), [("11".into(), Why::Gone)]);
+        let told = "Invalid user id for job 2\nInvalid user id for job 3_1\nslurm_suspend error: Invalid user id\n";
+        assert_eq!(
+            of(told, &["2", "3_1"]),
+            [("2".into(), Why::NoRight), ("3_1".into(), Why::NoRight)]
+        );
+        let told = "3_3: Invalid node name specified\n";
+        assert_eq!(of(told, &["3_3"]), [("3_3".into(), Why::Other)]);
+        let told = "scontrol: error: Could not load state information for job 9999: Invalid job id specified\n";
+        assert_eq!(of(told, &["9999"]), [("9999".into(), Why::Gone)]);
+        let told = "slurm_update error: Access/permission denied\n";
+        assert_eq!(of(told, &["7"]), [("7".into(), Why::NoRight)]);
+        assert_eq!(
+            of(
+                "slurm_load_jobs error: Unable to contact slurm controller\n",
+                &["7"]
+            ),
+            []
+        );
+    }
+}

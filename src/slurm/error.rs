@@ -1,0 +1,99 @@
+//! Why a command of Slurm has no answer.
+
+use std::io;
+use std::time::Duration;
+
+/// Why a command of Slurm has no answer. Nothing about the cluster follows from any of these.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SlurmError {
+    /// The command could not be run, or its output not be read.
+    #[error(
+        "cannot run {program}: {source}: install the client commands of Slurm here, or put them into PATH"
+    )]
+    Run {
+        /// The command's name.
+        program: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// It had not ended, or not closed its output, when its time was over; it was killed.
+    #[error(
+        "{program} gave no answer within {} s: see whether slurmctld runs and can be reached (`scontrol ping`)", .limit.as_secs_f64()
+    )]
+    Late {
+        /// The command's name.
+        program: String,
+        /// Its time.
+        limit: Duration,
+    },
+    /// It wrote more than any cluster has to say.
+    #[error(
+        "{program} wrote more than {most} bytes, which is no answer of Slurm: see what `{program}` is in PATH"
+    )]
+    Flood {
+        /// The command's name.
+        program: String,
+        /// The most that is read.
+        most: u64,
+    },
+    /// It ended with another exit code than 0, or by a signal.
+    #[error("{program} ended {}: {}", ended(*.code), told(.text))]
+    Failed {
+        /// The command's name.
+        program: String,
+        /// The exit code; none of a command that a signal ended.
+        code: Option<i32>,
+        /// What it wrote to standard error, or else to standard output.
+        text: String,
+    },
+    /// It does not print the columns that are read here.
+    #[error(
+        "{program} of this Slurm does not print the column {column}: {found}. Slurm 22.05 to 26.05 do; see which version `{program} --version` tells"
+    )]
+    Column {
+        /// The command's name.
+        program: String,
+        /// The column, as it is asked for.
+        column: String,
+        /// What was found instead.
+        found: String,
+    },
+    /// There is no such partition.
+    #[error("Slurm has no partition `{partition}`: {text}. `sinfo -s` lists them")]
+    Partition {
+        /// The partition's name.
+        partition: String,
+        /// What Slurm says of it.
+        text: String,
+    },
+    /// It ended with success, but its answer lacks what every Slurm tells.
+    #[error("{program} does not tell {missing}: see what `{program}` is in PATH")]
+    Answer {
+        /// The command and its words.
+        program: String,
+        /// What is missing.
+        missing: &'static str,
+    },
+}
+
+fn ended(code: Option<i32>) -> String {
+    code.map_or_else(
+        || "by a signal".into(),
+        |code| format!("with exit code {code}"),
+    )
+}
+
+/// The first lines of what a command wrote.
+fn told(text: &str) -> String {
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .take(3)
+        .collect();
+    match lines[..] {
+        [] => "it wrote nothing".into(),
+        _ => lines.join("; "),
+    }
+}

@@ -1,0 +1,109 @@
+//! Lists of nodes with brackets, as Slurm writes them.
+
+/// More nodes than this no list names.
+const MOST: usize = 100_000;
+
+/// The nodes that `n[1-4,7],gpu03` names, in order; `None` where it is no such list, or names too many.
+#[must_use]
+pub fn expand(list: &str) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    for part in parts(list)? {
+        let mut own = vec![String::new()];
+        let mut rest = part;
+        while let Some((before, after)) = rest.split_once('[') {
+            let (ranges, behind) = after.split_once(']')?;
+            let numbers = numbers(ranges)?;
+            if own.len().checked_mul(numbers.len())? > MOST {
+                return None;
+            }
+            let longer = |start: &String| -> Vec<String> {
+                numbers
+                    .iter()
+                    .map(|number| format!("{start}{before}{number}"))
+                    .collect()
+            };
+            own = own.iter().flat_map(longer).collect();
+            rest = behind;
+        }
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        names.extend(own.into_iter().map(|start| start + rest));
+        if names.len() > MOST {
+            return None;
+        }
+        names
+            .last()
+            .filter(|name| !name.is_empty() && name.chars().all(is_plain))?;
+    }
+    Some(names)
+}
+
+/// The parts between commas that stand outside of brackets.
+fn parts(list: &str) -> Option<Vec<&str>> {
+    let (mut parts, mut start, mut inside) = (Vec::new(), 0, false);
+    for (i, c) in list.char_indices() {
+        match c {
+            '[' if inside => return None,
+            '[' => inside = true,
+            ']' if !inside => return None,
+            ']' => inside = false,
+            ',' if !inside => {
+                parts.push(list[start..i].trim());
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(list[start..].trim());
+    (!inside).then_some(parts)
+}
+
+/// `1-3,7` or `01-10`: numbers keep the zeros before them.
+fn numbers(ranges: &str) -> Option<Vec<String>> {
+    let mut numbers = Vec::new();
+    for range in ranges.split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let number = |text: &str| super::amounts::whole(text).filter(|_| !text.is_empty());
+        let (from, to) = (number(first)?, number(last)?);
+        if from > to || to - from >= MOST as u64 {
+            return None;
+        }
+        let width = first.len();
+        numbers.extend((from..=to).map(|number| format!("{number:0width$}")));
+        if numbers.len() > MOST {
+            return None;
+        }
+    }
+    Some(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::expand;
+
+    #[test]
+    fn lists_are_expanded_in_order() {
+        let of = |list| expand(list).map(|names| names.join(" "));
+        let lists = [
+            ("n1", Some("n1")),
+            ("n[3-4]", Some("n3 n4")),
+            ("n[1-2,7],gpu03", Some("n1 n2 n7 gpu03")),
+            ("n[08-10]", Some("n08 n09 n10")),
+            ("r[1-2]n[1-2]", Some("r1n1 r1n2 r2n1 r2n2")),
+            ("r[1-2]-ib, x.y", Some("r1-ib r2-ib x.y")),
+            ("", None),
+            ("n[1-", None),
+            ("n1]", None),
+            ("n[2-1]", None),
+            ("n[a]", None),
+            ("n[]", None),
+            ("n[1-99999999]", None),
+            ("a b", None),
+            ("n1,,n2", None),
+            ("n[[1]]", None),
+        ];
+        for (list, names) in lists {
+            assert_eq!(of(list).as_deref(), names, "{list}");
+        }
+    }
+}

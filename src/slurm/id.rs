@@ -1,0 +1,128 @@
+//! How Slurm calls jobs.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A job by its number, with that of its task where it is one of an array (`17_3`), or of its component where it is
+/// heterogeneous (`17+1`). Ordered as numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct JobId {
+    job: u32,
+    part: Part,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Part {
+    Whole,
+    Task(u32),
+    Component(u32),
+}
+
+/// What a job is known by: after a crash Slurm gives the same numbers again, and a job that is requeued is submitted
+/// anew. Ordered by submission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Key {
+    /// When it was submitted \[s since 1970, UTC\].
+    pub submitted: i64,
+    /// Its number.
+    pub id: JobId,
+}
+
+impl JobId {
+    /// Whether it is a component of a heterogeneous job.
+    #[must_use]
+    pub fn is_component(self) -> bool {
+        matches!(self.part, Part::Component(_))
+    }
+
+    /// Whether it is a task of an array.
+    #[must_use]
+    pub fn is_task(self) -> bool {
+        matches!(self.part, Part::Task(_))
+    }
+}
+
+impl FromStr for JobId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let split = |mark| text.split_once(mark);
+        let (job, part) = match (split('_'), split('+')) {
+            (Some((job, task)), _) => (job, number(task).map(Part::Task)),
+            (None, Some((job, component))) => (job, number(component).map(Part::Component)),
+            (None, None) => (text, Some(Part::Whole)),
+        };
+        match (number(job), part) {
+            (Some(job), Some(part)) if job > 0 => Ok(JobId { job, part }),
+            _ => Err(format!("`{text}` is no id of a job, such as 17 or 17_3")),
+        }
+    }
+}
+
+/// Digits only: `+5` is a number for the standard library.
+fn number(text: &str) -> Option<u32> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| digits)
+}
+
+impl fmt::Display for JobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.part {
+            Part::Whole => write!(f, "{}", self.job),
+            Part::Task(task) => write!(f, "{}_{task}", self.job),
+            Part::Component(component) => write!(f, "{}+{component}", self.job),
+        }
+    }
+}
+
+impl TryFrom<String> for JobId {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<JobId> for String {
+    fn from(id: JobId) -> String {
+        id.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn ids_are_numbers_with_parts() {
+        for text in ["17", "17_3", "17+1"] {
+            let id: JobId = text.parse().unwrap();
+            assert_eq!(id.to_string(), text);
+        }
+        for text in [
+            "",
+            "0",
+            "17_",
+            "_3",
+            "17_[1-4]",
+            "1-7",
+            "17_3_4",
+            "+5",
+            "17 ",
+            "99999999999",
+        ] {
+            assert!(text.parse::<JobId>().is_err(), "{text}");
+        }
+        let mut ids: Vec<JobId> = ["17_10", "9", "17_9", "18"]
+            .iter()
+            .map(|id| id.parse().unwrap())
+            .collect();
+        ids.sort_unstable();
+        let ids: Vec<String> = ids.iter().map(JobId::to_string).collect();
+        assert_eq!(ids, ["9", "17_9", "17_10", "18"]);
+    }
+}

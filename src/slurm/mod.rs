@@ -1,0 +1,71 @@
+//! A real Slurm, asked and told by its own commands.
+//!
+//! # Theory
+//! What a cluster does is read as text of fixed widths (`squeue -O NAME:WIDTH`): of every column as many bytes as
+//! were asked for, whatever stands in it. So a name with blanks, bars or ends of lines moves nothing, and no text that
+//! a user can choose is as long as the columns before it, so that none can pose as a job. A column that is full may be
+//! cut: where it matters, its job is not understood. Text and not `--json`, whose shapes change with versions; the
+//! functions that print these columns are the same from 22.05 to 26.05 (`src/squeue/print.c`, `src/sinfo/print.c`).
+//!
+//! # Practice
+//! [`Slurm`] runs the commands, each with a time limit. An answer is whole or an error ([`SlurmError`]): nothing follows
+//! from a command that failed. What of an answer is not understood is counted ([`Unread`]), never guessed.
+//! Times are asked for in UTC, so that no hour comes twice. Nothing here knows policies.
+
+mod actions;
+mod amounts;
+mod columns;
+mod command;
+mod error;
+mod hostlist;
+mod id;
+mod nodes;
+mod queue;
+mod row;
+mod site;
+
+#[cfg(test)]
+mod tests;
+
+pub use actions::{Acted, Refusal, Why};
+pub use amounts::Amounts;
+pub use columns::Unread;
+pub use error::SlurmError;
+pub use hostlist::expand;
+pub use id::{JobId, Key};
+pub use nodes::{Node, NodeState, Nodes};
+pub use queue::Queue;
+pub use row::{Hold, Row, State};
+pub use site::{Cluster, Partition, Site};
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The commands of Slurm for one partition. They are found by `PATH`, and find their cluster by `SLURM_CONF`.
+#[derive(Clone, Debug)]
+pub struct Slurm {
+    /// The partition that is asked for.
+    pub partition: String,
+    /// How long a command may take; releases get a tenth of a second a job besides.
+    pub limit: Duration,
+    /// A folder where commands are looked for first.
+    pub programs: Option<PathBuf>,
+}
+
+impl Slurm {
+    /// How long a command may take if nothing else is said.
+    pub const LIMIT: Duration = Duration::from_secs(10);
+
+    /// The most jobs of one release or hold.
+    pub const MOST_JOBS: usize = 500;
+
+    /// The commands found by `PATH`, with the usual limit.
+    #[must_use]
+    pub fn new(partition: impl Into<String>) -> Self {
+        Slurm {
+            partition: partition.into(),
+            limit: Slurm::LIMIT,
+            programs: None,
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! A job of the queue.
+
+use super::amounts::{instant, time_limit, whole};
+use super::columns::{Cells, Layout};
+use super::{Amounts, JobId, Key};
+
+/// A job, as the queue shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// What it is known by.
+    pub key: Key,
+    /// What it does.
+    pub state: State,
+    /// Who holds it, while it is pending.
+    pub hold: Hold,
+    /// Why it waits, in Slurm's words, perhaps cut; `None` and the like where it does not.
+    pub reason: String,
+    /// Whether it waits for other jobs.
+    pub depends: bool,
+    /// From when on it may start \[s since 1970, UTC\]; `None` where no time was given, and none has come.
+    pub eligible: Option<i64>,
+    /// How many nodes it has, or asks for at least, ≥ 1.
+    pub nodes: u32,
+    /// What it has on all its nodes, or asks for.
+    pub amounts: Amounts,
+    /// Whether generic resources are asked for in a way whose amount is not known before the job starts.
+    pub has_unknown_gres: bool,
+    /// How long it may run \[s\]; `None` where nothing limits it.
+    pub time_limit: Option<u64>,
+    /// The partitions that it may run in, or the one that it runs in.
+    pub partition: String,
+    /// Its quality of service; empty where there is none.
+    pub qos: String,
+    /// Its account; empty where there is none.
+    pub account: String,
+    /// Its owner.
+    pub user: String,
+    /// Its comment, perhaps cut: its owner can change it.
+    pub comment: String,
+    /// Its name, perhaps cut.
+    pub name: String,
+    /// The nodes that it has, with brackets; empty while it has none.
+    pub node_list: String,
+}
+
+/// What a job does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It waits (PD).
+    Pending,
+    /// Its nodes are made ready (CF).
+    Configuring,
+    /// It runs (R).
+    Running,
+    /// It is ending (CG).
+    Completing,
+    /// It was stopped, and keeps its CPUs' memory (S).
+    Suspended,
+    /// A state that is not known here, in Slurm's letters: nothing follows but that the job is there.
+    Unknown(String),
+}
+
+/// Who holds a pending job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// Nobody.
+    None,
+    /// Its submission or its owner, who can release it (`JobHeldUser`).
+    User,
+    /// An operator (`JobHeldAdmin`).
+    Admin,
+    /// Slurm itself, as after a failed launch: its priority is 0 for another reason.
+    Other,
+}
+
+impl State {
+    fn of(text: &str) -> Self {
+        match text {
+            "PD" => State::Pending,
+            "CF" => State::Configuring,
+            "R" => State::Running,
+            "CG" => State::Completing,
+            "S" => State::Suspended,
+            other => State::Unknown(other.to_owned()),
+        }
+    }
+}
+
+impl Row {
+    /// Whether it has nodes: configuring, running, completing or suspended.
+    #[must_use]
+    pub fn has_nodes(&self) -> bool {
+        matches!(
+            self.state,
+            State::Configuring | State::Running | State::Completing | State::Suspended
+        )
+    }
+
+    /// Reads a row; or says what is wrong with it, and whose it is if that is known.
+    pub(super) fn read(cells: &Cells<'_>) -> Result<Self, (String, Option<Key>)> {
+        let key = Key::read(cells).map_err(|fault| (fault, None))?;
+        Row::of(key, cells).map_err(|fault| (fault, Some(key)))
+    }
+
+    fn of(key: Key, cells: &Cells<'_>) -> Result<Self, String> {
+        let state = State::of(&word(cells, STATE)?);
+        let reason = cells.free(REASON);
+        let priority = read(cells, PRIORITY, whole)?;
+        let (amounts, has_unknown_gres) = amounts(cells)?;
+        let nodes = read(cells, NODES, |text| u32::try_from(whole(text)?).ok())?;
+        let node_list = word(cells, NODE_LIST)?;
+        if node_list.contains(' ') {
+            return Err(wrong(NODE_LIST, &node_list));
+        }
+        Ok(Row {
+            key,
+            hold: match (&state, &*reason) {
+                (State::Pending, "JobHeldUser") => Hold::User,
+                (State::Pending, "JobHeldAdmin") => Hold::Admin,
+                (State::Pending, _) if priority == 0 => Hold::Other,
+                _ => Hold::None,
+            },
+            state,
+            reason,
+            depends: !matches!(&*cells.free(DEPENDENCY), "" | "N/A"),
+            eligible: read(cells, ELIGIBLE, |text| match text {
+                "N/A" | "Unknown" => Some(None),
+                text => instant(text).map(Some),
+            })?,
+            nodes: nodes.max(1),
+            amounts,
+            has_unknown_gres,
+            time_limit: read(cells, LIMIT, time_limit)?,
+            partition: word(cells, PARTITION)?,
+            qos: word(cells, QOS)?,
+            account: word(cells, ACCOUNT)?,
+            user: word(cells, USER)?,
+            comment: cells.free(COMMENT),
+            name: cells.free(NAME),
+            node_list,
+        })
+    }
+}
+
+impl Key {
+    fn read(cells: &Cells<'_>) -> Result<Self, String> {
+        Ok(Key {
+            id: read(cells, ID, |text| text.parse::<JobId>().ok())?,
+            submitted: read(cells, SUBMITTED, instant)?,
+        })
+    }
+}
+
+/// What a job has or asks for; and whether more of it is not known.
+fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
+    let mut amounts = read(cells, TRES, Amounts::of_tres)?;
+    if !amounts.gres.is_empty() {
+        return Ok((amounts, false));
+    }
+    // What accounting does not track is not in TRES, only in what was asked for.
+    let number = |column| read(cells, column, whole);
+    let mut is_known = true;
+    for (column, times) in [
+        (PER_NODE, number(NODES)?),
+        (PER_JOB, 1),
+        (PER_TASK, number(TASKS)?),
+    ] {
+        let asked = cells.free(column);
+        if !matches!(&*asked, "" | "N/A") {
+            let is_whole = cells.cell(column).is_some_and(|cell| !cell.is_full);
+            is_known &= is_whole && amounts.add_gres(&asked, times).is_some();
+        }
+    }
+    is_known &= matches!(&*cells.free(PER_SOCKET), "" | "N/A");
+    Ok((amounts, !is_known))
+}
+
+/// A column that is read whole, or not at all.
+fn read<T>(cells: &Cells<'_>, column: usize, of: impl Fn(&str) -> Option<T>) -> Result<T, String> {
+    let cell = cells.cell(column).filter(|cell| !cell.is_full);
+    let Some(cell) = cell else {
+        return Err(wrong(column, &cells.free(column)));
+    };
+    of(cell.text).ok_or_else(|| wrong(column, cell.text))
+}
+
+/// A column with one word, such as an account, or none; it may fill the last column, which is not cut.
+fn word(cells: &Cells<'_>, column: usize) -> Result<String, String> {
+    let cell = cells.cell(column);
+    let cell = cell.filter(|cell| {
+        !(cell.is_full && column != NODE_LIST) && !cell.text.contains(char::is_control)
+    });
+    match cell.map(|cell| cell.text) {
+        None => Err(wrong(column, &cells.free(column))),
+        Some("(null)" | "N/A") => Ok(String::new()),
+        Some(text) => Ok(text.to_owned()),
+    }
+}
+
+fn wrong(column: usize, found: &str) -> String {
+    let name = LAYOUT.columns[column].0;
+    format!("{name} is `{found}`")
+}
+
+macro_rules! columns {
+    ($($column:ident: $name:literal, $title:literal, $width:literal;)+) => {
+        #[derive(Clone, Copy)]
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+        enum Place { $($column),+ }
+        $(const $column: usize = Place::$column as usize;)+
+
+        /// The columns that `squeue` is asked for. Free text comes last, and behind it the nodes, which are not cut.
+        pub(super) static LAYOUT: Layout = Layout {
+            program: "squeue",
+            columns: &[$(($name, $title, $width)),+],
+            overflows: true,
+        };
+    };
+}
+
+columns! {
+    ID: "JobArrayID", "JOBID", 24;
+    SUBMITTED: "SubmitTime", "SUBMIT_TIME", 20;
+    ELIGIBLE: "EligibleTime", "ELIGIBLE_TIME", 20;
+    STATE: "StateCompact", "ST", 8;
+    PRIORITY: "PriorityLong", "PRIORITY", 12;
+    REASON: "Reason", "REASON", 40;
+    DEPENDENCY: "Dependency", "DEPENDENCY", 12;
+    NODES: "NumNodes", "NODES", 8;
+    TASKS: "NumTasks", "TASKS", 8;
+    TRES: "tres-alloc", "TRES_ALLOC", 120;
+    PER_NODE: "tres-per-node", "TRES_PER_NODE", 40;
+    PER_JOB: "tres-per-job", "TRES_PER_JOB", 32;
+    PER_TASK: "tres-per-task", "TRES_PER_TASK", 32;
+    PER_SOCKET: "tres-per-socket", "TRES_PER_SOCKET", 16;
+    LIMIT: "TimeLimit", "TIME_LIMIT", 16;
+    PARTITION: "Partition", "PARTITION", 40;
+    QOS: "QOS", "QOS", 40;
+    ACCOUNT: "Account", "ACCOUNT", 40;
+    USER: "UserName", "USER", 32;
+    COMMENT: "Comment", "COMMENT", 64;
+    NAME: "Name", "NAME", 64;
+    NODE_LIST: "NodeList", "NODELIST", 24;
+}

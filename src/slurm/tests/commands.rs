@@ -1,0 +1,157 @@
+//! Commands that hang, fail, and write without end.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use super::line;
+use crate::slurm::{Nodes, Queue, Slurm, SlurmError};
+
+/// Commands in a folder of their own, each a script.
+fn commands(scripts: &[(&str, &str)]) -> (TempDir, Slurm) {
+    let folder = TempDir::new().unwrap();
+    let command = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake/command");
+    for (name, script) in scripts {
+        symlink(&command, folder.path().join(name)).unwrap();
+        std::fs::write(folder.path().join(format!("{name}.sh")), script).unwrap();
+    }
+    let slurm = Slurm {
+        limit: Duration::from_millis(500),
+        programs: Some(folder.path().to_owned()),
+        ..Slurm::new("synth")
+    };
+    (folder, slurm)
+}
+
+#[test]
+fn a_command_that_hangs_is_left_in_time() {
+    // Itself, in a command that it started, and with its output closed.
+    for script in [
+        "exec sleep 60",
+        "sleep 60 & wait",
+        "sleep 60 & exit 0",
+        "exec >&- 2>&-; sleep 60",
+    ] {
+        let (_folder, slurm) = commands(&[("squeue", script)]);
+        let start = Instant::now();
+        let found = slurm.queue().unwrap_err();
+        assert!(
+            matches!(found, SlurmError::Late { .. }),
+            "{script}: {found}"
+        );
+        assert!(start.elapsed() < Duration::from_secs(10), "{script}");
+    }
+}
+
+#[test]
+fn a_command_that_fails_tells_why() {
+    let (_folder, slurm) = commands(&[(
+        "squeue",
+        "echo 17; echo slurm_load_jobs error: no >&2; exit 3",
+    )]);
+    let found = slurm.queue().unwrap_err().to_string();
+    assert_eq!(
+        found,
+        "squeue ended with exit code 3: slurm_load_jobs error: no"
+    );
+    let (_folder, slurm) = commands(&[("squeue", "kill -9 $$")]);
+    let found = slurm.queue().unwrap_err().to_string();
+    assert_eq!(found, "squeue ended by a signal: it wrote nothing");
+}
+
+#[test]
+fn a_command_that_is_missing_is_named() {
+    let slurm = Slurm::new("synth");
+    let found = slurm
+        .ask("no-such-command-of-slurm", &[])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        found.contains("no-such-command-of-slurm") && found.contains("PATH"),
+        "{found}"
+    );
+}
+
+#[test]
+fn much_output_is_read_beside_much_error() {
+    let script = "i=0; while [ $i -lt 20000 ]; do echo \"$LINE\"; i=$((i+1)); done; head -c 3000000 /dev/zero >&2";
+    let text = String::from_utf8(line(&[])).unwrap();
+    let script = format!("LINE='{}'; {script}", text.trim_end_matches('\n'));
+    let (_folder, slurm) = commands(&[("squeue", &script)]);
+    let slurm = Slurm {
+        limit: Duration::from_secs(60),
+        ..slurm
+    };
+    let queue = slurm.queue().unwrap();
+    assert_eq!(queue.rows.len() + queue.unread.count, 20_000);
+}
+
+#[test]
+fn every_column_is_asked_for_and_its_title_checked() {
+    let titles = |columns: &[(&str, &str, usize)]| -> String {
+        columns
+            .iter()
+            .map(|(_, title, width)| format!("{title:width$}"))
+            .collect()
+    };
+    let partition = "PartitionName=synth\n   State=UP TotalNodes=2\n   Nodes=n[1-2]\n";
+    let config = "ClusterName             = test\nBOOT_TIME               = 2026-11-25T17:35:22\n";
+    let scontrol = format!(
+        "case \"$*\" in --version) echo slurm 23.11.4;; 'show config') echo '{config}';; *synth) echo '{partition}';; *) echo 'Partition x not found'; exit 1;; esac"
+    );
+    let squeue = format!(
+        "echo '{}'; printf '%s' '{}'",
+        titles(Queue::columns()),
+        String::from_utf8(line(&[])).unwrap()
+    );
+    let sinfo = format!("echo '{}'", titles(Nodes::columns()));
+    let (folder, slurm) = commands(&[
+        ("scontrol", &scontrol),
+        ("squeue", &squeue),
+        ("sinfo", &sinfo),
+    ]);
+    let site = slurm.site().unwrap();
+    assert_eq!(
+        (&*site.version, &*site.cluster.name),
+        ("slurm 23.11.4", "test")
+    );
+    assert_eq!(
+        (site.partition.is_up, &site.partition.nodes[..]),
+        (true, &["n1".to_owned(), "n2".to_owned()][..])
+    );
+    assert_eq!((site.queue.rows.len(), site.nodes.nodes.len()), (1, 0));
+
+    let squeue = squeue.replace("TRES_ALLOC", "TRES_OTHER");
+    std::fs::write(folder.path().join("squeue.sh"), squeue).unwrap();
+    let found = slurm.site().unwrap_err().to_string();
+    assert!(
+        found.contains("column tres-alloc: its title is `TRES_OTHER`"),
+        "{found}"
+    );
+
+    let squeue = "echo 'squeue: error: Invalid job format specification: tres-per-job' >&2; exit 1";
+    std::fs::write(folder.path().join("squeue.sh"), squeue).unwrap();
+    let found = slurm.site().unwrap_err().to_string();
+    assert!(
+        found.contains("does not print the column tres-per-job"),
+        "{found}"
+    );
+
+    let slurm = Slurm {
+        partition: "x".into(),
+        ..slurm
+    };
+    let found = slurm.site().unwrap_err().to_string();
+    assert!(found.contains("no partition `x`"), "{found}");
+}
+
+/// The environment in which a command is run: what would hide jobs is not in it.
+#[test]
+fn times_are_asked_for_in_utc() {
+    let (_folder, slurm) = commands(&[("squeue", "env")]);
+    let text = String::from_utf8(slurm.ask("squeue", &[]).unwrap()).unwrap();
+    assert!(text.contains("TZ=UTC0\n") && text.contains("SLURM_TIME_FORMAT=standard\n"));
+    assert!(!text.contains("SQUEUE_"));
+}

@@ -1,0 +1,61 @@
+//! Rows recorded from a real Slurm 22.05.8, rows of other versions, garbage, and commands that misbehave.
+#![allow(clippy::unwrap_used)]
+
+mod commands;
+mod garbage;
+mod recorded;
+
+use super::{Queue, Row};
+
+/// A line of `squeue`, each column as it is given or as a held job of one CPU has it.
+fn line(given: &[(&str, &str)]) -> Vec<u8> {
+    let mut line = Vec::new();
+    for (name, _, width) in Queue::columns() {
+        let of_column = given.iter().find(|(column, _)| column == name);
+        let usual = match *name {
+            "JobArrayID" => "17",
+            "SubmitTime" => "2026-11-25T17:54:42",
+            "StateCompact" => "PD",
+            "PriorityLong" => "0",
+            "Reason" => "JobHeldUser",
+            "NumNodes" | "NumTasks" => "1",
+            "tres-alloc" => "cpu=1,mem=10M,node=1,billing=1",
+            "TimeLimit" => "UNLIMITED",
+            "Partition" => "synth",
+            "UserName" => "ann",
+            "Name" => "wrap",
+            "EligibleTime" => "N/A",
+            name if name.starts_with("tres-per") => "N/A",
+            "NodeList" => "",
+            _ => "(null)",
+        };
+        let text = of_column.map_or(usual, |(_, text)| text).as_bytes();
+        // As `printf("%.*s")` cuts: by bytes, whatever they are.
+        let cut = if *name == "NodeList" {
+            text
+        } else {
+            &text[..text.len().min(*width)]
+        };
+        line.extend_from_slice(cut);
+        line.resize(line.len() + width.saturating_sub(cut.len()), b' ');
+    }
+    line.push(b'\n');
+    line
+}
+
+/// The only row of such a line.
+fn row(given: &[(&str, &str)]) -> Row {
+    let queue = Queue::parse(&line(given));
+    assert_eq!(queue.unread.example, None);
+    let [row] = &queue.rows[..] else {
+        panic!("{} rows", queue.rows.len());
+    };
+    row.clone()
+}
+
+/// What is wrong with such a line.
+fn fault(given: &[(&str, &str)]) -> String {
+    let queue = Queue::parse(&line(given));
+    assert!(queue.rows.is_empty(), "{:?}", queue.rows);
+    queue.unread.example.unwrap()
+}

@@ -1,0 +1,220 @@
+//! What a real Slurm printed, and what is known of other versions.
+
+use super::{fault, row};
+use crate::slurm::{Hold, Key, NodeState, Nodes, Queue, Row, State};
+
+const QUEUE: &[u8] = include_bytes!("recorded/queue-22.05.txt");
+const NODES: &[u8] = include_bytes!("recorded/nodes-22.05.txt");
+
+/// The titles of 22.05 are those that are expected of every version.
+#[test]
+fn titles_of_22_05() {
+    let queue = include_str!("recorded/queue-title-22.05.txt");
+    let nodes = include_str!("recorded/nodes-title-22.05.txt");
+    for (titles, columns) in [(queue, Queue::columns()), (nodes, Nodes::columns())] {
+        let expected: String = columns
+            .iter()
+            .map(|(_, title, width)| format!("{title:width$}"))
+            .collect();
+        assert_eq!(titles.trim_end_matches('\n'), expected);
+    }
+}
+
+fn recorded() -> Vec<Row> {
+    let queue = Queue::parse(QUEUE);
+    assert_eq!(queue.unread.example, None);
+    queue.rows
+}
+
+fn of<'a>(rows: &'a [Row], id: &str) -> &'a Row {
+    rows.iter()
+        .find(|row| row.key.id.to_string() == id)
+        .unwrap()
+}
+
+#[test]
+fn a_queue_of_22_05() {
+    let rows = recorded();
+    let ids: Vec<String> = rows.iter().map(|row| row.key.id.to_string()).collect();
+    let expected = "16 15 13 14 5 12 11 10 9 8 7 6 4_7 4_9 3_1 3_2 3_3 2 1";
+    assert_eq!(ids.join(" "), expected);
+    assert!(
+        rows.iter()
+            .all(|row| row.user == "root" && row.qos.is_empty())
+    );
+
+    let plain = of(&rows, "1");
+    assert_eq!((&plain.state, plain.hold), (&State::Suspended, Hold::None));
+    assert_eq!((plain.amounts.cpus, plain.amounts.memory), (2, 100 << 20));
+    assert_eq!((plain.time_limit, &*plain.node_list), (Some(600), "n1"));
+    assert!(plain.has_nodes());
+
+    let bars = of(&rows, "2");
+    assert_eq!((bars.hold, &*bars.name), (Hold::Admin, "a|b c"));
+    assert_eq!(bars.time_limit, Some(86_400 + 2 * 3600 + 4 * 60));
+
+    let text = of(&rows, "3_1");
+    assert_eq!(
+        (&*text.name, &*text.comment),
+        ("arr é日本語", "hello wörld")
+    );
+    assert_eq!(
+        (text.hold, text.depends, text.eligible),
+        (Hold::User, false, None)
+    );
+
+    assert!(of(&rows, "4_7").depends && of(&rows, "4_7").hold == Hold::User);
+    assert_eq!(
+        of(&rows, "5").eligible,
+        Some(of(&rows, "5").key.submitted + 3600)
+    );
+    assert_eq!(of(&rows, "6").name, "new\nline  17                  x");
+    assert_eq!(of(&rows, "7").name, "é".repeat(32));
+}
+
+#[test]
+fn generic_resources_of_22_05() {
+    let rows = recorded();
+    let gpus = |id: &str| {
+        let row = of(&rows, id);
+        (!row.has_unknown_gres).then(|| row.amounts.gres("gpu"))
+    };
+    let found = ["7", "8", "9", "10", "11", "12", "13", "14"].map(gpus);
+    assert_eq!(
+        found,
+        [
+            Some(0),
+            Some(2),
+            Some(1),
+            Some(2),
+            None,
+            Some(1),
+            Some(1),
+            Some(2)
+        ]
+    );
+    assert_eq!(of(&rows, "12").amounts.gres("net"), 1);
+    assert_eq!(of(&rows, "9").amounts.gres("gpu:a100"), 1);
+    assert_eq!(
+        (of(&rows, "15").nodes, &*of(&rows, "15").node_list),
+        (2, "n[3-4]")
+    );
+    assert_eq!(of(&rows, "16").partition, "fleet");
+}
+
+#[test]
+fn nodes_of_22_05() {
+    let nodes = Nodes::parse(NODES);
+    assert_eq!(nodes.unread.example, None);
+    let names: Vec<&str> = nodes.nodes.iter().map(|node| &*node.name).collect();
+    assert_eq!(names, ["n1", "n2", "n3", "n4"]);
+    let busy = &nodes.nodes[1];
+    assert_eq!(
+        (busy.state, &*busy.words, &*busy.reason),
+        (NodeState::Up, "mixed", "")
+    );
+    assert_eq!((busy.capacity.cpus, busy.allocated.cpus), (20, 2));
+    assert_eq!(
+        (busy.capacity.memory, busy.allocated.memory),
+        (15_000 << 20, 1546 << 20)
+    );
+    assert_eq!(
+        (busy.capacity.gres("gpu"), busy.allocated.gres("gpu:a100")),
+        (4, 3)
+    );
+    assert_eq!(
+        (busy.capacity.gres("net"), busy.allocated.gres("net")),
+        (2, 0)
+    );
+}
+
+#[test]
+fn states_of_nodes() {
+    let mut line = NODES[..NODES.len() / 4].to_vec();
+    let mut state = |words: &str| {
+        line[64..184].fill(b' ');
+        line[64..64 + words.len()].copy_from_slice(words.as_bytes());
+        Nodes::parse(&line).nodes[0].state
+    };
+    let states = [
+        ("idle", NodeState::Up),
+        ("idle+completing", NodeState::Up),
+        ("mixed+cloud+planned", NodeState::Up),
+        ("allocated+drain", NodeState::Drained),
+        ("idle+drain+completing", NodeState::Drained),
+        ("mixed+maintenance+reserved", NodeState::Drained),
+        ("unknown+drain+invalid_reg", NodeState::Down),
+        ("idle+not_responding", NodeState::Down),
+        ("down", NodeState::Down),
+        ("down+drain", NodeState::Down),
+        ("unknown", NodeState::Unknown),
+        ("n/a", NodeState::Unknown),
+        ("", NodeState::Unknown),
+    ];
+    for (words, expected) in states {
+        assert_eq!(state(words), expected, "{words}");
+    }
+}
+
+/// Written after `src/squeue/print.c` and `src/common/slurm_protocol_defs.c` of 23.11 and 26.05.
+#[test]
+fn rows_of_later_versions() {
+    let per_node = row(&[("tres-per-node", "gres/gpu:a100:2")]);
+    assert_eq!(per_node.amounts.gres("gpu"), 2);
+    let per_task = row(&[("tres-per-task", "cpu=2,gres/gpu=1"), ("NumTasks", "3")]);
+    assert_eq!(per_task.amounts.gres("gpu"), 3);
+    let tracked = row(&[
+        (
+            "tres-alloc",
+            "cpu=1,mem=10M,node=1,billing=1,gres/gpu=2,gres/gpu:a100=2",
+        ),
+        ("tres-per-job", "gres/gpu:a100:2"),
+    ]);
+    assert_eq!(tracked.amounts.gres("gpu"), 2);
+    // A dependency that is fulfilled, a hold of Slurm's own, and states of base and flag.
+    assert!(!row(&[("Dependency", "")]).depends);
+    let failed = row(&[("Reason", "launch failed requeued held")]);
+    assert_eq!(failed.hold, Hold::Other);
+    assert_eq!(
+        row(&[("PriorityLong", "4294901757"), ("Reason", "Priority")]).hold,
+        Hold::None
+    );
+    let state = |text: &str| row(&[("StateCompact", text)]).state;
+    assert_eq!(state("CG"), State::Completing);
+    assert_eq!(state("RH"), State::Unknown("RH".into()));
+    assert_eq!(state("?"), State::Unknown("?".into()));
+}
+
+/// A column that is full may be cut: where it matters, the job is not understood, and is known to be there.
+#[test]
+fn what_may_be_cut_is_not_guessed() {
+    let long = "x".repeat(200);
+    for column in [
+        "QOS",
+        "Account",
+        "Partition",
+        "TimeLimit",
+        "tres-alloc",
+        "NumNodes",
+    ] {
+        let found = fault(&[(column, &long)]);
+        assert!(found.starts_with(column), "{found}");
+    }
+    let tres = format!("cpu=4,mem=10M,{}", "gres/gpu:a100=1,".repeat(12));
+    let queue = Queue::parse(&super::line(&[("tres-alloc", &tres)]));
+    let key = Key {
+        id: "17".parse().unwrap(),
+        submitted: 1_795_629_282,
+    };
+    assert_eq!((queue.unread.known, queue.rows.len()), (vec![key], 0));
+    assert!(row(&[("tres-per-node", &long)]).has_unknown_gres);
+    let free = row(&[
+        ("Reason", &long),
+        ("Comment", &long),
+        ("Name", &long),
+        ("Dependency", &long),
+    ]);
+    assert_eq!((free.name.len(), free.depends), (64, true));
+    let nodes = format!("n[{}1]", "1,".repeat(100));
+    assert_eq!(row(&[("NodeList", &nodes)]).node_list, nodes);
+}

@@ -70,6 +70,21 @@ pub struct Wanted {
     pub limits: bool,
 }
 
+/// Why a job waits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waits {
+    /// Its type.
+    pub job_type: usize,
+    /// Older waiting jobs of its type, where it waits.
+    pub ahead: usize,
+    /// Whether it would fit nowhere if no other job ran: others use the room.
+    pub is_shut_out: bool,
+    /// The server of a fleet where it waits, if it has one already.
+    pub server: Option<usize>,
+    /// What the rule does at present.
+    pub doing: Option<String>,
+}
+
 /// What to do now.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decided {
@@ -286,6 +301,32 @@ impl Scheduler {
             count[usize::from(self.is_running(known))] += 1;
         }
         count
+    }
+
+    /// Why a job waits: what is known of it and of its place; none where it does not wait.
+    #[must_use]
+    pub fn waits(&self, job: &str) -> Option<Waits> {
+        let known = self
+            .known
+            .get(job)
+            .filter(|known| !self.is_running(known))?;
+        let names: Vec<&str> = self.places.types().collect();
+        let site = match &known.place {
+            Place::At(site, _) => Some(*site),
+            _ => None,
+        };
+        let ahead = site.map_or(0, |n| {
+            let queue = self.sites[n].queue(known.job_type);
+            queue.take_while(|id| ***id != *job).count()
+        });
+        let fleet = self.places.servers() > 1 && self.router.is_some();
+        Some(Waits {
+            job_type: known.job_type,
+            ahead,
+            is_shut_out: site.is_none(),
+            server: site.filter(|_| fleet),
+            doing: site.and_then(|n| self.sites[n].doing(&names)),
+        })
     }
 
     fn is_running(&self, known: &Known) -> bool {

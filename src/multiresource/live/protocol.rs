@@ -5,13 +5,13 @@ use std::io::{self, BufRead as _, BufReader, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decided, Places, Refused, Scheduler, Told, Wanted};
+use super::{Decided, Places, Refused, Scheduler, Told};
 
 /// Longer lines are refused \[bytes\].
 const LONGEST: usize = 1 << 20;
 
 /// What a line may say: a time, and one thing that happened, or nothing.
-#[derive(Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
     /// When, in the policy's time unit.
@@ -55,6 +55,27 @@ pub struct Line {
     /// A clock that rings, due or not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ring: Option<usize>,
+}
+
+impl Line {
+    /// Whether it comes in time and says all that the rule looks at: who runs many schedulers by it may forget.
+    fn is_whole(&self, scheduler: &Scheduler) -> Result<(), String> {
+        let wants = scheduler.wants();
+        let comes = self.arrive.is_some() || self.adopt.is_some();
+        if self.adopt.is_some() && scheduler.has_begun() {
+            return Err(
+                "adopt comes before anything else: what others start later is told by occupy"
+                    .into(),
+            );
+        }
+        if comes && wants.sizes && self.size.is_none() {
+            return Err("the rule decides by sizes: give \"size\"".into());
+        }
+        if comes && wants.limits && self.limit.is_none() {
+            return Err("the rule decides by limits: give \"limit\"".into());
+        }
+        Ok(())
+    }
 }
 
 /// A job that starts: its id, and in a fleet its servers behind it.
@@ -160,6 +181,7 @@ fn read_line(input: &mut BufReader<impl Read>, text: &mut Vec<u8>) -> io::Result
 
 fn answer(scheduler: &mut Scheduler, text: &[u8]) -> Result<Answer, String> {
     let line: Line = serde_json::from_slice(text).map_err(|e| e.to_string())?;
+    line.is_whole(scheduler)?;
     let t = line.t;
     let decided = tell(scheduler, &line)?;
     let places = scheduler.places();
@@ -228,7 +250,7 @@ struct Understood<'a> {
 
 impl<'a> Understood<'a> {
     fn new(line: &'a Line, scheduler: &Scheduler) -> Result<Self, String> {
-        let (places, wanted) = (scheduler.places(), scheduler.wants());
+        let places = scheduler.places();
         let said = [
             line.arrive.is_some(),
             line.adopt.is_some(),
@@ -257,7 +279,7 @@ impl<'a> Understood<'a> {
             Line {
                 arrive: Some(name), ..
             } => {
-                let (job, job_type, [size, limit]) = job_of(line, name, places, wanted)?;
+                let (job, job_type, [size, limit]) = job_of(line, name, places)?;
                 Told::Arrive {
                     job,
                     job_type,
@@ -268,10 +290,7 @@ impl<'a> Understood<'a> {
             Line {
                 adopt: Some(name), ..
             } => {
-                if scheduler.has_begun() {
-                    return Err("adopt comes before anything else: what others start later is told by occupy".into());
-                }
-                let (job, job_type, [size, limit]) = job_of(line, name, places, wanted)?;
+                let (job, job_type, [size, limit]) = job_of(line, name, places)?;
                 servers = servers_of(line, places)?;
                 let ran = nonnegative("ran", line.ran)?.unwrap_or(0.0);
                 Told::Adopt {
@@ -316,12 +335,7 @@ impl<'a> Understood<'a> {
 type JobOf<'a> = (&'a str, usize, [f64; 2]);
 
 /// A job that comes: its id, type, size and limit.
-fn job_of<'a>(
-    line: &'a Line,
-    name: &str,
-    places: &Places,
-    wanted: Wanted,
-) -> Result<JobOf<'a>, String> {
+fn job_of<'a>(line: &'a Line, name: &str, places: &Places) -> Result<JobOf<'a>, String> {
     let job = line.job.as_deref();
     let job = job.ok_or("a job that comes has an id: give \"job\"")?;
     let job_type = places.job_type(name).ok_or_else(|| {
@@ -335,12 +349,6 @@ fn job_of<'a>(
         nonnegative("size", line.size)?,
         nonnegative("limit", line.limit)?,
     );
-    if wanted.sizes && size.is_none() {
-        return Err("the rule decides by sizes: give \"size\"".into());
-    }
-    if wanted.limits && limit.is_none() {
-        return Err("the rule decides by limits: give \"limit\"".into());
-    }
     Ok((
         job,
         job_type,

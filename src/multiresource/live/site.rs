@@ -265,6 +265,24 @@ impl Site {
         out
     }
 
+    /// What the rule does at present, in words.
+    pub fn doing(&self, names: &[&str]) -> Option<String> {
+        let own: Vec<&str> = (0..self.open.len())
+            .map(|k| {
+                let place = self.own.iter().position(|own| *own == Some(k));
+                place.map_or("", |i| names[i])
+            })
+            .collect();
+        self.rule.doing(&own, &self.system)
+    }
+
+    /// Ids of the waiting jobs of the fleet's type, in order.
+    pub fn queue(&self, job_type: usize) -> impl Iterator<Item = &Arc<str>> + '_ {
+        let own = self.own[job_type].into_iter();
+        let jobs = own.flat_map(|own| self.system.waiting_jobs(own));
+        jobs.map(|job| &self.ids[job.slot as usize])
+    }
+
     /// When the next clock rings, and which.
     pub fn due(&self) -> (f64, usize) {
         let due = self

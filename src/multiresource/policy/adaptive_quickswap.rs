@@ -40,6 +40,14 @@ impl Policy for AdaptiveQuickswap {
         }
         self.draining = is_stuck(system);
     }
+
+    fn doing(&self, names: &[&str], system: &System) -> Option<String> {
+        let largest = self.needs.first_waiting(system).filter(|_| self.draining)?;
+        Some(format!(
+            "room is made for the largest waiting job, of {}: until it starts no other does",
+            names[largest]
+        ))
+    }
 }
 
 /// Whether a type waits of which none runs, and no type that runs has a waiting job.

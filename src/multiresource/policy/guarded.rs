@@ -80,6 +80,19 @@ impl Policy for Guarded {
         }
     }
 
+    fn doing(&self, names: &[&str], system: &System) -> Option<String> {
+        match self.guarding {
+            true => {
+                let does = self.guard.rule.doing(names, system).unwrap_or_default();
+                Some(format!(
+                    "the guard is in charge until fewer than {} jobs are there: it {does}",
+                    self.until
+                ))
+            }
+            false => self.rule.rule.doing(names, system),
+        }
+    }
+
     fn resume(&mut self, system: &mut System) {
         if system.jobs() >= self.from {
             self.guarding = true;

@@ -167,6 +167,12 @@ pub trait Policy {
         self.take_over(system);
     }
 
+    /// What it does at present, in words with these names of the types, and for whom room is made; nothing of a rule
+    /// that starts whatever fits.
+    fn doing(&self, _names: &[&str], _system: &System) -> Option<String> {
+        None
+    }
+
     /// Another rule decides from here on: no clock of this one rings, and no server is kept.
     fn let_go(&mut self, _system: &mut System) {}
 }
@@ -220,8 +226,24 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
         (**self).resume(system);
     }
 
+    fn doing(&self, names: &[&str], system: &System) -> Option<String> {
+        (**self).doing(names, system)
+    }
+
     fn let_go(&mut self, system: &mut System) {
         (**self).let_go(system);
+    }
+}
+
+/// A schedule in words.
+fn told(schedule: impl Iterator<Item = (usize, u32)>, names: &[&str]) -> String {
+    let slots = schedule.filter(|(_, count)| *count > 0);
+    let slots: Vec<String> = slots
+        .map(|(i, count)| format!("{count} {}", names[i]))
+        .collect();
+    match &slots[..] {
+        [] => "nothing".into(),
+        slots => slots.join(", "),
     }
 }
 

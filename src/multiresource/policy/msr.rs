@@ -273,6 +273,20 @@ impl Msr {
         }
     }
 
+    /// What runs holds its slots, and the route goes to the schedule in this position.
+    fn go_to(&mut self, position: usize, system: &mut System) {
+        for (i, slots) in self.slots.iter_mut().enumerate() {
+            *slots = system.running(i);
+        }
+        for (i, setups) in self.setups.iter_mut().enumerate() {
+            *setups = system.held(i);
+        }
+        self.position = position;
+        self.working = false;
+        self.preempt(system);
+        self.follow_route(system);
+    }
+
     /// An event on a route.
     fn route_event(&mut self, event: Event, system: &mut System) {
         let changed = match event {
@@ -407,7 +421,7 @@ impl Policy for Msr {
         }
     }
 
-    /// What runs holds its slots, and the route goes to the first schedule.
+    /// To the first schedule.
     fn take_over(&mut self, system: &mut System) {
         self.go_to(0, system);
     }
@@ -417,6 +431,17 @@ impl Policy for Msr {
             true => self.fill(system),
             false => self.follow_route(system),
         }
+    }
+
+    fn doing(&self, names: &[&str], _: &System) -> Option<String> {
+        let (schedule, reached) = self.schedule();
+        let slots = super::told(schedule.iter().copied().enumerate(), names);
+        Some(match reached {
+            true => format!("works on the schedule of {slots}, until its clock rings"),
+            false => format!(
+                "is on its way to the schedule of {slots}: jobs that it has no slots for run to their ends"
+            ),
+        })
     }
 
     /// Goes to the schedule of which the running jobs fill most, by dominant share.
@@ -442,20 +467,5 @@ impl Policy for Msr {
         for i in 0..self.slots.len() {
             system.offer(i, 0);
         }
-    }
-}
-
-impl Msr {
-    fn go_to(&mut self, position: usize, system: &mut System) {
-        for (i, slots) in self.slots.iter_mut().enumerate() {
-            *slots = system.running(i);
-        }
-        for (i, setups) in self.setups.iter_mut().enumerate() {
-            *setups = system.held(i);
-        }
-        self.position = position;
-        self.working = false;
-        self.preempt(system);
-        self.follow_route(system);
     }
 }

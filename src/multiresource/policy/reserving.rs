@@ -144,6 +144,13 @@ impl Policy for Reserving {
         self.react(Event::Clock(usize::MAX), system);
     }
 
+    fn doing(&self, names: &[&str], _: &System) -> Option<String> {
+        let name = names[self.reserved?];
+        Some(format!(
+            "room is kept for the oldest job of {name}: others start beside it, or are so short that they pass"
+        ))
+    }
+
     /// Whether there is a reservation is weighed anew: its job may have gone, or others have its room.
     fn changed(&mut self, system: &mut System) {
         (self.reserved, self.turn) = (None, None);

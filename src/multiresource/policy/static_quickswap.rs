@@ -154,6 +154,23 @@ impl Policy for StaticQuickswap {
             }
         }
     }
+    fn doing(&self, names: &[&str], system: &System) -> Option<String> {
+        let i = self.cycle[self.turn];
+        let name = names[i];
+        Some(match (self.draining, self.overlap) {
+            (false, _) => format!(
+                "it is the turn of {name}, as long as one of them waits or more than {} are there, or nobody else waits; {} run",
+                self.thresholds[i],
+                system.running(i)
+            ),
+            (true, false) => format!(
+                "the turn of {name} is over, and the {} that run finish first",
+                system.running(i)
+            ),
+            (true, true) => format!("the turn of {name} is over"),
+        })
+    }
+
     /// It is the turn of the type whose running jobs fill most, by dominant share.
     fn resume(&mut self, system: &mut System) {
         let fills = |place: usize| {

@@ -184,6 +184,15 @@ impl Policy for AdaptiveMsr {
         }
         self.react(Event::Clock(usize::MAX), system);
     }
+    fn doing(&self, names: &[&str], _: &System) -> Option<String> {
+        let slots = self.worths.schedules[self.present].iter();
+        let slots = slots.map(|slots| (slots.job_type, slots.count));
+        Some(format!(
+            "works on the schedule of {}, and may keep room for its jobs",
+            crate::multiresource::policy::told(slots, names)
+        ))
+    }
+
     /// On the schedule of which the running jobs fill most, by price.
     fn resume(&mut self, system: &mut System) {
         let fills = |s: usize| -> f64 {

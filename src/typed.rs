@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::number::seconds_in;
 use crate::simulation::Settings;
 
 /// When a simulation ends.
@@ -141,4 +142,22 @@ pub fn count(text: &str) -> Result<u64, String> {
     } else {
         Err(format!("`{text}` is not a whole number from 1 to 1e15"))
     }
+}
+
+/// A time, such as 250ms, 30s or 1h; a number alone is in seconds.
+///
+/// # Errors
+/// When it is none, or longer than 30 years.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let number = &text[..text.len() - unit.len()];
+    let second = match unit {
+        "" => Some(1.0),
+        unit => seconds_in(unit),
+    };
+    let time = number.parse::<f64>().ok().zip(second);
+    let time = time.map(|(number, second)| number * second);
+    let time = time.filter(|time| time.is_finite() && *time <= 1e9);
+    time.map(Duration::from_secs_f64)
+        .ok_or_else(|| "not a time such as 250ms, 30s, 5min or 1h".into())
 }

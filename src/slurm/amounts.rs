@@ -20,6 +20,53 @@ impl Amounts {
         self.gres.get(name).copied().unwrap_or(0)
     }
 
+    /// Both together.
+    #[must_use]
+    pub fn plus(mut self, more: &Amounts) -> Amounts {
+        self.cpus += more.cpus;
+        self.memory = self.memory.saturating_add(more.memory);
+        for (name, count) in &more.gres {
+            *self.gres.entry(name.clone()).or_default() += count;
+        }
+        self
+    }
+
+    /// Without these, no less than nothing.
+    #[must_use]
+    pub fn less(mut self, less: &Amounts) -> Amounts {
+        self.cpus = self.cpus.saturating_sub(less.cpus);
+        self.memory = self.memory.saturating_sub(less.memory);
+        for (name, count) in &mut self.gres {
+            *count = count.saturating_sub(less.gres(name));
+        }
+        self
+    }
+
+    /// Of each the lesser.
+    #[must_use]
+    pub fn least(mut self, other: &Amounts) -> Amounts {
+        self.cpus = self.cpus.min(other.cpus);
+        self.memory = self.memory.min(other.memory);
+        for (name, count) in &mut self.gres {
+            *count = (*count).min(other.gres(name));
+        }
+        self
+    }
+
+    /// One of so many equal parts, rounded up.
+    #[must_use]
+    pub fn part(&self, parts: u32) -> Amounts {
+        let parts = u64::from(parts.max(1));
+        let gres = self.gres.iter();
+        Amounts {
+            cpus: self.cpus.div_ceil(parts),
+            memory: self.memory.div_ceil(parts),
+            gres: gres
+                .map(|(name, count)| (name.clone(), count.div_ceil(parts)))
+                .collect(),
+        }
+    }
+
     /// Reads `cpu=3,mem=150M,node=1,billing=3,gres/gpu=2`; without CPUs there is no such job.
     pub(super) fn of_tres(text: &str) -> Option<Self> {
         let (mut cpus, mut memory, mut gres) = (None, 0, BTreeMap::new());

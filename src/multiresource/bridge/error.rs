@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::document::DocumentError;
+use crate::slurm::SlurmError;
 
 /// Why jobs and nodes of a cluster cannot be mapped to a policy.
 #[derive(Debug, thiserror::Error)]
@@ -78,4 +79,90 @@ pub enum TypesError {
         /// What the policy's server has.
         wanted: String,
     },
+}
+
+/// Why a bridge does not run, or has no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BridgeError {
+    /// Jobs and nodes cannot be mapped.
+    #[error(transparent)]
+    Types(#[from] TypesError),
+    /// Slurm does not answer as it should.
+    #[error(transparent)]
+    Slurm(#[from] SlurmError),
+    /// A policy that a bridge cannot carry out.
+    #[error("{0}")]
+    Unfit(String),
+    /// Another bridge runs the partition.
+    #[error(
+        "another bridge (process {pid}) runs the partition `{partition}` of `{cluster}`: stop it first; {path} is locked"
+    )]
+    Locked {
+        /// Its process.
+        pid: String,
+        /// The partition.
+        partition: String,
+        /// The cluster.
+        cluster: String,
+        /// The file.
+        path: String,
+    },
+    /// The file that keeps others away.
+    #[error("cannot lock {path}: {source}; TMPDIR says where such files are kept")]
+    Lock {
+        /// The file.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Whoever runs the bridge may not release jobs of others.
+    #[error(
+        "Slurm does not let this user release job {job}: {text}. Run the bridge as SlurmUser or root, or as an operator (`sacctmgr modify user NAME set adminlevel=operator`)"
+    )]
+    NoRight {
+        /// A job.
+        job: String,
+        /// Slurm's words.
+        text: String,
+    },
+    /// A journal that cannot be opened.
+    #[error("cannot write the journal {path}: {source}; choose another place by --journal")]
+    Write {
+        /// The file.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// A journal that cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// A line that is not of a journal.
+    #[error("{path}, line {line}: {message}")]
+    Journal {
+        /// The file.
+        path: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// A journal of other policies.
+    #[error("{path} has no decisions of the policy {digest}; it is of {}", .policies.join(", "))]
+    OtherPolicy {
+        /// The file.
+        path: String,
+        /// The policy that was given.
+        digest: String,
+        /// Those that it is of.
+        policies: Vec<String>,
+    },
+    /// The signals of a process.
+    #[error("cannot listen to signals: {0}")]
+    Signals(io::Error),
 }

@@ -6,11 +6,20 @@
 mod document;
 mod error;
 pub mod export;
+mod journal;
+mod lock;
+mod measured;
 mod pattern;
 mod resources;
 mod rule;
+mod run;
 mod servers;
 mod types;
+mod usage;
+mod watch;
 
-pub use error::TypesError;
+pub use error::{BridgeError, TypesError};
+pub use journal::{Head, Record, Recorded, Replayed, Round, beside, jobs_csv, replay};
+pub use run::{Bridge, Setup, Signals, release_all};
 pub use types::{TypeMap, Waste};
+pub use watch::Manner;

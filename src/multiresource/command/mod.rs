@@ -1,5 +1,6 @@
 //! Multiresource jobs as a kind of workload: what is typed → verbs → what is told.
 
+mod bridge;
 mod drive;
 mod fit;
 mod fleet;
@@ -80,6 +81,8 @@ pub enum Verb {
     Fit(fit::Arguments),
     /// Run a policy for a scheduler in any language: events in, decisions out, a line of JSON each
     Drive(drive::Arguments),
+    /// Run the jobs of a real cluster by a policy: hold, decide, release
+    Bridge(bridge::Arguments),
 }
 
 impl Kind for Multiresource {
@@ -209,6 +212,7 @@ impl Kind for Multiresource {
             Verb::Optimum(arguments) => arguments.files(),
             Verb::Fit(arguments) => arguments.files(),
             Verb::Drive(arguments) => arguments.files(),
+            Verb::Bridge(arguments) => arguments.files(),
         }
     }
 
@@ -218,6 +222,7 @@ impl Kind for Multiresource {
             Verb::Optimum(arguments) => arguments.run(caller),
             Verb::Fit(arguments) => arguments.run(caller),
             Verb::Drive(arguments) => arguments.run(caller),
+            Verb::Bridge(arguments) => arguments.run(caller),
         }
     }
 }

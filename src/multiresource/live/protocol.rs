@@ -88,6 +88,26 @@ pub enum Started {
     On(Vec<String>),
 }
 
+impl Started {
+    /// The id of the job.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        match self {
+            Started::Job(id) => id,
+            Started::On(words) => words.first().map_or("", String::as_str),
+        }
+    }
+
+    /// The servers of a fleet.
+    #[must_use]
+    pub fn servers(&self) -> &[String] {
+        match self {
+            Started::Job(_) => &[],
+            Started::On(words) => words.get(1..).unwrap_or_default(),
+        }
+    }
+}
+
 /// The answer to a line.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]

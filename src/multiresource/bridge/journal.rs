@@ -1,0 +1,307 @@
+//! What a bridge has read and decided, a line of JSON a round; and the same decided again from it.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::BridgeError;
+use crate::multiresource::artifact::{Checked, Routing};
+use crate::multiresource::live::Scheduler;
+use crate::multiresource::live::protocol::{Line, Started, started, tell};
+
+/// A line of a journal.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(untagged)]
+pub enum Record {
+    /// A policy takes over.
+    Head(Head),
+    /// Something was read, decided or seen.
+    Round(Round),
+}
+
+/// Which policy decides from here on.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// The file of the policy, as it was named.
+    pub policy: String,
+    /// Its digest.
+    pub digest: String,
+    /// The cluster and the partition.
+    pub cluster: String,
+    /// The partition.
+    pub partition: String,
+    /// The policy's unit of time, in which all times are, from the start of the bridge on.
+    pub time_unit: String,
+    /// Of the policy's clocks.
+    pub seed: u64,
+    /// How jobs are sent to servers.
+    pub routing: Routing,
+}
+
+/// What a round did.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Round {
+    /// When, in the policy's unit of time.
+    pub t: f64,
+    /// What was read, as differences, and behind it the time where clocks were due.
+    pub told: Vec<Line>,
+    /// What was decided, in order.
+    pub start: Vec<Started>,
+    /// Jobs whose first process was seen to run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub began: Vec<String>,
+    /// What a person was told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// How long the bridge took to decide, without Slurm \[ms\].
+    pub ms: f64,
+}
+
+/// A journal that is written.
+pub struct Journal {
+    file: Option<File>,
+}
+
+impl Journal {
+    /// At the end of the file, which may be there.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        Ok(Journal { file: Some(file) })
+    }
+
+    /// Writes a line; where that fails no further one is written, and the reason is returned once.
+    pub fn write(&mut self, record: &Record) -> Option<io::Error> {
+        let file = self.file.as_mut()?;
+        let line = serde_json::to_string(record).map_err(io::Error::other);
+        // In one piece: a line is there whole, or it is the last one.
+        let written = line.and_then(|line| file.write_all(format!("{line}\n").as_bytes()));
+        written.err().inspect(|_| self.file = None)
+    }
+}
+
+/// What a journal says, decided again.
+pub struct Replayed {
+    /// Rounds with decisions of this policy.
+    pub rounds: u64,
+    /// Jobs that were started.
+    pub starts: u64,
+    /// The first round that is decided otherwise: its line, what was decided then and now.
+    pub differs: Option<(usize, Vec<Started>, Vec<Started>)>,
+    /// The jobs that came and ended, in order of arrival.
+    pub jobs: Vec<Recorded>,
+    /// The scheduler as it stands in the end.
+    pub scheduler: Scheduler,
+    /// When that is.
+    pub t: f64,
+    /// By id of a job that has not ended: when it came.
+    pub arrivals: BTreeMap<String, f64>,
+}
+
+/// A job that came and ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    /// Its id.
+    pub id: String,
+    /// Its type.
+    pub job_type: String,
+    /// When it was first seen to wait \[time\].
+    pub arrival: f64,
+    /// How long it waited to be released.
+    pub wait: f64,
+    /// From there until its first process was seen.
+    pub latency: f64,
+    /// How long it ran.
+    pub size: f64,
+}
+
+/// Reads a journal, and lets the policy decide again.
+///
+/// # Errors
+/// When it cannot be read, a line is not of a journal, or none is of this policy.
+pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, BridgeError> {
+    let name = || path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|source| BridgeError::Read {
+        path: name(),
+        source,
+    })?;
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut heads: Vec<Head> = Vec::new();
+    let mut replay: Option<Replay> = None;
+    let mut is_own = false;
+    for (n, line) in lines.iter().enumerate() {
+        // A bridge that was killed may have left the last line unfinished.
+        if n + 1 == lines.len() && !line.ends_with('\n') {
+            break;
+        }
+        let record = serde_json::from_str(line).map_err(|why| BridgeError::Journal {
+            path: name(),
+            line: n + 1,
+            message: why.to_string(),
+        })?;
+        match record {
+            Record::Head(head) => {
+                is_own = head.digest == digest;
+                if is_own {
+                    let scheduler = Scheduler::new(policy, head.routing, head.seed);
+                    match &mut replay {
+                        None => replay = Some(Replay::new(scheduler)),
+                        Some(replay) => replay.again(scheduler),
+                    }
+                }
+                heads.push(head);
+            }
+            Record::Round(round) if is_own => {
+                if let Some(replay) = &mut replay {
+                    replay
+                        .round(n + 1, &round)
+                        .map_err(|message| BridgeError::Journal {
+                            path: name(),
+                            line: n + 1,
+                            message,
+                        })?;
+                }
+            }
+            Record::Round(_) => {}
+        }
+    }
+    replay.map(|replay| replay.done).ok_or_else(|| {
+        let policies: Vec<String> = heads
+            .iter()
+            .map(|head| format!("{} ({})", head.policy, head.digest))
+            .collect();
+        BridgeError::OtherPolicy {
+            path: name(),
+            digest: digest.into(),
+            policies,
+        }
+    })
+}
+
+struct Replay {
+    done: Replayed,
+    /// By id: type, arrival, and once it was so, start and beginning.
+    jobs: BTreeMap<String, (String, f64, Option<f64>, Option<f64>)>,
+}
+
+impl Replay {
+    fn new(scheduler: Scheduler) -> Self {
+        Replay {
+            done: Replayed {
+                rounds: 0,
+                starts: 0,
+                differs: None,
+                jobs: Vec::new(),
+                scheduler,
+                t: 0.0,
+                arrivals: BTreeMap::new(),
+            },
+            jobs: BTreeMap::new(),
+        }
+    }
+
+    /// The same policy begins again: another bridge, or the file was read again.
+    fn again(&mut self, scheduler: Scheduler) {
+        self.done.scheduler = scheduler;
+        self.jobs.clear();
+        self.done.arrivals.clear();
+    }
+
+    fn round(&mut self, place: usize, round: &Round) -> Result<(), String> {
+        let mut start = Vec::new();
+        for line in &round.told {
+            self.hear(line);
+            start.extend(decide(&mut self.done.scheduler, line)?);
+        }
+        self.done.t = round.t;
+        self.done.rounds += 1;
+        self.done.starts += start.len() as u64;
+        for id in start.iter().map(Started::id) {
+            if let Some(job) = self.jobs.get_mut(id) {
+                job.2 = Some(round.t);
+            }
+        }
+        for id in &round.began {
+            if let Some(job) = self.jobs.get_mut(id) {
+                job.3 = Some(round.t);
+            }
+        }
+        if start != round.start && self.done.differs.is_none() {
+            self.done.differs = Some((place, round.start.clone(), start));
+        }
+        Ok(())
+    }
+
+    /// Follows a job from its arrival to its end; what was found running is not followed.
+    fn hear(&mut self, line: &Line) {
+        if let (Some(kind), Some(id)) = (&line.arrive, &line.job) {
+            let came = self.done.arrivals.entry(id.clone()).or_insert(line.t);
+            self.jobs
+                .insert(id.clone(), (kind.clone(), *came, None, None));
+        }
+        if let Some(id) = &line.put_back
+            && let Some(job) = self.jobs.get_mut(id)
+        {
+            (job.2, job.3) = (None, None);
+        }
+        if let Some(id) = &line.withdraw {
+            self.jobs.remove(id);
+        }
+        if let Some(id) = &line.leave {
+            self.done.arrivals.remove(id);
+            if let Some((job_type, arrival, Some(start), Some(began))) = self.jobs.remove(id) {
+                self.done.jobs.push(Recorded {
+                    id: id.clone(),
+                    job_type,
+                    arrival,
+                    wait: start - arrival,
+                    latency: began - start,
+                    size: line.t - began,
+                });
+            }
+        }
+    }
+}
+
+/// Tells a line: what starts.
+pub(super) fn decide(scheduler: &mut Scheduler, line: &Line) -> Result<Vec<Started>, String> {
+    let decided = tell(scheduler, line)?;
+    let places = scheduler.places();
+    let starts = decided.start.iter();
+    Ok(starts
+        .map(|(id, servers)| started(id, servers, places))
+        .collect())
+}
+
+/// The jobs as `synth simulate --jobs` reads them.
+///
+/// # Errors
+/// When they cannot be written as CSV.
+pub fn jobs_csv(jobs: &[Recorded]) -> csv::Result<String> {
+    let mut sorted: Vec<&Recorded> = jobs.iter().collect();
+    sorted.sort_by(|a, b| a.arrival.total_cmp(&b.arrival));
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["type", "arrival", "size", "wait", "latency", "job"])?;
+    for job in sorted {
+        let numbers = [job.arrival, job.size, job.wait, job.latency].map(|x| format!("{x:.6}"));
+        let [arrival, size, wait, latency] = &numbers;
+        writer.write_record([&job.job_type, arrival, size, wait, latency, &job.id])?;
+    }
+    let bytes = writer
+        .into_inner()
+        .map_err(|e| io::Error::other(e.to_string()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The default place of a journal: beside the policy.
+#[must_use]
+pub fn beside(policy: &Path) -> PathBuf {
+    policy.with_extension("journal.jsonl")
+}

@@ -1,0 +1,97 @@
+//! What jobs did, beside what the policy was made for.
+
+use crate::multiresource::workload::JobType;
+
+/// By type what has come and run since the bridge began.
+pub(super) struct Measured {
+    types: Vec<OfType>,
+    /// Dead times: how many, and their sum \[time\].
+    latency: (u64, f64),
+}
+
+#[derive(Clone, Default)]
+struct OfType {
+    arrivals: u64,
+    /// Ended jobs, the sum of their run times and of the squares.
+    ended: u64,
+    sum: f64,
+    squares: f64,
+}
+
+/// Further apart than this part is worth a warning, if it is also more than so many standard errors.
+const APART: f64 = 0.1;
+const ERRORS: f64 = 3.0;
+
+impl Measured {
+    pub fn new(types: usize) -> Self {
+        Measured {
+            types: vec![OfType::default(); types],
+            latency: (0, 0.0),
+        }
+    }
+
+    pub fn arrived(&mut self, i: usize) {
+        self.types[i].arrivals += 1;
+    }
+
+    /// A job has run for this time.
+    pub fn ran(&mut self, i: usize, time: f64) {
+        let own = &mut self.types[i];
+        own.ended += 1;
+        own.sum += time;
+        own.squares += time * time;
+    }
+
+    /// A job's first process was seen so long after its release.
+    pub fn began_after(&mut self, time: f64) {
+        self.latency.0 += 1;
+        self.latency.1 += time;
+    }
+
+    /// A line a type, and whether something is not as the policy takes it.
+    pub fn told(&self, types: &[JobType], time: f64, unit: &str) -> (Vec<String>, bool) {
+        let mut is_apart = false;
+        let mut lines: Vec<String> = Vec::new();
+        for (own, of) in self.types.iter().zip(types) {
+            let n = own.arrivals as f64;
+            let rate = n / time;
+            let mut mark = |found: f64, expected: f64, error: f64| {
+                let off = (found - expected).abs();
+                let apart = off > APART * expected && off > ERRORS * error;
+                is_apart |= apart;
+                if apart { " (!)" } else { "" }
+            };
+            let rate_mark = mark(rate, of.arrival_rate(), n.max(1.0).sqrt() / time);
+            let ended = own.ended as f64;
+            let runs = match own.ended {
+                0 => "none has ended".to_owned(),
+                _ => {
+                    let mean = own.sum / ended;
+                    let variance = (own.squares / ended - mean * mean).max(0.0);
+                    // Of a few jobs the spread says little: that of the policy's own sizes is taken.
+                    let spread = if own.ended < 10 {
+                        mean.max(of.mean_size())
+                    } else {
+                        variance.sqrt()
+                    };
+                    let mark = mark(mean, of.mean_size(), spread / ended.sqrt());
+                    format!("run {mean:.3} {unit} of {:.3}{mark}", of.mean_size())
+                }
+            };
+            lines.push(format!(
+                "{}: {} came, {rate:.4} per {unit} of {:.4}{rate_mark}; {runs}",
+                of.name(),
+                own.arrivals,
+                of.arrival_rate()
+            ));
+        }
+        if self.latency.0 > 0 {
+            let mean = self.latency.1 / self.latency.0 as f64;
+            lines.push(format!(
+                "from release to the first process: {mean:.3} {unit} in the mean of {} starts",
+                self.latency.0
+            ));
+        }
+        (lines, is_apart)
+    }
+}

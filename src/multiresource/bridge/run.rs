@@ -1,0 +1,654 @@
+//! The rounds of a bridge: read, compare, decide, release.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::journal::{Head, Journal, Record, Round, decide};
+use super::lock::Lock;
+use super::measured::Measured;
+use super::usage::Usage;
+use super::watch::{Found, Manner, Phase, Watch, key_of};
+use super::{BridgeError, TypeMap};
+use crate::artifact::Changes;
+use crate::document::digest;
+use crate::multiresource::artifact::{Checked, Routing};
+use crate::multiresource::live::Scheduler;
+use crate::multiresource::live::protocol::{Line, Started};
+use crate::number::seconds_in;
+use crate::slurm::{Acted, JobId, Key, Nodes, Queue, Refusal, Slurm, SlurmError, Why};
+
+/// How a bridge is run.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The policy file.
+    pub policy: PathBuf,
+    /// The file that says which jobs are of which type.
+    pub types: Option<PathBuf>,
+    /// What becomes of a policy that was changed after it was written.
+    pub changes: Changes,
+    /// Time between rounds.
+    pub poll: Duration,
+    /// Released jobs that do not start within this time are told.
+    pub stuck: Duration,
+    /// Nothing is released for so long after the controller was started anew.
+    pub settle: Duration,
+    /// Where rounds are written.
+    pub journal: Option<PathBuf>,
+    /// Nothing is released: what would be is told.
+    pub dry_run: bool,
+    /// All held jobs are released in the end.
+    pub opens: bool,
+    /// How jobs are held, and what becomes of those without a type.
+    pub manner: Manner,
+    /// All nodes are taken for one server.
+    pub pool: bool,
+    /// How jobs are sent to the servers of a fleet.
+    pub routing: Routing,
+    /// Of the policy's clocks.
+    pub seed: u64,
+    /// Ends after this time.
+    pub until: Option<Duration>,
+}
+
+/// What a bridge is told while it runs: flags that signals set.
+#[derive(Clone, Debug, Default)]
+pub struct Signals {
+    /// To end.
+    pub end: Arc<AtomicBool>,
+    /// To read the policy again.
+    pub reload: Arc<AtomicBool>,
+    /// To hold jobs again that were released and do not start.
+    pub give_up: Arc<AtomicBool>,
+}
+
+/// After a round that failed the next one waits twice as long, up to this time.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// Nodes are read this often at least, and the controller is asked since when it runs.
+const NODES: Duration = Duration::from_secs(1);
+const BOOTED: Duration = Duration::from_secs(10);
+
+/// What was measured is told this often.
+const TELL: Duration = Duration::from_secs(3600);
+
+/// A policy with all that follows from it.
+struct Rule {
+    policy: Checked,
+    head: Head,
+    scheduler: Scheduler,
+}
+
+/// A bridge that runs.
+pub struct Bridge {
+    slurm: Slurm,
+    setup: Setup,
+    rule: Rule,
+    watch: Watch,
+    journal: Option<Journal>,
+    measured: Measured,
+    started: Instant,
+    /// Seconds in the policy's unit of time.
+    second: f64,
+    cluster: String,
+    booted: String,
+    asked_booted: Option<Instant>,
+    asked_nodes: Option<Instant>,
+    settled: Instant,
+    planned: Option<Vec<Started>>,
+    rounds: u64,
+    _lock: Lock,
+}
+
+/// Reads a policy, and refuses what a bridge cannot carry out.
+fn read_policy(setup: &Setup) -> Result<(Checked, String), Box<dyn std::error::Error>> {
+    let path = &setup.policy;
+    let text = std::fs::read_to_string(path).map_err(|source| BridgeError::Read {
+        path: path.display().to_string(),
+        source,
+    })?;
+    let policy = Checked::parse_with(&text, &path.display().to_string(), setup.changes)?;
+    Ok((policy, digest(&text)))
+}
+
+/// Why a policy cannot be carried out here, if it cannot.
+fn unfit(policy: &Checked, scheduler: &Scheduler) -> Option<String> {
+    let own = &policy.artifact().policy;
+    let mut rules = own
+        .queue
+        .iter()
+        .chain(own.servers.iter().map(|server| &server.rule));
+    if rules.any(|rule| rule.preempts()) {
+        return Some("the policy preempts jobs, and nothing here stops a running job: make one with `synth --preemption none`".into());
+    }
+    if scheduler.wants().sizes {
+        return Some("the policy decides by the sizes of jobs, which nobody knows on a cluster: make one that knows types or limits".into());
+    }
+    if seconds_in(policy.workload().fleet().time_unit()).is_none() {
+        let unit = policy.workload().fleet().time_unit();
+        return Some(format!(
+            "the policy counts time in `{unit}`, and it is not known how long that is: write the workload in s, min, h or d"
+        ));
+    }
+    None
+}
+
+impl Bridge {
+    /// Looks at the cluster and takes the partition; nothing has been released yet.
+    ///
+    /// # Errors
+    /// When the policy is refused or does not fit the cluster, Slurm does not answer, or another bridge runs.
+    pub fn begin(slurm: Slurm, setup: Setup) -> Result<Self, Box<dyn std::error::Error>> {
+        let (policy, digest) = read_policy(&setup)?;
+        let scheduler = Scheduler::new(&policy, setup.routing, setup.seed);
+        if let Some(why) = unfit(&policy, &scheduler) {
+            return Err(BridgeError::Unfit(why).into());
+        }
+        let map = TypeMap::new(&policy, setup.types.as_deref())?;
+        let site = slurm.site()?;
+        map.check_nodes(&site.nodes.nodes, setup.pool)?;
+        let lock = Lock::take(&site.cluster.name, &slurm.partition)?;
+        let fleet = policy.workload().fleet();
+        let second = seconds_in(fleet.time_unit()).unwrap_or(1.0);
+        let watch = Watch::new(
+            map,
+            setup.manner,
+            setup.stuck.as_secs_f64(),
+            Usage::new(fleet),
+            scheduler.places(),
+            second,
+        );
+        let head = Head {
+            policy: setup.policy.display().to_string(),
+            digest,
+            cluster: site.cluster.name.clone(),
+            partition: slurm.partition.clone(),
+            time_unit: fleet.time_unit().into(),
+            seed: setup.seed,
+            routing: setup.routing,
+        };
+        let journal = setup
+            .journal
+            .as_ref()
+            .filter(|_| !setup.dry_run)
+            .map(|path| {
+                Journal::open(path).map_err(|source| BridgeError::Write {
+                    path: path.display().to_string(),
+                    source,
+                })
+            });
+        let mut journal = journal.transpose()?;
+        if let Some(journal) = &mut journal {
+            journal.write(&Record::Head(head.clone()));
+        }
+        let now = Instant::now();
+        Ok(Bridge {
+            measured: Measured::new(fleet.types().len()),
+            rule: Rule {
+                policy,
+                head,
+                scheduler,
+            },
+            cluster: site.cluster.name,
+            booted: site.cluster.booted,
+            slurm,
+            setup,
+            watch,
+            journal,
+            started: now,
+            second,
+            asked_booted: Some(now),
+            asked_nodes: None,
+            settled: now,
+            planned: None,
+            rounds: 0,
+            _lock: lock,
+        })
+    }
+
+    /// What it is about to do, for the one who started it.
+    #[must_use]
+    pub fn announced(&self) -> String {
+        let names: Vec<String> = self
+            .watch
+            .map
+            .resources()
+            .map(|(name, slurm)| format!("{name} = {slurm}"))
+            .collect();
+        format!(
+            "partition {} of {}: {} decides; {}",
+            self.slurm.partition,
+            self.cluster,
+            self.rule.head.policy,
+            names.join(", ")
+        )
+    }
+
+    /// Round after round, until it is told to end; `say` hears what a person should know.
+    ///
+    /// # Errors
+    /// When whoever runs it may not release jobs.
+    pub fn run(&mut self, signals: &Signals, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
+        let mut pause = self.setup.poll;
+        let mut told = Instant::now();
+        while !signals.end.load(Ordering::Relaxed) && !self.is_over() {
+            if signals.reload.swap(false, Ordering::Relaxed) {
+                self.reload(say)?;
+            }
+            let gives_up = signals.give_up.swap(false, Ordering::Relaxed);
+            match self.round(gives_up, say) {
+                Ok(()) => pause = self.setup.poll,
+                Err(BridgeError::Slurm(why)) => {
+                    say(&format!(
+                        "warning: {why}; nothing is concluded, and the next round waits {:.1} s",
+                        pause.as_secs_f64()
+                    ));
+                    // It may be another controller that answers next.
+                    self.asked_booted = None;
+                    self.pause(pause, signals);
+                    pause = (2 * pause).min(LONGEST);
+                    continue;
+                }
+                Err(other) => return Err(other),
+            }
+            if told.elapsed() > TELL {
+                told = Instant::now();
+                self.tell_measured(say);
+            }
+            self.pause(self.until_next(), signals);
+        }
+        if self.setup.opens && !self.setup.dry_run {
+            let released = release_all(&self.slurm, self.setup.manner.by_operator)?;
+            say(&format!(
+                "{released} held jobs are released: the gate is open"
+            ));
+        }
+        self.tell_measured(say);
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.setup
+            .until
+            .is_some_and(|until| self.started.elapsed() >= until)
+    }
+
+    fn now(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+
+    /// Until the next round: the poll, or less where a clock rings before.
+    fn until_next(&self) -> Duration {
+        let wake = self
+            .rule
+            .scheduler
+            .wake()
+            .map(|wake| wake * self.second - self.now());
+        let wake = wake.map_or(self.setup.poll, |left| {
+            Duration::from_secs_f64(left.clamp(0.01, 3600.0))
+        });
+        wake.min(self.setup.poll)
+    }
+
+    /// In pieces, so that a signal is heard.
+    fn pause(&self, time: Duration, signals: &Signals) {
+        let until = Instant::now() + time;
+        while Instant::now() < until && !signals.end.load(Ordering::Relaxed) && !self.is_over() {
+            std::thread::sleep(
+                until
+                    .saturating_duration_since(Instant::now())
+                    .min(Duration::from_millis(50)),
+            );
+        }
+    }
+
+    fn round(&mut self, gives_up: bool, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
+        let queue = self.slurm.queue()?;
+        let nodes = self.nodes()?;
+        if !self.has_settled(say)? {
+            return Ok(());
+        }
+        self.rounds += 1;
+        let (now, wall) = (self.now(), wall());
+        let deciding = Instant::now();
+        if self.setup.dry_run {
+            self.plan(&queue, nodes.as_ref(), say);
+            return Ok(());
+        }
+        let mut found = self.watch.look(&queue, nodes.as_ref(), now, wall);
+        let (mut round, is_sound) = self.decide(&mut found, now, deciding);
+        if gives_up {
+            let waiting = queue.rows.iter().filter(|row| !row.has_nodes());
+            let late = waiting.filter(|row| {
+                let seen = self.watch.jobs.get(&row.key);
+                let since = seen.and_then(|seen| seen.pending_since);
+                since.is_some_and(|at| now - at > self.watch.stuck)
+            });
+            found.give_up.extend(late.map(|row| row.key.id));
+        }
+        self.measure(&round, now);
+        self.act(&found, &round, say)?;
+        round.notes = found.notes.clone();
+        for note in &found.notes {
+            say(note);
+        }
+        for (job, reason) in &found.stuck {
+            say(&format!(
+                "warning: job {job} was released {:.0} s ago, and Slurm does not start it ({reason}); its place stays taken",
+                self.watch.stuck
+            ));
+        }
+        let is_worth = !round.told.is_empty() || !round.start.is_empty() || !round.began.is_empty();
+        if is_worth {
+            self.note(Record::Round(round), say);
+        }
+        if !is_sound {
+            say(
+                "warning: the policy could not take what was read, and begins anew with what waits and runs",
+            );
+            self.again(&queue, say)?;
+        }
+        Ok(())
+    }
+
+    /// Tells the scheduler what was found: what is decided, and whether it could take all of it.
+    fn decide(&mut self, found: &mut Found, now: f64, deciding: Instant) -> (Round, bool) {
+        let t = now / self.second;
+        let mut round = Round {
+            t,
+            began: std::mem::take(&mut found.began),
+            ..Round::default()
+        };
+        let clocks = Line {
+            t,
+            ..Line::default()
+        };
+        let mut is_sound = true;
+        let lines = std::mem::take(&mut found.lines);
+        for line in lines.into_iter().map(|line| Line { t, ..line }) {
+            match decide(&mut self.rule.scheduler, &line) {
+                Ok(starts) => round.start.extend(starts),
+                Err(why) => {
+                    found.notes.push(format!("warning: {why}"));
+                    is_sound = false;
+                    continue;
+                }
+            }
+            round.told.push(line);
+        }
+        if self.rule.scheduler.wake().is_some_and(|wake| wake <= t)
+            || !self.rule.scheduler.has_begun()
+        {
+            match decide(&mut self.rule.scheduler, &clocks) {
+                Ok(starts) => round.start.extend(starts),
+                Err(_) => is_sound = false,
+            }
+            round.told.push(clocks);
+        }
+        round.ms = deciding.elapsed().as_secs_f64() * 1e3;
+        (round, is_sound)
+    }
+
+    /// Carries out what was decided.
+    fn act(
+        &mut self,
+        found: &Found,
+        round: &Round,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<(), BridgeError> {
+        self.each(&found.hold, say, Slurm::hold)?;
+        self.each(&found.pass, say, Slurm::release)?;
+        self.each(&found.give_up, say, Slurm::hold_for_users)?;
+        let starts: Vec<(Key, &Started)> = round
+            .start
+            .iter()
+            .filter_map(|start| Some((key_of(start.id())?, start)))
+            .collect();
+        let now = self.now();
+        self.watch.released(starts.iter().map(|(key, _)| *key), now);
+        for (key, start) in &starts {
+            let server = start
+                .servers()
+                .first()
+                .and_then(|name| self.rule.scheduler.places().server(name));
+            if let Some(node) = server.and_then(|n| self.watch.map.node_of_server(n)) {
+                let acted = self.slurm.place(key.id, Some(node))?;
+                refused(&acted, say)?;
+            }
+        }
+        let jobs: Vec<JobId> = starts.iter().map(|(key, _)| key.id).collect();
+        self.each(&jobs, say, Slurm::release)
+    }
+
+    fn each(
+        &self,
+        jobs: &[JobId],
+        say: &mut dyn FnMut(&str),
+        act: impl Fn(&Slurm, &[JobId]) -> Result<Acted, SlurmError>,
+    ) -> Result<(), BridgeError> {
+        for some in jobs.chunks(Slurm::MOST_JOBS) {
+            refused(&act(&self.slurm, some)?, say)?;
+        }
+        Ok(())
+    }
+
+    /// The nodes, where it is time to read them.
+    fn nodes(&mut self) -> Result<Option<Nodes>, SlurmError> {
+        if self.asked_nodes.is_some_and(|at| at.elapsed() < NODES) {
+            return Ok(None);
+        }
+        let nodes = self.slurm.nodes()?;
+        self.asked_nodes = Some(Instant::now());
+        Ok(Some(nodes))
+    }
+
+    /// After the controller was started anew nodes have to tell first what they run.
+    fn has_settled(&mut self, say: &mut dyn FnMut(&str)) -> Result<bool, SlurmError> {
+        if self.asked_booted.is_none_or(|at| at.elapsed() > BOOTED) {
+            let cluster = self.slurm.cluster()?;
+            self.asked_booted = Some(Instant::now());
+            if cluster.booted != self.booted {
+                self.booted = cluster.booted;
+                self.settled = Instant::now() + self.setup.settle;
+                say(&format!(
+                    "the controller was started anew: nothing is released for {:.0} s",
+                    self.setup.settle.as_secs_f64()
+                ));
+            }
+        }
+        Ok(Instant::now() >= self.settled)
+    }
+
+    /// What would be released if the policy began now.
+    fn plan(&mut self, queue: &Queue, nodes: Option<&Nodes>, say: &mut dyn FnMut(&str)) {
+        let now = self.now();
+        self.rule.scheduler =
+            Scheduler::new(&self.rule.policy, self.setup.routing, self.setup.seed);
+        self.watch.jobs.clear();
+        self.watch.usage.forget();
+        let mut found = self.watch.look(queue, nodes, now, wall());
+        let (round, _) = self.decide(&mut found, now, Instant::now());
+        let passed = found.pass.iter().map(|id| Started::Job(id.to_string()));
+        let mut starts: Vec<Started> = round.start.clone();
+        starts.extend(passed);
+        if self.planned.as_ref() != Some(&starts) {
+            let words = starts.iter().map(|start| {
+                let on = start.servers().join(" ");
+                let id = start.id().split('@').next().unwrap_or_default();
+                if on.is_empty() {
+                    id.to_owned()
+                } else {
+                    format!("{id} on {on}")
+                }
+            });
+            let words: Vec<String> = words.collect();
+            let waiting = self
+                .watch
+                .jobs
+                .values()
+                .filter(|seen| matches!(seen.phase, Phase::Waiting(_)))
+                .count();
+            say(&match &words[..] {
+                [] => format!("{waiting} jobs wait; nothing would be released"),
+                words => format!("{waiting} jobs wait; would release {}", words.join(", ")),
+            });
+            found.notes.iter().for_each(|note| say(note));
+            self.planned = Some(starts);
+        }
+    }
+
+    fn measure(&mut self, round: &Round, now: f64) {
+        for line in &round.told {
+            if let Some(name) = &line.arrive
+                && let Some(i) = self.rule.scheduler.places().job_type(name)
+            {
+                self.measured.arrived(i);
+            }
+        }
+        for id in &round.began {
+            let seen = key_of(id).and_then(|key| self.watch.jobs.get(&key));
+            if let Some(released) = seen.and_then(|seen| seen.released) {
+                self.measured.began_after((now - released) / self.second);
+            }
+        }
+        for (i, began) in self.watch.ended.drain(..) {
+            self.measured.ran(i, (now - began) / self.second);
+        }
+    }
+
+    fn tell_measured(&self, say: &mut dyn FnMut(&str)) {
+        let fleet = self.rule.policy.workload().fleet();
+        let (lines, is_apart) =
+            self.measured
+                .told(fleet.types(), self.now() / self.second, fleet.time_unit());
+        say(&format!(
+            "{} rounds; by type what came and ran, of what the policy was made for:",
+            self.rounds
+        ));
+        lines.iter().for_each(|line| say(&format!("  {line}")));
+        if is_apart {
+            say(
+                "warning: (!) is more than a tenth and three standard errors apart from what the policy was made for: fit what came (`synth fit --since POLICY`), and make a policy from this one with `synth --from POLICY`",
+            );
+        }
+    }
+
+    fn note(&mut self, record: Record, say: &mut dyn FnMut(&str)) {
+        if let Some(why) = self
+            .journal
+            .as_mut()
+            .and_then(|journal| journal.write(&record))
+        {
+            say(&format!(
+                "warning: the journal cannot be written ({why}): it ends here, the bridge goes on"
+            ));
+        }
+    }
+
+    /// The policy is read again; a bad one is refused, and the old one goes on.
+    fn reload(&mut self, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
+        match self.read_again() {
+            Ok(queue) => {
+                say("the policy was read again");
+                self.again(&queue, say)
+            }
+            Err(why) => {
+                say(&format!(
+                    "warning: the policy is not taken, and the old one goes on: {why}"
+                ));
+                Ok(())
+            }
+        }
+    }
+
+    /// Puts the policy that the file now has into the place of the old one; with the queue.
+    fn read_again(&mut self) -> Result<Queue, Box<dyn std::error::Error>> {
+        let (policy, digest) = read_policy(&self.setup)?;
+        let scheduler = Scheduler::new(&policy, self.setup.routing, self.setup.seed);
+        if let Some(why) = unfit(&policy, &scheduler) {
+            return Err(BridgeError::Unfit(why).into());
+        }
+        let map = TypeMap::new(&policy, self.setup.types.as_deref())?;
+        let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
+        map.check_nodes(&nodes.nodes, self.setup.pool)?;
+        let fleet = policy.workload().fleet();
+        self.second = seconds_in(fleet.time_unit()).unwrap_or(1.0);
+        let jobs = std::mem::take(&mut self.watch.jobs);
+        let stuck = self.setup.stuck.as_secs_f64();
+        self.watch = Watch::new(
+            map,
+            self.setup.manner,
+            stuck,
+            Usage::new(fleet),
+            scheduler.places(),
+            self.second,
+        );
+        self.watch.jobs = jobs;
+        self.watch.usage.look(&nodes, &mut Vec::new());
+        self.measured = Measured::new(fleet.types().len());
+        self.rule.head = Head {
+            digest,
+            time_unit: fleet.time_unit().into(),
+            ..self.rule.head.clone()
+        };
+        self.rule.policy = policy;
+        Ok(queue)
+    }
+
+    /// A scheduler begins with what waits and runs.
+    fn again(&mut self, queue: &Queue, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
+        self.rule.scheduler =
+            Scheduler::new(&self.rule.policy, self.setup.routing, self.setup.seed);
+        let now = self.now();
+        let mut found = self.watch.again(queue, now, wall());
+        let head = self.rule.head.clone();
+        self.note(Record::Head(head), say);
+        let (round, _) = self.decide(&mut found, now, Instant::now());
+        self.act(&found, &round, say)?;
+        self.note(Record::Round(round), say);
+        Ok(())
+    }
+}
+
+/// The time of day \[s since 1970\].
+fn wall() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs() as i64)
+}
+
+/// Jobs that were not released: where nobody is let, it ends.
+fn refused(acted: &Acted, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
+    for Refusal { id, why, text } in &acted.refused {
+        match why {
+            Why::NoRight => {
+                return Err(BridgeError::NoRight {
+                    job: id.to_string(),
+                    text: text.clone(),
+                });
+            }
+            // The queue will tell.
+            Why::Gone => {}
+            Why::Other => say(&format!("warning: job {id}: {text}")),
+        }
+    }
+    Ok(())
+}
+
+/// Releases all held jobs of a partition: how many.
+///
+/// # Errors
+/// When Slurm does not answer, or does not let this user.
+pub fn release_all(slurm: &Slurm, by_operator: bool) -> Result<usize, BridgeError> {
+    use crate::slurm::Hold;
+    let queue = slurm.queue()?;
+    let held = queue
+        .rows
+        .iter()
+        .filter(|row| row.hold == Hold::User || by_operator && row.hold == Hold::Admin);
+    let jobs: Vec<JobId> = held.map(|row| row.key.id).collect();
+    for some in jobs.chunks(Slurm::MOST_JOBS) {
+        refused(&slurm.release(some)?, &mut |_| ())?;
+    }
+    Ok(jobs.len())
+}

@@ -1,0 +1,161 @@
+//! What others use of a policy's servers.
+
+use std::collections::HashMap;
+
+use super::TypeMap;
+use crate::multiresource::workload::Fleet;
+use crate::slurm::{Amounts, Key, Node, NodeState, Nodes, Queue, Row, expand};
+
+/// What of each server the policy does not have: other jobs use it, or its node is down or drained.
+///
+/// A node may have more than the policy counts on: that is used first.
+pub(super) struct Usage {
+    /// By server: capacity in whole units and as written (R).
+    servers: Vec<(Vec<u64>, Vec<f64>)>,
+    /// The nodes as they were last seen.
+    nodes: Vec<Node>,
+    /// By node: what is allocated that no row of the queue accounts for, the last time and now the lesser of both. The
+    /// queue and the nodes are not read at one moment: what was seen once only may be a job that had just started or
+    /// ended.
+    before: HashMap<String, Amounts>,
+    /// By server: units that are not there for the policy (R), as they were last told.
+    told: Vec<Vec<u64>>,
+}
+
+impl Usage {
+    pub fn new(fleet: &Fleet) -> Self {
+        let mut servers = Vec::new();
+        for (h, shape) in fleet.shapes().iter().enumerate() {
+            let amounts: Vec<f64> = shape.capacity().iter().map(|c| c.value()).collect();
+            for _ in 0..shape.count() {
+                servers.push((fleet.units(h), amounts.clone()));
+            }
+        }
+        Usage {
+            told: servers
+                .iter()
+                .map(|(units, _)| vec![0; units.len()])
+                .collect(),
+            nodes: Vec::new(),
+            before: HashMap::new(),
+            servers,
+        }
+    }
+
+    /// Nothing has been told: a scheduler begins.
+    pub fn forget(&mut self) {
+        self.told.iter_mut().for_each(|units| units.fill(0));
+    }
+
+    /// Takes in the nodes; tells of those that are down or drained, and again up.
+    pub fn look(&mut self, nodes: &Nodes, notes: &mut Vec<String>) {
+        if nodes.unread.count > 0 {
+            let example = nodes.unread.example.clone().unwrap_or_default();
+            notes.push(format!(
+                "{} rows of sinfo are not understood, for instance: {example}",
+                nodes.unread.count
+            ));
+        }
+        for node in &nodes.nodes {
+            let was = self.nodes.iter().find(|was| was.name == node.name);
+            let was_up = was.is_none_or(|was| was.state == NodeState::Up);
+            let is_up = node.state == NodeState::Up;
+            match (was_up, is_up) {
+                (true, false) => {
+                    let reason = if node.reason.is_empty() {
+                        "no reason is given"
+                    } else {
+                        &node.reason
+                    };
+                    notes.push(format!(
+                        "node {} is {} ({reason}): nothing starts there until `scontrol update nodename={} state=resume`",
+                        node.name, node.words, node.name
+                    ));
+                }
+                (false, true) => notes.push(format!("node {} is back", node.name)),
+                _ => {}
+            }
+        }
+        // A node that was not understood stays what it was.
+        let unread = self
+            .nodes
+            .iter()
+            .filter(|was| nodes.unread.known.contains(&was.name))
+            .cloned();
+        let unread: Vec<Node> = unread.collect();
+        self.nodes.clone_from(&nodes.nodes);
+        self.nodes.extend(unread);
+    }
+
+    /// The servers where what others use has changed. `is_own` says which jobs the rule has started.
+    pub fn count(
+        &mut self,
+        queue: &Queue,
+        map: &TypeMap,
+        is_own: impl Fn(&Key) -> bool,
+    ) -> Vec<usize> {
+        let mut left: Vec<Amounts> = vec![Amounts::default(); self.servers.len()];
+        let (rows, mut now) = (by_node(queue), HashMap::new());
+        for node in &self.nodes {
+            let Some(n) = map.server_of_node(&node.name) else {
+                continue;
+            };
+            let on = || rows.get(&node.name).into_iter().flatten();
+            let part = |row: &Row| row.amounts.part(row.nodes);
+            let accounted = on().fold(Amounts::default(), |sum, row| sum.plus(&part(row)));
+            let others = node.allocated.clone().less(&accounted);
+            let before = self.before.get(&node.name);
+            let steady = before.map_or(Amounts::default(), |before| others.clone().least(before));
+            now.insert(node.name.clone(), others);
+            if node.state != NodeState::Up {
+                continue;
+            }
+            let foreign = on().filter(|row| !is_own(&row.key));
+            let foreign = foreign.fold(steady, |sum, row| sum.plus(&part(row)));
+            let free = node.capacity.clone().less(&foreign);
+            left[n] = std::mem::take(&mut left[n]).plus(&free);
+        }
+        self.before = now;
+        let mut changed = Vec::new();
+        for (n, (units, _)) in self
+            .servers
+            .iter()
+            .enumerate()
+            .filter(|_| !self.nodes.is_empty())
+        {
+            let within = map.units_within(&left[n]);
+            let gone = units
+                .iter()
+                .zip(&within)
+                .map(|(all, left)| all.saturating_sub(*left));
+            let gone: Vec<u64> = gone.collect();
+            if gone != self.told[n] {
+                self.told[n] = gone;
+                changed.push(n);
+            }
+        }
+        changed
+    }
+
+    /// What was last told of server n, by resource.
+    pub fn amounts(&self, n: usize) -> impl Iterator<Item = f64> + '_ {
+        let (units, amounts) = &self.servers[n];
+        let pairs = self.told[n].iter().zip(units).zip(amounts);
+        pairs.map(|((gone, units), amount)| match *units {
+            0 => 0.0,
+            units => amount * (*gone as f64 / units as f64),
+        })
+    }
+}
+
+/// The running jobs of each node.
+fn by_node(queue: &Queue) -> HashMap<String, Vec<&Row>> {
+    let mut all: HashMap<String, Vec<&Row>> = HashMap::new();
+    for row in queue.rows.iter().filter(|row| row.has_nodes()) {
+        // A list that cannot be read is of nodes that then have more in use than rows account for.
+        for node in expand(&row.node_list).unwrap_or_default() {
+            all.entry(node).or_default().push(row);
+        }
+    }
+    all
+}

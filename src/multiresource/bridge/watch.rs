@@ -1,0 +1,466 @@
+//! What has changed on a cluster since it was last looked at.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::TypeMap;
+use super::usage::Usage;
+use crate::multiresource::live::protocol::Line;
+use crate::slurm::{Hold, JobId, Key, Nodes, Queue, Row, State};
+
+/// How jobs are held, and what becomes of those without a type.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manner {
+    /// Jobs are held so that only operators release them.
+    pub by_operator: bool,
+    /// Jobs without a type stay held; else they are released at once.
+    pub keeps_unknown: bool,
+}
+
+/// A job of the queue, as it was last seen.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub phase: Phase,
+    /// When it was released \[s\]; none where somebody else did that, or the bridge before.
+    pub released: Option<f64>,
+    /// Since when it may start, and does not \[s\].
+    pub pending_since: Option<f64>,
+    /// When its first process was seen to run \[s\].
+    pub began: Option<f64>,
+    /// Since when it shows as held though it was released \[s\].
+    held_since: Option<f64>,
+    is_warned: bool,
+    pub why: String,
+}
+
+/// What a job is for the rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Not its business now: it depends on others, its time has not come, or somebody else holds it.
+    Out,
+    /// It waits, of this type.
+    Waiting(usize),
+    /// It has its room, from the moment of its release.
+    Running(usize),
+    /// It has no type and was let go: what it uses is others'.
+    Passed,
+}
+
+/// What a round has found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// To be told, in this order.
+    pub lines: Vec<Line>,
+    /// Jobs without a type that are to be let go.
+    pub pass: Vec<JobId>,
+    /// Jobs that an operator has to hold first.
+    pub hold: Vec<JobId>,
+    /// Jobs whose first process runs now.
+    pub began: Vec<String>,
+    /// Released long ago, and Slurm does not start them: with its reason.
+    pub stuck: Vec<(JobId, String)>,
+    /// The same since ten minutes: they are to be held again.
+    pub give_up: Vec<JobId>,
+    /// What a person should know.
+    pub notes: Vec<String>,
+}
+
+/// For so long a released job may still show as held \[s\].
+const LAG: f64 = 5.0;
+
+/// After this time a released job that does not start is held again \[s\].
+const GIVE_UP: f64 = 600.0;
+
+/// What is known of the cluster.
+pub(super) struct Watch {
+    pub map: TypeMap,
+    pub manner: Manner,
+    /// Released jobs that do not start within this time are told \[s\].
+    pub stuck: f64,
+    pub jobs: BTreeMap<Key, Seen>,
+    /// Types of jobs that have left since this was last taken, and when they began \[s\].
+    pub ended: Vec<(usize, f64)>,
+    pub usage: Usage,
+    /// Names of the types, and of the servers.
+    types: Vec<String>,
+    servers: Vec<String>,
+    resources: Vec<String>,
+    /// Seconds in the policy's unit of time.
+    second: f64,
+}
+
+/// The id of a job in lines: its number, and when it was submitted.
+pub(super) fn id_of(key: Key) -> String {
+    format!("{}@{}", key.id, key.submitted)
+}
+
+/// The job of an id.
+pub(super) fn key_of(id: &str) -> Option<Key> {
+    let (id, submitted) = id.split_once('@')?;
+    Some(Key {
+        id: id.parse().ok()?,
+        submitted: submitted.parse().ok()?,
+    })
+}
+
+impl Watch {
+    pub fn new(
+        map: TypeMap,
+        manner: Manner,
+        stuck: f64,
+        usage: Usage,
+        places: &crate::multiresource::live::Places,
+        second: f64,
+    ) -> Self {
+        Watch {
+            map,
+            manner,
+            stuck,
+            jobs: BTreeMap::new(),
+            ended: Vec::new(),
+            usage,
+            types: places.types().map(str::to_owned).collect(),
+            servers: (0..places.servers())
+                .map(|n| places.server_name(n).to_owned())
+                .collect(),
+            resources: places.resources().to_vec(),
+            second,
+        }
+    }
+
+    /// Compares with what was known. `now` \[s\] is on the bridge's own clock, `wall` the time of day \[s since 1970\].
+    pub fn look(&mut self, queue: &Queue, nodes: Option<&Nodes>, now: f64, wall: i64) -> Found {
+        let mut found = Found::default();
+        let (mut gone, mut adopted, mut come) = (Vec::new(), Vec::new(), Vec::new());
+        self.depart(queue, &mut gone, &mut found);
+        for row in &queue.rows {
+            self.compare(
+                row,
+                now,
+                wall,
+                [&mut gone, &mut adopted],
+                &mut come,
+                &mut found,
+            );
+        }
+        adopted.sort_by_key(|(key, _)| *key);
+        // By when they could have started, as Slurm orders them.
+        come.sort_by_key(|(order, _)| *order);
+        found.lines.extend(gone.into_iter().map(|(_, line)| line));
+        found
+            .lines
+            .extend(adopted.into_iter().map(|(_, line)| line));
+        if let Some(nodes) = nodes {
+            self.usage.look(nodes, &mut found.notes);
+        }
+        let typed = |key: &Key| {
+            matches!(
+                self.jobs.get(key).map(|seen| seen.phase),
+                Some(Phase::Running(_))
+            )
+        };
+        for n in self.usage.count(queue, &self.map, typed) {
+            let amounts = self.resources.iter().cloned().zip(self.usage.amounts(n));
+            let used = amounts.filter(|(_, amount)| *amount > 0.0);
+            found.lines.push(Line {
+                occupy: Some(used.collect()),
+                server: (self.servers.len() > 1).then(|| self.servers[n].clone()),
+                ..Line::default()
+            });
+        }
+        found.lines.extend(come.into_iter().map(|(_, line)| line));
+        found
+    }
+
+    /// Jobs that the queue does not have any more.
+    fn depart(&mut self, queue: &Queue, gone: &mut Vec<(Key, Line)>, found: &mut Found) {
+        if queue.unread.count > 0 {
+            let example = queue.unread.example.clone().unwrap_or_default();
+            found.notes.push(format!(
+                "{} rows of squeue are not understood, for instance: {example}",
+                queue.unread.count
+            ));
+        }
+        if queue.unread.nameless() > 0 {
+            return;
+        }
+        let rows = queue.rows.iter().map(|row| row.key);
+        let there: HashSet<Key> = rows.chain(queue.unread.known.iter().copied()).collect();
+        let left: Vec<Key> = self
+            .jobs
+            .keys()
+            .filter(|key| !there.contains(key))
+            .copied()
+            .collect();
+        for key in left {
+            let Some(seen) = self.jobs.remove(&key) else {
+                continue;
+            };
+            let id = Some(id_of(key));
+            let line = match seen.phase {
+                Phase::Running(i) => {
+                    self.ended.extend(seen.began.map(|began| (i, began)));
+                    Line {
+                        leave: id,
+                        ..Line::default()
+                    }
+                }
+                Phase::Waiting(_) => Line {
+                    withdraw: id,
+                    ..Line::default()
+                },
+                _ => continue,
+            };
+            gone.push((key, line));
+        }
+    }
+
+    fn compare(
+        &mut self,
+        row: &Row,
+        now: f64,
+        wall: i64,
+        [gone, adopted]: [&mut Vec<(Key, Line)>; 2],
+        come: &mut Vec<((i64, Key), Line)>,
+        found: &mut Found,
+    ) {
+        let before = self
+            .jobs
+            .get(&row.key)
+            .map_or(Phase::Out, |seen| seen.phase);
+        let is = self.phase_of(row, before, now, wall, found);
+        let id = Some(id_of(row.key));
+        let of = |line: Line| (row.key, line);
+        match (before, is) {
+            (Phase::Running(a), Phase::Waiting(b)) if a == b => {
+                gone.push(of(Line {
+                    put_back: id,
+                    ..Line::default()
+                }));
+            }
+            (Phase::Running(_), Phase::Waiting(_) | Phase::Out) => {
+                gone.push(of(Line {
+                    put_back: id.clone(),
+                    ..Line::default()
+                }));
+                gone.push(of(Line {
+                    withdraw: id,
+                    ..Line::default()
+                }));
+                if let Phase::Waiting(i) = is {
+                    come.push(self.arrival(row, i));
+                }
+            }
+            (Phase::Waiting(_), Phase::Out | Phase::Passed) => {
+                gone.push(of(Line {
+                    withdraw: id,
+                    ..Line::default()
+                }));
+            }
+            (Phase::Waiting(a), Phase::Waiting(b)) if a != b => {
+                gone.push(of(Line {
+                    withdraw: id,
+                    ..Line::default()
+                }));
+                come.push(self.arrival(row, b));
+            }
+            (Phase::Out | Phase::Passed, Phase::Waiting(i)) => come.push(self.arrival(row, i)),
+            (Phase::Waiting(_), Phase::Running(i)) => {
+                gone.push(of(Line {
+                    withdraw: id,
+                    ..Line::default()
+                }));
+                adopted.push(of(self.adoption(row, i)));
+                found
+                    .notes
+                    .push(format!("job {} was released by somebody else", row.key.id));
+            }
+            (Phase::Out | Phase::Passed, Phase::Running(i)) => {
+                adopted.push(of(self.adoption(row, i)))
+            }
+            _ => {}
+        }
+        let seen = self.jobs.entry(row.key).or_insert_with(|| Seen {
+            phase: is,
+            released: None,
+            pending_since: None,
+            began: None,
+            held_since: None,
+            is_warned: false,
+            why: String::new(),
+        });
+        seen.phase = is;
+        seen.why.clone_from(&row.reason);
+        if !matches!(is, Phase::Running(_)) {
+            (seen.released, seen.began) = (None, None);
+            (seen.pending_since, seen.held_since) = (None, None);
+            seen.is_warned = false;
+        }
+        if matches!(is, Phase::Running(_)) && seen.began.is_none() && row.state == State::Running {
+            seen.began = Some(now);
+            found.began.push(id_of(row.key));
+        }
+    }
+
+    /// What a job is now.
+    fn phase_of(
+        &mut self,
+        row: &Row,
+        before: Phase,
+        now: f64,
+        wall: i64,
+        found: &mut Found,
+    ) -> Phase {
+        if let State::Unknown(letters) = &row.state {
+            found.notes.push(format!(
+                "job {} is in state {letters}, which is not known here: it stays what it was",
+                row.key.id
+            ));
+            return before;
+        }
+        if row.has_nodes() {
+            let is_on_servers = self.map.server_of_node(&row.node_list).is_some();
+            return match (before, self.map.type_of(row)) {
+                (Phase::Running(i), _) => Phase::Running(i),
+                (_, Some(i)) if is_on_servers => Phase::Running(i),
+                _ => Phase::Passed,
+            };
+        }
+        let held = row.hold == Hold::User || self.manner.by_operator && row.hold == Hold::Admin;
+        match (before, row.hold) {
+            // It was released, by us or by its owner, and has not started.
+            (Phase::Running(i), Hold::None) => self.is_stuck(row, i, now, found),
+            (Phase::Running(i), _) if held && self.lags(row.key, now) => Phase::Running(i),
+            (Phase::Passed, Hold::None) => Phase::Passed,
+            (_, Hold::None) => match self.map.type_of(row) {
+                None => Phase::Passed,
+                // In a fleet it is not known where it will run.
+                Some(_) if self.servers.len() > 1 => Phase::Out,
+                Some(i) if !row.depends => Phase::Running(i),
+                Some(_) => Phase::Out,
+            },
+            _ if !held => Phase::Out,
+            _ if row.depends || row.eligible.is_some_and(|at| at > wall) => Phase::Out,
+            _ => self.waiting(row, found),
+        }
+    }
+
+    /// A held job that could start: it waits, or is let go.
+    fn waiting(&self, row: &Row, found: &mut Found) -> Phase {
+        if self.manner.by_operator && row.hold == Hold::User {
+            found.hold.push(row.key.id);
+        }
+        match self.map.type_of(row) {
+            Some(i) => Phase::Waiting(i),
+            None if self.manner.keeps_unknown => Phase::Out,
+            None => {
+                found.pass.push(row.key.id);
+                Phase::Out
+            }
+        }
+    }
+
+    /// Whether a released job may still show as held.
+    fn lags(&mut self, key: Key, now: f64) -> bool {
+        let Some(seen) = self.jobs.get_mut(&key) else {
+            return false;
+        };
+        let since = *seen.held_since.get_or_insert(now);
+        now - since < LAG
+    }
+
+    /// A released job that Slurm has not started: told once, given up in the end.
+    fn is_stuck(&mut self, row: &Row, i: usize, now: f64, found: &mut Found) -> Phase {
+        if let Some(seen) = self.jobs.get_mut(&row.key) {
+            seen.held_since = None;
+            let since = *seen.pending_since.get_or_insert(now);
+            if now - since > self.stuck && !seen.is_warned {
+                seen.is_warned = true;
+                found.stuck.push((row.key.id, row.reason.clone()));
+            }
+            if now - since > GIVE_UP {
+                found.give_up.push(row.key.id);
+            }
+        }
+        Phase::Running(i)
+    }
+
+    fn arrival(&self, row: &Row, i: usize) -> ((i64, Key), Line) {
+        let order = (row.eligible.unwrap_or(row.key.submitted), row.key);
+        let line = Line {
+            arrive: Some(self.types[i].clone()),
+            job: Some(id_of(row.key)),
+            limit: self.limit(row),
+            ..Line::default()
+        };
+        (order, line)
+    }
+
+    fn adoption(&self, row: &Row, i: usize) -> Line {
+        let server = self
+            .map
+            .server_of_node(&row.node_list)
+            .filter(|_| self.servers.len() > 1);
+        Line {
+            adopt: Some(self.types[i].clone()),
+            job: Some(id_of(row.key)),
+            limit: self.limit(row),
+            servers: server
+                .map(|n| self.servers[n].clone())
+                .into_iter()
+                .collect(),
+            ..Line::default()
+        }
+    }
+
+    fn limit(&self, row: &Row) -> Option<f64> {
+        row.time_limit.map(|seconds| seconds as f64 / self.second)
+    }
+
+    /// These were released now.
+    pub fn released(&mut self, keys: impl Iterator<Item = Key>, now: f64) {
+        for key in keys {
+            if let Some(seen) = self.jobs.get_mut(&key)
+                && let Phase::Waiting(i) = seen.phase
+            {
+                seen.phase = Phase::Running(i);
+                seen.released = Some(now);
+            }
+        }
+    }
+
+    /// All that waits and runs, for a scheduler that begins: what it has to be told.
+    pub fn again(&mut self, queue: &Queue, now: f64, wall: i64) -> Found {
+        let released: BTreeMap<Key, Seen> = std::mem::take(&mut self.jobs);
+        let kept = released
+            .into_iter()
+            .filter(|(_, seen)| matches!(seen.phase, Phase::Running(_)));
+        let kept: BTreeMap<Key, Seen> = kept.collect();
+        self.usage.forget();
+        let mut found = self.look(queue, None, now, wall);
+        // What was released a moment ago may show as held: it runs.
+        for row in &queue.rows {
+            if let Some(was) = kept.get(&row.key)
+                && let Some(seen) = self.jobs.get_mut(&row.key)
+                && let (Phase::Running(_), Phase::Waiting(i)) = (was.phase, seen.phase)
+            {
+                let id = id_of(row.key);
+                found.lines.retain(|line| line.job.as_ref() != Some(&id));
+                found.lines.insert(0, self.adoption(row, i));
+                if let Some(seen) = self.jobs.get_mut(&row.key) {
+                    seen.phase = Phase::Running(i);
+                }
+            }
+        }
+        for (key, seen) in &mut self.jobs {
+            if let Some(was) = kept
+                .get(key)
+                .filter(|_| matches!(seen.phase, Phase::Running(_)))
+            {
+                (seen.released, seen.began) = (was.released, was.began);
+            }
+        }
+        self.ended.clear();
+        found.began.clear();
+        found
+    }
+}

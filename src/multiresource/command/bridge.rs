@@ -1,0 +1,327 @@
+//! `synth bridge`: a policy runs the jobs of a real scheduler.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::names;
+use crate::kind::{Answered, Caller, Given, Word};
+use crate::multiresource::artifact::{Checked, Routing};
+use crate::multiresource::bridge::{
+    Bridge, BridgeError, Manner, Replayed, Setup, Signals, jobs_csv, release_all, replay,
+};
+use crate::slurm::Slurm;
+use crate::typed::duration;
+
+/// What is typed.
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    to: Option<To>,
+
+    #[command(flatten)]
+    again: Again,
+}
+
+/// Which scheduler.
+#[derive(Subcommand)]
+enum To {
+    /// Hold and release the jobs of a partition of Slurm
+    Slurm(Box<SlurmArguments>),
+}
+
+/// A journal, without Slurm.
+#[derive(Args)]
+struct Again {
+    /// Decide again what this journal says, without Slurm: the same must come of it
+    #[arg(long, value_name = "JOURNAL", required = true)]
+    replay: Option<PathBuf>,
+
+    /// The policy that it is of
+    #[arg(value_name = "POLICY", required = true)]
+    policy: Option<PathBuf>,
+
+    /// Write the jobs that came and ended as CSV (type, arrival, size, wait, latency), for `synth simulate --jobs`
+    #[arg(long, value_name = "FILE")]
+    jobs: Option<PathBuf>,
+
+    /// Say why this job waits at the end of the journal
+    #[arg(long, value_name = "JOBID")]
+    why: Option<String>,
+}
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+struct SlurmArguments {
+    /// The policy file
+    #[arg(value_name = "POLICY", required_unless_present = "release_all")]
+    policy: Option<PathBuf>,
+
+    /// The partition, whose jobs are held when they are submitted (`synth export slurm` writes how)
+    #[arg(long, value_name = "NAME")]
+    partition: String,
+
+    /// Which jobs are of which type, and what Slurm calls the policy's resources: a YAML file [default: by demand]
+    #[arg(long, value_name = "FILE")]
+    types: Option<PathBuf>,
+
+    /// Time between looks at the queue
+    #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = duration)]
+    poll: Duration,
+
+    /// Write what is read and decided to this file, a line of JSON a round
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+
+    /// Release nothing, and say what would be released
+    #[arg(long)]
+    dry_run: bool,
+
+    /// What becomes of held jobs in the end
+    #[arg(long, value_enum, default_value_t = OnExit::Hold)]
+    on_exit: OnExit,
+
+    /// Who may release a job besides: its owner, or operators only
+    #[arg(long, value_enum, default_value_t = HoldBy::User)]
+    hold: HoldBy,
+
+    /// What becomes of held jobs that no type of the policy holds
+    #[arg(long, value_enum, default_value_t = Unknown::Pass)]
+    unknown: Unknown,
+
+    /// Take all nodes of the partition for one server: what is free may then lie on several, and started jobs wait
+    #[arg(long)]
+    pool: bool,
+
+    /// Tell of released jobs that Slurm does not start within this time
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    stuck: Duration,
+
+    /// Release nothing for this time after the controller was started anew
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    settle: Duration,
+
+    /// How jobs are sent to the servers of a fleet, where the policy has a rule for each [default: probabilistic]
+    #[arg(long, value_enum)]
+    routing: Option<names::Routing>,
+
+    /// Of the policy's clocks
+    #[arg(long, value_name = "N", default_value = "1")]
+    seed: u64,
+
+    /// End after this time
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    until: Option<Duration>,
+
+    /// Release every held job of the partition, and end: the way back, without a policy
+    #[arg(long, conflicts_with = "policy")]
+    release_all: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum OnExit {
+    /// All stays as it is: jobs wait until a bridge runs again
+    Hold,
+    /// They are released
+    Release,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum HoldBy {
+    /// Jobs stay held as they were submitted: their owners can release them
+    User,
+    /// An operator holds them at first sight
+    Admin,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Unknown {
+    /// They are released at once; what they use is not the policy's
+    Pass,
+    /// They stay held
+    Hold,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  synth bridge slurm --partition batch --release-all
+      the way back: every held job of the partition is released
+  synth bridge slurm policy.json --partition batch --dry-run
+      what the policy would release now; nothing is released
+  synth bridge slurm policy.json --partition batch --journal batch.jsonl
+      the policy runs the partition, until Ctrl-C or SIGTERM; SIGHUP reads the policy again, SIGUSR1 holds
+      jobs again that Slurm does not start
+  synth bridge --replay batch.jsonl policy.json --jobs jobs.csv
+      the same decisions without Slurm, and the jobs for `synth simulate --jobs`
+  synth bridge --replay batch.jsonl policy.json --why 17
+      why job 17 waits: what the policy does, and who is ahead";
+
+impl Arguments {
+    /// Files that are read, and those that are written.
+    pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
+        fn some<'a>(all: &[&'a Option<PathBuf>]) -> Vec<&'a Path> {
+            all.iter().filter_map(|file| file.as_deref()).collect()
+        }
+        match &self.to {
+            None => (
+                some(&[&self.again.replay, &self.again.policy]),
+                some(&[&self.again.jobs]),
+            ),
+            Some(To::Slurm(own)) => (some(&[&own.policy, &own.types]), some(&[&own.journal])),
+        }
+    }
+
+    /// Runs a bridge, or decides again.
+    pub fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+        match &self.to {
+            None => self.again.run(caller),
+            Some(To::Slurm(own)) => own.run(caller),
+        }
+    }
+}
+
+impl SlurmArguments {
+    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+        let slurm = Slurm::new(&self.partition);
+        let Some(policy) = self.policy.clone() else {
+            let by_operator = matches!(self.hold, HoldBy::Admin);
+            slurm.site()?;
+            let released = release_all(&slurm, by_operator)?;
+            return Ok(Answered {
+                table: format!("{released} held jobs of {} are released", self.partition),
+                ..Answered::default()
+            });
+        };
+        let signals = listen()?;
+        let setup = Setup {
+            policy,
+            types: self.types.clone(),
+            changes: caller.changes,
+            poll: self.poll.max(Duration::from_millis(10)),
+            stuck: self.stuck,
+            settle: self.settle,
+            journal: self.journal.clone(),
+            dry_run: self.dry_run,
+            opens: matches!(self.on_exit, OnExit::Release),
+            manner: Manner {
+                by_operator: matches!(self.hold, HoldBy::Admin),
+                keeps_unknown: matches!(self.unknown, Unknown::Hold),
+            },
+            pool: self.pool,
+            routing: self.routing.map_or(Routing::Probabilistic, Into::into),
+            seed: self.seed,
+            until: self.until,
+        };
+        let mut bridge = Bridge::begin(slurm, setup)?;
+        caller.hear(Word::Known(&bridge.announced()));
+        bridge.run(&signals, &mut |text| caller.hear(Word::Known(text)))?;
+        Ok(Answered::default())
+    }
+}
+
+/// SIGTERM and Ctrl-C end the bridge, a second one at once; SIGHUP and SIGUSR1 as the help says.
+fn listen() -> Result<Signals, BridgeError> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+    use signal_hook::flag::{register, register_conditional_shutdown};
+    let signals = Signals::default();
+    let end = || Arc::clone(&signals.end);
+    let listened = register_conditional_shutdown(SIGINT, 130, end())
+        .and_then(|_| register_conditional_shutdown(SIGTERM, 143, end()))
+        .and_then(|_| register(SIGINT, end()))
+        .and_then(|_| register(SIGTERM, end()))
+        .and_then(|_| register(SIGHUP, Arc::clone(&signals.reload)))
+        .and_then(|_| register(SIGUSR1, Arc::clone(&signals.give_up)));
+    listened.map_err(BridgeError::Signals)?;
+    Ok(signals)
+}
+
+impl Again {
+    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+        let (Some(journal), Some(path)) = (&self.replay, &self.policy) else {
+            return Err("give --replay JOURNAL and the policy".into());
+        };
+        let text = std::fs::read_to_string(path).map_err(|source| BridgeError::Read {
+            path: path.display().to_string(),
+            source,
+        })?;
+        let policy = Checked::parse_with(&text, &path.display().to_string(), caller.changes)?;
+        let replayed = replay(journal, &policy, &crate::document::digest(&text))?;
+        let mut documents = Vec::new();
+        if let Some(file) = &self.jobs {
+            documents.push((file.clone(), jobs_csv(&replayed.jobs)?));
+        }
+        if let Some(job) = &self.why {
+            return Ok(Answered {
+                table: why(job, &replayed, policy.workload().fleet().time_unit())?,
+                documents,
+                ..Answered::default()
+            });
+        }
+        let (table, negative) = match &replayed.differs {
+            None => (
+                format!(
+                    "{} rounds with {} starts are decided again as they were; {} jobs came and ended",
+                    replayed.rounds,
+                    replayed.starts,
+                    replayed.jobs.len()
+                ),
+                false,
+            ),
+            Some((line, then, now)) => (
+                format!("line {line} is decided otherwise: then {then:?} started, and now {now:?}"),
+                true,
+            ),
+        };
+        Ok(Answered {
+            table,
+            documents,
+            negative,
+            ..Answered::default()
+        })
+    }
+}
+
+/// Why a job waits where the journal ends.
+fn why(job: &str, replayed: &Replayed, unit: &str) -> Result<String, Box<dyn Error>> {
+    let scheduler = &replayed.scheduler;
+    let mut ids = replayed
+        .arrivals
+        .keys()
+        .filter(|id| id.split('@').next() == Some(job));
+    let Some(id) = ids.next_back().filter(|id| scheduler.knows(id)) else {
+        return Err(format!("job {job} neither waits nor runs where the journal ends").into());
+    };
+    let Some(waits) = scheduler.waits(id) else {
+        return Ok(format!(
+            "job {job} does not wait for the policy: it has been released"
+        ));
+    };
+    let places = scheduler.places();
+    let name = places.type_name(waits.job_type);
+    let since = replayed.t - replayed.arrivals[id];
+    let mut told = format!("job {job} waits as `{name}`, since {since:.1} {unit}");
+    told += &match waits.ahead {
+        0 => ": it is the next of its type".to_owned(),
+        ahead => format!(": {ahead} older ones of its type are ahead"),
+    };
+    if let Some(n) = waits.server {
+        told += &format!(", on {}", places.server_name(n));
+    }
+    told += ".\n";
+    if waits.is_shut_out {
+        told += "It would fit nowhere if no other job of the policy ran: others use the room, or nodes are down.\n";
+    }
+    if let Some(doing) = &waits.doing {
+        told += &format!("The policy: {doing}.\n");
+    }
+    let counts = places.types().enumerate().map(|(i, name)| {
+        let [waiting, running] = scheduler.count(i);
+        format!("{name}: {running} run, {waiting} wait")
+    });
+    let counts: Vec<String> = counts.collect();
+    Ok(told + &counts.join("; "))
+}

@@ -50,6 +50,8 @@ pub struct Slurm {
     pub limit: Duration,
     /// A folder where commands are looked for first.
     pub programs: Option<PathBuf>,
+    /// The file that names the cluster, instead of what `SLURM_CONF` says.
+    pub configuration: Option<PathBuf>,
 }
 
 impl Slurm {
@@ -66,6 +68,7 @@ impl Slurm {
             partition: partition.into(),
             limit: Slurm::LIMIT,
             programs: None,
+            configuration: None,
         }
     }
 }

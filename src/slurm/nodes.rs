@@ -96,7 +96,7 @@ impl Slurm {
 
     fn ask_nodes(&self, words: &[&str]) -> Result<Vec<u8>, SlurmError> {
         let columns = LAYOUT.asked();
-        let fixed = ["-N", "-a", "-p", &self.partition, "-O", &columns];
+        let fixed = ["-N", "-p", &self.partition, "-O", &columns];
         self.ask("sinfo", &[words, &fixed].concat())
     }
 }

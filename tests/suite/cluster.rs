@@ -1,0 +1,201 @@
+//! A real Slurm for tests, as `scripts/slurm` starts it: partitions synth (node n1), plain (n2) and fleet (n3, n4), 20 CPUs
+//! and 15000 MiB a node. It ends with the process that started it, however that ends.
+
+use std::io::Write;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use synth::slurm::{Row, Slurm};
+
+/// A cluster in a folder of its own.
+pub struct Cluster {
+    folder: PathBuf,
+}
+
+/// Asks for a Slurm, even where a test could be skipped.
+const NEEDED: &str = "SYNTH_NEEDS_SLURM";
+
+impl Cluster {
+    /// The one that tests share, one test at a time, without jobs. `None`, and a line that says so, where no Slurm is
+    /// installed.
+    pub fn shared() -> Option<MutexGuard<'static, Cluster>> {
+        static SHARED: OnceLock<Option<Mutex<Cluster>>> = OnceLock::new();
+        let shared = SHARED.get_or_init(|| Cluster::start("backfill").map(Mutex::new));
+        // A test that failed leaves jobs, which are cancelled here.
+        let cluster = shared
+            .as_ref()?
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        cluster.clear();
+        Some(cluster)
+    }
+
+    /// One of the caller's own, with this scheduler.
+    pub fn start(scheduler: &str) -> Option<Cluster> {
+        if let Err(why) = there_is_one() {
+            assert!(
+                std::env::var_os(NEEDED).is_none(),
+                "{why}, and {NEEDED} is set"
+            );
+            // Not by a macro, whose output a passed test hides.
+            let _ = writeln!(
+                std::io::stderr(),
+                "skipped, {why}: `scripts/slurm install` brings one"
+            );
+            return None;
+        }
+        let port = free_ports();
+        let own = std::process::id();
+        let folder = PathBuf::from(format!("/tmp/synth-slurm-{own}-{port}"));
+        let words = [
+            "start",
+            folder.to_str().unwrap(),
+            &port.to_string(),
+            scheduler,
+            &own.to_string(),
+        ]
+        .map(String::from);
+        let started = script().args(words).output().unwrap();
+        assert!(
+            started.status.success(),
+            "{}",
+            String::from_utf8_lossy(&started.stderr)
+        );
+        Some(Cluster { folder })
+    }
+
+    /// Where its configuration stands.
+    pub fn configuration(&self) -> PathBuf {
+        self.folder.join("slurm.conf")
+    }
+
+    /// Its commands for a partition.
+    pub fn slurm(&self, partition: &str) -> Slurm {
+        Slurm {
+            configuration: Some(self.configuration()),
+            ..Slurm::new(partition)
+        }
+    }
+
+    /// Runs a command of Slurm, which must succeed; what it wrote.
+    pub fn run(&self, program: &str, words: &[&str]) -> String {
+        let output = self.output(program, words);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{program} {words:?}: {error}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs a command of Slurm.
+    pub fn output(&self, program: &str, words: &[&str]) -> Output {
+        let mut command = Command::new(program);
+        command
+            .env("SLURM_CONF", self.configuration())
+            .args(words)
+            .output()
+            .unwrap()
+    }
+
+    /// Submits a job that sleeps so many seconds; its number.
+    pub fn submit(&self, partition: &str, seconds: f64, words: &[&str]) -> String {
+        let work = format!("--wrap=sleep {seconds}");
+        let fixed = ["--parsable", "-o", "/dev/null", "-p", partition, &work];
+        self.run("sbatch", &[words, &fixed].concat())
+            .trim()
+            .to_owned()
+    }
+
+    /// The row of a job; `None` where the queue does not have it.
+    pub fn row(&self, partition: &str, id: &str) -> Option<Row> {
+        let queue = self.slurm(partition).queue().unwrap();
+        assert_eq!(queue.unread.example, None);
+        queue
+            .rows
+            .into_iter()
+            .find(|row| row.key.id.to_string() == id)
+    }
+
+    /// Waits until something is true, at most half a minute.
+    pub fn wait(&self, what: &str, is_true: impl Fn() -> bool) {
+        let start = Instant::now();
+        while !is_true() {
+            let late = start.elapsed() > Duration::from_secs(30);
+            assert!(
+                !late,
+                "{what}: not within 30 s\n{}",
+                self.run("squeue", &["-a"])
+            );
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Kills the controller as a crash would.
+    pub fn kill_controller(&self) {
+        let pid = std::fs::read_to_string(self.folder.join("run/slurmctld")).unwrap();
+        let killed = Command::new("kill")
+            .args(["-9", pid.trim()])
+            .status()
+            .unwrap();
+        assert!(killed.success());
+    }
+
+    /// Starts the controller again, and waits until it answers.
+    pub fn restart_controller(&self) {
+        let started = script()
+            .arg("controller")
+            .arg(&self.folder)
+            .status()
+            .unwrap();
+        assert!(started.success());
+        self.wait("the controller answers", || {
+            self.output("scontrol", &["ping"]).status.success()
+        });
+    }
+
+    /// Cancels all jobs, and brings nodes back.
+    fn clear(&self) {
+        let user = Command::new("id").arg("-un").output().unwrap();
+        let user = String::from_utf8(user.stdout).unwrap();
+        self.output("scancel", &["--user", user.trim()]);
+        self.output("scontrol", &["update", "NodeName=n[1-4]", "State=resume"]);
+        self.wait("no jobs", || {
+            self.run("squeue", &["-h", "-a"]).trim().is_empty()
+        });
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        // Whoever is left ends with this process.
+        let _ = script().arg("stop").arg(&self.folder).output();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn script() -> Command {
+    Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/slurm"))
+}
+
+/// Whether a Slurm can be started here.
+fn there_is_one() -> Result<(), String> {
+    let is_there = |program: &str| Command::new(program).arg("-V").output().is_ok();
+    let user = Command::new("id").arg("-u").output();
+    let is_root = user.is_ok_and(|user| user.stdout.starts_with(b"0\n"));
+    match (is_there("slurmctld"), is_root) {
+        (false, _) => Err("no slurmctld is here".into()),
+        (true, false) => Err("slurmd runs as root only".into()),
+        (true, true) => Ok(()),
+    }
+}
+
+/// The first of five ports that nobody listens on.
+fn free_ports() -> u16 {
+    let start = 20_000 + (std::process::id() % 1000) as u16 * 20;
+    let is_free =
+        |port: &u16| (*port..port + 5).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok());
+    let mut blocks = (0..100).map(|block| start + block * 10);
+    blocks.find(is_free).unwrap()
+}

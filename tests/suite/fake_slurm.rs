@@ -1,0 +1,140 @@
+//! Commands of Slurm that say what a test wants: garbage, errors, nothing for a minute.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use synth::slurm::{Nodes, Queue, Slurm};
+use tempfile::TempDir;
+
+/// A folder with commands, each a script of `sh` that can be written anew at any time. Put it first in `PATH`, or into
+/// [`Slurm::programs`].
+pub struct Fake {
+    folder: TempDir,
+}
+
+impl Fake {
+    /// A partition `synth` with the node n1 of 20 CPUs and 15000 MiB, and no jobs.
+    pub fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        let command = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake/command");
+        for name in ["squeue", "sinfo", "scontrol"] {
+            symlink(&command, folder.path().join(name)).unwrap();
+        }
+        let fake = Fake { folder };
+        fake.queue("");
+        let node = [
+            ("NodeList", "n1"),
+            ("StateComplete", "idle"),
+            ("CPUsState", "0/20/0/20"),
+            ("Memory", "15000"),
+            ("AllocMem", "0"),
+            ("Gres", "(null)"),
+            ("GresUsed", "(null)"),
+            ("Reason", "none"),
+        ];
+        fake.table("sinfo", Nodes::columns(), &row(Nodes::columns(), &node));
+        fake.script(
+            "scontrol",
+            "case \"$*\" in
+--version) echo slurm-wlm 22.05.8 ;;
+'show config') echo 'ClusterName = fake'; echo 'BOOT_TIME = 2026-11-25T17:35:22' ;;
+'show partition synth') echo 'PartitionName=synth'; echo '   Nodes=n1'; echo '   State=UP TotalCPUs=20' ;;
+'show partition '*) echo \"Partition $3 not found\"; exit 1 ;;
+*) echo \"$*\" >> \"$0.log\" ;;
+esac",
+        );
+        fake
+    }
+
+    /// The folder, for `PATH`.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The library's commands that run these.
+    pub fn slurm(&self) -> Slurm {
+        Slurm {
+            programs: Some(self.folder.path().to_owned()),
+            ..Slurm::new("synth")
+        }
+    }
+
+    /// What a command does from now on.
+    pub fn script(&self, name: &str, text: &str) {
+        // Written beside and renamed: a command that runs now reads the old text to its end.
+        let new = self.folder.path().join(format!("{name}.new"));
+        std::fs::write(&new, text).unwrap();
+        std::fs::rename(new, self.folder.path().join(format!("{name}.sh"))).unwrap();
+    }
+
+    /// What `squeue` prints from now on, below its titles where it is asked for them: rows made by [`job`].
+    pub fn queue(&self, rows: &str) {
+        self.table("squeue", Queue::columns(), rows);
+    }
+
+    fn table(&self, name: &str, columns: &[(&str, &str, usize)], rows: &str) {
+        let titles: Vec<(&str, &str)> = columns
+            .iter()
+            .map(|(name, title, _)| (*name, *title))
+            .collect();
+        std::fs::write(
+            self.folder.path().join(format!("{name}.titles")),
+            row(columns, &titles),
+        )
+        .unwrap();
+        let new = self.folder.path().join(format!("{name}.rows.new"));
+        std::fs::write(&new, rows).unwrap();
+        std::fs::rename(new, self.folder.path().join(format!("{name}.rows"))).unwrap();
+        let script =
+            "case \"$*\" in *-h\\ *) ;; *) cat \"${0%.sh}.titles\" ;; esac; cat \"${0%.sh}.rows\"";
+        self.script(name, script);
+    }
+
+    /// What was asked of `scontrol` beside questions, a call a line: `release 17,18`.
+    pub fn asked(&self) -> Vec<String> {
+        let log = std::fs::read_to_string(self.folder.path().join("scontrol.sh.log"));
+        log.unwrap_or_default().lines().map(String::from).collect()
+    }
+}
+
+/// A row of `squeue`: each column as it is given, or as a held job of one CPU has it.
+pub fn job(given: &[(&str, &str)]) -> String {
+    let usual = [
+        ("JobArrayID", "17"),
+        ("SubmitTime", "2026-11-25T17:54:42"),
+        ("EligibleTime", "N/A"),
+        ("StateCompact", "PD"),
+        ("PriorityLong", "0"),
+        ("Reason", "JobHeldUser"),
+        ("NumNodes", "1"),
+        ("NumTasks", "1"),
+        ("tres-alloc", "cpu=1,mem=10M,node=1,billing=1"),
+        ("tres-per-node", "N/A"),
+        ("tres-per-job", "N/A"),
+        ("tres-per-task", "N/A"),
+        ("tres-per-socket", "N/A"),
+        ("TimeLimit", "UNLIMITED"),
+        ("Partition", "synth"),
+        ("UserName", "ann"),
+        ("Name", "wrap"),
+        ("NodeList", ""),
+    ];
+    row(Queue::columns(), &[given, &usual].concat())
+}
+
+/// A row of a table; of a column that is given twice the first, and `(null)` where it is not given.
+fn row(columns: &[(&str, &str, usize)], given: &[(&str, &str)]) -> String {
+    let mut line = String::new();
+    for (name, _, width) in columns {
+        let text = given.iter().find(|(column, _)| column == name);
+        let text = text.map_or("(null)", |(_, text)| text);
+        // Slurm counts bytes; a character that would be cut in two is left out here.
+        let mut end = text.len().min(*width);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        line += &text[..end];
+        line += &" ".repeat(width - end);
+    }
+    line + "\n"
+}

@@ -1,0 +1,241 @@
+//! The commands of Slurm, on a real one and on commands that misbehave.
+
+use std::time::{Duration, Instant};
+
+use synth::slurm::{Hold, JobId, NodeState, Slurm, SlurmError, State, Why};
+
+use super::cluster::Cluster;
+use super::fake_slurm::{Fake, job};
+
+fn id(text: &str) -> JobId {
+    text.parse().unwrap()
+}
+
+#[test]
+fn a_queue_is_read_as_it_is() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let submit = |words: &[&str]| cluster.submit("synth", 60.0, words);
+    let plain = submit(&["-n2", "--mem=100", "-t10", "-J", "a|b c"]);
+    let broken = submit(&["-J", "new\nline 17 é", "--comment", "for ann"]);
+    let array = submit(&["-a", "1-3%2", "--mem=1536"]);
+    let waiting = submit(&["--dependency", &format!("afterok:{plain}")]);
+    let later = submit(&["--begin=now+3600", "-c4"]);
+    let own = submit(&["-H", "-N1", "-n3", "--mem-per-cpu=50", "-t", "1-02:00:00"]);
+    let operators = submit(&[]);
+    let slurm = cluster.slurm("synth");
+    assert!(slurm.hold(&[id(&operators)]).unwrap().refused.is_empty());
+
+    let site = slurm.site().unwrap();
+    assert!(site.version.contains("slurm"), "{}", site.version);
+    assert_eq!(
+        (&*site.cluster.name, site.partition.is_up),
+        ("synthtest", true)
+    );
+    assert_eq!(
+        (&site.partition.nodes[..], site.queue.unread.count),
+        (&["n1".to_owned()][..], 0)
+    );
+    assert_eq!(site.queue.rows.len(), 9);
+
+    let row = |id: &str| cluster.row("synth", id).unwrap();
+    let found = row(&plain);
+    assert_eq!(
+        (found.amounts.cpus, found.amounts.memory, found.time_limit),
+        (2, 100 << 20, Some(600))
+    );
+    assert_eq!(
+        (&*found.name, &found.state, found.hold),
+        ("a|b c", &State::Pending, Hold::User)
+    );
+    assert_eq!(
+        (found.nodes, found.eligible, found.depends),
+        (1, None, false)
+    );
+    assert_eq!(
+        (&*row(&broken).name, &*row(&broken).comment),
+        ("new\nline 17 é", "for ann")
+    );
+    for task in 1..=3 {
+        let found = row(&format!("{array}_{task}"));
+        assert_eq!((found.hold, found.amounts.memory), (Hold::User, 1536 << 20));
+    }
+    assert_eq!(
+        (row(&waiting).hold, row(&waiting).depends),
+        (Hold::User, true)
+    );
+    let eligible = row(&later).eligible.unwrap() - row(&later).key.submitted;
+    assert!((3590..3610).contains(&eligible), "{eligible}");
+    assert_eq!(
+        (row(&own).amounts.cpus, row(&own).amounts.memory),
+        (3, 150 << 20)
+    );
+    assert_eq!(row(&own).time_limit, Some(93_600));
+    assert_eq!(row(&operators).hold, Hold::Admin);
+}
+
+#[test]
+fn jobs_are_released_held_and_placed() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let slurm = cluster.slurm("synth");
+    let [first, second] = [(); 2].map(|()| cluster.submit("synth", 60.0, &["-n4"]));
+    let array = cluster.submit("synth", 60.0, &["-a", "1-2"]);
+    let task = format!("{array}_2");
+    let acted = slurm
+        .release(&[id(&first), id("999999"), id(&task)])
+        .unwrap();
+    let refused: Vec<_> = acted
+        .refused
+        .iter()
+        .map(|refusal| (refusal.id, refusal.why))
+        .collect();
+    assert_eq!(refused, [(id("999999"), Why::Gone)]);
+    for released in [&first, &task] {
+        cluster.wait("it runs", || {
+            let row = cluster.row("synth", released).unwrap();
+            row.state == State::Running && row.node_list == "n1" && row.hold == Hold::None
+        });
+    }
+    assert_eq!(cluster.row("synth", &second).unwrap().hold, Hold::User);
+    let node = &slurm.nodes().unwrap().nodes[0];
+    assert_eq!((&*node.name, node.state), ("n1", NodeState::Up));
+    assert_eq!((node.capacity.cpus, node.allocated.cpus), (20, 5));
+
+    // Held while it runs it goes on, and is held once it is requeued: then it is another submission.
+    let before = cluster.row("synth", &first).unwrap().key;
+    assert!(
+        slurm
+            .hold_for_users(&[before.id])
+            .unwrap()
+            .refused
+            .is_empty()
+    );
+    cluster.run("scontrol", &["requeue", &first]);
+    cluster.wait("it waits again, held", || {
+        let row = cluster.row("synth", &first).unwrap();
+        row.state == State::Pending && row.hold != Hold::None && row.key != before
+    });
+    cluster.run("scancel", &[&second]);
+    cluster.wait("it is gone", || cluster.row("synth", &second).is_none());
+    assert_eq!(
+        slurm.release(&[id(&second)]).unwrap().refused[0].why,
+        Why::Gone
+    );
+
+    let fleet = cluster.slurm("fleet");
+    let placed = cluster.submit("fleet", 60.0, &[]);
+    assert_eq!(
+        fleet.place(id(&placed), Some("n9")).unwrap().refused[0].why,
+        Why::Other
+    );
+    assert!(
+        fleet
+            .place(id(&placed), Some("n4"))
+            .unwrap()
+            .refused
+            .is_empty()
+    );
+    assert!(fleet.release(&[id(&placed)]).unwrap().refused.is_empty());
+    cluster.wait("it runs on n4", || {
+        cluster.row("fleet", &placed).unwrap().node_list == "n4"
+    });
+    cluster.run(
+        "scontrol",
+        &["update", "NodeName=n4", "State=drain", "Reason=a test"],
+    );
+    let node = &fleet.nodes().unwrap().nodes[1];
+    assert_eq!((node.state, &*node.reason), (NodeState::Drained, "a test"));
+}
+
+#[test]
+fn who_has_no_right_is_told_so() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let job = cluster.submit("synth", 60.0, &[]);
+    let nobody = Fake::new();
+    let script =
+        "PATH=${PATH#*:} exec setpriv --reuid 65534 --regid 65534 --clear-groups scontrol \"$@\"";
+    nobody.script("scontrol", script);
+    let slurm = Slurm {
+        programs: Some(nobody.folder().to_owned()),
+        ..cluster.slurm("synth")
+    };
+    assert_eq!(
+        slurm.release(&[id(&job)]).unwrap().refused[0].why,
+        Why::NoRight
+    );
+    assert_eq!(
+        slurm.place(id(&job), Some("n1")).unwrap().refused[0].why,
+        Why::NoRight
+    );
+    assert_eq!(cluster.row("synth", &job).unwrap().hold, Hold::User);
+}
+
+#[test]
+fn a_partition_that_is_not_there_is_named() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let slurm = cluster.slurm("nowhere");
+    assert!(slurm.queue().unwrap().rows.is_empty());
+    let found = slurm.site().unwrap_err();
+    assert!(matches!(found, SlurmError::Partition { .. }), "{found}");
+}
+
+#[test]
+fn a_dead_controller_is_an_error_and_its_restart_is_seen() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let slurm = Slurm {
+        limit: Duration::from_secs(2),
+        ..cluster.slurm("synth")
+    };
+    let before = slurm.cluster().unwrap();
+    cluster.kill_controller();
+    let start = Instant::now();
+    assert!(slurm.queue().is_err());
+    assert!(start.elapsed() < Duration::from_secs(4));
+    cluster.restart_controller();
+    let after = slurm.cluster().unwrap();
+    assert_eq!(after.name, before.name);
+    assert_ne!(after.booted, before.booted);
+}
+
+#[test]
+fn commands_that_misbehave_leave_no_jobs() {
+    let fake = Fake::new();
+    let slurm = Slurm {
+        limit: Duration::from_millis(700),
+        ..fake.slurm()
+    };
+    fake.queue(&(job(&[]) + &job(&[("JobArrayID", "18"), ("Name", "x\ny")])));
+    assert_eq!(slurm.site().unwrap().queue.rows.len(), 2);
+    assert!(
+        slurm
+            .release(&[id("17"), id("18")])
+            .unwrap()
+            .refused
+            .is_empty()
+    );
+    assert_eq!(fake.asked(), ["release 17,18"]);
+
+    fake.script("squeue", "cat /dev/urandom | head -c 200000");
+    assert!(slurm.queue().unwrap().rows.is_empty());
+    fake.script("squeue", "sleep 60 & sleep 60");
+    assert!(matches!(slurm.queue(), Err(SlurmError::Late { .. })));
+    fake.script("squeue", "echo half a row; exit 1");
+    assert!(matches!(
+        slurm.queue(),
+        Err(SlurmError::Failed { code: Some(1), .. })
+    ));
+    fake.script("scontrol", "exit 1");
+    assert!(matches!(
+        slurm.release(&[id("17")]),
+        Err(SlurmError::Failed { .. })
+    ));
+}

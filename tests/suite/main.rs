@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod balance;
+mod bridge;
 mod checker;
 mod checker_mutations;
 mod claims;

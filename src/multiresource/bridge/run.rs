@@ -585,7 +585,7 @@ impl Bridge {
             self.second,
         );
         self.watch.jobs = jobs;
-        self.watch.usage.look(&nodes, &mut Vec::new());
+        self.watch.usage.look(&nodes, &queue, &mut Vec::new());
         self.measured = Measured::new(fleet.types().len());
         self.rule.head = Head {
             digest,

@@ -14,10 +14,10 @@ pub(super) struct Usage {
     servers: Vec<(Vec<u64>, Vec<f64>)>,
     /// The nodes as they were last seen.
     nodes: Vec<Node>,
-    /// By node: what is allocated that no row of the queue accounts for, the last time and now the lesser of both. The
-    /// queue and the nodes are not read at one moment: what was seen once only may be a job that had just started or
-    /// ended.
-    before: HashMap<String, Amounts>,
+    /// By node: what is allocated that no row of the queue accounted for when the nodes were last read, and the lesser
+    /// of that and of what it was before. The queue and the nodes are not read at one moment: what was seen once only
+    /// may be a job that had just started or ended.
+    unaccounted: HashMap<String, [Amounts; 2]>,
     /// By server: units that are not there for the policy (R), as they were last told.
     told: Vec<Vec<u64>>,
 }
@@ -37,7 +37,7 @@ impl Usage {
                 .map(|(units, _)| vec![0; units.len()])
                 .collect(),
             nodes: Vec::new(),
-            before: HashMap::new(),
+            unaccounted: HashMap::new(),
             servers,
         }
     }
@@ -48,7 +48,7 @@ impl Usage {
     }
 
     /// Takes in the nodes; tells of those that are down or drained, and again up.
-    pub fn look(&mut self, nodes: &Nodes, notes: &mut Vec<String>) {
+    pub fn look(&mut self, nodes: &Nodes, queue: &Queue, notes: &mut Vec<String>) {
         if nodes.unread.count > 0 {
             let example = nodes.unread.example.clone().unwrap_or_default();
             notes.push(format!(
@@ -85,6 +85,18 @@ impl Usage {
         let unread: Vec<Node> = unread.collect();
         self.nodes.clone_from(&nodes.nodes);
         self.nodes.extend(unread);
+        let rows = by_node(queue);
+        let before = std::mem::take(&mut self.unaccounted);
+        for node in &self.nodes {
+            let accounted =
+                on(&rows, node).fold(Amounts::default(), |sum, row| sum.plus(&part(row)));
+            let others = node.allocated.clone().less(&accounted);
+            let steady = match before.get(&node.name) {
+                Some([last, _]) => others.clone().least(last),
+                None => Amounts::default(),
+            };
+            self.unaccounted.insert(node.name.clone(), [others, steady]);
+        }
     }
 
     /// The servers where what others use has changed. `is_own` says which jobs the rule has started.
@@ -95,27 +107,20 @@ impl Usage {
         is_own: impl Fn(&Key) -> bool,
     ) -> Vec<usize> {
         let mut left: Vec<Amounts> = vec![Amounts::default(); self.servers.len()];
-        let (rows, mut now) = (by_node(queue), HashMap::new());
-        for node in &self.nodes {
+        let rows = by_node(queue);
+        for node in self.nodes.iter().filter(|node| node.state == NodeState::Up) {
             let Some(n) = map.server_of_node(&node.name) else {
                 continue;
             };
-            let on = || rows.get(&node.name).into_iter().flatten();
-            let part = |row: &Row| row.amounts.part(row.nodes);
-            let accounted = on().fold(Amounts::default(), |sum, row| sum.plus(&part(row)));
-            let others = node.allocated.clone().less(&accounted);
-            let before = self.before.get(&node.name);
-            let steady = before.map_or(Amounts::default(), |before| others.clone().least(before));
-            now.insert(node.name.clone(), others);
-            if node.state != NodeState::Up {
-                continue;
-            }
-            let foreign = on().filter(|row| !is_own(&row.key));
-            let foreign = foreign.fold(steady, |sum, row| sum.plus(&part(row)));
+            let steady = self
+                .unaccounted
+                .get(&node.name)
+                .map(|[_, steady]| steady.clone());
+            let foreign = on(&rows, node).filter(|row| !is_own(&row.key));
+            let foreign = foreign.fold(steady.unwrap_or_default(), |sum, row| sum.plus(&part(row)));
             let free = node.capacity.clone().less(&foreign);
             left[n] = std::mem::take(&mut left[n]).plus(&free);
         }
-        self.before = now;
         let mut changed = Vec::new();
         for (n, (units, _)) in self
             .servers
@@ -158,4 +163,13 @@ fn by_node(queue: &Queue) -> HashMap<String, Vec<&Row>> {
         }
     }
     all
+}
+
+fn on<'a>(rows: &'a HashMap<String, Vec<&'a Row>>, node: &Node) -> impl Iterator<Item = &'a Row> {
+    rows.get(&node.name).into_iter().flatten().copied()
+}
+
+/// What a job has on one of its nodes.
+fn part(row: &Row) -> Amounts {
+    row.amounts.part(row.nodes)
 }

@@ -150,7 +150,7 @@ impl Watch {
             .lines
             .extend(adopted.into_iter().map(|(_, line)| line));
         if let Some(nodes) = nodes {
-            self.usage.look(nodes, &mut found.notes);
+            self.usage.look(nodes, queue, &mut found.notes);
         }
         let typed = |key: &Key| {
             matches!(

@@ -1,0 +1,447 @@
+//! Policies that run the jobs of a real Slurm, and of commands that stand for one.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use synth::multiresource::live::protocol::Line;
+use synth::slurm::{Row, State};
+use tempfile::TempDir;
+
+use crate::cluster::Cluster;
+use crate::common::{code, stderr, stdout, synth};
+
+/// The CPUs that the policies here count on, of the 20 of a node.
+const CPUS: u64 = 16;
+
+const WORKLOAD: &str = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 16}}, jobs: [
+  {name: small, demand: {cpu: 1}, arrival_rate: 1, mean_size: 2},
+  {name: middle, demand: {cpu: 4}, arrival_rate: .3, mean_size: 2},
+  {name: big, demand: {cpu: 16}, arrival_rate: .05, mean_size: 2}]}";
+
+const FLEET: &str = "{kind: multiresource, time_unit: s,
+  servers: [{name: node, count: 2, capacity: {cpu: 16}}], jobs: [
+  {name: small, demand: {cpu: 1}, arrival_rate: 1, mean_size: 2},
+  {name: big, demand: {cpu: 16}, arrival_rate: .05, mean_size: 2}]}";
+
+/// A folder with a policy for this workload.
+struct Made {
+    folder: TempDir,
+}
+
+impl Made {
+    fn new(workload: &str, words: &[&str]) -> Self {
+        let folder = TempDir::new().unwrap();
+        let made = Made { folder };
+        made.make("policy.json", workload, words);
+        made
+    }
+
+    fn make(&self, name: &str, workload: &str, words: &[&str]) {
+        std::fs::write(self.path("workload.yaml"), workload).unwrap();
+        let (input, output) = (self.path("workload.yaml"), self.path(name));
+        let fixed = [
+            "--workload",
+            text(&input),
+            "--quiet",
+            "--output",
+            text(&output),
+        ];
+        let made = synth(&[&fixed, words].concat());
+        assert_eq!(code(&made), 0, "{}", stderr(&made));
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// A bridge as a process; it is told to end when it is dropped.
+struct Running {
+    child: Child,
+}
+
+/// `synth bridge slurm` with this policy.
+fn bridge(made: &Made, configuration: &Path, words: &[&str]) -> Command {
+    let (policy, journal) = (made.path("policy.json"), made.path("journal.jsonl"));
+    let mut command = crate::common::command(&["bridge", "slurm", text(&policy)]);
+    command
+        .args([
+            "--journal",
+            text(&journal),
+            "--poll",
+            "100ms",
+            "--settle",
+            "2s",
+        ])
+        .args(words)
+        .env("SLURM_CONF", configuration)
+        .env("TMPDIR", made.folder.path())
+        .stdin(Stdio::null());
+    command
+}
+
+impl Running {
+    fn start(made: &Made, cluster: &Cluster, words: &[&str]) -> Self {
+        let log = std::fs::File::create(made.path("log")).unwrap();
+        let mut command = bridge(made, &cluster.configuration(), words);
+        Running {
+            child: command.stderr(log).spawn().unwrap(),
+        }
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = Command::new("kill")
+            .args([&format!("-{name}"), &self.child.id().to_string()])
+            .status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Tells it to end: its exit code.
+    fn end(mut self) -> Option<i32> {
+        self.signal("TERM");
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn log(made: &Made) -> String {
+    std::fs::read_to_string(made.path("log")).unwrap()
+}
+
+fn replay(made: &Made) -> Output {
+    let (policy, journal) = (made.path("policy.json"), made.path("journal.jsonl"));
+    synth(&["bridge", "--replay", text(&journal), text(&policy)])
+}
+
+/// CPUs of the running jobs, but those of a name.
+fn in_use(cluster: &Cluster, partition: &str, but: &str) -> u64 {
+    let queue = cluster.slurm(partition).queue().unwrap();
+    let running = queue
+        .rows
+        .iter()
+        .filter(|row| row.state == State::Running && row.name != but);
+    running.map(|row| row.amounts.cpus).sum()
+}
+
+fn queue(cluster: &Cluster, partition: &str) -> Vec<Row> {
+    cluster.slurm(partition).queue().unwrap().rows
+}
+
+/// The lines of a journal's rounds.
+fn lines(made: &Made) -> Vec<Line> {
+    let text = std::fs::read_to_string(made.path("journal.jsonl")).unwrap();
+    let rounds = text
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let told = rounds.filter_map(|round| round.get("told").cloned());
+    told.flat_map(|told| serde_json::from_value::<Vec<Line>>(told).unwrap())
+        .collect()
+}
+
+/// Everything that happens to jobs, under a policy of one node: all end, the policy's CPUs are never exceeded, and the
+/// journal is decided again as it was.
+#[test]
+fn a_partition_is_run() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let made = Made::new(WORKLOAD, &["--preemption", "none", "--family", "quickswap"]);
+    let submit = |seconds: f64, words: &[&str]| cluster.submit("synth", seconds, words);
+    submit(0.5, &["-n", "1", "--array=1-6"]);
+    let first = submit(0.5, &["-n", "4"]);
+    submit(0.5, &["-n", "1", &format!("--dependency=afterany:{first}")]);
+    submit(0.5, &["-n", "4", "--begin=now+4", "-J", "a | b\u{e9} c"]);
+    submit(0.5, &["-n", "18", "-J", "unknown"]);
+    let planned = bridge(
+        &made,
+        &cluster.configuration(),
+        &["--partition", "synth", "--dry-run", "--until", "1s"],
+    );
+    let planned = { planned }.output().unwrap();
+    assert_eq!(code(&planned), 0, "{}", stderr(&planned));
+    assert!(
+        stderr(&planned).contains("would release"),
+        "{}",
+        stderr(&planned)
+    );
+    assert!(
+        queue(&cluster, "synth")
+            .iter()
+            .all(|row| row.state == State::Pending),
+        "a dry run releases nothing"
+    );
+
+    let running = Running::start(&made, &cluster, &["--partition", "synth"]);
+    cluster.wait("the first start", || {
+        in_use(&cluster, "synth", "unknown") > 0
+    });
+    let cancelled = submit(1.0, &["-n", "16"]);
+    let changed = submit(1.0, &["-n", "16"]);
+    cluster.run(
+        "scontrol",
+        &[
+            "update",
+            &format!("JobId={changed}"),
+            "NumCPUs=4",
+            "NumTasks=4",
+        ],
+    );
+    let owned = submit(1.0, &["-n", "16"]);
+    cluster.run("scontrol", &["release", &owned]);
+    let again = submit(20.0, &["-n", "1"]);
+    let stopped = submit(1.0, &["-n", "1"]);
+    cluster.run("scancel", &[&cancelled]);
+    let held = submit(1.0, &["-n", "1"]);
+    cluster.run("scontrol", &["hold", &held]);
+    let runs = |id: &str| {
+        cluster
+            .row("synth", id)
+            .is_some_and(|row| row.state == State::Running)
+    };
+    let mut most = 0;
+    cluster.wait("the job that is requeued", || {
+        most = most.max(in_use(&cluster, "synth", "unknown"));
+        runs(&again)
+    });
+    cluster.run("scontrol", &["requeue", &again]);
+    if runs(&stopped) {
+        cluster.run("scontrol", &["suspend", &stopped]);
+        std::thread::sleep(Duration::from_millis(300));
+        cluster.run("scontrol", &["resume", &stopped]);
+    }
+    cluster.run(
+        "scontrol",
+        &["update", &format!("JobId={again}"), "TimeLimit=1"],
+    );
+    cluster.run("scontrol", &["uhold", &held]);
+    for n in 0..6 {
+        submit(0.3, &["-n", ["1", "4", "16"][n % 3]]);
+    }
+    cluster.wait("all but the long one ends", || {
+        most = most.max(in_use(&cluster, "synth", "unknown"));
+        queue(&cluster, "synth")
+            .iter()
+            .all(|row| row.key.id.to_string() == again)
+    });
+    cluster.run("scancel", &[&again]);
+    cluster.wait("the queue is empty", || queue(&cluster, "synth").is_empty());
+    assert!(most <= CPUS, "{most} CPUs were in use");
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(running.end(), Some(0), "{}", log(&made));
+
+    let replayed = replay(&made);
+    assert_eq!(
+        code(&replayed),
+        0,
+        "{}{}",
+        stdout(&replayed),
+        stderr(&replayed)
+    );
+    assert!(
+        stdout(&replayed).contains("as they were"),
+        "{}",
+        stdout(&replayed)
+    );
+    let lines = lines(&made);
+    let of = |id: &str, line: &Line| {
+        let all = [&line.job, &line.leave, &line.withdraw];
+        all.into_iter()
+            .flatten()
+            .any(|own| own.split('@').next() == Some(id))
+    };
+    let types = |id: &str| -> Vec<String> {
+        let own = lines.iter().filter(|line| of(id, line));
+        own.filter_map(|line| line.arrive.clone()).collect()
+    };
+    assert_eq!(types(&changed).last().map(String::as_str), Some("middle"));
+    assert!(!types(&held).is_empty());
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.adopt.is_some() && of(&owned, line)),
+        "{}",
+        log(&made)
+    );
+}
+
+/// A fleet: jobs go to the node of their server; a node that is drained takes none, and comes back.
+#[test]
+fn a_fleet_is_run_node_by_node() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let made = Made::new(FLEET, &["--preemption", "none"]);
+    std::fs::write(made.path("types.yaml"), "servers: {node: [n3, n4]}\n").unwrap();
+    let types = made.path("types.yaml");
+    let words = ["--partition", "fleet", "--types", text(&types)];
+    for n in 0..12 {
+        cluster.submit("fleet", 0.5, &["-n", ["1", "16"][n % 2]]);
+    }
+    let running = Running::start(&made, &cluster, &words);
+    let done = || queue(&cluster, "fleet").is_empty();
+    let mut nodes = std::collections::BTreeSet::new();
+    cluster.wait("all end", || {
+        let rows = queue(&cluster, "fleet");
+        nodes.extend(
+            rows.iter()
+                .filter(|row| row.state == State::Running)
+                .map(|row| row.node_list.clone()),
+        );
+        rows.is_empty()
+    });
+    assert_eq!(
+        nodes.into_iter().collect::<Vec<_>>(),
+        ["n3", "n4"],
+        "{}",
+        log(&made)
+    );
+    cluster.run(
+        "scontrol",
+        &["update", "NodeName=n3", "State=drain", "Reason=test"],
+    );
+    std::thread::sleep(Duration::from_millis(1500));
+    for _ in 0..3 {
+        cluster.submit("fleet", 0.3, &["-n", "16"]);
+    }
+    cluster.wait("the other node takes them", done);
+    assert!(
+        log(&made).contains("State=resume") || log(&made).contains("state=resume"),
+        "{}",
+        log(&made)
+    );
+    cluster.run("scontrol", &["update", "NodeName=n3", "State=resume"]);
+    cluster.wait("it is told", || log(&made).contains("n3 is back"));
+    assert_eq!(running.end(), Some(0));
+    let replayed = replay(&made);
+    assert_eq!(
+        code(&replayed),
+        0,
+        "{}{}",
+        stdout(&replayed),
+        stderr(&replayed)
+    );
+}
+
+/// A second bridge is refused; a policy that was replaced by a broken one goes on; the gate is opened in the end.
+#[test]
+fn one_bridge_a_partition_and_a_way_back() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let made = Made::new(WORKLOAD, &["--preemption", "none", "--family", "first-fit"]);
+    let words = ["--partition", "synth", "--on-exit", "release"];
+    let running = Running::start(&made, &cluster, &words);
+    cluster.wait("it decides", || made.path("journal.jsonl").exists());
+    let second = bridge(&made, &cluster.configuration(), &words)
+        .output()
+        .unwrap();
+    assert_eq!(code(&second), 2);
+    let pid = running.child.id().to_string();
+    assert!(stderr(&second).contains(&pid), "{}", stderr(&second));
+
+    let whole = std::fs::read_to_string(made.path("policy.json")).unwrap();
+    std::fs::write(made.path("policy.json"), &whole[..whole.len() / 2]).unwrap();
+    running.signal("HUP");
+    cluster.wait("it is refused", || {
+        log(&made).contains("the old one goes on")
+    });
+    let id = cluster.submit("synth", 0.2, &["-n", "16"]);
+    cluster.wait("the old one decides", || {
+        cluster.row("synth", &id).is_none()
+    });
+    made.make(
+        "policy.json",
+        WORKLOAD,
+        &["--preemption", "none", "--family", "quickswap"],
+    );
+    let other = replay(&made);
+    assert_eq!(code(&other), 2);
+    assert!(stderr(&other).contains("is of"), "{}", stderr(&other));
+    running.signal("HUP");
+    cluster.wait("it is taken", || log(&made).contains("read again"));
+    let replayed = replay(&made);
+    assert_eq!(
+        code(&replayed),
+        0,
+        "{}{}",
+        stdout(&replayed),
+        stderr(&replayed)
+    );
+
+    // It is told to end while one is held that it would not release.
+    cluster.submit("synth", 3.0, &["-n", "16"]);
+    cluster.wait("it runs", || in_use(&cluster, "synth", "") == CPUS);
+    let held = cluster.submit("synth", 0.1, &["-n", "1"]);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(running.end(), Some(0));
+    cluster.wait("the gate is open", || cluster.row("synth", &held).is_none());
+}
+
+/// The controller and the bridge are killed at random moments, five times each, while jobs come: no job that Slurm still
+/// knows stays held, and bridges go on without help.
+#[test]
+fn crashes_leave_no_job_behind() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let made = Made::new(WORKLOAD, &["--preemption", "none", "--family", "quickswap"]);
+    let words = ["--partition", "synth"];
+    let mut random = Random::seed_from_u64(5);
+    let mut running = Some(Running::start(&made, &cluster, &words));
+    for round in 0..10 {
+        for _ in 0..4 {
+            let cpus = ["1", "4", "16"][random.random_range(0..3)];
+            let work = format!("--wrap=sleep {}", random.random_range(0.1..1.0));
+            let words = [
+                "--parsable",
+                "-o",
+                "/dev/null",
+                "-p",
+                "synth",
+                "-n",
+                cpus,
+                &work,
+            ];
+            cluster.output("sbatch", &words);
+        }
+        std::thread::sleep(Duration::from_millis(random.random_range(0..1500)));
+        match round % 2 {
+            0 => {
+                cluster.kill_controller();
+                cluster.restart_controller();
+                // What Slurm has forgotten may have its numbers again, and nodes that run it are drained.
+                cluster.output("scontrol", &["update", "NodeName=n1", "State=resume"]);
+            }
+            _ => {
+                drop(running.take());
+                running = Some(Running::start(&made, &cluster, &words));
+            }
+        }
+    }
+    let start = std::time::Instant::now();
+    while !queue(&cluster, "synth").is_empty() {
+        cluster.output("scontrol", &["update", "NodeName=n1", "State=resume"]);
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(
+            start.elapsed() < Duration::from_secs(90),
+            "{}\n{}",
+            cluster.run("squeue", &["-a"]),
+            log(&made)
+        );
+    }
+    assert_eq!(running.unwrap().end(), Some(0));
+}
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus as Random;

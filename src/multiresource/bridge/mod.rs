@@ -3,14 +3,19 @@
 //!
 //! [`TypeMap`] is the one door between the amounts of [`crate::slurm`] and the types, units and servers of a policy.
 
+mod allowed;
 mod document;
 mod error;
-pub mod export;
+mod export;
 mod pattern;
 mod resources;
 mod rule;
 mod servers;
+#[cfg(test)]
+mod tests;
 mod types;
 
+pub use allowed::bridgeable;
 pub use error::TypesError;
+pub use export::slurm as export_slurm;
 pub use types::{TypeMap, Waste};

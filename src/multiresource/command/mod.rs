@@ -1,5 +1,6 @@
 //! Multiresource jobs as a kind of workload: what is typed → verbs → what is told.
 
+mod export;
 mod fit;
 mod fleet;
 mod names;
@@ -77,6 +78,8 @@ pub enum Verb {
     Optimum(optimum::Arguments),
     /// Make a workload of a trace: types of jobs, laws of sizes, and how they arrive
     Fit(fit::Arguments),
+    /// Write what another system needs to follow a policy
+    Export(export::Arguments),
 }
 
 impl Kind for Multiresource {
@@ -205,6 +208,7 @@ impl Kind for Multiresource {
             Verb::SweepAlpha(arguments) => arguments.files(),
             Verb::Optimum(arguments) => arguments.files(),
             Verb::Fit(arguments) => arguments.files(),
+            Verb::Export(arguments) => arguments.files(),
         }
     }
 
@@ -213,6 +217,7 @@ impl Kind for Multiresource {
             Verb::SweepAlpha(arguments) => arguments.run(caller),
             Verb::Optimum(arguments) => arguments.run(caller),
             Verb::Fit(arguments) => arguments.run(caller),
+            Verb::Export(arguments) => arguments.run(caller),
         }
     }
 }
@@ -301,6 +306,8 @@ const EXAMPLES: &str = "\
       a policy made for the fit beside First-Fit; where the fit departs from the log; replications of its weeks
   synth optimum --workload models/section7.yaml --load .8 --policies first-fit,adaptive-quickswap
       the least mean response time that any policy without preemption can have, and how near policies are
+  synth export slurm p.json --partition batch --output slurm/
+      what an administrator installs so that the policy decides when jobs of a Slurm partition start
   synth sweep-alpha --workload models/section7.yaml --preemption none --plot curves.svg
       mean response time over the switching rate, as CSV and as a picture
 ";

@@ -67,7 +67,9 @@ impl Slurm {
                 ..Answered::default()
             });
         }
-        let files = export_slurm(&policy, &self.policy, &self.partition)?;
+        // The page is read elsewhere.
+        let named = std::path::absolute(&self.policy)?;
+        let files = export_slurm(&policy, &named, &self.partition)?;
         let folder = self.output.display();
         let documents: Vec<(PathBuf, String)> = files
             .into_iter()

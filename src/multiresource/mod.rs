@@ -2,8 +2,8 @@
 //!
 //! The stages, in order: [`workload`] → [`schedule`] → [`program`] → [`modulation`] →
 //! [`analysis`] → [`synthesis`] → [`artifact`] → [`policy`] → [`live`] → [`simulator`] → [`replay`] → [`verbs`] → [`report`];
-//! and beside them [`optimum`], what no policy can beat, and [`fit`], which makes a workload of a trace. `artifact`,
-//! `policy` and `simulator` never see how a
+//! and beside them [`optimum`], what no policy can beat, [`fit`], which makes a workload of a trace, and
+//! [`bridge`], which runs the jobs of a real Slurm. `artifact`, `policy` and `simulator` never see how a
 //! policy was made; `tests/house.rs` holds that.
 
 #[cfg(feature = "synthesis")]

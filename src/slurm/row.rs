@@ -186,10 +186,9 @@ fn read<T>(cells: &Cells<'_>, column: usize, of: impl Fn(&str) -> Option<T>) -> 
 
 /// A column with one word, such as an account, or none; it may fill the last column, which is not cut.
 fn word(cells: &Cells<'_>, column: usize) -> Result<String, String> {
-    let cell = cells.cell(column);
-    let cell = cell.filter(|cell| {
-        !(cell.is_full && column != NODE_LIST) && !cell.text.contains(char::is_control)
-    });
+    let is_cut = |full: bool| full && column != NODE_LIST;
+    let cell = cells.cell(column).filter(|cell| !is_cut(cell.is_full));
+    let cell = cell.filter(|cell| !cell.text.contains(char::is_control));
     match cell.map(|cell| cell.text) {
         None => Err(wrong(column, &cells.free(column))),
         Some("(null)" | "N/A") => Ok(String::new()),

@@ -4,7 +4,10 @@ use std::time::{Duration, Instant};
 
 use synth::slurm::{Hold, JobId, NodeState, Slurm, SlurmError, State, Why};
 
+use tempfile::TempDir;
+
 use super::cluster::Cluster;
+use super::common::{code, stderr, stdout, synth};
 use super::fake_slurm::{Fake, job};
 
 fn id(text: &str) -> JobId {
@@ -238,4 +241,141 @@ fn commands_that_misbehave_leave_no_jobs() {
         slurm.release(&[id("17")]),
         Err(SlurmError::Failed { .. })
     ));
+}
+
+/// A policy for `models/section7.yaml`, in a folder of its own.
+fn policy(preemption: &str) -> (TempDir, String) {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("policy.json").display().to_string();
+    let workload = "models/section7.yaml";
+    let asked = [
+        "--workload",
+        workload,
+        "--preemption",
+        preemption,
+        "--family",
+        "msr",
+        "--output",
+        &file,
+    ];
+    let made = synth(&asked);
+    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    (folder, file)
+}
+
+#[test]
+fn an_export_writes_what_is_installed_and_overwrites_nothing() {
+    let (folder, policy) = policy("none");
+    let output = folder.path().join("new/slurm").display().to_string();
+    let asked = [
+        "export",
+        "slurm",
+        &policy,
+        "--partition",
+        "batch",
+        "--output",
+        &output,
+    ];
+    let exported = synth(&asked);
+    assert_eq!(code(&exported), 0, "{}", stderr(&exported));
+    assert!(
+        stdout(&exported).contains("README.md first"),
+        "{}",
+        stdout(&exported)
+    );
+    for name in [
+        "README.md",
+        "job_submit.lua",
+        "slurm-lines.conf",
+        "types.yaml",
+        "synth-batch.service",
+    ] {
+        let text = std::fs::read_to_string(folder.path().join("new/slurm").join(name)).unwrap();
+        assert!(!text.contains("{{") && !text.contains("{%"), "{name}");
+    }
+    let again = synth(&asked);
+    assert_eq!(code(&again), 2);
+    assert!(stderr(&again).contains("--force"), "{}", stderr(&again));
+    assert_eq!(code(&synth(&[&asked[..], &["--force"]].concat())), 0);
+    let nowhere = synth(&[
+        "export",
+        "slurm",
+        &policy,
+        "--partition",
+        "a b",
+        "--output",
+        &output,
+    ]);
+    assert_eq!(code(&nowhere), 2);
+}
+
+#[test]
+fn an_export_refuses_a_policy_that_preempts() {
+    let (folder, policy) = policy("full");
+    let output = folder.path().join("slurm");
+    let words = [
+        "export",
+        "slurm",
+        &policy,
+        "--partition",
+        "batch",
+        "--output",
+        output.to_str().unwrap(),
+    ];
+    let refused = synth(&words);
+    assert_eq!(code(&refused), 1, "{}", stderr(&refused));
+    assert!(
+        stdout(&refused).contains("--preemption none"),
+        "{}",
+        stdout(&refused)
+    );
+    assert!(!output.exists());
+}
+
+/// The exported job_submit.lua on a real Slurm: it holds the jobs of its partition, and of no other.
+#[test]
+fn the_exported_gate_holds_one_partition() {
+    let Some(cluster) = Cluster::start("builtin") else {
+        return;
+    };
+    let (folder, policy) = policy("none");
+    let output = folder.path().to_str().unwrap();
+    let gate = |partition: &str| {
+        let asked = [
+            "export",
+            "slurm",
+            &policy,
+            "--partition",
+            partition,
+            "--output",
+            output,
+            "--force",
+        ];
+        assert_eq!(code(&synth(&asked)), 0);
+        let lua = cluster.configuration().with_file_name("job_submit.lua");
+        std::fs::copy(folder.path().join("job_submit.lua"), &lua).unwrap();
+        // Slurm reads the script again once it is newer, by whole seconds.
+        let later = std::time::SystemTime::now()
+            + Duration::from_secs(if partition == "plain" { 60 } else { 120 });
+        std::fs::File::open(&lua)
+            .unwrap()
+            .set_modified(later)
+            .unwrap();
+    };
+    let is_held = |words: &[&str], partition: &str| {
+        let id = cluster.run(
+            "sbatch",
+            &[words, &["--parsable", "-o", "/dev/null", "--wrap=sleep 60"]].concat(),
+        );
+        cluster.row(partition, id.trim()).unwrap().hold == Hold::User
+    };
+    gate("plain");
+    assert!(is_held(&["-p", "plain"], "plain") && is_held(&["-p", "fleet,plain"], "plain"));
+    assert!(!is_held(&["-p", "synth"], "synth") && !is_held(&[], "synth"));
+    gate("synth");
+    assert!(
+        is_held(&["-p", "synth"], "synth") && is_held(&[], "synth"),
+        "synth is the default"
+    );
+    assert!(!is_held(&["-p", "plain"], "plain"));
 }

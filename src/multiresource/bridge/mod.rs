@@ -3,9 +3,10 @@
 //!
 //! [`TypeMap`] is the one door between the amounts of [`crate::slurm`] and the types, units and servers of a policy.
 
+mod allowed;
 mod document;
 mod error;
-pub mod export;
+mod export;
 mod journal;
 mod lock;
 mod measured;
@@ -14,11 +15,15 @@ mod resources;
 mod rule;
 mod run;
 mod servers;
+#[cfg(test)]
+mod tests;
 mod types;
 mod usage;
 mod watch;
 
+pub use allowed::bridgeable;
 pub use error::{BridgeError, TypesError};
+pub use export::slurm as export_slurm;
 pub use journal::{Head, Record, Recorded, Replayed, Round, beside, jobs_csv, replay};
 pub use run::{Bridge, Setup, Signals, release_all};
 pub use types::{TypeMap, Waste};

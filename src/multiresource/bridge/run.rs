@@ -10,7 +10,7 @@ use super::lock::Lock;
 use super::measured::Measured;
 use super::usage::Usage;
 use super::watch::{Found, Manner, Phase, Watch, key_of};
-use super::{BridgeError, TypeMap};
+use super::{BridgeError, TypeMap, bridgeable};
 use crate::artifact::Changes;
 use crate::document::digest;
 use crate::multiresource::artifact::{Checked, Routing};
@@ -114,13 +114,8 @@ fn read_policy(setup: &Setup) -> Result<(Checked, String), Box<dyn std::error::E
 
 /// Why a policy cannot be carried out here, if it cannot.
 fn unfit(policy: &Checked, scheduler: &Scheduler) -> Option<String> {
-    let own = &policy.artifact().policy;
-    let mut rules = own
-        .queue
-        .iter()
-        .chain(own.servers.iter().map(|server| &server.rule));
-    if rules.any(|rule| rule.preempts()) {
-        return Some("the policy preempts jobs, and nothing here stops a running job: make one with `synth --preemption none`".into());
+    if let Err(why) = bridgeable(policy) {
+        return Some(why);
     }
     if scheduler.wants().sizes {
         return Some("the policy decides by the sizes of jobs, which nobody knows on a cluster: make one that knows types or limits".into());

@@ -199,26 +199,14 @@ impl TypeMap {
 impl By {
     /// Demand decides, and of types with one demand their limits.
     fn demand(fleet: &Fleet, prices: &[f64], demands: &[Vec<u64>]) -> Result<Self, TypesError> {
-        let types = fleet.types();
-        let second = seconds_in(fleet.time_unit());
-        let limit = |job: &JobType| {
-            let seconds = job.limit().map(Decimal::value).zip(second);
-            seconds.map_or(f64::INFINITY, |(limit, second)| limit * second)
-        };
-        let limits: Vec<f64> = types.iter().map(limit).collect();
-        let places: Vec<usize> = (0..types.len())
-            .filter(|i| types[*i].nodes() == 1)
-            .collect();
-        for (n, first) in places.iter().enumerate() {
-            let alike = |second: &&usize| {
-                demands[**second] == demands[*first] && limits[**second] == limits[*first]
-            };
-            if let Some(second) = places[n + 1..].iter().find(alike) {
-                return Err(TypesError::Alike {
-                    first: types[*first].name().into(),
-                    second: types[*second].name().into(),
-                });
-            }
+        let limits = limits(fleet);
+        let places = singles(fleet);
+        if let Some([first, second]) = alike_of(&places, &limits, demands) {
+            let name = |i: usize| fleet.types()[i].name().to_owned();
+            return Err(TypesError::Alike {
+                first: name(first),
+                second: name(second),
+            });
         }
         let own = places
             .iter()
@@ -230,6 +218,45 @@ impl By {
             limits,
         })
     }
+}
+
+/// The types of jobs on one server.
+fn singles(fleet: &Fleet) -> Vec<usize> {
+    let types = fleet.types();
+    (0..types.len())
+        .filter(|i| types[*i].nodes() == 1)
+        .collect()
+}
+
+/// By type, the limit of its jobs \[s\]; infinite where it has none, or its unit of time is not known.
+fn limits(fleet: &Fleet) -> Vec<f64> {
+    let second = seconds_in(fleet.time_unit());
+    let limit = |job: &JobType| {
+        let seconds = job.limit().map(Decimal::value).zip(second);
+        seconds.map_or(f64::INFINITY, |(limit, second)| limit * second)
+    };
+    fleet.types().iter().map(limit).collect()
+}
+
+/// Two types that neither demand nor limit tells apart.
+fn alike_of(places: &[usize], limits: &[f64], demands: &[Vec<u64>]) -> Option<[usize; 2]> {
+    let own = |i: usize| (&demands[i], limits[i]);
+    places.iter().enumerate().find_map(|(n, first)| {
+        let mut later = places[n + 1..].iter();
+        let second = later.find(|second| own(**second) == own(*first))?;
+        Some([*first, *second])
+    })
+}
+
+/// Two types of a policy that demand does not tell apart, by name; of resources that Slurm counts.
+pub(super) fn alike(fleet: &Fleet) -> Option<[&str; 2]> {
+    let demands: Vec<Vec<u64>> = fleet
+        .types()
+        .iter()
+        .map(|job| job.units().to_vec())
+        .collect();
+    let alike = alike_of(&singles(fleet), &limits(fleet), &demands)?;
+    Some(alike.map(|i| fleet.types()[i].name()))
 }
 
 /// How many whole units of each resource are worth as much as one of the others: the inverse of its price. A millionth of

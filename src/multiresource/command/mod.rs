@@ -2,6 +2,7 @@
 
 mod bridge;
 mod drive;
+mod export;
 mod fit;
 mod fleet;
 mod names;
@@ -83,6 +84,8 @@ pub enum Verb {
     Drive(drive::Arguments),
     /// Run the jobs of a real cluster by a policy: hold, decide, release
     Bridge(bridge::Arguments),
+    /// Write what another system needs to follow a policy
+    Export(export::Arguments),
 }
 
 impl Kind for Multiresource {
@@ -213,6 +216,7 @@ impl Kind for Multiresource {
             Verb::Fit(arguments) => arguments.files(),
             Verb::Drive(arguments) => arguments.files(),
             Verb::Bridge(arguments) => arguments.files(),
+            Verb::Export(arguments) => arguments.files(),
         }
     }
 
@@ -223,6 +227,7 @@ impl Kind for Multiresource {
             Verb::Fit(arguments) => arguments.run(caller),
             Verb::Drive(arguments) => arguments.run(caller),
             Verb::Bridge(arguments) => arguments.run(caller),
+            Verb::Export(arguments) => arguments.run(caller),
         }
     }
 }
@@ -311,6 +316,8 @@ const EXAMPLES: &str = "\
       a policy made for the fit beside First-Fit; where the fit departs from the log; replications of its weeks
   synth optimum --workload models/section7.yaml --load .8 --policies first-fit,adaptive-quickswap
       the least mean response time that any policy without preemption can have, and how near policies are
+  synth export slurm p.json --partition batch --output slurm/
+      what an administrator installs so that the policy decides when jobs of a Slurm partition start
   synth sweep-alpha --workload models/section7.yaml --preemption none --plot curves.svg
       mean response time over the switching rate, as CSV and as a picture
 ";

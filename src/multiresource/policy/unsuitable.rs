@@ -32,7 +32,7 @@ pub enum Unsuitable {
     Unknown(&'static str, &'static str),
     /// It stops jobs, and jobs have a start latency.
     #[error(
-        "it stops jobs, and the workload has a start latency, of which it is not said what a stopped job pays again: take a rule that stops none, or leave `start_latency` out and say with --preemption setup what a stopped job costs"
+        "it stops jobs, and the workload has a start latency, of which it is not said what a stopped job pays again: take a rule that stops none, or leave the start latency out: setup times (--preemption setup) say what a stopped job costs"
     )]
     StartLatency,
     /// More servers than the rule's tables are made for.

@@ -7,7 +7,7 @@ pub fn start_latency(workload: &Workload) -> Option<String> {
     let law = workload.start_latency()?;
     let told = start_latency_of(law, workload.time_unit());
     Some(format!(
-        "{told} Loads and numbers of jobs count it, too, and so does every claim about them."
+        "{told} Loads and numbers of jobs count it, too, and so does every claim: the sizes that claims speak of are those of latency and run together."
     ))
 }
 

@@ -190,7 +190,7 @@ pub enum SynthesisError {
     Route(Route),
     /// A start latency where jobs are stopped.
     #[error(
-        "the workload has a start latency, and what a stopped job pays of it when it starts again is not said: give --preemption none; or leave `start_latency` out and say what a stopped job costs with --preemption setup and --setup-rate"
+        "the workload has a start latency, and what a stopped job pays of it when it starts again is not said: give --preemption none; or leave `start_latency` out: setup times (--preemption setup and --setup-rate) say what a stopped job costs"
     )]
     StartLatency,
     /// Slots that do not suffice.

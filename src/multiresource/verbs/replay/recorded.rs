@@ -12,7 +12,9 @@ use crate::artifact::Changes;
 use crate::kind::read_policy;
 use crate::law::Size;
 use crate::multiresource::artifact::Checked;
-use crate::multiresource::replay::{Clock, Job, Rule, Scene, StartLatency, Visit, replay, visits};
+use crate::multiresource::replay::{
+    Clock, Job, Rule, Scene, StartLatency, Visit, record, replay, visits,
+};
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::workload::{Described, Known};
 use crate::number::Decimal;
@@ -72,7 +74,7 @@ pub struct Recorded {
 pub struct Drawn {
     /// Its mean.
     pub mean: f64,
-    /// Its standard deviation; none where nothing is random.
+    /// Its standard deviation; none where it is always the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deviation: Option<f64>,
 }
@@ -119,7 +121,7 @@ pub fn run_once(asked: &Recording<'_>, hears: &mut dyn FnMut(&str)) -> Result<Re
         .iter()
         .map(|t| t.name())
         .collect();
-    let jobs = crate::multiresource::replay::record(asked.text, &names);
+    let jobs = record(asked.text, &names);
     let jobs = jobs.or_else(|why| refuse(format!("{}: {why}", asked.file)))?;
     let mut runs: Vec<Vec<Visit>> = Vec::new();
     for draw in 0..asked.draws {
@@ -267,9 +269,15 @@ impl Drawn {
         let count = values.len();
         let mean = values.clone().sum::<f64>() / count as f64;
         let square: f64 = values.map(|value| (value - mean).powi(2)).sum();
+        let deviation = (square / (count.max(2) - 1) as f64).sqrt();
+        // Below that it is rounding.
+        let varies = deviation > 1e-12 * mean.abs();
         Drawn {
             mean,
-            deviation: (count > 1).then(|| (square / (count - 1) as f64).sqrt()),
+            deviation: varies.then_some(deviation),
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

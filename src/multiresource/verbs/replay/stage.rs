@@ -60,7 +60,7 @@ impl<'a> Stage<'a> {
         let parts = WholeParts::of_seconds(latency, log.tick.per_second());
         let Some(parts) = parts else {
             return refuse(format!(
-                "--start-latency {latency} is no whole number of millionths of the trace's ticks, of which {} are a second: give fewer digits",
+                "--start-latency {latency} s is no whole number of parts of the trace's tick, a second having {} ticks and a tick a million parts at most: give fewer digits",
                 log.tick.per_second()
             ));
         };

@@ -203,7 +203,8 @@ mod tests {
         let run = Size::Exponential { mean: decimal("2") };
         let sum = Holding::new(Some(latency), run);
         assert_eq!(sum.phases(), None);
-        assert_eq!((sum.mean(), sum.scv()), (2.5, 0.64));
+        assert_eq!(sum.mean(), 2.5);
+        assert!((sum.scv() - 0.64).abs() < 1e-15);
         assert_eq!(sum.exact_mean(), Some(decimal("2.5").exact()));
         assert_eq!(sum.share_of_run(), 1.0);
     }

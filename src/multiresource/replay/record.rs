@@ -1,8 +1,6 @@
 //! Recorded jobs: a table of types, arrivals and sizes, in a policy's time unit.
 
-use std::io::Read;
-
-use csv::{ReaderBuilder, StringRecord, Trim};
+use csv::{Position, ReaderBuilder, StringRecord, Trim};
 
 use super::Job;
 
@@ -24,9 +22,9 @@ const COLUMNS: [&str; 3] = ["type", "arrival", "size"];
 ///
 /// # Errors
 /// When a column is missing, a type unknown, a time negative or no finite number; when there is no job.
-pub fn record(text: impl Read, types: &[&str]) -> Result<Vec<Job>, RecordError> {
+pub fn record(text: &[u8], types: &[&str]) -> Result<Vec<Job>, RecordError> {
     let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(text);
-    let header = reader.headers().map_err(unreadable)?;
+    let header = reader.headers().map_err(|why| unreadable(text, &why))?;
     let place = |column: &str| {
         let mut names = header.iter();
         names
@@ -45,9 +43,11 @@ pub fn record(text: impl Read, types: &[&str]) -> Result<Vec<Job>, RecordError> 
     let (kind, arrival, size) = (kind?, arrival?, size?);
     let mut jobs = Vec::new();
     for row in reader.records() {
-        let row = row.map_err(unreadable)?;
-        let line = row.position().map_or(0, csv::Position::line);
-        let wrong = |why| RecordError { line, why };
+        let row = row.map_err(|why| unreadable(text, &why))?;
+        let wrong = |why| RecordError {
+            line: line(text, row.position()),
+            why,
+        };
         let name = row.get(kind).unwrap_or_default();
         let known = types.iter().position(|own| *own == name);
         let kind = known.ok_or_else(|| {
@@ -62,7 +62,7 @@ pub fn record(text: impl Read, types: &[&str]) -> Result<Vec<Job>, RecordError> 
             size,
             limit: size,
             promised: f64::INFINITY,
-            line: u32::try_from(line).unwrap_or(u32::MAX),
+            line: row.position().map_or(0, |at| at.line() as u32),
             kind: kind as u32,
         });
     }
@@ -84,8 +84,16 @@ fn time(row: &StringRecord, place: usize, column: &str) -> Result<f64, String> {
     }
 }
 
-fn unreadable(error: csv::Error) -> RecordError {
-    let line = error.position().map_or(1, csv::Position::line);
+/// The line of the first field from this position on: empty lines before it belong to none.
+fn line(text: &[u8], position: Option<&Position>) -> u64 {
+    let from = position.map_or(0, |at| at.byte() as usize).min(text.len());
+    let is_blank = |byte: &&u8| [b'\n', b'\r'].contains(*byte);
+    let begin = from + text[from..].iter().take_while(is_blank).count();
+    1 + text[..begin].iter().filter(|byte| **byte == b'\n').count() as u64
+}
+
+fn unreadable(text: &[u8], error: &csv::Error) -> RecordError {
+    let line = line(text, error.position());
     let why = match error.kind() {
         csv::ErrorKind::UnequalLengths {
             expected_len, len, ..

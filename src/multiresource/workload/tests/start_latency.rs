@@ -153,8 +153,11 @@ fn a_record_is_checked_as_a_document_is() {
 }
 
 #[test]
-fn a_latency_and_a_size_out_of_range_together_are_told() {
-    let text = text("1.7e308", ONE);
+fn a_latency_out_of_range_is_told() {
+    let text = text("{law: lognormal, mean: 1e300, scv: 1e6}", ONE);
     let error = Workload::parse(&text, "t.yaml").unwrap_err().to_string();
-    assert!(error.contains("out of the range of numbers"), "{error}");
+    assert!(
+        error.contains("the law of the start latency is out of the range of numbers"),
+        "{error}"
+    );
 }

@@ -119,7 +119,7 @@ fn limits_are_of_the_run_alone() {
     // From 4 on it would end at 13, and has to wait for the big one, which ends at 15.
     let later = jobs.replace(",3,7", ",4,7");
     assert!((waits(&later, Some("2")) - (11.0 + 11.0) / 3.0).abs() < 1e-9);
-    // Without its own latency it would have passed: by run and limit alone it ends at 11.
+    // Without latencies it would end at 11, and waits for the big one until then.
     assert!((waits(&later, None) - (9.0 + 7.0) / 3.0).abs() < 1e-9);
 }
 

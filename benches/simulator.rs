@@ -15,7 +15,9 @@ use synth::multiresource::artifact::{
     AdaptiveMsrPolicy, Backfill, EmptySlots, Family, Order, Placement, PooledPolicy, Preemption,
     Switching,
 };
-use synth::multiresource::replay::{self, Clock, Kinds, Log, Rule, Scene, Speed, gathered};
+use synth::multiresource::replay::{
+    self, Clock, Kinds, Log, Rule, Scene, Speed, StartLatency, gathered,
+};
 use synth::multiresource::simulator::{Contender, PooledRule, Settings, simulate_over};
 use synth::multiresource::synthesis::{FleetOutcome, Options, Outcome, Pooling, pool, synthesize};
 use synth::multiresource::workload::{Described, Workload};
@@ -281,13 +283,16 @@ fn replays(c: &mut Criterion) {
     group.sample_size(10);
     for name in ["first-fit", "fcfs", "easy"] {
         let rule = Rule::One(Box::new(Contender::parse(name).unwrap()));
-        let (described, types) = gathered(&log, &log.jobs, &kinds.demands, clock, false).unwrap();
+        let (described, types) =
+            gathered(&log, &log.jobs, &kinds.demands, clock, 0.0, false).unwrap();
         let scene = Scene {
             jobs: &log.jobs,
             types,
             described,
             clock,
+            latency: StartLatency::default(),
             seed: 1,
+            draw: 0,
         };
         group.bench_function(format!("{name}/replay"), |b| {
             b.iter(|| {

@@ -45,6 +45,61 @@ impl PhaseType {
             initial,
         }
     }
+
+    /// The law of the sum of independent times of these two laws, in the order that takes fewer stages.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        let ways = [self.then(other), other.then(self)];
+        let [first, second] = ways;
+        match second.rates.len() < first.rates.len() {
+            true => second,
+            false => first,
+        }
+    }
+
+    /// The stages of `next` after those of this law. A stage is followed by one other at most; so where this law may
+    /// end early, or the next begin late, each of its paths is listed, with the stages after it.
+    fn then(&self, next: &Self) -> Self {
+        let ends_late = self.onward.iter().rev().skip(1).all(|q| *q == 1.0);
+        let begins_early = next.initial.first() == Some(&1.0);
+        let heads = self.parts(ends_late);
+        let tails = next.parts(begins_early);
+        let mut sum = PhaseType {
+            initial: Vec::new(),
+            rates: Vec::new(),
+            onward: Vec::new(),
+        };
+        for (p, head) in &heads {
+            for (q, tail) in &tails {
+                sum.initial.extend(head.initial.iter().map(|x| p * q * x));
+                sum.initial.extend(tail.rates.iter().map(|_| 0.0));
+                sum.rates.extend(head.rates.iter().chain(&tail.rates));
+                let (_, within) = head.onward.split_last().unwrap_or((&0.0, &[]));
+                sum.onward
+                    .extend(within.iter().chain(&[1.0]).chain(&tail.onward));
+            }
+        }
+        sum
+    }
+
+    /// The law as it is, or the paths through it, each with its probability.
+    fn parts(&self, whole: bool) -> Vec<(f64, Self)> {
+        if whole {
+            return vec![(1.0, self.clone())];
+        }
+        let mut paths = Vec::new();
+        for (begin, initial) in self.initial.iter().enumerate() {
+            let mut there = *initial;
+            for end in begin..self.rates.len() {
+                let p = there * (1.0 - self.onward[end]);
+                if p > 0.0 {
+                    let stages = self.rates[begin..=end].to_vec();
+                    paths.push((p, PhaseType::sequence(stages, vec![1.0; end - begin])));
+                }
+                there *= self.onward[end];
+            }
+        }
+        paths
+    }
 }
 
 /// Stages by position; those of the positions served together in increasing order.

@@ -10,6 +10,7 @@ use synth::multiresource::artifact::{Admission, Balance, Drain, Preemption, Rout
 use synth::multiresource::program::Balancing;
 use synth::multiresource::synthesis::{Options, Outcome, synthesize};
 use synth::multiresource::workload::Workload;
+use synth::number::Decimal;
 
 /// Words that stand in artifacts: one for another is a fault that parses.
 const WORDS: [&str; 12] = [
@@ -287,6 +288,35 @@ fn no_fault_in_a_policy_with_three_schedules_passes() {
     let idle = ["/policy/servers/0/rule/msr/route/admission"];
     let found = survivors(&artifact("four_types", Preemption::None, route), &idle);
     assert!(found.is_empty(), "{found:#?}");
+}
+
+/// With a start latency load, queues and what would change are those of longer sizes; and no such policy preempts.
+#[test]
+fn no_fault_in_a_policy_with_a_start_latency_passes() {
+    let path = format!("{}/models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
+    let workload = Workload::read(Path::new(&path)).unwrap().workload;
+    let workload = workload.scaled(0.5).unwrap();
+    let workload = workload
+        .with_start_latency(Decimal::new(0.125).unwrap())
+        .unwrap();
+    let options = Options::new(Preemption::None);
+    let Outcome::Policy(made) = synthesize(&workload, &options).unwrap() else {
+        panic!("a policy")
+    };
+    let valid = serde_json::to_value(&made.artifact).unwrap();
+    assert_eq!(
+        valid["workload"]["start_latency"],
+        json!({"law": "deterministic", "mean": 0.125})
+    );
+    let found = survivors(&valid, &[]);
+    assert!(found.is_empty(), "{found:#?}");
+    let mut preempting = artifact("section7", Preemption::Full, made.policy.route);
+    preempting["workload"] = valid["workload"].clone();
+    let refused = as_it_is(&preempting, "preempting").unwrap_err().to_string();
+    assert!(
+        refused.contains("the policy stops jobs, and the workload has a start latency"),
+        "{refused}"
+    );
 }
 
 /// Two mixes stand there, and two proofs.

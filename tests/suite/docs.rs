@@ -103,8 +103,9 @@ fn fewer_events(command: &str) -> Option<&'static str> {
     let words: Vec<&str> = command.split_whitespace().collect();
     let has = |pair: [&str; 2]| words.windows(2).any(|w| w == pair);
     match words[..] {
-        // A replay has as many events as its trace.
+        // A replay has as many events as its trace, or its recorded jobs.
         ["synth", "simulate" | "compare", ..] if words.contains(&"--trace") => None,
+        ["synth", "simulate", ..] if words.contains(&"--jobs") => None,
         ["synth", "simulate", ..] => Some("--events 2e6"),
         ["synth", "compare", ..] => Some("--events 1e6"),
         ["synth", "optimum", ..] => Some("--events 2e5"),

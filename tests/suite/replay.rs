@@ -39,6 +39,90 @@ impl Folder {
     }
 }
 
+/// By hand: two jobs of 10 s start at 0 and hold their room until 10.9; so it goes on.
+#[test]
+fn dead_time_counts_in_every_replay() {
+    let folder = Folder::new();
+    let (log, jobs) = (folder.name("log.swf"), folder.name("late.csv"));
+    let typed = ["simulate", "--trace", &log, "--policy", "fcfs"];
+    let late = ["--measure", "all", "--start-latency", ".9", "--jobs", &jobs];
+    let run = synth(&[&typed[..], &late].concat());
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    let told = stdout(&run).replace('\n', " ");
+    assert!(told.contains("sum of waits 31.5 s"), "{told}");
+    assert!(told.contains("each job holds its room 0.9 s"), "{told}");
+    let written = fs::read_to_string(&jobs).unwrap();
+    let third = written.lines().nth(3).unwrap();
+    assert!(
+        third.starts_with("fcfs,1,4,cpu=4,1,10.9,16.8,5,"),
+        "{third}"
+    );
+    let fine = synth(&[&typed[..], &["--start-latency", "1e-9"]].concat());
+    assert_eq!(code(&fine), 2);
+    assert!(stderr(&fine).contains("fewer digits"), "{}", stderr(&fine));
+}
+
+#[test]
+fn recorded_jobs_run_once_and_faults_have_a_line() {
+    let folder = Folder::new();
+    let (types, jobs) = (folder.name("types.yaml"), folder.name("jobs.csv"));
+    fs::write(&jobs, "type,arrival,size\nhalf,0,4\nwhole,1,2\nhalf,2,4\n").unwrap();
+    let simulate = |more: &[&str]| {
+        let typed = ["simulate", "--policy", "first-fit", "--jobs", &jobs];
+        synth(&[&typed[..], more].concat())
+    };
+    let run = simulate(&["--workload", &types, "--start-latency", ".5", "-o", "-"]);
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    let found: serde_json::Value = serde_json::from_str(&stdout(&run)).unwrap();
+    // First-Fit lets the third pass, which ends at 6.5; the second starts then.
+    assert_eq!(
+        found["all"]["mean_response"]["mean"],
+        (4.5 + 8.0 + 4.5) / 3.0
+    );
+    assert_eq!(found["types"][1]["mean_wait"]["mean"], 5.5);
+    assert_eq!(
+        (&found["draws"], &found["makespan"]["mean"]),
+        (&1.into(), &9.0.into())
+    );
+    for (more, expected) in [
+        (&[][..], "give --workload FILE"),
+        (
+            &["--workload", &types, "--backfill", "none"],
+            "leave them out",
+        ),
+        (
+            &["--workload", &types, "--start-latency", "-1"],
+            "expected a number ≥ 0",
+        ),
+        (&["--workload", &types, "-o", &jobs], "would be overwritten"),
+    ] {
+        let run = simulate(more);
+        assert_eq!(code(&run), 2);
+        assert!(stderr(&run).contains(expected), "{}", stderr(&run));
+    }
+    let compared = [
+        "compare",
+        "--policies",
+        "fcfs",
+        "--workload",
+        &types,
+        "--jobs",
+        &jobs,
+    ];
+    let run = synth(&compared);
+    assert_eq!(code(&run), 2);
+    assert!(
+        stderr(&run).contains("`synth simulate`"),
+        "{}",
+        stderr(&run)
+    );
+    fs::write(&jobs, "type,arrival,size\nhalf,0,4\nhuge,1,2\n").unwrap();
+    let run = simulate(&["--workload", &types]);
+    assert_eq!(code(&run), 2);
+    let expected = "line 3: unknown type `huge`; those of the policy are half, whole";
+    assert!(stderr(&run).contains(expected), "{}", stderr(&run));
+}
+
 #[test]
 fn a_log_is_replayed_and_every_job_is_told() {
     let folder = Folder::new();

@@ -152,8 +152,8 @@ impl<'a> TypeQueue<'a> {
         TypeQueue {
             job_type,
             queue: modulation.queue(workload, i),
-            stages: match preemption != Preemption::None && !job_type.size().is_exponential() {
-                true => job_type.size().phases(),
+            stages: match preemption != Preemption::None && !job_type.holding().is_exponential() {
+                true => job_type.holding().phases(),
                 false => None,
             },
         }

@@ -201,8 +201,8 @@ pub fn unmet(
     let types = || workload.types().iter();
     let sized = || types().filter(|kind| !preempts || own(kind));
     holds_for.unmet(Laws {
-        exponential: sized().all(|kind| kind.size().is_exponential()),
-        phase_type: sized().all(|kind| kind.size().phases().is_some()),
+        exponential: sized().all(|kind| kind.holding().is_exponential()),
+        phase_type: sized().all(|kind| kind.holding().phases().is_some()),
         independent: sized().all(JobType::has_independent_sizes),
         poisson: types().filter(own).all(JobType::is_poisson),
     })

@@ -29,9 +29,11 @@ use crate::multiresource::artifact::{Checked, Multiresource};
 use crate::multiresource::report;
 use crate::multiresource::verbs::{self, Doing, Underway, VerbError};
 use crate::multiresource::workload::{Described, Workload};
+use crate::number::Decimal;
 use crate::simulation::Settings;
 use crate::simulation::sweep::Comparing;
-use names::{Backfill, EmptySlots, Routing};
+use names::{Backfill, EmptySlots, Routing, start_latency};
+use replay::Replay;
 pub use wishes::Wishes;
 
 /// What is typed to run a policy in other ways than its own.
@@ -48,6 +50,11 @@ pub struct Ways {
     /// How jobs are sent to the servers of a fleet [default: as its claims assume]
     #[arg(long, value_enum)]
     routing: Option<Routing>,
+
+    /// Dead time: how long a job holds its room before it runs, in place of the workload's own [the policy's time
+    /// unit; with --trace s]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
+    start_latency: Option<Decimal>,
 
     #[command(flatten)]
     trace: replay::Trace,
@@ -66,6 +73,11 @@ pub struct Extras {
     /// minutes per load
     #[arg(long, conflicts_with = "trace")]
     optimum: bool,
+
+    /// Dead time: how long a job holds its room before it runs, in place of the workload's own [the workload's time
+    /// unit; with --trace s]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
+    start_latency: Option<Decimal>,
 
     #[command(flatten)]
     replay: replay::Repeats,
@@ -110,6 +122,7 @@ impl Kind for Multiresource {
         wishes: &Wishes,
         caller: &mut Caller<'_>,
     ) -> Given<Answer<Self>> {
+        hear_latency(workload, caller);
         synthesize::synthesize(workload, wishes, caller)
     }
 
@@ -132,13 +145,14 @@ impl Kind for Multiresource {
         settings: &Settings,
         caller: &mut Caller<'_>,
     ) -> Given<Simulated> {
-        if ways.trace.file().is_some() {
+        if ways.trace.file().is_some() || ways.trace.jobs().is_some() {
             return replayed(policy, workload.as_ref(), ways, settings, caller);
         }
         let ways = verbs::Ways {
             backfill: ways.backfill.map(Into::into),
             empty_slots: ways.empty_slots.map(Into::into),
             routing: ways.routing.map(Into::into),
+            start_latency: ways.start_latency,
             changes: caller.changes,
         };
         let hears = |what: &str, reached| caller.hear(Word::Simulating(what, reached));
@@ -173,12 +187,18 @@ impl Kind for Multiresource {
         caller: &mut Caller<'_>,
     ) -> Given<Box<dyn Compared + 'a>> {
         if extras.replay.trace.file().is_some() {
-            let (policies, loads) = (asked.policies, asked.loads);
             return extras
                 .replay
-                .compare(workload, policies, loads, asked.settings, caller);
+                .compare(workload, asked, extras.start_latency, caller);
+        }
+        if extras.replay.trace.jobs().is_some() {
+            return Err("--jobs without --trace runs recorded jobs, under one policy: give it to `synth simulate`, or give --trace FILE".into());
         }
         let workload = wanted(workload)?;
+        let delayed = extras.start_latency.map(|l| workload.with_start_latency(l));
+        let delayed = delayed.transpose()?;
+        let (given, workload) = (workload, delayed.as_ref().unwrap_or(workload));
+        hear_latency(workload, caller);
         caller.hear(Word::Doing("solving the program"));
         let hears = |underway: Underway<'_>| {
             caller.hear(Word::Interruptible);
@@ -195,13 +215,9 @@ impl Kind for Multiresource {
             Described::Fleet(_) if extras.optimum => return Err(NO_OPTIMUM.into()),
             Described::Fleet(fleet) => verbs::compare_pooled(fleet, asked, hears),
         };
-        let envelope = match workload {
-            Described::Server(workload) => workload,
-            Described::Fleet(fleet) => fleet.envelope(),
-        };
         Ok(Box::new(OverLoads {
             swept: compared.map_err(VerbError::boxed)?,
-            besides: report::besides(envelope),
+            besides: report::besides(given.envelope()),
         }))
     }
 
@@ -232,7 +248,14 @@ impl Kind for Multiresource {
     }
 }
 
-/// A policy on a trace.
+/// That jobs have a start latency.
+fn hear_latency(workload: &Described, caller: &mut Caller<'_>) {
+    if let Some(told) = report::start_latency(workload.envelope()) {
+        caller.hear(Word::Known(&told));
+    }
+}
+
+/// A policy on a trace, or on recorded jobs.
 fn replayed(
     policy: &str,
     workload: Option<&Described>,
@@ -241,10 +264,18 @@ fn replayed(
     caller: &mut Caller<'_>,
 ) -> Given<Simulated> {
     if ways.backfill.is_some() || ways.empty_slots.is_some() || ways.routing.is_some() {
-        return Err("--backfill, --empty-slots and --routing go with jobs that are drawn, and a trace is replayed under the policy as it is: leave them out".into());
+        return Err("--backfill, --empty-slots and --routing go with jobs that are drawn, and those of a trace or a record run under the policy as it is: leave them out".into());
     }
-    ways.trace
-        .simulate(policy, workload, ways.load, settings, caller)
+    let replay = Replay {
+        policy,
+        workload,
+        start_latency: ways.start_latency,
+        settings,
+    };
+    match ways.trace.file() {
+        Some(_) => ways.trace.simulate(&replay, ways.load, caller),
+        None => ways.trace.run_once(&replay, caller),
+    }
 }
 
 const NO_OPTIMUM: &str =

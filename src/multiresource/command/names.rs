@@ -4,7 +4,19 @@ use clap::ValueEnum;
 
 use crate::multiresource::artifact;
 use crate::multiresource::synthesis::Budget;
+use crate::number::Decimal;
 use crate::typed;
+
+/// A start latency, as typed.
+pub fn start_latency(text: &str) -> Result<Decimal, String> {
+    match Decimal::parse(text) {
+        Ok(latency) if latency >= Decimal::ZERO => Ok(latency),
+        Ok(latency) => Err(format!(
+            "the start latency is {latency}, expected a number ≥ 0"
+        )),
+        Err(why) => Err(format!("{why}; {}", why.help())),
+    }
+}
 
 /// The family, as typed.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

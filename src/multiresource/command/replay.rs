@@ -1,5 +1,6 @@
 //! What is typed to replay a trace.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -8,12 +9,16 @@ use super::reading::Reading;
 use crate::kind::{Caller, Compared, Given, Simulated, Word, json};
 use crate::multiresource::replay::{Speed, Window};
 use crate::multiresource::report::replay::{
-    notes, replay_csv, replay_page, replayed, series, visits,
+    notes, recorded, replay_csv, replay_page, replayed, series, visits,
 };
 use crate::multiresource::verbs::VerbError;
-use crate::multiresource::verbs::replay::{Pace, Part, Replaying, Replays, replay_trace};
+use crate::multiresource::verbs::replay::{
+    Pace, Part, Recording, Replaying, Replays, replay_trace, run_once,
+};
 use crate::multiresource::workload::Described;
+use crate::number::Decimal;
 use crate::simulation::Settings;
+use crate::simulation::sweep::Comparing;
 use crate::trace::{Source, seconds};
 use crate::typed::fraction;
 
@@ -41,9 +46,15 @@ pub struct Trace {
     #[arg(long, value_name = "PART", requires = "trace", value_parser = Window::parse)]
     measure: Option<Window>,
 
-    /// Also write what came of each job, as CSV (`-`: to standard output)
-    #[arg(long, value_name = "FILE", requires = "trace")]
+    /// With --trace: where to write what came of each job, as CSV (`-`: to standard output). Without: recorded jobs to
+    /// run once under --policy of `simulate`, a table with the columns type, arrival and size in the policy's time
+    /// unit, as `synth bridge --replay … --jobs` writes them (`-`: from standard input)
+    #[arg(long, value_name = "FILE")]
     jobs: Option<PathBuf>,
+
+    /// How often what is random of recorded jobs is drawn: the policy's clocks, start latencies and limits of a law
+    #[arg(long, value_name = "N", default_value = "20", requires = "jobs", conflicts_with = "trace", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    draws: u32,
 
     /// Also write how many wait and run over time, as CSV (`-`: to standard output)
     #[arg(long, value_name = "FILE", requires = "trace")]
@@ -55,6 +66,18 @@ pub struct Trace {
 
     #[command(flatten)]
     reading: Reading,
+}
+
+/// A policy that is replayed, and on what.
+pub struct Replay<'a> {
+    /// A rule by name, or a policy file.
+    pub policy: &'a str,
+    /// The workload whose types jobs are, where one is given.
+    pub workload: Option<&'a Described>,
+    /// The start latency that is asked for.
+    pub start_latency: Option<Decimal>,
+    /// Seed, and what ends it.
+    pub settings: &'a Settings,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -106,12 +129,21 @@ impl Trace {
 
     /// Files that are read, and those that are written.
     pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
-        let written = [&self.jobs, &self.series].into_iter().flatten();
-        let read = self.file().filter(|file| file.as_os_str() != "-");
+        let (written, recorded) = match self.trace {
+            Some(_) => (self.jobs(), None),
+            None => (None, self.jobs()),
+        };
+        let written = written.into_iter().chain(self.series.as_deref());
+        let read = self.file().into_iter().chain(recorded);
         (
-            read.into_iter().collect(),
-            written.map(PathBuf::as_path).collect(),
+            read.filter(|file| file.as_os_str() != "-").collect(),
+            written.collect(),
         )
+    }
+
+    /// Where jobs go to, or without a trace come from.
+    pub fn jobs(&self) -> Option<&Path> {
+        self.jobs.as_deref()
     }
 
     fn asked<'a>(
@@ -130,6 +162,7 @@ impl Trace {
             paces: self.speed.map(Pace::Speed).into_iter().collect(),
             rounded: self.demands == Demands::Rounded,
             unknown_out: self.unknown.is_some(),
+            start_latency: None,
             window: self.measure,
             step: self.step,
             keeps_visits: self.jobs.is_some(),
@@ -154,18 +187,58 @@ impl Trace {
         Ok(documents)
     }
 
+    /// Recorded jobs once.
+    pub fn run_once(&self, replay: &Replay<'_>, caller: &mut Caller<'_>) -> Given<Simulated> {
+        let file = self.jobs().ok_or("no jobs are named: give --jobs FILE")?;
+        let (name, text) = match file.as_os_str() == "-" {
+            true => {
+                let mut text = Vec::new();
+                std::io::stdin().read_to_end(&mut text)?;
+                ("standard input".to_owned(), text)
+            }
+            false => {
+                let name = file.display().to_string();
+                let text = std::fs::read(file);
+                (
+                    name.clone(),
+                    text.map_err(|why| format!("cannot read {name}: {why}"))?,
+                )
+            }
+        };
+        let asked = Recording {
+            file: name,
+            text: &text,
+            policy: replay.policy,
+            workload: replay.workload,
+            start_latency: replay.start_latency,
+            draws: self.draws,
+            seed: replay.settings.seed,
+            changes: caller.changes,
+            interrupt: replay.settings.interrupt.clone(),
+        };
+        caller.hear(Word::Interruptible);
+        let run = run_once(&asked, &mut |what| caller.hear(Word::Doing(what)));
+        let run = run.map_err(VerbError::boxed)?;
+        Ok(Simulated {
+            document: json(&run)?,
+            refuted: false,
+            notes: Vec::new(),
+            table: recorded(&run, caller.width),
+            documents: Vec::new(),
+        })
+    }
+
     /// One policy on the trace.
     pub fn simulate(
         &self,
-        policy: &str,
-        workload: Option<&Described>,
+        replay: &Replay<'_>,
         load: Option<f64>,
-        settings: &Settings,
         caller: &mut Caller<'_>,
     ) -> Given<Simulated> {
         let source = self.source()?;
-        let policies = [policy.to_owned()];
-        let mut asked = self.asked(&source, workload, &policies, settings, caller);
+        let policies = [replay.policy.to_owned()];
+        let mut asked = self.asked(&source, replay.workload, &policies, replay.settings, caller);
+        asked.start_latency = replay.start_latency;
         asked.paces.extend(load.map(Pace::Load));
         let replays = run(&asked, caller)?;
         let told = replays.paces.iter().flat_map(|pace| &pace.policies);
@@ -194,11 +267,16 @@ impl Repeats {
     pub fn compare<'a>(
         &self,
         workload: Option<&Described>,
-        policies: &[String],
-        loads: &[f64],
-        settings: &Settings,
+        comparing: &Comparing<'_>,
+        start_latency: Option<Decimal>,
         caller: &mut Caller<'_>,
     ) -> Given<Box<dyn Compared + 'a>> {
+        let Comparing {
+            policies,
+            loads,
+            settings,
+            ..
+        } = *comparing;
         if !loads.is_empty() && self.trace.speed.is_some() {
             return Err("--loads and --speed both say how fast jobs come: keep one of them".into());
         }
@@ -209,6 +287,7 @@ impl Repeats {
         asked
             .paces
             .extend(loads.iter().map(|load| Pace::Load(*load)));
+        asked.start_latency = start_latency;
         asked.resample = self.resample.map(|parts| match parts {
             Parts::Weeks => Part::Weeks,
             Parts::Days => Part::Days,

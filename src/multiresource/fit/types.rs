@@ -226,6 +226,7 @@ pub fn parts_of(servers: &Servers, types: Vec<Part>) -> Parts {
         time_unit: "s".into(),
         known: None,
         modulation: None,
+        start_latency: None,
         resources: servers.resources.clone(),
         shapes: shapes.collect(),
         types,

@@ -110,6 +110,11 @@ pub enum OptimumError {
     /// Not Poisson, or not exponential.
     #[error("the optimum is for Poisson arrivals and exponential sizes, and type `{0}` has others")]
     Laws(String),
+    /// With a start latency the time that a job holds its room has a memory.
+    #[error(
+        "the optimum is for jobs that hold their room for an exponential time, and with a start latency they do not: without `start_latency` it can be computed"
+    )]
+    StartLatency,
     /// Setups that are far slower or faster than jobs.
     #[error(
         "a setup of mean {0} beside jobs of mean {1}: the dynamic program is for setups up to 1e6 times as long, or as short; slower ones are as --preemption none, faster ones as full"
@@ -234,7 +239,10 @@ pub fn optimum(
     interrupt: &AtomicBool,
     progress: impl FnMut(Step),
 ) -> Result<Optimum, OptimumError> {
-    let other = |t: &&JobType| !(t.is_poisson() && t.size().is_exponential());
+    if workload.start_latency().is_some() {
+        return Err(OptimumError::StartLatency);
+    }
+    let other = |t: &&JobType| !(t.is_poisson() && t.holding().is_exponential());
     if let Some(job_type) = workload.types().iter().find(other) {
         return Err(OptimumError::Laws(job_type.name().to_owned()));
     }

@@ -30,6 +30,11 @@ pub enum Unsuitable {
     /// Jobs are not known so well.
     #[error("it asks for {0}, and the workload says that {1}")]
     Unknown(&'static str, &'static str),
+    /// It stops jobs, and jobs have a start latency.
+    #[error(
+        "it stops jobs, and the workload has a start latency, of which it is not said what a stopped job pays again: take a rule that stops none, or leave the start latency out: setup times (--preemption setup) say what a stopped job costs"
+    )]
+    StartLatency,
     /// More servers than the rule's tables are made for.
     #[error("its tables are for at most {1} servers, and the workload has {0}")]
     Servers(u64, u64),

@@ -34,7 +34,7 @@ enum Next {
 
 impl<'a, P: Policy + Send> Engine<'a, P> {
     pub fn new(scene: &'a Scene<'a>, system: System, policy: P) -> Self {
-        let mut service = Streams::new(scene.seed, 0).service;
+        let mut service = Streams::new(scene.seed, scene.draw).service;
         let ends = Known::given(system.types());
         let (needs_limits, decides_on_state) = (policy.needs_limits(), policy.decides_on_state());
         Engine {
@@ -59,6 +59,11 @@ impl<'a, P: Policy + Send> Engine<'a, P> {
     pub fn runs_through(&self) -> bool {
         let system = &self.server.system;
         system.counters().preemptions == 0 && !system.shares()
+    }
+
+    /// Whether the policy has clocks.
+    pub fn has_clocks(&self) -> bool {
+        !self.server.system.clocks().is_empty()
     }
 
     /// When each job left, in the order of their arrivals.
@@ -186,12 +191,12 @@ impl<'a, P: Policy + Send> Engine<'a, P> {
                 Some(Event::Completion(left.job_type))
             }
             Next::Arrival => {
-                let (scene, job) = (self.scene, &self.scene.jobs[self.next]);
-                let i = scene.types[job.kind as usize] as usize;
+                let (scene, n) = (self.scene, self.next);
+                let i = scene.types[scene.jobs[n].kind as usize] as usize;
                 let system = &mut self.server.system;
-                let come = system.arrive_sized(i, now, scene.clock.size(job.size));
+                let come = system.arrive_sized(i, now, scene.held(n));
                 if self.needs_limits {
-                    system.set_limit(come, scene.clock.size(job.limit));
+                    system.set_limit(come, scene.limit(n));
                 }
                 self.next += 1;
                 self.ends.push(f64::NAN);

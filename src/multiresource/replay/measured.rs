@@ -55,7 +55,7 @@ impl Window {
 pub struct Measured {
     /// How many jobs are measured.
     pub jobs: u64,
-    /// Mean of the time from a job's submission to its end, without its size.
+    /// Mean of the time from a job's submission to its end, without its size and its start latency.
     pub mean_wait: f64,
     /// Mean of the time from a job's submission to its end.
     pub mean_response: f64,
@@ -88,7 +88,7 @@ const SHORT: f64 = 10.0;
 pub struct Visit {
     /// Submission, as it was replayed.
     pub submit: f64,
-    /// Start; NaN where it is not known.
+    /// Start, from which it holds its room; NaN where it is not known.
     pub start: f64,
     /// End.
     pub end: f64,
@@ -96,15 +96,23 @@ pub struct Visit {
     pub size: f64,
     /// Limit.
     pub limit: f64,
-    /// From submission to end, without the size, ≥ 0.
+    /// How long it held its room before it ran, ≥ 0.
+    pub latency: f64,
+    /// From submission to end, without the size and the latency, ≥ 0.
     pub wait: f64,
 }
 
 impl Visit {
+    /// From submission to end.
+    #[must_use]
+    pub fn response(&self) -> f64 {
+        self.wait + self.latency + self.size
+    }
+
     /// `max(1, response / max(size, 10 s))`.
     #[must_use]
     pub fn bounded_slowdown(&self) -> f64 {
-        ((self.wait + self.size) / self.size.max(SHORT)).max(1.0)
+        (self.response() / self.size.max(SHORT)).max(1.0)
     }
 }
 
@@ -118,7 +126,7 @@ pub fn visits<'a>(
     // In the policy's time sums and differences are exact where times are whole.
     let seconds = move |time: f64| clock.ticks(time) / per_second;
     // Rounding must not make a wait of none.
-    let grain = if clock.is_whole() {
+    let grain = if scene.is_whole() {
         0.0
     } else {
         clock.size(1e-6)
@@ -127,19 +135,21 @@ pub fn visits<'a>(
         .jobs
         .iter()
         .zip(&replayed.ends)
-        .map(move |(job, end)| {
-            let (submit, size) = (clock.submit(job.submit), clock.size(job.size));
-            let wait = end - submit - size;
+        .enumerate()
+        .map(move |(n, (job, end))| {
+            let (submit, held) = (clock.submit(job.submit), scene.held(n));
+            let wait = end - submit - held;
             let start = match replayed.runs_through {
-                true => end - size,
+                true => end - held,
                 false => f64::NAN,
             };
             Visit {
                 submit: seconds(submit),
                 start: seconds(start),
                 end: seconds(*end),
-                size: seconds(size),
+                size: seconds(clock.size(job.size)),
                 limit: seconds(clock.size(job.limit)),
+                latency: seconds(scene.latency.of(n)),
                 wait: if wait > grain { seconds(wait) } else { 0.0 },
             }
         })
@@ -185,10 +195,10 @@ impl Measured {
         Measured {
             jobs: own.len() as u64,
             mean_wait: total_wait / count,
-            mean_response: mean(|visit| visit.wait + visit.size),
+            mean_response: mean(Visit::response),
             mean_bounded_slowdown: mean(Visit::bounded_slowdown),
             wait_percentiles: percentiles(own.iter().map(|visit| visit.wait)),
-            response_percentiles: percentiles(own.iter().map(|visit| visit.wait + visit.size)),
+            response_percentiles: percentiles(own.iter().map(Visit::response)),
             total_wait,
             waited: own.iter().filter(|visit| visit.wait > 0.0).count() as u64,
             longest_wait: own.iter().map(|visit| visit.wait).fold(0.0, f64::max),
@@ -221,7 +231,7 @@ pub struct Step {
     pub waiting: f64,
     /// Jobs that run.
     pub running: f64,
-    /// What those that wait will hold: size \[s\] times the largest fraction of a resource of all servers together.
+    /// What those that wait will hold: the time \[s\] that they hold it times the largest fraction of a resource of all servers together.
     pub waiting_work: f64,
     /// What is held of each resource (R), over all that there is.
     pub used: Vec<f64>,
@@ -243,7 +253,7 @@ pub fn course<'a>(
     let mut averages = vec![Averages::new(step, count); 3 + resources];
     for (n, visit) in visits.iter().enumerate() {
         let held = held(n);
-        let work = visit.size * held.iter().copied().fold(0.0, f64::max);
+        let work = (visit.latency + visit.size) * held.iter().copied().fold(0.0, f64::max);
         averages[0].add(visit.submit, visit.start, 1.0);
         averages[1].add(visit.start, visit.end, 1.0);
         averages[2].add(visit.submit, visit.start, work);

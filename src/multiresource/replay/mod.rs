@@ -8,6 +8,9 @@
 //! has to be exact: a second here or there changes which job fits first, and through the jobs behind it means by
 //! several percent.
 //!
+//! With a start latency a job holds its room for that long before it runs ([`StartLatency`]); where times are whole
+//! ticks it is a whole number of parts of one.
+//!
 //! At one instant first all jobs end that end then, then all come that come then, in the order of the file, then a
 //! rule that [decides on the state](crate::multiresource::policy::Policy::decides_on_state) decides once. Others react
 //! to one event after the other, in this order. The replay starts empty, and runs on until the last job has left.
@@ -27,8 +30,10 @@
 mod blocks;
 mod engine;
 mod kinds;
+mod latency;
 mod log;
 mod measured;
+mod record;
 mod run;
 mod scene;
 mod speed;
@@ -36,8 +41,10 @@ pub mod variants;
 
 pub use blocks::{Blocks, Interval};
 pub use kinds::{Kinds, Rounding};
+pub use latency::{StartLatency, WholeParts};
 pub use log::{Job, Log};
 pub use measured::{Measured, Step, Visit, Window, course, passes, visits};
+pub use record::{RecordError, record};
 pub use run::{Replayed, Rule, Stopped, replay};
 pub use scene::{Scene, gathered};
 pub use speed::{Clock, Speed};

@@ -21,10 +21,15 @@ pub enum Rule {
 pub struct Replayed {
     /// When each job left, in the policy's time.
     pub ends: Vec<f64>,
-    /// Whether every job ran without a pause at full speed: then it started its size before it left.
+    /// Whether every job ran without a pause at full speed: then it started its size, and its start latency, before it
+    /// left.
     pub runs_through: bool,
     /// Whether the policy decided once an instant; else it reacted to one event after the other.
     pub decides_once: bool,
+    /// Whether the policy has clocks, which are drawn.
+    pub has_clocks: bool,
+    /// Whether all times were whole.
+    pub is_exact: bool,
     /// Arrivals, completions and clocks.
     pub events: u64,
 }
@@ -39,9 +44,7 @@ pub enum Stopped {
     #[error("{0}")]
     Servers(&'static str),
     /// Jobs are left that it never starts.
-    #[error(
-        "the policy starts no more jobs, and {0} of them are left waiting at the end of the trace"
-    )]
+    #[error("the policy starts no more jobs, and {0} of them are left waiting at the end")]
     Stuck(u64),
     /// Told to end before.
     #[error("interrupted before the last job had left")]
@@ -118,6 +121,8 @@ impl<S: Fn(&dyn Policy) -> System> With for On<'_, S> {
         match engine.audit().map_err(violated)? {
             0 => Ok(Replayed {
                 runs_through: engine.runs_through(),
+                has_clocks: engine.has_clocks(),
+                is_exact: self.scene.is_whole(),
                 events: engine.events,
                 decides_once,
                 ends: engine.into_ends(),

@@ -1,7 +1,7 @@
 //! What a policy sees of a trace: its jobs as types of a workload.
 
 use super::speed::Clock;
-use super::{Job, Log};
+use super::{Job, Log, StartLatency};
 use crate::document::DocumentError;
 use crate::law::{ArrivalProcess, Size};
 use crate::multiresource::workload::{Described, Known, Part, Parts};
@@ -18,12 +18,34 @@ pub struct Scene<'a> {
     pub described: Described,
     /// How times are told.
     pub clock: Clock,
-    /// Seed of the policy's clocks, if it has some.
+    /// How long jobs hold their room before they run.
+    pub latency: StartLatency,
+    /// Seed of the policy's clocks, if it has some…
     pub seed: u64,
+    /// …and which draw of them it is.
+    pub draw: u32,
+}
+
+impl Scene<'_> {
+    /// Whether all times are whole.
+    pub(super) fn is_whole(&self) -> bool {
+        self.clock.is_whole() && self.latency.drawn.is_empty() && self.latency.mean.fract() == 0.0
+    }
+
+    /// How long the n-th job holds its room, as the policy is told.
+    pub(super) fn held(&self, n: usize) -> f64 {
+        self.clock.size(self.jobs[n].size) + self.latency.of(n)
+    }
+
+    /// How long the n-th job is thought to hold its room at most, by its limit.
+    pub(super) fn limit(&self, n: usize) -> f64 {
+        self.clock.size(self.jobs[n].limit) + self.latency.mean
+    }
 }
 
 /// The workload of jobs whose kinds have these names and demands, as it is counted: each kind that occurs is a type;
-/// and by kind which one. With `sizes` sizes are known, and else limits.
+/// and by kind which one. Each job holds its room for `latency` before it runs, in the policy's time. With `sizes` sizes
+/// are known, and else limits.
 ///
 /// # Errors
 /// Where it is out of the range of what can be counted.
@@ -32,6 +54,7 @@ pub fn gathered(
     jobs: &[Job],
     demands: &[(String, Vec<Decimal>)],
     clock: Clock,
+    latency: f64,
     sizes: bool,
 ) -> Result<(Described, Vec<u32>), DocumentError> {
     let mut counts = vec![(0_u64, 0.0); demands.len()];
@@ -65,6 +88,9 @@ pub fn gathered(
     let parts = Parts {
         source: None,
         modulation: None,
+        start_latency: (latency > 0.0).then(|| Size::Deterministic {
+            mean: decimal(latency),
+        }),
         time_unit: "tick".into(),
         known: Some(match sizes {
             true => Known::Size,

@@ -117,6 +117,8 @@ pub struct Clock {
     per: f64,
     /// Units of a policy's time in a tick of the trace.
     unit: f64,
+    /// Whether times are whole.
+    whole: bool,
 }
 
 impl Clock {
@@ -128,6 +130,19 @@ impl Clock {
             size: speed.numerator as f64,
             per: 1.0,
             unit: speed.numerator as f64,
+            whole: true,
+        }
+    }
+
+    /// The same with each part divided into so many.
+    #[must_use]
+    pub fn finer(self, parts: u64) -> Self {
+        let parts = parts as f64;
+        Clock {
+            submit: self.submit * parts,
+            size: self.size * parts,
+            unit: self.unit * parts,
+            ..self
         }
     }
 
@@ -136,17 +151,28 @@ impl Clock {
     #[must_use]
     pub fn in_units(speed: Speed, ticks: f64) -> Self {
         let whole = Clock::whole(speed);
+        let per = whole.size * ticks;
         Clock {
-            per: whole.size * ticks,
+            per,
             unit: 1.0 / ticks,
+            whole: per == 1.0,
             ..whole
+        }
+    }
+
+    /// Times as they are, in the policy's unit.
+    #[must_use]
+    pub fn as_written() -> Self {
+        Clock {
+            whole: false,
+            ..Clock::whole(Speed::ONE)
         }
     }
 
     /// Whether all times are whole.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.per == 1.0
+        self.whole
     }
 
     /// A time of submission \[ticks\], as the policy is told.

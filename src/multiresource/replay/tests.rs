@@ -8,6 +8,7 @@ use rand::{RngExt, SeedableRng};
 use super::*;
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::workload::Described;
+use crate::number::Decimal;
 use crate::trace::{Options, Servers, Source, Trace};
 
 /// A trace that stands beside the project; `None`, and told, where it does not.
@@ -29,10 +30,17 @@ fn log(path: &Path, options: &Options) -> Log {
 
 /// The visits of all jobs under a rule by name.
 fn played(log: &Log, rule: &str, speed: Speed) -> Vec<Visit> {
+    played_late(log, rule, speed, WholeParts::NONE)
+}
+
+/// The same with a start latency.
+fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Visit> {
     let contender = Contender::parse(rule).unwrap();
-    let (clock, kinds) = (Clock::whole(speed), Kinds::exact(log));
+    let (clock, kinds) = (late.clock(speed), Kinds::exact(log));
+    let latency = late.told(speed);
     let seen = [false, true].into_iter().find_map(|sizes| {
-        let (described, types) = gathered(log, &log.jobs, &kinds.demands, clock, sizes).unwrap();
+        let (described, types) =
+            gathered(log, &log.jobs, &kinds.demands, clock, latency, sizes).unwrap();
         let Described::Server(workload) = &described else {
             panic!("one server is told")
         };
@@ -47,7 +55,9 @@ fn played(log: &Log, rule: &str, speed: Speed) -> Vec<Visit> {
         types,
         described,
         clock,
+        latency: StartLatency::same(latency),
         seed: 1,
+        draw: 0,
     };
     let rule = Rule::One(Box::new(contender));
     let replayed = replay(&rule, &scene, &mut |_| true).unwrap();
@@ -100,6 +110,31 @@ fn all_that_come_at_one_instant_are_known_before_a_rule_decides() {
     assert_eq!(starts(&log, "best-fit"), [5.0, 0.0]);
     assert_eq!(starts(&log, "first-fit"), [0.0, 5.0]);
     assert_eq!(starts(&log, "least-servers-first"), [0.0, 5.0]);
+}
+
+/// By hand, on four processors with .9 s before each run: two jobs of 10 s end at 10.9, the wide one of 5 s at 16.8,
+/// and the two behind it start then.
+#[test]
+fn each_start_takes_its_latency_and_times_stay_exact() {
+    let log = small(&[(0, 10, 2), (0, 10, 2), (1, 5, 4), (2, 5, 2), (10, 7, 1)]);
+    let late = WholeParts::of_seconds(Decimal::new(0.9).unwrap(), 1).unwrap();
+    let visits = played_late(&log, "fcfs", Speed::ONE, late);
+    let starts: Vec<f64> = visits.iter().map(|visit| visit.start).collect();
+    assert_eq!(starts, [0.0, 0.0, 10.9, 16.8, 16.8]);
+    let responses: Vec<f64> = visits.iter().map(Visit::response).collect();
+    let expected = [10.9, 10.9, 15.8, 20.7, 14.7];
+    for (found, expected) in responses.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-12, "{responses:?}");
+    }
+    assert_eq!(visits[0].wait, 0.0);
+    // Rules that plan by limits add it to all of them: the third job still passes the second, and ends as it starts.
+    let log = small(&[(0, 10, 3), (0, 5, 4), (0, 10, 1), (0, 9, 1)]);
+    let starts = |late| {
+        let visits = played_late(&log, "easy", Speed::ONE, late);
+        visits.iter().map(|visit| visit.start).collect::<Vec<_>>()
+    };
+    assert_eq!(starts(WholeParts::NONE), [0.0, 10.0, 0.0, 15.0]);
+    assert_eq!(starts(late), [0.0, 10.9, 0.0, 16.8]);
 }
 
 #[test]

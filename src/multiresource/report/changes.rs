@@ -19,6 +19,9 @@ fn told(change: &Change) -> Vec<String> {
         Change::TypesGone(names) => format!("types gone: {}", quoted(names)),
         Change::NewResource(name) => format!("new resource {name}"),
         Change::Capacity(name, before, now) => format!("capacity of {name} {before} → {now}"),
+        Change::StartLatency(before, now) => {
+            format!("mean start latency {} → {}", number(*before), number(*now))
+        }
         Change::ArrivalRates(figures) => return of_types("arrival rate", figures),
         Change::MeanSizes(figures) => return of_types("mean size", figures),
         Change::Demands(names) => format!("demand of {}", quoted(names)),

@@ -48,7 +48,7 @@ pub(super) fn cost_table(workload: &Workload, made: &Synthesis, width: usize) ->
         let row = [
             kind.name().into(),
             arrivals(kind, unit),
-            format!("{} {unit}", number(kind.mean_size())),
+            format!("{} {unit}", number(kind.size().mean())),
         ];
         table.row(row.into_iter().chain(columns.iter().map(value)));
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Table, bar, load, number, percent, within, wrap};
+use super::{Table, bar, load, number, percent, start_latency, within, wrap};
 use crate::artifact::{Method as _, Quantity as _, Standing};
 use crate::multiresource::artifact::{
     Artifact, Checked, Choice, Claim, Family, Interval, Quantity, Server, ServerPolicy, Steadiness,
@@ -19,6 +19,9 @@ const DRAWN: usize = 12;
 pub fn show(checked: &Checked, width: usize) -> String {
     let (artifact, site) = (checked.artifact(), checked.workload());
     let mut text = purpose(artifact);
+    if let Some(told) = start_latency(site.envelope()) {
+        let _ = writeln!(text, "{}", wrap(&told, width));
+    }
     if let Some(policy) = &artifact.policy.queue {
         let told = words(policy, site.envelope());
         let _ = writeln!(text, "\n{}", wrap(&told, width));

@@ -1,4 +1,4 @@
-use super::{RunWords, estimate, percent, run_report};
+use super::{RunWords, estimate, percent, run_report, start_latency};
 use crate::artifact::Quantity as _;
 use crate::multiresource::artifact::Quantity;
 use crate::multiresource::simulator::{Ending, Health, Judgement, Run};
@@ -30,6 +30,7 @@ pub fn notes(simulated: &Simulated) -> Vec<String> {
         .map(|knows| format!("The rule {knows}."))
         .into_iter()
         .collect();
+    notes.extend(start_latency(&simulated.workload));
     notes.extend(simulated.unjudged.map(|why| match why {
         Unjudged::OtherWorkload => "The workload is not the one that the policy was made for: its claims are not judged.".into(),
         Unjudged::Interrupted => "Interrupted before the claims could be judged.".into(),

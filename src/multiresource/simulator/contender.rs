@@ -205,6 +205,7 @@ impl Contender {
     /// # Errors
     /// Why not.
     pub fn suits(&self, workload: &Workload) -> Result<(), Unsuitable> {
+        self.starts_once(workload)?;
         match self {
             Contender::ServerFilling => ServerFilling::new(workload).map(drop),
             Contender::DivisorFilling => DivisorFilling::new(workload).map(drop),
@@ -221,6 +222,18 @@ impl Contender {
             Contender::Msfq(l) => Msfq::new(workload, *l, false).map(drop),
             Contender::MsfqStrict(l) => Msfq::new(workload, *l, true).map(drop),
             _ => Ok(()),
+        }
+    }
+
+    /// A start latency is of jobs that start once.
+    fn starts_once(&self, workload: &Workload) -> Result<(), Unsuitable> {
+        let stops = match self {
+            Contender::Policy(family) => family.preempts(),
+            rule => rule.preempts(),
+        };
+        match stops && workload.start_latency().is_some() {
+            true => Err(Unsuitable::StartLatency),
+            false => Ok(()),
         }
     }
 
@@ -270,6 +283,7 @@ impl Contender {
         w: &Workload,
         with: U,
     ) -> Result<U::Output, Unsuitable> {
+        self.starts_once(w)?;
         Ok(match self {
             Contender::Fcfs => with.with(Fcfs),
             Contender::FirstFit => with.with(FirstFit),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::law::Size;
 use crate::multiresource::policy::{Action, Job, System};
 use crate::multiresource::workload::{self, JobType, Workload};
 use crate::number::Decimal;
@@ -15,8 +16,14 @@ pub(in crate::multiresource) trait Ends {
     /// The size \[time\] of a job of type i that arrives; NaN where it is not known.
     fn size(&mut self, i: usize, sizes: &mut Stream) -> f64;
 
-    /// What is known to be the limit of a job of type i and this size \[time\] that arrives; `None` where no limits are
-    /// known. It is drawn from the same stream, whatever the policy.
+    /// How long a job that arrives will hold its room before it runs \[time\]. It is drawn from the same stream,
+    /// whatever the policy.
+    fn latency(&mut self, _sizes: &mut Stream) -> f64 {
+        0.0
+    }
+
+    /// How long a job of type i and this size \[time\] that arrives is thought to hold its room at most, by what is
+    /// known of its limit; `None` where no limits are known. It is drawn from the same stream, too.
     fn limit(&mut self, _i: usize, _size: f64, _sizes: &mut Stream) -> Option<f64> {
         None
     }
@@ -59,6 +66,9 @@ impl Ends for Memoryless {
 /// The ends of jobs with sizes of any law. A running job's end is known when it starts.
 pub(in crate::multiresource) struct Known {
     laws: Vec<Sampler>,
+    latency: Option<Sampler>,
+    /// What plans by limits add for it \[time\].
+    mean_latency: f64,
     limits: Limits,
     calendar: Calendar,
     /// Fractional service, by type.
@@ -82,6 +92,8 @@ impl Known {
         let types = workload.types();
         Known {
             laws: types.iter().map(|t| Sampler::of(t.size())).collect(),
+            latency: workload.start_latency().map(Sampler::of),
+            mean_latency: workload.start_latency().map_or(0.0, Size::mean),
             limits: match workload.known() {
                 None | Some(workload::Known::Type) => Limits::Unknown,
                 Some(workload::Known::Size) => Limits::Factor(Sampler::Deterministic(1.0)),
@@ -99,6 +111,8 @@ impl Known {
     pub fn given(types: usize) -> Self {
         Known {
             laws: Vec::new(),
+            latency: None,
+            mean_latency: 0.0,
             limits: Limits::Unknown,
             calendar: Calendar::default(),
             lanes: (0..types).map(|_| Lane::default()).collect(),
@@ -120,12 +134,19 @@ impl Ends for Known {
     }
 
     #[inline(always)]
+    fn latency(&mut self, sizes: &mut Stream) -> f64 {
+        self.latency.as_ref().map_or(0.0, |law| law.draw(sizes))
+    }
+
+    /// Limits are of the run alone.
+    #[inline(always)]
     fn limit(&mut self, i: usize, size: f64, sizes: &mut Stream) -> Option<f64> {
-        match &self.limits {
-            Limits::Unknown => None,
-            Limits::Factor(factor) => Some(size * factor.draw(sizes)),
-            Limits::OfType(limits) => Some(limits[i].max(size)),
-        }
+        let limit = match &self.limits {
+            Limits::Unknown => return None,
+            Limits::Factor(factor) => size * factor.draw(sizes),
+            Limits::OfType(limits) => limits[i].max(size),
+        };
+        Some(limit + self.mean_latency)
     }
 
     fn next(&mut self, system: &System) -> f64 {

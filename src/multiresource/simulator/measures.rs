@@ -46,7 +46,7 @@ pub fn classes(workload: &Workload) -> Vec<Class> {
         name: job_type.name().into(),
         arrival_rate: job_type.arrival_rate(),
         mean_size: job_type.mean_size(),
-        scv: job_type.size().scv(),
+        scv: job_type.holding().scv(),
         dispersion: dispersion(job_type) + common,
         weight,
     });
@@ -55,13 +55,14 @@ pub fn classes(workload: &Workload) -> Vec<Class> {
 
 /// `lim Var W(t) / (t λ E[S]²)`, with W the work that arrives, less the squared coefficient of
 /// variation c² of sizes: the index of dispersion I of counts where sizes are independent. Two jobs
-/// of a batch whose sizes have the correlation r add `2 r c² E[S]²`: together `r c² (I − 1)`.
+/// of a batch whose sizes have the correlation r add `2 r c² E[S]²`: together `r c² (I − 1)`. Jobs of a batch that
+/// are alike have start latencies of their own.
 fn dispersion(job_type: &JobType) -> f64 {
-    let (arrivals, scv) = (job_type.arrivals(), job_type.size().scv());
+    let (arrivals, held) = (job_type.arrivals(), job_type.holding());
     let counts = arrivals.dispersion();
     match arrivals.alike() {
         0.0 => counts,
-        alike => counts + alike * scv * (counts - 1.0),
+        alike => counts + alike * held.share_of_run() * held.scv() * (counts - 1.0),
     }
 }
 

@@ -170,7 +170,8 @@ impl<P: Policy + Send, E: Ends + Send> Servers for Server<P, E> {
             true => self.ends.size(i, sizes),
             false => size,
         };
-        let job = self.system.arrive_sized(i, now, size);
+        let held = size + self.ends.latency(sizes);
+        let job = self.system.arrive_sized(i, now, held);
         if let Some(limit) = self.ends.limit(i, size, sizes) {
             self.system.set_limit(job, limit);
         }

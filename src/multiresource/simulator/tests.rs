@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::multiresource::artifact::{Backfill, Family, Preemption, Route, section_seven};
-use crate::multiresource::policy::{Event, Fcfs, FirstFit, System};
+use crate::multiresource::policy::{Event, Fcfs, FirstFit, System, Unsuitable};
 use crate::simulation::Unsettled;
 use std::sync::{Arc, Mutex};
 
@@ -18,6 +18,7 @@ mod recorded;
 mod references;
 mod rules;
 mod sizes;
+mod start_latency;
 
 fn model(name: &str) -> Workload {
     let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));

@@ -274,7 +274,7 @@ impl Claims<'_> {
     /// preemption lets other laws in: `None` for these.
     fn bounds(&mut self, i: usize) -> Option<f64> {
         let kind = &self.workload.types()[i];
-        if self.policy.preemption != Preemption::None && !kind.size().is_exponential() {
+        if self.policy.preemption != Preemption::None && !kind.holding().is_exponential() {
             return None;
         }
         let bounds = self.type_queue(i).bounds();

@@ -188,6 +188,11 @@ pub enum SynthesisError {
         "the route {0} goes with preemption `none` or `setup`; with full preemption there is nothing to wait for on the way: leave --route out"
     )]
     Route(Route),
+    /// A start latency where jobs are stopped.
+    #[error(
+        "the workload has a start latency, and what a stopped job pays of it when it starts again is not said: give --preemption none; or leave `start_latency` out: setup times (--preemption setup and --setup-rate) say what a stopped job costs"
+    )]
+    StartLatency,
     /// Slots that do not suffice.
     #[error(
         "no partition of this fleet is stable: rounded to whole slots, and with the time that changes of assignments take, it does not carry this load; take --family auto, fewer jobs or more servers"
@@ -357,7 +362,7 @@ pub fn paper_bounds(
 /// all sizes as exponential. Arrivals are taken as Poisson.
 pub fn queue_assumptions(preemption: Preemption, types: &[JobType]) -> HoldsFor {
     let staged = |kind: &JobType| {
-        let size = kind.size();
+        let size = kind.holding();
         !size.is_exponential() && size.phases().is_some()
     };
     HoldsFor {
@@ -373,7 +378,10 @@ pub fn queue_assumptions(preemption: Preemption, types: &[JobType]) -> HoldsFor 
 }
 
 fn all_exponential(workload: &Workload) -> bool {
-    workload.types().iter().all(|t| t.size().is_exponential())
+    workload
+        .types()
+        .iter()
+        .all(|t| t.holding().is_exponential())
 }
 
 fn check_options(workload: &Workload, options: &Options) -> Result<(), SynthesisError> {
@@ -391,6 +399,9 @@ fn check_options(workload: &Workload, options: &Options) -> Result<(), Synthesis
         .and_then(|rate| range("switching rate", rate))
     {
         return Err(SynthesisError::SwitchingRate(why));
+    }
+    if options.preemption != Preemption::None && workload.start_latency().is_some() {
+        return Err(SynthesisError::StartLatency);
     }
     if let (Preemption::Full, Some(route)) = (options.preemption, options.route) {
         return Err(SynthesisError::Route(route));

@@ -54,7 +54,7 @@ impl MsfqOutlook {
         let system = OneOrAll::new(workload).ok()?;
         let memoryless = |i: usize| {
             let job_type = &workload.types()[i];
-            job_type.is_poisson() && job_type.size().is_exponential()
+            job_type.is_poisson() && job_type.holding().is_exponential()
         };
         let stream = |i: usize| Stream {
             arrival_rate: workload.types()[i].arrival_rate(),

@@ -2,6 +2,7 @@
 
 use itertools::Itertools;
 
+use crate::law::Size;
 use crate::multiresource::artifact::{Artifact, Quantity, Route, Server, Subject};
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::workload::{Record, RecordType};
@@ -21,6 +22,8 @@ pub enum Change {
     NewResource(String),
     /// A resource's name, and its capacity before and now.
     Capacity(String, f64, f64),
+    /// The mean start latency before and now; 0 where jobs start at once.
+    StartLatency(f64, f64),
     /// Types' names with their arrival rates before and now.
     ArrivalRates(Vec<(String, f64, f64)>),
     /// Types' names with their mean sizes before and now.
@@ -76,6 +79,10 @@ fn workloads(old: &Record, new: &Record) -> Vec<Change> {
     if old.time_unit != new.time_unit {
         let units = (old.time_unit.clone(), new.time_unit.clone());
         changes.push(Change::TimeUnit(units.0, units.1));
+    }
+    let latency = |of: &Record| of.start_latency.as_ref().map_or(0.0, Size::mean);
+    if old.start_latency != new.start_latency {
+        changes.push(Change::StartLatency(latency(old), latency(new)));
     }
     let missing = |from: &Record, of: &Record| -> Vec<String> {
         let there = |name: &str| from.types.iter().any(|t| t.name == name);

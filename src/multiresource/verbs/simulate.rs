@@ -6,11 +6,13 @@ use super::{VerbError, marked, refuse};
 use crate::artifact::Changes;
 use crate::kind::read_policy;
 use crate::multiresource::artifact::{Backfill, Checked, EmptySlots, Family, MsrPolicy, Routing};
+use crate::multiresource::policy::{Router, Unsuitable, online};
 use crate::multiresource::simulator::{
-    Contender, Failure, Judgement, PooledRule, Run, Settings, Verdict, as_analysed, judge,
-    knows_over, simulate_fleet, simulate_over, watches,
+    Alike, Contender, Failure, Judgement, PooledRule, Run, Settings, Verdict, as_analysed, judge,
+    knows_over, simulate_over, simulate_servers, watches,
 };
 use crate::multiresource::workload::{Described, Fleet, Workload};
+use crate::number::Decimal;
 use crate::simulation::sweep::Knows;
 use crate::simulation::{Ending, Health, Progress};
 
@@ -23,6 +25,8 @@ pub struct Ways {
     pub empty_slots: Option<EmptySlots>,
     /// How jobs are sent to the servers of a fleet.
     pub routing: Option<Routing>,
+    /// The start latency of jobs, in place of the workload's own \[time\], ≥ 0.
+    pub start_latency: Option<Decimal>,
     /// What becomes of a file that was changed after it was written.
     pub changes: Changes,
 }
@@ -88,6 +92,10 @@ pub fn simulate(
     mut progress: impl FnMut(&str, Progress),
 ) -> Result<Simulated, VerbError> {
     let asked = Asked { ways, settings };
+    let workload = match (workload, ways.start_latency) {
+        (Some(workload), Some(latency)) => Some(workload.with_start_latency(latency)?),
+        (workload, _) => workload,
+    };
     let workload = match workload {
         Some(Described::Fleet(fleet)) => return asked.over(policy, fleet, &mut progress),
         Some(Described::Server(workload)) => Some(workload),
@@ -158,7 +166,10 @@ impl Asked<'_> {
             return refuse(NO_FLEET);
         }
         let artifact = checked.artifact();
-        let workload = given.unwrap_or_else(|| checked.workload().envelope().clone());
+        let workload = match given {
+            Some(workload) => workload,
+            None => self.delayed(checked.workload().envelope())?,
+        };
         same_types(artifact, &workload).or_else(refuse)?;
         let policy = self.overriding(rule)?;
         let analysed = as_analysed(artifact, &policy);
@@ -255,10 +266,24 @@ impl Asked<'_> {
     fn fleet(&self, checked: &Checked, progress: Hears<'_>) -> Result<Simulated, VerbError> {
         let artifact = checked.artifact();
         if let Some(policy) = &artifact.policy.queue {
-            let fleet = checked.workload().fleet().clone();
+            let fleet = checked.workload().fleet();
+            let fleet = match self.ways.start_latency {
+                Some(latency) => fleet.with_start_latency(latency)?,
+                None => fleet.clone(),
+            };
             return self.pooled(policy, fleet, Some(checked), progress);
         }
-        let workload = checked.workload().envelope().clone();
+        let own = checked.workload();
+        let workload = self.delayed(own.envelope())?;
+        let sent = own.servers().iter().map(|server| self.delayed(server));
+        let sent = sent.collect::<Result<Vec<Workload>, VerbError>>()?;
+        let is_other = workload != *own.envelope();
+        if workload.start_latency().is_some() && artifact.preempts() {
+            return refuse(format!(
+                "the policy cannot serve this fleet: {}",
+                Unsuitable::StartLatency
+            ));
+        }
         let servers = artifact.policy.servers.iter();
         let policies = servers.map(|server| self.overriding(&server.rule));
         let policies = policies.collect::<Result<Vec<Family>, VerbError>>()?;
@@ -267,11 +292,24 @@ impl Asked<'_> {
         let routing = self.ways.routing.unwrap_or(Routing::Probabilistic);
         let mut simulate = |policies: &[Family], routing: Routing, what: &str| {
             let hears = |reached| progress(what, reached);
-            let run = simulate_fleet(checked, policies, routing, self.settings, hears);
+            let router = Router::new(checked, routing);
+            let shapes = own.fleet().shapes().iter().zip(&sent);
+            let shapes: Vec<Alike<'_>> = shapes
+                .map(|(shape, workload)| Alike {
+                    workload,
+                    count: shape.count(),
+                })
+                .collect();
+            let rule = |h: usize| online(&policies[h], &sent[h]);
+            let run = simulate_servers(&workload, &shapes, rule, &router, self.settings, hears);
             run.map(|run| marked(run, self.settings))
                 .map_err(Failure::from)
         };
         let run = simulate(&policies, routing, AS_ASKED)?;
+        if is_other {
+            let unjudged = Some(Unjudged::OtherWorkload);
+            return Ok(Simulated::unjudged(workload, run, unjudged));
+        }
         if routing == Routing::Probabilistic && analysed == policies {
             return Ok(Simulated {
                 verdicts: judge(artifact, &workload, &run),
@@ -287,6 +325,14 @@ impl Asked<'_> {
             verdicts: judge(artifact, &workload, &again),
             as_analysed: Some(again),
             ..Simulated::unjudged(workload, run, None)
+        })
+    }
+
+    /// The workload with the start latency that was asked for.
+    fn delayed(&self, workload: &Workload) -> Result<Workload, VerbError> {
+        Ok(match self.ways.start_latency {
+            Some(latency) => workload.with_start_latency(latency)?,
+            None => workload.clone(),
         })
     }
 

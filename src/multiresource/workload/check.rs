@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{JobType, Known, Resource, Workload, most_alone};
 use crate::document::{Fault, Place, place, suggest, unusable};
-use crate::law::{ArrivalProcess, CommonModulation, Part, Size};
+use crate::law::{ArrivalProcess, CommonModulation, Holding, Part, Size};
 use crate::number::{Decimal, Units, in_units};
 
 /// With more jobs of one type on the server than this, schedules are too many to list: a fluid
@@ -21,6 +21,7 @@ pub(super) struct Draft {
     pub time_unit: String,
     pub known: Option<Known>,
     pub modulation: Option<CommonModulation>,
+    pub start_latency: Option<Size>,
     pub capacity: Vec<(String, Option<Decimal>)>,
     pub jobs: Vec<DraftJob>,
 }
@@ -53,7 +54,7 @@ impl Draft {
             nodes: Some(job.nodes),
             demand: named(&job.demand),
             arrivals: Some(job.arrivals.clone()),
-            size: Some(job.size.clone()),
+            size: Some(job.size().clone()),
             limit: job.limit,
         });
         Draft {
@@ -61,6 +62,7 @@ impl Draft {
             time_unit: workload.time_unit.clone(),
             known: workload.known.clone(),
             modulation: workload.modulation.clone(),
+            start_latency: workload.start_latency.clone(),
             capacity: named(&capacity),
             jobs: jobs.collect(),
         }
@@ -93,6 +95,7 @@ impl Draft {
         let mut faults = Vec::new();
         self.check_time_unit(&mut faults);
         faults.extend(self.known.iter().flat_map(Known::faults));
+        faults.extend(self.faults_of_start_latency());
         self.check_jobs(&mut faults);
         for i in 0..self.jobs.len() {
             self.check_demand(i, &mut faults);
@@ -312,7 +315,8 @@ impl Draft {
             let unsound = size.faults(Part::Size, &owner, &self.time_unit).into_iter();
             let unsound = unsound.map(|fault| fault.within(&place)).collect();
             let range = || size.in_range();
-            sound(unsound, range, place, "sizes", name, faults).then(|| size.mean())
+            let mean = || size.mean() + self.mean_start_latency();
+            sound(unsound, range, place, "sizes", name, faults).then(mean)
         });
         let (Some(rate), Some(mean)) = (rate, mean) else {
             return;
@@ -368,6 +372,7 @@ impl Draft {
             time_unit: self.time_unit.clone(),
             known: self.known.clone(),
             modulation: self.modulation.clone(),
+            start_latency: self.start_latency(),
             resources: self.resources(&units),
             types: self.types(&served, &units)?,
             unserved: idle.iter().map(|(_, job)| job.name.clone()).collect(),
@@ -402,7 +407,7 @@ impl Draft {
             if most_alone(&capacity, &demand) > MOST_ALONE {
                 faults.push(too_many(*i, &job.name));
             }
-            types.push(job.checked(&self.capacity, demand, modulated));
+            types.push(job.checked(self, demand, modulated));
         }
         if faults.is_empty() {
             Ok(types)
@@ -474,27 +479,24 @@ impl DraftJob {
         ))
     }
 
-    fn checked(
-        &self,
-        capacity: &[(String, Option<Decimal>)],
-        units: Vec<u64>,
-        modulated: bool,
-    ) -> JobType {
-        let demand = capacity
+    fn checked(&self, draft: &Draft, units: Vec<u64>, modulated: bool) -> JobType {
+        let demand = draft
+            .capacity
             .iter()
             .map(|(resource, _)| self.demand_for(resource));
         let arrivals = self.arrivals.clone().expect(WITHOUT_FAULTS);
         let size = self.size.clone().expect(WITHOUT_FAULTS);
+        let holding = Holding::new(draft.start_latency(), size);
         JobType {
             name: self.name.clone(),
             nodes: self.nodes.expect(WITHOUT_FAULTS),
             demand: demand.collect::<Option<_>>().expect(WITHOUT_FAULTS),
             units,
             arrival_rate: arrivals.rate(),
-            mean_size: size.mean(),
+            mean_size: holding.mean(),
             arrivals,
             modulated,
-            size,
+            holding,
             limit: self.limit,
         }
     }

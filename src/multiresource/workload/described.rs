@@ -6,7 +6,7 @@ use super::document::{self, EXAMPLE, KIND, ServerDocument};
 use super::fleet_document::{self, FleetDocument};
 use super::{Fleet, Workload};
 use crate::document::{Document, DocumentError, Fault, Parsed, place, read_file, suggest};
-use crate::law::{respell_law, respell_process};
+use crate::law::{respell_law, respell_law_or_number, respell_process};
 
 /// What a document describes.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +56,15 @@ impl Described {
         }
     }
 
+    /// What stands for its types and resources: the workload of one server, or the [envelope](Fleet::envelope).
+    #[must_use]
+    pub fn envelope(&self) -> &Workload {
+        match self {
+            Self::Server(workload) => workload,
+            Self::Fleet(fleet) => fleet.envelope(),
+        }
+    }
+
     /// Reads a document of one server or of a fleet; `name` stands for the file in messages.
     ///
     /// # Errors
@@ -97,6 +106,7 @@ fn begin<'a>(text: &'a str, name: &'a str) -> Result<Document<'a>, DocumentError
         )),
         None => None,
     };
+    root.get_mut("start_latency").map(respell_law_or_number);
     if let Some(jobs) = root.get_mut("jobs") {
         for job in jobs.items_mut() {
             job.get_mut("size").map(respell_law);

@@ -32,6 +32,9 @@ pub(super) struct ServerDocument {
     #[serde(default, deserialize_with = "given")]
     #[serde(skip_serializing_if = "Option::is_none")]
     modulation: Given<CommonModulation>,
+    #[serde(default, deserialize_with = "given")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_latency: Given<Size>,
     server: Server,
     jobs: Vec<Job>,
 }
@@ -91,6 +94,7 @@ impl Workload {
             time_unit: self.time_unit.clone(),
             known: self.known.clone(),
             modulation: self.modulation.clone().map(Some),
+            start_latency: self.start_latency.clone().map(Some),
             server: Server {
                 capacity: Pairs(self.capacities()),
             },
@@ -107,6 +111,7 @@ impl ServerDocument {
             time_unit: self.time_unit,
             known: self.known,
             modulation: self.modulation.flatten(),
+            start_latency: self.start_latency.flatten(),
             capacity: self.server.capacity.0,
             jobs: Job::drafts(self.jobs, faults),
         }
@@ -189,7 +194,7 @@ impl Job {
             ArrivalProcess::Poisson { rate } => written.arrival_rate = Some(Some(*rate)),
             process => written.arrivals = Some(Some(process.clone())),
         }
-        match &job.size {
+        match job.size() {
             Size::Exponential { mean } => written.mean_size = Some(Some(*mean)),
             size => written.size = Some(Some(size.clone())),
         }

@@ -234,6 +234,7 @@ impl Fleet {
         if let Some(modulation) = self.envelope.modulation() {
             text += &format!("\nmodulation {}", modulation.canonical());
         }
+        text += &self.envelope.canonical_latency();
         text.extend(resources.map(|name| named("\nresource", name)));
         for shape in &self.shapes {
             text += &named("\nshape", &shape.name);

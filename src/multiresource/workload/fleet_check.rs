@@ -336,6 +336,7 @@ impl FleetDraft {
             time_unit: self.jobs.time_unit.clone(),
             known: self.jobs.known.clone(),
             modulation: self.jobs.modulation.clone(),
+            start_latency: self.jobs.start_latency.clone(),
             capacity: capacity
                 .map(|name| ((*name).to_owned(), Some(shape.capacity_for(name))))
                 .collect(),

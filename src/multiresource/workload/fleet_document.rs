@@ -8,7 +8,7 @@ use super::document::{Given, Job, KIND, given};
 use super::fleet_check::{DraftShape, FleetDraft};
 use super::{Fleet, Known};
 use crate::document::{Document, Fault, Pairs, Place, Step, place, to_yaml};
-use crate::law::CommonModulation;
+use crate::law::{CommonModulation, Size};
 
 /// A document that has `servers`.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -23,6 +23,9 @@ pub(super) struct FleetDocument {
     #[serde(default, deserialize_with = "given")]
     #[serde(skip_serializing_if = "Option::is_none")]
     modulation: Given<CommonModulation>,
+    #[serde(default, deserialize_with = "given")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_latency: Given<Size>,
     servers: Vec<Servers>,
     jobs: Vec<Job>,
 }
@@ -58,6 +61,7 @@ impl Fleet {
             time_unit: self.time_unit().to_owned(),
             known: envelope.known().cloned(),
             modulation: envelope.modulation().cloned().map(Some),
+            start_latency: envelope.start_latency().cloned().map(Some),
             servers: servers.collect(),
             jobs: Job::all_of(envelope),
         })
@@ -80,6 +84,7 @@ impl FleetDocument {
                 time_unit: self.time_unit,
                 known: self.known,
                 modulation: self.modulation.flatten(),
+                start_latency: self.start_latency.flatten(),
                 capacity: Vec::new(),
                 jobs: Job::drafts(self.jobs, faults),
             },

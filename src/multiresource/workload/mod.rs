@@ -44,6 +44,9 @@
 //!
 //! Where it is left out, a policy is chosen as if it were `type`, and rules that know sizes may be run beside.
 //!
+//! `start_latency: .7`, or a law of it, is the time between the decision to start a job and its first instruction:
+//! the job holds its room for that long, and then for its size ([`Holding`]).
+//!
 //! And `modulation: {factors: [.4, 2.2], switching: [[0, .1], [.3, 0]]}` is one chain on which the rates
 //! of all types depend ([`CommonModulation`]): `arrival_rate` stays the mean over all time. Its types arrive
 //! as Poisson processes or in batches.
@@ -71,6 +74,7 @@ mod fleet_document;
 mod known;
 mod parts;
 mod record;
+mod start_latency;
 
 pub use described::Described;
 pub use dominating::Dominating;
@@ -82,7 +86,7 @@ pub use record::{Record, RecordServer, RecordType};
 use num_rational::BigRational;
 
 use crate::document::digest;
-use crate::law::{ArrivalProcess, CommonModulation, Size};
+use crate::law::{ArrivalProcess, CommonModulation, Holding, Size};
 use crate::number::Decimal;
 
 /// A checked workload: K ≥ 1 job types on a server with R ≥ 1 resources.
@@ -92,6 +96,7 @@ pub struct Workload {
     time_unit: String,
     known: Option<Known>,
     modulation: Option<CommonModulation>,
+    start_latency: Option<Size>,
     resources: Vec<Resource>,
     types: Vec<JobType>,
     unserved: Vec<String>,
@@ -118,9 +123,9 @@ pub struct JobType {
     modulated: bool,
     /// λ, which of a modulated process takes work.
     arrival_rate: f64,
-    /// E[S], which of an empirical law takes work.
+    /// E[L + S], which of an empirical law takes work.
     mean_size: f64,
-    size: Size,
+    holding: Holding,
     limit: Option<Decimal>,
 }
 
@@ -199,17 +204,25 @@ impl JobType {
         self.arrivals.alike() == 0.0
     }
 
-    /// Whether sizes are exponential and independent: what is left of a running job has the law of
-    /// a whole size, whatever has ended before.
+    /// Whether sizes are exponential and independent, and jobs start at once: what is left of a running job has
+    /// the law of a whole size, whatever has ended before.
     #[must_use]
     pub fn is_memoryless(&self) -> bool {
-        self.size.is_exponential() && self.has_independent_sizes()
+        self.holding.is_exponential() && self.has_independent_sizes()
     }
 
-    /// The law of job sizes.
+    /// The law of job sizes, as written: how long jobs run.
     #[must_use]
     pub fn size(&self) -> &Size {
-        &self.size
+        self.holding.run()
+    }
+
+    /// The law of the time that a job holds its room, L + S: its run after the
+    /// [start latency](Workload::start_latency). Without preemption this is the size that a server sees, and
+    /// everything that is said of queues goes by it.
+    #[must_use]
+    pub fn holding(&self) -> &Holding {
+        &self.holding
     }
 
     /// A time that its jobs promise not to run longer than \[time\], > 0, where types are told apart by it. A job that runs
@@ -219,35 +232,35 @@ impl JobType {
         self.limit
     }
 
-    /// Mean size E\[S\] = 1/μ \[time\], > 0.
+    /// Mean size 1/μ = E\[L + S\] \[time\], > 0: of the [time that a job holds its room](JobType::holding).
     #[must_use]
     pub fn mean_size(&self) -> f64 {
         self.mean_size
     }
 
-    /// Service rate μ = 1/E\[S\] \[1/time\], > 0 and finite.
+    /// Service rate μ = 1/E\[L + S\] \[1/time\], > 0 and finite.
     #[must_use]
     pub fn service_rate(&self) -> f64 {
         1.0 / self.mean_size()
     }
 
-    /// Offered load b = λ E\[S\], the mean number in service, > 0 and finite.
+    /// Offered load b = λ E\[L + S\], the mean number in service, > 0 and finite.
     #[must_use]
     pub fn offered_load(&self) -> f64 {
         self.arrival_rate() * self.mean_size()
     }
 
-    /// `g_i λ_i E[S_i]`: the mean number of servers that its jobs take, each time that one takes a server.
+    /// `g_i λ_i E[L + S_i]`: the mean number of servers that its jobs take, each time that one takes a server.
     #[must_use]
     pub fn offered_pieces(&self) -> f64 {
         f64::from(self.nodes) * self.offered_load()
     }
 
-    /// b = λ E\[S\] as a fraction, > 0; `None` where the law of sizes or of times between
+    /// b = λ E\[L + S\] as a fraction, > 0; `None` where the law of sizes, of the start latency or of times between
     /// arrivals has a mean that is no fraction (a bounded Pareto law).
     #[must_use]
     pub fn exact_load(&self) -> Option<BigRational> {
-        Some(self.arrivals.exact_rate()? * self.size.exact_mean()?)
+        Some(self.arrivals.exact_rate()? * self.holding.exact_mean()?)
     }
 
     /// One line, from its beginning: see [`Workload::digest`].
@@ -262,7 +275,7 @@ impl JobType {
         if let Some(limit) = self.limit {
             text += &format!(" limit {}", limit.canonical());
         }
-        text + &format!(" {} {}", self.arrivals.canonical(), self.size.canonical())
+        text + &format!(" {} {}", self.arrivals.canonical(), self.size().canonical())
     }
 }
 
@@ -289,6 +302,13 @@ impl Workload {
     #[must_use]
     pub fn modulation(&self) -> Option<&CommonModulation> {
         self.modulation.as_ref()
+    }
+
+    /// The law of the time L between the decision to start a job and its first instruction, \[time\]; `None` where
+    /// jobs start at once. Independent of sizes, and of one law for all types.
+    #[must_use]
+    pub fn start_latency(&self) -> Option<&Size> {
+        self.start_latency.as_ref()
     }
 
     /// Whether a job's size, or a limit that it never exceeds, is known when it comes.
@@ -389,6 +409,7 @@ impl Workload {
         if let Some(modulation) = &self.modulation {
             text += &format!("\nmodulation {}", modulation.canonical());
         }
+        text += &self.canonical_latency();
         for resource in &self.resources {
             text += &named("\nresource", &resource.name);
             text += &format!(" {}", resource.capacity.canonical());

@@ -18,6 +18,8 @@ pub struct Parts {
     pub known: Option<Known>,
     /// A modulation of the arrivals of all types.
     pub modulation: Option<CommonModulation>,
+    /// The time between the decision to start a job and its first instruction.
+    pub start_latency: Option<Size>,
     /// Names of the R resources.
     pub resources: Vec<String>,
     /// The shapes of servers: how many there are, and the capacity of one (R); 0 where it has none of a resource.
@@ -82,6 +84,7 @@ impl Parts {
             time_unit: self.time_unit.clone(),
             known: self.known.clone(),
             modulation: self.modulation.clone(),
+            start_latency: self.start_latency.clone(),
             capacity,
             jobs: jobs.collect(),
         }
@@ -117,6 +120,7 @@ mod tests {
         let mut parts = Parts {
             source: None,
             modulation: None,
+            start_latency: None,
             time_unit: "s".into(),
             known: Some(Known::Size),
             resources: vec!["cpu".into(), "gpu".into()],

@@ -26,6 +26,10 @@ pub struct Record {
     /// What modulates the arrivals of all types; absent where nothing does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modulation: Option<CommonModulation>,
+    /// The law of the time between the decision to start a job and its first instruction, in which it holds its
+    /// room; absent where jobs start at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_latency: Option<Size>,
     /// Names of the R ≥ 1 resources that some server has.
     pub resources: Vec<String>,
     /// The H ≥ 1 shapes of servers.
@@ -34,8 +38,8 @@ pub struct Record {
     pub types: Vec<RecordType>,
     /// Names of the types that are not served because their arrival rate is 0.
     pub unserved: Vec<String>,
-    /// `sha256:` and 64 hexadecimal digits over time unit, what is known, modulation, resources,
-    /// servers and types.
+    /// `sha256:` and 64 hexadecimal digits over time unit, what is known, modulation, start latency,
+    /// resources, servers and types.
     pub digest: String,
 }
 
@@ -112,6 +116,7 @@ impl Record {
             time_unit: envelope.time_unit.clone(),
             known: envelope.known.clone(),
             modulation: envelope.modulation.clone(),
+            start_latency: envelope.start_latency.clone(),
             resources: resources.map(|r| r.name.clone()).collect(),
             servers: servers.collect(),
             types: envelope.types.iter().map(RecordType::of).collect(),
@@ -237,6 +242,7 @@ impl Record {
             time_unit: self.time_unit.clone(),
             known: self.known.clone(),
             modulation: self.modulation.clone(),
+            start_latency: self.start_latency.clone(),
             capacity,
             jobs: jobs.collect(),
         }
@@ -257,6 +263,10 @@ impl Record {
                 let (at, name) = (place!("types", i, "units"), &found.name);
                 faults.push(other_units(at, name, &found.units, &expected.units));
             }
+        }
+        if self.start_latency != derived.start_latency {
+            let message = "a start latency of 0, expected none: it is left out".to_owned();
+            faults.push(fault(place!("start_latency"), message));
         }
         if self.digest != derived.digest {
             faults.push(fault(
@@ -368,7 +378,7 @@ impl RecordType {
                 ArrivalProcess::Poisson { .. } => None,
                 _ => Some(job.arrivals.clone()),
             },
-            size: job.size.clone(),
+            size: job.size().clone(),
             limit: job.limit,
         }
     }

@@ -10,6 +10,7 @@ use crate::document::{DocumentError, Parsed};
 mod arrivals;
 mod dependence;
 mod models;
+mod start_latency;
 mod written;
 
 fn root() -> &'static Path {

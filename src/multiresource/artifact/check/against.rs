@@ -36,6 +36,16 @@ pub fn check_against(made_for: &Record, given: &Record) -> Vec<Finding> {
         let message = differs(&told(made_for), &told(given));
         findings.add("workload.modulation", message);
     }
+    if made_for.start_latency != given.start_latency {
+        let told = |record: &Record| {
+            let law = record.start_latency.as_ref();
+            law.map_or("no start latency".into(), |law| {
+                format!("a {} start latency of mean {}", law.law(), law.mean())
+            })
+        };
+        let message = differs(&told(made_for), &told(given));
+        findings.add("workload.start_latency", message);
+    }
     if findings.is_empty() && made_for.digest != given.digest {
         let message = differs(&made_for.digest, &given.digest);
         findings.add("workload.digest", message);

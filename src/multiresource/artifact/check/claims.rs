@@ -207,7 +207,7 @@ impl Checked<'_> {
     /// any.
     fn law_followed(&self) -> SizeLaw {
         let staged = |kind: &JobType| {
-            let size = kind.size();
+            let size = kind.holding();
             !size.is_exponential() && size.phases().is_some()
         };
         match !self.drains() && self.about().any(staged) {

@@ -36,7 +36,7 @@ impl Least {
         rule: &Family,
     ) -> Self {
         let types = workload.types();
-        let exponential = types.iter().all(|kind| kind.size().is_exponential());
+        let exponential = types.iter().all(|kind| kind.holding().is_exponential());
         let holds = !rule.preempts() || exponential && !rule.needs_sizes();
         let offered: Vec<f64> = types.iter().map(JobType::offered_load).collect();
         let proof = certificate.filter(|proof| holds && workload.is_poisson() && proof.bound < 1.0);
@@ -44,7 +44,7 @@ impl Least {
         let values: Vec<f64> = prices.iter().zip(&offered).map(|(y, b)| y / b).collect();
         let spare = proof.map_or(f64::INFINITY, |proof| 1.0 / proof.bound - 1.0);
         let work = |(kind, v): (&JobType, &f64)| {
-            let square = (1.0 + kind.size().scv()) * kind.mean_size().powi(2);
+            let square = (1.0 + kind.holding().scv()) * kind.mean_size().powi(2);
             kind.arrival_rate() * v * square / 2.0 * (v / spare - 1.0)
         };
         let sizes = types.iter().map(JobType::mean_size);

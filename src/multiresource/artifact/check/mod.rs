@@ -228,6 +228,10 @@ impl OneServer<'_> {
     }
 
     fn check(&self, findings: &mut Findings) {
+        if self.rule.preempts() && self.workload.start_latency().is_some() {
+            let message = "the policy stops jobs, and the workload has a start latency, of which it is not said what a stopped job pays again: expected none of both";
+            findings.add("policy", message);
+        }
         shape::check(self, findings);
         for mix in mixes(self) {
             shape::packing(mix, self.workload, findings);

@@ -45,7 +45,7 @@ impl<'a> Queues<'a> {
     /// The stages of type i's sizes where they are followed: not on routes made of completions,
     /// nor where there are none.
     fn stages(&self, i: usize) -> Option<PhaseType> {
-        let size = self.workload.types()[i].size();
+        let size = self.workload.types()[i].holding();
         let followed = self.rule.preempts();
         (followed && !size.is_exponential()).then(|| size.phases())?
     }

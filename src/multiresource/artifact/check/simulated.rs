@@ -367,7 +367,7 @@ impl Simulated<'_> {
         let variance = |(kind, a): (&JobType, &f64)| {
             let part = kind.arrival_rate() / self.workload.total_arrival_rate();
             let jobs = choice.events as f64 * part;
-            (a * kind.offered_load()).powi(2) * kind.size().scv() / jobs
+            (a * kind.offered_load()).powi(2) * kind.holding().scv() / jobs
         };
         NARROW * types.map(variance).sum::<f64>().sqrt()
     }

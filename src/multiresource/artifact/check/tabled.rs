@@ -48,7 +48,7 @@ pub(super) fn follow(rule: &Family, most: u64, workload: &Workload) -> Option<Fo
 }
 
 fn followed(table: &impl Table, most: u64, workload: &Workload) -> Option<Followed> {
-    let memoryless = |kind: &JobType| kind.is_poisson() && kind.size().is_exponential();
+    let memoryless = |kind: &JobType| kind.is_poisson() && kind.holding().is_exponential();
     let simple = workload.types().iter().all(memoryless);
     let chain = simple.then(|| Chain::reached(table, most, workload))??;
     if let Some(s) = chain.leaving.iter().position(|rate| *rate == 0.0) {

@@ -3,11 +3,13 @@
 mod csv;
 mod notes;
 mod page;
+mod recorded;
 mod table;
 
 pub use csv::{replay_csv, series, visits};
 pub use notes::notes;
 pub use page::replay_page;
+pub use recorded::recorded;
 pub use table::replayed;
 
 use super::{number, percent};

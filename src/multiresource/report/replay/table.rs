@@ -36,6 +36,12 @@ pub fn replayed(replays: &Replays, width: usize) -> String {
 /// How it was measured.
 fn foot(replays: &Replays) -> String {
     let mut foot = format!("times in s; {}", window(replays));
+    if !replays.start_latency.is_zero() {
+        foot += &format!(
+            "; each job holds its room {} s before it runs (start latency), which counts in its response time and not in its wait",
+            replays.start_latency
+        );
+    }
     foot += match lacks_intervals(replays) {
         Some(true) => "",
         _ => "; in brackets 95 % intervals by moving blocks of time",

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use crate::artifact::Changes;
 use crate::multiresource::replay::{Speed, Window};
 use crate::multiresource::workload::Described;
+use crate::number::Decimal;
 use crate::trace::{Options, Source};
 
 /// A trace, policies, and how they are run.
@@ -25,6 +26,8 @@ pub struct Replaying<'a> {
     pub rounded: bool,
     /// Whether jobs of no type are left out however many they are.
     pub unknown_out: bool,
+    /// How long each job holds its room before it runs \[s\], ≥ 0; none where it is not given.
+    pub start_latency: Option<Decimal>,
     /// Of which jobs measures are; of the middle ones where none is given.
     pub window: Option<Window>,
     /// Length of a step of the series \[s\]; a 500th of the span where none is given.

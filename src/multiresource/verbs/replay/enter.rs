@@ -49,7 +49,7 @@ pub fn enter(asked: &Replaying<'_>) -> Result<(Vec<Entrant>, Option<Described>),
         let (checked, digest): (Checked, String) = read_policy(name, unnamed, asked.changes)?;
         let own = described(checked.workload().fleet());
         let given = types.get_or_insert(own);
-        same_record(&checked.artifact().workload, &record(given))
+        same_record(&checked.artifact().workload, &record_of(given))
             .or_else(|why| refuse(format!("{name}: {why}")))?;
         entrants.push(Entrant {
             name: name.clone(),
@@ -71,7 +71,7 @@ pub fn over_a_fleet(name: &str) -> Result<Rule, VerbError> {
 }
 
 /// What a policy file decides by.
-fn rule(name: &str, checked: &Checked) -> Result<Rule, VerbError> {
+pub(super) fn rule(name: &str, checked: &Checked) -> Result<Rule, VerbError> {
     let artifact = checked.artifact();
     if let Some(policy) = &artifact.policy.queue {
         return Ok(Rule::Over(Box::new(policy.clone())));
@@ -79,7 +79,7 @@ fn rule(name: &str, checked: &Checked) -> Result<Rule, VerbError> {
     match artifact.one_server() {
         Some(server) => Ok(Rule::One(Box::new(server.policy.rule.clone().into()))),
         None => refuse(format!(
-            "{name} sends jobs to the servers of a fleet when they arrive, and a trace is replayed with one queue: make a policy with `synth --queue fleet`"
+            "{name} sends jobs to the servers of a fleet when they arrive, and jobs of a trace or a record come to one queue: make a policy with `synth --queue fleet`"
         )),
     }
 }
@@ -92,14 +92,14 @@ fn claimed(checked: &Checked) -> Option<f64> {
     claim.map(|claim| claim.value)
 }
 
-fn described(fleet: &Fleet) -> Described {
+pub(super) fn described(fleet: &Fleet) -> Described {
     match fleet.is_one_server() {
         true => Described::Server(fleet.envelope().clone()),
         false => Described::Fleet(fleet.clone()),
     }
 }
 
-fn record(described: &Described) -> Record {
+pub(super) fn record_of(described: &Described) -> Record {
     match described {
         Described::Server(workload) => workload.record(),
         Described::Fleet(fleet) => fleet.record(),

@@ -3,11 +3,13 @@
 mod asked;
 mod enter;
 mod ladder;
+mod recorded;
 mod stage;
 mod told;
 mod types;
 
 pub use asked::{Pace, Part, Replaying};
+pub use recorded::{Drawn, OfJobs, OfType, Recorded, Recording, run_once};
 pub use told::{
     AtPace, Course, Distance, Ladder, Outcome, Played, Ratio, Replays, Rung, Spread, Told, Traced,
 };

@@ -9,10 +9,11 @@ use super::enter::{By, Entrant, enter, over_a_fleet};
 use super::told::{AtPace, Course, Distance, Outcome, Played, Ratio, Replays, Told, Traced, Typed};
 use super::types::{Types, servers_of};
 use crate::multiresource::replay::{
-    Blocks, Clock, Interval, Job, Kinds, Log, Measured, Replayed, Rule, Scene, Speed, Visit,
-    Window, course, gathered, replay, visits,
+    Blocks, Clock, Interval, Job, Kinds, Log, Measured, Replayed, Rule, Scene, Speed, StartLatency,
+    Visit, WholeParts, Window, course, gathered, replay, visits,
 };
 use crate::multiresource::workload::Described;
+use crate::number::Decimal;
 use crate::trace::Trace;
 
 /// All that a replay needs.
@@ -23,6 +24,7 @@ pub struct Stage<'a> {
     log: Log,
     exact: Kinds,
     typed: Option<Types>,
+    latency: WholeParts,
 }
 
 /// A policy that was replayed, before it is told.
@@ -54,6 +56,14 @@ impl<'a> Stage<'a> {
         let log = Log::read(&mut trace, |jobs| {
             hears(&format!("reading {file}: {jobs} jobs"));
         })?;
+        let latency = asked.start_latency.unwrap_or(Decimal::ZERO);
+        let parts = WholeParts::of_seconds(latency, log.tick.per_second());
+        let Some(parts) = parts else {
+            return refuse(format!(
+                "--start-latency {latency} s is no whole number of parts of the trace's tick, a second having {} ticks and a tick a million parts at most: give fewer digits",
+                log.tick.per_second()
+            ));
+        };
         let mut stage = Stage {
             exact: Kinds::exact(&log),
             asked,
@@ -61,6 +71,7 @@ impl<'a> Stage<'a> {
             file,
             log,
             typed: None,
+            latency: parts,
         };
         let by_types = |entrant: &Entrant| matches!(entrant.by, By::Type(_));
         if asked.rounded || asked.ladder || stage.entrants.iter().any(by_types) {
@@ -82,7 +93,11 @@ impl<'a> Stage<'a> {
     /// Finds the type of each job; those that have none are left out, for every policy.
     fn type_jobs(&mut self, described: Described) -> Result<(), VerbError> {
         let typed = Types::of(&self.log, &self.exact, described, self.asked.unknown_out);
-        let typed = typed.or_else(refuse)?;
+        let mut typed = typed.or_else(refuse)?;
+        // Dead time is that which is asked for, the same for every policy.
+        let latency = self.latency.ticks() / typed.ticks;
+        let latency = Decimal::new(latency).unwrap_or(Decimal::ZERO);
+        typed.described = typed.described.with_start_latency(latency)?;
         self.log.jobs.retain(|job| typed.rounding.holds(job));
         self.typed = Some(typed);
         Ok(())
@@ -104,7 +119,11 @@ impl<'a> Stage<'a> {
         };
         let jobs = self.log.jobs.iter();
         let longest = jobs.map(|job| job.limit).fold(self.log.span(), f64::max);
-        match Clock::whole(speed).holds(longest) {
+        match self
+            .latency
+            .clock(speed)
+            .holds(longest + self.latency.ticks())
+        {
             true => Ok(speed),
             false => refuse(format!(
                 "times of the trace in parts of a tick for the speed {speed} are beyond 2^53, and cannot be counted exactly: choose a simpler --speed, such as 5/4"
@@ -258,7 +277,7 @@ impl<'a> Stage<'a> {
             Some(typed) => (&typed.jobs, &typed.kinds),
             None => (&self.log.jobs, &self.exact),
         };
-        let (visits, replayed, clock) = self.visits(policy, (jobs, kinds), speed, hears)?;
+        let (visits, replayed) = self.visits(policy, (jobs, kinds), speed, hears)?;
         let resources = self.log.servers.resources.len();
         let held = |n: usize| kinds.held(&jobs[n]);
         let measured = Measured::of(&visits, window, resources, held);
@@ -273,12 +292,12 @@ impl<'a> Stage<'a> {
         };
         let played = Played {
             wait: interval(|visit| visit.wait),
-            response: interval(response),
+            response: interval(Visit::response),
             bounded_slowdown: interval(Visit::bounded_slowdown),
             block,
             ratio: None,
             decides_once: replayed.decides_once,
-            is_exact: clock.is_whole(),
+            is_exact: replayed.is_exact,
             by_types: self.by_types(policy).is_some(),
             events: replayed.events,
             distance: self.distance(policy, &measured),
@@ -304,7 +323,7 @@ impl<'a> Stage<'a> {
         let block = run.played.block.max(first.played.block);
         let blocks = self.blocks(&run.visits, window, block);
         let interval = blocks.and_then(|blocks| {
-            let means = |run: &Run| blocks.means(run.visits.iter().map(response));
+            let means = |run: &Run| blocks.means(run.visits.iter().map(Visit::response));
             Interval::of_ratio(&means(run), &means(first))
         });
         Ratio {
@@ -347,7 +366,7 @@ impl<'a> Stage<'a> {
         (jobs, kinds): (&[Job], &Kinds),
         speed: Speed,
         hears: &mut dyn FnMut(&str),
-    ) -> Result<(Vec<Visit>, Replayed, Clock), String> {
+    ) -> Result<(Vec<Visit>, Replayed), String> {
         let name = &self.entrants[policy].name;
         hears(&format!("replaying {name}"));
         let (rule, scene) = self.scene(policy, (jobs, kinds), speed)?;
@@ -360,7 +379,7 @@ impl<'a> Stage<'a> {
         });
         let replayed = replayed.map_err(|why| why.to_string())?;
         let found = visits(&scene, &replayed, self.per_second()).collect();
-        Ok((found, replayed, scene.clock))
+        Ok((found, replayed))
     }
 
     /// What a policy sees.
@@ -380,7 +399,9 @@ impl<'a> Stage<'a> {
                     types: (0..kinds.demands.len() as u32).collect(),
                     described: typed.described.clone(),
                     clock: Clock::in_units(speed, typed.ticks),
+                    latency: StartLatency::same(self.latency.ticks() / typed.ticks),
                     seed,
+                    draw: 0,
                 };
                 return Ok((rule.clone(), scene));
             }
@@ -388,9 +409,9 @@ impl<'a> Stage<'a> {
                 return Err("it needs types of jobs: give --workload FILE".into());
             }
         };
-        let clock = Clock::whole(speed);
+        let (clock, latency) = (self.latency.clock(speed), self.latency.told(speed));
         let seen = |sizes| {
-            let made = gathered(&self.log, jobs, &kinds.demands, clock, sizes);
+            let made = gathered(&self.log, jobs, &kinds.demands, clock, latency, sizes);
             made.map_err(|faults| faults.to_string())
         };
         let (mut described, mut types) = seen(false)?;
@@ -409,7 +430,9 @@ impl<'a> Stage<'a> {
             types,
             described,
             clock,
+            latency: StartLatency::same(latency),
             seed,
+            draw: 0,
         };
         Ok((rule, scene))
     }
@@ -447,6 +470,7 @@ impl<'a> Stage<'a> {
                 types,
             },
             window: self.window(),
+            start_latency: self.asked.start_latency.unwrap_or(Decimal::ZERO),
             seed: self.seed(),
             paces,
             resampled: None,
@@ -457,12 +481,8 @@ impl<'a> Stage<'a> {
     }
 }
 
-fn response(visit: &Visit) -> f64 {
-    visit.wait + visit.size
-}
-
 fn mean_response(visits: &[Visit]) -> Option<f64> {
-    let total: f64 = visits.iter().map(response).sum();
+    let total: f64 = visits.iter().map(Visit::response).sum();
     (!visits.is_empty()).then(|| total / visits.len() as f64)
 }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::multiresource::replay::{Interval, Measured, Speed, Step, Visit, Window};
 use crate::multiresource::simulator::Run;
+use crate::number::Decimal;
 use crate::simulation::{Estimate, over_replications};
 use crate::trace::Account;
 
@@ -14,6 +15,9 @@ pub struct Replays {
     pub trace: Traced,
     /// Of which jobs measures are.
     pub window: Window,
+    /// How long each job held its room before it ran \[s\].
+    #[serde(skip_serializing_if = "Decimal::is_zero")]
+    pub start_latency: Decimal,
     /// Seed of all that was drawn.
     pub seed: u64,
     /// At each pace.

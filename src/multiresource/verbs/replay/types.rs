@@ -35,7 +35,7 @@ impl Types {
         described: Described,
         unknown_out: bool,
     ) -> Result<Self, String> {
-        let workload = envelope(&described);
+        let workload = described.envelope();
         let places = places(workload, log)?;
         if servers_of(&described) != ordered(&log.servers, &places) {
             return Err("the workload is of other servers than those that are told: leave --capacity and --servers out, or write the workload for these servers".into());
@@ -93,17 +93,9 @@ fn ordered(servers: &Servers, places: &[usize]) -> Servers {
     }
 }
 
-/// The workload that stands for types and resources.
-fn envelope(described: &Described) -> &Workload {
-    match described {
-        Described::Server(workload) => workload,
-        Described::Fleet(fleet) => fleet.envelope(),
-    }
-}
-
 /// What the jobs of a workload run on.
 pub fn servers_of(described: &Described) -> Servers {
-    let resources = envelope(described).resources();
+    let resources = described.envelope().resources();
     let names = resources.iter().map(|r| r.name().to_owned());
     let shapes = match described {
         Described::Server(_) => vec![Shape {

@@ -1,0 +1,148 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+/// Small jobs take one of four processors, big ones all.
+fn workload(before: &str) -> Described {
+    let text = format!(
+        "kind: multiresource\ntime_unit: s\n{before}server: {{capacity: {{cpu: 4}}}}\njobs:\n  \
+         - {{name: small, demand: {{cpu: 1}}, arrival_rate: .1, mean_size: 4}}\n  \
+         - {{name: big, demand: {{cpu: 4}}, arrival_rate: .05, mean_size: 2}}\n"
+    );
+    Described::parse(&text, "recorded").unwrap().workload
+}
+
+const JOBS: &str = "type,arrival,size,wait\nsmall,100,10,0\nbig,101,5,0\nsmall,102,3,0\nsmall,102,4,0\nbig,130,1,0\n";
+
+fn run(policy: &str, workload: &Described, text: &str, latency: Option<&str>) -> Recorded {
+    let asked = Recording {
+        file: "jobs.csv".into(),
+        text: text.as_bytes(),
+        policy,
+        workload: Some(workload),
+        start_latency: latency.map(|text| Decimal::parse(text).unwrap()),
+        draws: 20,
+        seed: 1,
+        changes: Changes::default(),
+        interrupt: Arc::default(),
+    };
+    run_once(&asked, &mut |_| ()).unwrap()
+}
+
+fn is_near(found: Drawn, expected: f64) -> bool {
+    (found.mean - expected).abs() < 1e-9 && found.deviation.is_none()
+}
+
+/// By hand, first come first served. The big job waits for the first to end at 10, and the two behind it until 15;
+/// with .9 s before each run they start at 10.9 and at 16.8.
+#[test]
+fn recorded_jobs_run_once_as_by_hand() {
+    for (latency, small, big, makespan) in [
+        (None, [43.0 / 3.0, 26.0 / 3.0], [7.5, 4.5], 31.0),
+        (Some(".9"), [49.3 / 3.0, 29.6 / 3.0], [8.85, 4.95], 31.9),
+    ] {
+        let found = run("fcfs", &workload(""), JOBS, latency);
+        assert_eq!((found.draws, found.all.jobs), (1, 5));
+        for (own, [response, wait]) in found.types.iter().zip([small, big]) {
+            assert!(is_near(own.jobs.mean_response, response), "{own:?}");
+            assert!(is_near(own.jobs.mean_wait, wait), "{own:?}");
+        }
+        assert!(is_near(found.makespan, makespan), "{found:?}");
+    }
+    let all = run("fcfs", &workload(""), JOBS, None).all;
+    assert!(is_near(all.median_wait, 9.0) && is_near(all.longest_wait, 13.0));
+}
+
+/// What the document says is what the option says, and the option wins.
+#[test]
+fn the_latency_of_the_workload_counts_unless_another_is_given() {
+    let late = workload("start_latency: .9\n");
+    let [own, given] = [
+        run("fcfs", &late, JOBS, None),
+        run("fcfs", &workload(""), JOBS, Some(".9")),
+    ];
+    assert_eq!(
+        (own.all, own.start_latency),
+        (given.all, given.start_latency)
+    );
+    let none = run("fcfs", &late, JOBS, Some("0"));
+    assert_eq!(none.all, run("fcfs", &workload(""), JOBS, None).all);
+    assert_eq!(none.start_latency, None);
+}
+
+/// A rule with clocks, and a latency of a law, are drawn twenty times, the same for the same seed.
+#[test]
+fn what_is_random_is_drawn_again() {
+    let late = workload("start_latency: {law: exponential, mean: .9}\n");
+    let found = run("fcfs", &late, JOBS, None);
+    assert_eq!(found.draws, 20);
+    let Drawn { mean, deviation } = found.all.mean_response;
+    // The mean of five responses moves with the first three starts; four standard errors of twenty draws.
+    let fixed = run("fcfs", &workload(""), JOBS, Some(".9"));
+    let error = deviation.unwrap() / 20.0_f64.sqrt();
+    assert!(
+        (mean - fixed.all.mean_response.mean).abs() < 4.0 * error,
+        "{mean}"
+    );
+    assert_eq!(run("fcfs", &late, JOBS, None).all, found.all);
+    let timers = run("randomized-timers", &workload(""), JOBS, None);
+    assert_eq!((timers.draws, timers.all.jobs), (20, 5));
+}
+
+/// On two servers of four processors, first come first served: the big jobs wait for none but the first big one.
+#[test]
+fn recorded_jobs_run_over_a_fleet() {
+    let text = "kind: multiresource\ntime_unit: s\nservers: [{name: node, count: 2, capacity: {cpu: 4}}]\njobs:\n  \
+         - {name: small, demand: {cpu: 1}, arrival_rate: .1, mean_size: 4}\n  \
+         - {name: big, demand: {cpu: 4}, arrival_rate: .05, mean_size: 2}\n";
+    let fleet = Described::parse(text, "fleet").unwrap().workload;
+    let found = run("fcfs", &fleet, JOBS, Some(".5"));
+    // The big one starts at 1 on the empty server; all small ones fit beside the first.
+    assert!(is_near(found.all.mean_wait, 0.0), "{found:?}");
+    assert!(
+        is_near(found.all.mean_response, 23.0 / 5.0 + 0.5),
+        "{found:?}"
+    );
+}
+
+/// EASY plans by the limits that are known of runs, and adds the latency: the job that fits before the big one by its
+/// limit of 7 does not once each start takes 2.
+#[test]
+fn limits_are_of_the_run_alone() {
+    let jobs = "type,arrival,size\nsmall,0,10\nbig,1,1\nsmall,3,7\n";
+    let known = workload("known: size\n");
+    let waits = |text: &str, latency| run("easy", &known, text, latency).all.mean_wait.mean;
+    // The first ends at 10, and the third would end then: it starts when it comes.
+    assert!((waits(jobs, None) - 9.0 / 3.0).abs() < 1e-9);
+    // The first ends at 12, and the third, from 3 on, too.
+    assert!((waits(jobs, Some("2")) - 11.0 / 3.0).abs() < 1e-9);
+    // From 4 on it would end at 13, and has to wait for the big one, which ends at 15.
+    let later = jobs.replace(",3,7", ",4,7");
+    assert!((waits(&later, Some("2")) - (11.0 + 11.0) / 3.0).abs() < 1e-9);
+    // Without latencies it would end at 11, and waits for the big one until then.
+    assert!((waits(&later, None) - (9.0 + 7.0) / 3.0).abs() < 1e-9);
+}
+
+#[test]
+fn what_cannot_be_run_is_told() {
+    let told = |policy: &str, workload: Option<&Described>, text: &str| {
+        let asked = Recording {
+            file: "jobs.csv".into(),
+            text: text.as_bytes(),
+            policy,
+            workload,
+            start_latency: None,
+            draws: 20,
+            seed: 1,
+            changes: Changes::default(),
+            interrupt: Arc::default(),
+        };
+        run_once(&asked, &mut |_| ()).unwrap_err().to_string()
+    };
+    let late = workload("start_latency: .9\n");
+    let row = "type,arrival,size\nhuge,1,2\n";
+    assert!(told("fcfs", Some(&late), row).contains("jobs.csv: line 2: unknown type `huge`"));
+    assert!(told("fcfs", None, JOBS).contains("give --workload FILE"));
+    assert!(told("server-filling", Some(&late), JOBS).contains("start latency"));
+    assert!(told("nothing", Some(&late), JOBS).contains("no policy file nothing"));
+}

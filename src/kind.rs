@@ -22,7 +22,7 @@ use serde::Serialize;
 use crate::artifact::{Artifact, Changes, Checked, Content, Finding};
 use crate::document::Parsed;
 use crate::report::{Besides, comparison_csv, comparison_page, comparison_table};
-use crate::simulation::sweep::{Comparing, Journal, Outcome, Stage, Swept};
+use crate::simulation::sweep::{Comparing, Journal, Outcome, Stage, Swept, Whole};
 use crate::simulation::{Progress, Settings};
 
 /// What a verb returns, or why it has no answer, ready for standard error.
@@ -49,6 +49,12 @@ pub trait Kind: Content {
     /// # Errors
     /// When it cannot be read, and with every fault found in it.
     fn read(file: &Path) -> Given<Parsed<Self::Described>>;
+
+    /// Reads a document from its text; `name` is that of its file.
+    ///
+    /// # Errors
+    /// With every fault found in it.
+    fn parse(text: &str, name: &str) -> Given<Parsed<Self::Described>>;
 
     /// Files that the wishes name, and that are read.
     fn files(wishes: &Self::Wishes) -> Vec<&Path>;
@@ -116,6 +122,24 @@ pub trait Kind: Content {
         extras: &Self::Extras,
         caller: &mut Caller<'_>,
     ) -> Given<Box<dyn Compared + 'a>>;
+
+    /// Those of the extras, as they are typed, that say what is told beside the cells of a comparison over
+    /// loads.
+    fn besides_cells(_extras: &Self::Extras) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The comparison over loads that parts of it make together; its extras are those of its heading.
+    ///
+    /// # Errors
+    /// When its cells cannot be read, or nothing is compared over loads here.
+    fn merge<'a>(
+        _workload: &'a Self::Described,
+        _whole: &Whole,
+        _caller: &mut Caller<'_>,
+    ) -> Given<Box<dyn Compared + 'a>> {
+        Err("this kind of workload is not compared over loads, and has no parts".into())
+    }
 
     /// The rules that can be simulated and compared by name; at most `width` characters wide.
     fn rules(width: usize) -> String;

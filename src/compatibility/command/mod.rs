@@ -17,7 +17,7 @@ use crate::kind::{
     run_document, wanted,
 };
 use crate::simulation::Settings;
-use crate::simulation::sweep::{Comparing, Stage};
+use crate::simulation::sweep::{Comparing, Stage, Swept, Whole};
 use crate::typed::{count, fraction};
 
 /// What is typed beside the workload to make a policy.
@@ -119,6 +119,10 @@ impl Kind for Compatibility {
         Ok(Cluster::read(file)?)
     }
 
+    fn parse(text: &str, name: &str) -> Given<Parsed<Cluster>> {
+        Ok(Cluster::parse(text, name)?)
+    }
+
     fn files(_: &Wishes) -> Vec<&Path> {
         Vec::new()
     }
@@ -176,6 +180,23 @@ impl Kind for Compatibility {
         Ok(Box::new(OverLoads {
             swept: verbs::compare(cluster, asked, &extras.sizes, hears)
                 .map_err(VerbError::boxed)?,
+            besides: report::besides(cluster),
+        }))
+    }
+
+    fn merge<'a>(
+        cluster: &'a Cluster,
+        whole: &Whole,
+        _: &mut Caller<'_>,
+    ) -> Given<Box<dyn Compared + 'a>> {
+        let mut comparison = whole.comparison()?;
+        verbs::add_exact(&mut comparison, cluster).map_err(VerbError::boxed)?;
+        let journal = None;
+        Ok(Box::new(OverLoads {
+            swept: Swept {
+                comparison,
+                journal,
+            },
             besides: report::besides(cluster),
         }))
     }

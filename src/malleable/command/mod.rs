@@ -16,7 +16,7 @@ use crate::malleable::report;
 use crate::malleable::synthesis::{self, Options, Outcome};
 use crate::malleable::verbs::{self, Ran, Tournament};
 use crate::malleable::workload::{Pool, Stream, Workload};
-use crate::simulation::sweep::{Comparing, Journal, Stage};
+use crate::simulation::sweep::{Comparing, Journal, Stage, Swept, Whole};
 use crate::simulation::{Progress, Settings};
 use crate::typed::{count, part};
 
@@ -86,6 +86,10 @@ impl Kind for Malleable {
 
     fn read(file: &Path) -> Given<Parsed<Workload>> {
         Ok(Workload::read(file)?)
+    }
+
+    fn parse(text: &str, name: &str) -> Given<Parsed<Workload>> {
+        Ok(Workload::parse(text, name)?)
     }
 
     fn files(wishes: &Wishes) -> Vec<&Path> {
@@ -188,6 +192,26 @@ impl Kind for Malleable {
                 }))
             }
         }
+    }
+
+    fn merge<'a>(
+        workload: &'a Workload,
+        whole: &Whole,
+        _: &mut Caller<'_>,
+    ) -> Given<Box<dyn Compared + 'a>> {
+        let Workload::Stream(stream) = workload else {
+            return Err("jobs that are all there are not compared over loads".into());
+        };
+        let mut comparison = whole.comparison()?;
+        verbs::add_bounds(&mut comparison, stream).map_err(VerbError::boxed)?;
+        let journal = None;
+        Ok(Box::new(OverLoads {
+            swept: Swept {
+                comparison,
+                journal,
+            },
+            besides: report::besides(stream),
+        }))
     }
 
     fn rules(width: usize) -> String {

@@ -27,7 +27,7 @@ use crate::multiresource::report;
 use crate::multiresource::verbs::{self, Doing, Underway, VerbError};
 use crate::multiresource::workload::{Described, Workload};
 use crate::simulation::Settings;
-use crate::simulation::sweep::Comparing;
+use crate::simulation::sweep::{Comparing, Whole};
 use names::{Backfill, EmptySlots, Routing};
 pub use wishes::Wishes;
 
@@ -90,6 +90,10 @@ impl Kind for Multiresource {
 
     fn read(file: &Path) -> Given<Parsed<Described>> {
         Ok(Described::read(file)?)
+    }
+
+    fn parse(text: &str, name: &str) -> Given<Parsed<Described>> {
+        Ok(Described::parse(text, name)?)
     }
 
     fn files(wishes: &Wishes) -> Vec<&Path> {
@@ -171,29 +175,44 @@ impl Kind for Multiresource {
         }
         let workload = wanted(workload)?;
         caller.hear(Word::Doing("solving the program"));
-        let hears = |underway: Underway<'_>| {
-            caller.hear(Word::Interruptible);
-            match underway {
-                Underway::Cell(stage) => caller.hear(Word::Comparing(stage)),
-                Underway::Optimum(load, step) => {
-                    let step = step.map_or(DYNAMIC.into(), |step| report::optimum_step(&step));
-                    caller.hear(Word::Doing(&format!("ρ = {load}: {step}")));
-                }
-            }
-        };
+        let hears = |underway: Underway<'_>| hear(underway, caller);
         let compared = match workload {
             Described::Server(workload) => verbs::compare(workload, asked, extras.optimum, hears),
             Described::Fleet(_) if extras.optimum => return Err(NO_OPTIMUM.into()),
             Described::Fleet(fleet) => verbs::compare_pooled(fleet, asked, hears),
         };
-        let envelope = match workload {
-            Described::Server(workload) => workload,
-            Described::Fleet(fleet) => fleet.envelope(),
-        };
-        Ok(Box::new(OverLoads {
-            swept: compared.map_err(VerbError::boxed)?,
-            besides: report::besides(envelope),
-        }))
+        Ok(over_loads(workload, compared.map_err(VerbError::boxed)?))
+    }
+
+    fn besides_cells(extras: &Extras) -> Vec<String> {
+        let optimum = extras.optimum.then(|| OPTIMUM.to_owned());
+        optimum.into_iter().collect()
+    }
+
+    fn merge<'a>(
+        workload: &'a Described,
+        whole: &Whole,
+        caller: &mut Caller<'_>,
+    ) -> Given<Box<dyn Compared + 'a>> {
+        let mut comparison = whole.comparison()?;
+        let wants_optimum = whole.heading().extras.iter().any(|extra| extra == OPTIMUM);
+        if let (Described::Server(workload), true) = (workload, wants_optimum) {
+            let settings = Settings {
+                interrupt: caller.interrupt.clone(),
+                ..Settings::default()
+            };
+            let hears = |underway: Underway<'_>| hear(underway, caller);
+            verbs::add_optima(&mut comparison, workload, &settings, hears)
+                .map_err(VerbError::boxed)?;
+        }
+        let journal = None;
+        Ok(over_loads(
+            workload,
+            verbs::Compared {
+                comparison,
+                journal,
+            },
+        ))
     }
 
     fn rules(width: usize) -> String {
@@ -217,6 +236,30 @@ impl Kind for Multiresource {
     }
 }
 
+/// Tells how far a comparison is.
+fn hear(underway: Underway<'_>, caller: &mut Caller<'_>) {
+    caller.hear(Word::Interruptible);
+    match underway {
+        Underway::Cell(stage) => caller.hear(Word::Comparing(stage)),
+        Underway::Optimum(load, step) => {
+            let step = step.map_or(DYNAMIC.into(), |step| report::optimum_step(&step));
+            caller.hear(Word::Doing(&format!("ρ = {load}: {step}")));
+        }
+    }
+}
+
+/// A comparison with what is told of this workload besides.
+fn over_loads(workload: &Described, swept: verbs::Compared) -> Box<dyn Compared + '_> {
+    let envelope = match workload {
+        Described::Server(workload) => workload,
+        Described::Fleet(fleet) => fleet.envelope(),
+    };
+    Box::new(OverLoads {
+        swept,
+        besides: report::besides(envelope),
+    })
+}
+
 /// A policy on a trace.
 fn replayed(
     policy: &str,
@@ -237,6 +280,9 @@ const NO_OPTIMUM: &str =
 
 const OVER_A_FLEET: &str =
     "this family is a rule over a fleet, and here is one server: take another --family";
+
+/// As it is typed.
+const OPTIMUM: &str = "--optimum";
 
 const DYNAMIC: &str = "solving the dynamic program";
 

@@ -64,6 +64,10 @@ impl Kind for Volunteer {
         Ok(Campaign::read(file)?)
     }
 
+    fn parse(text: &str, name: &str) -> Given<Parsed<Campaign>> {
+        Ok(Campaign::parse(text, name)?)
+    }
+
     fn files(_: &Wishes) -> Vec<&Path> {
         Vec::new()
     }

@@ -25,5 +25,6 @@ mod reference;
 mod replay;
 mod same_numbers;
 mod schema;
+mod shards;
 mod trust;
 mod volunteer;

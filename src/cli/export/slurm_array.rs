@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use synth::kind::{Caller, Kind, Word};
@@ -14,7 +14,7 @@ use synth::simulation::sweep::{Comparing, Header, Shard, Share, deal, quoted};
 use crate::cli::listener::Listener;
 use crate::cli::output::emit;
 use crate::cli::question::{Question, read_with_text};
-use crate::cli::{Common, Outcome, interrupt, width};
+use crate::cli::{Common, INTERRUPTED, Outcome, interrupt, tell, width};
 
 #[derive(Args)]
 #[command(after_long_help = ABOUT)]
@@ -50,8 +50,8 @@ const LEAST_SECONDS: f64 = 30.0;
 /// Most tasks of an array, where Slurm is not told otherwise (`MaxArraySize` less 1).
 const MOST_TASKS: usize = 1000;
 
-/// Events that each policy runs for the estimate.
-const PILOT: u64 = 400_000;
+/// Each policy runs for the estimate until it has had so many events, or so long.
+const PILOT: (u64, Duration) = (4_000_000, Duration::from_secs(1));
 
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let question = &arguments.question;
@@ -70,7 +70,10 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         .num_threads(1)
         .build_global()?;
     let (workload, document) = read_with_text::<K>(file, common)?;
-    let (header, rate) = pilot::<K>(question, &workload, document, common)?;
+    let Some((header, rate)) = pilot::<K>(question, &workload, document, common)? else {
+        tell(common, "Interrupted: nothing is written.");
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
     let estimate = Estimate::new(&header, rate);
     let shards = arguments.shards.map(|shards| shards as usize);
     let shards = shards.unwrap_or_else(|| estimate.shards(&header));
@@ -93,24 +96,26 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     emit(
         None,
         &format!(
-            "{}\n\nAll of it:         sh {at}/submit.sh\nOne shard again:   cd {at} && sbatch --array=3 shard.sbatch, and once it is done: sbatch merge.sbatch\nResults:           {at}/comparison.json, .csv and .html\n",
+            "{}\n\nAll of it:         sh {at}/submit.sh\nOne shard again:   cd {at} && sbatch --array={shards} shard.sbatch, and once it is done: sbatch merge.sbatch\nResults:           {at}/comparison.json, .csv and .html\n",
             array.estimate
         ),
     )?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs each policy for a moment at the highest load: what is compared, and events per second.
+/// Runs each policy for a moment at the highest load: what is compared, and events per second; none
+/// where it was interrupted.
 fn pilot<K: Kind>(
     question: &Question<K>,
     workload: &K::Described,
     document: String,
     common: &Common,
-) -> Result<(Header, f64), Box<dyn Error>> {
+) -> Result<Option<(Header, f64)>, Box<dyn Error>> {
     let interrupt = interrupt::Later::new();
     let settings = question.settings(interrupt.flag());
     let short = Settings {
-        events: PILOT.min(settings.events),
+        events: PILOT.0,
+        time: Some(PILOT.1),
         precision: f64::MIN_POSITIVE,
         ..settings.clone()
     };
@@ -148,6 +153,9 @@ fn pilot<K: Kind>(
     };
     let asked = asked(&highest, &short, Some(&share));
     let compared = K::compare(Some(workload), &asked, &question.extras, &mut caller)?;
+    if compared.is_interrupted() {
+        return Ok(None);
+    }
     let seconds = started.map_or(0.0, |started| started.elapsed().as_secs_f64());
     let text = compared.document()?;
     let ran: serde_json::Value = serde_json::from_str(&text)?;
@@ -158,7 +166,7 @@ fn pilot<K: Kind>(
         loads: whole.loads().to_vec(),
         ..serde_json::from_str(&text)?
     };
-    Ok((header, events as f64 / seconds.max(1e-3)))
+    Ok(Some((header, events as f64 / seconds.max(1e-3))))
 }
 
 /// What a shard runs, without its number.
@@ -203,26 +211,27 @@ impl Estimate {
 
     fn told(&self, header: &Header, shards: usize) -> String {
         let cells = header.cells().count();
-        let [least, most] = self.seconds(header, shards).map(number);
+        let [least, most] = self.seconds(header, shards);
         let mut told = format!(
-            "{cells} cells take about {:.0} million events, at {} million a second and core as measured here {} s of one core: {shards} shards of {least} to {most} s.",
-            self.events as f64 / 1e6,
+            "{cells} cells take about {} million events; at {} million a second and core, as measured here, that is {:.0} s of one core. ",
+            number(self.events as f64 / 1e6),
             number(self.rate / 1e6),
-            number(self.events as f64 / self.rate),
+            self.events as f64 / self.rate,
         );
+        told += &match shards {
+            1 => "One shard: one machine is enough.".to_owned(),
+            _ => format!("{shards} shards: {least:.0} to {most:.0} s each."),
+        };
         if shards > cells {
-            told += &format!(
-                " There are only {cells} cells: {} shards have nothing to do.",
-                shards - cells
-            );
+            let idle = shards - cells;
+            told += &format!(" There are {cells} cells only: {idle} of them have none.");
+        } else if shards > 1 && least < LEAST_SECONDS {
+            told += " Slurm starts the tasks of an array about a second apart: fewer shards may be done as soon.";
         }
         if shards > MOST_TASKS {
             told += &format!(
                 " Slurm takes arrays up to task {MOST_TASKS} unless its MaxArraySize says otherwise."
             );
-        }
-        if shards > 1 && self.seconds(header, shards)[0] < LEAST_SECONDS {
-            told += " Slurm starts the tasks of an array about a second apart: fewer shards may be done as soon.";
         }
         told
     }
@@ -250,7 +259,7 @@ impl Array<'_> {
 #SBATCH --open-mode=append
 #SBATCH --output=log-%a.txt
 # Task i runs shard i of {shards}. {}
-# A shard that was cut short, by its node or by its time, goes on where it was: sbatch --array=3 shard.sbatch
+# A shard that was cut short, by its node or by its time, goes on where it was: sbatch --array={shards} shard.sbatch
 set -eu
 cd {}
 synth=${{SYNTH:-{}}}

@@ -126,12 +126,12 @@ impl Heading {
         differences
     }
 
-    /// The command that runs a shard of this plan.
+    /// The command that runs a shard of this plan, or what is left of it.
     #[must_use]
     pub fn command(&self, shard: usize, output: &str) -> String {
         let extras = self.extras.iter().map(|extra| format!(" {extra}"));
         format!(
-            "{}{} --shard {shard}/{} --output {}",
+            "{}{} --shard {shard}/{} --resume --output {}",
             self.comparison.command(),
             extras.collect::<String>(),
             self.shards,

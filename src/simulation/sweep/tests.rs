@@ -221,7 +221,7 @@ fn what_makes_no_whole_is_refused() {
         &missing,
         &[
             "shards 1, 3–4 of 4 are missing",
-            "--so --shard 1/4 --output ",
+            "--so --shard 1/4 --resume --output ",
             "--shard 4/4",
         ],
     );
@@ -254,7 +254,7 @@ fn what_makes_no_whole_is_refused() {
         &with("a.jsonl", lines[..lines.len() - 1].concat()),
         &[
             "a.jsonl: it is cut short after 1 cells",
-            "--shard 3/4 --output ",
+            "--shard 3/4 --resume --output ",
         ],
     );
     has(

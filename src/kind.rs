@@ -23,7 +23,7 @@ use serde::Serialize;
 use crate::artifact::{Artifact, Changes, Checked, Content, Finding};
 use crate::document::Parsed;
 use crate::report::{Besides, comparison_csv, comparison_page, comparison_table};
-use crate::simulation::sweep::{Comparing, Journal, Outcome, Stage, Swept};
+use crate::simulation::sweep::{Comparing, Journal, Outcome, Stage, Swept, Whole};
 use crate::simulation::{Progress, Settings};
 
 /// What a verb returns, or why it has no answer, ready for standard error.
@@ -41,6 +41,8 @@ pub trait Kind: Content {
     type Extras: Args;
     /// Verbs that no other kind has.
     type Verb: Subcommand;
+    /// Other programs that a policy is exported for.
+    type Export: Subcommand;
 
     /// Examples for the end of the help: a command a line, and what it does below it.
     const EXAMPLES: &'static str;
@@ -50,6 +52,12 @@ pub trait Kind: Content {
     /// # Errors
     /// When it cannot be read, and with every fault found in it.
     fn read(file: &Path) -> Given<Parsed<Self::Described>>;
+
+    /// Reads a document from its text; `name` is that of its file.
+    ///
+    /// # Errors
+    /// With every fault found in it.
+    fn parse(text: &str, name: &str) -> Given<Parsed<Self::Described>>;
 
     /// Files that the wishes name, and that are read.
     fn files(wishes: &Self::Wishes) -> Vec<&Path>;
@@ -118,11 +126,40 @@ pub trait Kind: Content {
         caller: &mut Caller<'_>,
     ) -> Given<Box<dyn Compared + 'a>>;
 
+    /// Those of the extras, as they are typed, that say what is told beside the cells of a comparison over
+    /// loads.
+    fn besides_cells(_extras: &Self::Extras) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The comparison over loads that parts of it make together; its extras are those of its heading.
+    ///
+    /// # Errors
+    /// When its cells cannot be read, or nothing is compared over loads here.
+    fn merge<'a>(
+        _workload: &'a Self::Described,
+        _whole: &Whole,
+        _caller: &mut Caller<'_>,
+    ) -> Given<Box<dyn Compared + 'a>> {
+        Err("this kind of workload is not compared over loads, and has no parts".into())
+    }
+
     /// The rules that can be simulated and compared by name; at most `width` characters wide.
     fn rules(width: usize) -> String;
 
     /// Files that a verb of the kind's own reads, and those that it writes.
     fn files_of(verb: &Self::Verb) -> (Vec<&Path>, Vec<&Path>);
+
+    /// Files that are read for an export.
+    fn files_of_export(_export: &Self::Export) -> Vec<&Path> {
+        Vec::new()
+    }
+
+    /// Makes the files for another program.
+    ///
+    /// # Errors
+    /// When the policy is refused, or the program cannot follow it.
+    fn export(export: &Self::Export, caller: &mut Caller<'_>) -> Given<Answered>;
 
     /// Does a verb of the kind's own.
     ///
@@ -130,6 +167,10 @@ pub trait Kind: Content {
     /// As the verb has it.
     fn run(verb: &Self::Verb, caller: &mut Caller<'_>) -> Given<Answered>;
 }
+
+/// No policy of the kind is exported.
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub enum NoExport {}
 
 /// The caller: how wide lines may be, which policy files are taken, who hears what goes on, and
 /// whether an end is wanted.

@@ -1,40 +1,22 @@
-use std::collections::HashSet;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use synth::kind::{Caller, Compared, Kind};
-use synth::simulation::Settings;
-use synth::simulation::sweep::{Comparing, Journal};
-use synth::typed::{Budget, below_one, fraction};
+use synth::simulation::sweep::{Comparing, Journal, Shard, Share};
 
 use super::listener::Listener;
-use super::output::{apart, emit, is_stdout, writable};
-use super::{
-    Common, INTERRUPTED, NEGATIVE, Outcome, examples_of, interrupt, read_workload, tell, width,
-};
+use super::output::{apart, is_stdout};
+use super::question::{Question, read_with_text};
+use super::results::{Results, code_of};
+use super::{Common, INTERRUPTED, Outcome, examples_of, interrupt, read_workload, tell, width};
 
 #[derive(Args)]
 #[command(after_long_help = examples::<K>())]
 pub struct Arguments<K: Kind> {
-    /// The workload; its arrival rates are scaled to each load
-    #[arg(long, value_name = "FILE")]
-    workload: Option<PathBuf>,
-
-    /// Policies to compare, by name (`synth rules` lists them) or policy file
-    #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
-    policies: Vec<String>,
-
-    /// Loads ρ to compare at, as fractions of what any policy can serve [default: 0.5,0.7,0.9]
-    #[arg(long, value_delimiter = ',', value_parser = fraction, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
-    loads: Vec<f64>,
-
     #[command(flatten)]
-    budget: Budget,
-
-    #[command(flatten)]
-    extras: K::Extras,
+    question: Question<K>,
 
     /// Also write all results as JSON to this file (`-`: to standard output, in place of the
     /// table). While it is being made, finished parts are kept in FILE.partial
@@ -52,6 +34,10 @@ pub struct Arguments<K: Kind> {
     /// Continue the comparison whose finished parts are in OUTPUT.partial
     #[arg(long, requires = "output")]
     resume: bool,
+
+    /// Run this shard of so many only, and write its part to OUTPUT: `synth merge` puts parts together
+    #[arg(long, value_name = "I/N", requires = "output", conflicts_with_all = ["csv", "html"])]
+    shard: Option<Shard>,
 }
 
 fn examples<K: Kind>() -> String {
@@ -62,32 +48,27 @@ const ABOUT: &str = "\
 A policy that cannot be run somewhere, or is unstable at a load, is reported as that, and the others
 continue. All policies face the same jobs, so that ratios are known more precisely than means.
 With --output, --resume continues after Ctrl-C or a crash, where jobs queue: the same options give the
-same bytes as an uninterrupted run.";
-
-/// Events per cell, by default.
-const EVENTS: u64 = 20_000_000;
+same bytes as an uninterrupted run.
+With --shard, cells (a policy at a load) are dealt to shards that have about the same work. A part is
+written whole or not at all; what --shard 1/N to N/N write, `synth merge` makes one comparison of, with
+the bytes of one machine.";
 
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     arguments.check()?;
-    let given = arguments.workload.as_ref();
-    let workload = given
-        .map(|file| read_workload::<K>(file, common))
-        .transpose()?;
+    let (workload, share) = arguments.read(common)?;
+    let question = &arguments.question;
     let interrupt = interrupt::Later::new();
-    let settings = Settings {
-        interrupt: interrupt.flag(),
-        common_sizes: true,
-        ..arguments.budget.settings(EVENTS)
-    };
+    let settings = question.settings(interrupt.flag());
     let journal = arguments.journal_at();
-    let file = given.map_or(String::new(), |file| file.display().to_string());
+    let file = question.file();
     let asked = Comparing {
         file: &file,
-        policies: &arguments.policies,
+        policies: &question.policies,
         changes: common.changes(),
-        loads: &arguments.loads,
+        loads: &question.loads,
         settings: &settings,
         journal: journal.map(|output| (output.as_path(), arguments.resume)),
+        share: share.as_ref(),
     };
     let mut listener = Listener::new(common, &interrupt, Some(&settings));
     let mut caller = Caller {
@@ -97,81 +78,121 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         hears: &mut |word| listener.hear(word),
         output: &mut std::io::sink(),
     };
-    let compared = K::compare(workload.as_ref(), &asked, &arguments.extras, &mut caller);
+    let compared = K::compare(workload.as_ref(), &asked, &question.extras, &mut caller);
     drop(listener);
     let compared = compared?;
-    arguments.publish(&*compared, common)?;
-    conclude(compared, common)
+    match (arguments.shard, &arguments.output) {
+        (Some(shard), Some(output)) => written(shard, output, compared, common),
+        _ => {
+            arguments.results().publish(&*compared, common)?;
+            conclude(compared, common)
+        }
+    }
 }
 
 /// The exit code. The journal is removed once all results are written.
 fn conclude(compared: Box<dyn Compared + '_>, common: &Common) -> Outcome {
-    let (interrupted, failed) = (compared.is_interrupted(), compared.has_failure());
+    let (interrupted, code) = (compared.is_interrupted(), code_of(&*compared));
     let journal = compared.journal();
     if interrupted {
-        if journal.is_some() {
-            tell(
-                common,
-                "Interrupted: give the same options with --resume to continue.",
-            );
-        }
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(cut(journal.is_some(), common));
     }
     journal.map_or(Ok(()), Journal::remove)?;
-    match failed {
-        true => Ok(ExitCode::from(NEGATIVE)),
-        false => Ok(ExitCode::SUCCESS),
+    Ok(code)
+}
+
+/// What an interruption leaves.
+fn cut(is_kept: bool, common: &Common) -> ExitCode {
+    if is_kept {
+        tell(
+            common,
+            "Interrupted: give the same options with --resume to continue.",
+        );
     }
+    ExitCode::from(INTERRUPTED)
+}
+
+/// The journal of a shard becomes its part. That a policy could not be run somewhere is told when
+/// parts are merged, and is no reason for a scheduler to take the shard for failed.
+fn written(
+    shard: Shard,
+    output: &Path,
+    compared: Box<dyn Compared + '_>,
+    common: &Common,
+) -> Outcome {
+    let interrupted = compared.is_interrupted();
+    let journal = compared.journal();
+    if interrupted {
+        return Ok(cut(journal.is_some(), common));
+    }
+    let to = output.display();
+    let told = match journal {
+        Some(journal) => match journal.complete(output)? {
+            1 => format!("Shard {shard} has 1 cell, in {to}."),
+            cells => format!("Shard {shard} has {cells} cells, in {to}."),
+        },
+        None => format!("Shard {shard} is whole already, in {to}."),
+    };
+    tell(common, &told);
+    Ok(ExitCode::SUCCESS)
 }
 
 impl<K: Kind> Arguments<K> {
     /// Finds mistakes in the arguments before anything runs.
     fn check(&self) -> Result<(), Box<dyn Error>> {
-        let mut seen = HashSet::new();
-        if let Some(twice) = self.policies.iter().find(|name| !seen.insert(*name)) {
-            return Err(format!("the policy {twice} is twice in --policies: give it once").into());
-        }
-        let mut seen = HashSet::new();
-        if let Some(twice) = self.loads.iter().find(|load| !seen.insert(load.to_bits())) {
-            return Err(format!("the load {twice} is twice in --loads: give it once").into());
-        }
-        let is_replay = K::trace(&self.extras).is_some();
-        if self.workload.is_none() && !is_replay {
-            return Err("policies are compared on a workload: give --workload FILE".into());
-        }
-        let mut loads = self.loads.iter().filter(|_| !is_replay);
-        loads.try_for_each(|load| below_one(*load).map(drop))?;
-        if self.budget.replications() < 2 {
-            return Err("a comparison needs at least 2 replications to separate differences from chance: leave --replications out for 8".into());
-        }
-        self.check_outputs()
-    }
-
-    fn outputs(&self) -> impl Iterator<Item = &PathBuf> {
-        [&self.output, &self.csv, &self.html].into_iter().flatten()
-    }
-
-    fn check_outputs(&self) -> Result<(), Box<dyn Error>> {
+        self.question.check()?;
+        let results = self.results();
         let journal = self.journal_at().map(|output| Journal::path(output));
-        let policies = self.policies.iter().map(Path::new);
-        let (mut read, mut written) = K::files_of_extras(&self.extras);
-        read.extend(policies.chain(self.workload.as_deref()));
-        written.extend(self.outputs().chain(&journal).map(PathBuf::as_path));
+        let (mut read, mut written) = K::files_of_extras(&self.question.extras);
+        read.extend(self.question.files());
+        written.extend(results.files().chain(&journal).map(PathBuf::as_path));
         apart(&read, &written)?;
-        if self.resume && K::trace(&self.extras).is_some() {
+        if self.shard.is_some() && self.question.is_replay() {
+            return Err("a replay goes through its trace once, job after job, and is over soon: leave --shard out, or compare some of the policies on each machine".into());
+        }
+        if self.resume && self.question.is_replay() {
             return Err("a replay is over soon and keeps no journal: leave --resume out".into());
+        }
+        if self.shard.is_some() && self.journal_at().is_none() {
+            return Err("--shard writes a part, and makes no table: give --output FILE".into());
         }
         if self.resume && self.journal_at().is_none() {
             return Err("--resume needs a file to continue: give the --output FILE of the interrupted comparison".into());
         }
-        self.outputs()
-            .filter(|path| !is_stdout(path))
-            .try_for_each(|path| writable(path))
+        results.check()
+    }
+
+    /// The workload; and what is shared out, where a shard runs.
+    fn read(
+        &self,
+        common: &Common,
+    ) -> Result<(Option<K::Described>, Option<Share>), Box<dyn Error>> {
+        let file = self.question.workload.as_ref();
+        let (Some(shard), Some(file)) = (self.shard, file) else {
+            let read = |file: &PathBuf| read_workload::<K>(file, common);
+            return Ok((file.map(read).transpose()?, None));
+        };
+        let (workload, document) = read_with_text::<K>(file, common)?;
+        let share = Share {
+            shard,
+            kind: K::NAME.into(),
+            extras: K::besides_cells(&self.question.extras),
+            document,
+        };
+        Ok((Some(workload), Some(share)))
+    }
+
+    fn results(&self) -> Results<'_> {
+        Results {
+            output: self.output.as_ref(),
+            csv: self.csv.as_ref(),
+            html: self.html.as_ref(),
+        }
     }
 
     /// The output file beside which the journal is kept; none for a stream.
     fn journal_at(&self) -> Option<&PathBuf> {
-        if K::trace(&self.extras).is_some() {
+        if self.question.is_replay() {
             return None;
         }
         let regular = |path: &&PathBuf| std::fs::metadata(path).map_or(true, |m| m.is_file());
@@ -179,29 +200,5 @@ impl<K: Kind> Arguments<K> {
             .as_ref()
             .filter(|path| !is_stdout(path))
             .filter(regular)
-    }
-
-    /// Prints the table to standard output, or to standard error where a document goes to standard
-    /// output. Files are written in any case.
-    fn publish(&self, compared: &dyn Compared, common: &Common) -> Result<(), Box<dyn Error>> {
-        if let Some(path) = &self.output {
-            emit(Some(path), &compared.document()?)?;
-        }
-        if let Some(path) = &self.csv {
-            emit(Some(path), &compared.csv()?)?;
-        }
-        if let Some(path) = &self.html {
-            emit(Some(path), &compared.page()?)?;
-        }
-        for (path, document) in compared.documents() {
-            emit(Some(path), document)?;
-        }
-        let table = compared.table(width());
-        let own = compared.documents().iter().map(|(path, _)| path);
-        match self.outputs().chain(own).any(|path| is_stdout(path)) {
-            true => tell(common, &table),
-            false => emit(None, &format!("{table}\n"))?,
-        }
-        Ok(())
     }
 }

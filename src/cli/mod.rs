@@ -5,19 +5,22 @@
 mod check;
 mod compare;
 mod completions;
+mod export;
 mod interrupt;
 mod listener;
+mod merge;
 mod output;
 mod own;
 mod peek;
 mod progress;
+mod question;
+mod results;
 mod show;
 mod simulate;
 mod synthesize;
 
 use std::error::Error;
 use std::io::Write as _;
-use std::path::Path;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
@@ -29,6 +32,7 @@ use synth::kinds::{self, Visitor};
 use synth::report::WIDTH;
 
 use output::emit;
+use question::read_workload;
 
 /// The style of `error:` and `warning:`.
 const EMPHASIS: Style = AnsiColor::Red.on_default().bold();
@@ -96,6 +100,10 @@ enum Command<K: Kind> {
     Simulate(simulate::Arguments<K>),
     /// Compare policies over a range of loads, on the same arrivals and sizes
     Compare(compare::Arguments<K>),
+    /// Put the parts of a comparison together that `synth compare --shard` wrote
+    Merge(merge::Arguments),
+    /// Write files for other programs: a comparison as an array of Slurm's
+    Export(export::Arguments<K>),
     /// List the rules that can be simulated and compared by name
     Rules,
     #[command(flatten)]
@@ -208,6 +216,8 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
         Some(Command::Show(arguments)) => show::run::<K>(arguments, common),
         Some(Command::Simulate(arguments)) => simulate::run(arguments, common),
         Some(Command::Compare(arguments)) => compare::run(arguments, common),
+        Some(Command::Merge(arguments)) => merge::run::<K>(arguments, common),
+        Some(Command::Export(arguments)) => export::run(arguments, common),
         Some(Command::Rules) => printed(&kinds::each(Rules).join("\n")),
         Some(Command::Own(verb)) => own::run::<K>(verb, common),
         Some(Command::Schema { kind }) => {
@@ -260,34 +270,6 @@ fn code_of(error: &(dyn Error + 'static)) -> u8 {
 fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
     let io = error.downcast_ref::<std::io::Error>();
     io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
-}
-
-/// Reads a workload; warnings go to standard error.
-fn read_workload<K: Kind>(file: &Path, common: &Common) -> Result<K::Described, Box<dyn Error>> {
-    if let Some(kind) = peek::named_in(file).filter(|kind| kind != K::WORKLOAD) {
-        let known = [kinds::NAMES, kinds::WORKLOADS]
-            .concat()
-            .contains(&kind.as_str());
-        let file = file.display();
-        return Err(match known {
-            true => format!(
-                "{file} is a workload of the kind `{kind}`, and here one of the kind `{}` is wanted: a policy goes with workloads of its own kind",
-                K::WORKLOAD
-            ),
-            false => format!(
-                "{file}: unknown kind of workload `{kind}`; the kinds are {}",
-                kinds::WORKLOADS.join(", ")
-            ),
-        }
-        .into());
-    }
-    let parsed = K::read(file)?;
-    if !common.quiet {
-        for warning in &parsed.warnings {
-            anstream::eprintln!("{warning}");
-        }
-    }
-    Ok(parsed.workload)
 }
 
 /// Prints to standard error, unless --quiet was given.

@@ -1,9 +1,10 @@
 //! Verbs that one kind of workload has and the others do not.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
-use synth::kind::{Caller, Kind};
+use synth::kind::{Answered, Caller, Given, Kind};
 
 use super::listener::Listener;
 use super::output::{apart, emit, is_stdout};
@@ -11,7 +12,16 @@ use super::{Common, INTERRUPTED, NEGATIVE, Outcome, interrupt, tell, width};
 
 pub fn run<K: Kind>(verb: &K::Verb, common: &Common) -> Outcome {
     let (read, written) = K::files_of(verb);
-    apart(&read, &written)?;
+    answer([&read, &written], common, |caller| K::run(verb, caller))
+}
+
+/// Answers, and puts documents where they go; files are those that are read and written.
+pub fn answer(
+    [read, written]: [&[&Path]; 2],
+    common: &Common,
+    run: impl FnOnce(&mut Caller<'_>) -> Given<Answered>,
+) -> Outcome {
+    apart(read, written)?;
     let interrupt = interrupt::Later::new();
     let mut output = std::io::BufWriter::new(std::io::stdout().lock());
     let mut listener = Listener::new(common, &interrupt, None);
@@ -22,7 +32,7 @@ pub fn run<K: Kind>(verb: &K::Verb, common: &Common) -> Outcome {
         hears: &mut |word| listener.hear(word),
         output: &mut output,
     };
-    let answered = K::run(verb, &mut caller);
+    let answered = run(&mut caller);
     drop(listener);
     output.flush()?;
     drop(output);

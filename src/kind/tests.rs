@@ -90,11 +90,16 @@ impl Kind for Toy {
     type Ways = None_;
     type Extras = None_;
     type Verb = NoVerb;
+    type Export = NoExport;
 
     const EXAMPLES: &'static str = "";
 
     fn read(file: &Path) -> Given<Parsed<Queue>> {
-        let workload: Queue = serde_yaml::from_str(&std::fs::read_to_string(file)?)?;
+        Self::parse(&std::fs::read_to_string(file)?, "queue")
+    }
+
+    fn parse(text: &str, _: &str) -> Given<Parsed<Queue>> {
+        let workload: Queue = serde_yaml::from_str(text)?;
         let warnings = Vec::new();
         Ok(Parsed { workload, warnings })
     }
@@ -200,14 +205,7 @@ impl Kind for Toy {
                 .collect(),
             loads: asked.loads().to_vec(),
         };
-        let swept = sweep::sweep(
-            header,
-            &At(settings),
-            None,
-            false,
-            &settings.interrupt,
-            |_| (),
-        )?;
+        let swept = sweep::sweep(header, &At(settings), asked, |_| ())?;
         let besides = Besides {
             about: "one queue".into(),
             parts: Vec::new(),
@@ -225,6 +223,10 @@ impl Kind for Toy {
 
     fn files_of(verb: &NoVerb) -> (Vec<&Path>, Vec<&Path>) {
         match *verb {}
+    }
+
+    fn export(export: &NoExport, _: &mut Caller<'_>) -> Given<Answered> {
+        match *export {}
     }
 
     fn run(verb: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {
@@ -289,6 +291,7 @@ fn a_kind_of_its_own_has_all_verbs() {
         loads: &[0.3, 0.6],
         settings: &settings,
         journal: None,
+        share: None,
     };
     let compared = Toy::compare(Some(&queue), &asked, &None_ {}, &mut caller).unwrap();
     let table = compared.table(WIDTH);

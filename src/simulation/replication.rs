@@ -83,7 +83,7 @@ pub(crate) const BURST: u64 = 1 << 14;
 /// Events before the first look at the precision; each further one is after twice as many. Those runs end
 /// early that happen to be narrow, and these see too little of long queues: the more looks there
 /// are, the fewer intervals cover.
-const FIRST_LOOK: u64 = 1_000_000;
+pub(crate) const FIRST_LOOK: u64 = 1_000_000;
 
 /// Times that is seen how far a run is from one look to the next.
 const VIEWS: i32 = 3;

@@ -103,6 +103,8 @@ fn fewer_events(command: &str) -> Option<&'static str> {
     let words: Vec<&str> = command.split_whitespace().collect();
     let has = |pair: [&str; 2]| words.windows(2).any(|w| w == pair);
     match words[..] {
+        // As many as the document says.
+        ["synth", "compare", ..] if words.contains(&"--events") => None,
         // A replay has as many events as its trace, or its recorded jobs.
         ["synth", "simulate" | "compare", ..] if words.contains(&"--trace") => None,
         ["synth", "simulate", ..] if words.contains(&"--jobs") => None,

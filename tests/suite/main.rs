@@ -29,6 +29,7 @@ mod reference;
 mod replay;
 mod same_numbers;
 mod schema;
+mod shards;
 mod slurm;
 mod trust;
 mod volunteer;

@@ -13,11 +13,11 @@ use crate::compatibility::verbs;
 use crate::compatibility::workload::{Cluster, Trial};
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, OverLoads, Simulated, VerbError, Word,
-    run_document, wanted,
+    Answer, Answered, Caller, Compared, Given, Kind, NoExport, OverLoads, Simulated, VerbError,
+    Word, run_document, wanted,
 };
 use crate::simulation::Settings;
-use crate::simulation::sweep::{Comparing, Stage};
+use crate::simulation::sweep::{Comparing, Stage, Swept, Whole};
 use crate::typed::{count, fraction};
 
 /// What is typed beside the workload to make a policy.
@@ -112,11 +112,16 @@ impl Kind for Compatibility {
     type Ways = Ways;
     type Extras = Extras;
     type Verb = Verb;
+    type Export = NoExport;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
     fn read(file: &Path) -> Given<Parsed<Cluster>> {
         Ok(Cluster::read(file)?)
+    }
+
+    fn parse(text: &str, name: &str) -> Given<Parsed<Cluster>> {
+        Ok(Cluster::parse(text, name)?)
     }
 
     fn files(_: &Wishes) -> Vec<&Path> {
@@ -180,12 +185,33 @@ impl Kind for Compatibility {
         }))
     }
 
+    fn merge<'a>(
+        cluster: &'a Cluster,
+        whole: &Whole,
+        _: &mut Caller<'_>,
+    ) -> Given<Box<dyn Compared + 'a>> {
+        let mut comparison = whole.comparison()?;
+        verbs::add_exact(&mut comparison, cluster).map_err(VerbError::boxed)?;
+        let journal = None;
+        Ok(Box::new(OverLoads {
+            swept: Swept {
+                comparison,
+                journal,
+            },
+            besides: report::besides(cluster),
+        }))
+    }
+
     fn rules(width: usize) -> String {
         report::rules(width)
     }
 
     fn files_of(verb: &Verb) -> (Vec<&Path>, Vec<&Path>) {
         match *verb {}
+    }
+
+    fn export(export: &NoExport, _: &mut Caller<'_>) -> Given<Answered> {
+        match *export {}
     }
 
     fn run(verb: &Verb, _: &mut Caller<'_>) -> Given<Answered> {

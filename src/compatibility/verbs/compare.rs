@@ -8,6 +8,9 @@ use crate::compatibility::workload::{Cluster, Trial};
 use crate::simulation::sweep::{self, Cells, Comparing, Exact, Header, Stage, Subject, Swept};
 use crate::simulation::{Progress, Settings};
 
+/// Policies over loads on a cluster.
+pub type Comparison = sweep::Comparison<Measures, ()>;
+
 /// What came of a comparison.
 pub type Compared = Swept<Measures, ()>;
 
@@ -48,14 +51,35 @@ pub fn compare(
     };
     let entrants = entered.iter().map(|entered| entered.entrant.clone());
     let header = Header::new(subject, asked, entrants.collect());
-    let (output, resume) = asked.journal.map_or((None, false), |(o, r)| (Some(o), r));
-    let interrupt = &settings.interrupt;
-    let mut swept = sweep::sweep(header, &cells, output, resume, interrupt, progress)?;
-    let loads = asked.loads().iter();
-    let exact = loads.map(|load| Ok(exact(*load, &cells.scene(*load)?)));
-    let exact = exact.collect::<Result<Vec<_>, VerbError>>()?;
-    swept.comparison.exact = exact.into_iter().flatten().collect();
+    let mut swept = sweep::sweep(header, &cells, asked, progress)?;
+    if asked.share.is_none() {
+        add_exact(&mut swept.comparison, cluster)?;
+    }
     Ok(swept)
+}
+
+/// Adds to a comparison on this cluster the exact means of balanced fairness, where these are known.
+///
+/// # Errors
+/// When a load cannot be reached.
+pub fn add_exact(comparison: &mut Comparison, cluster: &Cluster) -> Result<(), VerbError> {
+    let header = &comparison.header;
+    let own = header.workload.load;
+    let exact = |&load: &f64| Ok(exact(load, &at(cluster, load, own)?));
+    let exact = header.loads.iter().map(exact);
+    let exact = exact.collect::<Result<Vec<_>, VerbError>>()?;
+    comparison.exact = exact.into_iter().flatten().collect();
+    Ok(())
+}
+
+/// The cluster at the load ρ, where its own load is this.
+fn at(cluster: &Cluster, load: f64, own: f64) -> Result<Cluster, VerbError> {
+    match cluster.scaled(load / own) {
+        Some(scaled) => Ok(scaled),
+        None => refuse(format!(
+            "the load {load} takes arrival rates out of the range of numbers"
+        )),
+    }
 }
 
 /// The means of balanced fairness at a load, where they are known.
@@ -88,12 +112,7 @@ impl Cells for ClusterCells<'_> {
     type Error = VerbError;
 
     fn scene(&self, load: f64) -> Result<Cluster, VerbError> {
-        match self.cluster.scaled(load / self.own) {
-            Some(scaled) => Ok(scaled),
-            None => refuse(format!(
-                "the load {load} takes arrival rates out of the range of numbers"
-            )),
-        }
+        at(self.cluster, load, self.own)
     }
 
     fn run(

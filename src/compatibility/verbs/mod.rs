@@ -7,7 +7,7 @@ mod simulate;
 
 pub use crate::compatibility::artifact::check_against as against;
 pub use crate::kind::VerbError;
-pub use compare::{Compared, compare};
+pub use compare::{Compared, Comparison, add_exact, compare};
 pub use enter::{Entered, RULES, enter};
 pub use simulate::{Simulated, simulate};
 

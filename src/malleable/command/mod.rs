@@ -7,8 +7,8 @@ use clap::{Args, Subcommand};
 use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, OverLoads, Simulated, VerbError, Word, json,
-    run_document, wanted,
+    Answer, Answered, Caller, Compared, Given, Kind, NoExport, OverLoads, Simulated, VerbError,
+    Word, json, run_document, wanted,
 };
 use crate::malleable::artifact::{Checked, Malleable};
 use crate::malleable::policy::Online;
@@ -16,7 +16,7 @@ use crate::malleable::report;
 use crate::malleable::synthesis::{self, Options, Outcome};
 use crate::malleable::verbs::{self, Ran, Tournament};
 use crate::malleable::workload::{Pool, Stream, Workload};
-use crate::simulation::sweep::{Comparing, Journal, Stage};
+use crate::simulation::sweep::{Comparing, Journal, Stage, Swept, Whole};
 use crate::simulation::{Progress, Settings};
 use crate::typed::{count, part};
 
@@ -81,11 +81,16 @@ impl Kind for Malleable {
     type Ways = Ways;
     type Extras = Extras;
     type Verb = Verb;
+    type Export = NoExport;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
     fn read(file: &Path) -> Given<Parsed<Workload>> {
         Ok(Workload::read(file)?)
+    }
+
+    fn parse(text: &str, name: &str) -> Given<Parsed<Workload>> {
+        Ok(Workload::parse(text, name)?)
     }
 
     fn files(wishes: &Wishes) -> Vec<&Path> {
@@ -190,12 +195,36 @@ impl Kind for Malleable {
         }
     }
 
+    fn merge<'a>(
+        workload: &'a Workload,
+        whole: &Whole,
+        _: &mut Caller<'_>,
+    ) -> Given<Box<dyn Compared + 'a>> {
+        let Workload::Stream(stream) = workload else {
+            return Err("jobs that are all there are not compared over loads".into());
+        };
+        let mut comparison = whole.comparison()?;
+        verbs::add_bounds(&mut comparison, stream).map_err(VerbError::boxed)?;
+        let journal = None;
+        Ok(Box::new(OverLoads {
+            swept: Swept {
+                comparison,
+                journal,
+            },
+            besides: report::besides(stream),
+        }))
+    }
+
     fn rules(width: usize) -> String {
         report::rules(width)
     }
 
     fn files_of(verb: &Verb) -> (Vec<&Path>, Vec<&Path>) {
         match *verb {}
+    }
+
+    fn export(export: &NoExport, _: &mut Caller<'_>) -> Given<Answered> {
+        match *export {}
     }
 
     fn run(verb: &Verb, _: &mut Caller<'_>) -> Given<Answered> {

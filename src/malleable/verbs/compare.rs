@@ -8,6 +8,9 @@ use crate::malleable::workload::{ALL_JOBS, Stream, Workload};
 use crate::simulation::sweep::{self, Cells, Comparing, Exact, Header, Stage, Subject, Swept};
 use crate::simulation::{Progress, Settings};
 
+/// Rules over loads where jobs arrive.
+pub type Comparison = sweep::Comparison<Measures, ()>;
+
 /// What came of a comparison.
 pub type Compared = Swept<Measures, ()>;
 
@@ -37,11 +40,20 @@ pub fn compare(
     };
     let entrants = entered.iter().map(|entered| entered.entrant.clone());
     let header = Header::new(subject, asked, entrants.collect());
-    let (output, resume) = asked.journal.map_or((None, false), |(o, r)| (Some(o), r));
-    let interrupt = &settings.interrupt;
-    let mut swept = sweep::sweep(header, &cells, output, resume, interrupt, progress)?;
+    let mut swept = sweep::sweep(header, &cells, asked, progress)?;
+    if asked.share.is_none() {
+        add_bounds(&mut swept.comparison, stream)?;
+    }
+    Ok(swept)
+}
+
+/// Adds to a comparison on this stream what no policy has less mean response time than.
+///
+/// # Errors
+/// When a load cannot be reached.
+pub fn add_bounds(comparison: &mut Comparison, stream: &Stream) -> Result<(), VerbError> {
     let bound = |load: &f64| {
-        let least = relaxation(&cells.scene(*load)?).least;
+        let least = relaxation(&at(stream, *load)?).least;
         Ok(Exact {
             name: "any policy, at least".into(),
             load: *load,
@@ -49,9 +61,19 @@ pub fn compare(
             types: vec![(ALL_JOBS.into(), least)],
         })
     };
-    let bounds = asked.loads().iter().map(bound);
-    swept.comparison.exact = bounds.collect::<Result<_, VerbError>>()?;
-    Ok(swept)
+    let bounds = comparison.header.loads.iter().map(bound);
+    comparison.exact = bounds.collect::<Result<_, VerbError>>()?;
+    Ok(())
+}
+
+/// The stream at the load ρ.
+fn at(stream: &Stream, load: f64) -> Result<Stream, VerbError> {
+    match stream.scaled(load / stream.load()) {
+        Some(scaled) => Ok(scaled),
+        None => refuse(format!(
+            "the load {load} takes the arrival rate out of the range of numbers"
+        )),
+    }
 }
 
 struct StreamCells<'a> {
@@ -67,12 +89,7 @@ impl Cells for StreamCells<'_> {
     type Error = VerbError;
 
     fn scene(&self, load: f64) -> Result<Stream, VerbError> {
-        match self.stream.scaled(load / self.stream.load()) {
-            Some(scaled) => Ok(scaled),
-            None => refuse(format!(
-                "the load {load} takes the arrival rate out of the range of numbers"
-            )),
-        }
+        at(self.stream, load)
     }
 
     fn run(

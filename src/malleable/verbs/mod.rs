@@ -9,7 +9,7 @@ mod tournament;
 
 pub use crate::kind::VerbError;
 pub use crate::malleable::artifact::check_against as against;
-pub use compare::{Compared, compare};
+pub use compare::{Compared, Comparison, add_bounds, compare};
 pub use enter::{Entered, Named, RULES, enter};
 pub use fit::{Fit, Fitted, fit};
 pub use simulate::{Ran, Simulated, simulate};

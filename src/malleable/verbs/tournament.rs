@@ -69,6 +69,11 @@ pub fn tournament(
     exponents: &[f64],
     mut hears: impl FnMut(&str),
 ) -> Result<Tournament, VerbError> {
+    if asked.share.is_some() {
+        return refuse(
+            "--shard goes with jobs that arrive; where all are there, a comparison takes seconds: leave it out",
+        );
+    }
     if !asked.loads.is_empty() {
         return refuse(
             "--loads goes with jobs that arrive, and here all are there at the start: leave it out, or compare at speedups k^p with --exponents",

@@ -8,22 +8,17 @@ use crate::kind::{Answered, Caller, Given};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{bridgeable, export_slurm};
 
-/// What is typed.
-#[derive(Args)]
-pub struct Arguments {
-    #[command(subcommand)]
-    what: What,
-}
-
+/// Which program.
 #[derive(Subcommand)]
-enum What {
+pub enum Export {
     /// What an administrator installs so that the policy decides when jobs of a Slurm partition start: job_submit.lua, lines
     /// for slurm.conf, the types of jobs, a systemd unit, and a page that says in which order, and how to go back
     Slurm(Slurm),
 }
 
+/// What is typed.
 #[derive(Args)]
-struct Slurm {
+pub struct Slurm {
     /// The policy
     #[arg(value_name = "POLICY")]
     policy: PathBuf,
@@ -41,19 +36,17 @@ struct Slurm {
     force: bool,
 }
 
-impl Arguments {
-    /// Files that are read, and those that are written.
-    pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
-        match &self.what {
-            What::Slurm(typed) => (vec![&typed.policy], Vec::new()),
-        }
+impl Export {
+    /// Files that are read.
+    pub fn files(&self) -> Vec<&Path> {
+        let Export::Slurm(typed) = self;
+        vec![&typed.policy]
     }
 
     /// Makes the files.
     pub fn run(&self, caller: &Caller<'_>) -> Given<Answered> {
-        match &self.what {
-            What::Slurm(typed) => typed.run(caller),
-        }
+        let Export::Slurm(typed) = self;
+        typed.run(caller)
     }
 }
 

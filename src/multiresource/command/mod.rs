@@ -31,7 +31,7 @@ use crate::multiresource::verbs::{self, Doing, Underway, VerbError};
 use crate::multiresource::workload::{Described, Workload};
 use crate::number::Decimal;
 use crate::simulation::Settings;
-use crate::simulation::sweep::Comparing;
+use crate::simulation::sweep::{Comparing, Whole};
 use names::{Backfill, EmptySlots, Routing, start_latency};
 use replay::Replay;
 pub use wishes::Wishes;
@@ -96,8 +96,6 @@ pub enum Verb {
     Drive(drive::Arguments),
     /// Run the jobs of a real cluster by a policy: hold, decide, release
     Bridge(bridge::Arguments),
-    /// Write what another system needs to follow a policy
-    Export(export::Arguments),
 }
 
 impl Kind for Multiresource {
@@ -106,11 +104,16 @@ impl Kind for Multiresource {
     type Ways = Ways;
     type Extras = Extras;
     type Verb = Verb;
+    type Export = export::Export;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
     fn read(file: &Path) -> Given<Parsed<Described>> {
         Ok(Described::read(file)?)
+    }
+
+    fn parse(text: &str, name: &str) -> Given<Parsed<Described>> {
+        Ok(Described::parse(text, name)?)
     }
 
     fn files(wishes: &Wishes) -> Vec<&Path> {
@@ -200,25 +203,54 @@ impl Kind for Multiresource {
         let (given, workload) = (workload, delayed.as_ref().unwrap_or(workload));
         hear_latency(workload, caller);
         caller.hear(Word::Doing("solving the program"));
-        let hears = |underway: Underway<'_>| {
-            caller.hear(Word::Interruptible);
-            match underway {
-                Underway::Cell(stage) => caller.hear(Word::Comparing(stage)),
-                Underway::Optimum(load, step) => {
-                    let step = step.map_or(DYNAMIC.into(), |step| report::optimum_step(&step));
-                    caller.hear(Word::Doing(&format!("ρ = {load}: {step}")));
-                }
-            }
-        };
+        let hears = |underway: Underway<'_>| hear(underway, caller);
         let compared = match workload {
             Described::Server(workload) => verbs::compare(workload, asked, extras.optimum, hears),
             Described::Fleet(_) if extras.optimum => return Err(NO_OPTIMUM.into()),
             Described::Fleet(fleet) => verbs::compare_pooled(fleet, asked, hears),
         };
-        Ok(Box::new(OverLoads {
-            swept: compared.map_err(VerbError::boxed)?,
-            besides: report::besides(given.envelope()),
-        }))
+        Ok(over_loads(given, compared.map_err(VerbError::boxed)?))
+    }
+
+    fn besides_cells(extras: &Extras) -> Vec<String> {
+        let optimum = extras.optimum.then(|| OPTIMUM.to_owned());
+        let latency = extras
+            .start_latency
+            .map(|latency| format!("{LATENCY}{latency}"));
+        optimum.into_iter().chain(latency).collect()
+    }
+
+    fn merge<'a>(
+        workload: &'a Described,
+        whole: &Whole,
+        caller: &mut Caller<'_>,
+    ) -> Given<Box<dyn Compared + 'a>> {
+        let mut comparison = whole.comparison()?;
+        let wants_optimum = whole.heading().extras.iter().any(|extra| extra == OPTIMUM);
+        let extras = &whole.heading().extras;
+        let latency = extras.iter().find_map(|extra| extra.strip_prefix(LATENCY));
+        let latency = latency.map(start_latency).transpose()?;
+        let delayed = latency
+            .map(|l| workload.with_start_latency(l))
+            .transpose()?;
+        let run = delayed.as_ref().unwrap_or(workload);
+        if let (Described::Server(workload), true) = (run, wants_optimum) {
+            let settings = Settings {
+                interrupt: caller.interrupt.clone(),
+                ..Settings::default()
+            };
+            let hears = |underway: Underway<'_>| hear(underway, caller);
+            verbs::add_optima(&mut comparison, workload, &settings, hears)
+                .map_err(VerbError::boxed)?;
+        }
+        let journal = None;
+        Ok(over_loads(
+            workload,
+            verbs::Compared {
+                comparison,
+                journal,
+            },
+        ))
     }
 
     fn rules(width: usize) -> String {
@@ -232,8 +264,15 @@ impl Kind for Multiresource {
             Verb::Fit(arguments) => arguments.files(),
             Verb::Drive(arguments) => arguments.files(),
             Verb::Bridge(arguments) => arguments.files(),
-            Verb::Export(arguments) => arguments.files(),
         }
+    }
+
+    fn files_of_export(export: &export::Export) -> Vec<&Path> {
+        export.files()
+    }
+
+    fn export(export: &export::Export, caller: &mut Caller<'_>) -> Given<Answered> {
+        export.run(caller)
     }
 
     fn run(verb: &Verb, caller: &mut Caller<'_>) -> Given<Answered> {
@@ -243,7 +282,6 @@ impl Kind for Multiresource {
             Verb::Fit(arguments) => arguments.run(caller),
             Verb::Drive(arguments) => arguments.run(caller),
             Verb::Bridge(arguments) => arguments.run(caller),
-            Verb::Export(arguments) => arguments.run(caller),
         }
     }
 }
@@ -253,6 +291,30 @@ fn hear_latency(workload: &Described, caller: &mut Caller<'_>) {
     if let Some(told) = report::start_latency(workload.envelope()) {
         caller.hear(Word::Known(&told));
     }
+}
+
+/// Tells how far a comparison is.
+fn hear(underway: Underway<'_>, caller: &mut Caller<'_>) {
+    caller.hear(Word::Interruptible);
+    match underway {
+        Underway::Cell(stage) => caller.hear(Word::Comparing(stage)),
+        Underway::Optimum(load, step) => {
+            let step = step.map_or(DYNAMIC.into(), |step| report::optimum_step(&step));
+            caller.hear(Word::Doing(&format!("ρ = {load}: {step}")));
+        }
+    }
+}
+
+/// A comparison with what is told of this workload besides.
+fn over_loads(workload: &Described, swept: verbs::Compared) -> Box<dyn Compared + '_> {
+    let envelope = match workload {
+        Described::Server(workload) => workload,
+        Described::Fleet(fleet) => fleet.envelope(),
+    };
+    Box::new(OverLoads {
+        swept,
+        besides: report::besides(envelope),
+    })
 }
 
 /// A policy on a trace, or on recorded jobs.
@@ -283,6 +345,10 @@ const NO_OPTIMUM: &str =
 
 const OVER_A_FLEET: &str =
     "this family is a rule over a fleet, and here is one server: take another --family";
+
+/// As they are typed.
+const OPTIMUM: &str = "--optimum";
+const LATENCY: &str = "--start-latency ";
 
 const DYNAMIC: &str = "solving the dynamic program";
 

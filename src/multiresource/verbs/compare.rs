@@ -62,21 +62,34 @@ pub fn compare(
     };
     let entrants = entered.iter().map(|e| e.entrant.clone()).collect();
     let header = Header::new(subject, asked, entrants);
-    let (output, resume) = asked.journal.map_or((None, false), |(o, r)| (Some(o), r));
     let hears = |stage: Stage<'_>| progress(Underway::Cell(stage));
-    let mut swept = sweep::sweep(header, &cells, output, resume, &settings.interrupt, hears)?;
-    if optimum {
-        let optima = asked.loads().iter().map(|&load| {
-            let scaled = cells.scene(load)?;
-            progress(Underway::Optimum(load, None));
-            let hears = |step| progress(Underway::Optimum(load, Some(step)));
-            let found = optimum_at(load, &scaled, settings, hears);
-            Ok(beside(&swept.comparison, found))
-        });
-        let optima = optima.collect::<Result<_, VerbError>>()?;
-        swept.comparison.optima = optima;
+    let mut swept = sweep::sweep(header, &cells, asked, hears)?;
+    if optimum && asked.share.is_none() {
+        add_optima(&mut swept.comparison, workload, settings, progress)?;
     }
     Ok(swept)
+}
+
+/// Adds to a comparison on this workload what no policy without preemption can beat.
+///
+/// # Errors
+/// When a load cannot be reached.
+pub fn add_optima(
+    comparison: &mut Comparison,
+    workload: &Workload,
+    settings: &Settings,
+    mut progress: impl FnMut(Underway<'_>),
+) -> Result<(), VerbError> {
+    let header = &comparison.header;
+    let optima = header.loads.iter().map(|&load| {
+        let scaled = workload.scaled(load / header.workload.load)?;
+        progress(Underway::Optimum(load, None));
+        let hears = |step| progress(Underway::Optimum(load, Some(step)));
+        let found = optimum_at(load, &scaled, settings, hears);
+        Ok(beside(comparison, found))
+    });
+    comparison.optima = optima.collect::<Result<_, VerbError>>()?;
+    Ok(())
 }
 
 /// What no policy without preemption can beat at a load.

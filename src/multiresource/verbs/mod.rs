@@ -14,7 +14,7 @@ mod synthesize;
 
 pub use changes::{Change, changes};
 pub use check::against;
-pub use compare::{Compared, Comparison, Underway, compare};
+pub use compare::{Compared, Comparison, Underway, add_optima, compare};
 pub use enter::{Entered, enter};
 pub use fleet::{
     FleetAnswer, FleetMade, FleetRefusal, PooledMade, synthesize_fleet, synthesize_pooled,

@@ -101,10 +101,8 @@ pub fn compare_pooled(
     };
     let entrants = entered.iter().map(|e| e.entrant.clone()).collect();
     let header = Header::new(subject, asked, entrants);
-    let (output, resume) = asked.journal.map_or((None, false), |(o, r)| (Some(o), r));
     let hears = |stage: Stage<'_>| progress(Underway::Cell(stage));
-    let interrupt = &asked.settings.interrupt;
-    sweep::sweep(header, &cells, output, resume, interrupt, hears)
+    sweep::sweep(header, &cells, asked, hears)
 }
 
 /// Cells on a fleet.

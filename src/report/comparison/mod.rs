@@ -11,7 +11,9 @@ mod words;
 pub use self::csv::comparison_csv;
 pub use page::comparison_page;
 pub use table::comparison_table;
-pub use words::{list, quoted};
+pub use words::list;
+
+pub use crate::simulation::sweep::quoted;
 
 use crate::simulation::{Estimate, Run};
 

@@ -278,27 +278,11 @@ fn range<M, C>(
 
 /// The command that gives these results, without its output files.
 pub fn command<M, C>(comparison: &Comparison<M, C>) -> String {
-    let (h, s) = (&comparison.header, &comparison.header.settings);
-    let names: Vec<&str> = comparison.names().collect();
-    let loads: Vec<String> = h.loads.iter().map(f64::to_string).collect();
-    let time = s
-        .time_seconds
-        .map_or(String::new(), |t| format!(" --time {t}"));
-    let optimum = if comparison.optima.is_empty() {
-        ""
-    } else {
-        " --optimum"
+    let optimum = match comparison.optima.is_empty() {
+        true => "",
+        false => " --optimum",
     };
-    format!(
-        "synth compare --workload {} --policies {} --loads {} --seed {} --replications {} --precision {} --events {}{time}{optimum}",
-        quoted(&h.workload.file),
-        quoted(&names.join(",")),
-        loads.join(","),
-        s.seed,
-        s.replications,
-        s.precision,
-        s.events,
-    )
+    comparison.header.command() + optimum
 }
 
 /// What is missing, and why.
@@ -341,15 +325,4 @@ fn failures<M, C>(comparison: &Comparison<M, C>, name: &str) -> Vec<String> {
         format!("{} at ρ = {}: {why}", comparison.label(name), list(&loads))
     };
     reasons.into_iter().map(told).collect()
-}
-
-/// Quoted for a shell, where necessary.
-/// As a shell takes it.
-pub fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);
-    if text.chars().all(plain) {
-        text.into()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Comparing;
-use crate::simulation::{Health, Ranking, Run};
+use crate::simulation::{Health, Ranking, Run, Settings};
 
 /// What a comparison is about. Two of the same header have the same results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,19 +32,12 @@ impl Header {
 
     /// What this program compares.
     pub fn new(workload: Subject, asked: &Comparing<'_>, policies: Vec<Entrant>) -> Self {
-        let settings = asked.settings;
         Header {
             format: Header::FORMAT.into(),
             version: Header::VERSION,
             tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
             workload,
-            settings: Budgets {
-                seed: settings.seed,
-                replications: settings.replications,
-                precision: settings.precision,
-                events: settings.events,
-                time_seconds: settings.time.map(|t| t.as_secs_f64()),
-            },
+            settings: asked.settings.into(),
             policies,
             loads: asked.loads().to_vec(),
         }
@@ -110,6 +103,18 @@ pub struct Budgets {
     pub events: u64,
     /// Most wall-clock time \[s\]; results then depend on the machine.
     pub time_seconds: Option<f64>,
+}
+
+impl From<&Settings> for Budgets {
+    fn from(settings: &Settings) -> Self {
+        Budgets {
+            seed: settings.seed,
+            replications: settings.replications,
+            precision: settings.precision,
+            events: settings.events,
+            time_seconds: settings.time.map(|t| t.as_secs_f64()),
+        }
+    }
 }
 
 /// A policy that was entered.

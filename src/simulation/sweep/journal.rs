@@ -8,14 +8,39 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Cell, Header};
+use super::line::{sealed, unsealed};
+use super::part::End;
+use super::{Cell, Header, Heading};
 use crate::document::fault_of_json;
+
+/// The first line: what a comparison, or a part of one, is about.
+pub(super) trait About: Serialize + DeserializeOwned {
+    /// What another one says differently, in words.
+    fn differences(&self, here: &Self) -> Vec<String>;
+}
+
+impl About for Header {
+    fn differences(&self, here: &Self) -> Vec<String> {
+        Header::differences(self, here)
+    }
+}
+
+impl About for Heading {
+    fn differences(&self, here: &Self) -> Vec<String> {
+        let shard = (self.shard != here.shard)
+            .then(|| format!("shard: {} there, {} here", self.shard, here.shard));
+        let plan = Heading::differences(self, here);
+        shard.into_iter().chain(plan).collect()
+    }
+}
 
 /// The file, open at its end.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     file: File,
+    /// Cells that it holds.
+    cells: usize,
 }
 
 /// Why a journal cannot be used.
@@ -61,6 +86,19 @@ pub enum JournalError {
     /// A cell that JSON cannot hold.
     #[error("a cell cannot be written: {0}")]
     Cell(serde_json::Error),
+    /// Where a part shall go, something else is.
+    #[error("{0}: delete it, or choose another --output")]
+    InTheWay(String),
+    /// A part that lacks a cell.
+    #[error(
+        "the run of {policy} at ρ = {load} has a number that no part can hold: compare it without --shard"
+    )]
+    Unkept {
+        /// The policy.
+        policy: String,
+        /// The load ρ.
+        load: f64,
+    },
 }
 
 type Opened<T> = Result<T, JournalError>;
@@ -78,9 +116,9 @@ impl Journal {
     /// # Errors
     /// When there is one and it shall not be resumed, when it is about something else or cannot
     /// be read, when another process writes it, when the disk refuses.
-    pub fn open<M: DeserializeOwned, C: DeserializeOwned>(
+    pub(super) fn open<A: About, M: DeserializeOwned, C: DeserializeOwned>(
         output: &Path,
-        header: &Header,
+        about: &A,
         resume: bool,
     ) -> Opened<(Self, Vec<Cell<M, C>>)> {
         let path = Self::path(output);
@@ -93,12 +131,17 @@ impl Journal {
             .truncate(false)
             .open(&path);
         let file = opened.map_err(|source| refused(&path, source))?;
-        let mut journal = Journal { path, file };
+        let mut journal = Journal {
+            path,
+            file,
+            cells: 0,
+        };
         journal.lock()?;
         if there && !resume {
             return Err(JournalError::Unfinished(journal.name()));
         }
-        let cells = journal.read(header)?;
+        let cells: Vec<_> = journal.read(about)?;
+        journal.cells = cells.len();
         Ok((journal, cells))
     }
 
@@ -115,13 +158,13 @@ impl Journal {
     }
 
     /// The cells that are there; what follows the last whole line is cut off.
-    fn read<T: DeserializeOwned>(&mut self, header: &Header) -> Opened<Vec<T>> {
+    fn read<A: About, T: DeserializeOwned>(&mut self, about: &A) -> Opened<Vec<T>> {
         let bytes = self.whole().map_err(|source| refused(&self.path, source))?;
         let text = String::from_utf8_lossy(&bytes);
         let mut lines = text.lines().enumerate();
         match lines.next() {
-            None => self.line(header)?,
-            Some((_, first)) => self.same(first, header)?,
+            None => self.line(about)?,
+            Some((_, first)) => self.same(first, about)?,
         }
         lines.map(|(n, line)| self.parse(n, line)).collect()
     }
@@ -138,17 +181,21 @@ impl Journal {
     }
 
     fn parse<T: DeserializeOwned>(&self, line: usize, text: &str) -> Opened<T> {
-        serde_json::from_str(text).map_err(|error| JournalError::Line {
+        let fault = |message| JournalError::Line {
             path: self.name(),
             line: line + 1,
-            message: fault_of_json(&error),
-        })
+            message,
+        };
+        let object = unsealed(text);
+        let object = object
+            .ok_or_else(|| fault("it does not fit its check: it was damaged or changed".into()))?;
+        serde_json::from_str(&object).map_err(|error| fault(fault_of_json(&error)))
     }
 
     /// Whether it is about this comparison.
-    fn same(&self, first: &str, header: &Header) -> Opened<()> {
-        let there: Header = self.parse(0, first)?;
-        let differences = there.differences(header);
+    fn same<A: About>(&self, first: &str, about: &A) -> Opened<()> {
+        let there: A = self.parse(0, first)?;
+        let differences = there.differences(about);
         match differences.is_empty() {
             true => Ok(()),
             false => Err(JournalError::Another {
@@ -159,23 +206,40 @@ impl Journal {
     }
 
     /// Writes a finished cell down, and waits until it is on the disk. A run with a number that
-    /// JSON cannot hold is left out, and so runs again in a later process.
+    /// JSON cannot hold is left out, and so runs again in a later process; says whether it is kept.
     ///
     /// # Errors
     /// When the disk refuses.
-    pub fn append<T: Serialize + DeserializeOwned>(&mut self, cell: &T) -> Opened<()> {
+    pub fn append<T: Serialize + DeserializeOwned>(&mut self, cell: &T) -> Opened<bool> {
         let text = serde_json::to_string(cell).map_err(JournalError::Cell)?;
-        match serde_json::from_str::<T>(&text) {
-            Ok(_) => self.line(cell),
-            Err(_) => Ok(()),
+        let kept = serde_json::from_str::<T>(&text).is_ok();
+        if kept {
+            self.line(cell)?;
+            self.cells += 1;
         }
+        Ok(kept)
     }
 
     fn line(&mut self, value: &impl Serialize) -> Opened<()> {
-        let text = serde_json::to_string(value).map_err(JournalError::Cell)? + "\n";
-        let written = self.file.write_all(text.as_bytes());
+        let text = serde_json::to_string(value).map_err(JournalError::Cell)?;
+        let written = self.file.write_all((sealed(&text) + "\n").as_bytes());
         let kept = written.and_then(|()| self.file.sync_data());
         kept.map_err(|source| refused(&self.path, source))
+    }
+
+    /// Makes it the part that goes to this file, with a last line that says that it is whole; gives the
+    /// number of its cells.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn complete(mut self, output: &Path) -> Opened<usize> {
+        let cells = self.cells;
+        self.line(&End {
+            complete: true,
+            cells,
+        })?;
+        std::fs::rename(&self.path, output).map_err(|source| refused(output, source))?;
+        Ok(cells)
     }
 
     /// Deletes it: the comparison is done.

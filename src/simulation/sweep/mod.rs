@@ -1,17 +1,26 @@
-//! Policies × loads: the plan of a comparison, the journal of what is finished, and the document
-//! of the results.
+//! Policies × loads: the plan of a comparison, the journal of what is finished, parts of it that
+//! other machines run, and the document of the results.
 //!
 //! Which workload arrives at a load, and how a policy runs on it, is the kind's own: see [`Cells`].
 
+mod command;
 mod document;
 mod journal;
+mod line;
+mod merge;
+mod part;
 mod plan;
+mod shard;
 
+pub use command::quoted;
 pub use document::{
     AtLoad, Budgets, Cell, Comparison, Entrant, Exact, Header, Knows, OptimumAt, Outcome, Subject,
 };
 pub use journal::{Journal, JournalError};
+pub use merge::{MergeError, Wanting, Whole};
+pub use part::{Heading, Share};
 pub use plan::{Cells, Comparing, Stage, Swept, sweep};
+pub use shard::{Shard, deal};
 
 #[cfg(test)]
 mod tests;

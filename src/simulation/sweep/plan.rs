@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Cell, Comparison, Header, Journal, JournalError, Outcome};
+use super::{Cell, Comparison, Header, Heading, Journal, JournalError, Outcome, Share, merge};
 use crate::artifact::Changes;
 use crate::simulation::{Ending, Progress, Run, Settings};
 
@@ -55,6 +55,8 @@ pub struct Comparing<'a> {
     /// The file of the results, beside which finished cells are kept, and whether to continue with
     /// those that are there.
     pub journal: Option<(&'a Path, bool)>,
+    /// The part that runs, where it is not all: then nothing is told beside its cells.
+    pub share: Option<&'a Share>,
 }
 
 impl Comparing<'_> {
@@ -92,31 +94,37 @@ pub struct Swept<M = (), C = ()> {
     pub journal: Option<Journal>,
 }
 
-/// Runs all cells of a comparison, load by load: those that the journal holds are not run again.
-/// The journal is that of `output`; it goes on where one is there only to `resume`. After an
-/// interruption the cell under way is the last, and not kept.
+/// Runs all cells of a comparison, or those of a share, load by load: those that the journal holds are
+/// not run again. After an interruption the cell under way is the last, and not kept. A part that is
+/// there already, and shall be resumed, is only read.
 ///
 /// # Errors
 /// When a load cannot be reached, or the journal not be read or written.
 pub fn sweep<C: Cells>(
     header: Header,
     cells: &C,
-    output: Option<&Path>,
-    resume: bool,
-    interrupt: &AtomicBool,
+    asked: &Comparing<'_>,
     progress: impl FnMut(Stage<'_>),
 ) -> Result<Swept<C::Measures, C::OfClass>, C::Error> {
-    let (mut journal, finished) = match output {
-        Some(output) => {
-            let (journal, finished) = Journal::open(output, &header, resume)?;
-            (Some(journal), finished)
-        }
-        None => (None, Vec::new()),
+    let count = header.cells().count();
+    let heading = asked.share.map(|share| Heading::new(&header, share));
+    let (mut journal, finished) = match (asked.journal, &heading) {
+        (Some((output, true)), Some(heading)) if merge::is_there(output, heading)? => (None, None),
+        (Some((output, resume)), Some(heading)) => kept(Journal::open(output, heading, resume)?),
+        (Some((output, resume)), None) => kept(Journal::open(output, &header, resume)?),
+        (None, _) => (None, Some(Vec::new())),
     };
     let plan = Plan {
+        mine: match (&finished, asked.share) {
+            (None, _) => vec![false; count],
+            (_, Some(share)) => share.shard.mine(&header),
+            (_, None) => vec![true; count],
+        },
+        is_part: asked.share.is_some(),
         header: &header,
-        interrupt,
+        interrupt: &asked.settings.interrupt,
     };
+    let finished = finished.unwrap_or_default();
     let cells = plan.run(cells, finished, journal.as_mut(), progress)?;
     let interrupted = !plan.is_done(&cells);
     Ok(Swept {
@@ -125,10 +133,18 @@ pub fn sweep<C: Cells>(
     })
 }
 
+fn kept<T>((journal, finished): (Journal, T)) -> (Option<Journal>, Option<T>) {
+    (Some(journal), Some(finished))
+}
+
 type CellOf<C> = Cell<<C as Cells>::Measures, <C as Cells>::OfClass>;
 
 struct Plan<'a> {
     header: &'a Header,
+    /// Whether each cell is to be run by this process, in the order of the header.
+    mine: Vec<bool>,
+    /// Whether others run the rest: then each cell must be kept.
+    is_part: bool,
     interrupt: &'a AtomicBool,
 }
 
@@ -141,11 +157,15 @@ impl Plan<'_> {
         mut progress: impl FnMut(Stage<'_>),
     ) -> Result<Vec<CellOf<C>>, C::Error> {
         let (policies, loads) = (&self.header.policies, &self.header.loads);
-        let all = loads.len() * policies.len() - finished.len();
+        let all = self.count().saturating_sub(finished.len());
         let (mut cells, mut done) = (Vec::new(), 0);
-        for &load in loads {
+        for (&load, mine) in loads.iter().zip(self.mine.chunks(policies.len().max(1))) {
+            if !mine.contains(&true) {
+                continue;
+            }
             let scene = runs.scene(load)?;
-            for (n, entrant) in policies.iter().enumerate() {
+            let entrants = policies.iter().enumerate().zip(mine);
+            for ((n, entrant), _) in entrants.filter(|(_, mine)| **mine) {
                 let policy = entrant.name.as_str();
                 let is_it =
                     |c: &&CellOf<C>| c.policy == policy && c.load.to_bits() == load.to_bits();
@@ -169,7 +189,11 @@ impl Plan<'_> {
                 let ran = runs.run(&scene, n, &mut |reached| hears(Some(reached)));
                 let cell = self.cell(policy, load, ran);
                 if let Some(journal) = journal.as_mut().filter(|_| !is_cut(&cell)) {
-                    journal.append(&cell)?;
+                    let kept = journal.append(&cell)?;
+                    if self.is_part && !kept {
+                        let policy = policy.into();
+                        return Err(JournalError::Unkept { policy, load }.into());
+                    }
                 }
                 cells.push(cell);
                 done += 1;
@@ -201,10 +225,14 @@ impl Plan<'_> {
         self.interrupt.load(Ordering::Relaxed)
     }
 
+    /// Cells that this process runs.
+    fn count(&self) -> usize {
+        self.mine.iter().filter(|mine| **mine).count()
+    }
+
     /// Whether these are all cells, and none of them was cut short.
     fn is_done<M, C>(&self, cells: &[Cell<M, C>]) -> bool {
-        cells.len() == self.header.loads.len() * self.header.policies.len()
-            && !cells.iter().any(is_cut)
+        cells.len() == self.count() && !cells.iter().any(is_cut)
     }
 }
 

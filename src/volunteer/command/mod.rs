@@ -9,7 +9,8 @@ use clap::{Args, Subcommand};
 use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, Simulated, Word, json, run_document, wanted,
+    Answer, Answered, Caller, Compared, Given, Kind, NoExport, Simulated, Word, json, run_document,
+    wanted,
 };
 use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Journal};
@@ -57,11 +58,16 @@ impl Kind for Volunteer {
     type Ways = Ways;
     type Extras = Extras;
     type Verb = Verb;
+    type Export = NoExport;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
     fn read(file: &Path) -> Given<Parsed<Campaign>> {
         Ok(Campaign::read(file)?)
+    }
+
+    fn parse(text: &str, name: &str) -> Given<Parsed<Campaign>> {
+        Ok(Campaign::parse(text, name)?)
     }
 
     fn files(_: &Wishes) -> Vec<&Path> {
@@ -167,6 +173,10 @@ impl Kind for Volunteer {
         match verb {
             Verb::Dispatch(arguments) => arguments.files(),
         }
+    }
+
+    fn export(export: &NoExport, _: &mut Caller<'_>) -> Given<Answered> {
+        match *export {}
     }
 
     fn run(verb: &Verb, caller: &mut Caller<'_>) -> Given<Answered> {

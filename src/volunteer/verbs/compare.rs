@@ -52,6 +52,11 @@ pub fn compare(
             "--loads goes with jobs that queue, and hosts of volunteers always have some: leave it out",
         );
     }
+    if asked.share.is_some() {
+        return refuse(
+            "--shard goes with policies over loads, and campaigns have none: compare some of the policies on each machine",
+        );
+    }
     if asked.journal.is_some_and(|(_, resume)| resume) {
         return refuse("a comparison of campaigns keeps no finished parts: leave --resume out");
     }

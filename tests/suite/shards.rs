@@ -1,0 +1,397 @@
+//! `synth compare --shard`, `synth merge` and `synth export slurm-array`: what shards run anywhere is,
+//! merged, what one machine gives.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::common::{code, command, stderr, stdout, synth};
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn name(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().into()
+    }
+
+    fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.name(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    /// Names of all files.
+    fn files(&self) -> Vec<String> {
+        let all = fs::read_dir(self.0.path()).unwrap();
+        let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
+        let mut all: Vec<String> = all.map(|entry| name(entry.unwrap())).collect();
+        all.sort();
+        all
+    }
+}
+
+/// A comparison that is over at once.
+const SECTION_SEVEN: &[&str] = &[
+    "--workload",
+    "models/section7.yaml",
+    "--policies",
+    "first-fit,fcfs",
+    "--loads",
+    ".5,.7",
+    "--events",
+    "2e5",
+];
+
+fn compare(question: &[&str], more: &[&str]) -> Output {
+    synth(&[&["compare"], question, more].concat())
+}
+
+/// The part of a shard, in this file.
+fn part(question: &[&str], shard: &str, file: &str) {
+    let ran = compare(question, &["--shard", shard, "--output", file]);
+    assert_eq!(code(&ran), 0, "{}", stderr(&ran));
+    assert_eq!(stdout(&ran), "");
+    assert!(
+        stderr(&ran).contains(&format!("Shard {shard} ")),
+        "{}",
+        stderr(&ran)
+    );
+}
+
+fn refused(output: &Output, words: &[&str]) {
+    assert_eq!(code(output), 2, "{}", stdout(output));
+    for word in words {
+        assert!(stderr(output).contains(word), "{word}: {}", stderr(output));
+    }
+}
+
+/// Table, JSON, CSV and page of one machine and of these shards: the same bytes.
+fn the_same(folder: &Folder, question: &[&str], shards: usize, ends: i32) {
+    let [json, csv, html] = ["one.json", "one.csv", "one.html"].map(|n| folder.name(n));
+    let one = compare(
+        question,
+        &["--output", &json, "--csv", &csv, "--html", &html],
+    );
+    assert_eq!(code(&one), ends, "{}", stderr(&one));
+    let parts = (1..=shards).rev().map(|n| {
+        let file = folder.name(&format!("part-{n}.jsonl"));
+        part(question, &format!("{n}/{shards}"), &file);
+        file
+    });
+    let parts: Vec<String> = parts.collect();
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    let [json, csv, html] = ["all.json", "all.csv", "all.html"].map(|n| folder.name(n));
+    let files = ["--output", &json, "--csv", &csv, "--html", &html];
+    let all = synth(&[&["merge"], &parts[..], &files].concat());
+    assert_eq!(code(&all), ends, "{question:?}: {}", stderr(&all));
+    assert_eq!(stdout(&all), stdout(&one), "{question:?}");
+    for end in ["json", "csv", "html"] {
+        let [one, all] = ["one", "all"].map(|name| folder.bytes(&format!("{name}.{end}")));
+        assert!(one == all, "{question:?}: {end} differs");
+    }
+}
+
+/// Every kind that is compared over loads: with a policy file and one that does not fit, with the optimum,
+/// over a fleet, with laws of sizes and exact means, with bounds.
+#[test]
+fn shards_give_the_bytes_of_one_machine() {
+    let folder = Folder::new();
+    let policy = |model: &str| {
+        let file = folder.name(&format!("{model}.json"));
+        let workload = format!("models/{model}.yaml");
+        let typed = [
+            "--workload",
+            &workload,
+            "--preemption",
+            "full",
+            "--family",
+            "msr",
+        ];
+        let made = synth(&[&typed[..], &["--effort", ".01", "-q", "--output", &file]].concat());
+        assert_eq!(code(&made), 0, "{}", stderr(&made));
+        file
+    };
+    let policies = format!("fcfs,{},first-fit,{}", policy("section7"), policy("vms"));
+    let short = ["--events", "2e5"];
+    let question = [
+        "--workload",
+        "models/section7.yaml",
+        "--policies",
+        &policies,
+    ];
+    the_same(
+        &folder,
+        &[&question[..], &short, &["--loads", ".5,.8,.95"]].concat(),
+        4,
+        1,
+    );
+    let question = [
+        "--workload",
+        "models/one_or_all.yaml",
+        "--policies",
+        "fcfs,first-fit",
+    ];
+    the_same(
+        &folder,
+        &[&question[..], &short, &["--loads", ".3,.4", "--optimum"]].concat(),
+        3,
+        0,
+    );
+    let question = [
+        "--workload",
+        "models/fleet.yaml",
+        "--policies",
+        "first-fit,best-fit",
+    ];
+    the_same(&folder, &[&question[..], &short].concat(), 2, 0);
+    let question = [
+        "--workload",
+        "models/three_servers.yaml",
+        "--policies",
+        "fcfs,random-ps",
+    ];
+    the_same(
+        &folder,
+        &[&question[..], &short, &["--sizes", "own,zipf"]].concat(),
+        5,
+        0,
+    );
+    let question = [
+        "--workload",
+        "models/training_stream.yaml",
+        "--policies",
+        "hesrpt,equi,srpt",
+    ];
+    the_same(&folder, &[&question[..], &short].concat(), 20, 0);
+}
+
+/// What makes no whole, by file and with what to type.
+#[test]
+fn parts_that_make_no_whole_are_refused() {
+    let folder = Folder::new();
+    let names = ["a.jsonl", "b.jsonl", "other.jsonl"].map(|name| folder.name(name));
+    let [a, b, other] = names.each_ref().map(String::as_str);
+    part(SECTION_SEVEN, "1/2", a);
+    part(SECTION_SEVEN, "2/2", b);
+    part(&[SECTION_SEVEN, &["--seed", "7"]].concat(), "2/2", other);
+    let again = "synth compare --workload models/section7.yaml --policies first-fit,fcfs --loads 0.5,0.7 --seed 1 --replications 8 --precision 0.01 --events 200000 --shard 2/2 --resume --output ";
+    refused(&synth(&["merge", a]), &["shard 2 of 2 is missing", again]);
+    refused(
+        &synth(&["merge", a, other]),
+        &[
+            "a.jsonl and ",
+            "other.jsonl are parts of different",
+            "seed: 1 there, 7 here",
+        ],
+    );
+    refused(
+        &synth(&["merge", a, "models/section7.yaml"]),
+        &["models/section7.yaml is no part of a comparison"],
+    );
+    refused(
+        &synth(&["merge", a, b, "--output", b]),
+        &["is read here and would be overwritten"],
+    );
+    refused(&synth(&["merge"]), &["PART"]);
+    let text = fs::read_to_string(b).unwrap();
+    fs::write(b, &text[..text.len() / 2]).unwrap();
+    refused(
+        &synth(&["merge", a, b]),
+        &["b.jsonl: it is cut short in line ", again],
+    );
+    let resumed = compare(
+        SECTION_SEVEN,
+        &["--shard", "2/2", "--output", b, "--resume"],
+    );
+    assert_eq!(code(&resumed), 0, "{}", stderr(&resumed));
+    assert_eq!(fs::read_to_string(b).unwrap(), text);
+    assert_eq!(code(&synth(&["merge", b, a, b])), 0);
+}
+
+#[test]
+fn bad_shards_are_refused_at_once() {
+    let folder = Folder::new();
+    let file = folder.name("part.jsonl");
+    for shard in ["0/4", "5/4", "a/b", "1/0", "3", ""] {
+        let typed = ["--shard", shard, "--output", &file];
+        refused(&compare(SECTION_SEVEN, &typed), &["such as 3/8"]);
+    }
+    let shard = ["--shard", "1/2", "--output", &file];
+    let with = |more: &[&str]| compare(SECTION_SEVEN, &[&shard[..], more].concat());
+    refused(
+        &with(&["--html", "c.html"]),
+        &["cannot be used with '--html"],
+    );
+    refused(&with(&["--csv", "c.csv"]), &["cannot be used with '--csv"]);
+    refused(
+        &compare(SECTION_SEVEN, &["--shard", "1/2"]),
+        &["--output <FILE>"],
+    );
+    refused(
+        &compare(SECTION_SEVEN, &["--shard", "1/2", "--output", "-"]),
+        &["give --output FILE"],
+    );
+    let of = |question: &[&str]| compare(question, &shard);
+    let pool = [
+        "--workload",
+        "models/amdahl_training.yaml",
+        "--policies",
+        "equi,srpt",
+    ];
+    refused(&of(&pool), &["--shard goes with jobs that arrive"]);
+    let campaign = [
+        "--workload",
+        "models/campaign_small.yaml",
+        "--policies",
+        "fixed,literal",
+    ];
+    refused(&of(&campaign), &["--shard goes with policies over loads"]);
+    let trace = ["--trace", "models/section7.yaml", "--policies", "first-fit"];
+    refused(&of(&trace), &["leave --shard out"]);
+    assert_eq!(folder.files(), Vec::<String>::new());
+}
+
+/// Ctrl-C leaves what is finished, and no part; the rest gives the part of a run in one go.
+#[cfg(unix)]
+#[test]
+fn a_shard_goes_on_where_it_was_cut() {
+    let folder = Folder::new();
+    let [whole, cut] = ["whole.jsonl", "cut.jsonl"].map(|name| folder.name(name));
+    let long = [
+        &SECTION_SEVEN[..6],
+        &["--precision", "1e-6", "--events", "3e6"],
+    ]
+    .concat();
+    part(&long, "1/1", &whole);
+    let shard = ["--shard", "1/1", "--output", &cut];
+    let mut running = command(&[&["compare"], &long[..], &shard].concat());
+    let child = running.stderr(Stdio::piped()).spawn().unwrap();
+    let partial = folder.name("cut.jsonl.partial");
+    let started = Instant::now();
+    while fs::read_to_string(&partial).map_or(0, |text| text.lines().count()) < 2 {
+        assert!(
+            started.elapsed() < Duration::from_secs(60),
+            "no cell in a minute"
+        );
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let pid = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 130, "{}", stderr(&output));
+    assert_eq!(folder.files(), ["cut.jsonl.partial", "whole.jsonl"]);
+    refused(&synth(&["merge", &partial]), &["cut short"]);
+    refused(&compare(&long, &shard), &["--resume"]);
+    let resumed = compare(&long, &[&shard[..], &["--resume"]].concat());
+    assert_eq!(code(&resumed), 0, "{}", stderr(&resumed));
+    assert_eq!(folder.bytes("cut.jsonl"), folder.bytes("whole.jsonl"));
+}
+
+/// The scripts, run as Slurm runs them, give what one machine gives, also after a task was run again.
+#[cfg(unix)]
+#[test]
+fn an_array_of_slurm_gives_the_bytes_of_one_machine() {
+    let folder = Folder::new();
+    let sweep = folder.name("a sweep");
+    let export = |more: &[&str]| {
+        let typed = ["export", "slurm-array", "--output", &sweep];
+        synth(&[&typed[..], SECTION_SEVEN, more].concat())
+    };
+    let made = export(&["--shards", "3"]);
+    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    assert!(
+        stdout(&made).contains("4 cells take about 0.8 million events"),
+        "{}",
+        stdout(&made)
+    );
+    refused(
+        &export(&["--shards", "2"]),
+        &["shard.sbatch is there already: give --force"],
+    );
+    refused(&export(&["--shards", "0"]), &["0"]);
+    let script = |name: &str, task: &str| {
+        let mut bash = Command::new("bash");
+        bash.arg(Path::new(&sweep).join(name)).current_dir("/");
+        bash.env("SLURM_ARRAY_TASK_ID", task).output().unwrap()
+    };
+    for task in ["1", "3"] {
+        let ran = script("shard.sbatch", task);
+        assert_eq!(code(&ran), 0, "{}", stderr(&ran));
+    }
+    refused(&script("merge.sbatch", ""), &["shard 2 of 3 is missing"]);
+    for task in ["2", "3"] {
+        let ran = script("shard.sbatch", task);
+        assert_eq!(code(&ran), 0, "{}", stderr(&ran));
+    }
+    let merged = script("merge.sbatch", "");
+    assert_eq!(code(&merged), 0, "{}", stderr(&merged));
+    let one = folder.name("one.json");
+    let ran = compare(SECTION_SEVEN, &["--output", &one]);
+    assert_eq!(stdout(&merged), stdout(&ran));
+    assert_eq!(
+        folder.bytes("a sweep/comparison.json"),
+        folder.bytes("one.json")
+    );
+    let forced = export(&["--force"]);
+    assert_eq!(code(&forced), 0, "{}", stderr(&forced));
+    assert!(
+        stdout(&forced).contains("one machine is enough"),
+        "{}",
+        stdout(&forced)
+    );
+}
+
+/// The same with other schedulers, where they are installed.
+#[cfg(unix)]
+#[test]
+fn examples_share_out_a_comparison() {
+    let folder = Folder::new();
+    let one = folder.name("one.json");
+    assert_eq!(code(&compare(SECTION_SEVEN, &["--output", &one])), 0);
+    let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
+    let has = |program: &str, arguments: &[&str]| {
+        let mut asked = Command::new(program);
+        let asked = asked.args(arguments).stdin(Stdio::null()).output();
+        asked.is_ok_and(|output| output.status.success())
+    };
+    for (program, there, script) in [
+        (
+            "sh",
+            has("parallel", &["--version"]),
+            "examples/sharded/parallel.sh",
+        ),
+        (
+            &*python,
+            has(&python, &["-c", "import dask.distributed"]),
+            "examples/sharded/with_dask.py",
+        ),
+    ] {
+        if !there {
+            eprintln!("{script} is not run: GNU parallel, or dask for $PYTHON, is not installed");
+            continue;
+        }
+        let parts = folder.name(&script.replace('/', "-"));
+        let binary = Path::new(env!("CARGO_BIN_EXE_synth")).parent().unwrap();
+        let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+        let mut run = Command::new(program);
+        run.current_dir(env!("CARGO_MANIFEST_DIR"))
+            .env("PATH", path);
+        let ran = run
+            .args([script, "3", &parts])
+            .args(SECTION_SEVEN)
+            .output()
+            .unwrap();
+        assert_eq!(code(&ran), 0, "{script}: {}", stderr(&ran));
+        let merged = fs::read(Path::new(&parts).join("comparison.json")).unwrap();
+        assert!(merged == folder.bytes("one.json"), "{script}");
+    }
+}

@@ -206,9 +206,15 @@ impl Kind for Multiresource {
             Described::Fleet(_) if extras.optimum => return Err(NO_OPTIMUM.into()),
             Described::Fleet(fleet) => verbs::compare_pooled(fleet, asked, hears),
         };
+        let mut besides = report::besides(given.envelope());
+        if let Some(law) = workload.envelope().start_latency() {
+            let mean = report::number(law.mean());
+            let unit = given.envelope().time_unit();
+            besides.about += &format!(", with a mean start latency of {mean} {unit}");
+        }
         Ok(Box::new(OverLoads {
             swept: compared.map_err(VerbError::boxed)?,
-            besides: report::besides(given.envelope()),
+            besides,
         }))
     }
 

@@ -299,7 +299,14 @@ fn no_fault_in_a_policy_with_a_start_latency_passes() {
     let workload = workload
         .with_start_latency(Decimal::new(0.125).unwrap())
         .unwrap();
-    let options = Options::new(Preemption::None);
+    let route = Route {
+        drain: Drain::Sequential,
+        admission: Admission::Eager,
+    };
+    let options = Options {
+        route: Some(route),
+        ..Options::new(Preemption::None)
+    };
     let Outcome::Policy(made) = synthesize(&workload, &options).unwrap() else {
         panic!("a policy")
     };
@@ -310,7 +317,7 @@ fn no_fault_in_a_policy_with_a_start_latency_passes() {
     );
     let found = survivors(&valid, &[]);
     assert!(found.is_empty(), "{found:#?}");
-    let mut preempting = artifact("section7", Preemption::Full, made.policy.route);
+    let mut preempting = artifact("section7", Preemption::Full, route);
     preempting["workload"] = valid["workload"].clone();
     let refused = as_it_is(&preempting, "preempting").unwrap_err().to_string();
     assert!(

@@ -209,7 +209,11 @@ impl Kind for Multiresource {
             Described::Fleet(_) if extras.optimum => return Err(NO_OPTIMUM.into()),
             Described::Fleet(fleet) => verbs::compare_pooled(fleet, asked, hears),
         };
-        Ok(over_loads(given, compared.map_err(VerbError::boxed)?))
+        Ok(over_loads(
+            given,
+            workload,
+            compared.map_err(VerbError::boxed)?,
+        ))
     }
 
     fn besides_cells(extras: &Extras) -> Vec<String> {
@@ -246,6 +250,7 @@ impl Kind for Multiresource {
         let journal = None;
         Ok(over_loads(
             workload,
+            run,
             verbs::Compared {
                 comparison,
                 journal,
@@ -305,16 +310,19 @@ fn hear(underway: Underway<'_>, caller: &mut Caller<'_>) {
     }
 }
 
-/// A comparison with what is told of this workload besides.
-fn over_loads(workload: &Described, swept: verbs::Compared) -> Box<dyn Compared + '_> {
-    let envelope = match workload {
-        Described::Server(workload) => workload,
-        Described::Fleet(fleet) => fleet.envelope(),
-    };
-    Box::new(OverLoads {
-        swept,
-        besides: report::besides(envelope),
-    })
+/// A comparison with what is told besides of this workload, which ran with another start latency perhaps.
+fn over_loads<'a>(
+    given: &'a Described,
+    run: &Described,
+    swept: verbs::Compared,
+) -> Box<dyn Compared + 'a> {
+    let mut besides = report::besides(given.envelope());
+    if let Some(law) = run.envelope().start_latency() {
+        let mean = report::number(law.mean());
+        let unit = given.envelope().time_unit();
+        besides.about += &format!(", with a mean start latency of {mean} {unit}");
+    }
+    Box::new(OverLoads { swept, besides })
 }
 
 /// A policy on a trace, or on recorded jobs.

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use synth::kind::{Caller, Compared, Kind};
+use synth::kind::{Caller, Compared, Given, Kind};
 use synth::simulation::sweep::{Comparing, Journal, Shard, Share};
 
 use super::listener::Listener;
@@ -163,10 +163,7 @@ impl<K: Kind> Arguments<K> {
     }
 
     /// The workload; and what is shared out, where a shard runs.
-    fn read(
-        &self,
-        common: &Common,
-    ) -> Result<(Option<K::Described>, Option<Share>), Box<dyn Error>> {
+    fn read(&self, common: &Common) -> Given<(Option<K::Described>, Option<Share>)> {
         let file = self.question.workload.as_ref();
         let (Some(shard), Some(file)) = (self.shard, file) else {
             let read = |file: &PathBuf| read_workload::<K>(file, common);

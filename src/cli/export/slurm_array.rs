@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use synth::kind::{Caller, Kind, Word};
-use synth::report::number;
 use synth::simulation::Settings;
 use synth::simulation::sweep::{Comparing, Header, Shard, Share, deal, quoted};
 
@@ -92,14 +91,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     for (path, text) in there.iter().zip(&texts) {
         emit(Some(path), text)?;
     }
-    let at = quoted(&arguments.output.display().to_string());
-    emit(
-        None,
-        &format!(
-            "{}\n\nAll of it:         sh {at}/submit.sh\nOne shard again:   cd {at} && sbatch --array={shards} shard.sbatch, and once it is done: sbatch merge.sbatch\nResults:           {at}/comparison.json, .csv and .html\n",
-            array.estimate
-        ),
-    )?;
+    emit(None, &array.told(&arguments.output))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -214,14 +206,18 @@ impl Estimate {
         let cells = header.cells().count();
         let [least, most] = self.seconds(header, shards);
         let mut told = format!(
-            "{cells} cells take about {} million events; at {} million a second and core, as measured here, that is {:.0} s of one core. ",
-            number(self.events as f64 / 1e6),
-            number(self.rate / 1e6),
-            self.events as f64 / self.rate,
+            "{cells} cells take about {} million events; at {} million a second and core, as measured here, that is {} s of one core. ",
+            about(self.events as f64 / 1e6),
+            about(self.rate / 1e6),
+            about(self.events as f64 / self.rate),
         );
         told += &match shards {
             1 => "One shard: one machine is enough.".to_owned(),
-            _ => format!("{shards} shards: {least:.0} to {most:.0} s each."),
+            _ => format!(
+                "{shards} shards: {} to {} s each.",
+                about(least),
+                about(most)
+            ),
         };
         if shards > cells {
             let idle = shards - cells;
@@ -291,6 +287,19 @@ exec \"$synth\" merge part-*.jsonl --output comparison.json --csv comparison.csv
         )
     }
 
+    /// What to type now; the folder as it was named.
+    fn told(&self, folder: &Path) -> String {
+        let (estimate, shards, at) = (&self.estimate, self.shards, shell(folder));
+        format!(
+            "{estimate}
+
+All of it:         sh {at}/submit.sh
+One shard again:   cd {at} && sbatch --array={shards} shard.sbatch, and once it is done: sbatch merge.sbatch
+Results:           {at}/comparison.json, .csv and .html
+"
+        )
+    }
+
     fn submit(&self) -> String {
         format!(
             "#!/bin/sh
@@ -304,6 +313,14 @@ echo \"array $array, then merge ${{merge%%;*}}\"
 ",
             shell(self.folder)
         )
+    }
+}
+
+/// A number that is not known well.
+fn about(value: f64) -> String {
+    match value < 10.0 {
+        true => format!("{value:.1}"),
+        false => format!("{value:.0}"),
     }
 }
 

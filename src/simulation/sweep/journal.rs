@@ -173,8 +173,12 @@ impl Journal {
     fn whole(&mut self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.file.read_to_end(&mut bytes)?;
-        let end = bytes.iter().rposition(|b| *b == b'\n');
-        bytes.truncate(end.map_or(0, |end| end + 1));
+        bytes.truncate(end_of_lines(&bytes));
+        // A part that was whole, and not yet in its place.
+        let last = end_of_lines(&bytes[..bytes.len().saturating_sub(1)]);
+        if is_end(&bytes[last..]) {
+            bytes.truncate(last);
+        }
         self.file.set_len(bytes.len() as u64)?;
         self.file.seek(SeekFrom::Start(bytes.len() as u64))?;
         Ok(bytes)
@@ -249,6 +253,19 @@ impl Journal {
     pub fn remove(self) -> Opened<()> {
         std::fs::remove_file(&self.path).map_err(|source| refused(&self.path, source))
     }
+}
+
+/// Where the last whole line ends.
+fn end_of_lines(bytes: &[u8]) -> usize {
+    let end = bytes.iter().rposition(|b| *b == b'\n');
+    end.map_or(0, |end| end + 1)
+}
+
+/// Whether it is the last line of a part.
+fn is_end(line: &[u8]) -> bool {
+    let line = std::str::from_utf8(line).ok();
+    let object = line.and_then(|line| unsealed(line.trim_end()));
+    object.is_some_and(|object| serde_json::from_str::<End>(&object).is_ok())
 }
 
 fn refused(path: &Path, source: io::Error) -> JournalError {

@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Cells, Comparing, Comparison, Header, JournalError, MergeError, Outcome, Shard, Share, Swept,
-    Whole, sweep,
+    Cells, Comparing, Comparison, Header, Journal, JournalError, MergeError, Outcome, Shard, Share,
+    Swept, Whole, sweep,
 };
 use crate::artifact::Changes;
 use crate::simulation::{Progress, Run, Settings};
@@ -201,7 +201,12 @@ fn a_part_that_is_there_is_resumed() {
     assert!(refused.contains("text of the workload"), "{refused}");
     let text = std::fs::read_to_string(path).unwrap();
     std::fs::write(path, text.split_inclusive('\n').take(2).collect::<String>()).unwrap();
+    // Cut short, it is run again from its start.
     assert_eq!(again("a workload").unwrap(), (3, true));
+    // All cells are in the journal, with the last line; only its place was wanting.
+    std::fs::remove_file(path).unwrap();
+    std::fs::write(Journal::path(path), &text).unwrap();
+    assert_eq!(again("a workload").unwrap(), (0, true));
 }
 
 #[test]

@@ -119,7 +119,7 @@ impl Cluster {
     }
 
     /// Waits until something is true, at most half a minute.
-    pub fn wait(&self, what: &str, is_true: impl Fn() -> bool) {
+    pub fn wait(&self, what: &str, mut is_true: impl FnMut() -> bool) {
         let start = Instant::now();
         while !is_true() {
             let late = start.elapsed() > Duration::from_secs(30);

@@ -29,6 +29,19 @@ impl Slurm {
         Ok(Queue::parse(&bytes))
     }
 
+    /// Numbers of all jobs and arrays that wait or run, in any partition.
+    ///
+    /// # Errors
+    /// As [`SlurmError`] has it.
+    pub fn present(&self) -> Result<HashSet<u32>, SlurmError> {
+        let bytes = self.ask("squeue", &["-h", "-a", "-t", STATES, "-o", "%F"])?;
+        let text = String::from_utf8_lossy(&bytes);
+        Ok(text
+            .lines()
+            .filter_map(|line| line.trim().parse().ok())
+            .collect())
+    }
+
     /// Whether this Slurm prints the columns that are read here; with its queue.
     pub(super) fn titled_queue(&self) -> Result<Queue, SlurmError> {
         let bytes = self

@@ -15,8 +15,11 @@ pub struct Row {
     pub hold: Hold,
     /// Why it waits, in Slurm's words, perhaps cut; `None` and the like where it does not.
     pub reason: String,
-    /// Whether it waits for other jobs.
+    /// Whether it waits for other jobs. Of a job that is held Slurm does not look whether it still has to (seen in 22.05).
     pub depends: bool,
+    /// Those whose end it waits for, by the number of the job or of the array; not those that have to begin only, and of
+    /// very many the first.
+    pub waits_for: Vec<u32>,
     /// From when on it may start \[s since 1970, UTC\]; `None` where no time was given, and none has come.
     pub eligible: Option<i64>,
     /// How many nodes it has, or asks for at least, ≥ 1.
@@ -73,6 +76,28 @@ pub enum Hold {
     Other,
 }
 
+/// The jobs of `afterok:17(unfulfilled):18_3(unfulfilled),after:5+10?afterany:20` whose end is waited for.
+fn waited_for(text: &str) -> Vec<u32> {
+    let mut jobs = Vec::new();
+    for part in text.split([',', '?']) {
+        let mut words = part.split(':');
+        let kind = words.next().unwrap_or_default();
+        if kind == "after" || !kind.starts_with("after") {
+            continue;
+        }
+        for word in words {
+            let digits = word.trim_end_matches(|c: char| c != ')').len();
+            let number = word[..digits]
+                .split(['_', '+', '('])
+                .next()
+                .unwrap_or_default();
+            // What was cut has no closing bracket, and may be another number.
+            jobs.extend(number.parse::<u32>().ok().filter(|_| word.ends_with(')')));
+        }
+    }
+    jobs
+}
+
 impl State {
     fn of(text: &str) -> Self {
         match text {
@@ -123,6 +148,7 @@ impl Row {
             state,
             reason,
             depends: !matches!(&*cells.free(DEPENDENCY), "" | "N/A"),
+            waits_for: waited_for(&cells.free(DEPENDENCY)),
             eligible: read(cells, ELIGIBLE, |text| match text {
                 "N/A" | "Unknown" => Some(None),
                 text => instant(text).map(Some),
@@ -224,7 +250,7 @@ columns! {
     STATE: "StateCompact", "ST", 8;
     PRIORITY: "PriorityLong", "PRIORITY", 12;
     REASON: "Reason", "REASON", 40;
-    DEPENDENCY: "Dependency", "DEPENDENCY", 12;
+    DEPENDENCY: "Dependency", "DEPENDENCY", 120;
     NODES: "NumNodes", "NODES", 8;
     TASKS: "NumTasks", "TASKS", 8;
     TRES: "tres-alloc", "TRES_ALLOC", 120;
@@ -240,4 +266,32 @@ columns! {
     COMMENT: "Comment", "COMMENT", 64;
     NAME: "Name", "NAME", 64;
     NODE_LIST: "NodeList", "NODELIST", 24;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dependencies_name_the_jobs_that_have_to_end() {
+        for (text, jobs) in [
+            ("(null)", vec![]),
+            ("afterany:10(unfulfilled)", vec![10]),
+            (
+                "afterany:12(unfulfilled)?afterok:13_4(unfulfilled)",
+                vec![12, 13],
+            ),
+            (
+                "afternotok:12(unfulfilled),singleton(unfulfilled)",
+                vec![12],
+            ),
+            ("after:7+5(unfulfilled),aftercorr:9_*(unfulfilled)", vec![9]),
+            (
+                "afterok:1(unfulfilled):2(unfulfilled):31(unfulf",
+                vec![1, 2],
+            ),
+        ] {
+            assert_eq!(waited_for(text), jobs, "{text}");
+        }
+    }
 }

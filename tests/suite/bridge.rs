@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use synth::multiresource::live::protocol::Line;
 use synth::slurm::{Row, State};
 use tempfile::TempDir;
 
 use crate::cluster::Cluster;
 use crate::common::{code, stderr, stdout, synth};
+use crate::fake_slurm::{Fake, job};
 
 /// The CPUs that the policies here count on, of the 20 of a node.
 const CPUS: u64 = 16;
@@ -339,7 +342,7 @@ fn one_bridge_a_partition_and_a_way_back() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
-    let made = Made::new(WORKLOAD, &["--preemption", "none", "--family", "first-fit"]);
+    let made = Made::new(WORKLOAD, &["--preemption", "none", "--family", "msr"]);
     let words = ["--partition", "synth", "--on-exit", "release"];
     let running = Running::start(&made, &cluster, &words);
     cluster.wait("it decides", || made.path("journal.jsonl").exists());
@@ -443,5 +446,78 @@ fn crashes_leave_no_job_behind() {
     assert_eq!(running.unwrap().end(), Some(0));
 }
 
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus as Random;
+/// Commands that fail, or say what nobody understands: nothing follows from it, and once they answer again the bridge
+/// goes on. Only where it never began it ends.
+#[test]
+fn nothing_follows_from_what_is_not_understood() {
+    let made = Made::new(WORKLOAD, &["--preemption", "none", "--family", "msr"]);
+    let fake = Fake::new();
+    let paths = format!(
+        "{}:{}",
+        fake.folder().display(),
+        std::env::var("PATH").unwrap()
+    );
+    let start = |words: &[&str]| {
+        let mut command = bridge(
+            &made,
+            Path::new("/nowhere"),
+            &[&["--partition", "synth"], words].concat(),
+        );
+        command.env("PATH", &paths);
+        command
+    };
+    fake.script("squeue", "head -c 3000 /dev/urandom");
+    let never = start(&["--until", "1s"]).output().unwrap();
+    assert_eq!(code(&never), 2, "{}", stderr(&never));
+    let unknown = start(&["--until", "1s", "--partition", "other"])
+        .output()
+        .unwrap();
+    assert_eq!(code(&unknown), 2, "{}", stderr(&unknown));
+
+    let of = |id: &str, given: &[(&str, &str)]| job(&[&[("JobArrayID", id)], given].concat());
+    fake.queue(&of("17", &[]));
+    let log = std::fs::File::create(made.path("log")).unwrap();
+    let running = Running {
+        child: start(&[]).stderr(log).spawn().unwrap(),
+    };
+    let released = |jobs: &[&str]| {
+        let all: Vec<String> = jobs.iter().map(|job| format!("release {job}")).collect();
+        let begin = std::time::Instant::now();
+        while fake.asked() != all && begin.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert_eq!(fake.asked(), all, "{}", self::log(&made));
+    };
+    released(&["17"]);
+    let seventeen = of(
+        "17",
+        &[
+            ("StateCompact", "R"),
+            ("Reason", "None"),
+            ("PriorityLong", "1"),
+            ("NodeList", "n1"),
+        ],
+    );
+    for broken in [
+        "echo garbage",
+        "exit 1",
+        "echo oops >&2; exit 3",
+        "kill -9 $$",
+    ] {
+        fake.script("squeue", broken);
+        std::thread::sleep(Duration::from_millis(700));
+    }
+    let whole = of("19", &[]);
+    let odd = of("18", &[("StateCompact", "ZZ"), ("Reason", "None")]);
+    let cut = &whole[..whole.len() / 3];
+    fake.queue(&format!("{seventeen}{odd}{cut}\n"));
+    std::thread::sleep(Duration::from_millis(700));
+    released(&["17"]);
+    let named = of(
+        "20",
+        &[("Name", "a|b \u{e9}\n17 PD"), ("Comment", "release 99")],
+    );
+    fake.queue(&format!("{seventeen}{odd}{named}"));
+    released(&["17", "20"]);
+    assert_eq!(running.end(), Some(0), "{}", self::log(&made));
+}

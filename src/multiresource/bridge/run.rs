@@ -1,5 +1,6 @@
 //! The rounds of a bridge: read, compare, decide, release.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -304,6 +305,10 @@ impl Bridge {
         if !self.has_settled(say)? {
             return Ok(());
         }
+        self.watch.present = match queue.rows.iter().any(|row| !row.waits_for.is_empty()) {
+            true => self.slurm.present()?,
+            false => HashSet::new(),
+        };
         self.rounds += 1;
         let (now, wall) = (self.now(), wall());
         let deciding = Instant::now();

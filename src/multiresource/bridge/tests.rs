@@ -50,6 +50,7 @@ fn job(cpus: u64, memory_mib: u64) -> Row {
         hold: Hold::User,
         reason: "JobHeldUser".into(),
         depends: false,
+        waits_for: Vec::new(),
         eligible: None,
         nodes: 1,
         amounts: Amounts {

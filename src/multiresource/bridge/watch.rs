@@ -77,6 +77,8 @@ pub(super) struct Watch {
     /// Released jobs that do not start within this time are told \[s\].
     pub stuck: f64,
     pub jobs: BTreeMap<Key, Seen>,
+    /// Jobs and arrays of all partitions that have not ended, where some job waits for others.
+    pub present: HashSet<u32>,
     /// Types of jobs that have left since this was last taken, and when they began \[s\].
     pub ended: Vec<(usize, f64)>,
     pub usage: Usage,
@@ -116,6 +118,7 @@ impl Watch {
             manner,
             stuck,
             jobs: BTreeMap::new(),
+            present: HashSet::new(),
             ended: Vec::new(),
             usage,
             types: places.types().map(str::to_owned).collect(),
@@ -326,6 +329,19 @@ impl Watch {
             };
         }
         let held = row.hold == Hold::User || self.manner.by_operator && row.hold == Hold::Admin;
+        // Slurm itself waits, with a job that is not held: it is none of ours until then.
+        if row.hold == Hold::None && row.depends {
+            return Phase::Out;
+        }
+        // A job that is requeued comes back like that, and would start by itself.
+        if row.hold == Hold::None && row.eligible.is_some_and(|at| at > wall) {
+            found.give_up.push(row.key.id);
+            found.notes.push(format!(
+                "job {} is to begin later, and is held until then",
+                row.key.id
+            ));
+            return Phase::Out;
+        }
         match (before, row.hold) {
             // It was released, by us or by its owner, and has not started.
             (Phase::Running(i), Hold::None) => self.is_stuck(row, i, now, found),
@@ -335,11 +351,12 @@ impl Watch {
                 None => Phase::Passed,
                 // In a fleet it is not known where it will run.
                 Some(_) if self.servers.len() > 1 => Phase::Out,
-                Some(i) if !row.depends => Phase::Running(i),
-                Some(_) => Phase::Out,
+                Some(i) => Phase::Running(i),
             },
             _ if !held => Phase::Out,
-            _ if row.depends || row.eligible.is_some_and(|at| at > wall) => Phase::Out,
+            // Once these have ended Slurm decides when it is released whether it may start.
+            _ if row.waits_for.iter().any(|job| self.present.contains(job)) => Phase::Out,
+            _ if row.eligible.is_some_and(|at| at > wall) => Phase::Out,
             _ => self.waiting(row, found),
         }
     }

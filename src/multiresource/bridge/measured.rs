@@ -4,6 +4,8 @@ use crate::multiresource::workload::JobType;
 
 /// By type what has come and run since the bridge began.
 pub(super) struct Measured {
+    /// From when on it is counted \[time\].
+    since: f64,
     types: Vec<OfType>,
     /// Dead times: how many, and their sum \[time\].
     latency: (u64, f64),
@@ -23,8 +25,9 @@ const APART: f64 = 0.1;
 const ERRORS: f64 = 3.0;
 
 impl Measured {
-    pub fn new(types: usize) -> Self {
+    pub fn new(types: usize, since: f64) -> Self {
         Measured {
+            since,
             types: vec![OfType::default(); types],
             latency: (0, 0.0),
         }
@@ -49,7 +52,8 @@ impl Measured {
     }
 
     /// A line a type, and whether something is not as the policy takes it.
-    pub fn told(&self, types: &[JobType], time: f64, unit: &str) -> (Vec<String>, bool) {
+    pub fn told(&self, types: &[JobType], now: f64, unit: &str) -> (Vec<String>, bool) {
+        let time = (now - self.since).max(f64::MIN_POSITIVE);
         let mut is_apart = false;
         let mut lines: Vec<String> = Vec::new();
         for (own, of) in self.types.iter().zip(types) {
@@ -66,16 +70,18 @@ impl Measured {
             let runs = match own.ended {
                 0 => "none has ended".to_owned(),
                 _ => {
+                    // Without the dead time before it.
+                    let expected = of.size().mean();
                     let mean = own.sum / ended;
                     let variance = (own.squares / ended - mean * mean).max(0.0);
                     // Of a few jobs the spread says little: that of the policy's own sizes is taken.
                     let spread = if own.ended < 10 {
-                        mean.max(of.mean_size())
+                        mean.max(expected)
                     } else {
                         variance.sqrt()
                     };
-                    let mark = mark(mean, of.mean_size(), spread / ended.sqrt());
-                    format!("run {mean:.3} {unit} of {:.3}{mark}", of.mean_size())
+                    let mark = mark(mean, expected, spread / ended.sqrt());
+                    format!("run {mean:.3} {unit} of {expected:.3}{mark}")
                 }
             };
             lines.push(format!(

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use super::journal::{Head, Journal, Record, Round, decide};
 use super::lock::Lock;
 use super::measured::Measured;
+use super::release::release_all;
 use super::usage::Usage;
 use super::watch::{Found, Manner, Phase, Watch, key_of};
 use super::{BridgeError, TypeMap, bridgeable};
@@ -18,7 +19,7 @@ use crate::multiresource::artifact::{Checked, Routing};
 use crate::multiresource::live::Scheduler;
 use crate::multiresource::live::protocol::{Line, Started};
 use crate::number::seconds_in;
-use crate::slurm::{Acted, JobId, Key, Nodes, Queue, Refusal, Slurm, SlurmError, Why};
+use crate::slurm::{Hold, Nodes, Queue, Slurm, SlurmError};
 
 /// How a bridge is run.
 #[derive(Clone, Debug)]
@@ -67,7 +68,7 @@ pub struct Signals {
 /// After a round that failed the next one waits twice as long, up to this time.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// Nodes are read this often at least, and the controller is asked since when it runs.
+/// Nodes are read this often at least, and the controller is asked since when it runs: as often where jobs are held.
 const NODES: Duration = Duration::from_secs(1);
 const BOOTED: Duration = Duration::from_secs(10);
 
@@ -75,18 +76,18 @@ const BOOTED: Duration = Duration::from_secs(10);
 const TELL: Duration = Duration::from_secs(3600);
 
 /// A policy with all that follows from it.
-struct Rule {
+pub(super) struct Rule {
     policy: Checked,
     head: Head,
-    scheduler: Scheduler,
+    pub scheduler: Scheduler,
 }
 
 /// A bridge that runs.
 pub struct Bridge {
-    slurm: Slurm,
-    setup: Setup,
-    rule: Rule,
-    watch: Watch,
+    pub(super) slurm: Slurm,
+    pub(super) setup: Setup,
+    pub(super) rule: Rule,
+    pub(super) watch: Watch,
     journal: Option<Journal>,
     measured: Measured,
     started: Instant,
@@ -180,7 +181,7 @@ impl Bridge {
         }
         let now = Instant::now();
         Ok(Bridge {
-            measured: Measured::new(fleet.types().len()),
+            measured: Measured::new(fleet.types().len(), 0.0),
             rule: Rule {
                 policy,
                 head,
@@ -230,7 +231,10 @@ impl Bridge {
         let mut told = Instant::now();
         while !signals.end.load(Ordering::Relaxed) && !self.is_over() {
             if signals.reload.swap(false, Ordering::Relaxed) {
-                self.reload(say)?;
+                match self.reload(say) {
+                    Err(BridgeError::Slurm(why)) => say(&format!("warning: {why}")),
+                    other => other?,
+                }
             }
             let gives_up = signals.give_up.swap(false, Ordering::Relaxed);
             match self.round(gives_up, say) {
@@ -254,13 +258,14 @@ impl Bridge {
             }
             self.pause(self.until_next(), signals);
         }
-        if self.setup.opens && !self.setup.dry_run {
-            let released = release_all(&self.slurm, self.setup.manner.by_operator)?;
-            say(&format!(
-                "{released} held jobs are released: the gate is open"
-            ));
+        if self.setup.dry_run {
+            return Ok(());
         }
         self.tell_measured(say);
+        if self.setup.opens {
+            let opened = release_all(&self.slurm, self.setup.manner.by_operator)?;
+            say(&format!("the gate is open: {opened}"));
+        }
         Ok(())
     }
 
@@ -270,7 +275,7 @@ impl Bridge {
             .is_some_and(|until| self.started.elapsed() >= until)
     }
 
-    fn now(&self) -> f64 {
+    pub(super) fn now(&self) -> f64 {
         self.started.elapsed().as_secs_f64()
     }
 
@@ -302,7 +307,8 @@ impl Bridge {
     fn round(&mut self, gives_up: bool, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
         let queue = self.slurm.queue()?;
         let nodes = self.nodes()?;
-        if !self.has_settled(say)? {
+        let holds = queue.rows.iter().any(|row| row.hold != Hold::None);
+        if !self.has_settled(holds, say)? {
             return Ok(());
         }
         self.watch.present = match queue.rows.iter().any(|row| !row.waits_for.is_empty()) {
@@ -319,17 +325,10 @@ impl Bridge {
         let mut found = self.watch.look(&queue, nodes.as_ref(), now, wall);
         let (mut round, is_sound) = self.decide(&mut found, now, deciding);
         if gives_up {
-            let waiting = queue.rows.iter().filter(|row| !row.has_nodes());
-            let late = waiting.filter(|row| {
-                let seen = self.watch.jobs.get(&row.key);
-                let since = seen.and_then(|seen| seen.pending_since);
-                since.is_some_and(|at| now - at > self.watch.stuck)
-            });
-            found.give_up.extend(late.map(|row| row.key.id));
+            found.give_up.extend(self.watch.give_up(now));
         }
         self.measure(&round, now);
-        self.act(&found, &round, say)?;
-        round.notes = found.notes.clone();
+        round.notes.clone_from(&found.notes);
         for note in &found.notes {
             say(note);
         }
@@ -339,10 +338,12 @@ impl Bridge {
                 self.watch.stuck
             ));
         }
+        // Before anything is done: a release that fails was decided all the same.
         let is_worth = !round.told.is_empty() || !round.start.is_empty() || !round.began.is_empty();
         if is_worth {
-            self.note(Record::Round(round), say);
+            self.note(Record::Round(round.clone()), say);
         }
+        self.act(&found, &round, say)?;
         if !is_sound {
             say(
                 "warning: the policy could not take what was read, and begins anew with what waits and runs",
@@ -390,49 +391,6 @@ impl Bridge {
         (round, is_sound)
     }
 
-    /// Carries out what was decided.
-    fn act(
-        &mut self,
-        found: &Found,
-        round: &Round,
-        say: &mut dyn FnMut(&str),
-    ) -> Result<(), BridgeError> {
-        self.each(&found.hold, say, Slurm::hold)?;
-        self.each(&found.pass, say, Slurm::release)?;
-        self.each(&found.give_up, say, Slurm::hold_for_users)?;
-        let starts: Vec<(Key, &Started)> = round
-            .start
-            .iter()
-            .filter_map(|start| Some((key_of(start.id())?, start)))
-            .collect();
-        let now = self.now();
-        self.watch.released(starts.iter().map(|(key, _)| *key), now);
-        for (key, start) in &starts {
-            let server = start
-                .servers()
-                .first()
-                .and_then(|name| self.rule.scheduler.places().server(name));
-            if let Some(node) = server.and_then(|n| self.watch.map.node_of_server(n)) {
-                let acted = self.slurm.place(key.id, Some(node))?;
-                refused(&acted, say)?;
-            }
-        }
-        let jobs: Vec<JobId> = starts.iter().map(|(key, _)| key.id).collect();
-        self.each(&jobs, say, Slurm::release)
-    }
-
-    fn each(
-        &self,
-        jobs: &[JobId],
-        say: &mut dyn FnMut(&str),
-        act: impl Fn(&Slurm, &[JobId]) -> Result<Acted, SlurmError>,
-    ) -> Result<(), BridgeError> {
-        for some in jobs.chunks(Slurm::MOST_JOBS) {
-            refused(&act(&self.slurm, some)?, say)?;
-        }
-        Ok(())
-    }
-
     /// The nodes, where it is time to read them.
     fn nodes(&mut self) -> Result<Option<Nodes>, SlurmError> {
         if self.asked_nodes.is_some_and(|at| at.elapsed() < NODES) {
@@ -444,8 +402,9 @@ impl Bridge {
     }
 
     /// After the controller was started anew nodes have to tell first what they run.
-    fn has_settled(&mut self, say: &mut dyn FnMut(&str)) -> Result<bool, SlurmError> {
-        if self.asked_booted.is_none_or(|at| at.elapsed() > BOOTED) {
+    fn has_settled(&mut self, holds: bool, say: &mut dyn FnMut(&str)) -> Result<bool, SlurmError> {
+        let often = if holds { NODES } else { BOOTED };
+        if self.asked_booted.is_none_or(|at| at.elapsed() > often) {
             let cluster = self.slurm.cluster()?;
             self.asked_booted = Some(Instant::now());
             if cluster.booted != self.booted {
@@ -500,7 +459,7 @@ impl Bridge {
 
     fn measure(&mut self, round: &Round, now: f64) {
         for line in &round.told {
-            if let Some(name) = &line.arrive
+            if let Some(name) = line.arrive.as_ref().filter(|_| self.rounds > 1)
                 && let Some(i) = self.rule.scheduler.places().job_type(name)
             {
                 self.measured.arrived(i);
@@ -551,7 +510,10 @@ impl Bridge {
         match self.read_again() {
             Ok(queue) => {
                 say("the policy was read again");
-                self.again(&queue, say)
+                match self.setup.dry_run {
+                    true => Ok(()),
+                    false => self.again(&queue, say),
+                }
             }
             Err(why) => {
                 say(&format!(
@@ -586,7 +548,7 @@ impl Bridge {
         );
         self.watch.jobs = jobs;
         self.watch.usage.look(&nodes, &queue, &mut Vec::new());
-        self.measured = Measured::new(fleet.types().len());
+        self.measured = Measured::new(fleet.types().len(), self.now() / self.second);
         self.rule.head = Head {
             digest,
             time_unit: fleet.time_unit().into(),
@@ -605,9 +567,8 @@ impl Bridge {
         let head = self.rule.head.clone();
         self.note(Record::Head(head), say);
         let (round, _) = self.decide(&mut found, now, Instant::now());
-        self.act(&found, &round, say)?;
-        self.note(Record::Round(round), say);
-        Ok(())
+        self.note(Record::Round(round.clone()), say);
+        self.act(&found, &round, say)
     }
 }
 
@@ -615,40 +576,4 @@ impl Bridge {
 fn wall() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs() as i64)
-}
-
-/// Jobs that were not released: where nobody is let, it ends.
-fn refused(acted: &Acted, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
-    for Refusal { id, why, text } in &acted.refused {
-        match why {
-            Why::NoRight => {
-                return Err(BridgeError::NoRight {
-                    job: id.to_string(),
-                    text: text.clone(),
-                });
-            }
-            // The queue will tell.
-            Why::Gone => {}
-            Why::Other => say(&format!("warning: job {id}: {text}")),
-        }
-    }
-    Ok(())
-}
-
-/// Releases all held jobs of a partition: how many.
-///
-/// # Errors
-/// When Slurm does not answer, or does not let this user.
-pub fn release_all(slurm: &Slurm, by_operator: bool) -> Result<usize, BridgeError> {
-    use crate::slurm::Hold;
-    let queue = slurm.queue()?;
-    let held = queue
-        .rows
-        .iter()
-        .filter(|row| row.hold == Hold::User || by_operator && row.hold == Hold::Admin);
-    let jobs: Vec<JobId> = held.map(|row| row.key.id).collect();
-    for some in jobs.chunks(Slurm::MOST_JOBS) {
-        refused(&slurm.release(some)?, &mut |_| ())?;
-    }
-    Ok(jobs.len())
 }

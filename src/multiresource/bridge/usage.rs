@@ -62,14 +62,17 @@ impl Usage {
             let is_up = node.state == NodeState::Up;
             match (was_up, is_up) {
                 (true, false) => {
-                    let reason = if node.reason.is_empty() {
-                        "no reason is given"
-                    } else {
-                        &node.reason
+                    let Node { name, words, .. } = node;
+                    let reason = match &*node.reason {
+                        "" => "no reason is given",
+                        reason => reason,
+                    };
+                    let until = match node.state {
+                        NodeState::Unknown => "it is known again".into(),
+                        _ => format!("`scontrol update nodename={name} state=resume`"),
                     };
                     notes.push(format!(
-                        "node {} is {} ({reason}): nothing starts there until `scontrol update nodename={} state=resume`",
-                        node.name, node.words, node.name
+                        "node {name} is {words} ({reason}): nothing starts there until {until}"
                     ));
                 }
                 (false, true) => notes.push(format!("node {} is back", node.name)),

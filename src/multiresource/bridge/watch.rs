@@ -28,6 +28,8 @@ pub(super) struct Seen {
     pub began: Option<f64>,
     /// Since when it shows as held though it was released \[s\].
     held_since: Option<f64>,
+    /// It was held again because Slurm did not start it: it goes behind the others.
+    pub gave_up: bool,
     is_warned: bool,
     pub why: String,
 }
@@ -226,27 +228,23 @@ impl Watch {
         come: &mut Vec<((i64, Key), Line)>,
         found: &mut Found,
     ) {
-        let before = self
-            .jobs
-            .get(&row.key)
-            .map_or(Phase::Out, |seen| seen.phase);
+        let seen = self.jobs.get(&row.key);
+        let before = seen.map_or(Phase::Out, |seen| seen.phase);
+        let gave_up = seen.is_some_and(|seen| seen.gave_up);
         let is = self.phase_of(row, before, now, wall, found);
         let id = Some(id_of(row.key));
         let of = |line: Line| (row.key, line);
         match (before, is) {
-            (Phase::Running(a), Phase::Waiting(b)) if a == b => {
+            (Phase::Running(a), Phase::Waiting(b)) if a == b && !gave_up => {
                 gone.push(of(Line {
                     put_back: id,
                     ..Line::default()
                 }));
             }
+            // Not put back and withdrawn: the rule would start it in between.
             (Phase::Running(_), Phase::Waiting(_) | Phase::Out) => {
                 gone.push(of(Line {
-                    put_back: id.clone(),
-                    ..Line::default()
-                }));
-                gone.push(of(Line {
-                    withdraw: id,
+                    leave: id,
                     ..Line::default()
                 }));
                 if let Phase::Waiting(i) = is {
@@ -288,6 +286,7 @@ impl Watch {
             pending_since: None,
             began: None,
             held_since: None,
+            gave_up: false,
             is_warned: false,
             why: String::new(),
         });
@@ -296,7 +295,7 @@ impl Watch {
         if !matches!(is, Phase::Running(_)) {
             (seen.released, seen.began) = (None, None);
             (seen.pending_since, seen.held_since) = (None, None);
-            seen.is_warned = false;
+            (seen.is_warned, seen.gave_up) = (false, false);
         }
         if matches!(is, Phase::Running(_)) && seen.began.is_none() && row.state == State::Running {
             seen.began = Some(now);
@@ -322,6 +321,9 @@ impl Watch {
         }
         if row.has_nodes() {
             let is_on_servers = self.map.server_of_node(&row.node_list).is_some();
+            if let Some(seen) = self.jobs.get_mut(&row.key) {
+                (seen.pending_since, seen.held_since) = (None, None);
+            }
             return match (before, self.map.type_of(row)) {
                 (Phase::Running(i), _) => Phase::Running(i),
                 (_, Some(i)) if is_on_servers => Phase::Running(i),
@@ -382,7 +384,7 @@ impl Watch {
             return false;
         };
         let since = *seen.held_since.get_or_insert(now);
-        now - since < LAG
+        !seen.gave_up && now - since < LAG
     }
 
     /// A released job that Slurm has not started: told once, given up in the end.
@@ -395,6 +397,7 @@ impl Watch {
                 found.stuck.push((row.key.id, row.reason.clone()));
             }
             if now - since > GIVE_UP {
+                seen.gave_up = true;
                 found.give_up.push(row.key.id);
             }
         }
@@ -433,15 +436,33 @@ impl Watch {
         row.time_limit.map(|seconds| seconds as f64 / self.second)
     }
 
-    /// These were released now.
-    pub fn released(&mut self, keys: impl Iterator<Item = Key>, now: f64) {
-        for key in keys {
-            if let Some(seen) = self.jobs.get_mut(&key)
-                && let Phase::Waiting(i) = seen.phase
-            {
-                seen.phase = Phase::Running(i);
-                seen.released = Some(now);
-            }
+    /// Released jobs that Slurm has not started for long: they are held again, and go behind the others.
+    pub fn give_up(&mut self, now: f64) -> Vec<JobId> {
+        let stuck = self.stuck;
+        let late = self.jobs.iter_mut().filter(|(_, seen)| {
+            let since = seen
+                .pending_since
+                .filter(|_| matches!(seen.phase, Phase::Running(_)));
+            since.is_some_and(|at| now - at > stuck)
+        });
+        late.map(|(key, seen)| {
+            seen.gave_up = true;
+            key.id
+        })
+        .collect()
+    }
+
+    /// This job is to be released now: whether it still waits, so that it can be.
+    pub fn release(&mut self, key: Key, now: f64) -> bool {
+        match self.jobs.get_mut(&key) {
+            Some(seen) => match seen.phase {
+                Phase::Waiting(i) => {
+                    (seen.phase, seen.released) = (Phase::Running(i), Some(now));
+                    true
+                }
+                _ => false,
+            },
+            None => false,
         }
     }
 

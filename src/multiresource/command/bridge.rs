@@ -1,9 +1,10 @@
 //! `synth bridge`: a policy runs the jobs of a real scheduler.
 
+use std::collections::HashMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -160,6 +161,9 @@ Examples:
   synth bridge --replay batch.jsonl policy.json --why 17
       why job 17 waits: what the policy does, and who is ahead";
 
+/// The same text is told again after this time.
+const AGAIN: Duration = Duration::from_secs(60);
+
 impl Arguments {
     /// Files that are read, and those that are written.
     pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
@@ -190,9 +194,8 @@ impl SlurmArguments {
         let Some(policy) = self.policy.clone() else {
             let by_operator = matches!(self.hold, HoldBy::Admin);
             slurm.site()?;
-            let released = release_all(&slurm, by_operator)?;
             return Ok(Answered {
-                table: format!("{released} held jobs of {} are released", self.partition),
+                table: format!("{}: {}", self.partition, release_all(&slurm, by_operator)?),
                 ..Answered::default()
             });
         };
@@ -201,7 +204,8 @@ impl SlurmArguments {
             policy,
             types: self.types.clone(),
             changes: caller.changes,
-            poll: self.poll.max(Duration::from_millis(10)),
+            // Oftener is no use: Slurm takes longer to start a job.
+            poll: self.poll.max(Duration::from_millis(50)),
             stuck: self.stuck,
             settle: self.settle,
             journal: self.journal.clone(),
@@ -218,7 +222,14 @@ impl SlurmArguments {
         };
         let mut bridge = Bridge::begin(slurm, setup)?;
         caller.hear(Word::Known(&bridge.announced()));
-        bridge.run(&signals, &mut |text| caller.hear(Word::Known(text)))?;
+        // What is true of every round is told once a minute.
+        let mut told: HashMap<String, Instant> = HashMap::new();
+        bridge.run(&signals, &mut |text| {
+            told.retain(|_, at| at.elapsed() < AGAIN);
+            if told.insert(text.to_owned(), Instant::now()).is_none() {
+                caller.hear(Word::Known(text));
+            }
+        })?;
         Ok(Answered::default())
     }
 }

@@ -154,6 +154,9 @@ pub struct Scheduler {
     /// Jobs that wait for others to leave room, in order of arrival.
     aside: BTreeMap<u64, Arc<str>>,
     came: u64,
+    /// What a job holds its room for beside its run, in the mean \[time\]: rules that look at sizes or limits plan with
+    /// both.
+    latency: f64,
     clocks: Stream,
     routing: Stream,
     now: f64,
@@ -175,6 +178,11 @@ impl Scheduler {
             known: HashMap::new(),
             aside: BTreeMap::new(),
             came: 0,
+            latency: policy
+                .workload()
+                .envelope()
+                .start_latency()
+                .map_or(0.0, |law| law.mean()),
             clocks: streams.service,
             routing: streams.routing,
             now: f64::NEG_INFINITY,
@@ -383,8 +391,8 @@ impl Scheduler {
         let known = Known {
             job_type,
             order: self.came,
-            size: of[0],
-            limit: of[1],
+            size: of[0] + self.latency,
+            limit: of[1] + self.latency,
             place: Place::Aside(None),
         };
         self.came += 1;
@@ -445,6 +453,7 @@ impl Scheduler {
         decided: &mut Decided,
     ) {
         let id: Arc<str> = job.into();
+        let of = [of[0], of[1] + self.latency, of[2] + self.latency];
         let site = match self.router {
             Some(_) => servers[0],
             None => 0,

@@ -24,6 +24,10 @@ pub struct Row {
     pub eligible: Option<i64>,
     /// How many nodes it has, or asks for at least, ≥ 1.
     pub nodes: u32,
+    /// Whether it asks for nodes by their names or features. Which nodes it does not want `squeue` does not tell.
+    pub names_nodes: bool,
+    /// Whether it has all of its nodes (`--exclusive`), whatever it asks for.
+    pub is_exclusive: bool,
     /// What it has on all its nodes, or asks for.
     pub amounts: Amounts,
     /// Whether generic resources are asked for in a way whose amount is not known before the job starts.
@@ -149,6 +153,10 @@ impl Row {
             reason,
             depends: !matches!(&*cells.free(DEPENDENCY), "" | "N/A"),
             waits_for: waited_for(&cells.free(DEPENDENCY)),
+            names_nodes: [REQUIRED, FEATURES]
+                .iter()
+                .any(|column| !matches!(&*cells.free(*column), "" | "(null)" | "N/A")),
+            is_exclusive: cells.free(SHARING) == "NO",
             eligible: read(cells, ELIGIBLE, |text| match text {
                 "N/A" | "Unknown" => Some(None),
                 text => instant(text).map(Some),
@@ -251,6 +259,9 @@ columns! {
     PRIORITY: "PriorityLong", "PRIORITY", 12;
     REASON: "Reason", "REASON", 40;
     DEPENDENCY: "Dependency", "DEPENDENCY", 120;
+    REQUIRED: "ReqNodes", "REQ_NODES", 40;
+    FEATURES: "Feature", "FEATURES", 24;
+    SHARING: "OverSubscribe", "OVER_SUBSCRIBE", 16;
     NODES: "NumNodes", "NODES", 8;
     TASKS: "NumTasks", "TASKS", 8;
     TRES: "tres-alloc", "TRES_ALLOC", 120;

@@ -1,5 +1,7 @@
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read as _, Seek as _, Write as _};
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use super::BridgeError;
 
@@ -28,13 +30,7 @@ impl Lock {
             path: path.display().to_string(),
             source,
         };
-        let opened = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path);
-        let mut file = opened.map_err(failed)?;
+        let mut file = open(&path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::Error(source)) => return Err(failed(source)),
@@ -53,10 +49,28 @@ impl Lock {
                 });
             }
         }
+        // Who runs it is of use to others, and no condition: where another user made the file it cannot be written.
         let written = file.set_len(0).and_then(|()| file.rewind());
-        written
-            .and_then(|()| write!(file, "{}", std::process::id()))
-            .map_err(failed)?;
+        let _ = written.and_then(|()| write!(file, "{}", std::process::id()));
         Ok(Lock { _file: file })
+    }
+}
+
+/// Whoever ran a bridge before has made the file, and it stays: it is for all users. One that cannot be written can be
+/// locked all the same.
+fn open(path: &Path) -> io::Result<File> {
+    let there = OpenOptions::new().read(true).write(true).open(path);
+    match there {
+        Err(why) if why.kind() == io::ErrorKind::NotFound => {
+            let file = OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create_new(true)
+                .open(path)?;
+            file.set_permissions(Permissions::from_mode(0o666))?;
+            Ok(file)
+        }
+        Err(why) if why.kind() == io::ErrorKind::PermissionDenied => File::open(path),
+        other => other,
     }
 }

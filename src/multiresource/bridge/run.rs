@@ -100,7 +100,7 @@ pub struct Bridge {
     settled: Instant,
     planned: Option<Vec<Started>>,
     rounds: u64,
-    _lock: Lock,
+    _lock: Option<Lock>,
 }
 
 /// Reads a policy, and refuses what a bridge cannot carry out.
@@ -145,7 +145,11 @@ impl Bridge {
         let map = TypeMap::new(&policy, setup.types.as_deref())?;
         let site = slurm.site()?;
         map.check_nodes(&site.nodes.nodes, setup.pool)?;
-        let lock = Lock::take(&site.cluster.name, &slurm.partition)?;
+        // Beside a bridge that runs another policy may be tried.
+        let lock = match setup.dry_run {
+            true => None,
+            false => Some(Lock::take(&site.cluster.name, &slurm.partition)?),
+        };
         let fleet = policy.workload().fleet();
         let second = seconds_in(fleet.time_unit()).unwrap_or(1.0);
         let watch = Watch::new(

@@ -51,6 +51,8 @@ fn job(cpus: u64, memory_mib: u64) -> Row {
         reason: "JobHeldUser".into(),
         depends: false,
         waits_for: Vec::new(),
+        names_nodes: false,
+        is_exclusive: false,
         eligible: None,
         nodes: 1,
         amounts: Amounts {

@@ -326,7 +326,7 @@ impl Watch {
             }
             return match (before, self.map.type_of(row)) {
                 (Phase::Running(i), _) => Phase::Running(i),
-                (_, Some(i)) if is_on_servers => Phase::Running(i),
+                (_, Some(i)) if is_on_servers && !row.is_exclusive => Phase::Running(i),
                 _ => Phase::Passed,
             };
         }
@@ -368,7 +368,10 @@ impl Watch {
         if self.manner.by_operator && row.hold == Hold::User {
             found.hold.push(row.key.id);
         }
-        match self.map.type_of(row) {
+        // In a fleet the rule says where a job runs: not of one that says it itself. One that takes whole nodes holds
+        // more than its type.
+        let is_free = !row.is_exclusive && (self.servers.len() == 1 || !row.names_nodes);
+        match self.map.type_of(row).filter(|_| is_free) {
             Some(i) => Phase::Waiting(i),
             None if self.manner.keeps_unknown => Phase::Out,
             None => {

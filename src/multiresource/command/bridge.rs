@@ -314,7 +314,7 @@ fn why(job: &str, replayed: &Replayed, unit: &str) -> Result<String, Box<dyn Err
     let places = scheduler.places();
     let name = places.type_name(waits.job_type);
     let since = replayed.t - replayed.arrivals[id];
-    let mut told = format!("job {job} waits as `{name}`, since {since:.1} {unit}");
+    let mut told = format!("job {job} has waited for {since:.1} {unit} as `{name}`");
     told += &match waits.ahead {
         0 => ": it is the next of its type".to_owned(),
         ahead => format!(": {ahead} older ones of its type are ahead"),

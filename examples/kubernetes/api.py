@@ -44,8 +44,8 @@ class Api:
     """Requests to an API server: by a URL, or as a pod's service account."""
 
     def __init__(self, server, token, ca):
-        host = os.environ.get("KUBERNETES_SERVICE_HOST", "")
-        inside = f"https://{f'[{host}]' if ':' in host else host}:{os.environ.get('KUBERNETES_SERVICE_PORT', 443)}"
+        host, port = os.environ.get("KUBERNETES_SERVICE_HOST", ""), os.environ.get("KUBERNETES_SERVICE_PORT", "443")
+        inside = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
         if not server and not host:
             sys.exit("not in a cluster: give --server, for instance that of `kubectl proxy`, http://127.0.0.1:8001")
         self.at, self.token = urlsplit(server or inside), token or (None if server else ACCOUNT + "token")
@@ -57,8 +57,10 @@ class Api:
         if self.token:  # read each time, for tokens are renewed
             with open(self.token, encoding="utf-8") as file:
                 headers["Authorization"] = "Bearer " + file.read().strip()
-        kind, more = (http.client.HTTPSConnection, {"context": self.tls}) if self.tls else (http.client.HTTPConnection, {})
-        connection = kind(self.at.hostname, self.at.port, timeout=10, **more)
+        if self.tls:
+            connection = http.client.HTTPSConnection(self.at.hostname, self.at.port, timeout=10, context=self.tls)
+        else:
+            connection = http.client.HTTPConnection(self.at.hostname, self.at.port, timeout=10)
         connection.connect()
         connection.sock.settimeout(timeout)
         target = self.at.path.rstrip("/") + path + ("?" + urlencode(query) if query else "")
@@ -71,7 +73,7 @@ class Api:
 
 
 class Watcher(threading.Thread):
-    """Puts ("LIST", pods) into the inbox, then what changes after it; and the list again when the watch has lost track."""
+    """Puts ("LIST", pods) into the inbox, then what changes after it; the list again when the watch has lost track."""
 
     def __init__(self, api, path, selector, inbox):
         super().__init__(daemon=True)
@@ -82,8 +84,9 @@ class Watcher(threading.Thread):
         while True:
             self.failed += 1
             try:
-                version = self.list()
-                while version:
+                version, listed = self.list(), time.monotonic()
+                # Once in a while anyway: an etcd that came back from a backup counts on from an older version.
+                while version and time.monotonic() < listed + 600:
                     begin, version = time.monotonic(), self.watch(version)
                     time.sleep(max(0.0, begin + 0.1 - time.monotonic()))
             except (*PROBLEMS, KeyError, TypeError, AttributeError) as problem:  # this thread must not end
@@ -105,7 +108,8 @@ class Watcher(threading.Thread):
 
     def watch(self, version):
         """Ends with the version to go on from, or with None when that is too old (410)."""
-        query = self.selector | {"watch": 1, "resourceVersion": version, "allowWatchBookmarks": "true", "timeoutSeconds": 60}
+        query = self.selector | {"watch": 1, "resourceVersion": version, "allowWatchBookmarks": "true"}
+        query["timeoutSeconds"] = 60  # short: a connection that died without a word is noticed after 75 s
         with self.api.open("GET", self.path, query, timeout=75) as response:
             if response.status == 410:
                 return None

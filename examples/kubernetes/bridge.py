@@ -32,8 +32,11 @@ class Policy:
     """The types of a policy, and `synth drive` with it."""
 
     def __init__(self, path, sources, seed):
-        with open(path, encoding="utf-8") as file:
-            document = json.load(file)
+        try:
+            with open(path, encoding="utf-8") as file:
+                document = json.load(file)
+        except (OSError, ValueError) as problem:
+            sys.exit(f"{path} is no policy: {problem}")
         if document.get("kind") != "multiresource" or [s["count"] for s in document["workload"]["servers"]] != [1]:
             sys.exit(f"{path} is not a policy of one server")
         if stops(document["policy"]):
@@ -54,8 +57,11 @@ class Policy:
 
         self.cheapest = [t["name"] for t in sorted(workload["types"], key=cost)]
         command = ["synth", "drive", path, "--seed", str(seed)]
-        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                      start_new_session=True)  # Ctrl-C ends the bridge, which ends it
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        try:
+            self.child = subprocess.Popen(command, start_new_session=True, **pipes)  # Ctrl-C ends the bridge, which ends it
+        except OSError as problem:
+            sys.exit(f"`synth` is to be in PATH: {problem}")
 
     def amounts(self, pod):
         asked = requests(pod["spec"])
@@ -93,13 +99,15 @@ def stops(rule):
 
 
 class Bridge:
-    """What is known of each pod, by uid: its name, whether it is `waiting`, `started` or `other`, and its type. `started` is
-    what the policy started or adopted, `other` what runs without having asked: the policy is told that its room is occupied.
+    """What is known of each pod, by uid: its name, whether it is `waiting`, `started` or `other`, and its type. `started`
+    is what the policy started or adopted, `other` what runs without having asked: its room is occupied.
     """
 
     def __init__(self, api, path, policy):
         self.api, self.path, self.policy = api, path, policy
-        self.known, self.others, self.gates, self.warned = {}, {}, {}, set()
+        self.known, self.warned = {}, set()
+        self.others = {}  # by uid: what they take
+        self.gates = {}   # by uid: the names of those that have started and whose gate is to be removed, in order
         self.begun, self.wake, self.pause, self.retry = False, None, 0.1, 0.0
 
     def tell(self, **event):
@@ -116,7 +124,8 @@ class Bridge:
         here = {pod["metadata"]["uid"] for pod in pods}
         for uid in [uid for uid in self.known if uid not in here]:
             self.gone(uid)
-        pods.sort(key=lambda pod: (self.state(pod) == "waiting", pod["metadata"]["creationTimestamp"], pod["metadata"]["name"]))
+        came = operator.itemgetter("creationTimestamp", "name")
+        pods.sort(key=lambda pod: (self.state(pod) == "waiting", *came(pod["metadata"])))
         if not self.begun:  # the only moment to adopt
             for pod in pods:
                 own = self.policy.type_of(pod)

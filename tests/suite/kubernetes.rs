@@ -16,7 +16,9 @@ fn there_is_a_python() -> bool {
     let there = asked.stdin(Stdio::null()).output();
     let there = there.is_ok_and(|output| output.status.success());
     if !there {
-        eprintln!("examples/kubernetes is not run: no Python 3.9 or later, as python3 or by $PYTHON");
+        eprintln!(
+            "examples/kubernetes is not run: no Python 3.9 or later, as python3 or by $PYTHON"
+        );
     }
     there
 }

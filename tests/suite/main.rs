@@ -21,6 +21,7 @@ mod fleet;
 mod fleet_families;
 #[path = "../../benches/instances/mod.rs"]
 mod instances;
+mod kubernetes;
 mod live;
 mod malleable;
 mod msfq;

@@ -172,6 +172,13 @@ pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, B
             Record::Round(_) => {}
         }
     }
+    if heads.is_empty() {
+        return Err(BridgeError::Journal {
+            path: name(),
+            line: 1,
+            message: "no policy begins in it: it is empty, or no journal".into(),
+        });
+    }
     replay.map(|replay| replay.done).ok_or_else(|| {
         let policies: Vec<String> = heads
             .iter()

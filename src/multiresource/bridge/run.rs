@@ -180,8 +180,11 @@ impl Bridge {
                 })
             });
         let mut journal = journal.transpose()?;
-        if let Some(journal) = &mut journal {
-            journal.write(&Record::Head(head.clone()));
+        let begun = Record::Head(head.clone());
+        let failed = journal.as_mut().and_then(|journal| journal.write(&begun));
+        if let (Some(source), Some(path)) = (failed, &setup.journal) {
+            let path = path.display().to_string();
+            return Err(BridgeError::Write { path, source }.into());
         }
         let now = Instant::now();
         Ok(Bridge {
@@ -371,7 +374,12 @@ impl Bridge {
         };
         let mut is_sound = true;
         let lines = std::mem::take(&mut found.lines);
-        for line in lines.into_iter().map(|line| Line { t, ..line }) {
+        for mut line in lines.into_iter().map(|line| Line { t, ..line }) {
+            // It may have been started by what was told before, a moment ago: then it leaves.
+            let runs = |id: &mut String| self.rule.scheduler.runs(id);
+            if let Some(id) = line.withdraw.take_if(runs) {
+                line.leave = Some(id);
+            }
             match decide(&mut self.rule.scheduler, &line) {
                 Ok(starts) => round.start.extend(starts),
                 Err(why) => {

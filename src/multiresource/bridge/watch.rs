@@ -147,6 +147,8 @@ impl Watch {
                 &mut found,
             );
         }
+        // What is not to be started first, so that no end of another job starts it.
+        gone.sort_by_key(|(_, line)| line.withdraw.is_none());
         adopted.sort_by_key(|(key, _)| *key);
         // By when they could have started, as Slurm orders them.
         come.sort_by_key(|(order, _)| *order);

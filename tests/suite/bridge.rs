@@ -394,6 +394,7 @@ fn one_bridge_a_partition_and_a_way_back() {
 /// The controller and the bridge are killed at random moments, five times each, while jobs come: no job that Slurm still
 /// knows stays held, and bridges go on without help.
 #[test]
+#[ignore = "beside other tests nodes do not answer in time: .ci/run runs it alone"]
 fn crashes_leave_no_job_behind() {
     let Some(cluster) = Cluster::shared() else {
         return;

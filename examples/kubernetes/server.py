@@ -122,7 +122,7 @@ class Cluster:
         for container in spec["containers"]:
             own = container.setdefault("resources", {})
             own["requests"] = own.get("limits", {}) | own.get("requests", {})
-        pod["status"] = {"phase": "Pending"}
+        pod["status"] = {"phase": "Pending", "conditions": []}
         if gates(pod):
             condition(pod, "False", "SchedulingGated", "Scheduling is blocked due to non-empty scheduling gates")
         self.write((namespace, metadata["name"]), pod)

@@ -3,8 +3,9 @@
 
     SYNTH=path/of/synth python3 try.py [--seed 1] [--kills 2] [--pods 40]
 
-Policies of two families at once, each with a server of its own. It checks by what the server saw that all pods ended, that released pods never took
-more than the policy's capacity, and that no gate was ever added. Exit code 0 where all of it holds, else 1.
+Policies of two families at once, each with a server of its own. It checks by what the server saw that all pods ended, that
+released pods never took more than the policy's capacity, and that no gate was ever added. Exit code 0 where all of it holds,
+else 1.
 """
 import argparse
 import json
@@ -62,7 +63,7 @@ class Trial:
     def start(self):
         command = [sys.executable, str(HERE / "bridge.py"), self.policy, "--server", self.url, "--namespace", "batch"]
         path = f"{Path(SYNTH).resolve().parent}:{os.environ['PATH']}" if "/" in SYNTH else os.environ["PATH"]
-        self.bridge = subprocess.Popen(command, stderr=self.said, env={**os.environ, "PATH": path})
+        self.bridge = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=self.said, env={**os.environ, "PATH": path})
 
     def create(self, own, held=True, **metadata):
         name = f"{own}-{len(self.types)}"
@@ -164,7 +165,12 @@ def main():
             policy = str(Path(folder) / f"{family}.json")
             words = ["--preemption", "none", "--family", family, "--budget", "1e6", "--output", policy]
             subprocess.run([SYNTH, "--quiet", "--workload", str(workload), *words], check=True, stdout=subprocess.DEVNULL)
-            return Trial(policy, random.Random(own.seed)).run(own.pods, own.kills)
+            own_trial = Trial(policy, random.Random(own.seed))
+            try:
+                return own_trial.run(own.pods, own.kills)
+            finally:  # no bridge outlives its server, whatever went wrong
+                if own_trial.bridge:
+                    own_trial.bridge.kill()
 
         # msr has clocks, and lets jobs fill the room that its schedule leaves, by First-Fit.
         wrong = [*pool.map(trial, ("quickswap", "msr"))]

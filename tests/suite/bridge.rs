@@ -442,6 +442,11 @@ fn crashes_leave_no_job_behind() {
             let id = row.key.id.to_string();
             match row.hold {
                 Hold::Other => drop(cluster.output("scontrol", &["release", &id])),
+                // Slurm puts off by two minutes what it requeues.
+                Hold::User if row.eligible.is_some() => {
+                    let job = format!("JobId={id}");
+                    cluster.output("scontrol", &["update", &job, "StartTime=now"]);
+                }
                 _ if row.has_nodes() && start.elapsed() > Duration::from_secs(20) => {
                     drop(cluster.output("scancel", &[&id]));
                 }

@@ -3,14 +3,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use synth::kind::{Caller, Compared, Given, Kind};
+use synth::kind::{Compared, Given, Kind};
 use synth::simulation::sweep::{Comparing, Journal, Shard, Share};
 
-use super::listener::Listener;
+use super::listener::heard;
 use super::output::{apart, is_stdout};
 use super::question::{Question, read_with_text};
 use super::results::{Results, code_of};
-use super::{Common, INTERRUPTED, Outcome, examples_of, interrupt, read_workload, tell, width};
+use super::{Common, INTERRUPTED, Outcome, examples_of, interrupt, read_workload, tell};
 
 #[derive(Args)]
 #[command(after_long_help = examples::<K>())]
@@ -70,17 +70,9 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         journal: journal.map(|output| (output.as_path(), arguments.resume)),
         share: share.as_ref(),
     };
-    let mut listener = Listener::new(common, &interrupt, Some(&settings));
-    let mut caller = Caller {
-        width: width(),
-        changes: common.changes(),
-        interrupt: interrupt.flag(),
-        hears: &mut |word| listener.hear(word),
-        output: &mut std::io::sink(),
-    };
-    let compared = K::compare(workload.as_ref(), &asked, &question.extras, &mut caller);
-    drop(listener);
-    let compared = compared?;
+    let compared = heard(common, &interrupt, Some(&settings), |caller| {
+        K::compare(workload.as_ref(), &asked, &question.extras, caller)
+    })?;
     match (arguments.shard, &arguments.output) {
         (Some(shard), Some(output)) => written(shard, output, compared, common),
         _ => {

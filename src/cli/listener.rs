@@ -1,12 +1,34 @@
 //! What a verb tells while it works, on standard error.
 
+use std::io::{BufWriter, Write as _};
 use std::time::Instant;
 
-use synth::kind::Word;
+use synth::kind::{Caller, Given, Word};
 use synth::simulation::Settings;
 
 use super::progress::{Bar, Spinner, simulation, spinner};
-use super::{Common, interrupt, tell};
+use super::{Common, interrupt, tell, width};
+
+/// Does a verb, which is heard; nothing more is shown once it has an answer. Of simulations under these settings it is
+/// told how much is left.
+pub fn heard<T>(
+    common: &Common,
+    interrupt: &interrupt::Later,
+    settings: Option<&Settings>,
+    verb: impl FnOnce(&mut Caller<'_>) -> Given<T>,
+) -> Given<T> {
+    let mut listener = Listener::new(common, interrupt, settings);
+    let mut output = BufWriter::new(std::io::stdout().lock());
+    let answer = verb(&mut Caller {
+        width: width(),
+        changes: common.changes(),
+        interrupt: interrupt.flag(),
+        hears: &mut |word| listener.hear(word),
+        output: &mut output,
+    });
+    output.flush()?;
+    answer
+}
 
 /// Hears a verb: shows progress, and from when on Ctrl-C leaves something to tell.
 pub struct Listener<'a> {

@@ -1,13 +1,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use synth::kind::{Caller, Kind};
+use synth::kind::Kind;
 use synth::simulation::sweep::Whole;
 
-use super::listener::Listener;
+use super::listener::heard;
 use super::output::apart;
 use super::results::{Results, code_of};
-use super::{Common, Outcome, interrupt, width};
+use super::{Common, Outcome, interrupt};
 
 #[derive(Args)]
 #[command(after_long_help = ABOUT)]
@@ -54,17 +54,9 @@ pub fn run<K: Kind>(arguments: &Arguments, common: &Common) -> Outcome {
     }
     let workload = K::parse(&heading.document, &heading.comparison.workload.file)?.workload;
     let interrupt = interrupt::Later::new();
-    let mut listener = Listener::new(common, &interrupt, None);
-    let mut caller = Caller {
-        width: width(),
-        changes: common.changes(),
-        interrupt: interrupt.flag(),
-        hears: &mut |word| listener.hear(word),
-        output: &mut std::io::sink(),
-    };
-    let merged = K::merge(&workload, &whole, &mut caller);
-    drop(listener);
-    let merged = merged?;
+    let merged = heard(common, &interrupt, None, |caller| {
+        K::merge(&workload, &whole, caller)
+    })?;
     results.publish(&*merged, common)?;
     Ok(code_of(&*merged))
 }

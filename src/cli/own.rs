@@ -1,14 +1,13 @@
 //! Verbs that one kind of workload has and the others do not.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
 use synth::kind::{Answered, Caller, Given, Kind};
 
-use super::listener::Listener;
+use super::listener::heard;
 use super::output::{apart, emit, is_stdout};
-use super::{Common, INTERRUPTED, NEGATIVE, Outcome, interrupt, tell, width};
+use super::{Common, INTERRUPTED, NEGATIVE, Outcome, interrupt, tell};
 
 pub fn run<K: Kind>(verb: &K::Verb, common: &Common) -> Outcome {
     let (read, written) = K::files_of(verb);
@@ -23,20 +22,7 @@ pub fn answer(
 ) -> Outcome {
     apart(read, written)?;
     let interrupt = interrupt::Later::new();
-    let mut output = std::io::BufWriter::new(std::io::stdout().lock());
-    let mut listener = Listener::new(common, &interrupt, None);
-    let mut caller = Caller {
-        width: width(),
-        changes: common.changes(),
-        interrupt: interrupt.flag(),
-        hears: &mut |word| listener.hear(word),
-        output: &mut output,
-    };
-    let answered = run(&mut caller);
-    drop(listener);
-    output.flush()?;
-    drop(output);
-    let answered = answered?;
+    let answered = heard(common, &interrupt, None, run)?;
     for note in &answered.notes {
         anstream::eprintln!("{note}");
     }

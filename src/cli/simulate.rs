@@ -2,15 +2,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use synth::kind::{Caller, Kind};
+use synth::kind::Kind;
 use synth::simulation::Settings;
 use synth::typed::Budget;
 
-use super::listener::Listener;
+use super::listener::heard;
 use super::output::{apart, emit, is_stdout, publish};
-use super::{
-    Common, INTERRUPTED, NEGATIVE, Outcome, examples_of, interrupt, read_workload, tell, width,
-};
+use super::{Common, INTERRUPTED, NEGATIVE, Outcome, examples_of, interrupt, read_workload, tell};
 
 #[derive(Args)]
 #[command(after_long_help = examples_of::<K>("simulate "))]
@@ -52,18 +50,10 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     };
     let given = arguments.workload.as_ref();
     let given = given.map(|file| read_workload::<K>(file, common));
-    let mut listener = Listener::new(common, &interrupt, Some(&settings));
-    let mut caller = Caller {
-        width: width(),
-        changes: common.changes(),
-        interrupt: interrupt.flag(),
-        hears: &mut |word| listener.hear(word),
-        output: &mut std::io::sink(),
-    };
     let (policy, given) = (arguments.policy.as_str(), given.transpose()?);
-    let simulated = K::simulate(policy, given, &arguments.ways, &settings, &mut caller);
-    drop(listener);
-    let simulated = simulated?;
+    let simulated = heard(common, &interrupt, Some(&settings), |caller| {
+        K::simulate(policy, given, &arguments.ways, &settings, caller)
+    })?;
     simulated.notes.iter().for_each(|note| tell(common, note));
     for (file, document) in &simulated.documents {
         emit(Some(file), document)?;

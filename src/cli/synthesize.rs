@@ -2,11 +2,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use synth::kind::{Answer, Caller, Kind};
+use synth::kind::{Answer, Kind};
 
-use super::listener::Listener;
+use super::listener::heard;
 use super::output::{apart, emit, is_stdout, writable};
-use super::{Common, INTERRUPTED, NEGATIVE, Outcome, interrupt, read_workload, tell, width};
+use super::{Common, INTERRUPTED, NEGATIVE, Outcome, interrupt, read_workload, tell};
 
 #[derive(Args)]
 pub struct Arguments<K: Kind> {
@@ -34,16 +34,9 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     regular.into_iter().try_for_each(|path| writable(path))?;
     let workload = read_workload::<K>(file, common)?;
     let interrupt = interrupt::Later::new();
-    let mut listener = Listener::new(common, &interrupt, None);
-    let mut caller = Caller {
-        width: width(),
-        changes: common.changes(),
-        interrupt: interrupt.flag(),
-        hears: &mut |word| listener.hear(word),
-        output: &mut std::io::sink(),
-    };
-    let answer = K::synthesize(&workload, &arguments.wishes, &mut caller);
-    drop(listener);
+    let answer = heard(common, &interrupt, None, |caller| {
+        K::synthesize(&workload, &arguments.wishes, caller)
+    });
     match answer? {
         Answer::Policy {
             artifact,

@@ -127,6 +127,14 @@ fn replay(made: &Made) -> Output {
     synth(&["bridge", "--replay", text(&journal), text(&policy)])
 }
 
+/// The journal is decided again as it was.
+fn is_decided_again(made: &Made) {
+    let replayed = replay(made);
+    let told = stdout(&replayed) + &stderr(&replayed);
+    assert_eq!(code(&replayed), 0, "{told}");
+    assert!(told.contains("as they were"), "{told}");
+}
+
 /// CPUs of the running jobs, but those of a name.
 fn in_use(cluster: &Cluster, partition: &str, but: &str) -> u64 {
     let queue = cluster.slurm(partition).queue().unwrap();
@@ -243,19 +251,7 @@ fn a_partition_is_run() {
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(running.end(), Some(0), "{}", log(&made));
 
-    let replayed = replay(&made);
-    assert_eq!(
-        code(&replayed),
-        0,
-        "{}{}",
-        stdout(&replayed),
-        stderr(&replayed)
-    );
-    assert!(
-        stdout(&replayed).contains("as they were"),
-        "{}",
-        stdout(&replayed)
-    );
+    is_decided_again(&made);
     let lines = lines(&made);
     let of = |id: &str, line: &Line| {
         let all = [&line.job, &line.leave, &line.withdraw];
@@ -326,14 +322,7 @@ fn a_fleet_is_run_node_by_node() {
     cluster.run("scontrol", &["update", "NodeName=n3", "State=resume"]);
     cluster.wait("it is told", || log(&made).contains("n3 is back"));
     assert_eq!(running.end(), Some(0));
-    let replayed = replay(&made);
-    assert_eq!(
-        code(&replayed),
-        0,
-        "{}{}",
-        stdout(&replayed),
-        stderr(&replayed)
-    );
+    is_decided_again(&made);
 }
 
 /// A second bridge is refused; a policy that was replaced by a broken one goes on; the gate is opened in the end.
@@ -373,14 +362,7 @@ fn one_bridge_a_partition_and_a_way_back() {
     assert!(stderr(&other).contains("is of"), "{}", stderr(&other));
     running.signal("HUP");
     cluster.wait("it is taken", || log(&made).contains("read again"));
-    let replayed = replay(&made);
-    assert_eq!(
-        code(&replayed),
-        0,
-        "{}{}",
-        stdout(&replayed),
-        stderr(&replayed)
-    );
+    is_decided_again(&made);
 
     // It is told to end while one is held that it would not release.
     cluster.submit("synth", 3.0, &["-n", "16"]);

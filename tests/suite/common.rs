@@ -45,3 +45,50 @@ pub fn code(output: &Output) -> i32 {
 pub fn as_it_is(text: impl ToString, name: &str) -> Result<Checked, ArtifactError> {
     Checked::parse_with(&text.to_string(), name, Changes::Accepted)
 }
+
+/// A folder of a test's own.
+pub struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn name(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().into()
+    }
+
+    /// A policy for a model.
+    pub fn policy(&self, model: &str) -> String {
+        let file = self.name(&format!("{model}.json"));
+        let workload = format!("models/{model}.yaml");
+        let typed = [
+            "--workload",
+            &workload,
+            "--preemption",
+            "full",
+            "--family",
+            "msr",
+        ];
+        let made = synth(&[&typed[..], &["--effort", "0.01", "-q", "--output", &file]].concat());
+        assert_eq!(code(&made), 0, "{}", stderr(&made));
+        file
+    }
+
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.name(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    /// Names of all files.
+    pub fn files(&self) -> Vec<String> {
+        let all = std::fs::read_dir(self.0.path()).unwrap();
+        let name = |entry: std::fs::DirEntry| entry.file_name().into_string().unwrap();
+        let mut all: Vec<String> = all.map(|entry| name(entry.unwrap())).collect();
+        all.sort();
+        all
+    }
+}

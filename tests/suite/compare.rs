@@ -2,11 +2,11 @@
 //! resumed, and that the number of cores changes nothing.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{code, command, stderr, stdout, synth};
+use crate::common::{Folder, code, command, stderr, stdout, synth};
 use serde_json::Value;
 
 const SECTION_SEVEN: [&str; 3] = ["compare", "--workload", "models/section7.yaml"];
@@ -14,39 +14,6 @@ const SECTION_SEVEN: [&str; 3] = ["compare", "--workload", "models/section7.yaml
 /// Compares on section 7.
 fn compare(arguments: &[&str]) -> Output {
     synth(&[&SECTION_SEVEN[..], arguments].concat())
-}
-
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Folder(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn name(&self, name: &str) -> String {
-        self.path(name).to_str().unwrap().into()
-    }
-
-    /// A policy for a model.
-    fn policy(&self, model: &str) -> String {
-        let file = self.name(&format!("{model}.json"));
-        let workload = format!("models/{model}.yaml");
-        let typed = [
-            "--workload",
-            &workload,
-            "--preemption",
-            "full",
-            "--family",
-            "msr",
-        ];
-        let made = synth(&[&typed[..], &["--effort", "0.01", "-q", "--output", &file]].concat());
-        assert_eq!(code(&made), 0, "{}", stderr(&made));
-        file
-    }
 }
 
 fn json(path: &Path) -> Value {
@@ -425,11 +392,7 @@ fn bad_input_is_refused_at_once() {
         );
         assert!(refused.stdout.is_empty(), "{arguments:?}");
     }
-    assert_eq!(
-        fs::read_dir(folder.0.path()).unwrap().count(),
-        1,
-        "nothing is left behind"
-    );
+    assert_eq!(folder.files().len(), 1, "nothing is left behind");
 }
 
 /// However a file is named: what is read stays as it is, and no result replaces another.

@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use synth::multiresource::artifact::{Checked, Preemption, Routing};
 use synth::multiresource::live::protocol::{self, Line, Started};
-use synth::multiresource::live::{Scheduler, Told};
+use synth::multiresource::live::{Newcomer, Scheduler, Told};
 use synth::multiresource::policy::Event;
 use synth::multiresource::synthesis::{FleetOutcome, Options, synthesize_fleet};
 
@@ -135,6 +135,10 @@ impl<'a> World<'a> {
         let id = format!("j{}", self.came);
         self.waiting.insert(self.came, (id.clone(), kind));
         self.came += 1;
+        self.tell_arrival(id, kind);
+    }
+
+    fn tell_arrival(&mut self, id: String, kind: usize) {
         let name = self.scheduler.places().type_name(kind).to_owned();
         let line = Line {
             arrive: Some(name),
@@ -321,13 +325,7 @@ impl<'a> World<'a> {
             self.occupy(n, self.others[n].clone());
         }
         for (id, kind) in waiting.into_values() {
-            let name = self.scheduler.places().type_name(kind).to_owned();
-            let line = Line {
-                arrive: Some(name),
-                job: Some(id),
-                ..self.of_job()
-            };
-            self.tell(line);
+            self.tell_arrival(id, kind);
         }
     }
 }
@@ -490,6 +488,16 @@ fn net(step: &Step) -> [Vec<u64>; 2] {
     ]
 }
 
+/// Of the first type.
+fn unsized_job(id: &str) -> Newcomer<'_> {
+    Newcomer {
+        id,
+        job_type: 0,
+        size: f64::NAN,
+        limit: f64::INFINITY,
+    }
+}
+
 /// Jobs that somebody else started are found at any time; those without room count as others' until they end.
 #[test]
 fn jobs_beyond_the_room_are_others() {
@@ -508,12 +516,9 @@ fn jobs_beyond_the_room_are_others() {
         .fold(f64::MAX, f64::min) as usize;
     let adopt = |scheduler: &mut Scheduler, job: &str, t: f64| {
         let told = Told::Adopt {
-            job,
-            job_type: 0,
-            size: f64::NAN,
-            limit: f64::INFINITY,
+            job: unsized_job(job),
             ran: 0.0,
-            servers: &[],
+            servers: Vec::new(),
         };
         scheduler.tell(t, told).unwrap()
     };
@@ -521,12 +526,7 @@ fn jobs_beyond_the_room_are_others() {
     for n in 0..most + 2 {
         adopt(&mut scheduler, &format!("a{n}"), 1.0);
     }
-    let arrive = Told::Arrive {
-        job: "w",
-        job_type: 0,
-        size: f64::NAN,
-        limit: f64::INFINITY,
-    };
+    let arrive = Told::Arrive(unsized_job("w"));
     assert!(scheduler.tell(2.0, arrive).unwrap().start.is_empty());
     // Two more than there is room for have to end before there is any.
     for n in 0..2 {
@@ -572,13 +572,17 @@ fn what_cannot_run_is_not_waited_for() {
         let mut others = vec![0.0; places.resources().len()];
         others[0] = places.capacity(0)[0] - share(smallest);
         assert!(others[0] > places.capacity(0)[0] - share(largest));
-        let arrive = |job, job_type| Told::Arrive {
-            job,
-            job_type,
-            size: 1.0,
-            limit: 1.0,
+        let arrive = |job, job_type| {
+            Told::Arrive(Newcomer {
+                id: job,
+                job_type,
+                size: 1.0,
+                limit: 1.0,
+            })
         };
-        scheduler.tell(0.0, Told::Occupy(0, &others)).unwrap();
+        scheduler
+            .tell(0.0, Told::Occupy(0, others.clone()))
+            .unwrap();
         assert!(
             scheduler
                 .tell(1.0, arrive("large", largest))
@@ -597,7 +601,7 @@ fn what_cannot_run_is_not_waited_for() {
         );
         scheduler.tell(3.0, Told::Leave("small")).unwrap();
         let freed = scheduler
-            .tell(4.0, Told::Occupy(0, &vec![0.0; others.len()]))
+            .tell(4.0, Told::Occupy(0, vec![0.0; others.len()]))
             .unwrap();
         assert_eq!(&*freed.start[0].0, "large", "{name}");
     }

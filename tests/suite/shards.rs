@@ -6,32 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{code, command, stderr, stdout, synth};
-
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Folder(tempfile::tempdir().unwrap())
-    }
-
-    fn name(&self, name: &str) -> String {
-        self.0.path().join(name).to_str().unwrap().into()
-    }
-
-    fn bytes(&self, name: &str) -> Vec<u8> {
-        fs::read(self.name(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
-    }
-
-    /// Names of all files.
-    fn files(&self) -> Vec<String> {
-        let all = fs::read_dir(self.0.path()).unwrap();
-        let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
-        let mut all: Vec<String> = all.map(|entry| name(entry.unwrap())).collect();
-        all.sort();
-        all
-    }
-}
+use crate::common::{Folder, code, command, stderr, stdout, synth};
 
 /// A comparison that is over at once.
 const SECTION_SEVEN: &[&str] = &[
@@ -99,22 +74,11 @@ fn the_same(folder: &Folder, question: &[&str], shards: usize, ends: i32) {
 #[test]
 fn shards_give_the_bytes_of_one_machine() {
     let folder = Folder::new();
-    let policy = |model: &str| {
-        let file = folder.name(&format!("{model}.json"));
-        let workload = format!("models/{model}.yaml");
-        let typed = [
-            "--workload",
-            &workload,
-            "--preemption",
-            "full",
-            "--family",
-            "msr",
-        ];
-        let made = synth(&[&typed[..], &["--effort", ".01", "-q", "--output", &file]].concat());
-        assert_eq!(code(&made), 0, "{}", stderr(&made));
-        file
-    };
-    let policies = format!("fcfs,{},first-fit,{}", policy("section7"), policy("vms"));
+    let policies = format!(
+        "fcfs,{},first-fit,{}",
+        folder.policy("section7"),
+        folder.policy("vms")
+    );
     let short = ["--events", "2e5"];
     let question = [
         "--workload",

@@ -1,6 +1,7 @@
 //! The rounds of a bridge: read, compare, decide, release.
 
 use std::collections::HashSet;
+use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,13 +12,14 @@ use super::lock::Lock;
 use super::measured::Measured;
 use super::release::release_all;
 use super::usage::Usage;
-use super::watch::{Found, Manner, Phase, Watch, key_of};
+use super::watch::{Found, Manner, Moment, Phase, Watch, key_of};
 use super::{BridgeError, TypeMap, bridgeable};
 use crate::artifact::Changes;
 use crate::document::digest;
 use crate::multiresource::artifact::{Checked, Routing};
 use crate::multiresource::live::Scheduler;
 use crate::multiresource::live::protocol::{Line, Started};
+use crate::multiresource::workload::Fleet;
 use crate::number::seconds_in;
 use crate::slurm::{Hold, Nodes, Queue, Slurm, SlurmError};
 
@@ -75,11 +77,65 @@ const BOOTED: Duration = Duration::from_secs(10);
 /// What was measured is told this often.
 const TELL: Duration = Duration::from_secs(3600);
 
-/// A policy with all that follows from it.
+/// A policy that decides.
 pub(super) struct Rule {
     policy: Checked,
-    head: Head,
+    digest: String,
     pub scheduler: Scheduler,
+    /// Seconds in the policy's unit of time.
+    second: f64,
+}
+
+impl Rule {
+    /// Reads the policy, and what Slurm's jobs are for it; refuses what a bridge cannot carry out.
+    fn read(setup: &Setup) -> Result<(Self, TypeMap), Box<dyn Error>> {
+        let path = setup.policy.display().to_string();
+        let text = std::fs::read_to_string(&setup.policy).map_err(|source| BridgeError::Read {
+            path: path.clone(),
+            source,
+        })?;
+        let policy = Checked::parse_with(&text, &path, setup.changes)?;
+        bridgeable(&policy).map_err(BridgeError::Unfit)?;
+        let scheduler = Scheduler::new(&policy, setup.routing, setup.seed);
+        if scheduler.wants().sizes {
+            return Err(BridgeError::Unfit("the policy decides by the sizes of jobs, which nobody knows on a cluster: make one that knows types or limits".into()).into());
+        }
+        let unit = policy.workload().fleet().time_unit();
+        let second = seconds_in(unit).ok_or_else(|| {
+            BridgeError::Unfit(format!(
+                "the policy counts time in `{unit}`, and it is not known how long that is: write the workload in s, min, h or d"
+            ))
+        })?;
+        let map = TypeMap::new(&policy, setup.types.as_deref())?;
+        let rule = Rule {
+            digest: digest(&text),
+            policy,
+            scheduler,
+            second,
+        };
+        Ok((rule, map))
+    }
+
+    fn fleet(&self) -> &Fleet {
+        self.policy.workload().fleet()
+    }
+
+    /// What looks at the cluster for it.
+    fn watch(&self, map: TypeMap, setup: &Setup) -> Watch {
+        Watch::new(
+            map,
+            setup.manner,
+            setup.stuck.as_secs_f64(),
+            Usage::new(self.fleet()),
+            self.scheduler.places(),
+            self.second,
+        )
+    }
+
+    /// It begins anew.
+    fn begin_again(&mut self, setup: &Setup) {
+        self.scheduler = Scheduler::new(&self.policy, setup.routing, setup.seed);
+    }
 }
 
 /// A bridge that runs.
@@ -91,8 +147,6 @@ pub struct Bridge {
     journal: Option<Journal>,
     measured: Measured,
     started: Instant,
-    /// Seconds in the policy's unit of time.
-    second: f64,
     cluster: String,
     booted: String,
     asked_booted: Option<Instant>,
@@ -103,46 +157,14 @@ pub struct Bridge {
     _lock: Option<Lock>,
 }
 
-/// Reads a policy, and refuses what a bridge cannot carry out.
-fn read_policy(setup: &Setup) -> Result<(Checked, String), Box<dyn std::error::Error>> {
-    let path = &setup.policy;
-    let text = std::fs::read_to_string(path).map_err(|source| BridgeError::Read {
-        path: path.display().to_string(),
-        source,
-    })?;
-    let policy = Checked::parse_with(&text, &path.display().to_string(), setup.changes)?;
-    Ok((policy, digest(&text)))
-}
-
-/// Why a policy cannot be carried out here, if it cannot.
-fn unfit(policy: &Checked, scheduler: &Scheduler) -> Option<String> {
-    if let Err(why) = bridgeable(policy) {
-        return Some(why);
-    }
-    if scheduler.wants().sizes {
-        return Some("the policy decides by the sizes of jobs, which nobody knows on a cluster: make one that knows types or limits".into());
-    }
-    if seconds_in(policy.workload().fleet().time_unit()).is_none() {
-        let unit = policy.workload().fleet().time_unit();
-        return Some(format!(
-            "the policy counts time in `{unit}`, and it is not known how long that is: write the workload in s, min, h or d"
-        ));
-    }
-    None
-}
-
 impl Bridge {
     /// Looks at the cluster and takes the partition; nothing has been released yet.
     ///
     /// # Errors
-    /// When the policy is refused or does not fit the cluster, Slurm does not answer, or another bridge runs.
-    pub fn begin(slurm: Slurm, setup: Setup) -> Result<Self, Box<dyn std::error::Error>> {
-        let (policy, digest) = read_policy(&setup)?;
-        let scheduler = Scheduler::new(&policy, setup.routing, setup.seed);
-        if let Some(why) = unfit(&policy, &scheduler) {
-            return Err(BridgeError::Unfit(why).into());
-        }
-        let map = TypeMap::new(&policy, setup.types.as_deref())?;
+    /// When the policy is refused or does not fit the cluster, Slurm does not answer, another bridge runs, or the journal
+    /// cannot be written.
+    pub fn begin(slurm: Slurm, setup: Setup) -> Result<Self, Box<dyn Error>> {
+        let (rule, map) = Rule::read(&setup)?;
         let site = slurm.site()?;
         map.check_nodes(&site.nodes.nodes, setup.pool)?;
         // Beside a bridge that runs another policy may be tried.
@@ -150,65 +172,52 @@ impl Bridge {
             true => None,
             false => Some(Lock::take(&site.cluster.name, &slurm.partition)?),
         };
-        let fleet = policy.workload().fleet();
-        let second = seconds_in(fleet.time_unit()).unwrap_or(1.0);
-        let watch = Watch::new(
-            map,
-            setup.manner,
-            setup.stuck.as_secs_f64(),
-            Usage::new(fleet),
-            scheduler.places(),
-            second,
-        );
-        let head = Head {
-            policy: setup.policy.display().to_string(),
-            digest,
-            cluster: site.cluster.name.clone(),
-            partition: slurm.partition.clone(),
-            time_unit: fleet.time_unit().into(),
-            seed: setup.seed,
-            routing: setup.routing,
-        };
-        let journal = setup
-            .journal
-            .as_ref()
-            .filter(|_| !setup.dry_run)
-            .map(|path| {
-                Journal::open(path).map_err(|source| BridgeError::Write {
-                    path: path.display().to_string(),
-                    source,
-                })
-            });
-        let mut journal = journal.transpose()?;
-        let begun = Record::Head(head.clone());
-        let failed = journal.as_mut().and_then(|journal| journal.write(&begun));
-        if let (Some(source), Some(path)) = (failed, &setup.journal) {
-            let path = path.display().to_string();
-            return Err(BridgeError::Write { path, source }.into());
-        }
         let now = Instant::now();
-        Ok(Bridge {
-            measured: Measured::new(fleet.types().len(), 0.0),
-            rule: Rule {
-                policy,
-                head,
-                scheduler,
-            },
+        let mut bridge = Bridge {
+            measured: Measured::new(rule.fleet().types().len(), 0.0),
+            watch: rule.watch(map, &setup),
+            rule,
             cluster: site.cluster.name,
             booted: site.cluster.booted,
             slurm,
             setup,
-            watch,
-            journal,
+            journal: None,
             started: now,
-            second,
             asked_booted: Some(now),
             asked_nodes: None,
             settled: now,
             planned: None,
             rounds: 0,
             _lock: lock,
-        })
+        };
+        bridge.open_journal()?;
+        Ok(bridge)
+    }
+
+    fn open_journal(&mut self) -> Result<(), BridgeError> {
+        let Some(path) = self.setup.journal.as_ref().filter(|_| !self.setup.dry_run) else {
+            return Ok(());
+        };
+        let begun = Journal::open(path).and_then(|mut journal| {
+            let failed = journal.write(&Record::Head(self.head()));
+            failed.map_or(Ok(journal), Err)
+        });
+        let path = path.display().to_string();
+        self.journal = Some(begun.map_err(|source| BridgeError::Write { path, source })?);
+        Ok(())
+    }
+
+    /// Which policy decides.
+    fn head(&self) -> Head {
+        Head {
+            policy: self.setup.policy.display().to_string(),
+            digest: self.rule.digest.clone(),
+            cluster: self.cluster.clone(),
+            partition: self.slurm.partition.clone(),
+            time_unit: self.rule.fleet().time_unit().into(),
+            seed: self.setup.seed,
+            routing: self.setup.routing,
+        }
     }
 
     /// What it is about to do, for the one who started it.
@@ -224,7 +233,7 @@ impl Bridge {
             "partition {} of {}: {} decides; {}",
             self.slurm.partition,
             self.cluster,
-            self.rule.head.policy,
+            self.setup.policy.display(),
             names.join(", ")
         )
     }
@@ -286,17 +295,21 @@ impl Bridge {
         self.started.elapsed().as_secs_f64()
     }
 
-    /// Until the next round: the poll, or less where a clock rings before.
+    fn moment(&self) -> Moment {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        Moment {
+            now: self.now(),
+            wall: since.map_or(0, |since| since.as_secs() as i64),
+        }
+    }
+
+    /// Until the next round: the poll, or less where a clock rings before. One that is due already has its turn in a
+    /// round.
     fn until_next(&self) -> Duration {
-        let wake = self
-            .rule
-            .scheduler
-            .wake()
-            .map(|wake| wake * self.second - self.now());
-        let wake = wake.map_or(self.setup.poll, |left| {
-            Duration::from_secs_f64(left.clamp(0.01, 3600.0))
-        });
-        wake.min(self.setup.poll)
+        let wake = self.rule.scheduler.wake();
+        let left = wake.map(|wake| wake * self.rule.second - self.now());
+        let left = left.filter(|left| *left > 0.0 && *left < self.setup.poll.as_secs_f64());
+        left.map_or(self.setup.poll, Duration::from_secs_f64)
     }
 
     /// In pieces, so that a signal is heard.
@@ -323,18 +336,18 @@ impl Bridge {
             false => HashSet::new(),
         };
         self.rounds += 1;
-        let (now, wall) = (self.now(), wall());
+        let at = self.moment();
         let deciding = Instant::now();
         if self.setup.dry_run {
             self.plan(&queue, nodes.as_ref(), say);
             return Ok(());
         }
-        let mut found = self.watch.look(&queue, nodes.as_ref(), now, wall);
-        let (mut round, is_sound) = self.decide(&mut found, now, deciding);
+        let mut found = self.watch.look(&queue, nodes.as_ref(), at);
+        let (mut round, is_sound) = self.decide(&mut found, at.now, deciding);
         if gives_up {
-            found.give_up.extend(self.watch.give_up(now));
+            found.give_up.extend(self.watch.give_up(at.now));
         }
-        self.measure(&round, now);
+        self.measure(&round, at.now);
         round.notes.clone_from(&found.notes);
         for note in &found.notes {
             say(note);
@@ -362,7 +375,7 @@ impl Bridge {
 
     /// Tells the scheduler what was found: what is decided, and whether it could take all of it.
     fn decide(&mut self, found: &mut Found, now: f64, deciding: Instant) -> (Round, bool) {
-        let t = now / self.second;
+        let t = now / self.rule.second;
         let mut round = Round {
             t,
             began: std::mem::take(&mut found.began),
@@ -433,13 +446,12 @@ impl Bridge {
 
     /// What would be released if the policy began now.
     fn plan(&mut self, queue: &Queue, nodes: Option<&Nodes>, say: &mut dyn FnMut(&str)) {
-        let now = self.now();
-        self.rule.scheduler =
-            Scheduler::new(&self.rule.policy, self.setup.routing, self.setup.seed);
+        self.rule.begin_again(&self.setup);
         self.watch.jobs.clear();
         self.watch.usage.forget();
-        let mut found = self.watch.look(queue, nodes, now, wall());
-        let (round, _) = self.decide(&mut found, now, Instant::now());
+        let at = self.moment();
+        let mut found = self.watch.look(queue, nodes, at);
+        let (round, _) = self.decide(&mut found, at.now, Instant::now());
         let passed = found.pass.iter().map(|id| Started::Job(id.to_string()));
         let mut starts: Vec<Started> = round.start.clone();
         starts.extend(passed);
@@ -480,19 +492,22 @@ impl Bridge {
         for id in &round.began {
             let seen = key_of(id).and_then(|key| self.watch.jobs.get(&key));
             if let Some(released) = seen.and_then(|seen| seen.released) {
-                self.measured.began_after((now - released) / self.second);
+                self.measured
+                    .began_after((now - released) / self.rule.second);
             }
         }
         for (i, began) in self.watch.ended.drain(..) {
-            self.measured.ran(i, (now - began) / self.second);
+            self.measured.ran(i, (now - began) / self.rule.second);
         }
     }
 
     fn tell_measured(&self, say: &mut dyn FnMut(&str)) {
-        let fleet = self.rule.policy.workload().fleet();
-        let (lines, is_apart) =
-            self.measured
-                .told(fleet.types(), self.now() / self.second, fleet.time_unit());
+        let fleet = self.rule.fleet();
+        let (lines, is_apart) = self.measured.told(
+            fleet.types(),
+            self.now() / self.rule.second,
+            fleet.time_unit(),
+        );
         say(&format!(
             "{} rounds; by type what came and ran, of what the policy was made for:",
             self.rounds
@@ -537,55 +552,27 @@ impl Bridge {
     }
 
     /// Puts the policy that the file now has into the place of the old one; with the queue.
-    fn read_again(&mut self) -> Result<Queue, Box<dyn std::error::Error>> {
-        let (policy, digest) = read_policy(&self.setup)?;
-        let scheduler = Scheduler::new(&policy, self.setup.routing, self.setup.seed);
-        if let Some(why) = unfit(&policy, &scheduler) {
-            return Err(BridgeError::Unfit(why).into());
-        }
-        let map = TypeMap::new(&policy, self.setup.types.as_deref())?;
+    fn read_again(&mut self) -> Result<Queue, Box<dyn Error>> {
+        let (rule, map) = Rule::read(&self.setup)?;
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
         map.check_nodes(&nodes.nodes, self.setup.pool)?;
-        let fleet = policy.workload().fleet();
-        self.second = seconds_in(fleet.time_unit()).unwrap_or(1.0);
-        let jobs = std::mem::take(&mut self.watch.jobs);
-        let stuck = self.setup.stuck.as_secs_f64();
-        self.watch = Watch::new(
-            map,
-            self.setup.manner,
-            stuck,
-            Usage::new(fleet),
-            scheduler.places(),
-            self.second,
-        );
-        self.watch.jobs = jobs;
+        let watch = rule.watch(map, &self.setup);
+        let before = std::mem::replace(&mut self.watch, watch);
+        self.watch.jobs = before.jobs;
         self.watch.usage.look(&nodes, &queue, &mut Vec::new());
-        self.measured = Measured::new(fleet.types().len(), self.now() / self.second);
-        self.rule.head = Head {
-            digest,
-            time_unit: fleet.time_unit().into(),
-            ..self.rule.head.clone()
-        };
-        self.rule.policy = policy;
+        self.measured = Measured::new(rule.fleet().types().len(), self.now() / rule.second);
+        self.rule = rule;
         Ok(queue)
     }
 
     /// A scheduler begins with what waits and runs.
     fn again(&mut self, queue: &Queue, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
-        self.rule.scheduler =
-            Scheduler::new(&self.rule.policy, self.setup.routing, self.setup.seed);
-        let now = self.now();
-        let mut found = self.watch.again(queue, now, wall());
-        let head = self.rule.head.clone();
-        self.note(Record::Head(head), say);
-        let (round, _) = self.decide(&mut found, now, Instant::now());
+        self.rule.begin_again(&self.setup);
+        let at = self.moment();
+        let mut found = self.watch.again(queue, at);
+        self.note(Record::Head(self.head()), say);
+        let (round, _) = self.decide(&mut found, at.now, Instant::now());
         self.note(Record::Round(round.clone()), say);
         self.act(&found, &round, say)
     }
-}
-
-/// The time of day \[s since 1970\].
-fn wall() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs() as i64)
 }

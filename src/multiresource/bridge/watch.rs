@@ -31,7 +31,27 @@ pub(super) struct Seen {
     /// It was held again because Slurm did not start it: it goes behind the others.
     pub gave_up: bool,
     is_warned: bool,
-    pub why: String,
+}
+
+impl Seen {
+    fn new(phase: Phase) -> Self {
+        Seen {
+            phase,
+            released: None,
+            pending_since: None,
+            began: None,
+            held_since: None,
+            gave_up: false,
+            is_warned: false,
+        }
+    }
+}
+
+/// A moment: on the bridge's own clock \[s\], and the time of day \[s since 1970\].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    pub now: f64,
+    pub wall: i64,
 }
 
 /// What a job is for the rule.
@@ -52,6 +72,11 @@ pub(super) enum Phase {
 pub(super) struct Found {
     /// To be told, in this order.
     pub lines: Vec<Line>,
+    /// Of these, what has ended or waits no more; what runs and was not known; and what came, by when it could have
+    /// started.
+    gone: Vec<Line>,
+    adopted: Vec<(Key, Line)>,
+    come: Vec<((i64, Key), Line)>,
     /// Jobs without a type that are to be let go.
     pub pass: Vec<JobId>,
     /// Jobs that an operator has to hold first.
@@ -132,30 +157,21 @@ impl Watch {
         }
     }
 
-    /// Compares with what was known. `now` \[s\] is on the bridge's own clock, `wall` the time of day \[s since 1970\].
-    pub fn look(&mut self, queue: &Queue, nodes: Option<&Nodes>, now: f64, wall: i64) -> Found {
+    /// Compares with what was known.
+    pub fn look(&mut self, queue: &Queue, nodes: Option<&Nodes>, at: Moment) -> Found {
         let mut found = Found::default();
-        let (mut gone, mut adopted, mut come) = (Vec::new(), Vec::new(), Vec::new());
-        self.depart(queue, &mut gone, &mut found);
+        self.depart(queue, &mut found);
         for row in &queue.rows {
-            self.compare(
-                row,
-                now,
-                wall,
-                [&mut gone, &mut adopted],
-                &mut come,
-                &mut found,
-            );
+            self.compare(row, at, &mut found);
         }
         // What is not to be started first, so that no end of another job starts it.
-        gone.sort_by_key(|(_, line)| line.withdraw.is_none());
-        adopted.sort_by_key(|(key, _)| *key);
-        // By when they could have started, as Slurm orders them.
-        come.sort_by_key(|(order, _)| *order);
-        found.lines.extend(gone.into_iter().map(|(_, line)| line));
-        found
-            .lines
-            .extend(adopted.into_iter().map(|(_, line)| line));
+        found.gone.sort_by_key(|line| line.withdraw.is_none());
+        found.adopted.sort_by_key(|(key, _)| *key);
+        // As Slurm orders them.
+        found.come.sort_by_key(|(order, _)| *order);
+        found.lines.append(&mut found.gone);
+        let adopted = found.adopted.drain(..);
+        found.lines.extend(adopted.map(|(_, line)| line));
         if let Some(nodes) = nodes {
             self.usage.look(nodes, queue, &mut found.notes);
         }
@@ -174,12 +190,13 @@ impl Watch {
                 ..Line::default()
             });
         }
-        found.lines.extend(come.into_iter().map(|(_, line)| line));
+        let come = found.come.drain(..);
+        found.lines.extend(come.map(|(_, line)| line));
         found
     }
 
     /// Jobs that the queue does not have any more.
-    fn depart(&mut self, queue: &Queue, gone: &mut Vec<(Key, Line)>, found: &mut Found) {
+    fn depart(&mut self, queue: &Queue, found: &mut Found) {
         if queue.unread.count > 0 {
             let example = queue.unread.example.clone().unwrap_or_default();
             found.notes.push(format!(
@@ -202,118 +219,70 @@ impl Watch {
             let Some(seen) = self.jobs.remove(&key) else {
                 continue;
             };
-            let id = Some(id_of(key));
-            let line = match seen.phase {
+            match seen.phase {
                 Phase::Running(i) => {
                     self.ended.extend(seen.began.map(|began| (i, began)));
-                    Line {
-                        leave: id,
-                        ..Line::default()
-                    }
+                    found.gone.push(Line::leaves(id_of(key)));
                 }
-                Phase::Waiting(_) => Line {
-                    withdraw: id,
-                    ..Line::default()
-                },
-                _ => continue,
-            };
-            gone.push((key, line));
+                Phase::Waiting(_) => found.gone.push(Line::withdraws(id_of(key))),
+                Phase::Out | Phase::Passed => {}
+            }
         }
     }
 
-    fn compare(
-        &mut self,
-        row: &Row,
-        now: f64,
-        wall: i64,
-        [gone, adopted]: [&mut Vec<(Key, Line)>; 2],
-        come: &mut Vec<((i64, Key), Line)>,
-        found: &mut Found,
-    ) {
+    fn compare(&mut self, row: &Row, at: Moment, found: &mut Found) {
         let seen = self.jobs.get(&row.key);
         let before = seen.map_or(Phase::Out, |seen| seen.phase);
         let gave_up = seen.is_some_and(|seen| seen.gave_up);
-        let is = self.phase_of(row, before, now, wall, found);
-        let id = Some(id_of(row.key));
-        let of = |line: Line| (row.key, line);
-        match (before, is) {
-            (Phase::Running(a), Phase::Waiting(b)) if a == b && !gave_up => {
-                gone.push(of(Line {
-                    put_back: id,
-                    ..Line::default()
-                }));
-            }
-            // Not put back and withdrawn: the rule would start it in between.
-            (Phase::Running(_), Phase::Waiting(_) | Phase::Out) => {
-                gone.push(of(Line {
-                    leave: id,
-                    ..Line::default()
-                }));
-                if let Phase::Waiting(i) = is {
-                    come.push(self.arrival(row, i));
+        let is = self.phase_of(row, before, at, found);
+        self.tell(row, [before, is], gave_up, found);
+        let jobs = self.jobs.entry(row.key);
+        let seen = jobs.or_insert_with(|| Seen::new(is));
+        match is {
+            Phase::Running(_) => {
+                seen.phase = is;
+                if seen.began.is_none() && row.state == State::Running {
+                    seen.began = Some(at.now);
+                    found.began.push(id_of(row.key));
                 }
             }
-            (Phase::Waiting(_), Phase::Out | Phase::Passed) => {
-                gone.push(of(Line {
-                    withdraw: id,
-                    ..Line::default()
-                }));
-            }
-            (Phase::Waiting(a), Phase::Waiting(b)) if a != b => {
-                gone.push(of(Line {
-                    withdraw: id,
-                    ..Line::default()
-                }));
-                come.push(self.arrival(row, b));
-            }
-            (Phase::Out | Phase::Passed, Phase::Waiting(i)) => come.push(self.arrival(row, i)),
-            (Phase::Waiting(_), Phase::Running(i)) => {
-                gone.push(of(Line {
-                    withdraw: id,
-                    ..Line::default()
-                }));
-                adopted.push(of(self.adoption(row, i)));
-                found
-                    .notes
-                    .push(format!("job {} was released by somebody else", row.key.id));
-            }
-            (Phase::Out | Phase::Passed, Phase::Running(i)) => {
-                adopted.push(of(self.adoption(row, i)))
-            }
-            _ => {}
+            _ => *seen = Seen::new(is),
         }
-        let seen = self.jobs.entry(row.key).or_insert_with(|| Seen {
-            phase: is,
-            released: None,
-            pending_since: None,
-            began: None,
-            held_since: None,
-            gave_up: false,
-            is_warned: false,
-            why: String::new(),
-        });
-        seen.phase = is;
-        seen.why.clone_from(&row.reason);
-        if !matches!(is, Phase::Running(_)) {
-            (seen.released, seen.began) = (None, None);
-            (seen.pending_since, seen.held_since) = (None, None);
-            (seen.is_warned, seen.gave_up) = (false, false);
+    }
+
+    /// What has to be told of a job that was one thing, and is another.
+    fn tell(&self, row: &Row, [before, is]: [Phase; 2], gave_up: bool, found: &mut Found) {
+        let id = id_of(row.key);
+        match (before, is) {
+            (Phase::Running(a), Phase::Waiting(b)) if a == b && !gave_up => {
+                found.gone.push(Line::puts_back(id));
+                return;
+            }
+            (Phase::Running(_), Phase::Running(_)) => return,
+            (Phase::Waiting(a), Phase::Waiting(b)) if a == b => return,
+            // Not put back and withdrawn: the rule would start it in between.
+            (Phase::Running(_), _) => found.gone.push(Line::leaves(id)),
+            (Phase::Waiting(_), _) => found.gone.push(Line::withdraws(id)),
+            (Phase::Out | Phase::Passed, _) => {}
         }
-        if matches!(is, Phase::Running(_)) && seen.began.is_none() && row.state == State::Running {
-            seen.began = Some(now);
-            found.began.push(id_of(row.key));
+        match is {
+            Phase::Waiting(i) => found.come.push(self.arrival(row, i)),
+            Phase::Running(i) => {
+                found.adopted.push((row.key, self.adoption(row, i)));
+                if matches!(before, Phase::Waiting(_)) {
+                    let job = row.key.id;
+                    found
+                        .notes
+                        .push(format!("job {job} was released by somebody else"));
+                }
+            }
+            Phase::Out | Phase::Passed => {}
         }
     }
 
     /// What a job is now.
-    fn phase_of(
-        &mut self,
-        row: &Row,
-        before: Phase,
-        now: f64,
-        wall: i64,
-        found: &mut Found,
-    ) -> Phase {
+    fn phase_of(&mut self, row: &Row, before: Phase, at: Moment, found: &mut Found) -> Phase {
+        let is_early = row.eligible.is_some_and(|begin| begin > at.wall);
         if let State::Unknown(letters) = &row.state {
             found.notes.push(format!(
                 "job {} is in state {letters}, which is not known here: it stays what it was",
@@ -338,7 +307,7 @@ impl Watch {
             return Phase::Out;
         }
         // A job that is requeued comes back like that, and would start by itself.
-        if row.hold == Hold::None && row.eligible.is_some_and(|at| at > wall) {
+        if row.hold == Hold::None && is_early {
             found.give_up.push(row.key.id);
             found.notes.push(format!(
                 "job {} is to begin later, and is held until then",
@@ -348,8 +317,8 @@ impl Watch {
         }
         match (before, row.hold) {
             // It was released, by us or by its owner, and has not started.
-            (Phase::Running(i), Hold::None) => self.is_stuck(row, i, now, found),
-            (Phase::Running(i), _) if held && self.lags(row.key, now) => Phase::Running(i),
+            (Phase::Running(i), Hold::None) => self.is_stuck(row, i, at.now, found),
+            (Phase::Running(i), _) if held && self.lags(row.key, at.now) => Phase::Running(i),
             (Phase::Passed, Hold::None) => Phase::Passed,
             (_, Hold::None) => match self.map.type_of(row) {
                 None => Phase::Passed,
@@ -360,7 +329,7 @@ impl Watch {
             _ if !held => Phase::Out,
             // Once these have ended Slurm decides when it is released whether it may start.
             _ if row.waits_for.iter().any(|job| self.present.contains(job)) => Phase::Out,
-            _ if row.eligible.is_some_and(|at| at > wall) => Phase::Out,
+            _ if is_early => Phase::Out,
             _ => self.waiting(row, found),
         }
     }
@@ -472,27 +441,24 @@ impl Watch {
     }
 
     /// All that waits and runs, for a scheduler that begins: what it has to be told.
-    pub fn again(&mut self, queue: &Queue, now: f64, wall: i64) -> Found {
+    pub fn again(&mut self, queue: &Queue, at: Moment) -> Found {
         let released: BTreeMap<Key, Seen> = std::mem::take(&mut self.jobs);
         let kept = released
             .into_iter()
             .filter(|(_, seen)| matches!(seen.phase, Phase::Running(_)));
         let kept: BTreeMap<Key, Seen> = kept.collect();
         self.usage.forget();
-        let mut found = self.look(queue, None, now, wall);
+        let mut found = self.look(queue, None, at);
         // What was released a moment ago may show as held: it runs.
-        for row in &queue.rows {
-            if let Some(was) = kept.get(&row.key)
-                && let Some(seen) = self.jobs.get_mut(&row.key)
-                && let (Phase::Running(_), Phase::Waiting(i)) = (was.phase, seen.phase)
-            {
-                let id = id_of(row.key);
-                found.lines.retain(|line| line.job.as_ref() != Some(&id));
-                found.lines.insert(0, self.adoption(row, i));
-                if let Some(seen) = self.jobs.get_mut(&row.key) {
-                    seen.phase = Phase::Running(i);
-                }
-            }
+        for row in queue.rows.iter().filter(|row| kept.contains_key(&row.key)) {
+            let seen = self.jobs.get(&row.key);
+            let Some(Phase::Waiting(i)) = seen.map(|seen| seen.phase) else {
+                continue;
+            };
+            let id = id_of(row.key);
+            found.lines.retain(|line| line.job.as_ref() != Some(&id));
+            found.lines.insert(0, self.adoption(row, i));
+            self.jobs.insert(row.key, Seen::new(Phase::Running(i)));
         }
         for (key, seen) in &mut self.jobs {
             if let Some(was) = kept

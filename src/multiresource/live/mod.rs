@@ -8,7 +8,7 @@ mod place;
 pub mod protocol;
 mod site;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::multiresource::artifact::{Checked, Routing};
@@ -17,35 +17,32 @@ use crate::simulation::{Stream, Streams};
 pub use place::Places;
 use site::{Site, Way};
 
-/// What a scheduler tells of its cluster. Types and servers are indices in the order of the policy's workload, servers
-/// shape by shape; `size` is NaN and `limit` infinity where they are not known \[time\].
+/// A job that a scheduler tells of.
 #[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Newcomer<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// Its type, in the order of the policy's workload.
+    pub job_type: usize,
+    /// What it takes; NaN where that is not known \[time\].
+    pub size: f64,
+    /// What it takes at most; infinity where that is not known \[time\].
+    pub limit: f64,
+}
+
+/// What a scheduler tells of its cluster. Jobs are named by their ids, servers are counted shape by shape.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Told<'a> {
     /// A job came.
-    Arrive {
-        /// Its id.
-        job: &'a str,
-        /// Its type.
-        job_type: usize,
-        /// What the job takes.
-        size: f64,
-        /// What it takes at most.
-        limit: f64,
-    },
+    Arrive(Newcomer<'a>),
     /// A job that runs already is found.
     Adopt {
-        /// Its id.
-        job: &'a str,
-        /// Its type.
-        job_type: usize,
-        /// What the job takes.
-        size: f64,
-        /// What it takes at most.
-        limit: f64,
+        /// The job.
+        job: Newcomer<'a>,
         /// For how long it has run \[time\].
         ran: f64,
         /// Where it runs: as many servers as it takes of a fleet; none of one server.
-        servers: &'a [usize],
+        servers: Vec<usize>,
     },
     /// A running job ended.
     Leave(&'a str),
@@ -54,7 +51,7 @@ pub enum Told<'a> {
     /// A running job waits again.
     PutBack(&'a str),
     /// Others use so much of each resource (R) of this server, or it is out of order, from now on.
-    Occupy(usize, &'a [f64]),
+    Occupy(usize, Vec<f64>),
     /// The clocks that are due ring.
     Time,
     /// This clock rings, due or not: for hosts that keep clocks of their own.
@@ -161,6 +158,8 @@ pub struct Scheduler {
     routing: Stream,
     now: f64,
     has_begun: bool,
+    /// The first decision that could not be carried out.
+    violation: Option<Violation>,
 }
 
 impl Scheduler {
@@ -187,6 +186,7 @@ impl Scheduler {
             routing: streams.routing,
             now: f64::NEG_INFINITY,
             has_begun: false,
+            violation: None,
         }
     }
 
@@ -207,31 +207,18 @@ impl Scheduler {
         }
         self.is_possible(&told)?;
         self.now = t;
-        let adopts = matches!(told, Told::Adopt { .. });
-        if !self.has_begun && !adopts {
+        if !self.has_begun && !matches!(told, Told::Adopt { .. }) {
             self.begin();
         }
         let mut decided = Decided::default();
         match told {
-            Told::Arrive {
-                job,
-                job_type,
-                size,
-                limit,
-            } => self.arrive(job, job_type, [size, limit], &mut decided),
-            Told::Adopt {
-                job,
-                job_type,
-                size,
-                limit,
-                ran,
-                servers,
-            } => self.adopt(job, job_type, [ran, size, limit], servers, &mut decided),
+            Told::Arrive(job) => self.arrive(&job, &mut decided),
+            Told::Adopt { job, ran, servers } => self.adopt(&job, ran, servers, &mut decided),
             Told::Leave(job) => self.leave(job, &mut decided),
             Told::Withdraw(job) => self.withdraw(job, &mut decided),
             Told::PutBack(job) => self.put_back(job, &mut decided),
             Told::Occupy(server, amounts) => {
-                self.places.occupy(server, amounts);
+                self.places.occupy(server, &amounts);
                 self.review(&[server], &mut decided);
             }
             Told::Time => self.ring_due(&mut decided),
@@ -243,8 +230,8 @@ impl Scheduler {
 
     /// Whether all that was decided could be carried out.
     fn is_sound(&self) -> Result<(), Refused> {
-        let violated = self.sites.iter().find_map(Site::violation);
-        violated.map_or(Ok(()), |why| Err(Refused::Violation(why.clone())))
+        let violated = self.violation.clone();
+        violated.map_or(Ok(()), |why| Err(Refused::Violation(why)))
     }
 
     /// What the rule has to be told of jobs.
@@ -297,7 +284,10 @@ impl Scheduler {
     /// # Errors
     /// When something does not hold: a fault of this program.
     pub fn audit(&mut self) -> Result<(), Refused> {
-        self.sites.iter_mut().for_each(Site::audit);
+        for site in &mut self.sites {
+            site.audit();
+            self.violation = self.violation.take().or(site.violation().cloned());
+        }
         self.is_sound()
     }
 
@@ -351,20 +341,22 @@ impl Scheduler {
             None => Err(Refused::Unknown(job.into())),
             Some(known) => Ok(self.is_running(known)),
         };
-        match *told {
-            Told::Arrive { job, .. } | Told::Adopt { job, .. } if self.knows(job) => {
-                Err(Refused::Known(job.into()))
+        match told {
+            Told::Arrive(job) | Told::Adopt { job, .. } if self.knows(job.id) => {
+                Err(Refused::Known(job.id.into()))
             }
-            Told::Adopt {
-                job_type, servers, ..
-            } if !self.places.are_servers_of(job_type, servers) => {
-                let name = self.places.type_name(job_type).into();
-                Err(Refused::Servers(name, self.places.nodes(job_type)))
+            Told::Adopt { job, servers, .. }
+                if !self.places.are_servers_of(job.job_type, servers) =>
+            {
+                let name = self.places.type_name(job.job_type).into();
+                Err(Refused::Servers(name, self.places.nodes(job.job_type)))
             }
-            Told::Leave(job) | Told::PutBack(job) if !runs(job)? => Err(Refused::Waits(job.into())),
-            Told::Withdraw(job) if runs(job)? => Err(Refused::Runs(job.into())),
-            Told::Ring(clock) if clock >= self.sites[0].clocks() || self.sites.len() > 1 => {
-                Err(Refused::Clock(clock, self.sites[0].clocks()))
+            Told::Leave(job) | Told::PutBack(job) if !runs(job)? => {
+                Err(Refused::Waits((*job).into()))
+            }
+            Told::Withdraw(job) if runs(job)? => Err(Refused::Runs((*job).into())),
+            Told::Ring(clock) if *clock >= self.sites[0].clocks() || self.sites.len() > 1 => {
+                Err(Refused::Clock(*clock, self.sites[0].clocks()))
             }
             _ => Ok(()),
         }
@@ -384,28 +376,37 @@ impl Scheduler {
         place.act(way, self.now, &mut self.clocks);
         let fleet = self.places.servers() > 1;
         place.take(site, fleet, decided);
+        if self.violation.is_none() {
+            self.violation = place.violation().cloned();
+        }
     }
 
-    fn arrive(&mut self, job: &str, job_type: usize, of: [f64; 2], decided: &mut Decided) {
-        let id: Arc<str> = job.into();
+    /// A job is known from now on.
+    fn meet(&mut self, job: &Newcomer<'_>, place: Place) -> Arc<str> {
+        let id: Arc<str> = job.id.into();
         let known = Known {
-            job_type,
+            job_type: job.job_type,
             order: self.came,
-            size: of[0] + self.latency,
-            limit: of[1] + self.latency,
-            place: Place::Aside(None),
+            size: job.size + self.latency,
+            limit: job.limit + self.latency,
+            place,
         };
         self.came += 1;
         self.known.insert(Arc::clone(&id), known);
-        self.send(&id, decided);
+        id
     }
 
-    /// A job that waits outside comes to a site where it could run, if there is one: whether there is. One that was
-    /// there before comes into its old place in the queue.
-    fn send(&mut self, id: &Arc<str>, decided: &mut Decided) -> bool {
-        let Some(known) = self.known.get(id) else {
-            return false;
-        };
+    fn arrive(&mut self, job: &Newcomer<'_>, decided: &mut Decided) {
+        let id = self.meet(job, Place::Aside(None));
+        if let Some((site, way)) = self.send(&id) {
+            self.act(site, way, decided);
+        }
+    }
+
+    /// A job that waits outside comes to a site where it could run, if there is one: which, and how. One that was there
+    /// before comes into its old place in the queue.
+    fn send(&mut self, id: &Arc<str>) -> Option<(usize, Way)> {
+        let known = self.known.get(id)?;
         let (job_type, of, order) = (known.job_type, [known.size, known.limit], known.order);
         let was = match known.place {
             Place::Aside(was) => was,
@@ -413,7 +414,7 @@ impl Scheduler {
         };
         let Some(site) = self.site_for(job_type) else {
             self.aside.insert(order, Arc::clone(id));
-            return false;
+            return None;
         };
         self.aside.remove(&order);
         let to = &mut self.sites[site];
@@ -425,8 +426,7 @@ impl Scheduler {
         if let Some(known) = self.known.get_mut(id) {
             known.place = Place::At(site, job);
         }
-        self.act(site, way, decided);
-        true
+        Some((site, way))
     }
 
     /// Where a job of this type goes, of the sites where it could run now.
@@ -444,49 +444,35 @@ impl Scheduler {
         router.route_among(job_type, &present, draw, open)
     }
 
-    fn adopt(
-        &mut self,
-        job: &str,
-        job_type: usize,
-        of: [f64; 3],
-        servers: &[usize],
-        decided: &mut Decided,
-    ) {
-        let id: Arc<str> = job.into();
-        let of = [of[0], of[1] + self.latency, of[2] + self.latency];
-        let site = match self.router {
-            Some(_) => servers[0],
+    /// The site that has this server.
+    fn site_of(&self, server: usize) -> usize {
+        match self.router {
+            Some(_) => server,
             None => 0,
-        };
-        let at = &mut self.sites[site];
-        let own = at.serves(job_type);
-        let adopted = own.and_then(|own| at.adopt(own, of, servers, &id, self.now));
-        let [_, size, limit] = of;
-        let place = match adopted {
-            Some(job) => Place::At(site, job),
-            None if servers.is_empty() => Place::Beyond(vec![0]),
-            None => Place::Beyond(servers.to_vec()),
-        };
-        let beyond = match &place {
-            Place::Beyond(servers) => servers.clone(),
-            _ => Vec::new(),
-        };
-        let known = Known {
-            job_type,
-            order: self.came,
-            size,
-            limit,
-            place,
-        };
-        self.came += 1;
-        self.known.insert(id, known);
-        if !beyond.is_empty() {
-            self.places.take_beyond(job_type, &beyond);
-            return self.review(&beyond, decided);
         }
-        match self.has_begun {
-            true => self.act(site, Way::Changed, decided),
-            false => self.sites[site].resume(self.now, &mut self.clocks),
+    }
+
+    fn adopt(&mut self, job: &Newcomer<'_>, ran: f64, servers: Vec<usize>, decided: &mut Decided) {
+        let site = servers.first().map_or(0, |n| self.site_of(*n));
+        let id = self.meet(job, Place::Aside(None));
+        let of = [ran, job.size + self.latency, job.limit + self.latency];
+        let at = &mut self.sites[site];
+        let own = at.serves(job.job_type);
+        let adopted = own.and_then(|own| at.adopt(own, of, &servers, &id, self.now));
+        let on = if servers.is_empty() { vec![0] } else { servers };
+        if let Some(known) = self.known.get_mut(&id) {
+            known.place = match adopted {
+                Some(job) => Place::At(site, job),
+                None => Place::Beyond(on.clone()),
+            };
+        }
+        match (adopted, self.has_begun) {
+            (None, _) => {
+                self.places.take_beyond(job.job_type, &on);
+                self.review(&on, decided);
+            }
+            (Some(_), true) => self.act(site, Way::Changed, decided),
+            (Some(_), false) => self.sites[site].resume(self.now, &mut self.clocks),
         }
     }
 
@@ -537,9 +523,9 @@ impl Scheduler {
             Place::Beyond(servers) => {
                 if let Some(known) = self.known.get_mut(&id) {
                     known.place = Place::Aside(None);
+                    self.aside.insert(known.order, id);
                 }
                 self.places.give_beyond(job_type, &servers);
-                self.send(&id, decided);
                 self.review(&servers, decided);
             }
             Place::Aside(_) => {}
@@ -549,8 +535,9 @@ impl Scheduler {
     /// What others use has changed on these servers: jobs that cannot run at all where they wait go elsewhere, or
     /// wait outside; those that can again come back.
     fn review(&mut self, servers: &[usize], decided: &mut Decided) {
+        let mut changed: BTreeSet<usize> = servers.iter().map(|n| self.site_of(*n)).collect();
         for &n in servers {
-            let site = if self.router.is_some() { n } else { 0 };
+            let site = self.site_of(n);
             self.sites[site].occupy(n, self.places.occupied(n), self.now);
         }
         for site in 0..self.sites.len() {
@@ -561,15 +548,20 @@ impl Scheduler {
                 let back = self.router.is_none().then_some(job);
                 known.place = Place::Aside(back);
                 self.aside.insert(known.order, id);
+                changed.insert(site);
             }
         }
         let aside: Vec<Arc<str>> = self.aside.values().cloned().collect();
         for id in &aside {
-            self.send(id, decided);
+            match self.send(id) {
+                // Those that come back do so all at once.
+                Some((site, Way::Changed)) => drop(changed.insert(site)),
+                Some((site, way)) => self.act(site, way, decided),
+                None => {}
+            }
         }
-        for &n in servers {
-            let site = if self.router.is_some() { n } else { 0 };
-            if self.has_begun {
+        if self.has_begun {
+            for site in changed {
                 self.act(site, Way::Changed, decided);
             }
         }

@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _, BufReader, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decided, Places, Refused, Scheduler, Told};
+use super::{Decided, Newcomer, Places, Refused, Scheduler, Told};
 
 /// Longer lines are refused \[bytes\].
 const LONGEST: usize = 1 << 20;
@@ -58,6 +58,33 @@ pub struct Line {
 }
 
 impl Line {
+    /// A running job ended.
+    #[must_use]
+    pub fn leaves(job: String) -> Self {
+        Line {
+            leave: Some(job),
+            ..Line::default()
+        }
+    }
+
+    /// A waiting job is not to be started.
+    #[must_use]
+    pub fn withdraws(job: String) -> Self {
+        Line {
+            withdraw: Some(job),
+            ..Line::default()
+        }
+    }
+
+    /// A running job waits again.
+    #[must_use]
+    pub fn puts_back(job: String) -> Self {
+        Line {
+            put_back: Some(job),
+            ..Line::default()
+        }
+    }
+
     /// Whether it comes in time and says all that the rule looks at: who runs many schedulers by it may forget.
     fn is_whole(&self, scheduler: &Scheduler) -> Result<(), String> {
         let wants = scheduler.wants();
@@ -73,6 +100,34 @@ impl Line {
         }
         if comes && wants.limits && self.limit.is_none() {
             return Err("the rule decides by limits: give \"limit\"".into());
+        }
+        Ok(())
+    }
+
+    /// Whether it tells of one thing, and of no other's parts.
+    fn is_of_one_thing(&self) -> Result<(), String> {
+        let said = [
+            self.arrive.is_some(),
+            self.adopt.is_some(),
+            self.leave.is_some(),
+            self.withdraw.is_some(),
+            self.put_back.is_some(),
+            self.occupy.is_some(),
+            self.ring.is_some(),
+        ];
+        if said.iter().filter(|said| **said).count() > 1 {
+            return Err("two things happened: say each in a line of its own".into());
+        }
+        let comes = self.arrive.is_some() || self.adopt.is_some();
+        let of_job = self.job.is_some() || self.size.is_some() || self.limit.is_some();
+        let of_adopted = self.ran.is_some() || !self.servers.is_empty();
+        if of_job && !comes || of_adopted && self.adopt.is_none() {
+            return Err(
+                "job, size and limit go with arrive or adopt, ran and servers with adopt".into(),
+            );
+        }
+        if self.server.is_some() && self.occupy.is_none() {
+            return Err("server goes with occupy".into());
         }
         Ok(())
     }
@@ -232,132 +287,53 @@ pub fn started(id: &str, servers: &[usize], places: &Places) -> Started {
 /// # Errors
 /// When it cannot be, in words.
 pub fn tell(scheduler: &mut Scheduler, line: &Line) -> Result<Decided, String> {
-    let Understood {
-        told,
-        servers,
-        amounts,
-    } = Understood::new(line, scheduler)?;
-    let told = match told {
-        Told::Adopt {
-            job,
-            job_type,
-            size,
-            limit,
-            ran,
-            ..
-        } => Told::Adopt {
-            job,
-            job_type,
-            size,
-            limit,
-            ran,
-            servers: &servers,
-        },
-        Told::Occupy(n, _) => Told::Occupy(n, &amounts),
-        told => told,
-    };
+    let told = understood(line, scheduler.places())?;
     scheduler
         .tell(line.t, told)
         .map_err(|refused: Refused| refused.to_string())
 }
 
-/// A line, with names turned into numbers.
-struct Understood<'a> {
-    told: Told<'a>,
-    servers: Vec<usize>,
-    amounts: Vec<f64>,
+/// What a line says, with numbers in place of names.
+fn understood<'a>(line: &'a Line, places: &Places) -> Result<Told<'a>, String> {
+    line.is_of_one_thing()?;
+    Ok(match line {
+        Line {
+            arrive: Some(name), ..
+        } => Told::Arrive(newcomer(line, name, places)?),
+        Line {
+            adopt: Some(name), ..
+        } => Told::Adopt {
+            job: newcomer(line, name, places)?,
+            ran: nonnegative("ran", line.ran)?.unwrap_or(0.0),
+            servers: servers_of(line, places)?,
+        },
+        Line {
+            leave: Some(job), ..
+        } => Told::Leave(job),
+        Line {
+            withdraw: Some(job),
+            ..
+        } => Told::Withdraw(job),
+        Line {
+            put_back: Some(job),
+            ..
+        } => Told::PutBack(job),
+        Line {
+            occupy: Some(used), ..
+        } => Told::Occupy(
+            server_of(line.server.as_deref(), places)?,
+            amounts_of(used, places)?,
+        ),
+        Line {
+            ring: Some(clock), ..
+        } => Told::Ring(*clock),
+        _ => Told::Time,
+    })
 }
 
-impl<'a> Understood<'a> {
-    fn new(line: &'a Line, scheduler: &Scheduler) -> Result<Self, String> {
-        let places = scheduler.places();
-        let said = [
-            line.arrive.is_some(),
-            line.adopt.is_some(),
-            line.leave.is_some(),
-            line.withdraw.is_some(),
-            line.put_back.is_some(),
-            line.occupy.is_some(),
-            line.ring.is_some(),
-        ];
-        if said.iter().filter(|said| **said).count() > 1 {
-            return Err("two things happened: say each in a line of its own".into());
-        }
-        let comes = line.arrive.is_some() || line.adopt.is_some();
-        let of_job = line.job.is_some() || line.size.is_some() || line.limit.is_some();
-        let of_adopted = line.ran.is_some() || !line.servers.is_empty();
-        if of_job && !comes || of_adopted && line.adopt.is_none() {
-            return Err(
-                "job, size and limit go with arrive or adopt, ran and servers with adopt".into(),
-            );
-        }
-        if line.server.is_some() && line.occupy.is_none() {
-            return Err("server goes with occupy".into());
-        }
-        let (mut servers, mut amounts) = (Vec::new(), Vec::new());
-        let told = match line {
-            Line {
-                arrive: Some(name), ..
-            } => {
-                let (job, job_type, [size, limit]) = job_of(line, name, places)?;
-                Told::Arrive {
-                    job,
-                    job_type,
-                    size,
-                    limit,
-                }
-            }
-            Line {
-                adopt: Some(name), ..
-            } => {
-                let (job, job_type, [size, limit]) = job_of(line, name, places)?;
-                servers = servers_of(line, places)?;
-                let ran = nonnegative("ran", line.ran)?.unwrap_or(0.0);
-                Told::Adopt {
-                    job,
-                    job_type,
-                    size,
-                    limit,
-                    ran,
-                    servers: &[],
-                }
-            }
-            Line {
-                leave: Some(job), ..
-            } => Told::Leave(job),
-            Line {
-                withdraw: Some(job),
-                ..
-            } => Told::Withdraw(job),
-            Line {
-                put_back: Some(job),
-                ..
-            } => Told::PutBack(job),
-            Line {
-                occupy: Some(used), ..
-            } => {
-                amounts = amounts_of(used, places)?;
-                Told::Occupy(server_of(line.server.as_deref(), places)?, &[])
-            }
-            Line {
-                ring: Some(clock), ..
-            } => Told::Ring(*clock),
-            _ => Told::Time,
-        };
-        Ok(Understood {
-            told,
-            servers,
-            amounts,
-        })
-    }
-}
-
-type JobOf<'a> = (&'a str, usize, [f64; 2]);
-
-/// A job that comes: its id, type, size and limit.
-fn job_of<'a>(line: &'a Line, name: &str, places: &Places) -> Result<JobOf<'a>, String> {
-    let job = line.job.as_deref();
-    let job = job.ok_or("a job that comes has an id: give \"job\"")?;
+fn newcomer<'a>(line: &'a Line, name: &str, places: &Places) -> Result<Newcomer<'a>, String> {
+    let id = line.job.as_deref();
+    let id = id.ok_or("a job that comes has an id: give \"job\"")?;
     let job_type = places.job_type(name).ok_or_else(|| {
         let names: Vec<&str> = places.types().collect();
         format!(
@@ -365,15 +341,12 @@ fn job_of<'a>(line: &'a Line, name: &str, places: &Places) -> Result<JobOf<'a>, 
             names.join(", ")
         )
     })?;
-    let (size, limit) = (
-        nonnegative("size", line.size)?,
-        nonnegative("limit", line.limit)?,
-    );
-    Ok((
-        job,
+    Ok(Newcomer {
+        id,
         job_type,
-        [size.unwrap_or(f64::NAN), limit.unwrap_or(f64::INFINITY)],
-    ))
+        size: nonnegative("size", line.size)?.unwrap_or(f64::NAN),
+        limit: nonnegative("limit", line.limit)?.unwrap_or(f64::INFINITY),
+    })
 }
 
 fn nonnegative(what: &str, value: Option<f64>) -> Result<Option<f64>, String> {

@@ -102,7 +102,7 @@ impl Site {
     }
 
     pub fn runs(&self, job: Job) -> bool {
-        self.system.started(job).is_some()
+        self.system.runs(job)
     }
 
     pub fn violation(&self) -> Option<&Violation> {
@@ -230,7 +230,7 @@ impl Site {
 
     /// A running job ends: its type here.
     pub fn end(&mut self, job: Job, now: f64) -> usize {
-        self.system.end(job, now)
+        self.system.complete_slot(job.slot, now).job_type
     }
 
     pub fn withdraw(&mut self, job_type: usize, job: Job, now: f64) {

@@ -83,19 +83,10 @@ impl System {
     /// not preempted. `false`, without effect, where it does not run.
     pub fn put_back(&mut self, i: usize, job: Job, now: f64) -> bool {
         self.advance(now);
-        let Entry { number, place, .. } = self.entries[job.slot as usize];
-        if number != job.number || place == WAITING {
+        if !self.runs(job) {
             return false;
         }
-        self.stop_running(i, place);
-        let entry = &mut self.entries[job.slot as usize];
-        entry.work = match entry.work - now {
-            left if left < 0.0 => 0.0,
-            left => left,
-        };
-        entry.place = WAITING;
-        self.enqueue(i, job);
-        self.queued.length += 1;
+        self.wait_again(i, job);
         self.give_room(i, job.slot);
         true
     }
@@ -169,9 +160,25 @@ impl System {
         self.queue_changed(i);
     }
 
-    /// The job of this number if it runs: when it last started.
-    pub fn started(&self, job: Job) -> Option<f64> {
+    /// Whether this job runs.
+    #[inline]
+    pub fn runs(&self, job: Job) -> bool {
         let entry = &self.entries[job.slot as usize];
-        (entry.number == job.number && entry.place != WAITING).then_some(entry.started)
+        entry.number == job.number && entry.place != WAITING
+    }
+
+    /// This running job waits again, in its place in the queue; its room is still taken.
+    #[inline]
+    pub(super) fn wait_again(&mut self, i: usize, job: Job) {
+        self.stop_running(i, self.entries[job.slot as usize].place);
+        let entry = &mut self.entries[job.slot as usize];
+        // Rounding must not leave a negative amount of work.
+        entry.work = match entry.work - self.now {
+            left if left < 0.0 => 0.0,
+            left => left,
+        };
+        entry.place = WAITING;
+        self.enqueue(i, job);
+        self.queued.length += 1;
     }
 }

@@ -87,11 +87,6 @@ impl System {
         Some(self.complete_slot(found.slot, now).job)
     }
 
-    /// This job, which runs, ends at time `now`: its type.
-    pub(crate) fn end(&mut self, job: Job, now: f64) -> usize {
-        self.complete_slot(job.slot, now).job_type
-    }
-
     /// Time begins where nothing has come yet.
     pub(crate) fn start_at(&mut self, now: f64) {
         if self.counters.arrivals == 0 {

@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use crate::multiresource::artifact::{Checked, Routing, Server};
 use crate::multiresource::workload::Workload;
 
@@ -37,6 +39,12 @@ struct Destination {
     fraction: f64,
     /// (π_h W_h)_i > 0.
     serves: f64,
+}
+
+impl Destination {
+    fn servers(&self) -> Range<usize> {
+        self.first..self.first + self.count
+    }
 }
 
 /// One shape of servers, as jobs are sent to it.
@@ -96,76 +104,58 @@ impl Router {
     /// The server for a job of type i that arrives, where `present` says how many jobs of type i
     /// each server has, and `draw` is uniform in [0, 1). O(servers).
     pub fn route(&self, i: usize, present: &[u32], draw: f64) -> usize {
-        match self.rule {
-            Routing::Probabilistic => self.at_random(i, draw),
-            Routing::LeastLoaded => self.least_loaded(i, present, draw),
-        }
+        let found = self.route_among(i, present, draw, |_| true);
+        found.expect("each type is sent to some server")
     }
 
-    /// The same of the servers that are `open`; none where none of them is one that the type is sent to.
+    /// The same of the servers that are `open`; none where none of them is one that the type is sent to. At random a
+    /// shape keeps its fraction, whatever part of it is open.
+    #[inline]
     pub fn route_among(
         &self,
         i: usize,
         present: &[u32],
         draw: f64,
-        open: impl Fn(usize) -> bool,
+        open: impl Fn(usize) -> bool + Copy,
     ) -> Option<usize> {
-        let servers = |to: &Destination| to.first..to.first + to.count;
-        let all = self.destinations[i].iter();
-        let ready: Vec<(usize, f64)> = all
-            .flat_map(|to| {
-                let ready: Vec<usize> = servers(to).filter(|n| open(*n)).collect();
-                let weight = match self.rule {
-                    // To a shape by its fraction, whatever part of it is open.
-                    Routing::Probabilistic => to.fraction / ready.len() as f64,
-                    Routing::LeastLoaded => to.serves,
-                };
-                ready.into_iter().map(move |n| (n, weight))
-            })
-            .collect();
-        let weights: Vec<f64> = match self.rule {
-            Routing::Probabilistic => ready.iter().map(|(_, weight)| *weight).collect(),
-            Routing::LeastLoaded => {
-                let load = |(n, serves): &(usize, f64)| (f64::from(present[*n]) + 1.0) / serves;
-                let least = ready.iter().map(load).fold(f64::INFINITY, f64::min);
-                let is_least = |own: &(usize, f64)| f64::from(u8::from(load(own) == least));
-                ready.iter().map(is_least).collect()
-            }
-        };
-        let mut point = draw * weights.iter().sum::<f64>();
-        let mut last = None;
-        for ((n, _), weight) in ready.iter().zip(&weights).filter(|(_, w)| **w > 0.0) {
-            last = Some(*n);
-            if point < *weight {
-                break;
-            }
-            point -= weight;
+        match self.rule {
+            Routing::Probabilistic => self.at_random(i, draw, open),
+            Routing::LeastLoaded => self.least_loaded(i, present, draw, open),
         }
-        last
     }
 
-    fn at_random(&self, i: usize, draw: f64) -> usize {
-        let total: f64 = self.destinations[i].iter().map(|d| d.fraction).sum();
+    fn at_random(&self, i: usize, draw: f64, open: impl Fn(usize) -> bool + Copy) -> Option<usize> {
+        let all = || self.destinations[i].iter();
+        let ready = || all().filter(|to| to.servers().any(open));
+        let total: f64 = ready().map(|d| d.fraction).sum();
         let mut point = draw * total;
-        let mut last = 0;
-        for to in &self.destinations[i] {
+        let mut last = None;
+        for to in ready() {
+            let servers = || to.servers().filter(|n| open(*n));
             if point < to.fraction {
-                let which = (point / to.fraction * to.count as f64) as usize;
-                return to.first + which.min(to.count - 1);
+                let count = servers().count();
+                let which = (point / to.fraction * count as f64) as usize;
+                return servers().nth(which.min(count - 1));
             }
             point -= to.fraction;
-            last = to.first + to.count - 1;
+            last = servers().last();
         }
         // By rounding the point was beyond the last.
         last
     }
 
-    fn least_loaded(&self, i: usize, present: &[u32], draw: f64) -> usize {
-        let load = |to: &Destination, q: u32| (f64::from(q) + 1.0) / to.serves;
+    fn least_loaded(
+        &self,
+        i: usize,
+        present: &[u32],
+        draw: f64,
+        open: impl Fn(usize) -> bool + Copy,
+    ) -> Option<usize> {
+        let load = |to: &Destination, n: usize| (f64::from(present[n]) + 1.0) / to.serves;
         let (mut least, mut equals) = (f64::INFINITY, 0);
         for to in &self.destinations[i] {
-            for &q in &present[to.first..to.first + to.count] {
-                let load = load(to, q);
+            for n in to.servers().filter(|n| open(*n)) {
+                let load = load(to, n);
                 if load < least {
                     (least, equals) = (load, 0);
                 }
@@ -173,11 +163,11 @@ impl Router {
             }
         }
         let mut which = (draw * equals as f64) as usize;
-        let mut last = 0;
+        let mut last = None;
         for to in &self.destinations[i] {
-            for (n, &q) in present[to.first..to.first + to.count].iter().enumerate() {
-                if load(to, q) == least {
-                    last = to.first + n;
+            for n in to.servers().filter(|n| open(*n)) {
+                if load(to, n) == least {
+                    last = Some(n);
                     if which == 0 {
                         return last;
                     }

@@ -498,8 +498,7 @@ impl System {
     }
 
     fn requeue(&mut self, i: usize, job: Job) -> bool {
-        let Entry { number, place, .. } = self.entries[job.slot as usize];
-        if number != job.number || place == WAITING {
+        if !self.runs(job) {
             self.violate(Violation::NoJob(i));
             return false;
         }
@@ -507,16 +506,7 @@ impl System {
             self.violate(Violation::Preemption(i));
             return false;
         }
-        self.stop_running(i, place);
-        let entry = &mut self.entries[job.slot as usize];
-        // Rounding must not leave a negative amount of work.
-        entry.work = match entry.work - self.now {
-            left if left < 0.0 => 0.0,
-            left => left,
-        };
-        entry.place = WAITING;
-        self.enqueue(i, job);
-        self.queued.length += 1;
+        self.wait_again(i, job);
         self.counters.preemptions += 1;
         if self.noting {
             self.actions.push(Action::Stop(i, job));

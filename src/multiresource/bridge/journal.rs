@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ pub struct Head {
     pub policy: String,
     /// Its digest.
     pub digest: String,
-    /// The cluster and the partition.
+    /// The cluster.
     pub cluster: String,
     /// The partition.
     pub partition: String,
@@ -68,12 +68,22 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// At the end of the file, which may be there.
+    /// At the end of the file, which may be there. What a bridge that was killed has left of its last line is cut off.
     ///
     /// # Errors
     /// When it cannot be opened.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        let mut options = OpenOptions::new();
+        let mut file = options.read(true).append(true).create(true).open(path)?;
+        if file.metadata()?.is_file() {
+            let mut text = Vec::new();
+            file.read_to_end(&mut text)?;
+            let whole = text.iter().rposition(|byte| *byte == b'\n');
+            let end = whole.map_or(0, |last| last + 1);
+            if end < text.len() {
+                file.set_len(end as u64)?;
+            }
+        }
         Ok(Journal { file: Some(file) })
     }
 
@@ -179,7 +189,7 @@ pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, B
             message: "no policy begins in it: it is empty, or no journal".into(),
         });
     }
-    replay.map(|replay| replay.done).ok_or_else(|| {
+    replay.map(Replay::done).ok_or_else(|| {
         let policies: Vec<String> = heads
             .iter()
             .map(|head| format!("{} ({})", head.policy, head.digest))
@@ -194,8 +204,18 @@ pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, B
 
 struct Replay {
     done: Replayed,
-    /// By id: type, arrival, and once it was so, start and beginning.
-    jobs: BTreeMap<String, (String, f64, Option<f64>, Option<f64>)>,
+    /// By id, those that came and have not ended.
+    jobs: BTreeMap<String, Followed>,
+    /// When the bridge began that runs, of several one behind the other, without the time between them.
+    began: f64,
+}
+
+/// A job on its way.
+struct Followed {
+    job_type: String,
+    arrival: f64,
+    start: Option<f64>,
+    began: Option<f64>,
 }
 
 impl Replay {
@@ -211,6 +231,7 @@ impl Replay {
                 arrivals: BTreeMap::new(),
             },
             jobs: BTreeMap::new(),
+            began: 0.0,
         }
     }
 
@@ -218,26 +239,34 @@ impl Replay {
     fn again(&mut self, scheduler: Scheduler) {
         self.done.scheduler = scheduler;
         self.jobs.clear();
-        self.done.arrivals.clear();
+    }
+
+    fn done(mut self) -> Replayed {
+        let jobs = self.jobs.into_iter();
+        self.done.arrivals = jobs.map(|(id, job)| (id, job.arrival)).collect();
+        self.done
     }
 
     fn round(&mut self, place: usize, round: &Round) -> Result<(), String> {
+        if self.began + round.t < self.done.t {
+            self.began = self.done.t;
+        }
+        self.done.t = self.began + round.t;
         let mut start = Vec::new();
         for line in &round.told {
             self.hear(line);
             start.extend(decide(&mut self.done.scheduler, line)?);
         }
-        self.done.t = round.t;
         self.done.rounds += 1;
         self.done.starts += start.len() as u64;
         for id in start.iter().map(Started::id) {
             if let Some(job) = self.jobs.get_mut(id) {
-                job.2 = Some(round.t);
+                job.start = Some(self.done.t);
             }
         }
         for id in &round.began {
             if let Some(job) = self.jobs.get_mut(id) {
-                job.3 = Some(round.t);
+                job.began = Some(self.done.t);
             }
         }
         if start != round.start && self.done.differs.is_none() {
@@ -246,33 +275,36 @@ impl Replay {
         Ok(())
     }
 
-    /// Follows a job from its arrival to its end; what was found running is not followed.
+    /// Follows a job from its arrival to its end; what was found running is not followed. One that is withdrawn may
+    /// come again as another type, and has waited since it came first.
     fn hear(&mut self, line: &Line) {
+        let now = self.done.t;
         if let (Some(kind), Some(id)) = (&line.arrive, &line.job) {
-            let came = self.done.arrivals.entry(id.clone()).or_insert(line.t);
-            self.jobs
-                .insert(id.clone(), (kind.clone(), *came, None, None));
+            let job = self.jobs.entry(id.clone()).or_insert(Followed {
+                job_type: String::new(),
+                arrival: now,
+                start: None,
+                began: None,
+            });
+            job.job_type.clone_from(kind);
         }
         if let Some(id) = &line.put_back
             && let Some(job) = self.jobs.get_mut(id)
         {
-            (job.2, job.3) = (None, None);
+            (job.start, job.began) = (None, None);
         }
-        if let Some(id) = &line.withdraw {
-            self.jobs.remove(id);
-        }
-        if let Some(id) = &line.leave {
-            self.done.arrivals.remove(id);
-            if let Some((job_type, arrival, Some(start), Some(began))) = self.jobs.remove(id) {
-                self.done.jobs.push(Recorded {
-                    id: id.clone(),
-                    job_type,
-                    arrival,
-                    wait: start - arrival,
-                    latency: began - start,
-                    size: line.t - began,
-                });
-            }
+        if let Some(id) = &line.leave
+            && let Some(job) = self.jobs.remove(id)
+            && let (Some(start), Some(began)) = (job.start, job.began)
+        {
+            self.done.jobs.push(Recorded {
+                id: id.clone(),
+                job_type: job.job_type,
+                arrival: job.arrival,
+                wait: start - job.arrival,
+                latency: began - start,
+                size: now - began,
+            });
         }
     }
 }
@@ -307,8 +339,31 @@ pub fn jobs_csv(jobs: &[Recorded]) -> csv::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The default place of a journal: beside the policy.
-#[must_use]
-pub fn beside(policy: &Path) -> PathBuf {
-    policy.with_extension("journal.jsonl")
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// A bridge that was killed leaves half a line; the next one writes whole ones behind the last whole one.
+    #[test]
+    fn what_is_left_of_a_line_is_cut_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("j.jsonl");
+        let round = |t| {
+            Record::Round(Round {
+                t,
+                ..Round::default()
+            })
+        };
+        assert!(Journal::open(&path).unwrap().write(&round(1.0)).is_none());
+        let whole = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{whole}{}", &whole[..whole.len() / 2])).unwrap();
+        assert!(Journal::open(&path).unwrap().write(&round(2.0)).is_none());
+        let text = std::fs::read_to_string(&path).unwrap();
+        let times = text.lines().map(|line| match serde_json::from_str(line) {
+            Ok(Record::Round(round)) => round.t,
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(times.collect::<Vec<f64>>(), [1.0, 2.0]);
+    }
 }

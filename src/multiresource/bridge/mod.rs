@@ -25,7 +25,7 @@ mod watch;
 pub use allowed::bridgeable;
 pub use error::{BridgeError, TypesError};
 pub use export::slurm as export_slurm;
-pub use journal::{Head, Record, Recorded, Replayed, Round, beside, jobs_csv, replay};
+pub use journal::{Head, Record, Recorded, Replayed, Round, jobs_csv, replay};
 pub use release::{Opened, release_all};
 pub use run::{Bridge, Setup, Signals};
 pub use types::{TypeMap, Waste};

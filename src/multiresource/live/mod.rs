@@ -540,6 +540,8 @@ impl Scheduler {
             let site = self.site_of(n);
             self.sites[site].occupy(n, self.places.occupied(n), self.now);
         }
+        // Where jobs have left of which the rule has not heard.
+        let mut unheard = BTreeSet::new();
         for site in 0..self.sites.len() {
             for (id, job) in self.sites[site].shut_out(self.now) {
                 let Some(known) = self.known.get_mut(&id) else {
@@ -548,18 +550,21 @@ impl Scheduler {
                 let back = self.router.is_none().then_some(job);
                 known.place = Place::Aside(back);
                 self.aside.insert(known.order, id);
-                changed.insert(site);
+                unheard.insert(site);
             }
         }
         let aside: Vec<Arc<str>> = self.aside.values().cloned().collect();
         for id in &aside {
-            match self.send(id) {
-                // Those that come back do so all at once.
-                Some((site, Way::Changed)) => drop(changed.insert(site)),
-                Some((site, way)) => self.act(site, way, decided),
-                None => {}
+            if let Some((site, way)) = self.send(id) {
+                let way = if unheard.remove(&site) {
+                    Way::Changed
+                } else {
+                    way
+                };
+                self.act(site, way, decided);
             }
         }
+        changed.append(&mut unheard);
         if self.has_begun {
             for site in changed {
                 self.act(site, Way::Changed, decided);

@@ -87,14 +87,8 @@ impl Servers {
     }
 
     fn check_pool(&self, nodes: &[Node], resources: &Resources) -> Result<(), TypesError> {
-        let mut all = Amounts::default();
-        for node in nodes {
-            all.cpus += node.capacity.cpus;
-            all.memory += node.capacity.memory;
-            for (name, amount) in &node.capacity.gres {
-                *all.gres.entry(name.clone()).or_default() += amount;
-            }
-        }
+        let capacities = nodes.iter().map(|node| &node.capacity);
+        let all = capacities.fold(Amounts::default(), Amounts::plus);
         let name = format!("all {} nodes together", nodes.len());
         self.check_node(0, &name, &all, resources)
     }

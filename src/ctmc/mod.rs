@@ -14,7 +14,7 @@ mod staged;
 
 pub(crate) use bisection::bisected;
 pub use chain::{ChainError, Rate, generator, prove_irreducible, stationary, stationary_dense};
-pub use modulated::{Edge, Environment, MEMORY, ModulatedQueue, matrix_work};
+pub use modulated::{Edge, Environment, MEMORY, ModulatedQueue, matrix_numbers, matrix_work};
 pub use qbd::{Block, Level, Qbd, QbdError, Stationary};
 pub use relative::RelativeCompletions;
 pub use response::Survival;

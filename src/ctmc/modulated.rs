@@ -263,6 +263,6 @@ pub fn matrix_work(phases: f64, boundary: f64) -> f64 {
 
 /// Numbers that are kept: a matrix and the rates (three numbers each, at most some ten a phase) of
 /// each level of the boundary, and what a reduction and the powers of R take.
-fn matrix_numbers(phases: f64, boundary: f64) -> f64 {
+pub fn matrix_numbers(phases: f64, boundary: f64) -> f64 {
     (boundary + 44.0) * phases * phases + 30.0 * boundary * phases
 }

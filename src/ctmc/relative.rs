@@ -41,8 +41,9 @@ impl RelativeCompletions {
         }
         let mut ahead = vec![0.0; n];
         let mut edges: Vec<_> = environment.edges().iter().collect();
-        edges.sort_by_key(|edge| std::cmp::Reverse(edge.from));
-        let mut edges = edges.into_iter().peekable();
+        // Where it goes round they are in this order already.
+        edges.sort_by_key(|edge| edge.from);
+        let mut edges = edges.into_iter().rev().peekable();
         for s in (0..n).rev() {
             while let Some(edge) = edges.next_if(|edge| edge.from == s) {
                 let onward = if edge.to == 0 { 0.0 } else { ahead[edge.to] };

@@ -26,11 +26,14 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::bisection::bisected;
+use super::bisection::bisected_within;
 use super::modulated::{Edge, MEMORY, ModulatedQueue};
 
 /// The probability of the levels left out is exp(−TAIL).
 const TAIL: f64 = 40.0;
+
+/// The precision of a rate of decay by which work is told beforehand.
+const ROUGHLY: f64 = 1e-2;
 
 /// GMRES steps; with its preconditioner it needs 5 to 30.
 const STEPS: usize = 60;
@@ -101,7 +104,7 @@ impl RoundLaw {
 /// Levels that the law of a queue needs; `None` where it does not go round or is not stable.
 pub fn levels(queue: &ModulatedQueue<'_>) -> Option<f64> {
     let rounds = Rounds::new(queue)?;
-    Some(rounds.levels(rounds.decay()?))
+    Some(rounds.levels(rounds.decay(ROUGHLY)?))
 }
 
 /// The work of [`law`], very roughly in nanoseconds; infinite where it does not apply, or memory
@@ -113,6 +116,14 @@ pub fn work(queue: &ModulatedQueue<'_>) -> f64 {
         true => 130.0 * levels * states as f64,
         false => f64::INFINITY,
     }
+}
+
+/// Numbers that are kept by [`law`], at most.
+pub fn kept(queue: &ModulatedQueue<'_>) -> f64 {
+    numbers(
+        levels(queue).unwrap_or(f64::INFINITY),
+        queue.servers().len(),
+    )
 }
 
 /// Numbers that are kept at most: the law, what is on its way, and the basis of GMRES.
@@ -150,7 +161,7 @@ fn visited(
 ) -> Result<(f64, Vec<f64>), RoundsError> {
     let rounds = Rounds::new(queue).ok_or(RoundsError::NoRound)?;
     let load = queue.arrival_rate() / queue.capacity();
-    let decay = rounds.decay().ok_or(RoundsError::Unstable(load))?;
+    let decay = rounds.decay(0.0).ok_or(RoundsError::Unstable(load))?;
     let states = rounds.stages.len();
     let levels = rounds.levels(decay);
     if numbers(levels, states) > MEMORY {
@@ -218,8 +229,9 @@ impl<'a, 'b> Rounds<'a, 'b> {
         f64::from(self.queue.most_servers()) + TAIL / decay + 2.0
     }
 
-    /// `ln z`, z > 1 with `F(z) = 1`: the rate at which the law of the levels decays.
-    fn decay(&self) -> Option<f64> {
+    /// `ln z`, z > 1 with `F(z) = 1`: the rate at which the law of the levels decays; at most so much below it,
+    /// relatively.
+    fn decay(&self, within: f64) -> Option<f64> {
         if self.queue.arrival_rate() >= self.queue.capacity() {
             return None;
         }
@@ -227,7 +239,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         let pole = poles.fold(f64::INFINITY, f64::min) - 1.0;
         // F < 1 between 1 and the root, and > 1 from there to the pole.
         let range = [pole.ln() - 300.0, pole.ln()];
-        let [root, _] = bisected(range, |x| self.growth(x.exp()) < 0.0);
+        let [root, _] = bisected_within(within, range, |x| self.growth(x.exp()) < 0.0);
         Some(root.exp().ln_1p())
     }
 

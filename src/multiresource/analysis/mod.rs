@@ -22,9 +22,11 @@ mod paper;
 
 pub use paper::{PaperBounds, erlang_c};
 
+use rayon::prelude::*;
+
 use crate::ctmc::{
-    MEMORY, ModulatedQueue, PhaseType, Qbd, QbdError, Stationary, Survival, matrix_work, rounds,
-    rounds::RoundLaw, staged_phases, staged_qbd,
+    MEMORY, ModulatedQueue, PhaseType, Qbd, QbdError, Stationary, Survival, matrix_numbers,
+    matrix_work, rounds, rounds::RoundLaw, staged_phases, staged_qbd,
 };
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::modulation::Modulation;
@@ -123,6 +125,12 @@ const TAIL_ERROR: f64 = 1e-8;
 /// The error of a law from which percentiles are taken.
 const LAW_ERROR: f64 = 1e-10;
 
+/// No phase of a chain takes less work.
+const LEAST: f64 = 100.0;
+
+/// From so many phases of all types together on, types are taken side by side.
+const SIDE_BY_SIDE: usize = 20_000;
+
 /// How a queue is solved.
 #[derive(Clone, Copy, Debug)]
 enum Way {
@@ -197,6 +205,14 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
+    /// How many numbers its law takes in memory, at most.
+    pub fn numbers(&self) -> f64 {
+        match (&self.stages, self.plan().0) {
+            (None, Way::Rounds) => rounds::kept(&self.queue),
+            _ => matrix_numbers(self.phases(), f64::from(self.queue.most_servers())),
+        }
+    }
+
     /// How much work the mean takes, very roughly in nanoseconds.
     pub fn work(&self) -> f64 {
         match self.stages {
@@ -227,10 +243,11 @@ impl<'a> TypeQueue<'a> {
             let name = self.job_type.name().into();
             return Err(AnalysisError::Unstable { name, load });
         }
-        match self.work() {
-            // Infinite where memory does not suffice.
-            work if work <= budget && work.is_finite() => Ok(()),
-            _ => Err(AnalysisError::TooLarge(Size {
+        // Infinite where memory does not suffice.
+        let is_within = |work: f64| work <= budget && work.is_finite();
+        match budget > 0.0 && is_within(self.work()) {
+            true => Ok(()),
+            false => Err(AnalysisError::TooLarge(Size {
                 name: self.job_type.name().into(),
                 phases: self.phases(),
                 levels: rounds::levels(&self.queue).unwrap_or(f64::INFINITY),
@@ -391,15 +408,38 @@ pub fn exact(
 /// Section 6.4's approximation of the mean numbers; infinite where a type is unstable.
 pub fn approximate(workload: &Workload, modulation: &Modulation) -> Cost {
     let of_type = |i| PaperBounds::new(&modulation.queue(workload, i)).approximation;
-    Cost {
-        numbers: (0..workload.types().len()).map(of_type).collect(),
-    }
+    let types = 0..workload.types().len();
+    let numbers = match types.len() * modulation.phases.len() > SIDE_BY_SIDE {
+        true => types.into_par_iter().map(of_type).collect(),
+        false => types.map(of_type).collect(),
+    };
+    Cost { numbers }
 }
 
-/// The work that [`exact`] takes, very roughly in nanoseconds.
-pub fn work(workload: &Workload, modulation: &Modulation, preemption: Preemption) -> f64 {
-    let of_type = |i| TypeQueue::new(workload, modulation, preemption, i).work();
-    (0..workload.types().len()).map(of_type).sum()
+/// Less than [`exact`] takes, roughly in nanoseconds, and about as long as it takes to tell how much that is.
+pub fn least_work(workload: &Workload, modulation: &Modulation) -> f64 {
+    (workload.types().len() * modulation.phases.len()) as f64 * LEAST
+}
+
+/// The work that [`exact`] takes, very roughly in nanoseconds; infinite where it is seen to be more than `most`.
+pub fn work(
+    workload: &Workload,
+    modulation: &Modulation,
+    preemption: Preemption,
+    most: f64,
+) -> f64 {
+    let types = workload.types().len();
+    if least_work(workload, modulation) > most {
+        return f64::INFINITY;
+    }
+    let mut all = 0.0;
+    for i in 0..types {
+        all += TypeQueue::new(workload, modulation, preemption, i).work();
+        if all > most {
+            return f64::INFINITY;
+        }
+    }
+    all
 }
 
 #[cfg(test)]

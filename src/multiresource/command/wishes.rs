@@ -1,6 +1,7 @@
 //! What is typed to make a policy.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
@@ -16,8 +17,10 @@ use crate::multiresource::verbs::{self, Request, VerbError, Wanted};
 use crate::multiresource::workload::Workload;
 use crate::typed::{at_least_one, part, positive, seconds};
 
-/// Seconds for the proof, by default.
-const TIME_LIMIT: f64 = 60.0;
+/// What the proof that the mix is best, and that with the analysis, may have of the time for all; the rest is for
+/// the choice by simulation, where there is one.
+const PROOF: f64 = 0.4;
+const ANALYSIS: f64 = 0.6;
 
 /// What is typed beside the workload to make a policy.
 #[derive(Args, Clone)]
@@ -120,15 +123,22 @@ pub struct Wishes {
     #[arg(long)]
     pub(super) explain: bool,
 
-    /// Seconds for the proof that the mix is best; after that the answer says "not proven"
-    #[arg(long, value_name = "SECONDS", default_value_t = TIME_LIMIT, value_parser = positive)]
-    time_limit: f64,
+    /// Seconds that all of it may take; what is not proven, analysed or tried by then is not, and the
+    /// answer says so [default: 60 for the proof that the mix is best, then as --effort and --budget
+    /// have it]
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    time_limit: Option<f64>,
 }
 
 impl Wishes {
     /// An earlier policy that is read.
     pub fn files(&self) -> Vec<&Path> {
         self.from.iter().map(PathBuf::as_path).collect()
+    }
+
+    /// A part of the time that is given, if any is.
+    fn time(&self, part: f64) -> Option<Duration> {
+        self.time_limit.map(|limit| seconds(part * limit))
     }
 
     /// The options of an MSR policy.
@@ -145,7 +155,7 @@ impl Wishes {
             objective: self.objective.into(),
             effort: self.effort,
             limits: Limits {
-                time: seconds(self.time_limit),
+                time: self.time(PROOF).unwrap_or(Limits::default().time),
                 ..Limits::default()
             },
             ..Options::new(preemption.into())
@@ -247,11 +257,15 @@ impl Wishes {
     pub(super) fn request(&self, workload: &Workload, caller: &Caller<'_>) -> Given<Request> {
         let mut options = self.options()?;
         let wanted = self.wanted(workload)?;
+        let now = Instant::now();
+        let part = if wanted == Wanted::Msr { 1.0 } else { ANALYSIS };
+        options.end = self.time(part).map(|time| now + time);
         options.balance = self.balancing(workload)?;
         Ok(Request {
             options,
             wanted,
             budget: self.budget,
+            end: self.time(1.0).map(|time| now + time),
             seed: self.seed,
             max_slowdown_ratio: self.max_slowdown_ratio,
             promises: self.promises(workload)?,

@@ -30,11 +30,14 @@ pub fn least_drain_order(schedules: &[Schedule]) -> Vec<usize> {
     if schedules.len() <= 3 {
         return start;
     }
-    let length = |a: usize, b: usize| distance(&schedules[start[a]], &schedules[start[b]]);
-    let tour = if start.len() <= EXACT {
-        shortest_tour(start.len(), length)
-    } else {
-        two_opt(start.len(), length)
+    let n = start.len();
+    let between = |a: usize, b: usize| distance(&schedules[start[a]], &schedules[start[b]]);
+    let pairs = (0..n).cartesian_product(0..n);
+    let lengths: Vec<u64> = pairs.map(|(a, b)| between(a, b)).collect();
+    let length = |a: usize, b: usize| lengths[a * n + b];
+    let tour = match n <= EXACT {
+        true => shortest_tour(n, length),
+        false => two_opt(n, length),
     };
     tour.into_iter().map(|p| start[p]).collect()
 }

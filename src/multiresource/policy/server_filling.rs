@@ -162,6 +162,12 @@ impl FamilyRule for ServerFillingPolicy {
         fills(workload)
     }
 
+    /// A job leaves from the middle of those that run.
+    fn pace(&self, workload: &Workload) -> u64 {
+        let running: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
+        1 + (running / 200.0) as u64
+    }
+
     fn words(&self, _: &Workload) -> String {
         "ServerFilling, with preemption: of the oldest jobs that need all servers together, those that need most run, each that fits.".into()
     }

@@ -1,9 +1,11 @@
 //! What is known of a policy, each number with its method and the conditions it holds under.
 
+use rayon::prelude::*;
+
 use super::{Options, PHASE_LIMIT, SynthesisError, queue_assumptions};
 use crate::artifact::{ArrivalLaw, SizeLaw, Subject};
-use crate::ctmc::Survival;
-use crate::multiresource::analysis::{AnalysisError, Cost, TypeLaw, TypeQueue};
+use crate::ctmc::{MEMORY, Survival};
+use crate::multiresource::analysis::{AnalysisError, Cost, TypeLaw, TypeQueue, least_work};
 use crate::multiresource::artifact::{
     Claim, Conditions, HoldsFor, Method, MsrPolicy, PERCENTILES, Preemption, Quantity,
 };
@@ -12,13 +14,15 @@ use crate::multiresource::program::Solution;
 use crate::multiresource::workload::{JobType, Workload};
 
 /// Work that goes into the laws of all types at effort 1, roughly in nanoseconds.
-const LAWS: f64 = 1e10;
+pub(super) const LAWS: f64 = 1e10;
 
 /// The part of it that goes into those of some types, where all are out of reach.
 const SOME: f64 = 0.1;
 
-/// Operations that go into the percentiles of one type at effort 1.
+/// Operations that go into the percentiles of one type at effort 1; of many types into those of all as much as into
+/// those of so many.
 const SURVIVAL: f64 = 5e8;
+const MANY: f64 = 10.0;
 
 /// A number of jobs is claimed that is exceeded at most this fraction of the time.
 const RARE: f64 = 0.01;
@@ -150,11 +154,13 @@ impl Claims<'_> {
     /// Means, rare numbers and percentiles of each type, or bounds where these are out of reach; and
     /// what follows for all types. Returns what was out of reach.
     fn queues(&mut self) -> Result<Vec<AnalysisError>, SynthesisError> {
-        let budgets = self.budgets();
         let (mut out_of_reach, mut numbers) = (Vec::new(), Vec::new());
-        for (i, budget) in budgets.into_iter().enumerate() {
-            match self.exact_queue(i, budget) {
-                Ok(number) => numbers.push(Some(number)),
+        for (i, queue) in self.exact_queues().into_iter().enumerate() {
+            match queue {
+                Ok((number, claims)) => {
+                    numbers.push(Some(number));
+                    self.all.extend(claims);
+                }
                 Err(error @ AnalysisError::Unstable { .. }) => return Err(error.into()),
                 Err(error) => {
                     numbers.push(self.bounds(i));
@@ -172,12 +178,15 @@ impl Claims<'_> {
     /// The work that each type may take: any, if that of all types is within the effort; else for
     /// those that are cheapest.
     fn budgets(&self) -> Vec<f64> {
-        let works: Vec<f64> = (0..self.workload.types().len())
-            .map(|i| self.type_queue(i).work())
-            .collect();
+        let all = self.options.work(LAWS);
+        let types = self.workload.types().len();
+        // To tell their work would take as long.
+        if least_work(self.workload, self.modulation) > SOME * all {
+            return vec![0.0; types];
+        }
+        let works: Vec<f64> = (0..types).map(|i| self.type_queue(i).work()).collect();
         let mut order: Vec<usize> = (0..works.len()).collect();
         order.sort_by(|a, b| works[*a].total_cmp(&works[*b]));
-        let all = self.options.effort * LAWS;
         let mut left = match works.iter().sum::<f64>() <= all {
             true => all,
             false => SOME * all,
@@ -192,8 +201,24 @@ impl Claims<'_> {
         budgets
     }
 
-    /// The mean number of type i, claimed with what else its queue says.
-    fn exact_queue(&mut self, i: usize, budget: f64) -> Result<f64, AnalysisError> {
+    /// By type, as many side by side as memory suffices for.
+    fn exact_queues(&self) -> Vec<Result<(f64, Vec<Claim>), AnalysisError>> {
+        let budgets: Vec<(usize, f64)> = self.budgets().into_iter().enumerate().collect();
+        let tried = budgets.iter().filter(|(_, budget)| *budget > 0.0);
+        let numbers = tried.map(|(i, _)| self.type_queue(*i).numbers());
+        let most = numbers.fold(1.0, f64::max);
+        let groups = budgets.chunks((MEMORY / most).max(1.0) as usize);
+        let of_group = |group: &[(usize, f64)]| -> Vec<_> {
+            let queues = group.par_iter();
+            queues
+                .map(|(i, budget)| self.exact_queue(*i, *budget))
+                .collect()
+        };
+        groups.flat_map(of_group).collect()
+    }
+
+    /// The mean number of type i, and that and what else its queue says as claims.
+    fn exact_queue(&self, i: usize, budget: f64) -> Result<(f64, Vec<Claim>), AnalysisError> {
         let kind = &self.workload.types()[i];
         let holds_for = &self.assumptions(std::slice::from_ref(kind));
         let queue = self.type_queue(i);
@@ -213,8 +238,7 @@ impl Claims<'_> {
         if let Some(law) = law {
             claims.extend(self.distribution(i, &queue, law, holds_for));
         }
-        self.all.extend(claims);
-        Ok(number)
+        Ok((number, claims))
     }
 
     /// What the mean numbers of the types say of all jobs; an approximation where one of them is.
@@ -256,7 +280,8 @@ impl Claims<'_> {
                 ..claim(Quantity::NumberAbove, above)
             });
         }
-        let budget = self.options.effort * SURVIVAL;
+        let share = (MANY / self.workload.types().len() as f64).min(1.0);
+        let budget = self.options.work(share * SURVIVAL);
         let survival: Option<Survival> = queue.survival(law, budget);
         let quantities = [
             Quantity::ResponseP50,

@@ -24,6 +24,8 @@ pub use pooled::{PooledSynthesis, Pooling, pool};
 pub use sweep::{SweepPoint, sweep};
 pub use tuning::{Outlook, RouteOption};
 
+use std::time::{Duration, Instant};
+
 use crate::document::DocumentError;
 use crate::multiresource::analysis::{AnalysisError, PaperBounds};
 use crate::multiresource::artifact::{
@@ -41,8 +43,11 @@ use crate::multiresource::workload::{JobType, Workload};
 use balance::Solved;
 use exact::{Settled, Standing};
 
-/// Phases up to which a chain is built; a concurrent route beyond is not considered.
+/// Phases up to which a chain is built.
 pub const PHASE_LIMIT: usize = 20_000;
+
+/// Phases of a chain, times types, up to which a concurrent route is considered.
+const PHASES_OF_TYPES: usize = 4_000_000;
 
 /// Switches per mean job size where preemption is free: there more switching only helps,
 /// and the MSR paper (§7.1, Figure 2a) finds most of the gain at α = 2 for sizes of mean 1.
@@ -75,6 +80,9 @@ pub struct Options {
     pub effort: f64,
     /// Limits on the work of the program.
     pub limits: Limits,
+    /// When all of this has to be over, if ever: what is not done by then is left out, and what comes out depends on
+    /// the machine.
+    pub end: Option<Instant>,
     /// Schedules that the program starts from beside its own: see [`crate::multiresource::program::solve_from`].
     pub known: Vec<Schedule>,
 }
@@ -93,7 +101,29 @@ impl Options {
             objective: Objective::Mean,
             effort: 1.0,
             limits: Limits::default(),
+            end: None,
             known: Vec::new(),
+        }
+    }
+
+    /// The time left.
+    fn left(&self) -> Duration {
+        let left = self
+            .end
+            .map(|end| end.saturating_duration_since(Instant::now()));
+        left.unwrap_or(Duration::MAX)
+    }
+
+    /// The work that may still be done \[ns\], of so much at effort 1.
+    fn work(&self, at_one: f64) -> f64 {
+        (self.effort * at_one).min(1e9 * self.left().as_secs_f64())
+    }
+
+    /// The limits of a program that is solved now.
+    fn limits(&self) -> Limits {
+        Limits {
+            time: self.limits.time.min(self.left()),
+            ..self.limits.clone()
         }
     }
 

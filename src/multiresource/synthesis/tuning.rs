@@ -1,22 +1,25 @@
 //! Tuning: the route and the switching rate with the least cost, exactly where that is affordable.
 
-use super::{Options, PHASE_LIMIT, SynthesisError, mean_size};
+use super::claims::LAWS;
+use super::{Options, PHASE_LIMIT, PHASES_OF_TYPES, SynthesisError, mean_size};
 use crate::multiresource::analysis::{self, AnalysisError, Cost, PaperBounds};
-use crate::multiresource::artifact::{Method, MsrPolicy, Preemption, Route};
+use crate::multiresource::artifact::{Drain, Method, MsrPolicy, Preemption, Route};
 use crate::multiresource::modulation::{Modulation, ModulationError, TooManyPhases};
 use crate::multiresource::workload::Workload;
 
-/// Work that goes into tuning at effort 1, roughly in nanoseconds: fifteen seconds.
-const TUNING: f64 = 1.5e10;
+/// Work that goes into tuning at effort 1, roughly in nanoseconds. The approximation's rate is within some
+/// per cent of the best, where the objective is flat: more is spent on finding it only where that is little.
+const TUNING: f64 = 1.5e9;
 
 /// Evaluations with less work than this (1 ms) are not saved.
 const CHEAP: f64 = 1e6;
 
-/// Evaluations that a search takes, and the precision of ln α that they give.
+/// Evaluations that a search takes, and the precision of ln α that they give; where there is work for fewer, the
+/// predicted rate is taken.
 const EVALUATIONS: [(f64, f64); 3] = [(40.0, 1e-6), (10.0, 1e-2), (6.0, 5e-2)];
 
-/// A route that cannot be analysed exactly is taken only where it is predicted to be better than
-/// the best one that can by this factor.
+/// A route of which nothing exact can be claimed is taken only where it is predicted to be better than
+/// the best one of which it can by this factor.
 const WORTH_A_GUESS: f64 = 1.25;
 
 /// Switching rates over which a curve is drawn, relative to the best.
@@ -49,6 +52,8 @@ pub struct Outlook {
     pub value: f64,
     /// How the value was found.
     pub method: Method,
+    /// Whether there is enough effort for exact means at that rate.
+    pub within_reach: bool,
     /// The switching rate that section 6.4's approximation calls best, and its value for it.
     pub predicted: (f64, f64),
     /// The objective over the switching rate, as far as it was evaluated.
@@ -73,7 +78,15 @@ pub(super) fn with_best_route(
             route,
             ..draft.clone()
         };
-        match Modulation::new(workload, &policy, PHASE_LIMIT) {
+        let limit = match route.drain {
+            Drain::Sequential => PHASE_LIMIT,
+            Drain::Concurrent => PHASE_LIMIT.min(PHASES_OF_TYPES / workload.types().len()),
+        };
+        let modulation = match chains.is_empty() || !options.left().is_zero() {
+            true => Modulation::new(workload, &policy, limit),
+            false => Err(TooManyPhases { limit: 0 }.into()),
+        };
+        match modulation {
             Ok(modulation) => chains.push((routes.len(), modulation)),
             Err(ModulationError::TooLarge(_)) if options.route.is_none() => {}
             Err(error) => return Err(error.into()),
@@ -90,7 +103,7 @@ pub(super) fn with_best_route(
         searches.push((*n, search, outlook));
     }
     searches.sort_by(|a, b| a.2.value.total_cmp(&b.2.value));
-    let mut budget = options.effort * TUNING;
+    let mut budget = options.work(TUNING);
     let mut best_exact = f64::INFINITY;
     for (n, search, mut outlook) in searches {
         budget -= search.refine(&mut outlook, budget, finest, best_exact)?;
@@ -109,6 +122,7 @@ pub(super) fn with_best_route(
         .map(|(_, o)| o.value / o.predicted.1)
         .fold(1.0, f64::max);
     let rank = |outlook: &Outlook| match outlook.method {
+        Method::ApproximationQueueLength if outlook.within_reach => missed * outlook.value,
         Method::ApproximationQueueLength => WORTH_A_GUESS * missed * outlook.value,
         _ => outlook.value,
     };
@@ -189,6 +203,14 @@ impl<'a> RateSearch<'a> {
         ))
     }
 
+    /// The same; infinite once the time is over, which ends a search.
+    fn in_time(&self, rate: f64) -> f64 {
+        match self.options.left().is_zero() {
+            true => f64::INFINITY,
+            false => self.approximation(rate),
+        }
+    }
+
     /// The objective at theorem 8's lower bounds.
     fn lower_bound(&self, rate: f64) -> f64 {
         let modulation = self.modulation.at(rate);
@@ -228,7 +250,7 @@ impl<'a> RateSearch<'a> {
         let start = (0.5 / unit).min(0.5 * self.largest);
         let predicted = match self.settled_rate().filter(|_| self.is_free()) {
             Some(rate) => (rate, self.approximation(rate)),
-            None => minimum(|rate| self.approximation(rate), start, self.ceiling(), 1e-4),
+            None => minimum(|rate| self.in_time(rate), start, self.ceiling(), 1e-4),
         };
         let rate = self.settled_rate().unwrap_or(predicted.0);
         Outlook {
@@ -240,6 +262,7 @@ impl<'a> RateSearch<'a> {
                 false => f64::INFINITY,
             },
             method: Method::ApproximationQueueLength,
+            within_reach: false,
             predicted,
             curve: Vec::new(),
         }
@@ -255,7 +278,9 @@ impl<'a> RateSearch<'a> {
         best: f64,
     ) -> Result<f64, SynthesisError> {
         let chain = self.modulation.at(outlook.rate);
-        let work = analysis::work(self.workload, &chain, self.options.preemption);
+        let most = self.options.work(LAWS);
+        let work = analysis::work(self.workload, &chain, self.options.preemption, most);
+        outlook.within_reach = work <= most;
         if outlook.value.is_infinite() {
             return Ok(0.0);
         }
@@ -288,7 +313,7 @@ impl<'a> RateSearch<'a> {
     /// Adds points far from the best rate to a curve that was searched, where they cost little.
     pub(super) fn draw(&self, outlook: &mut Outlook) {
         let preemption = self.options.preemption;
-        let work = analysis::work(self.workload, self.modulation, preemption);
+        let work = analysis::work(self.workload, self.modulation, preemption, CHEAP);
         if outlook.curve.len() < 2 || work > CHEAP {
             return;
         }

@@ -42,8 +42,8 @@ pub(super) fn what_if(
         },
         ..options.clone()
     };
-    let budget = options.effort * WHAT_IF;
-    let work = analysis::work(workload, modulation, policy.preemption);
+    let budget = options.work(WHAT_IF);
+    let work = analysis::work(workload, modulation, policy.preemption, budget);
     let question = Question {
         workload,
         options,
@@ -135,6 +135,9 @@ impl Question<'_> {
     fn more_resource(&self, now: Option<&Cost>) -> Result<Vec<MoreResource>, SynthesisError> {
         let mut answers = Vec::new();
         for (j, resource) in self.workload.resources().iter().enumerate() {
+            if self.options.left().is_zero() {
+                break;
+            }
             // No type demands it.
             let Some((larger, more)) = self.workload.with_one_more_unit(j) else {
                 continue;
@@ -174,8 +177,8 @@ impl Question<'_> {
         };
         let (policy, _) = policy_of(larger, &options, solution, COARSE)?;
         let modulation = Modulation::new(larger, &policy, PHASE_LIMIT)?;
-        let work = analysis::work(larger, &modulation, policy.preemption);
-        if work * TUNING > self.options.effort * WHAT_IF {
+        let most = self.options.work(WHAT_IF / TUNING);
+        if analysis::work(larger, &modulation, policy.preemption, most) > most {
             return Ok(f64::INFINITY);
         }
         let cost = analysis::exact(larger, &modulation, policy.preemption, f64::INFINITY);

@@ -138,7 +138,7 @@ pub fn synthesize_pooled(
         promises: request.promises.clone(),
         good_enough: request.good_enough,
         interrupt: Arc::clone(&request.interrupt),
-        ..ChoiceOptions::new(families, request.budget, request.seed)
+        ..ChoiceOptions::new(families, request.budget.until(request.end), request.seed)
     };
     let wanted = match request.wanted {
         Wanted::Partition => Pooling::Partition,
@@ -185,7 +185,7 @@ impl Request {
     /// choice takes two.
     fn of(&self, server: &OneOf<'_>) -> Self {
         Request {
-            budget: self.budget.part(server.part),
+            budget: self.budget.until(self.end).part(server.part),
             seed: self.seed.wrapping_add(2 * server.place as u64),
             ..self.clone()
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Doing, VerbError, refuse};
 use crate::kind;
@@ -28,6 +28,8 @@ pub struct Request {
     pub wanted: Wanted,
     /// How much may be simulated to tune and to choose.
     pub budget: Budget,
+    /// When all has to be over, if ever.
+    pub end: Option<Instant>,
     /// Seed of the simulations.
     pub seed: u64,
     /// The largest mean slowdown of a type over the smallest that is wanted, ≥ 1.
@@ -40,6 +42,16 @@ pub struct Request {
     pub promises: Vec<Promise>,
     /// Once it is set, a choice ends without an answer.
     pub interrupt: Arc<AtomicBool>,
+}
+
+impl Request {
+    /// The time left.
+    fn left(&self) -> Duration {
+        let left = self
+            .end
+            .map(|end| end.saturating_duration_since(Instant::now()));
+        left.unwrap_or(Duration::MAX)
+    }
 }
 
 /// Families that a policy is made of.
@@ -219,7 +231,7 @@ pub(super) fn taken(
         Wanted::Optimal => {
             progress(Doing::Dynamic(None));
             let mut hears = |step| progress(Doing::Dynamic(Some(step)));
-            let (table, least) = table(workload, options, &request.interrupt, &mut hears)?;
+            let (table, least) = table(workload, request, &mut hears)?;
             (Families::Given(Box::new(table)), Some(least))
         }
         Wanted::Simulated(Families::Only(names)) if names.contains(&"pooled") => {
@@ -229,7 +241,7 @@ pub(super) fn taken(
     };
     let choice = ChoiceOptions {
         families,
-        budget: request.budget,
+        budget: request.budget.until(request.end),
         seed: request.seed,
         max_slowdown_ratio: request.max_slowdown_ratio,
         promises: request.promises.clone(),
@@ -267,10 +279,10 @@ const MOST_TYPES: [usize; 2] = [2, 4];
 /// The table of the dynamic program, and the least cost that it proves.
 fn table(
     workload: &Workload,
-    options: &Options,
-    interrupt: &AtomicBool,
+    request: &Request,
     progress: &mut dyn FnMut(Step),
 ) -> Result<(Family, f64), VerbError> {
+    let (options, interrupt) = (&request.options, &*request.interrupt);
     let types = workload.types().len();
     let most = MOST_TYPES[usize::from(options.preemption == Preemption::Full)];
     if types > most {
@@ -279,15 +291,15 @@ fn table(
         ));
     }
     let all = optimum::Limits::default();
+    let time = Duration::from_secs_f64((options.effort * all.time.as_secs_f64()).min(1e9));
     let limits = optimum::Limits {
-        time: Duration::try_from_secs_f64(options.effort * all.time.as_secs_f64())
-            .unwrap_or(Duration::MAX),
+        time: time.min(request.left()),
         ..all
     };
     let found = optimum::optimum(workload, options.sought(), &limits, interrupt, progress)?;
     if found.ended == Ended::Cut && !interrupt.load(Ordering::Relaxed) {
         return refuse(format!(
-            "the dynamic program was not solved within {} s and {} sweeps: its table would be no optimum; take --family auto, or, if it was time that ended it, give more --effort",
+            "the dynamic program was not solved within {:.1} s and {} sweeps: its table would be no optimum; take --family auto, or, if it was time that ended it, give more --effort, and a longer --time-limit if there is one",
             limits.time.as_secs_f64(),
             limits.sweeps
         ));
@@ -301,7 +313,11 @@ fn in_passing(workload: &Workload, request: &Request) -> Option<f64> {
         return None;
     }
     let sought = request.options.sought();
-    let limits = optimum::Limits::in_passing();
+    let all = optimum::Limits::in_passing();
+    let limits = optimum::Limits {
+        time: all.time.min(request.left()),
+        ..all
+    };
     let found = optimum::optimum(workload, sought, &limits, &request.interrupt, |_| ());
     let found = found.ok().filter(|found| found.ended == Ended::Close);
     found.map(|found| found.lower)

@@ -1,5 +1,5 @@
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How much may be simulated to tune and to choose.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,6 +14,11 @@ pub enum Budget {
 /// on two cores. Rules that take longer are charged for what they took.
 const PACE: f64 = 1.5e7;
 
+/// Events a second, half of the usual, below which a budget of events is ended by time; unless it is shorter
+/// than this.
+const SLOWEST: f64 = 1.05e7;
+const LEAST: Duration = Duration::from_secs(30);
+
 impl Budget {
     /// The budget in events, or in what stands for them.
     pub(super) fn units(self) -> u64 {
@@ -26,6 +31,25 @@ impl Budget {
     /// Units a second, where time counts.
     pub(super) fn pace(self) -> Option<f64> {
         matches!(self, Budget::Time(_)).then_some(PACE)
+    }
+
+    /// It, or the time until then where that is shorter.
+    #[must_use]
+    pub fn until(self, end: Option<Instant>) -> Self {
+        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+        match left {
+            Some(left) if (self.units() as f64) > PACE * left.as_secs_f64() => Budget::Time(left),
+            _ => self,
+        }
+    }
+
+    /// How long it may take: nearly twice what it takes usually, where events are counted; and as long as that is
+    /// no matter.
+    pub(super) fn most(self) -> Duration {
+        match self {
+            Budget::Events(events) => LEAST.max(Duration::from_secs_f64(events as f64 / SLOWEST)),
+            Budget::Time(time) => time,
+        }
     }
 
     /// A part of it.

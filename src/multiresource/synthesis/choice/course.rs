@@ -65,6 +65,8 @@ pub(super) struct Course<'a> {
     pub budget: u64,
     /// What was.
     pub spent: u64,
+    /// When it has to be over, spent or not.
+    pub end: Instant,
     /// Units a second, where time counts.
     pub pace: Option<f64>,
     /// What an event costs, by policy: it takes a while to find.
@@ -98,7 +100,15 @@ impl Course<'_> {
     }
 
     pub fn left(&self) -> u64 {
-        self.budget.saturating_sub(self.spent)
+        match self.is_late() {
+            true => 0,
+            false => self.budget.saturating_sub(self.spent),
+        }
+    }
+
+    /// Whether it took so long that it is ended before its events are spent.
+    pub fn is_late(&self) -> bool {
+        Instant::now() >= self.end
     }
 
     pub fn interrupted(&self) -> bool {
@@ -146,9 +156,10 @@ impl Course<'_> {
             crowd: (CROWD.0 * in_service + CROWD.1) as u64,
             // Each replication has as many.
             events: (events.min(self.left() / pace) / all * all).max(all),
-            time: self
-                .pace
-                .map(|pace| Duration::from_secs_f64(self.left() as f64 / pace)),
+            time: Some(match self.pace {
+                Some(pace) => Duration::from_secs_f64(self.left() as f64 / pace),
+                None => self.end.saturating_duration_since(Instant::now()),
+            }),
             common_sizes: true,
             watch: self.watches().flatten().collect(),
             interrupt: Arc::clone(&self.interrupt),

@@ -26,6 +26,7 @@ mod starts;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use super::{Options, Outcome, Synthesis, SynthesisError, again, synthesize};
 use crate::multiresource::artifact::{
@@ -229,6 +230,7 @@ pub fn choose(
         interrupt: Arc::clone(&choice.interrupt),
         budget: choice.budget.units(),
         spent: 0,
+        end: Instant::now() + choice.budget.most(),
         pace: choice.budget.pace(),
         charges: HashMap::new(),
         events: 0,
@@ -276,6 +278,12 @@ pub fn choose(
     };
     let robust = around.as_ref().zip(robust);
     let robust = robust.map(|(around, worst)| around.record(worst, price));
+    if course.is_late() && course.pace.is_none() {
+        skipped.push(format!(
+            "longer runs: those of a budget of {} took more than {:.0} s here, so that the same seed may choose otherwise on another machine",
+            choice.budget, choice.budget.most().as_secs_f64()
+        ));
+    }
     let record = record::choice(&course, choice, &standing, robust);
     let policy = standing.order[0].policy.clone();
     let made = remade(workload, options, made, &policy)?;

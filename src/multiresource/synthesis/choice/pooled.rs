@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::course::{Course, Guard};
 use super::finals::{self, Entrant};
@@ -66,6 +67,7 @@ pub fn choose_pooled(
         interrupt: Arc::clone(&choice.interrupt),
         budget: choice.budget.units(),
         spent: 0,
+        end: Instant::now() + choice.budget.most(),
         pace: choice.budget.pace(),
         charges: HashMap::new(),
         events: 0,

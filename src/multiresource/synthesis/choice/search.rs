@@ -117,7 +117,8 @@ impl KnobSearch<'_, '_> {
     fn affords<'p>(&mut self, policies: impl IntoIterator<Item = &'p Family>, events: u64) -> bool {
         let policies = policies.into_iter();
         let charges: u64 = policies.map(|policy| self.course.charge(policy)).sum();
-        self.course.spent + charges * events <= self.end && !self.course.interrupted()
+        let ends = self.course.interrupted() || self.course.is_late();
+        self.course.spent + charges * events <= self.end && !ends
     }
 
     fn trial(&mut self, policy: Family, length: u64) -> Result<Trial, Failure> {

@@ -94,7 +94,7 @@ impl<K: Content> Checked<K> {
     /// As [`Checked::read`].
     pub fn read_with(path: &Path, changes: Changes) -> Result<Self, ArtifactError> {
         let name = path.display().to_string();
-        match std::fs::read_to_string(path) {
+        match crate::document::text_of(path) {
             Ok(text) => Self::parse_with(&text, &name, changes),
             Err(source) => Err(ArtifactError::Io { path: name, source }),
         }

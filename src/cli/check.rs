@@ -5,6 +5,7 @@ use clap::Args;
 use synth::artifact::Checked;
 use synth::kind::Kind;
 
+use super::terminal::tell_always;
 use super::{Common, NEGATIVE, Outcome, read_workload, tell, width};
 
 #[derive(Args)]
@@ -22,14 +23,10 @@ pub fn run<K: Kind>(arguments: &Arguments, common: &Common) -> Outcome {
     if let Some(file) = &arguments.workload {
         let findings = K::against(&checked, &read_workload::<K>(file, common)?)?;
         if !findings.is_empty() {
-            anstream::eprintln!(
-                "{} was not made for {}:",
-                arguments.policy.display(),
-                file.display()
-            );
-            findings
-                .iter()
-                .for_each(|finding| anstream::eprintln!("  {finding}"));
+            let (policy, file) = (arguments.policy.display(), file.display());
+            tell_always(&format!("{policy} was not made for {file}:"));
+            let told = findings.iter().map(|finding| format!("  {finding}"));
+            told.for_each(|finding| tell_always(&finding));
             return Ok(ExitCode::from(NEGATIVE));
         }
     }

@@ -10,7 +10,7 @@ use super::listener::heard;
 use super::output::{apart, is_stdout};
 use super::question::{Question, read_with_text};
 use super::results::{Results, code_of};
-use super::{Common, INTERRUPTED, Outcome, examples_of, interrupt, read_workload, tell};
+use super::{Common, Outcome, examples_of, interrupt, read_workload, tell};
 
 #[derive(Args)]
 #[command(after_long_help = examples::<K>())]
@@ -101,7 +101,7 @@ fn cut(is_kept: bool, common: &Common) -> ExitCode {
             "Interrupted: give the same options with --resume to continue.",
         );
     }
-    ExitCode::from(INTERRUPTED)
+    interrupt::code()
 }
 
 /// The journal of a shard becomes its part. That a policy could not be run somewhere is told when

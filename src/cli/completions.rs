@@ -5,7 +5,8 @@ use clap_complete::Shell;
 
 use synth::kind::Kind;
 
-use super::{Outcome, emit};
+use super::Outcome;
+use super::output::emit;
 
 #[derive(Args)]
 pub struct Arguments {

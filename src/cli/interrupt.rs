@@ -1,21 +1,29 @@
-//! Ctrl-C: the first one ends a run with the results so far; the second one ends the program at once.
+//! Ctrl-C, and the signals by which schedulers and terminals end a program: the first one ends a run with the
+//! results so far; the second one ends the program at once.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Once};
+use std::io;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Once};
 
-use super::INTERRUPTED;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag::{register, register_conditional_shutdown, register_usize};
 
-fn listen(flag: &Arc<AtomicBool>) -> Result<(), String> {
-    let set = Arc::clone(flag);
-    ctrlc::set_handler(move || {
-        if set.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED.into());
-        }
-    })
-    .map_err(|e| format!("cannot listen to Ctrl-C: {e}"))
+use super::terminal::tell_always;
+
+/// By the convention of shells an end by a signal has the exit code 128 plus its number.
+const ENDED: i32 = 128;
+
+/// The signal that came last.
+static SIGNAL: LazyLock<Arc<AtomicUsize>> =
+    LazyLock::new(|| Arc::new(AtomicUsize::new(SIGINT as usize)));
+
+/// The exit code of a program that was ended by a signal.
+pub fn code() -> ExitCode {
+    ExitCode::from((ENDED as usize + SIGNAL.load(Ordering::Relaxed)) as u8)
 }
 
-/// A flag that Ctrl-C sets once it is listened to; before that, Ctrl-C ends the program.
+/// A flag that these signals set once they are listened to; before that, they end the program.
 pub struct Later {
     flag: Arc<AtomicBool>,
     heard: Once,
@@ -37,13 +45,23 @@ impl Later {
         self.flag.load(Ordering::Relaxed)
     }
 
-    /// From now on Ctrl-C sets the flag.
+    /// From now on these signals set the flag.
     pub fn listen(&self) {
         self.heard.call_once(|| {
-            if let Err(why) = listen(&self.flag) {
-                // Ctrl-C then ends the program, as before.
-                anstream::eprintln!("{why}");
+            for signal in [SIGINT, SIGTERM, SIGHUP] {
+                if let Err(why) = self.listen_to(signal) {
+                    // The signal then ends the program, as before.
+                    tell_always(&format!("cannot listen to signal {signal}: {why}"));
+                }
             }
         });
+    }
+
+    fn listen_to(&self, signal: i32) -> io::Result<()> {
+        // In this order: what ends the program looks at the flag before it is set.
+        register_conditional_shutdown(signal, ENDED + signal, self.flag())?;
+        register_usize(signal, Arc::clone(&SIGNAL), signal as usize)?;
+        register(signal, self.flag())?;
+        Ok(())
     }
 }

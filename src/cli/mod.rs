@@ -18,9 +18,9 @@ mod results;
 mod show;
 mod simulate;
 mod synthesize;
+mod terminal;
 
 use std::error::Error;
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
@@ -31,8 +31,8 @@ use synth::kind::Kind;
 use synth::kinds::{self, Visitor};
 use synth::report::WIDTH;
 
-use output::emit;
 use question::read_workload;
+use terminal::{say, tell_always};
 
 /// The style of `error:` and `warning:`.
 const EMPHASIS: Style = AnsiColor::Red.on_default().bold();
@@ -40,9 +40,6 @@ const EMPHASIS: Style = AnsiColor::Red.on_default().bold();
 /// A sound negative answer: nothing can stabilize it, the artifact is refused, a claim is
 /// refuted.
 const NEGATIVE: u8 = 1;
-
-/// Ended by Ctrl-C, by the convention of shells: 128 plus the number of the signal.
-const INTERRUPTED: u8 = 130;
 
 type Outcome = Result<ExitCode, Box<dyn Error>>;
 
@@ -152,7 +149,8 @@ Exit codes:
   1  a sound negative answer: no policy can stabilize the workload, the policy is refused,
      a claim is refuted, a policy of a comparison cannot be run, a wish is missed
   2  usage, input or I/O
-  130  interrupted by Ctrl-C: the results so far are printed and marked";
+  130  interrupted by Ctrl-C (129 by SIGHUP, 143 by SIGTERM): the results so far are printed
+     and marked; a second signal ends the program at once";
 
 /// Runs what was typed, for the kind of the documents that it names.
 pub fn main() -> ExitCode {
@@ -193,7 +191,11 @@ impl Visitor for Main {
     type Output = ExitCode;
 
     fn visit<K: Kind>(self) -> ExitCode {
-        match run(&Arguments::<K>::parse()) {
+        let typed = match Arguments::<K>::try_parse() {
+            Ok(typed) => typed,
+            Err(error) => return refused(&error),
+        };
+        match run(&typed) {
             Ok(code) => code,
             Err(error) if is_broken_pipe(error.as_ref()) => ExitCode::SUCCESS,
             Err(error) => {
@@ -201,11 +203,22 @@ impl Visitor for Main {
                 let text = error.to_string();
                 let text = text.trim_start_matches("error: ");
                 let (on, off) = (EMPHASIS, EMPHASIS.render_reset());
-                anstream::eprintln!("{on}error:{off} {text}");
+                tell_always(&format!("{on}error:{off} {text}"));
                 ExitCode::from(code_of(error.as_ref()))
             }
         }
     }
+}
+
+/// What was typed is no command, or asks for help.
+fn refused(error: &clap::Error) -> ExitCode {
+    let text = error.render().ansi().to_string();
+    match error.use_stderr() {
+        true => tell_always(text.trim_end()),
+        // A closed standard output is no reason to fail.
+        false => drop(say(&text)),
+    }
+    ExitCode::from(error.exit_code() as u8)
 }
 
 fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
@@ -254,7 +267,7 @@ impl Visitor for Shape {
 }
 
 fn printed(text: &str) -> Outcome {
-    emit(None, text)?;
+    say(text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -275,8 +288,7 @@ fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
 /// Prints to standard error, unless --quiet was given.
 fn tell(common: &Common, text: &str) {
     if !common.quiet {
-        // A closed standard error is no reason to fail.
-        let _ = writeln!(anstream::stderr(), "{text}");
+        tell_always(text);
     }
 }
 

@@ -1,9 +1,12 @@
 //! Where results go.
 
 use std::error::Error;
+use std::fs::{Metadata, Permissions};
 use std::io::Write as _;
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use super::terminal::say;
 use super::{Common, tell};
 
 /// Whether the name means standard output.
@@ -56,26 +59,56 @@ pub fn emit(output: Option<&PathBuf>, text: &str) -> Result<(), Box<dyn Error>> 
     };
     let written = match std::fs::metadata(path) {
         Ok(there) if !there.is_file() => {
-            let opened = std::fs::OpenOptions::new().write(true).open(path);
-            opened.and_then(|mut file| file.write_all(text.as_bytes()))
+            opened(path, &there).and_then(|mut file| file.write_all(text.as_bytes()))
         }
-        Ok(_) => path.canonicalize().and_then(|real| replace(&real, text)),
-        Err(_) => replace(path, text),
+        Ok(there) => {
+            let real = path.canonicalize();
+            real.and_then(|real| replace(&real, text, there.permissions()))
+        }
+        Err(_) => replace(path, text, as_created()),
     };
     written.map_err(|e| format!("cannot write {}: {e}", path.display()).into())
 }
 
-/// Writes beside the file, then puts it in its place.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
-    if written.is_err() {
-        // The unfinished file is of no use, and harmless where it cannot be removed.
-        let _ = std::fs::remove_file(&part);
+/// Writes a file of a new name beside it, waits until that is on the disk, then puts it in its place.
+fn replace(path: &Path, text: &str, permissions: Permissions) -> std::io::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let mut beside = tempfile::Builder::new()
+        .prefix(".synth-")
+        .permissions(permissions)
+        .tempfile_in(folder)?;
+    beside.write_all(text.as_bytes())?;
+    beside.as_file().sync_all()?;
+    beside.persist(path)?;
+    // That the file has its name is on the disk, too; not every file system can be told to wait for that.
+    let _ = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
+    Ok(())
+}
+
+/// Those of a new file, before the user's mask.
+fn as_created() -> Permissions {
+    Permissions::from_mode(0o666)
+}
+
+/// A device or a pipe. One that nobody reads is refused: to wait for a reader could take for ever.
+fn opened(path: &Path, there: &Metadata) -> std::io::Result<std::fs::File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true);
+    if !there.file_type().is_fifo() {
+        return options.open(path);
     }
-    written
+    let reader = options.clone().custom_flags(libc::O_NONBLOCK).open(path);
+    let _reader = reader.map_err(|e| match e.raw_os_error() {
+        Some(libc::ENXIO) => {
+            std::io::Error::other("nobody reads this pipe: start its reader first")
+        }
+        _ => e,
+    })?;
+    // Again, now to wait where the pipe is full.
+    options.open(path)
 }
 
 /// Prints the table to standard output, and writes the document to a file if one is named. With
@@ -88,7 +121,7 @@ pub fn publish(
 ) -> Result<(), Box<dyn Error>> {
     match output.is_some_and(|file| is_stdout(file)) {
         true => tell(common, table),
-        false => emit(None, &format!("{table}\n"))?,
+        false => say(&format!("{table}\n"))?,
     }
     let Some(file) = output else { return Ok(()) };
     emit(Some(file), document)
@@ -98,7 +131,10 @@ pub fn publish(
 pub fn writable(path: &Path) -> Result<(), Box<dyn Error>> {
     let tried = match std::fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(std::io::ErrorKind::IsADirectory.into()),
-        Ok(_) => std::fs::OpenOptions::new().write(true).open(path).map(drop),
+        Ok(there) if there.is_file() => {
+            std::fs::OpenOptions::new().write(true).open(path).map(drop)
+        }
+        Ok(there) => opened(path, &there).map(drop),
         Err(_) => std::fs::File::create_new(path).and_then(|_| std::fs::remove_file(path)),
     };
     tried.map_err(|e| format!("cannot write {}: {e}; choose another place", path.display()).into())

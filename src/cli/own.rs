@@ -7,7 +7,8 @@ use synth::kind::{Answered, Caller, Given, Kind};
 
 use super::listener::heard;
 use super::output::{apart, emit, is_stdout};
-use super::{Common, INTERRUPTED, NEGATIVE, Outcome, interrupt, tell};
+use super::terminal::{say, tell_always};
+use super::{Common, NEGATIVE, Outcome, interrupt, tell};
 
 pub fn run<K: Kind>(verb: &K::Verb, common: &Common) -> Outcome {
     let (read, written) = K::files_of(verb);
@@ -24,7 +25,7 @@ pub fn answer(
     let interrupt = interrupt::Later::new();
     let answered = heard(common, &interrupt, None, run)?;
     for note in &answered.notes {
-        anstream::eprintln!("{note}");
+        tell_always(note);
     }
     for (file, text) in &answered.documents {
         emit(Some(file), text)?;
@@ -33,10 +34,10 @@ pub fn answer(
     match documents.any(|(file, _)| is_stdout(file)) {
         true => tell(common, &answered.table),
         false if answered.table.is_empty() => {}
-        false => emit(None, &format!("{}\n", answered.table.trim_end()))?,
+        false => say(&format!("{}\n", answered.table.trim_end()))?,
     }
     Ok(match (interrupt.is_set(), answered.negative) {
-        (true, _) => ExitCode::from(INTERRUPTED),
+        (true, _) => interrupt::code(),
         (false, true) => ExitCode::from(NEGATIVE),
         (false, false) => ExitCode::SUCCESS,
     })

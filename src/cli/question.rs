@@ -13,6 +13,7 @@ use synth::kinds;
 use synth::simulation::Settings;
 use synth::typed::{Budget, below_one, fraction};
 
+use super::terminal::tell_always;
 use super::{Common, peek};
 
 /// Policies on a workload, at loads.
@@ -105,7 +106,7 @@ pub fn read_with_text<K: Kind>(
 ) -> Result<(K::Described, String), Box<dyn Error>> {
     of_this_kind::<K>(file)?;
     let name = file.display().to_string();
-    let text = std::fs::read_to_string(file).map_err(|e| format!("cannot read {name}: {e}"))?;
+    let text = synth::document::text_of(file).map_err(|e| format!("cannot read {name}: {e}"))?;
     Ok((warned(K::parse(&text, &name)?, common), text))
 }
 
@@ -131,7 +132,7 @@ fn of_this_kind<K: Kind>(file: &Path) -> Result<(), Box<dyn Error>> {
 fn warned<W>(parsed: Parsed<W>, common: &Common) -> W {
     if !common.quiet {
         for warning in &parsed.warnings {
-            anstream::eprintln!("{warning}");
+            tell_always(warning);
         }
     }
     parsed.workload

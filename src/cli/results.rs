@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use synth::kind::Compared;
 
 use super::output::{emit, is_stdout, writable};
+use super::terminal::say;
 use super::{Common, NEGATIVE, tell, width};
 
 /// Files that results are wanted in.
@@ -51,7 +52,7 @@ impl<'a> Results<'a> {
         let own = compared.documents().iter().map(|(path, _)| path);
         match self.files().chain(own).any(|path| is_stdout(path)) {
             true => tell(common, &table),
-            false => emit(None, &format!("{table}\n"))?,
+            false => say(&format!("{table}\n"))?,
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use synth::typed::Budget;
 
 use super::listener::heard;
 use super::output::{apart, emit, is_stdout, publish};
-use super::{Common, INTERRUPTED, NEGATIVE, Outcome, examples_of, interrupt, read_workload, tell};
+use super::{Common, NEGATIVE, Outcome, examples_of, interrupt, read_workload, tell};
 
 #[derive(Args)]
 #[command(after_long_help = examples_of::<K>("simulate "))]
@@ -64,7 +64,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         (output, _) => publish(common, &simulated.table, &simulated.document, output)?,
     }
     Ok(match (interrupt.is_set(), simulated.refuted) {
-        (true, _) => ExitCode::from(INTERRUPTED),
+        (true, _) => interrupt::code(),
         (false, true) => ExitCode::from(NEGATIVE),
         (false, false) => ExitCode::SUCCESS,
     })

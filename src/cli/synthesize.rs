@@ -6,7 +6,8 @@ use synth::kind::{Answer, Kind};
 
 use super::listener::heard;
 use super::output::{apart, emit, is_stdout, writable};
-use super::{Common, INTERRUPTED, NEGATIVE, Outcome, interrupt, read_workload, tell};
+use super::terminal::tell_always;
+use super::{Common, NEGATIVE, Outcome, interrupt, read_workload, tell};
 
 #[derive(Args)]
 pub struct Arguments<K: Kind> {
@@ -49,18 +50,18 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
                 return Ok(ExitCode::SUCCESS);
             };
             // A negative answer, which is printed with --quiet, too.
-            anstream::eprintln!("{missed}");
+            tell_always(&missed);
             Ok(ExitCode::from(NEGATIVE))
         }
         // A negative answer is the result: it is printed with --quiet, too.
         Answer::Refused { why, decided } => {
-            anstream::eprintln!("{why}");
+            tell_always(&why);
             Ok(ExitCode::from(if decided { NEGATIVE } else { 2 }))
         }
         Answer::Interrupted => {
             let why = "Interrupted before a policy was chosen: nothing is written.";
             tell(common, why);
-            Ok(ExitCode::from(INTERRUPTED))
+            Ok(interrupt::code())
         }
     }
 }

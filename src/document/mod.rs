@@ -9,6 +9,7 @@
 mod conform;
 mod fault;
 mod json;
+pub(crate) mod line;
 mod names;
 mod node;
 mod pairs;
@@ -177,26 +178,40 @@ type Parse<W> = fn(&str, &str) -> Result<Parsed<W>, DocumentError>;
 
 /// Reads the document in a file of UTF-8 text.
 pub(crate) fn read_file<W>(path: &Path, parse: Parse<W>) -> Result<Parsed<W>, DocumentError> {
-    let bytes = bytes_of(path).map_err(|source| DocumentError::Io {
+    let bytes = bytes_of(path, LARGEST).map_err(|source| DocumentError::Io {
         path: path.to_owned(),
         source,
     })?;
     parse_bytes(&bytes, &path.display().to_string(), parse)
 }
 
-/// The bytes of a file, refused beyond 64 MiB: a device or a log given by mistake must not fill
-/// the memory.
-fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
-    const LARGEST: u64 = 64 << 20;
+/// The most bytes of a workload, and of another document that is kept in memory.
+const LARGEST: u64 = 64 << 20;
+const LARGEST_OF_ALL: u64 = 256 << 20;
+
+/// The text of a file.
+///
+/// # Errors
+/// When it cannot be read, is larger than 256 MiB, or is no text.
+pub fn text_of(path: impl AsRef<Path>) -> io::Result<String> {
+    let bytes = bytes_of(path.as_ref(), LARGEST_OF_ALL)?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let why = format!("it is no UTF-8 text from byte {at} on");
+        io::Error::new(io::ErrorKind::InvalidData, why)
+    })
+}
+
+/// The bytes of a file, if they are no more than so many: a device or a log given by mistake must not
+/// fill the memory.
+fn bytes_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::open(path)?
-        .take(LARGEST + 1)
+        .take(most + 1)
         .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            "it is larger than 64 MiB",
-        ));
+    if bytes.len() as u64 > most {
+        let why = format!("it is larger than {} MiB", most >> 20);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
     }
     Ok(bytes)
 }

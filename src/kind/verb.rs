@@ -68,7 +68,7 @@ pub fn read_policy<K: Content>(
     if !Path::new(name).exists() {
         return refuse(format!("there is no policy file {name}, and {unnamed}"));
     }
-    let text = std::fs::read_to_string(name).map_err(|source| ArtifactError::Io {
+    let text = crate::document::text_of(name).map_err(|source| ArtifactError::Io {
         path: name.into(),
         source,
     })?;

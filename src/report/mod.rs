@@ -2,6 +2,7 @@
 //! page of a comparison. Only rendered here; every value comes from the caller.
 
 mod comparison;
+mod csv;
 mod number;
 mod page;
 pub mod plot;
@@ -9,6 +10,7 @@ mod run;
 mod table;
 mod validity;
 
+pub use self::csv::csv_text;
 pub use comparison::{
     Besides, Shares, comparison_csv, comparison_page, comparison_table, list, quoted,
 };

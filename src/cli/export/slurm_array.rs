@@ -13,7 +13,7 @@ use synth::simulation::sweep::{Comparing, Header, Shard, Share, deal, quoted};
 use crate::cli::listener::Listener;
 use crate::cli::output::emit;
 use crate::cli::question::{Question, read_with_text};
-use crate::cli::{Common, INTERRUPTED, Outcome, interrupt, tell, width};
+use crate::cli::{Common, Outcome, interrupt, tell, width};
 
 #[derive(Args)]
 #[command(after_long_help = ABOUT)]
@@ -71,7 +71,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let (workload, document) = read_with_text::<K>(file, common)?;
     let Some((header, rate)) = pilot::<K>(question, &workload, document, common)? else {
         tell(common, "Interrupted: nothing is written.");
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(interrupt::code());
     };
     let estimate = Estimate::new(&header, rate);
     let shards = arguments.shards.map(|shards| shards as usize);

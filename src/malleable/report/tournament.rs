@@ -9,7 +9,7 @@ use super::objective;
 use crate::malleable::synthesis::Open;
 use crate::malleable::verbs::{Column, Entry, Tournament};
 use crate::malleable::workload::Objective;
-use crate::report::{Table, number, wrap};
+use crate::report::{Table, csv_text, number, wrap};
 
 /// Costs and how many times the least they are, policies down and speedups across.
 pub fn table(tournament: &Tournament, width: usize) -> String {
@@ -103,7 +103,7 @@ pub fn lines(tournament: &Tournament) -> Result<String, Box<dyn std::error::Erro
             line(name, "makespan", entry.makespan, time)?;
         }
     }
-    Ok(String::from_utf8(writer.into_inner()?)?)
+    csv_text(writer)
 }
 
 #[derive(Serialize)]

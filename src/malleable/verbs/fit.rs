@@ -83,7 +83,7 @@ pub fn fit(path: &Path) -> Result<Fitted, VerbError> {
 
 fn read(path: &Path) -> Result<Vec<(f64, f64)>, VerbError> {
     let name = path.display();
-    let text = std::fs::read_to_string(path).map_err(|source| VerbError::Read {
+    let text = crate::document::text_of(path).map_err(|source| VerbError::Read {
         path: name.to_string(),
         source,
     })?;

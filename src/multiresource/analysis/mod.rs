@@ -91,7 +91,7 @@ pub enum AnalysisError {
 /// The size of a chain that was not solved.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(
-    "the chain of type `{name}` has {} phases and about {} levels, more than the budget for exact analysis allows", counted(*phases), counted(*levels)
+    "the chain of type `{name}` has {} phases and {} levels, more than the budget for exact analysis allows", counted("", *phases), counted("about ", *levels)
 )]
 pub struct Size {
     /// The type.
@@ -103,9 +103,9 @@ pub struct Size {
 }
 
 /// A number of states; beyond what is worth telling, none.
-fn counted(number: f64) -> String {
+fn counted(about: &str, number: f64) -> String {
     match number < 1e15 {
-        true => format!("{number:.0}"),
+        true => format!("{about}{number:.0}"),
         false => "too many".into(),
     }
 }
@@ -250,7 +250,10 @@ impl<'a> TypeQueue<'a> {
             false => Err(AnalysisError::TooLarge(Size {
                 name: self.job_type.name().into(),
                 phases: self.phases(),
-                levels: rounds::levels(&self.queue).unwrap_or(f64::INFINITY),
+                levels: match budget > 0.0 {
+                    true => rounds::levels(&self.queue).unwrap_or(f64::INFINITY),
+                    false => f64::INFINITY,
+                },
             })),
         }
     }

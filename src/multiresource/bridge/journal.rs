@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::BridgeError;
+use crate::document::line::{sealed, unsealed};
 use crate::multiresource::artifact::{Checked, Routing};
 use crate::multiresource::live::Scheduler;
 use crate::multiresource::live::protocol::{Line, Started, started, tell};
@@ -92,7 +93,7 @@ impl Journal {
         let file = self.file.as_mut()?;
         let line = serde_json::to_string(record).map_err(io::Error::other);
         // In one piece: a line is there whole, or it is the last one.
-        let written = line.and_then(|line| file.write_all(format!("{line}\n").as_bytes()));
+        let written = line.and_then(|line| file.write_all((sealed(&line) + "\n").as_bytes()));
         written.err().inspect(|_| self.file = None)
     }
 }
@@ -138,7 +139,7 @@ pub struct Recorded {
 /// When it cannot be read, a line is not of a journal, or none is of this policy.
 pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, BridgeError> {
     let name = || path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|source| BridgeError::Read {
+    let text = crate::document::text_of(path).map_err(|source| BridgeError::Read {
         path: name(),
         source,
     })?;
@@ -151,7 +152,12 @@ pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, B
         if n + 1 == lines.len() && !line.ends_with('\n') {
             break;
         }
-        let record = serde_json::from_str(line).map_err(|why| BridgeError::Journal {
+        let object = unsealed(line.trim_end()).ok_or_else(|| BridgeError::Journal {
+            path: name(),
+            line: n + 1,
+            message: "it does not fit its check: it was damaged or changed; take it and what follows out to replay what stands before".into(),
+        })?;
+        let record = serde_json::from_str(&object).map_err(|why| BridgeError::Journal {
             path: name(),
             line: n + 1,
             message: why.to_string(),

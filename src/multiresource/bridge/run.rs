@@ -90,7 +90,7 @@ impl Rule {
     /// Reads the policy, and what Slurm's jobs are for it; refuses what a bridge cannot carry out.
     fn read(setup: &Setup) -> Result<(Self, TypeMap), Box<dyn Error>> {
         let path = setup.policy.display().to_string();
-        let text = std::fs::read_to_string(&setup.policy).map_err(|source| BridgeError::Read {
+        let text = crate::document::text_of(&setup.policy).map_err(|source| BridgeError::Read {
             path: path.clone(),
             source,
         })?;

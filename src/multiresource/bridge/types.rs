@@ -59,7 +59,7 @@ impl TypeMap {
         let said = match file {
             None => Said::default(),
             Some(path) => {
-                let text = std::fs::read_to_string(path).map_err(|source| TypesError::Io {
+                let text = crate::document::text_of(path).map_err(|source| TypesError::Io {
                     path: path.to_owned(),
                     source,
                 })?;

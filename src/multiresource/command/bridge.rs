@@ -255,7 +255,7 @@ impl Again {
         let (Some(journal), Some(path)) = (&self.replay, &self.policy) else {
             return Err("give --replay JOURNAL and the policy".into());
         };
-        let text = std::fs::read_to_string(path).map_err(|source| BridgeError::Read {
+        let text = crate::document::text_of(path).map_err(|source| BridgeError::Read {
             path: path.display().to_string(),
             source,
         })?;

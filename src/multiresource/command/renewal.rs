@@ -16,7 +16,7 @@ pub struct Earlier {
 impl Earlier {
     pub fn read(path: &Path, changes: Changes) -> Result<Self, ArtifactError> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|source| ArtifactError::Io {
+        let text = crate::document::text_of(path).map_err(|source| ArtifactError::Io {
             path: name.clone(),
             source,
         })?;

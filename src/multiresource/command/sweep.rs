@@ -1,6 +1,7 @@
 //! The cost over the switching rate.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use clap::Args;
 
@@ -72,9 +73,12 @@ impl Arguments {
             effort: self.effort,
             ..Options::new(self.preemption.into())
         };
+        caller.hear(Word::Interruptible);
         caller.hear(Word::Doing("evaluating switching rates"));
-        let swept = synthesis::sweep(&workload, &options, self.points as usize)?;
-        if swept.is_empty() {
+        let (points, interrupt) = (self.points as usize, caller.interrupt.as_ref());
+        let swept = synthesis::sweep(&workload, &options, points, interrupt)?;
+        let is_cut = interrupt.load(Ordering::Relaxed);
+        if swept.is_empty() && !is_cut {
             return Err(
                 "there is nothing to sweep: one schedule serves all types, and is never left"
                     .into(),
@@ -82,6 +86,13 @@ impl Arguments {
         }
         let csv = report::sweep_csv(&workload, &swept);
         let mut answered = Answered::default();
+        if is_cut {
+            let told = format!(
+                "Interrupted: {} switching rates are evaluated, not all.",
+                swept.len()
+            );
+            answered.notes.push(told);
+        }
         if let Some(file) = &self.plot {
             let plot = report::sweep_plot(&workload, &swept)?;
             answered.documents.push((file.clone(), plot));

@@ -18,8 +18,8 @@ use crate::multiresource::workload::Workload;
 use crate::typed::{at_least_one, part, positive, seconds};
 
 /// What the proof that the mix is best, and that with the analysis, may have of the time for all; the rest is for
-/// the choice by simulation, where there is one.
-const PROOF: f64 = 0.4;
+/// the choice by simulation, where there is one, and for the checker.
+const PROOF: f64 = 0.3;
 const ANALYSIS: f64 = 0.6;
 
 /// What is typed beside the workload to make a policy.
@@ -258,8 +258,7 @@ impl Wishes {
         let mut options = self.options()?;
         let wanted = self.wanted(workload)?;
         let now = Instant::now();
-        let part = if wanted == Wanted::Msr { 1.0 } else { ANALYSIS };
-        options.end = self.time(part).map(|time| now + time);
+        options.end = self.time(ANALYSIS).map(|time| now + time);
         options.balance = self.balancing(workload)?;
         Ok(Request {
             options,

@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::balance::Solved;
 use super::exact::{Settled, Standing};
 use super::{Options, PHASE_LIMIT, SynthesisError, first_draft, tuning};
@@ -26,7 +28,8 @@ pub struct SweepPoint {
 }
 
 /// The cost over the switching rate, `points` rates for each route that the options leave, on a
-/// logarithmic scale around the best; none where one schedule serves all types.
+/// logarithmic scale around the best; none where one schedule serves all types. Once the flag is set, those
+/// that were evaluated.
 ///
 /// # Errors
 /// As [`super::synthesize`], and where no policy can stabilize the workload.
@@ -34,6 +37,7 @@ pub fn sweep(
     workload: &Workload,
     options: &Options,
     points: usize,
+    interrupt: &AtomicBool,
 ) -> Result<Vec<SweepPoint>, SynthesisError> {
     super::check_options(workload, options)?;
     let settled = Settled::new(workload, options)?;
@@ -64,6 +68,9 @@ pub fn sweep(
         let search = tuning::RateSearch::new(workload, options, &modulation);
         let (low, high) = search.range();
         for k in 0..points {
+            if interrupt.load(Ordering::Relaxed) {
+                return Ok(swept);
+            }
             let fraction = k as f64 / (points - 1).max(1) as f64;
             let rate = low * (high / low).powf(fraction);
             swept.push(point(

@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use std::sync::atomic::AtomicBool;
+
 use super::*;
 use crate::multiresource::artifact::{Claim, Method, Quantity, Subject, Unmet, unmet};
 use crate::multiresource::program;
@@ -340,7 +342,13 @@ fn bounds_for_other_arrivals_are_called_approximate() {
 #[test]
 fn a_sweep_meets_the_exact_values() {
     let workload = section7(0.9);
-    let swept = sweep(&workload, &Options::new(Preemption::None), 25).unwrap();
+    let swept = sweep(
+        &workload,
+        &Options::new(Preemption::None),
+        25,
+        &AtomicBool::new(false),
+    )
+    .unwrap();
     assert_eq!(swept.len(), 100);
     for point in &swept {
         let mean = point.mean_response.unwrap();

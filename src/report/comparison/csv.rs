@@ -3,6 +3,7 @@
 use csv::Writer;
 
 use super::Besides;
+use crate::report::csv_text;
 use crate::simulation::sweep::Comparison;
 use crate::simulation::{ClassResult, Ending, Estimate, Health, Run};
 
@@ -59,7 +60,7 @@ pub fn comparison_csv<M, C>(
             ])?;
         }
     }
-    Ok(String::from_utf8(writer.into_inner()?)?)
+    csv_text(writer)
 }
 
 /// Empty where there is no number, or none that is finite.

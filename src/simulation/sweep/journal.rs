@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::line::{sealed, unsealed};
 use super::part::End;
 use super::{Cell, Header, Heading};
 use crate::document::fault_of_json;
+use crate::document::line::{sealed, unsealed};
 
 /// The first line: what a comparison, or a part of one, is about.
 pub(super) trait About: Serialize + DeserializeOwned {
@@ -122,7 +122,6 @@ impl Journal {
         resume: bool,
     ) -> Opened<(Self, Vec<Cell<M, C>>)> {
         let path = Self::path(output);
-        let there = path.exists();
         let mut options = OpenOptions::new();
         let opened = options
             .read(true)
@@ -137,10 +136,12 @@ impl Journal {
             cells: 0,
         };
         journal.lock()?;
-        if there && !resume {
+        let there = journal.whole().map_err(|why| refused(&journal.path, why))?;
+        // Without a whole line nothing is lost: a full disk leaves it so.
+        if !there.is_empty() && !resume {
             return Err(JournalError::Unfinished(journal.name()));
         }
-        let cells: Vec<_> = journal.read(about)?;
+        let cells: Vec<_> = journal.read(&there, about)?;
         journal.cells = cells.len();
         Ok((journal, cells))
     }
@@ -157,10 +158,9 @@ impl Journal {
         }
     }
 
-    /// The cells that are there; what follows the last whole line is cut off.
-    fn read<A: About, T: DeserializeOwned>(&mut self, about: &A) -> Opened<Vec<T>> {
-        let bytes = self.whole().map_err(|source| refused(&self.path, source))?;
-        let text = String::from_utf8_lossy(&bytes);
+    /// The cells that are there.
+    fn read<A: About, T: DeserializeOwned>(&mut self, there: &[u8], about: &A) -> Opened<Vec<T>> {
+        let text = String::from_utf8_lossy(there);
         let mut lines = text.lines().enumerate();
         match lines.next() {
             None => self.line(about)?,

@@ -9,10 +9,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::journal::About;
-use super::line::unsealed;
 use super::part::End;
 use super::{Cell, Comparison, Heading, JournalError, deal};
 use crate::document::fault_of_json;
+use crate::document::line::unsealed;
 
 /// Why parts cannot be put together.
 #[derive(Debug, thiserror::Error)]

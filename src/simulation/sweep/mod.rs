@@ -6,7 +6,6 @@
 mod command;
 mod document;
 mod journal;
-mod line;
 mod merge;
 mod part;
 mod plan;

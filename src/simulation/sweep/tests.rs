@@ -293,9 +293,9 @@ fn doubled_parts_must_say_the_same() {
     let mut paths = parts(folder.path(), 2);
     let text = std::fs::read_to_string(&paths[0]).unwrap();
     let changed = text.lines().map(|line| {
-        let object = super::line::unsealed(line).unwrap();
+        let object = crate::document::line::unsealed(line).unwrap();
         let changed = object.replace("\"simulated_time\":1.0", "\"simulated_time\":2.0");
-        super::line::sealed(&changed) + "\n"
+        crate::document::line::sealed(&changed) + "\n"
     });
     let other = folder.path().join("other.jsonl");
     std::fs::write(&other, changed.collect::<String>()).unwrap();

@@ -57,7 +57,7 @@ pub fn run(arguments: &Arguments, caller: &mut Caller<'_>) -> Given<Answered> {
 }
 
 fn read(file: &Path) -> Given<String> {
-    std::fs::read_to_string(file)
+    crate::document::text_of(file)
         .map_err(|source| format!("cannot read {}: {source}", file.display()).into())
 }
 

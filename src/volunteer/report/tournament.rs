@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{headed, of_run, told};
 use crate::artifact::Quantity as _;
-use crate::report::{Table, wrap};
+use crate::report::{Table, csv_text, wrap};
 use crate::volunteer::artifact::Quantity;
 use crate::volunteer::simulator::estimate;
 use crate::volunteer::verbs::{Entry, Tournament};
@@ -153,7 +153,7 @@ pub fn lines(tournament: &Tournament) -> Result<String, Box<dyn std::error::Erro
             ])?;
         }
     }
-    Ok(String::from_utf8(writer.into_inner()?)?)
+    csv_text(writer)
 }
 
 #[derive(Serialize)]

@@ -4,6 +4,7 @@ use csv::Writer;
 
 use crate::multiresource::replay::{Interval, passes};
 use crate::multiresource::verbs::replay::{AtPace, Played, Replays, Told};
+use crate::report::csv_text;
 
 type Written = Result<String, Box<dyn std::error::Error>>;
 
@@ -34,7 +35,7 @@ pub fn replay_csv(replays: &Replays) -> Written {
             }
         }
     }
-    Ok(String::from_utf8(writer.into_inner()?)?)
+    csv_text(writer)
 }
 
 type Quantity = (String, f64, Option<Interval>, &'static str);
@@ -141,7 +142,7 @@ pub fn visits(replays: &Replays) -> Written {
             }
         }
     }
-    Ok(String::from_utf8(writer.into_inner()?)?)
+    csv_text(writer)
 }
 
 /// One step a line, by policy and pace: averages of jobs that wait and run, of the work of those that wait \[s of all
@@ -175,5 +176,5 @@ pub fn series(replays: &Replays) -> Written {
             }
         }
     }
-    Ok(String::from_utf8(writer.into_inner()?)?)
+    csv_text(writer)
 }

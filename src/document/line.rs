@@ -3,19 +3,19 @@
 //! The check is the last field of the object: the first 16 hexadecimal digits of the SHA-256 of all
 //! that stands before it in the line.
 
-use crate::document::digest;
+use super::digest;
 
 /// Digits of a check.
 const DIGITS: usize = 16;
 
 /// The object with its check.
-pub(super) fn sealed(object: &str) -> String {
+pub(crate) fn sealed(object: &str) -> String {
     let body = object.strip_suffix('}').unwrap_or(object);
     format!("{body}{}", seal(body))
 }
 
 /// The object of a line whose check fits; none where it does not.
-pub(super) fn unsealed(line: &str) -> Option<String> {
+pub(crate) fn unsealed(line: &str) -> Option<String> {
     let end = line.len().checked_sub(seal("").len())?;
     let (body, found) = line.split_at_checked(end)?;
     (found == seal(body)).then(|| format!("{body}}}"))

@@ -1,0 +1,74 @@
+//! What people read, on a terminal or not: no control character of a name, of a path or of a quoted text reaches it as
+//! it is.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+/// Prints to standard error.
+pub fn tell_always(text: &str) {
+    // A closed standard error is no reason to fail.
+    let _ = writeln!(anstream::stderr(), "{}", harmless(text));
+}
+
+/// Prints to standard output.
+pub fn say(text: &str) -> io::Result<()> {
+    let mut stdout = anstream::stdout();
+    stdout.write_all(harmless(text).as_bytes())?;
+    stdout.flush()
+}
+
+/// The text with control characters, and with marks that turn the direction of writing, as `\u{1b}`; but for ends of
+/// lines, tabs, and colours.
+pub fn harmless(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let colour = colour(rest);
+        let taken = match colour {
+            0 => c.len_utf8(),
+            length => length,
+        };
+        match c {
+            '\n' | '\t' => out.push(c),
+            _ if colour > 0 => out.push_str(&rest[..colour]),
+            _ if turns(c) => {
+                let _ = write!(out, "{}", c.escape_unicode());
+            }
+            _ => out.push(c),
+        }
+        rest = &rest[taken..];
+    }
+    out
+}
+
+/// Whether it moves the cursor, rings, or turns the direction of writing.
+fn turns(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The length of the sequence at the beginning that changes the colour; 0 where there is none.
+fn colour(text: &str) -> usize {
+    let Some(inner) = text.strip_prefix("\u{1b}[") else {
+        return 0;
+    };
+    let end = inner.find(|c: char| !(c.is_ascii_digit() || c == ';'));
+    match end {
+        Some(end) if inner[end..].starts_with('m') => 3 + end,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_colours_and_ends_of_lines_pass() {
+        let harmful = "a\u{1b}]0;title\u{7}b\u{1b}[2Jc\u{202e}d\r\n\te\u{9b}31m";
+        let expected = "a\\u{1b}]0;title\\u{7}b\\u{1b}[2Jc\\u{202e}d\\u{d}\n\te\\u{9b}31m";
+        assert_eq!(harmless(harmful), expected);
+        let coloured = "\u{1b}[1;31merror\u{1b}[0m: ρ\n";
+        assert_eq!(harmless(coloured), coloured);
+    }
+}

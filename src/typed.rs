@@ -15,7 +15,7 @@ pub struct Budget {
     seed: u64,
 
     /// Stop when the 95 % interval of the mean response time is this narrow, relatively
-    #[arg(long, default_value = "1%", value_parser = fraction)]
+    #[arg(long, default_value = "1%", value_parser = part)]
     precision: f64,
 
     /// Stop after so many events (arrivals, completions, clocks) [default: 2e8; 2e7 a policy and
@@ -79,8 +79,9 @@ pub fn fraction(text: &str) -> Result<f64, String> {
 pub fn part(text: &str) -> Result<f64, String> {
     match fraction(text)? {
         part if part < 1.0 => Ok(part),
+        _ if text.ends_with('%') => Err(format!("`{text}`: give less than 100%")),
         _ => Err(format!(
-            "`{text}`: give a part below all, such as 0.1 or 10%"
+            "`{text}` is {text} times the whole; did you mean `{text}%`?"
         )),
     }
 }

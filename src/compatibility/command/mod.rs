@@ -18,7 +18,7 @@ use crate::kind::{
 };
 use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Stage, Swept, Whole};
-use crate::typed::{count, fraction};
+use crate::typed::{count, part};
 
 /// What is typed beside the workload to make a policy.
 #[derive(Args, Clone)]
@@ -32,7 +32,7 @@ pub struct Wishes {
     preemption: Option<Preemption>,
 
     /// How near to balanced fairness the mean response time is to come
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = fraction)]
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = part)]
     tolerance: f64,
 
     /// Propose other servers for the classes: for the least load, or the least mean response time

@@ -13,7 +13,7 @@ use crate::multiresource::report;
 use crate::multiresource::verbs::VerbError;
 use crate::multiresource::verbs::{self, Asking, Doing, Least, LeastReport};
 use crate::simulation::Settings;
-use crate::typed::{Budget, count, fraction, load, positive, seconds};
+use crate::typed::{Budget, count, load, part, positive, seconds};
 
 /// What is typed.
 #[derive(Args)]
@@ -41,7 +41,7 @@ pub struct Arguments {
     objective: Objective,
 
     /// Relative distance between the bounds at which to stop
-    #[arg(long, default_value = "0.5%", value_parser = fraction)]
+    #[arg(long, default_value = "0.5%", value_parser = part)]
     tolerance: f64,
 
     /// Also measure these policies, by name (`synth rules` lists them) or policy file
@@ -49,7 +49,7 @@ pub struct Arguments {
     policies: Vec<String>,
 
     /// States of the dynamic program at most, 20 bytes each; what begins with more is refused
-    #[arg(long, default_value = "2.4e7", value_parser = count)]
+    #[arg(long, default_value = "2e7", value_parser = count)]
     states: u64,
 
     /// Seconds for the dynamic program, at each load; after that the bounds are printed as they are

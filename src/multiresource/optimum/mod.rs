@@ -74,8 +74,8 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             tolerance: 0.005,
-            // Below 500 MB.
-            states: 24_000_000,
+            // Below 400 MB.
+            states: 20_000_000,
             sweeps: 200_000,
             updates: u64::MAX,
             time: Duration::from_secs(300),

@@ -1,0 +1,269 @@
+//! Documents that were damaged or changed, of every kind: an answer or an error comes of each, never a panic, and
+//! nothing that people read has a raw control character or a number that is none.
+
+use std::io::Write as _;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus as Random;
+use synth::artifact::{Changes, Checked};
+use synth::kind::Kind;
+use synth::kinds::{self, Visitor};
+use synth::multiresource::artifact::Preemption;
+use synth::multiresource::synthesis::{Options, synthesize};
+use synth::multiresource::workload::Workload;
+
+use crate::common::{Folder, code, command, models, stderr, synth};
+
+/// What stands in place of a number.
+const ODD: [&str; 14] = [
+    "0",
+    "-1",
+    "1e308",
+    "1e-308",
+    "1e400",
+    ".nan",
+    ".inf",
+    "18446744073709551616",
+    "4h",
+    "1024Gi",
+    "0x10",
+    "'3'",
+    "[]",
+    "true",
+];
+
+/// The text with one change, by lines and numbers: most often a number of another scale.
+fn mutated(text: &str, random: &mut Random) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let n = random.random_range(0..lines.len());
+    let m = random.random_range(0..lines.len());
+    match random.random_range(0..10) {
+        0 => lines.insert(n, lines[m].clone()),
+        1 => drop(lines.remove(n)),
+        2 => lines.swap(n, m),
+        3 => {
+            let end = lines[n].chars().count();
+            lines[n] = lines[n]
+                .chars()
+                .take(random.random_range(0..=end))
+                .collect();
+        }
+        4 => {
+            let odd = char::from_u32(random.random_range(0..0x3000)).unwrap_or('\u{7}');
+            let at = random.random_range(0..=lines[n].chars().count());
+            let (before, after): (String, String) = (
+                lines[n].chars().take(at).collect(),
+                lines[n].chars().skip(at).collect(),
+            );
+            lines[n] = format!("{before}{odd}{after}");
+        }
+        _ => {
+            let with_number = |line: &&mut String| line.contains(|c: char| c.is_ascii_digit());
+            let count = lines.iter_mut().filter(with_number).count().max(1);
+            let which = random.random_range(0..count);
+            if let Some(line) = lines.iter_mut().filter(with_number).nth(which) {
+                *line = rescaled(line, random);
+            }
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// The line with one of its numbers times a power of ten, or with something odd in its place.
+fn rescaled(line: &str, random: &mut Random) -> String {
+    let is_part = |c: char| c.is_ascii_digit() || c == '.';
+    let starts: Vec<usize> = line
+        .char_indices()
+        .filter(|(at, c)| c.is_ascii_digit() && !line[..*at].ends_with(is_part))
+        .map(|(at, _)| at)
+        .collect();
+    let start = starts[random.random_range(0..starts.len())];
+    let end = line[start..]
+        .find(|c| !is_part(c))
+        .map_or(line.len(), |length| start + length);
+    let new = match random.random_range(0..4) {
+        0 => ODD[random.random_range(0..ODD.len())].to_owned(),
+        _ => {
+            let value: f64 = line[start..end].parse().unwrap_or(1.0);
+            format!(
+                "{:.4e}",
+                value * 10_f64.powf(random.random_range(-7.0..7.0))
+            )
+        }
+    };
+    format!("{}{new}{}", &line[..start], &line[end..])
+}
+
+/// Workloads of each kind.
+#[derive(Clone, Copy)]
+struct Workloads;
+
+impl Visitor for Workloads {
+    type Output = ();
+
+    fn visit<K: Kind>(self) {
+        let mut random = Random::seed_from_u64(22);
+        let texts = models(K::WORKLOAD);
+        let texts = texts
+            .iter()
+            .map(|path| std::fs::read_to_string(path).unwrap());
+        let texts: Vec<String> = texts.filter(|text| text.len() < 20_000).collect();
+        for _ in 0..1000 {
+            let text = mutated(&texts[random.random_range(0..texts.len())], &mut random);
+            if let Err(error) = K::parse(&text, "mutant.yaml") {
+                assert!(!error.to_string().trim().is_empty(), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn damaged_workloads_are_read_or_refused() {
+    kinds::each(Workloads);
+}
+
+/// Policies of each kind; that one was changed is taken.
+#[derive(Clone, Copy)]
+struct Policies;
+
+impl Visitor for Policies {
+    type Output = ();
+
+    fn visit<K: Kind>(self) {
+        let made: &[&[&str]] = match K::WORKLOAD {
+            "multiresource" => &[
+                &["section7", "--preemption", "full", "--family", "msr"],
+                &["section7", "--preemption", "none", "--budget", "1e6"],
+                &["fleet", "--preemption", "none"],
+            ],
+            "compatibility" => &[&["three_servers"]],
+            "malleable" => &[&["amdahl_training"]],
+            _ => return,
+        };
+        let (folder, mut random) = (Folder::new(), Random::seed_from_u64(23));
+        for words in made {
+            let (workload, file) = (
+                format!("models/{}.yaml", words[0]),
+                folder.name("policy.json"),
+            );
+            let typed = ["--workload", &workload, "-q", "--output", &file];
+            let done = synth(&[&typed[..], &words[1..]].concat());
+            assert_eq!(code(&done), 0, "{}", stderr(&done));
+            let text = std::fs::read_to_string(&file).unwrap();
+            for _ in 0..150 {
+                let text = mutated(&text, &mut random);
+                let refused = Checked::<K>::parse_with(&text, "mutant.json", Changes::Accepted);
+                if let Err(error) = refused {
+                    assert!(!error.to_string().trim().is_empty());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn damaged_policies_are_taken_or_refused() {
+    kinds::each(Policies);
+}
+
+/// Rates and sizes of one type out of scale: a policy, a refusal or an error, whatever the preemption.
+#[test]
+fn workloads_of_mixed_scales_have_an_answer() {
+    let mut random = Random::seed_from_u64(24);
+    let texts = ["section7", "four_types", "one_or_all", "vms"]
+        .map(|name| std::fs::read_to_string(format!("models/{name}.yaml")).unwrap());
+    let mut answered = 0;
+    for n in 0..120 {
+        let text = mutated(&texts[n % texts.len()], &mut random);
+        let Ok(parsed) = Workload::parse(&text, "mutant.yaml") else {
+            continue;
+        };
+        let preemption = [Preemption::None, Preemption::Setup, Preemption::Full][n % 3];
+        let options = Options {
+            setup_rate: (preemption == Preemption::Setup).then_some(10.0),
+            effort: 0.002,
+            end: Some(Instant::now() + Duration::from_millis(200)),
+            ..Options::new(preemption)
+        };
+        match synthesize(&parsed.workload, &options) {
+            Ok(_) => answered += 1,
+            Err(error) => assert!(!error.to_string().contains("NaN"), "{error}"),
+        }
+    }
+    assert!(answered > 30, "{answered} of 120");
+}
+
+/// Lines that a scheduler sends.
+#[test]
+fn damaged_events_end_with_an_error_or_are_told() {
+    let folder = Folder::new();
+    let policy = folder.policy("section7");
+    let arrivals = (0..20).map(|n| {
+        format!(
+            "{{\"t\":{n},\"arrive\":\"type-{}\",\"job\":\"{n}\"}}\n",
+            1 + n % 2
+        )
+    });
+    let events = arrivals.collect::<String>()
+        + "{\"t\":30,\"leave\":\"0\"}\n{\"t\":31,\"withdraw\":\"19\"}\n";
+    let mut random = Random::seed_from_u64(25);
+    for _ in 0..40 {
+        let text = mutated(&events, &mut random);
+        let mut driven = command(&["drive", &policy])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // It may end before it has read all.
+        let _ = driven.stdin.take().unwrap().write_all(text.as_bytes());
+        let driven = driven.wait_with_output().unwrap();
+        assert!(
+            [0, 2].contains(&code(&driven)),
+            "{text}\n{}",
+            stderr(&driven)
+        );
+    }
+}
+
+/// Names, paths and quoted text with escapes: what is printed of them has none.
+#[test]
+fn no_control_character_reaches_a_terminal() {
+    let folder = Folder::new();
+    let policy = folder.policy("section7");
+    let text = std::fs::read_to_string(&policy).unwrap();
+    let harmful = folder.name("harm\u{1b}]0;x\u{7}ful\u{202e}.json");
+    std::fs::write(&harmful, text.replace("type-1", "type\\u001b[2J\\u202e-1")).unwrap();
+    let yaml = folder.name("\u{9b}31m.yaml");
+    std::fs::write(
+        &yaml,
+        "kind: multiresource\n\"\\u001b[2J\u{202e}\": 1\njobs: \u{7}\n",
+    )
+    .unwrap();
+    for typed in [
+        &["check", &harmful][..],
+        &["check", &harmful, "--accept-changes"],
+        &["show", &harmful, "--accept-changes"],
+        &["simulate", "--policy", &harmful],
+        &["check", "no\u{1b}[2Jsuch\u{202e}file"],
+        &["--workload", &yaml, "--preemption", "none"],
+        &["--bogus\u{1b}[2J", "\u{202e}"],
+        &[
+            "compare",
+            "--workload",
+            "models/section7.yaml",
+            "--policies",
+            "\u{1b}[2J\u{202e}",
+        ],
+    ] {
+        let done = synth(typed);
+        let said = [done.stdout, done.stderr].concat();
+        let said = String::from_utf8(said).unwrap();
+        assert!(!said.is_empty());
+        let harms =
+            |c: char| (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c);
+        assert!(!said.contains(harms), "{typed:?}: {said:?}");
+    }
+}

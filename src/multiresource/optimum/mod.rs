@@ -84,12 +84,14 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// For a table that is tried beside other policies: some ten seconds times the effort.
+    /// For a table that is tried beside other policies: some ten seconds times the effort, and where updates take
+    /// longer twice that.
     pub fn for_a_table(effort: f64) -> Self {
         Limits {
             tolerance: 0.01,
             states: 400_000,
             updates: (2e9 * effort) as u64,
+            time: Duration::from_secs_f64((20.0 * effort).clamp(10.0, 1e9)),
             ..Limits::default()
         }
     }

@@ -1,6 +1,8 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use rustix::time::{ClockId, clock_gettime};
+
 /// How much may be simulated to tune and to choose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
@@ -14,10 +16,16 @@ pub enum Budget {
 /// on two cores. Rules that take longer are charged for what they took.
 const PACE: f64 = 1.5e7;
 
-/// Events a second, half of the usual, below which a budget of events is ended by time; unless it is shorter
-/// than this.
-const SLOWEST: f64 = 1.05e7;
-const LEAST: Duration = Duration::from_secs(30);
+/// Events a second of one core, half of the usual, below which a budget of events is ended by time; unless it
+/// is shorter than this.
+const SLOWEST: f64 = 5e6;
+const LEAST: Duration = Duration::from_secs(60);
+
+/// The time that cores have worked for this process: what else the machine does is not in it.
+pub(super) fn worked() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
 
 impl Budget {
     /// The budget in events, or in what stands for them.
@@ -43,12 +51,11 @@ impl Budget {
         }
     }
 
-    /// How long it may take: nearly twice what it takes usually, where events are counted; and as long as that is
-    /// no matter.
+    /// How long cores may work for it: twice as long as usually, where events are counted.
     pub(super) fn most(self) -> Duration {
         match self {
             Budget::Events(events) => LEAST.max(Duration::from_secs_f64(events as f64 / SLOWEST)),
-            Budget::Time(time) => time,
+            Budget::Time(_) => Duration::MAX,
         }
     }
 

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::budget::worked;
 use crate::multiresource::artifact::{self, Family, GuardedPolicy, Objective, Promise};
 use crate::multiresource::policy::{is_proved_stable, pace};
 use crate::multiresource::simulator::{
@@ -65,8 +66,9 @@ pub(super) struct Course<'a> {
     pub budget: u64,
     /// What was.
     pub spent: u64,
-    /// When it has to be over, spent or not.
-    pub end: Instant,
+    /// How long cores had worked when it began, and how long they may until it is over, spent or not.
+    pub begun: Duration,
+    pub most: Duration,
     /// Units a second, where time counts.
     pub pace: Option<f64>,
     /// What an event costs, by policy: it takes a while to find.
@@ -108,7 +110,12 @@ impl Course<'_> {
 
     /// Whether it took so long that it is ended before its events are spent.
     pub fn is_late(&self) -> bool {
-        Instant::now() >= self.end
+        self.time_left().is_zero()
+    }
+
+    fn time_left(&self) -> Duration {
+        self.most
+            .saturating_sub(worked().saturating_sub(self.begun))
     }
 
     pub fn interrupted(&self) -> bool {
@@ -158,7 +165,7 @@ impl Course<'_> {
             events: (events.min(self.left() / pace) / all * all).max(all),
             time: Some(match self.pace {
                 Some(pace) => Duration::from_secs_f64(self.left() as f64 / pace),
-                None => self.end.saturating_duration_since(Instant::now()),
+                None => self.time_left(),
             }),
             common_sizes: true,
             watch: self.watches().flatten().collect(),

@@ -26,7 +26,6 @@ mod starts;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 use super::{Options, Outcome, Synthesis, SynthesisError, again, synthesize};
 use crate::multiresource::artifact::{
@@ -37,6 +36,7 @@ use crate::multiresource::policy::{KnobRange, is_proved_stable};
 use crate::multiresource::simulator::{Failure, Run};
 use crate::multiresource::workload::Workload;
 pub use budget::Budget;
+use budget::worked;
 use course::{Course, Guard};
 use finals::{Entrant, Standing};
 pub use pooled::{PooledChosen, choose_pooled};
@@ -230,7 +230,8 @@ pub fn choose(
         interrupt: Arc::clone(&choice.interrupt),
         budget: choice.budget.units(),
         spent: 0,
-        end: Instant::now() + choice.budget.most(),
+        begun: worked(),
+        most: choice.budget.most(),
         pace: choice.budget.pace(),
         charges: HashMap::new(),
         events: 0,
@@ -278,9 +279,9 @@ pub fn choose(
     };
     let robust = around.as_ref().zip(robust);
     let robust = robust.map(|(around, worst)| around.record(worst, price));
-    if course.is_late() && course.pace.is_none() {
+    if course.is_late() {
         skipped.push(format!(
-            "longer runs: those of a budget of {} took more than {:.0} s here, so that the same seed may choose otherwise on another machine",
+            "longer runs: those of a budget of {} took more than {:.0} s of a core, so that the same seed may choose otherwise on another machine",
             choice.budget, choice.budget.most().as_secs_f64()
         ));
     }

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
 
+use super::budget::worked;
 use super::course::{Course, Guard};
 use super::finals::{self, Entrant};
 use super::{
@@ -67,7 +67,8 @@ pub fn choose_pooled(
         interrupt: Arc::clone(&choice.interrupt),
         budget: choice.budget.units(),
         spent: 0,
-        end: Instant::now() + choice.budget.most(),
+        begun: worked(),
+        most: choice.budget.most(),
         pace: choice.budget.pace(),
         charges: HashMap::new(),
         events: 0,

@@ -65,6 +65,10 @@ fn table(
         return None;
     }
     let limits = optimum::Limits::for_a_table(options.effort);
+    let limits = optimum::Limits {
+        time: limits.time.min(options.left()),
+        ..limits
+    };
     let interrupt = &choice.interrupt;
     let found = optimum::optimum(workload, options.sought(), &limits, interrupt, |_| ());
     // Cut short it would be no optimum.

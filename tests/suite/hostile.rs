@@ -76,7 +76,7 @@ fn rescaled(line: &str, random: &mut Random) -> String {
     let is_part = |c: char| c.is_ascii_digit() || c == '.';
     let starts: Vec<usize> = line
         .char_indices()
-        .filter(|(at, c)| c.is_ascii_digit() && !line[..*at].ends_with(is_part))
+        .filter(|(at, c)| is_part(*c) && !line[..*at].ends_with(is_part))
         .map(|(at, _)| at)
         .collect();
     let start = starts[random.random_range(0..starts.len())];

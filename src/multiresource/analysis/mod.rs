@@ -125,6 +125,9 @@ const TAIL_ERROR: f64 = 1e-8;
 /// The error of a law from which percentiles are taken.
 const LAW_ERROR: f64 = 1e-10;
 
+/// Of chains with fewer phases it is told how many levels they have.
+const TOLD: f64 = 1e3;
+
 /// No phase of a chain takes less work.
 const LEAST: f64 = 100.0;
 
@@ -250,7 +253,8 @@ impl<'a> TypeQueue<'a> {
             false => Err(AnalysisError::TooLarge(Size {
                 name: self.job_type.name().into(),
                 phases: self.phases(),
-                levels: match budget > 0.0 {
+                // Of many types with long chains that would take longer than all else.
+                levels: match budget > 0.0 || self.phases() < TOLD {
                     true => rounds::levels(&self.queue).unwrap_or(f64::INFINITY),
                     false => f64::INFINITY,
                 },

@@ -366,7 +366,8 @@ mod tests {
         std::fs::write(&path, format!("{whole}{}", &whole[..whole.len() / 2])).unwrap();
         assert!(Journal::open(&path).unwrap().write(&round(2.0)).is_none());
         let text = std::fs::read_to_string(&path).unwrap();
-        let times = text.lines().map(|line| match serde_json::from_str(line) {
+        let objects = text.lines().map(|line| unsealed(line).unwrap());
+        let times = objects.map(|object| match serde_json::from_str(&object) {
             Ok(Record::Round(round)) => round.t,
             other => panic!("{other:?}"),
         });

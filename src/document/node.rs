@@ -36,9 +36,10 @@ pub(crate) struct Entry {
 }
 
 impl Node {
-    /// What stands after a key of a map.
+    /// What stands after a key of a map, if anything does.
     pub fn get(&self, key: &str) -> Option<&Self> {
-        Some(&self.entry(key)?.node)
+        let node = &self.entry(key)?.node;
+        (node.value != Value::Null).then_some(node)
     }
 
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Self> {

@@ -429,7 +429,7 @@ fn what_does_not_go_together_is_refused() {
             "chosen by simulation",
         ),
         ("one_or_all", &["--max-slowdown-ratio", ".5"], "1 at least"),
-        ("one_or_all", &["--robust", "150%"], "such as 0.1 or 10%"),
+        ("one_or_all", &["--robust", "150%"], "less than 100%"),
         ("one_or_all", &["--good-enough", "0"], "positive number"),
         (
             "one_or_all",

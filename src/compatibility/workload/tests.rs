@@ -67,6 +67,7 @@ fn faults_are_all_told() {
             "out of the range of numbers",
         ),
         ("mean_size: 2", "", "no size of jobs"),
+        ("mean_size: 2", "mean_size:", "no size of jobs"),
         (
             "mean_size: 2",
             "mean_size: 2\nsize: {law: exponential, mean: 2}",

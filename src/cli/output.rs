@@ -63,34 +63,33 @@ pub fn emit(output: Option<&PathBuf>, text: &str) -> Result<(), Box<dyn Error>> 
         }
         Ok(there) => {
             let real = path.canonicalize();
-            real.and_then(|real| replace(&real, text, there.permissions()))
+            real.and_then(|real| replace(&real, text, Some(there.permissions())))
         }
-        Err(_) => replace(path, text, as_created()),
+        Err(_) => replace(path, text, None),
     };
     written.map_err(|e| format!("cannot write {}: {e}", path.display()).into())
 }
 
-/// Writes a file of a new name beside it, waits until that is on the disk, then puts it in its place.
-fn replace(path: &Path, text: &str, permissions: Permissions) -> std::io::Result<()> {
+/// Writes a file of a new name beside it, waits until that is on the disk, then puts it in its place. It has these
+/// permissions, or else those of a new file.
+fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> std::io::Result<()> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let mut beside = tempfile::Builder::new()
         .prefix(".synth-")
-        .permissions(permissions)
+        .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder)?;
+    if let Some(permissions) = permissions {
+        beside.as_file().set_permissions(permissions)?;
+    }
     beside.write_all(text.as_bytes())?;
     beside.as_file().sync_all()?;
     beside.persist(path)?;
     // That the file has its name is on the disk, too; not every file system can be told to wait for that.
     let _ = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())
-}
-
-/// Those of a new file, before the user's mask.
-fn as_created() -> Permissions {
-    Permissions::from_mode(0o666)
 }
 
 /// A device or a pipe. One that nobody reads is refused: to wait for a reader could take for ever.
@@ -131,10 +130,9 @@ pub fn publish(
 pub fn writable(path: &Path) -> Result<(), Box<dyn Error>> {
     let tried = match std::fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(std::io::ErrorKind::IsADirectory.into()),
-        Ok(there) if there.is_file() => {
-            std::fs::OpenOptions::new().write(true).open(path).map(drop)
-        }
-        Ok(there) => opened(path, &there).map(drop),
+        // Its reader would take that it is opened and closed for all that it gets.
+        Ok(there) if there.file_type().is_fifo() => Ok(()),
+        Ok(_) => std::fs::OpenOptions::new().write(true).open(path).map(drop),
         Err(_) => std::fs::File::create_new(path).and_then(|_| std::fs::remove_file(path)),
     };
     tried.map_err(|e| format!("cannot write {}: {e}; choose another place", path.display()).into())

@@ -1,8 +1,9 @@
 //! What people read, on a terminal or not: no control character of a name, of a path or of a quoted text reaches it as
 //! it is.
 
-use std::fmt::Write as _;
 use std::io::{self, Write as _};
+
+use synth::document::steers;
 
 /// Prints to standard error.
 pub fn tell_always(text: &str) {
@@ -17,34 +18,23 @@ pub fn say(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-/// The text with control characters, and with marks that turn the direction of writing, as `\u{1b}`; but for ends of
-/// lines, tabs, and colours.
+/// The text with characters that [steer](steers) a terminal as `\u{1b}`; but for ends of lines, tabs, and colours.
 pub fn harmless(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let colour = colour(rest);
-        let taken = match colour {
+        let (shown, after) = rest.split_at(match colour(rest) {
             0 => c.len_utf8(),
             length => length,
-        };
-        match c {
-            '\n' | '\t' => out.push(c),
-            _ if colour > 0 => out.push_str(&rest[..colour]),
-            _ if turns(c) => {
-                let _ = write!(out, "{}", c.escape_unicode());
-            }
-            _ => out.push(c),
+        });
+        let passes = shown.len() > c.len_utf8() || matches!(c, '\n' | '\t') || !steers(c);
+        match passes {
+            true => out.push_str(shown),
+            false => out.extend(c.escape_unicode()),
         }
-        rest = &rest[taken..];
+        rest = after;
     }
     out
-}
-
-/// Whether it moves the cursor, rings, or turns the direction of writing.
-fn turns(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The length of the sequence at the beginning that changes the colour; 0 where there is none.

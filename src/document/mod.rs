@@ -28,6 +28,7 @@ use sha2::{Digest, Sha256};
 pub(crate) use fault::place;
 pub use fault::{Fault, Place, Step};
 pub(crate) use json::fault_of_json;
+pub use names::steers;
 pub(crate) use names::{nearest, suggest, unusable};
 pub(crate) use node::Node;
 pub(crate) use pairs::Pairs;

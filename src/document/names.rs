@@ -5,18 +5,17 @@ pub(crate) fn unusable(what: &str, name: &str) -> Option<String> {
     if name.trim().is_empty() {
         return Some(format!("{what} is empty"));
     }
-    // A line break or an escape would break the tables in which names are shown, and a mark that turns the direction
-    // of writing shows another name.
-    if name.chars().any(char::is_control) {
-        return Some(format!("{what} has a control character: {name:?}"));
-    }
-    let turns = |c| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    name.chars().any(turns).then(|| {
-        format!(
-            "{what} has a mark that turns the direction of writing: {}",
-            name.escape_unicode()
-        )
+    // It would break the tables in which names are shown, or show another name.
+    name.chars().any(steers).then(|| {
+        format!("{what} has a control character, or a mark that turns the direction of writing: {name:?}")
     })
+}
+
+/// Whether a terminal that gets this character does more than show it: a control character, or a mark that turns the
+/// direction of writing.
+pub fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// "did you mean …" where one of the names known is near to the one found, else all of them.

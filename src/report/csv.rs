@@ -1,32 +1,50 @@
 //! Tables for other programs.
 
-use std::borrow::Cow;
 use std::error::Error;
 
-use csv::{ReaderBuilder, Writer};
+use csv::Writer;
 
-/// The text of a table. A cell that a spreadsheet would take for a formula, and that is no number, has an apostrophe
+/// Rows of cells, as CSV. A cell that a spreadsheet would take for a formula, and that is no number, has an apostrophe
 /// in front.
-///
-/// # Errors
-/// When the text cannot be put together.
-pub fn csv_text(table: Writer<Vec<u8>>) -> Result<String, Box<dyn Error>> {
-    let bytes = table.into_inner()?;
-    let mut rows = ReaderBuilder::new()
-        .has_headers(false)
-        .from_reader(bytes.as_slice());
-    let mut safe = Writer::from_writer(Vec::with_capacity(bytes.len()));
-    for row in rows.records() {
-        safe.write_record(row?.iter().map(|cell| plain(cell).into_owned()))?;
+pub struct Csv(Writer<Vec<u8>>);
+
+impl Csv {
+    /// With these titles.
+    ///
+    /// # Errors
+    /// When memory does not suffice.
+    pub fn titled<T: AsRef<str>>(titles: impl IntoIterator<Item = T>) -> csv::Result<Self> {
+        let mut table = Csv(Writer::from_writer(Vec::new()));
+        table.row(titles)?;
+        Ok(table)
     }
-    Ok(String::from_utf8(safe.into_inner()?)?)
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// When it has not as many cells as those before.
+    pub fn row<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) -> csv::Result<()> {
+        for cell in cells {
+            let cell = cell.as_ref();
+            match is_formula(cell) {
+                true => self.0.write_field(format!("'{cell}"))?,
+                false => self.0.write_field(cell)?,
+            }
+        }
+        self.0.write_record(None::<&[u8]>)
+    }
+
+    /// The text.
+    ///
+    /// # Errors
+    /// When it cannot be put together.
+    pub fn text(self) -> Result<String, Box<dyn Error>> {
+        Ok(String::from_utf8(self.0.into_inner()?)?)
+    }
 }
 
-fn plain(cell: &str) -> Cow<'_, str> {
-    match cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err() {
-        true => format!("'{cell}").into(),
-        false => cell.into(),
-    }
+fn is_formula(cell: &str) -> bool {
+    cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err()
 }
 
 #[cfg(test)]
@@ -35,9 +53,9 @@ mod tests {
 
     #[test]
     fn a_formula_is_made_text_and_a_number_stays() {
-        let mut table = Writer::from_writer(Vec::new());
-        table.write_record(["=1+1", "-1.5e3", "a,b"]).unwrap();
-        table.write_record(["@x", "+", ""]).unwrap();
-        assert_eq!(csv_text(table).unwrap(), "'=1+1,-1.5e3,\"a,b\"\n'@x,'+,\n");
+        let mut table = Csv::titled(["=1+1", "-1.5e3", "a,b"]).unwrap();
+        table.row(["@x", "+", ""]).unwrap();
+        assert_eq!(table.text().unwrap(), "'=1+1,-1.5e3,\"a,b\"\n'@x,'+,\n");
+        assert!(Csv::titled(["a", "b"]).unwrap().row(["1"]).is_err());
     }
 }

@@ -10,7 +10,7 @@ mod run;
 mod table;
 mod validity;
 
-pub use self::csv::csv_text;
+pub use self::csv::Csv;
 pub use comparison::{
     Besides, Shares, comparison_csv, comparison_page, comparison_table, list, quoted,
 };

@@ -1,6 +1,9 @@
 //! The binary, end to end: what a person types, what comes out where, and the exit code.
 
+use std::fs::OpenOptions;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use crate::common::{code, models, stderr, stdout, synth};
 
@@ -466,6 +469,40 @@ fn output_goes_where_it_is_sent() {
         std::fs::read_dir(folder.path()).unwrap().count() == 2,
         "nothing is left behind"
     );
+    // A file keeps its permissions, and a pipe its reader until all is read.
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o606)).unwrap();
+    assert_eq!(code(&to(file.to_str().unwrap())), 0);
+    assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o606);
+    let pipe = in_folder(&folder, "pipe");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let unread = to(pipe.to_str().unwrap());
+    assert_eq!(code(&unread), 2);
+    assert!(
+        stderr(&unread).contains("start its reader first"),
+        "{}",
+        stderr(&unread)
+    );
+    // While it is held open, neither end waits for the other.
+    let held = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&pipe)
+        .unwrap();
+    let reader = Command::new("cat")
+        .stdin(std::fs::File::open(&pipe).unwrap())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    assert_eq!(code(&to(pipe.to_str().unwrap())), 0);
+    drop(held);
+    let read = reader.wait_with_output().unwrap();
+    assert_eq!(read.stdout, std::fs::read(&file).unwrap());
 }
 
 /// Loads many decades apart and far beyond capacity: an answer, and no panic.

@@ -9,7 +9,7 @@ use super::objective;
 use crate::malleable::synthesis::Open;
 use crate::malleable::verbs::{Column, Entry, Tournament};
 use crate::malleable::workload::Objective;
-use crate::report::{Table, csv_text, number, wrap};
+use crate::report::{Csv, Table, number, wrap};
 
 /// Costs and how many times the least they are, policies down and speedups across.
 pub fn table(tournament: &Tournament, width: usize) -> String {
@@ -78,8 +78,7 @@ fn cell(column: &Column, n: usize) -> [String; 2] {
 /// # Errors
 /// When the text cannot be put together.
 pub fn lines(tournament: &Tournament) -> Result<String, Box<dyn std::error::Error>> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(["exponent", "policy", "quantity", "value", "unit"])?;
+    let mut table = Csv::titled(["exponent", "policy", "quantity", "value", "unit"])?;
     let time = tournament.time_unit.as_str();
     for column in &tournament.columns {
         let exponent = column.exponent.map_or(String::new(), |p| p.to_string());
@@ -92,7 +91,7 @@ pub fn lines(tournament: &Tournament) -> Result<String, Box<dyn std::error::Erro
                 true => value.to_string(),
                 false => String::new(),
             };
-            writer.write_record([exponent.as_str(), policy, quantity, &value, unit])
+            table.row([exponent.as_str(), policy, quantity, &value, unit])
         };
         line("any, at least", "cost", column.least, unit)?;
         for (name, entry) in tournament.policies.iter().zip(&column.entries) {
@@ -103,7 +102,7 @@ pub fn lines(tournament: &Tournament) -> Result<String, Box<dyn std::error::Erro
             line(name, "makespan", entry.makespan, time)?;
         }
     }
-    csv_text(writer)
+    table.text()
 }
 
 #[derive(Serialize)]

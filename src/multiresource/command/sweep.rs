@@ -78,21 +78,24 @@ impl Arguments {
         let (points, interrupt) = (self.points as usize, caller.interrupt.as_ref());
         let swept = synthesis::sweep(&workload, &options, points, interrupt)?;
         let is_cut = interrupt.load(Ordering::Relaxed);
-        if swept.is_empty() && !is_cut {
+        let told = format!(
+            "Interrupted: {} switching rates were evaluated.",
+            swept.len()
+        );
+        let mut answered = Answered {
+            notes: is_cut.then_some(told).into_iter().collect(),
+            ..Answered::default()
+        };
+        if swept.is_empty() && is_cut {
+            return Ok(answered);
+        }
+        if swept.is_empty() {
             return Err(
                 "there is nothing to sweep: one schedule serves all types, and is never left"
                     .into(),
             );
         }
         let csv = report::sweep_csv(&workload, &swept);
-        let mut answered = Answered::default();
-        if is_cut {
-            let told = format!(
-                "Interrupted: {} switching rates are evaluated, not all.",
-                swept.len()
-            );
-            answered.notes.push(told);
-        }
         if let Some(file) = &self.plot {
             let plot = report::sweep_plot(&workload, &swept)?;
             answered.documents.push((file.clone(), plot));

@@ -32,12 +32,9 @@ pub fn least_drain_order(schedules: &[Schedule]) -> Vec<usize> {
     }
     let n = start.len();
     let between = |a: usize, b: usize| distance(&schedules[start[a]], &schedules[start[b]]);
-    let rows = (0..n).map(|a| (0..a).map(|b| between(a, b)).collect());
+    let rows = (0..n).map(|a| (0..=a).map(|b| between(a, b)).collect());
     let lengths: Vec<Vec<u64>> = rows.collect();
-    let length = |a: usize, b: usize| match a == b {
-        true => 0,
-        false => lengths[a.max(b)][a.min(b)],
-    };
+    let length = |a: usize, b: usize| lengths[a.max(b)][a.min(b)];
     let tour = match n <= EXACT {
         true => shortest_tour(n, length),
         false => two_opt(n, length),

@@ -96,6 +96,15 @@ impl Limits {
         }
     }
 
+    /// The same, but no longer than this.
+    #[must_use]
+    pub fn within(self, time: Duration) -> Self {
+        Limits {
+            time: self.time.min(time),
+            ..self
+        }
+    }
+
     /// For an answer in passing: within half a second or so, and on any machine the same answer.
     pub fn in_passing() -> Self {
         Limits {

@@ -283,7 +283,7 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
     for option in made.routes.iter().filter(|option| !taken(option)) {
         let _ = write!(text, "\n  not taken: {}", option.route);
         let _ = match &option.outlook {
-            None => write!(text, " (too many phases)"),
+            None => write!(text, " (too many phases for the time)"),
             Some(other) if other.value.is_infinite() => write!(text, " (unstable at this rate)"),
             Some(other) => write!(
                 text,

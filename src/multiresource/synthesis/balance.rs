@@ -35,7 +35,7 @@ impl Solved {
             return Ok(solved);
         };
         let solution = &mut solved.solution;
-        let balanced = program::balance(workload, balancing, solution, &options.limits)?;
+        let balanced = program::balance(workload, balancing, solution, &options.limits_now())?;
         solved.record.balance = Some(evidence(balancing, &balanced));
         let least = std::mem::replace(&mut solution.mix, balanced.mix);
         solved.record.mix = Some(Mix {

@@ -46,7 +46,7 @@ impl Settled {
 
     /// Without the fractions.
     pub fn in_doubles(workload: &Workload, options: &Options) -> Result<Self, ProgramError> {
-        let mut solution = program::solve_from(workload, &options.limits(), &options.known)?;
+        let mut solution = program::solve_from(workload, &options.limits_now(), &options.known)?;
         if options.preemption != Preemption::Full {
             let face = std::mem::take(&mut solution.face);
             solution.mix = modulation::fewer_drains(workload, solution.mix, &face);

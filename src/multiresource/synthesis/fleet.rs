@@ -105,7 +105,7 @@ pub(super) fn solved(
     options: &Options,
 ) -> Result<FleetOutcome<FleetSolution>, SynthesisError> {
     check_options(fleet.envelope(), options)?;
-    let solution = program::solve_fleet(fleet, &options.limits)?;
+    let solution = program::solve_fleet(fleet, &options.limits_now())?;
     let certificate = &solution.certificate;
     if certificate.load < 1.0 - LOAD_MARGIN {
         return Ok(FleetOutcome::Policy(Box::new(solution)));
@@ -315,7 +315,7 @@ fn of_shape(
         Some(certificate) => certificate,
         None => Certificate {
             load: mix.loads(workload).into_iter().fold(0.0, f64::max),
-            ..program::solve(workload, &options.limits)?.certificate
+            ..program::solve(workload, &options.limits_now())?.certificate
         },
     };
     Ok(Solution {

@@ -108,10 +108,7 @@ impl Options {
 
     /// The time left.
     fn left(&self) -> Duration {
-        let left = self
-            .end
-            .map(|end| end.saturating_duration_since(Instant::now()));
-        left.unwrap_or(Duration::MAX)
+        left(self.end)
     }
 
     /// The work that may still be done \[ns\], of so much at effort 1.
@@ -120,7 +117,7 @@ impl Options {
     }
 
     /// The limits of a program that is solved now.
-    fn limits(&self) -> Limits {
+    fn limits_now(&self) -> Limits {
         Limits {
             time: self.limits.time.min(self.left()),
             ..self.limits.clone()
@@ -135,6 +132,13 @@ impl Options {
             objective: self.objective,
         }
     }
+}
+
+/// The time until then; without an end the longest there is.
+pub fn left(end: Option<Instant>) -> Duration {
+    end.map_or(Duration::MAX, |end| {
+        end.saturating_duration_since(Instant::now())
+    })
 }
 
 /// The outcome. All of these are answers; none is an error.

@@ -35,7 +35,7 @@ const FLAT: f64 = 1e-4;
 pub struct RouteOption {
     /// The route.
     pub route: Route,
-    /// What was found of it; `None` where its chain has more phases than are listed.
+    /// What was found of it; `None` where its chain has more phases than are listed, or there was no time left.
     pub outlook: Option<Outlook>,
 }
 
@@ -79,14 +79,12 @@ pub(super) fn with_best_route(
             ..draft.clone()
         };
         let limit = match route.drain {
+            // No time is left for another one.
+            _ if !chains.is_empty() && options.left().is_zero() => 0,
             Drain::Sequential => PHASE_LIMIT,
             Drain::Concurrent => PHASE_LIMIT.min(PHASES_OF_TYPES / workload.types().len()),
         };
-        let modulation = match chains.is_empty() || !options.left().is_zero() {
-            true => Modulation::new(workload, &policy, limit),
-            false => Err(TooManyPhases { limit: 0 }.into()),
-        };
-        match modulation {
+        match Modulation::new(workload, &policy, limit) {
             Ok(modulation) => chains.push((routes.len(), modulation)),
             Err(ModulationError::TooLarge(_)) if options.route.is_none() => {}
             Err(error) => return Err(error.into()),

@@ -44,16 +44,6 @@ pub struct Request {
     pub interrupt: Arc<AtomicBool>,
 }
 
-impl Request {
-    /// The time left.
-    fn left(&self) -> Duration {
-        let left = self
-            .end
-            .map(|end| end.saturating_duration_since(Instant::now()));
-        left.unwrap_or(Duration::MAX)
-    }
-}
-
 /// Families that a policy is made of.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
@@ -292,10 +282,7 @@ fn table(
     }
     let all = optimum::Limits::default();
     let time = Duration::from_secs_f64((options.effort * all.time.as_secs_f64()).min(1e9));
-    let limits = optimum::Limits {
-        time: time.min(request.left()),
-        ..all
-    };
+    let limits = optimum::Limits { time, ..all }.within(synthesis::left(request.end));
     let found = optimum::optimum(workload, options.sought(), &limits, interrupt, progress)?;
     if found.ended == Ended::Cut && !interrupt.load(Ordering::Relaxed) {
         return refuse(format!(
@@ -313,11 +300,7 @@ fn in_passing(workload: &Workload, request: &Request) -> Option<f64> {
         return None;
     }
     let sought = request.options.sought();
-    let all = optimum::Limits::in_passing();
-    let limits = optimum::Limits {
-        time: all.time.min(request.left()),
-        ..all
-    };
+    let limits = optimum::Limits::in_passing().within(synthesis::left(request.end));
     let found = optimum::optimum(workload, sought, &limits, &request.interrupt, |_| ());
     let found = found.ok().filter(|found| found.ended == Ended::Close);
     found.map(|found| found.lower)

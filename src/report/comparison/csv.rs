@@ -1,9 +1,7 @@
 //! One number a line.
 
-use csv::Writer;
-
 use super::Besides;
-use crate::report::csv_text;
+use crate::report::Csv;
 use crate::simulation::sweep::Comparison;
 use crate::simulation::{ClassResult, Ending, Estimate, Health, Run};
 
@@ -29,8 +27,7 @@ pub fn comparison_csv<M, C>(
     besides: &Besides<'_, M, C>,
     comparison: &Comparison<M, C>,
 ) -> Result<String, Box<dyn std::error::Error>> {
-    let mut writer = Writer::from_writer(Vec::new());
-    writer.write_record(HEADER)?;
+    let mut table = Csv::titled(HEADER)?;
     for cell in &comparison.cells {
         let Some(run) = comparison.run(&cell.policy, cell.load) else {
             continue;
@@ -49,7 +46,7 @@ pub fn comparison_csv<M, C>(
         } in lines
         {
             let [value, half_width] = [value, half_width].map(text);
-            writer.write_record([
+            table.row([
                 &load,
                 &cell.policy,
                 &kind,
@@ -60,7 +57,7 @@ pub fn comparison_csv<M, C>(
             ])?;
         }
     }
-    csv_text(writer)
+    table.text()
 }
 
 /// Empty where there is no number, or none that is finite.

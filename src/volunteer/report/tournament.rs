@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{headed, of_run, told};
 use crate::artifact::Quantity as _;
-use crate::report::{Table, csv_text, wrap};
+use crate::report::{Csv, Table, wrap};
 use crate::volunteer::artifact::Quantity;
 use crate::volunteer::simulator::estimate;
 use crate::volunteer::verbs::{Entry, Tournament};
@@ -123,14 +123,13 @@ pub(super) fn ratio(
 pub fn lines(tournament: &Tournament) -> Result<String, Box<dyn std::error::Error>> {
     let campaign = &tournament.campaign;
     let time = campaign.time_unit();
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(["policy", "batch", "quantity", "value", "half_width", "unit"])?;
+    let mut table = Csv::titled(["policy", "batch", "quantity", "value", "half_width", "unit"])?;
     for entry in &tournament.entries {
         for quantity in Quantity::ALL {
             let Some(found) = entry.run.estimate(campaign, *quantity) else {
                 continue;
             };
-            writer.write_record([
+            table.row([
                 &entry.name,
                 "",
                 quantity.row().name,
@@ -143,7 +142,7 @@ pub fn lines(tournament: &Tournament) -> Result<String, Box<dyn std::error::Erro
             let Some(found) = entry.run.makespan(n).filter(|_| !batch.is_stream()) else {
                 continue;
             };
-            writer.write_record([
+            table.row([
                 &entry.name,
                 &batch.name,
                 Quantity::Makespan.row().name,
@@ -153,7 +152,7 @@ pub fn lines(tournament: &Tournament) -> Result<String, Box<dyn std::error::Erro
             ])?;
         }
     }
-    csv_text(writer)
+    table.text()
 }
 
 #[derive(Serialize)]

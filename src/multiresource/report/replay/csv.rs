@@ -1,10 +1,8 @@
 //! The numbers of a replay, one a line, one job a line, and one step a line.
 
-use csv::Writer;
-
 use crate::multiresource::replay::{Interval, passes};
 use crate::multiresource::verbs::replay::{AtPace, Played, Replays, Told};
-use crate::report::csv_text;
+use crate::report::Csv;
 
 type Written = Result<String, Box<dyn std::error::Error>>;
 
@@ -13,8 +11,7 @@ type Written = Result<String, Box<dyn std::error::Error>>;
 /// # Errors
 /// When the text cannot be put together.
 pub fn replay_csv(replays: &Replays) -> Written {
-    let mut writer = Writer::from_writer(Vec::new());
-    writer.write_record([
+    let mut table = Csv::titled([
         "speed", "load", "policy", "quantity", "value", "low", "high", "unit",
     ])?;
     for at in &replays.paces {
@@ -22,7 +19,7 @@ pub fn replay_csv(replays: &Replays) -> Written {
             for (quantity, value, interval, unit) in quantities(replays, played) {
                 let ends =
                     |of: fn(Interval) -> f64| interval.map_or(String::new(), |i| of(i).to_string());
-                writer.write_record([
+                table.row([
                     &at.speed.to_string(),
                     &at.load.to_string(),
                     &told.policy,
@@ -35,7 +32,7 @@ pub fn replay_csv(replays: &Replays) -> Written {
             }
         }
     }
-    csv_text(writer)
+    table.text()
 }
 
 type Quantity = (String, f64, Option<Interval>, &'static str);
@@ -98,8 +95,7 @@ fn played(at: &AtPace) -> impl Iterator<Item = (&Told, &Played)> {
 /// # Errors
 /// When the text cannot be put together.
 pub fn visits(replays: &Replays) -> Written {
-    let mut writer = Writer::from_writer(Vec::new());
-    writer.write_record([
+    let mut table = Csv::titled([
         "policy",
         "speed",
         "line",
@@ -124,7 +120,7 @@ pub fn visits(replays: &Replays) -> Written {
                 let starts_known = !visit.start.is_nan();
                 let known = |text: String| if starts_known { text } else { String::new() };
                 let flag = |is: bool| u8::from(is).to_string();
-                writer.write_record([
+                table.row([
                     &told.policy,
                     &at.speed.to_string(),
                     &line.to_string(),
@@ -142,7 +138,7 @@ pub fn visits(replays: &Replays) -> Written {
             }
         }
     }
-    csv_text(writer)
+    table.text()
 }
 
 /// One step a line, by policy and pace: averages of jobs that wait and run, of the work of those that wait \[s of all
@@ -151,7 +147,6 @@ pub fn visits(replays: &Replays) -> Written {
 /// # Errors
 /// When the text cannot be put together.
 pub fn series(replays: &Replays) -> Written {
-    let mut writer = Writer::from_writer(Vec::new());
     let used = replays
         .trace
         .resources
@@ -165,16 +160,16 @@ pub fn series(replays: &Replays) -> Written {
         "running",
         "waiting_work",
     ];
-    writer.write_record(header.map(str::to_owned).into_iter().chain(used))?;
+    let mut table = Csv::titled(header.map(str::to_owned).into_iter().chain(used))?;
     for at in &replays.paces {
         for (told, played) in played(at) {
             for step in &played.course.steps {
                 let numbers = [step.time, step.waiting, step.running, step.waiting_work];
                 let numbers = numbers.iter().chain(&step.used).map(f64::to_string);
                 let names = [told.policy.clone(), at.speed.to_string()];
-                writer.write_record(names.into_iter().chain(numbers))?;
+                table.row(names.into_iter().chain(numbers))?;
             }
         }
     }
-    csv_text(writer)
+    table.text()
 }

@@ -3,10 +3,13 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::multiresource::synthesis::left;
+
 /// How much may be simulated to tune and to choose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
-    /// So many events (arrivals, completions, clocks): the same seed gives the same policy.
+    /// So many events (arrivals, completions, clocks): the same seed gives the same policy, unless they take more than
+    /// twice as long as usual, and a minute of a core.
     Events(u64),
     /// For so long on this machine: what comes out depends on how fast it is.
     Time(Duration),
@@ -44,10 +47,10 @@ impl Budget {
     /// It, or the time until then where that is shorter.
     #[must_use]
     pub fn until(self, end: Option<Instant>) -> Self {
-        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
-        match left {
-            Some(left) if (self.units() as f64) > PACE * left.as_secs_f64() => Budget::Time(left),
-            _ => self,
+        let left = left(end);
+        match self.units() as f64 > PACE * left.as_secs_f64() {
+            true => Budget::Time(left),
+            false => self,
         }
     }
 

@@ -113,6 +113,16 @@ impl Course<'_> {
         self.time_left().is_zero()
     }
 
+    /// That it was ended so, for those who want the same again.
+    pub fn told_late(&self) -> Option<String> {
+        self.is_late().then(|| {
+            format!(
+                "longer runs: these took more than {:.0} s of a core, so that the same seed may choose otherwise on another machine",
+                self.most.as_secs_f64()
+            )
+        })
+    }
+
     fn time_left(&self) -> Duration {
         self.most
             .saturating_sub(worked().saturating_sub(self.begun))
@@ -165,6 +175,7 @@ impl Course<'_> {
             events: (events.min(self.left() / pace) / all * all).max(all),
             time: Some(match self.pace {
                 Some(pace) => Duration::from_secs_f64(self.left() as f64 / pace),
+                // Of one core: more of them need less.
                 None => self.time_left(),
             }),
             common_sizes: true,

@@ -279,12 +279,7 @@ pub fn choose(
     };
     let robust = around.as_ref().zip(robust);
     let robust = robust.map(|(around, worst)| around.record(worst, price));
-    if course.is_late() {
-        skipped.push(format!(
-            "longer runs: those of a budget of {} took more than {:.0} s of a core, so that the same seed may choose otherwise on another machine",
-            choice.budget, choice.budget.most().as_secs_f64()
-        ));
-    }
+    skipped.extend(course.told_late());
     let record = record::choice(&course, choice, &standing, robust);
     let policy = standing.order[0].policy.clone();
     let made = remade(workload, options, made, &policy)?;

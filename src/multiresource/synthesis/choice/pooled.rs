@@ -90,7 +90,7 @@ pub fn choose_pooled(
         let name = entrant.name;
         format!("{name}: behind in short runs, and not enough events are left for longer ones; more with --budget")
     });
-    let skipped = skipped.collect();
+    let mut skipped: Vec<String> = skipped.collect();
     // What people run now is there for comparison, at least.
     let first_fit = PooledPolicy::plain(Order::Oldest, Placement::First).into();
     if entrants.iter().all(|entrant| entrant.policy != first_fit) {
@@ -110,6 +110,7 @@ pub fn choose_pooled(
         let none = ChoiceError::NoneSettles(choice.budget);
         return by_proof(choice, partition, skipped).ok_or(none);
     };
+    skipped.extend(course.told_late());
     let policy = end.standing.order[0].policy.clone();
     let claimed = end.run.iter().filter(|_| end.unclaimed.is_none());
     Ok(PooledChosen {

@@ -64,11 +64,7 @@ fn table(
     if !choice.families.have("optimal") {
         return None;
     }
-    let limits = optimum::Limits::for_a_table(options.effort);
-    let limits = optimum::Limits {
-        time: limits.time.min(options.left()),
-        ..limits
-    };
+    let limits = optimum::Limits::for_a_table(options.effort).within(options.left());
     let interrupt = &choice.interrupt;
     let found = optimum::optimum(workload, options.sought(), &limits, interrupt, |_| ());
     // Cut short it would be no optimum.

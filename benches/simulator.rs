@@ -206,9 +206,15 @@ fn simulations(c: &mut Criterion) {
     bench(c, "first-fit/borg_cell_b", &rule("first-fit"), &cell_b);
     let hundred = instances::document("large", 100, 1);
     let hundred = Workload::parse(&hundred, "hundred").unwrap().workload;
+    let backfilled = Options {
+        effort: 0.1,
+        ..Options::new(Preemption::None)
+    };
     for (name, contender) in [
         ("first-fit", rule("first-fit")),
         ("adaptive-msr", adaptive_msr(&hundred)),
+        ("msr-none", msr(&hundred, analysed(Preemption::None))),
+        ("msr-none-backfill", msr(&hundred, backfilled)),
     ] {
         bench(c, &format!("{name}/100_types"), &contender, &hundred);
     }

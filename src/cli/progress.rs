@@ -35,7 +35,7 @@ impl Drop for Spinner {
 
 /// Starts a line of progress.
 pub fn spinner(common: &Common, what: &str) -> Spinner {
-    line(common, None, "{spinner} {msg} ({elapsed})", what)
+    line(common, None, "{spinner} {wide_msg} ({elapsed})", what)
 }
 
 fn line(common: &Common, length: Option<u64>, template: &str, what: &str) -> Spinner {
@@ -92,7 +92,7 @@ impl<'a> Bar<'a> {
     /// Says how far a comparison is.
     pub fn stage(&mut self, stage: &Stage<'_>, settings: &Settings) {
         let begun = self.begun.get_or_insert_with(|| {
-            let template = "{bar:20.cyan/dim} {msg} ({elapsed})";
+            let template = "{bar:12.cyan/dim} {wide_msg} ({elapsed})";
             let length = (stage.cells as f64 * STEPS) as u64;
             let now = Instant::now();
             Begun {

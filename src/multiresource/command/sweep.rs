@@ -1,6 +1,7 @@
 //! The cost over the switching rate.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
@@ -73,10 +74,13 @@ impl Arguments {
             effort: self.effort,
             ..Options::new(self.preemption.into())
         };
-        caller.hear(Word::Interruptible);
-        caller.hear(Word::Doing("evaluating switching rates"));
-        let (points, interrupt) = (self.points as usize, caller.interrupt.as_ref());
-        let swept = synthesis::sweep(&workload, &options, points, interrupt)?;
+        caller.hear(Word::Doing("solving the program"));
+        let (points, interrupt) = (self.points as usize, Arc::clone(&caller.interrupt));
+        let begun = || {
+            caller.hear(Word::Interruptible);
+            caller.hear(Word::Doing("evaluating switching rates"));
+        };
+        let swept = synthesis::sweep(&workload, &options, points, &interrupt, begun)?;
         let is_cut = interrupt.load(Ordering::Relaxed);
         let told = format!(
             "Interrupted: {} switching rates were evaluated.",

@@ -53,6 +53,7 @@ mod static_quickswap;
 mod system;
 mod tabled;
 mod tdc;
+mod type_set;
 mod unsuitable;
 mod view;
 

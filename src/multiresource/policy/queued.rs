@@ -1,4 +1,5 @@
 use super::room::Room;
+use super::type_set::TypeSet;
 
 /// The key of a type without waiting jobs.
 const EMPTY: u64 = u64::MAX;
@@ -6,12 +7,17 @@ const EMPTY: u64 = u64::MAX;
 /// Bits of a type in a key.
 const TYPE_BITS: u32 = 20;
 
+/// So few types are gone through all, without a branch for each.
+const FEW: usize = 16;
+
 /// The oldest waiting job of each type.
 #[derive(Clone, Debug)]
 pub(super) struct Queued {
     /// By type: a key, the number of its oldest waiting job and in the low bits the type itself, so
     /// that the least key gives both.
     heads: Vec<u64>,
+    /// Types of which jobs wait.
+    types: TypeSet,
     /// Waiting jobs of all types.
     pub length: u64,
 }
@@ -20,6 +26,7 @@ impl Queued {
     pub fn new(types: usize) -> Self {
         Queued {
             heads: vec![EMPTY; types],
+            types: TypeSet::none_of(types),
             length: 0,
         }
     }
@@ -28,12 +35,12 @@ impl Queued {
     #[inline]
     pub fn set_oldest(&mut self, i: usize, number: Option<u64>) {
         self.heads[i] = number.map_or(EMPTY, |number| number << TYPE_BITS | i as u64);
+        self.types.put(i, number.is_some());
     }
 
     /// In type order.
     pub fn types(&self) -> impl Iterator<Item = usize> + '_ {
-        let heads = self.heads.iter().enumerate();
-        heads.filter(|(_, head)| **head != EMPTY).map(|(i, _)| i)
+        self.types.iter()
     }
 
     /// The type with the oldest waiting job.
@@ -46,9 +53,8 @@ impl Queued {
     /// The type with the oldest waiting job of those that are wanted.
     #[inline]
     pub fn oldest_of(&self, wanted: impl Fn(usize) -> bool) -> Option<usize> {
-        let heads = self.heads.iter().enumerate();
-        let wanted = heads.filter(|(i, head)| **head != EMPTY && wanted(*i));
-        wanted.map(|(_, head)| *head).min().map(type_of)
+        let wanted = self.types().filter(|i| wanted(*i));
+        wanted.map(|i| self.heads[i]).min().map(type_of)
     }
 
     /// The type with the oldest waiting job of those that fit.
@@ -56,7 +62,8 @@ impl Queued {
     pub fn oldest_fitting(&self, room: &Room) -> Option<usize> {
         match self.length {
             0 => None,
-            _ => room.least_fitting(&self.heads).map(type_of),
+            _ if self.heads.len() <= FEW => room.least_fitting(&self.heads).map(type_of),
+            _ => self.oldest_of(|i| room.fits(i)),
         }
     }
 }

@@ -29,7 +29,7 @@ pub struct SweepPoint {
 
 /// The cost over the switching rate, `points` rates for each route that the options leave, on a
 /// logarithmic scale around the best; none where one schedule serves all types. Once the flag is set, those
-/// that were evaluated.
+/// that were evaluated: `begun` is called when the program is solved, before which there are none.
 ///
 /// # Errors
 /// As [`super::synthesize`], and where no policy can stabilize the workload.
@@ -38,6 +38,7 @@ pub fn sweep(
     options: &Options,
     points: usize,
     interrupt: &AtomicBool,
+    begun: impl FnOnce(),
 ) -> Result<Vec<SweepPoint>, SynthesisError> {
     super::check_options(workload, options)?;
     let settled = Settled::new(workload, options)?;
@@ -54,6 +55,7 @@ pub fn sweep(
     if draft.order.len() == 1 {
         return Ok(Vec::new());
     }
+    begun();
     let mut swept = Vec::new();
     for route in tuning::candidates(options) {
         let policy = MsrPolicy {

@@ -347,6 +347,7 @@ fn a_sweep_meets_the_exact_values() {
         &Options::new(Preemption::None),
         25,
         &AtomicBool::new(false),
+        || (),
     )
     .unwrap();
     assert_eq!(swept.len(), 100);

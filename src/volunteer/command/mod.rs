@@ -28,9 +28,9 @@ pub struct Wishes {
     #[arg(long, value_name = "EVENTS", default_value = "6e8", value_parser = count)]
     budget: u64,
 
-    /// Campaigns that the claims are measured in, 2 at least
-    #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u32).range(2..=1000))]
-    campaigns: u32,
+    /// Campaigns that the claims are measured in, 2 at least [default: as many as the budget allows, up to 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    campaigns: Option<u32>,
 
     /// Seed of the simulations: the same seed gives the same policy
     #[arg(long, default_value = "1")]
@@ -83,11 +83,14 @@ impl Kind for Volunteer {
             events: wishes.budget,
             campaigns: wishes.campaigns,
             seed: wishes.seed,
-            typed: vec![
-                format!("--budget {}", wishes.budget),
-                format!("--campaigns {}", wishes.campaigns),
-                format!("--seed {}", wishes.seed),
-            ],
+            typed: [
+                Some(format!("--budget {}", wishes.budget)),
+                wishes.campaigns.map(|n| format!("--campaigns {n}")),
+                Some(format!("--seed {}", wishes.seed)),
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
             interrupt: caller.interrupt.clone(),
         };
         caller.hear(Word::Interruptible);

@@ -29,8 +29,8 @@ use trial::{against, mean_of};
 pub struct Options {
     /// Events that may be simulated to choose.
     pub events: u64,
-    /// Campaigns that the claims are from, two at least.
-    pub campaigns: u32,
+    /// Campaigns that the claims are from, two at least; none for as many as the events allow, up to eight.
+    pub campaigns: Option<u32>,
     /// The seed.
     pub seed: u64,
     /// Options as they were typed, for the record.
@@ -137,7 +137,10 @@ pub fn synthesize(
         return Outcome::Interrupted;
     };
     let rule = trials[taken].rule;
-    let Some(fresh) = measure(campaign, rule, options, hears) else {
+    let campaigns = options
+        .campaigns
+        .unwrap_or_else(|| affordable(&trials[taken].run, options.events));
+    let Some(fresh) = measure(campaign, rule, campaigns, options, hears) else {
         return Outcome::Interrupted;
     };
     let front = front(&trials);
@@ -171,6 +174,16 @@ pub fn synthesize(
     }))
 }
 
+/// Campaigns that claims are from where nothing else is asked for.
+const CAMPAIGNS: u64 = 8;
+
+/// So many of them as take no more than these events under all rules, but two at least.
+fn affordable(tried: &Run, events: u64) -> u32 {
+    let each = tried.events() / tried.campaigns.len().max(1) as u64;
+    let rules = 1 + BESIDE.len() as u64;
+    (events / (rules * each.max(1))).clamp(2, CAMPAIGNS) as u32
+}
+
 /// Campaigns that decided nothing.
 struct Fresh {
     /// Under the rule that was taken.
@@ -185,12 +198,13 @@ struct Fresh {
 fn measure(
     campaign: &Campaign,
     rule: Dispatch,
+    campaigns: u32,
     options: &Options,
     hears: &mut dyn FnMut(Doing<'_>),
 ) -> Option<Fresh> {
     let settings = Settings {
         seed: options.seed ^ FRESH,
-        replications: options.campaigns.max(2),
+        replications: campaigns.max(2),
         interrupt: options.interrupt.clone(),
         events: u64::MAX,
         ..Settings::default()

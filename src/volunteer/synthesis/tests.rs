@@ -24,7 +24,7 @@ fn made(text: &str) -> (Campaign, Made) {
     let campaign = Campaign::parse(text, "here").unwrap().workload;
     let options = Options {
         events: 2_000_000,
-        campaigns: 6,
+        campaigns: Some(6),
         seed: 1,
         typed: Vec::new(),
         interrupt: Arc::default(),

@@ -1,9 +1,12 @@
-use super::first_fit::start_all_that_fit;
+mod slots;
+
+use super::type_set::TypeSet;
 use super::{Event, FamilyRule, KnobRange, Policy, System};
 use crate::multiresource::artifact::{
     Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption,
 };
 use crate::multiresource::workload::{JobType, Workload};
+use slots::Slots;
 
 /// The clock that ends a working schedule; clock `1 + i` ends a slot of type i that no job
 /// ends: a phantom of a drain, or a setup.
@@ -12,21 +15,25 @@ const SWITCH: usize = 0;
 /// A Markovian Service Rate policy, online (the MSR paper, §5.1 and §8.2): works on one
 /// schedule until the switch clock rings, then takes the route to the next of the loop.
 ///
-/// O(1) a decision on a working schedule without backfilling, O(K) otherwise.
+/// A decision looks at the types that the event touches: those that wait for a slot, or that are on their way
+/// out; a switch at those of which the two schedules differ.
 #[derive(Clone, Debug)]
 pub struct Msr {
     policy: MsrPolicy,
     service_rates: Vec<f64>,
     /// By type: the dominant share of the server.
     shares: Vec<f64>,
+    /// By position in the loop: the types of which the schedule has other counts than the one before.
+    differing: Vec<Vec<usize>>,
     setup_rate: f64,
     /// Position in the loop: of the working schedule, or of the one that the route goes to.
     position: usize,
     working: bool,
-    /// Slots of each type that serve.
-    slots: Vec<u32>,
-    /// Slots of each type in setup.
-    setups: Vec<u32>,
+    slots: Slots,
+    /// Types whose clocks run.
+    clocked: TypeSet,
+    /// Whether no job fitted after the last decision that could have started any job.
+    full: bool,
     /// Room that is neither in use nor reserved, while slots are admitted.
     room: Vec<u64>,
 }
@@ -34,19 +41,28 @@ pub struct Msr {
 impl Msr {
     /// The online rule of a policy that has been checked against its workload.
     pub fn new(policy: &MsrPolicy, workload: &Workload) -> Self {
+        let (types, positions) = (workload.types().len(), policy.order.len());
+        let differing = |position: usize| -> Vec<usize> {
+            let before = policy.schedule((position + positions - 1) % positions);
+            let counts = policy.schedule(position).iter().zip(before).enumerate();
+            let others = counts.filter(|(_, (own, before))| own != before);
+            others.map(|(i, _)| i).collect()
+        };
         Msr {
-            policy: policy.clone(),
             service_rates: workload.types().iter().map(|t| t.service_rate()).collect(),
             shares: workload.dominant_shares(),
+            differing: (0..positions).map(differing).collect(),
             setup_rate: match policy.preemption {
                 Preemption::Setup => policy.setup_rate.expect("setups have a rate"),
                 Preemption::None | Preemption::Full => 0.0,
             },
             position: 0,
             working: true,
-            slots: policy.schedule(0).to_vec(),
-            setups: vec![0; workload.types().len()],
+            slots: Slots::new(policy.schedule(0)),
+            clocked: TypeSet::none_of(types),
+            full: false,
             room: vec![0; workload.resources().len()],
+            policy: policy.clone(),
         }
     }
 
@@ -55,34 +71,24 @@ impl Msr {
         (self.policy.schedule(self.position), self.working)
     }
 
-    fn target(&self, i: usize) -> u32 {
-        self.policy.schedule(self.position)[i]
-    }
-
-    /// Slots of type i that hold room: for its own jobs, for backfilled ones, or in setup.
-    fn holding(&self, i: usize, system: &System) -> u32 {
-        self.slots[i].max(system.running(i)) + self.setups[i]
-    }
-
-    /// Whether type i holds more than the schedule ahead gives it, or slots in setup that another rule left.
-    fn exceeds(&self, i: usize, system: &System) -> bool {
-        self.setups[i] > 0 || self.holding(i, system) > self.target(i)
-    }
-
-    /// The first type, in type order, that is on its way out.
-    fn first_moving(&self, system: &System) -> Option<usize> {
-        (0..self.slots.len()).find(|&i| self.exceeds(i, system))
-    }
-
-    fn is_moving(&self, i: usize, system: &System) -> bool {
+    fn is_moving(&self, i: usize) -> bool {
         match self.policy.route.drain {
-            Drain::Concurrent => self.exceeds(i, system),
-            Drain::Sequential => self.first_moving(system) == Some(i),
+            Drain::Concurrent => self.slots.moving.has(i),
+            Drain::Sequential => self.slots.moving.next(0) == Some(i),
         }
+    }
+
+    fn set_clock(&mut self, i: usize, rate: f64, system: &mut System) {
+        system.set_clock(1 + i, rate);
+        self.clocked.put(i, rate > 0.0);
     }
 
     fn depart(&mut self, system: &mut System) {
         self.position = (self.position + 1) % self.policy.order.len();
+        let schedule = self.policy.schedule(self.position);
+        for &i in &self.differing[self.position] {
+            self.slots.aim(i, schedule[i], system);
+        }
         self.working = false;
         system.set_clock(SWITCH, 0.0);
         system.count_switch();
@@ -95,11 +101,13 @@ impl Msr {
         if self.policy.preemption != Preemption::Full {
             return;
         }
-        for i in 0..self.slots.len() {
-            self.slots[i] = self.target(i);
-            while system.running(i) > self.slots[i] {
+        let mut from = 0;
+        while let Some(i) = self.slots.moving.next_of_either(&self.slots.short, from) {
+            while system.running(i) > self.slots.target(i) {
                 system.stop(i);
             }
+            self.slots.set(i, self.slots.target(i), system);
+            from = i + 1;
         }
     }
 
@@ -109,13 +117,10 @@ impl Msr {
         while let Some(i) = self.next_to_lower(system) {
             self.lower(i, system);
         }
-        if self.first_moving(system).is_none() {
+        if self.slots.moving.next(0).is_none() {
             self.arrive(system);
         } else if self.policy.route.admission == Admission::Eager {
             self.admit(system);
-        }
-        for i in 0..self.slots.len() {
-            system.offer(i, self.slots[i]);
         }
         self.fill(system);
         self.set_clocks(system);
@@ -123,73 +128,92 @@ impl Msr {
 
     /// A moving type whose slots can be lowered without waiting.
     fn next_to_lower(&self, system: &System) -> Option<usize> {
-        let at_once = |i: usize| match self.policy.preemption {
+        let slots = &self.slots;
+        let at_once = |i: &usize| match self.policy.preemption {
             Preemption::Full => false,
-            Preemption::Setup => self.slots[i].max(system.running(i)) > self.target(i),
+            Preemption::Setup => slots.in_use(*i, system) > slots.target(*i),
             Preemption::None => {
                 self.policy.empty_slots == EmptySlots::Release
-                    && self.slots[i] > self.target(i).max(system.running(i))
+                    && slots.serving(*i) > slots.target(*i).max(system.running(*i))
             }
         };
-        (0..self.slots.len()).find(|&i| at_once(i) && self.is_moving(i, system))
+        match self.policy.route.drain {
+            Drain::Concurrent => slots.moving.iter().find(at_once),
+            Drain::Sequential => slots.moving.next(0).filter(at_once),
+        }
     }
 
     fn lower(&mut self, i: usize, system: &mut System) {
+        let target = self.slots.target(i);
         if self.policy.preemption == Preemption::None {
-            self.slots[i] = self.target(i).max(system.running(i));
-            return;
+            return self.slots.set(i, target.max(system.running(i)), system);
         }
-        while system.running(i) > self.target(i) {
+        let (mut serving, mut setups) = (self.slots.serving(i), self.slots.setups(i));
+        while system.running(i) > target {
             system.stop_into_setup(i);
-            self.setups[i] += 1;
-            self.slots[i] = self.slots[i].saturating_sub(1);
+            setups += 1;
+            serving = serving.saturating_sub(1);
         }
-        while self.slots[i] > self.target(i) {
-            self.slots[i] -= 1;
+        while serving > target {
+            serving -= 1;
             // An empty slot's room may be lent to a backfilled job: then that job sets up.
             if self.policy.empty_slots == EmptySlots::Phantom && system.fits(i) {
                 system.hold(i);
                 system.count_setup();
-                self.setups[i] += 1;
+                setups += 1;
             }
         }
         // Of the jobs stopped some were backfilled and had no slot: those that run on keep one.
-        self.slots[i] = self.slots[i].max(self.target(i).min(system.running(i)));
+        serving = serving.max(target.min(system.running(i)));
+        self.slots.set_setups(i, setups, system);
+        self.slots.set(i, serving, system);
     }
 
     fn arrive(&mut self, system: &mut System) {
         self.working = true;
-        for i in 0..self.slots.len() {
-            self.slots[i] = self.target(i);
+        // No type holds more slots than the schedule gives it.
+        let mut from = 0;
+        while let Some(i) = self.slots.short.next(from) {
+            self.slots.set(i, self.slots.target(i), system);
+            from = i + 1;
         }
         system.set_clock(SWITCH, self.policy.leaving_rate(self.position));
     }
 
     /// Eager admission: raises the counts of types with too few slots, in type order, each
     /// by as many as fit beside all slots that hold room.
-    fn admit(&mut self, system: &System) {
+    fn admit(&mut self, system: &mut System) {
+        let Some(mut short) = self.slots.short.next(0) else {
+            return;
+        };
         for (j, room) in self.room.iter_mut().enumerate() {
             *room = system.free(j);
         }
-        for i in 0..self.slots.len() {
+        for i in self.slots.empty.iter() {
             // Slots without a job hold room that the system counts as free; where backfilled
             // jobs use it, no room is left to admit into.
-            let empty = u64::from(self.slots[i].saturating_sub(system.running(i)));
+            let empty = u64::from(self.slots.serving(i) - system.running(i));
             for (room, d) in self.room.iter_mut().zip(system.demand(i)) {
                 *room = room.saturating_sub(empty * d);
             }
         }
-        for i in 0..self.slots.len() {
-            while self.slots[i] < self.target(i) && self.take_room(i, system) {
-                self.slots[i] += 1;
+        loop {
+            let mut serving = self.slots.serving(short);
+            while serving < self.slots.target(short) && self.take_room(short, serving, system) {
+                serving += 1;
+            }
+            self.slots.set(short, serving, system);
+            match self.slots.short.next(short + 1) {
+                Some(next) => short = next,
+                None => return,
             }
         }
     }
 
-    /// Takes the room of one more slot of type i, if it is there; a slot for a job that
+    /// Takes the room of one more slot of type i than it has, if it is there; a slot for a job that
     /// already runs, backfilled, needs none.
-    fn take_room(&mut self, i: usize, system: &System) -> bool {
-        if system.running(i) > self.slots[i] {
+    fn take_room(&mut self, i: usize, serving: u32, system: &System) -> bool {
+        if system.running(i) > serving {
             return true;
         }
         let fits = self
@@ -208,78 +232,92 @@ impl Msr {
 
     /// Starts what the slots call for, then offers what is left.
     fn fill(&mut self, system: &mut System) {
-        for i in 0..self.slots.len() {
+        let mut from = 0;
+        while let Some(i) = self.slots.empty.next(from) {
             self.fill_type(i, system);
+            from = i + 1;
         }
-        if self.policy.backfill == Backfill::FirstFit && (self.working || self.may_lend(system)) {
-            start_all_that_fit(system);
+        self.full = self.may_backfill(system);
+        while self.full
+            && let Some(i) = system.oldest_fitting_type()
+        {
+            self.start(i, system);
         }
+    }
+
+    /// Whether jobs without a slot may start.
+    fn may_backfill(&self, system: &System) -> bool {
+        self.policy.backfill == Backfill::FirstFit && (self.working || self.may_lend(system))
     }
 
     /// Whether room that comes free on a route may be lent: not while a job waits that the
     /// schedule ahead has a place for; and not where jobs would be preempted at once, into a
     /// setup of their own.
     fn may_lend(&self, system: &System) -> bool {
-        let awaited = |i| system.running(i) < self.target(i) && system.waiting(i) > 0;
-        self.policy.preemption != Preemption::Setup && !(0..self.slots.len()).any(awaited)
+        self.policy.preemption != Preemption::Setup && !self.slots.is_awaited(system)
+    }
+
+    fn start(&mut self, i: usize, system: &mut System) {
+        system.start(i);
+        self.slots.look(i, system);
     }
 
     /// Starts waiting jobs of type i in its free slots, while no backfilled job is in the way
     /// that cannot be preempted.
     fn fill_type(&mut self, i: usize, system: &mut System) {
-        while system.running(i) < self.slots[i] && system.waiting(i) > 0 {
+        while system.running(i) < self.slots.serving(i) && system.waiting(i) > 0 {
             let full = self.policy.preemption == Preemption::Full;
             if !(system.fits(i) || full && self.evict(i, system)) {
                 return;
             }
-            system.start(i);
+            self.start(i, system);
         }
     }
 
     /// Preempts backfilled jobs, the youngest first, until a job of type i fits.
-    fn evict(&self, i: usize, system: &mut System) -> bool {
+    fn evict(&mut self, i: usize, system: &mut System) -> bool {
         while !system.fits(i) {
-            let surplus = (0..self.slots.len()).filter(|&h| system.running(h) > self.slots[h]);
+            let surplus = self.slots.surplus.iter();
             let youngest =
                 surplus.max_by_key(|&h| system.youngest_running(h).map(|job| job.number));
             let Some(h) = youngest else { return false };
             system.stop(h);
+            self.slots.look(h, system);
         }
         true
     }
 
     /// The clocks of slots on their way out: those that no job's completion ends.
-    fn set_clocks(&self, system: &mut System) {
-        let first = self.first_moving(system);
-        for i in 0..self.slots.len() {
-            let moving = match self.policy.route.drain {
-                Drain::Concurrent => self.exceeds(i, system),
-                Drain::Sequential => first == Some(i),
+    fn set_clocks(&mut self, system: &mut System) {
+        let mut from = 0;
+        while let Some(i) = self.slots.moving.next_of_either(&self.clocked, from) {
+            let rate = match self.is_moving(i) {
+                true => self.clock_rate(i, system),
+                false => 0.0,
             };
-            let rate = if moving {
-                self.clock_rate(i, system)
-            } else {
-                0.0
-            };
-            system.set_clock(1 + i, rate);
+            self.set_clock(i, rate, system);
+            from = i + 1;
         }
     }
 
     /// The rate at which a type on its way out loses slots without a job.
     fn clock_rate(&self, i: usize, system: &System) -> f64 {
         match self.policy.preemption {
-            Preemption::Setup => f64::from(self.setups[i]) * self.setup_rate,
-            _ => f64::from(self.slots[i].saturating_sub(system.running(i))) * self.service_rates[i],
+            Preemption::Setup => f64::from(self.slots.setups(i)) * self.setup_rate,
+            _ => {
+                let empty = self.slots.serving(i).saturating_sub(system.running(i));
+                f64::from(empty) * self.service_rates[i]
+            }
         }
     }
 
     /// What runs holds its slots, and the route goes to the schedule in this position.
     fn go_to(&mut self, position: usize, system: &mut System) {
-        for (i, slots) in self.slots.iter_mut().enumerate() {
-            *slots = system.running(i);
-        }
-        for (i, setups) in self.setups.iter_mut().enumerate() {
-            *setups = system.held(i);
+        for i in 0..self.slots.types() {
+            self.slots.aim(i, self.policy.schedule(position)[i], system);
+            self.slots.set_setups(i, system.held(i), system);
+            self.slots.set(i, system.running(i), system);
+            self.clocked.put(i, system.clocks()[1 + i] > 0.0);
         }
         self.position = position;
         self.working = false;
@@ -292,51 +330,65 @@ impl Msr {
         let changed = match event {
             Event::Arrival(_) => false,
             Event::Completion(i) => {
-                let before = self.slots[i].max(system.running(i) + 1);
+                let before = self.slots.serving(i).max(system.running(i) + 1);
                 self.lose_slot(i, system);
-                before > self.slots[i].max(system.running(i))
+                before > self.slots.in_use(i, system)
             }
             Event::Clock(clock) if self.policy.preemption == Preemption::Setup => {
-                self.setups[clock - 1] -= 1;
-                system.release_setup(clock - 1);
+                let i = clock - 1;
+                system.release_setup(i);
+                self.slots.set_setups(i, self.slots.setups(i) - 1, system);
                 true
             }
             Event::Clock(clock) => {
-                self.slots[clock - 1] -= 1;
+                let i = clock - 1;
+                self.slots.set(i, self.slots.serving(i) - 1, system);
                 true
             }
         };
         match event {
-            Event::Arrival(i) | Event::Completion(i) if !changed => self.refill(i, system),
+            Event::Arrival(i) | Event::Completion(i) if !changed => {
+                // The room that is held has not changed.
+                self.refill(event, system);
+                if self.clocked.has(i) || self.is_moving(i) {
+                    self.set_clock(i, self.clock_rate(i, system), system);
+                }
+            }
             _ => self.follow_route(system),
         }
     }
 
     /// A job of type i has ended; where the type drains, its slot goes with it.
-    fn lose_slot(&mut self, i: usize, system: &System) {
+    fn lose_slot(&mut self, i: usize, system: &mut System) {
         if self.policy.preemption != Preemption::None {
             return;
         }
+        let slots = &self.slots;
         // Moving before this completion, and no surplus job.
-        let before = self.slots[i].max(system.running(i) + 1) > self.target(i);
+        let before = slots.serving(i).max(system.running(i) + 1) > slots.target(i);
         let moving = match self.policy.route.drain {
             Drain::Concurrent => before,
-            Drain::Sequential => before && self.first_moving(system).is_none_or(|first| first >= i),
+            Drain::Sequential => before && slots.moving.next(0).is_none_or(|first| first >= i),
         };
-        if moving && system.running(i) < self.slots[i] {
-            self.slots[i] -= 1;
+        if moving && system.running(i) < slots.serving(i) {
+            self.slots.set(i, self.slots.serving(i) - 1, system);
         }
     }
 
-    /// The room that is held has not changed: waiting jobs of type i may start in its slots; jobs of
-    /// other types only where backfilled jobs were in the way.
-    fn refill(&mut self, i: usize, system: &mut System) {
-        match self.policy.backfill {
-            Backfill::None => self.fill_type(i, system),
-            Backfill::FirstFit => self.fill(system),
-        }
-        if system.clocks()[1 + i] > 0.0 || self.is_moving(i, system) {
-            system.set_clock(1 + i, self.clock_rate(i, system));
+    /// Slots stay as they are, and a job has come or left: waiting jobs of its type may start in its slots; others
+    /// only where backfilled jobs were in the way.
+    fn refill(&mut self, event: Event, system: &mut System) {
+        match event {
+            Event::Arrival(i) | Event::Completion(i) if self.policy.backfill == Backfill::None => {
+                self.fill_type(i, system);
+            }
+            // Where nothing fitted before, only the job that has just come could start, or stop others.
+            Event::Arrival(i) if self.full && !system.fits(i) => {
+                if self.policy.preemption == Preemption::Full {
+                    self.fill(system);
+                }
+            }
+            _ => self.fill(system),
         }
     }
 }
@@ -394,7 +446,7 @@ impl FamilyRule for MsrPolicy {
 
 impl Policy for Msr {
     fn clocks(&self) -> usize {
-        1 + self.slots.len()
+        1 + self.slots.types()
     }
 
     fn preempts(&self) -> bool {
@@ -403,21 +455,21 @@ impl Policy for Msr {
 
     fn begin(&mut self, system: &mut System) {
         self.arrive(system);
-        for i in 0..self.slots.len() {
-            system.offer(i, self.slots[i]);
+        for i in 0..self.slots.types() {
+            system.offer(i, self.slots.serving(i));
         }
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
+        if let Event::Completion(i) = event {
+            self.slots.look(i, system);
+        }
         match event {
             // A ring that comes too late, after its clock was stopped.
             Event::Clock(clock) if system.clocks().get(clock).is_none_or(|rate| *rate == 0.0) => {}
             Event::Clock(SWITCH) => self.depart(system),
             _ if !self.working => self.route_event(event, system),
-            Event::Arrival(i) | Event::Completion(i) if self.policy.backfill == Backfill::None => {
-                self.fill_type(i, system);
-            }
-            _ => self.fill(system),
+            _ => self.refill(event, system),
         }
     }
 
@@ -427,6 +479,9 @@ impl Policy for Msr {
     }
 
     fn changed(&mut self, system: &mut System) {
+        for i in 0..self.slots.types() {
+            self.slots.look(i, system);
+        }
         match self.working {
             true => self.fill(system),
             false => self.follow_route(system),
@@ -464,8 +519,9 @@ impl Policy for Msr {
         for clock in 0..self.clocks() {
             system.set_clock(clock, 0.0);
         }
-        for i in 0..self.slots.len() {
+        for i in 0..self.slots.types() {
             system.offer(i, 0);
         }
+        self.clocked = TypeSet::none_of(self.slots.types());
     }
 }

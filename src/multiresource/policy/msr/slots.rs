@@ -1,0 +1,102 @@
+use super::super::System;
+use super::super::type_set::TypeSet;
+
+/// The slots of each type, beside its jobs in service and the slots that the schedule ahead gives it.
+///
+/// The types where these differ stand in sets, so that a decision looks at no others: whoever changes slots, or
+/// starts or stops a job, says so by [`Slots::look`].
+#[derive(Clone, Debug)]
+pub(super) struct Slots {
+    /// Slots that serve.
+    serving: Vec<u32>,
+    /// Slots in setup.
+    setups: Vec<u32>,
+    /// Slots in the schedule ahead.
+    target: Vec<u32>,
+    /// Types on their way out: they hold more than the schedule ahead gives them, or slots in setup.
+    pub moving: TypeSet,
+    /// Types with fewer slots than the schedule ahead gives them.
+    pub short: TypeSet,
+    /// Types with slots without a job.
+    pub empty: TypeSet,
+    /// Types with jobs without a slot, backfilled.
+    pub surplus: TypeSet,
+}
+
+impl Slots {
+    /// Those of this schedule, all without a job.
+    pub fn new(schedule: &[u32]) -> Self {
+        let types = schedule.len();
+        let mut slots = Slots {
+            serving: schedule.to_vec(),
+            setups: vec![0; types],
+            target: schedule.to_vec(),
+            moving: TypeSet::none_of(types),
+            short: TypeSet::none_of(types),
+            empty: TypeSet::none_of(types),
+            surplus: TypeSet::none_of(types),
+        };
+        for (i, count) in schedule.iter().enumerate() {
+            slots.empty.put(i, *count > 0);
+        }
+        slots
+    }
+
+    pub fn types(&self) -> usize {
+        self.serving.len()
+    }
+
+    pub fn serving(&self, i: usize) -> u32 {
+        self.serving[i]
+    }
+
+    pub fn setups(&self, i: usize) -> u32 {
+        self.setups[i]
+    }
+
+    pub fn target(&self, i: usize) -> u32 {
+        self.target[i]
+    }
+
+    /// Type i has so many slots that serve.
+    pub fn set(&mut self, i: usize, serving: u32, system: &mut System) {
+        self.serving[i] = serving;
+        system.offer(i, serving);
+        self.look(i, system);
+    }
+
+    /// Type i has so many slots in setup.
+    pub fn set_setups(&mut self, i: usize, setups: u32, system: &System) {
+        self.setups[i] = setups;
+        self.look(i, system);
+    }
+
+    /// The schedule ahead gives type i so many slots.
+    pub fn aim(&mut self, i: usize, target: u32, system: &System) {
+        self.target[i] = target;
+        self.look(i, system);
+    }
+
+    /// Slots of type i that hold room, but for setups: for its own jobs or for backfilled ones.
+    pub fn in_use(&self, i: usize, system: &System) -> u32 {
+        self.serving[i].max(system.running(i))
+    }
+
+    /// In which sets type i stands.
+    #[inline]
+    pub fn look(&mut self, i: usize, system: &System) {
+        let (serving, running, target) = (self.serving[i], system.running(i), self.target[i]);
+        let exceeds = self.setups[i] > 0 || serving.max(running) > target;
+        self.moving.put(i, exceeds);
+        self.short.put(i, serving < target);
+        self.empty.put(i, running < serving);
+        self.surplus.put(i, running > serving);
+    }
+
+    /// Whether a job waits that the schedule ahead has a place for.
+    pub fn is_awaited(&self, system: &System) -> bool {
+        // Where fewer run than the schedule ahead has slots, slots are lacking or empty.
+        let awaited = |i| system.running(i) < self.target[i] && system.waiting(i) > 0;
+        self.short.iter().any(awaited) || self.empty.iter().any(awaited)
+    }
+}

@@ -15,6 +15,7 @@ mod node;
 mod pairs;
 mod sheet;
 mod syntax;
+mod words;
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ pub(crate) use names::{nearest, suggest, unusable};
 pub(crate) use node::Node;
 pub(crate) use pairs::Pairs;
 use sheet::Sheet;
+pub(crate) use words::meant;
 
 /// A document that was read, not yet checked.
 pub(crate) struct Document<'a> {
@@ -115,6 +117,24 @@ impl<'a> Document<'a> {
             example,
             root,
         })
+    }
+
+    /// What is wrong with the kind of workload that it names, if that is not this one.
+    ///
+    /// # Errors
+    /// When it seems to be of another kind altogether: then nothing else is to be said of it.
+    pub fn misnamed(&self, kind: &str) -> Result<Vec<Fault>, DocumentError> {
+        let found = self.root.get("kind").and_then(Node::text);
+        let Some(found) = found.filter(|found| *found != kind) else {
+            return Ok(Vec::new());
+        };
+        let message = format!("unknown kind of workload `{found}`");
+        let help = suggest(found, "here it is", &[kind]);
+        let faults = vec![Fault::new(place!("kind"), message, help)];
+        match nearest(found, &[kind]) {
+            Some(_) => Ok(faults),
+            None => Err(self.refuse(faults)),
+        }
     }
 
     /// The document as a value of this type, and all faults that its form has. Where a value has

@@ -1,6 +1,7 @@
 //! Decimal numbers that mean what was written, and counting in whole units of them.
 
 mod decimal;
+pub(crate) mod quantity;
 mod time;
 mod told;
 mod units;

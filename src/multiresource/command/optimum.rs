@@ -13,7 +13,7 @@ use crate::multiresource::report;
 use crate::multiresource::verbs::VerbError;
 use crate::multiresource::verbs::{self, Asking, Doing, Least, LeastReport};
 use crate::simulation::Settings;
-use crate::typed::{Budget, count, load, part, positive, seconds};
+use crate::typed::{Budget, count, load, part, positive, seconds, time};
 
 /// What is typed.
 #[derive(Args)]
@@ -52,8 +52,8 @@ pub struct Arguments {
     #[arg(long, default_value = "2e7", value_parser = count)]
     states: u64,
 
-    /// Seconds for the dynamic program, at each load; after that the bounds are printed as they are
-    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = positive)]
+    /// Seconds, or such as 10min, for the dynamic program, at each load; after that the bounds are printed as they are
+    #[arg(long, value_name = "TIME", default_value = "300", value_parser = time)]
     time_limit: f64,
 
     #[command(flatten)]

@@ -1,11 +1,15 @@
 //! What is typed in the same way for every kind of workload.
 
+mod files;
+
 use std::time::Duration;
 
 use clap::Args;
 
 use crate::number::quantity;
 use crate::simulation::Settings;
+
+pub use files::{PolicyFile, WorkloadFile};
 
 /// When a simulation ends.
 #[derive(Args, Clone, Debug)]

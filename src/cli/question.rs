@@ -20,7 +20,7 @@ use super::{Common, peek};
 #[derive(Args)]
 pub struct Question<K: Kind> {
     #[command(flatten)]
-    workload: Option<WorkloadFile>,
+    workload: WorkloadFile<false>,
 
     /// Policies to compare, by name (`synth rules` lists them) or policy file
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
@@ -66,7 +66,7 @@ impl<K: Kind> Question<K> {
 
     /// The workload, where one was typed; its arrival rates are scaled to each load.
     pub fn workload(&self) -> Option<&Path> {
-        self.workload.as_ref()?.typed()
+        self.workload.typed()
     }
 
     /// Whether policies are compared on a trace.

@@ -215,9 +215,12 @@ impl<'a> Reader<'a> {
                     continue;
                 };
                 // What is meant is read as if it were written, so that the rest can be checked.
-                let read = self.tried(node, &properties[near], &here);
-                if free.contains(&near) && (read.is_some() || required.contains(&near)) {
-                    push(&mut json, read.map(|value| field(near, &value)));
+                let meant = &properties[near];
+                if free.contains(&near) && self.fits(node, meant) {
+                    let value = self.value(node, meant, &here);
+                    push(&mut json, value.map(|value| field(near, &value)));
+                } else if required.contains(&near) && free.contains(&near) {
+                    json = None;
                 }
                 told.push(near);
                 continue;
@@ -228,28 +231,28 @@ impl<'a> Reader<'a> {
             let value = self.value(node, schema, &here);
             push(&mut json, value.map(|value| field(key, &value)));
         }
-        for key in required.iter().filter(|key| absent(entries, key)) {
-            // It stands there, by another name.
-            if told.contains(key) {
-                continue;
-            }
+        let missing = required.iter().filter(|key| absent(entries, key));
+        // What stands there by another name is not missing.
+        for key in missing.filter(|key| !told.contains(key)) {
+            self.missing(key, schema, place, variant);
             json = None;
-            let (message, help) = match variant {
-                Some((tag, name)) => (
-                    format!("the {tag} `{name}` needs `{key}`"),
-                    format!(
-                        "write it like this: `{}`",
-                        pattern(tag, name, properties, &required)
-                    ),
-                ),
-                None => (
-                    format!("the key `{key}` is missing in this map"),
-                    format!("add it: {}", self.example),
-                ),
-            };
-            self.refuse(place, message, help);
         }
         Some(format!("{{{}}}", json?.join(",")))
+    }
+
+    /// Refuses a map without a key that is required.
+    fn missing(&mut self, key: &str, schema: &Json, place: &Place, variant: Option<(&str, &str)>) {
+        let (message, help) = match variant {
+            Some((tag, name)) => (
+                format!("the {tag} `{name}` needs `{key}`"),
+                format!("write it like this: `{}`", pattern(tag, name, schema)),
+            ),
+            None => (
+                format!("the key `{key}` is missing in this map"),
+                format!("add it: {}", self.example),
+            ),
+        };
+        self.refuse(place, message, help);
     }
 
     /// Refuses a key that is not known, and returns the one that seems to be meant: one of those that are free for
@@ -280,13 +283,20 @@ impl<'a> Reader<'a> {
         near
     }
 
-    /// The JSON of a value that may be of another form altogether.
-    fn tried(&mut self, node: &Node, schema: &'a Json, place: &Place) -> Option<String> {
-        let known = self.faults.len();
-        let json = self.value(node, schema, place);
-        let conforms = self.faults.len() == known;
-        self.faults.truncate(known);
-        json.filter(|_| conforms)
+    /// Whether a value is of the form that a schema asks for: a map, a list or a single value.
+    fn fits(&self, node: &Node, schema: &'a Json) -> bool {
+        let schema = self.resolved(schema).0;
+        let form = match (schema["oneOf"].as_array(), kind(schema)) {
+            (Some(variants), _) if variants.iter().all(|v| constant(v).is_some()) => "object",
+            (Some(_), _) => return matches!(node.value, Value::Map(_) | Value::Text(_)),
+            (None, kind) => kind,
+        };
+        match &node.value {
+            Value::Map(_) => form == "object",
+            Value::List(_) => form == "array",
+            Value::Text(_) => !matches!(form, "object" | "array"),
+            Value::Null => false,
+        }
     }
 
     /// A map that names a variant after the tag that all variants have.
@@ -374,14 +384,9 @@ fn constant(variant: &Json) -> Option<(&str, &str)> {
 }
 
 /// How a variant is written, in the order of its parameters.
-fn pattern(
-    tag: &str,
-    name: &str,
-    properties: &serde_json::Map<String, Json>,
-    required: &[&str],
-) -> String {
-    let parameters = required.iter().filter(|key| **key != tag);
-    let parameters = parameters.map(|key| match kind(&properties[*key]) {
+fn pattern(tag: &str, name: &str, schema: &Json) -> String {
+    let parameters = texts(&schema["required"]).filter(|key| *key != tag);
+    let parameters = parameters.map(|key| match kind(&schema["properties"][key]) {
         "array" => format!(", {key}: […]"),
         _ => format!(", {key}: …"),
     });

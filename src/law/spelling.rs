@@ -43,7 +43,7 @@ pub(crate) fn respell_times_of(map: &mut Node, keys: &[&str], unit: &str) {
     const TIMES: [&str; 5] = ["mean", "means", "low", "high", "values"];
     let plain = |text: &str| time_in(text, unit).flatten().map(|time| time.to_string());
     for key in keys {
-        let Some(law) = map.get_mut(key) else {
+        let Some(law) = map.meant_mut(key) else {
             continue;
         };
         law.change_texts(&plain);

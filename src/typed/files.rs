@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-/// The workload that a verb is about.
+/// The workload that a verb is about, or may be about.
 #[derive(Args, Clone, Debug)]
-#[group(id = "a_workload", required = true, multiple = false)]
-pub struct WorkloadFile {
+#[group(id = "a_workload", required = REQUIRED, multiple = false)]
+pub struct WorkloadFile<const REQUIRED: bool = true> {
     /// The workload, a YAML file (`-`: standard input): what arrives, and the servers
     #[arg(value_name = "FILE")]
     workload_file: Option<PathBuf>,
@@ -17,7 +17,7 @@ pub struct WorkloadFile {
     workload: Option<PathBuf>,
 }
 
-impl WorkloadFile {
+impl<const REQUIRED: bool> WorkloadFile<REQUIRED> {
     /// The file.
     ///
     /// # Errors
@@ -35,10 +35,10 @@ impl WorkloadFile {
     }
 }
 
-/// The policy that a verb is about.
+/// The policy that a verb is about, or may be about.
 #[derive(Args, Clone, Debug)]
-#[group(id = "a_policy", required = true, multiple = false)]
-pub struct PolicyFile {
+#[group(id = "a_policy", required = REQUIRED, multiple = false)]
+pub struct PolicyFile<const REQUIRED: bool = true> {
     /// The policy: a JSON file made by `synth FILE` (`-`: standard input), or to simulate also the name of a rule,
     /// such as first-fit, with --workload
     #[arg(value_name = "POLICY")]
@@ -49,7 +49,7 @@ pub struct PolicyFile {
     policy: Option<PathBuf>,
 }
 
-impl PolicyFile {
+impl<const REQUIRED: bool> PolicyFile<REQUIRED> {
     /// The file.
     ///
     /// # Errors

@@ -110,7 +110,7 @@ const UNIT: &str = "time";
 pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Cluster>, DocumentError> {
     let mut document = Document::parse(text, name, EXAMPLE)?;
     let misnamed = document.misnamed(KIND)?;
-    document.root.get_mut("size").map(respell_law);
+    document.root.meant_mut("size").map(respell_law);
     let has_mean = document.root.get("mean_size").is_some();
     let (written, mut faults) = document.read::<ClusterDocument>();
     faults.extend(misnamed);

@@ -149,11 +149,11 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, Document
 /// Laws and times, as documents spell them. A size is the time on one server.
 fn respell(root: &mut Node) {
     let unit = root.time_unit().unwrap_or_default().to_owned();
-    if let Some(arrivals) = root.get_mut("arrivals") {
-        arrivals.get_mut("size").map(respell_law);
+    if let Some(arrivals) = root.meant_mut("arrivals") {
+        arrivals.meant_mut("size").map(respell_law);
         respell_times_of(arrivals, &["size", "mean_size"], &unit);
     }
-    let jobs = root.get_mut("jobs").map_or(&mut [][..], Node::items_mut);
+    let jobs = root.meant_mut("jobs").map_or(&mut [][..], Node::items_mut);
     for job in jobs {
         respell_times_of(job, &["size"], &unit);
     }

@@ -58,7 +58,7 @@ struct Again {
 #[command(after_help = EXAMPLES)]
 struct SlurmArguments {
     #[command(flatten)]
-    policy: Option<PolicyFile>,
+    policy: PolicyFile<false>,
 
     /// The partition, whose jobs are held when they are submitted (`synth export slurm` writes how)
     #[arg(long, value_name = "NAME")]
@@ -177,7 +177,10 @@ impl Arguments {
                 some(self.again.policy.typed(), &self.again.replay),
                 some(None, &self.again.jobs),
             ),
-            Some(To::Slurm(own)) => (some(own.policy(), &own.types), some(None, &own.journal)),
+            Some(To::Slurm(own)) => (
+                some(own.policy.typed(), &own.types),
+                some(None, &own.journal),
+            ),
         }
     }
 
@@ -191,13 +194,9 @@ impl Arguments {
 }
 
 impl SlurmArguments {
-    fn policy(&self) -> Option<&Path> {
-        self.policy.as_ref()?.typed()
-    }
-
     fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
         let slurm = Slurm::new(&self.partition);
-        let Some(policy) = self.policy() else {
+        let Some(policy) = self.policy.typed() else {
             let by_operator = matches!(self.hold, HoldBy::Admin);
             slurm.site()?;
             return Ok(Answered {

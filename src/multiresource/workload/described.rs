@@ -107,13 +107,13 @@ fn begin<'a>(text: &'a str, name: &'a str) -> Result<(Document<'a>, Vec<Fault>),
 /// Laws, processes and times, as documents spell them.
 fn respell(root: &mut Node) {
     let unit = root.time_unit().unwrap_or_default().to_owned();
-    root.get_mut("start_latency").map(respell_law_or_number);
+    root.meant_mut("start_latency").map(respell_law_or_number);
     respell_times_of(root, &["start_latency"], &unit);
-    let jobs = root.get_mut("jobs").map_or(&mut [][..], Node::items_mut);
+    let jobs = root.meant_mut("jobs").map_or(&mut [][..], Node::items_mut);
     for job in jobs {
-        job.get_mut("size").map(respell_law);
+        job.meant_mut("size").map(respell_law);
         respell_times_of(job, &["mean_size", "size", "limit"], &unit);
-        if let Some(process) = job.get_mut("arrivals") {
+        if let Some(process) = job.meant_mut("arrivals") {
             respell_process(process);
             respell_times_of(process, &["interarrival"], &unit);
         }

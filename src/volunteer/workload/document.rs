@@ -322,13 +322,13 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, Document
 fn respell(root: &mut Node) {
     let unit = root.time_unit().unwrap_or_default().to_owned();
     respell_times_of(root, &["horizon"], &unit);
-    if let Some(policy) = root.get_mut("policy") {
+    if let Some(policy) = root.meant_mut("policy") {
         respell_times_of(policy, &["patience", "refresh"], &unit);
     }
     for hosts in entries(root, "hosts") {
         respell_laws_of(hosts, &["speed", "gpu_speed", "buffer", "delay"]);
         respell_times_of(hosts, &["buffer", "delay", "contact"], &unit);
-        if let Some(availability) = hosts.get_mut("availability") {
+        if let Some(availability) = hosts.meant_mut("availability") {
             respell_laws_of(availability, &["on", "off"]);
             respell_times_of(availability, &["on", "off"], &unit);
         }
@@ -349,12 +349,12 @@ fn respell(root: &mut Node) {
 }
 
 fn entries<'a>(map: &'a mut Node, list: &str) -> &'a mut [Node] {
-    map.get_mut(list).map_or(&mut [][..], Node::items_mut)
+    map.meant_mut(list).map_or(&mut [][..], Node::items_mut)
 }
 
 fn respell_laws_of(map: &mut Node, keys: &[&str]) {
     for key in keys {
-        map.get_mut(key).map(respell_law_or_number);
+        map.meant_mut(key).map(respell_law_or_number);
     }
 }
 

@@ -9,7 +9,7 @@ use serde_yaml::Spanned;
 
 use super::fault::{Fault, Step};
 use super::sheet::Sheet;
-use super::words::meant;
+use super::words::standing_for;
 
 /// A value as written.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,10 +74,9 @@ impl Node {
 
     /// What stands after a key of a map, or else after a word that others have for it.
     pub fn meant_mut(&mut self, key: &str) -> Option<&mut Self> {
-        let other = |word: &&str| meant(word, &[key]).is_some();
         let word = match self.entry(key) {
             Some(_) => key.to_owned(),
-            None => self.keys().find(other)?.to_owned(),
+            None => standing_for(key, self.keys())?.to_owned(),
         };
         self.get_mut(&word)
     }

@@ -261,6 +261,16 @@ pub(crate) fn meant<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     keys.find_map(|key| known.iter().copied().find(|name| plain(name) == plain(key)))
 }
 
+/// The one of these keys that is another word for one that is known.
+pub(super) fn standing_for<'a>(
+    known: &str,
+    mut keys: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let rows = ELSEWHERE.iter().filter(|(key, _)| *key == known);
+    let words: Vec<&str> = rows.flat_map(|(_, words)| *words).copied().collect();
+    keys.find(|key| words.contains(&plain(key).as_str()))
+}
+
 /// The one of the keys known below which an amount of this resource is to stand.
 pub(super) fn holder<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let found = plain(found);
@@ -305,6 +315,14 @@ mod tests {
         ] {
             assert_eq!(meant(found, known), key, "{found}");
         }
+    }
+
+    #[test]
+    fn a_key_of_elsewhere_is_found_for_the_one_that_is_known() {
+        let keys = || ["kind", "Tasks", "nodes"].into_iter();
+        assert_eq!(standing_for("jobs", keys()), Some("Tasks"));
+        assert_eq!(standing_for("servers", keys()), Some("nodes"));
+        assert_eq!(standing_for("limit", keys()), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::number::quantity;
+use crate::number::seconds_of;
 use crate::simulation::Settings;
 
 pub use files::{PolicyFile, WorkloadFile};
@@ -65,7 +65,7 @@ pub fn seconds(typed: f64) -> Duration {
 /// # Errors
 /// What is expected.
 pub fn time(text: &str) -> Result<f64, String> {
-    let positive = quantity::time(text).filter(|time| *time > 0.0);
+    let positive = seconds_of(text).filter(|time| *time > 0.0);
     positive.ok_or_else(|| {
         format!("`{text}` is not a positive number of seconds, nor a time such as 90s, 5min or 1h")
     })
@@ -165,7 +165,7 @@ pub fn count(text: &str) -> Result<u64, String> {
 /// # Errors
 /// When it is none, or longer than 30 years.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let time = quantity::time(text).filter(|time| *time <= 1e9);
+    let time = seconds_of(text).filter(|time| *time <= 1e9);
     time.map(Duration::from_secs_f64)
         .ok_or_else(|| "not a time such as 250ms, 30s, 5min or 1h".into())
 }

@@ -57,6 +57,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("jobs", &["count", "number", "n"]),
     ("applications", &["apps", "programs", "app"]),
     ("application", &["app", "program"]),
+    ("processor", &["type", "device", "hardware", "platform"]),
     ("instances", &["replicas", "copies", "replication"]),
     (
         "demand",

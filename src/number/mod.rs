@@ -7,6 +7,7 @@ mod told;
 mod units;
 
 pub use decimal::{Decimal, DecimalError};
+pub use quantity::seconds_of;
 pub use time::seconds_in;
 pub(crate) use told::told;
 pub(crate) use units::{Units, in_units};

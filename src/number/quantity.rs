@@ -26,8 +26,9 @@ pub(crate) fn seconds(text: &str) -> Option<BigRational> {
     last.map(|_| sum)
 }
 
-/// A time in seconds, ≥ 0: with its unit, or a number alone.
-pub(crate) fn time(text: &str) -> Option<f64> {
+/// A time in seconds, ≥ 0: with its unit, such as `4h` or `1h30m`, or a number alone; none where it is no time.
+#[must_use]
+pub fn seconds_of(text: &str) -> Option<f64> {
     let time = match Decimal::parse(text.trim()) {
         Ok(seconds) => seconds.value(),
         Err(_) => seconds(text)?.to_f64()?,
@@ -222,7 +223,7 @@ mod tests {
             "1-00:00:00",
             "fast",
         ]
-        .map(time);
+        .map(seconds_of);
         let expected = [90.0, 1e-3, 0.25, 300.0, 1_209_600.0, 0.0].map(Some);
         assert_eq!(seconds[..6], expected);
         assert_eq!(seconds[6..], [None; 3]);

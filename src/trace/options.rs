@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Format, Servers};
-use crate::number::quantity;
+use crate::number::seconds_of;
 
 /// What is done with lines that can be read in more than one way.
 #[derive(Clone, Debug)]
@@ -65,7 +65,7 @@ impl Default for Options {
 /// When it is none; says what is expected.
 pub fn seconds(text: &str) -> Result<f64, String> {
     let text = text.trim();
-    quantity::time(text).ok_or_else(|| {
+    seconds_of(text).ok_or_else(|| {
         format!("`{text}` is no length of time: write such as 3600, 90min, 6h, 120d or 2weeks")
     })
 }

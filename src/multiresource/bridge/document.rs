@@ -9,7 +9,7 @@ use super::resources::Source;
 use super::rule::{Condition, Rule, Text};
 use crate::document::{Document, DocumentError, Fault, Place, place, suggest};
 use crate::multiresource::workload::{Fleet, JobType, Resource, Shape};
-use crate::number::quantity;
+use crate::number::seconds_of;
 use crate::slurm::expand;
 
 /// What a file says, checked against a policy. Without a file nothing.
@@ -186,7 +186,7 @@ impl WrittenCondition {
         let at = place.then("time_limit");
         let mut bound = |text: Option<String>, key: &str| {
             let text = text?;
-            let seconds = quantity::time(&text);
+            let seconds = seconds_of(&text);
             if seconds.is_none() {
                 let help = "write seconds, or a number with s, min, h or d, such as 90min";
                 faults.push(Fault::new(

@@ -117,11 +117,7 @@ struct SlurmArguments {
     until: Option<Duration>,
 
     /// Release every held job of the partition, and end: the way back, without a policy
-    #[arg(
-        long,
-        conflicts_with = "a_policy",
-        required_unless_present = "a_policy"
-    )]
+    #[arg(long, conflicts_with = "a_policy")]
     release_all: bool,
 }
 
@@ -196,14 +192,15 @@ impl Arguments {
 impl SlurmArguments {
     fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
         let slurm = Slurm::new(&self.partition);
-        let Some(policy) = self.policy.typed() else {
+        if self.release_all {
             let by_operator = matches!(self.hold, HoldBy::Admin);
             slurm.site()?;
             return Ok(Answered {
                 table: format!("{}: {}", self.partition, release_all(&slurm, by_operator)?),
                 ..Answered::default()
             });
-        };
+        }
+        let policy = self.policy.file()?;
         let signals = listen()?;
         let setup = Setup {
             policy: policy.to_owned(),

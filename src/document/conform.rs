@@ -219,10 +219,11 @@ impl<'a> Reader<'a> {
                 if free.contains(&near) && self.fits(node, meant) {
                     let value = self.value(node, meant, &here);
                     push(&mut json, value.map(|value| field(near, &value)));
-                } else if required.contains(&near) && free.contains(&near) {
+                    told.push(near);
+                } else if holder(key, &known).is_some() && required.contains(&near) {
                     json = None;
+                    told.push(near);
                 }
-                told.push(near);
                 continue;
             };
             if node.value == Value::Null && !required.contains(&key.as_str()) {

@@ -53,7 +53,7 @@ impl<K: Kind> Question<K> {
         }
         if self.workload().is_none() && !self.is_replay() {
             return Err(
-                "policies are compared on a workload: give FILE, or --workload FILE".into(),
+                "policies are compared on a workload: give --workload FILE, or FILE alone".into(),
             );
         }
         let mut loads = self.loads.iter().filter(|_| !self.is_replay());

@@ -1,6 +1,7 @@
 //! The kinds of workload that there are. A new kind is a room of its own and its line here.
 
 use crate::artifact::Content;
+use crate::document::nearest;
 use crate::kind::Kind;
 
 /// What is done with a kind, whichever it is.
@@ -12,6 +13,14 @@ pub trait Visitor {
     fn visit<K: Kind>(self) -> Self::Output;
 }
 
+/// The name of a kind, of policies or of workloads, that this one is or is near to.
+#[must_use]
+pub fn named(name: &str) -> Option<&'static str> {
+    let known = [NAMES, WORKLOADS].concat();
+    let exact = known.iter().copied().find(|known| *known == name);
+    exact.or_else(|| nearest(name, &known))
+}
+
 macro_rules! kinds {
     ($($kind:ty),+ $(,)?) => {
         /// The names of all kinds, as policies have them.
@@ -20,11 +29,10 @@ macro_rules! kinds {
         /// The names of all kinds, as workloads have them.
         pub const WORKLOADS: &[&str] = &[$(<$kind as Content>::WORKLOAD),+];
 
-        /// Does something with the kind of this name, the first where none has it: its messages say what
-        /// is wrong with the name.
+        /// Does something with the kind of this name, or of the one near to it, or else the first: its
+        /// messages say what is wrong with the name.
         pub fn visit<V: Visitor>(name: Option<&str>, visitor: V) -> V::Output {
-            let known = |name: &&str| NAMES.contains(name) || WORKLOADS.contains(name);
-            let name = name.filter(known).unwrap_or(NAMES[0]);
+            let name = name.and_then(named).unwrap_or(NAMES[0]);
             $(
                 if [<$kind as Content>::NAME, <$kind as Content>::WORKLOAD].contains(&name) {
                     return visitor.visit::<$kind>();

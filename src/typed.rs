@@ -1,11 +1,15 @@
 //! What is typed in the same way for every kind of workload.
 
+mod files;
+
 use std::time::Duration;
 
 use clap::Args;
 
-use crate::number::seconds_in;
+use crate::number::seconds_of;
 use crate::simulation::Settings;
+
+pub use files::{PolicyFile, WorkloadFile};
 
 /// When a simulation ends.
 #[derive(Args, Clone, Debug)]
@@ -27,8 +31,8 @@ pub struct Budget {
     #[arg(long, default_value = "8", value_parser = clap::value_parser!(u32).range(1..=1000))]
     replications: u32,
 
-    /// Stop after so many seconds; the numbers then depend on the machine
-    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    /// Stop after so many seconds, or such as 5min or 1h; the numbers then depend on the machine
+    #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<f64>,
 }
 
@@ -54,6 +58,17 @@ impl Budget {
 /// A time that was typed in seconds; more than 30 years are as good as none.
 pub fn seconds(typed: f64) -> Duration {
     Duration::from_secs_f64(typed.min(1e9))
+}
+
+/// A positive time in seconds: a number alone, or one with its unit, such as 90s, 5min or 1h.
+///
+/// # Errors
+/// What is expected.
+pub fn time(text: &str) -> Result<f64, String> {
+    let positive = seconds_of(text).filter(|time| *time > 0.0);
+    positive.ok_or_else(|| {
+        format!("`{text}` is not a positive number of seconds, nor a time such as 90s, 5min or 1h")
+    })
 }
 
 /// A positive number, or a percentage of 1: `0.01` or `1%`.
@@ -150,15 +165,7 @@ pub fn count(text: &str) -> Result<u64, String> {
 /// # Errors
 /// When it is none, or longer than 30 years.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let number = &text[..text.len() - unit.len()];
-    let second = match unit {
-        "" => Some(1.0),
-        unit => seconds_in(unit),
-    };
-    let time = number.parse::<f64>().ok().zip(second);
-    let time = time.map(|(number, second)| number * second);
-    let time = time.filter(|time| time.is_finite() && *time <= 1e9);
+    let time = seconds_of(text).filter(|time| *time <= 1e9);
     time.map(Duration::from_secs_f64)
         .ok_or_else(|| "not a time such as 250ms, 30s, 5min or 1h".into())
 }

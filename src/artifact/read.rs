@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::{
     Artifact, ArtifactError, Changes, Content, Examined, Finding, Format, Grounds, VERSION,
 };
-use crate::document::fault_of_json;
+use crate::document::{called, fault_of_json};
 
 /// What decides the shape of the rest of a document.
 #[derive(Clone, Debug, Deserialize)]
@@ -93,7 +93,7 @@ impl<K: Content> Checked<K> {
     /// # Errors
     /// As [`Checked::read`].
     pub fn read_with(path: &Path, changes: Changes) -> Result<Self, ArtifactError> {
-        let name = path.display().to_string();
+        let name = called(path);
         match crate::document::text_of(path) {
             Ok(text) => Self::parse_with(&text, &name, changes),
             Err(source) => Err(ArtifactError::Io { path: name, source }),

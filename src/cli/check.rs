@@ -3,27 +3,33 @@ use std::process::ExitCode;
 
 use clap::Args;
 use synth::artifact::Checked;
+use synth::document::called;
 use synth::kind::Kind;
+use synth::typed::PolicyFile;
 
+use super::output::apart;
 use super::terminal::tell_always;
 use super::{Common, NEGATIVE, Outcome, read_workload, tell, width};
 
 #[derive(Args)]
 pub struct Arguments {
-    /// The policy, a JSON file made by `synth --workload …`
-    policy: PathBuf,
+    #[command(flatten)]
+    policy: PolicyFile,
 
-    /// Check also that the policy was made for this workload
+    /// Check also that the policy was made for this workload (`-`: standard input)
     #[arg(long, value_name = "FILE")]
     workload: Option<PathBuf>,
 }
 
 pub fn run<K: Kind>(arguments: &Arguments, common: &Common) -> Outcome {
-    let checked = Checked::<K>::read_with(&arguments.policy, common.changes())?;
-    if let Some(file) = &arguments.workload {
+    let policy = arguments.policy.file()?;
+    let workload = arguments.workload.as_deref();
+    apart(&[&[policy], workload.as_slice()].concat(), &[])?;
+    let checked = Checked::<K>::read_with(policy, common.changes())?;
+    if let Some(file) = workload {
         let findings = K::against(&checked, &read_workload::<K>(file, common)?)?;
         if !findings.is_empty() {
-            let (policy, file) = (arguments.policy.display(), file.display());
+            let (policy, file) = (called(policy), called(file));
             tell_always(&format!("{policy} was not made for {file}:"));
             let told = findings.iter().map(|finding| format!("  {finding}"));
             told.for_each(|finding| tell_always(&finding));

@@ -156,9 +156,9 @@ impl<K: Kind> Arguments<K> {
 
     /// The workload; and what is shared out, where a shard runs.
     fn read(&self, common: &Common) -> Given<(Option<K::Described>, Option<Share>)> {
-        let file = self.question.workload.as_ref();
+        let file = self.question.workload();
         let (Some(shard), Some(file)) = (self.shard, file) else {
-            let read = |file: &PathBuf| read_workload::<K>(file, common);
+            let read = |file: &Path| read_workload::<K>(file, common);
             return Ok((file.map(read).transpose()?, None));
         };
         let (workload, document) = read_with_text::<K>(file, common)?;

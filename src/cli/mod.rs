@@ -21,12 +21,14 @@ mod synthesize;
 mod terminal;
 
 use std::error::Error;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use synth::artifact::{Artifact, ArtifactError, Changes};
+use synth::document::nearest;
 use synth::kind::Kind;
 use synth::kinds::{self, Visitor};
 use synth::report::WIDTH;
@@ -90,8 +92,10 @@ impl Common {
 #[derive(Subcommand)]
 enum Command<K: Kind> {
     /// Check a policy: derive again what can be, and say what cannot
+    #[command(after_long_help = examples_of::<K>("check "))]
     Check(check::Arguments),
     /// Show what a policy says: what it is for, what it does, and what it promises
+    #[command(after_long_help = examples_of::<K>("show "))]
     Show(show::Arguments),
     /// Simulate a policy, and try to refute its claims
     Simulate(simulate::Arguments<K>),
@@ -124,7 +128,7 @@ fn examples<K: Kind>() -> String {
         .map(|(kind, verbs)| format!("  {kind}: {}\n", verbs.join(", ")))
         .collect();
     format!(
-        "Examples:\n{}  synth completions bash > /etc/bash_completion.d/synth\n\nOptions and examples of another kind of workload: `synth --workload FILE --help`. Verbs of other kinds:\n{}\n{EXIT_CODES}",
+        "Examples:\n{}  synth completions bash > /etc/bash_completion.d/synth\n\nOptions and examples of another kind of workload: `synth FILE --help`. Verbs of other kinds:\n{}\n{EXIT_CODES}",
         K::EXAMPLES,
         others.concat()
     )
@@ -191,6 +195,10 @@ impl Visitor for Main {
     type Output = ExitCode;
 
     fn visit<K: Kind>(self) -> ExitCode {
+        if let Some(why) = unknown_verb::<K>() {
+            tell_always(&why);
+            return ExitCode::from(2);
+        }
         let typed = match Arguments::<K>::try_parse() {
             Ok(typed) => typed,
             Err(error) => return refused(&error),
@@ -208,6 +216,26 @@ impl Visitor for Main {
             }
         }
     }
+}
+
+/// What is wrong with the first word that was typed, if it is neither a verb nor a file.
+fn unknown_verb<K: Kind>() -> Option<String> {
+    let word = std::env::args_os().nth(1)?;
+    let word = word.to_str().filter(|word| !word.starts_with('-'))?;
+    let command = Arguments::<K>::command();
+    let verbs = command.get_subcommands().map(clap::Command::get_name);
+    let verbs: Vec<&str> = verbs.chain(["help"]).collect();
+    if verbs.contains(&word) || Path::new(word).exists() {
+        return None;
+    }
+    let help = match nearest(word, &verbs) {
+        Some(verb) => format!("did you mean the verb `{verb}`?"),
+        None => format!("give a workload, or one of the verbs {}", verbs.join(", ")),
+    };
+    let (on, off) = (EMPHASIS, EMPHASIS.render_reset());
+    Some(format!(
+        "{on}error:{off} `{word}` is no file and no verb\n = help: {help}"
+    ))
 }
 
 /// What was typed is no command, or asks for help.

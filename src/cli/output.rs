@@ -6,6 +6,8 @@ use std::io::Write as _;
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use synth::document::is_standard_input;
+
 use super::terminal::say;
 use super::{Common, tell};
 
@@ -17,7 +19,12 @@ pub fn is_stdout(path: &Path) -> bool {
 /// Checks, before anything is overwritten, that no two results go to the same file and none to a file
 /// that is read.
 pub fn apart(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
-    let read: Vec<PathBuf> = read.iter().filter_map(|path| place(path)).collect();
+    let streams = read.iter().filter(|path| is_standard_input(path));
+    if streams.count() > 1 {
+        return Err("standard input is one file: give the others by name".into());
+    }
+    let files = read.iter().filter(|path| !is_standard_input(path));
+    let read: Vec<PathBuf> = files.filter_map(|path| place(path)).collect();
     let mut taken: Vec<PathBuf> = Vec::new();
     for path in written {
         let Some(at) = place(path) else { continue };

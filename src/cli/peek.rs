@@ -4,28 +4,42 @@ use std::ffi::OsString;
 use std::io::Read as _;
 use std::path::Path;
 
+use synth::document::{is_standard_input, text_of};
+
 /// The heading of a document stands in its first bytes.
 const HEADING: u64 = 1 << 20;
 
 /// The kind that the first document among the arguments names; none where there is none.
 pub fn kind_of(arguments: impl Iterator<Item = OsString>) -> Option<String> {
+    let mut before = String::new();
     arguments.into_iter().find_map(|argument| {
         let text = argument.to_str()?;
-        let value = text.split_once('=').filter(|_| text.starts_with("--"));
-        named_in(Path::new(value.map_or(text, |(_, file)| file)))
+        let option = text.split_once('=').filter(|_| text.starts_with("--"));
+        let (option, file) = option.unwrap_or((&before, text));
+        let file = Path::new(file);
+        let kind = match is_standard_input(file) && !reads(option) {
+            true => None,
+            false => named_in(file),
+        };
+        before = text.to_owned();
+        kind
     })
 }
 
+/// Whether `-` behind this word is a document that is read: results go there, too.
+fn reads(before: &str) -> bool {
+    const READING: [&str; 2] = ["--workload", "--policy"];
+    const ALONE: [&str; 3] = ["--quiet", "-q", "--accept-changes"];
+    !before.starts_with('-') || READING.contains(&before) || ALONE.contains(&before)
+}
+
 /// The value of the key `kind` at the top of a document, in YAML or JSON. A device or a pipe is not
-/// read: what is in it can be had once only.
+/// read, but for standard input, which is kept: what is in it can be had once only.
 pub fn named_in(file: &Path) -> Option<String> {
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    let opened = std::fs::File::open(file).ok()?;
-    opened.take(HEADING).read_to_end(&mut bytes).ok()?;
-    let text = String::from_utf8_lossy(&bytes);
+    let text = match is_standard_input(file) {
+        true => text_of(file).ok()?,
+        false => heading(file)?,
+    };
     let line = |line: &str| {
         let line = line.strip_prefix("  ").unwrap_or(line);
         let value = line
@@ -35,6 +49,16 @@ pub fn named_in(file: &Path) -> Option<String> {
         Some(value.trim_matches(['"', '\'']).to_string())
     };
     text.lines().find_map(line).or_else(|| in_a_line(&text))
+}
+
+fn heading(file: &Path) -> Option<String> {
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    let opened = std::fs::File::open(file).ok()?;
+    opened.take(HEADING).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The value of the first key `"kind"` of a document in braces that has no line of its own for it.

@@ -2,16 +2,16 @@
 
 use std::collections::HashSet;
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
-use synth::document::Parsed;
+use synth::document::{Parsed, called, text_of};
 use synth::kind::Kind;
 use synth::kinds;
 use synth::simulation::Settings;
-use synth::typed::{Budget, below_one, fraction};
+use synth::typed::{Budget, WorkloadFile, below_one, fraction};
 
 use super::terminal::tell_always;
 use super::{Common, peek};
@@ -19,9 +19,8 @@ use super::{Common, peek};
 /// Policies on a workload, at loads.
 #[derive(Args)]
 pub struct Question<K: Kind> {
-    /// The workload; its arrival rates are scaled to each load
-    #[arg(long, value_name = "FILE")]
-    pub workload: Option<PathBuf>,
+    #[command(flatten)]
+    workload: WorkloadFile<false>,
 
     /// Policies to compare, by name (`synth rules` lists them) or policy file
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
@@ -52,8 +51,10 @@ impl<K: Kind> Question<K> {
         if let Some(twice) = self.loads.iter().find(|load| !seen.insert(load.to_bits())) {
             return Err(format!("the load {twice} is twice in --loads: give it once").into());
         }
-        if self.workload.is_none() && !self.is_replay() {
-            return Err("policies are compared on a workload: give --workload FILE".into());
+        if self.workload().is_none() && !self.is_replay() {
+            return Err(
+                "policies are compared on a workload: give --workload FILE, or FILE alone".into(),
+            );
         }
         let mut loads = self.loads.iter().filter(|_| !self.is_replay());
         loads.try_for_each(|load| below_one(*load).map(drop))?;
@@ -63,6 +64,11 @@ impl<K: Kind> Question<K> {
         Ok(())
     }
 
+    /// The workload, where one was typed; its arrival rates are scaled to each load.
+    pub fn workload(&self) -> Option<&Path> {
+        self.workload.typed()
+    }
+
     /// Whether policies are compared on a trace.
     pub fn is_replay(&self) -> bool {
         K::trace(&self.extras).is_some()
@@ -70,7 +76,7 @@ impl<K: Kind> Question<K> {
 
     /// The workload's file, as it was named.
     pub fn file(&self) -> String {
-        let file = self.workload.as_ref();
+        let file = self.workload();
         file.map_or(String::new(), |file| file.display().to_string())
     }
 
@@ -86,7 +92,7 @@ impl<K: Kind> Question<K> {
     /// Files that are read.
     pub fn files(&self) -> Vec<&Path> {
         let policies = self.policies.iter().map(Path::new);
-        policies.chain(self.workload.as_deref()).collect()
+        policies.chain(self.workload()).collect()
     }
 }
 
@@ -105,8 +111,8 @@ pub fn read_with_text<K: Kind>(
     common: &Common,
 ) -> Result<(K::Described, String), Box<dyn Error>> {
     of_this_kind::<K>(file)?;
-    let name = file.display().to_string();
-    let text = synth::document::text_of(file).map_err(|e| format!("cannot read {name}: {e}"))?;
+    let name = called(file);
+    let text = text_of(file).map_err(|e| format!("cannot read {name}: {e}"))?;
     Ok((warned(K::parse(&text, &name)?, common), text))
 }
 
@@ -114,14 +120,15 @@ fn of_this_kind<K: Kind>(file: &Path) -> Result<(), Box<dyn Error>> {
     let Some(kind) = peek::named_in(file).filter(|kind| kind != K::WORKLOAD) else {
         return Ok(());
     };
-    let known = [kinds::NAMES, kinds::WORKLOADS].concat();
-    let file = file.display();
-    Err(match known.contains(&kind.as_str()) {
-        true => format!(
+    let file = called(file);
+    Err(match kinds::named(&kind) {
+        // It is misspelt: said with all other faults of the document.
+        Some(near) if near == K::WORKLOAD => return Ok(()),
+        Some(_) => format!(
             "{file} is a workload of the kind `{kind}`, and here one of the kind `{}` is wanted: a policy goes with workloads of its own kind",
             K::WORKLOAD
         ),
-        false => format!(
+        None => format!(
             "{file}: unknown kind of workload `{kind}`; the kinds are {}",
             kinds::WORKLOADS.join(", ")
         ),

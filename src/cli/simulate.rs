@@ -1,10 +1,10 @@
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use synth::kind::Kind;
 use synth::simulation::Settings;
-use synth::typed::Budget;
+use synth::typed::{Budget, PolicyFile};
 
 use super::listener::heard;
 use super::output::{apart, emit, is_stdout, publish};
@@ -13,11 +13,10 @@ use super::{Common, NEGATIVE, Outcome, examples_of, interrupt, read_workload, te
 #[derive(Args)]
 #[command(after_long_help = examples_of::<K>("simulate "))]
 pub struct Arguments<K: Kind> {
-    /// The policy: a JSON file, or a rule (such as first-fit; needs --workload)
-    #[arg(long, value_name = "FILE|NAME")]
-    policy: String,
+    #[command(flatten)]
+    policy: PolicyFile,
 
-    /// Simulate on this workload instead of the one that the policy was made for
+    /// Simulate on this workload (`-`: standard input) instead of the one that the policy was made for
     #[arg(long, value_name = "FILE")]
     workload: Option<PathBuf>,
 
@@ -39,7 +38,8 @@ const EVENTS: u64 = 200_000_000;
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let (mut read, mut written) = K::files_of_ways(&arguments.ways);
     read.extend(arguments.workload.as_deref());
-    read.push(Path::new(&arguments.policy));
+    let policy = arguments.policy.file()?;
+    read.push(policy);
     written.extend(arguments.output.as_deref());
     apart(&read, &written)?;
     let interrupt = interrupt::Later::new();
@@ -50,7 +50,8 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     };
     let given = arguments.workload.as_ref();
     let given = given.map(|file| read_workload::<K>(file, common));
-    let (policy, given) = (arguments.policy.as_str(), given.transpose()?);
+    let given = given.transpose()?;
+    let policy = policy.to_str().ok_or("the name of the policy is no text")?;
     let simulated = heard(common, &interrupt, Some(&settings), |caller| {
         K::simulate(policy, given, &arguments.ways, &settings, caller)
     })?;

@@ -3,6 +3,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use synth::kind::{Answer, Kind};
+use synth::typed::WorkloadFile;
 
 use super::listener::heard;
 use super::output::{apart, emit, is_stdout, writable};
@@ -11,9 +12,8 @@ use super::{Common, NEGATIVE, Outcome, interrupt, read_workload, tell};
 
 #[derive(Args)]
 pub struct Arguments<K: Kind> {
-    /// The workload, a YAML file: what arrives, and the servers
-    #[arg(long, value_name = "FILE", required = true)]
-    workload: Option<PathBuf>,
+    #[command(flatten)]
+    workload: WorkloadFile,
 
     #[command(flatten)]
     wishes: K::Wishes,
@@ -24,9 +24,7 @@ pub struct Arguments<K: Kind> {
 }
 
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
-    let Some(file) = &arguments.workload else {
-        return Err("give --workload FILE; see --help".into());
-    };
+    let file = arguments.workload.file()?;
     let written: Vec<&Path> = arguments.output.iter().map(PathBuf::as_path).collect();
     let mut read = K::files(&arguments.wishes);
     read.push(file);

@@ -11,9 +11,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use super::fault::{Fault, Place};
-use super::names::suggest;
+use super::names::{nearest, suggest};
 use super::node::{Entry, Node, Value};
-use crate::number::Decimal;
+use super::words::{holder, meant};
+use crate::number::quantity::explained;
+use crate::number::{Decimal, DecimalError};
 
 /// The value that a tree stands for, if there is one, and all faults: see
 /// [`Document::read`](super::Document::read).
@@ -25,6 +27,7 @@ pub(super) fn read<T: DeserializeOwned + JsonSchema>(
     let mut reader = Reader {
         root: &schema,
         example,
+        time_unit: root.time_unit(),
         faults: Vec::new(),
     };
     let json = reader.value(root, &schema, &Place::DOCUMENT);
@@ -38,6 +41,8 @@ struct Reader<'a> {
     /// The schema of the whole document, with the definitions.
     root: &'a Json,
     example: &'a str,
+    /// What the document counts times in, if it says so.
+    time_unit: Option<&'a str>,
     faults: Vec<Fault>,
 }
 
@@ -98,7 +103,14 @@ impl<'a> Reader<'a> {
     fn number(&mut self, text: &str, place: &Place) -> Option<String> {
         Decimal::parse(text)
             .map(Decimal::canonical)
-            .map_err(|error| self.refuse(place, format!("{place}: {error}"), error.help()))
+            .map_err(|error| {
+                let explained = match error {
+                    DecimalError::NotANumber { .. } => explained(text, self.time_unit),
+                    _ => None,
+                };
+                let help = explained.unwrap_or_else(|| error.help());
+                self.refuse(place, format!("{place}: {error}"), help);
+            })
             .ok()
     }
 
@@ -188,23 +200,30 @@ impl<'a> Reader<'a> {
         let properties = schema["properties"].as_object();
         let properties = properties.expect("the schema of a struct has properties");
         let required: Vec<&str> = texts(&schema["required"]).collect();
+        let others = properties.keys().map(String::as_str);
+        let others = others.filter(|key| !required.contains(key));
+        let mut known: Vec<&str> = required.iter().copied().chain(others).collect();
+        known.retain(|key| variant.is_none_or(|(tag, _)| *key != tag));
         let mut json = Some(Vec::new());
+        let mut told: Vec<&str> = Vec::new();
         for Entry { key, node, .. } in entries {
             let here = place.then(key);
             let Some(schema) = properties.get(key) else {
-                let others = properties.keys().map(String::as_str);
-                let others = others.filter(|key| !required.contains(key));
-                let mut known: Vec<&str> = required.iter().copied().chain(others).collect();
-                let (of, kind) = match variant {
-                    Some((tag, name)) => {
-                        known.retain(|key| *key != tag);
-                        (format!(" of the {tag} `{name}`"), "its parameters")
-                    }
-                    None => (String::new(), "keys known here"),
+                let free = known.iter().copied().filter(|known| absent(entries, known));
+                let free: Vec<&str> = free.filter(|known| !told.contains(known)).collect();
+                let Some(near) = self.unknown(key, [&known, &free], &here, variant) else {
+                    continue;
                 };
-                let message = format!("unknown key `{key}`{of}");
-                let fault = Fault::new(here, message, suggest(key, kind, &known));
-                self.faults.push(fault.of_key());
+                // What is meant is read as if it were written, so that the rest can be checked.
+                let meant = &properties[near];
+                if free.contains(&near) && self.fits(node, meant) {
+                    let value = self.value(node, meant, &here);
+                    push(&mut json, value.map(|value| field(near, &value)));
+                    told.push(near);
+                } else if holder(key, &known).is_some() && required.contains(&near) {
+                    json = None;
+                    told.push(near);
+                }
                 continue;
             };
             if node.value == Value::Null && !required.contains(&key.as_str()) {
@@ -213,25 +232,72 @@ impl<'a> Reader<'a> {
             let value = self.value(node, schema, &here);
             push(&mut json, value.map(|value| field(key, &value)));
         }
-        let missing = |key: &&&str| entries.iter().all(|entry| entry.key != **key);
-        for key in required.iter().filter(missing) {
-            let (message, help) = match variant {
-                Some((tag, name)) => (
-                    format!("the {tag} `{name}` needs `{key}`"),
-                    format!(
-                        "write it like this: `{}`",
-                        pattern(tag, name, properties, &required)
-                    ),
-                ),
-                None => (
-                    format!("the key `{key}` is missing in this map"),
-                    format!("add it: {}", self.example),
-                ),
-            };
-            self.refuse(place, message, help);
+        let missing = required.iter().filter(|key| absent(entries, key));
+        // What stands there by another name is not missing.
+        for key in missing.filter(|key| !told.contains(key)) {
+            self.missing(key, schema, place, variant);
             json = None;
         }
         Some(format!("{{{}}}", json?.join(",")))
+    }
+
+    /// Refuses a map without a key that is required.
+    fn missing(&mut self, key: &str, schema: &Json, place: &Place, variant: Option<(&str, &str)>) {
+        let (message, help) = match variant {
+            Some((tag, name)) => (
+                format!("the {tag} `{name}` needs `{key}`"),
+                format!("write it like this: `{}`", pattern(tag, name, schema)),
+            ),
+            None => (
+                format!("the key `{key}` is missing in this map"),
+                format!("add it: {}", self.example),
+            ),
+        };
+        self.refuse(place, message, help);
+    }
+
+    /// Refuses a key that is not known, and returns the one that seems to be meant: one of those that are free for
+    /// a word of elsewhere, any for one that is misspelt.
+    fn unknown<'k>(
+        &mut self,
+        key: &str,
+        [known, free]: [&[&'k str]; 2],
+        here: &Place,
+        variant: Option<(&str, &str)>,
+    ) -> Option<&'k str> {
+        let (of, kind) = match variant {
+            Some((tag, name)) => (format!(" of the {tag} `{name}`"), "its parameters"),
+            None => (String::new(), "keys known here"),
+        };
+        let near = meant(key, free).or_else(|| nearest(key, known));
+        let (help, near) = match (near, holder(key, known)) {
+            (_, Some(above)) => (
+                format!("write it below `{above}`: `{above}: {{{key}: …}}`"),
+                Some(above),
+            ),
+            (Some(near), None) => (format!("did you mean `{near}`?"), Some(near)),
+            (None, None) => (suggest(key, kind, known), None),
+        };
+        let message = format!("unknown key `{key}`{of}");
+        self.faults
+            .push(Fault::new(here.clone(), message, help).of_key());
+        near
+    }
+
+    /// Whether a value is of the form that a schema asks for: a map, a list or a single value.
+    fn fits(&self, node: &Node, schema: &'a Json) -> bool {
+        let schema = self.resolved(schema).0;
+        let form = match (schema["oneOf"].as_array(), kind(schema)) {
+            (Some(variants), _) if variants.iter().all(|v| constant(v).is_some()) => "object",
+            (Some(_), _) => return matches!(node.value, Value::Map(_) | Value::Text(_)),
+            (None, kind) => kind,
+        };
+        match &node.value {
+            Value::Map(_) => form == "object",
+            Value::List(_) => form == "array",
+            Value::Text(_) => !matches!(form, "object" | "array"),
+            Value::Null => false,
+        }
     }
 
     /// A map that names a variant after the tag that all variants have.
@@ -319,18 +385,18 @@ fn constant(variant: &Json) -> Option<(&str, &str)> {
 }
 
 /// How a variant is written, in the order of its parameters.
-fn pattern(
-    tag: &str,
-    name: &str,
-    properties: &serde_json::Map<String, Json>,
-    required: &[&str],
-) -> String {
-    let parameters = required.iter().filter(|key| **key != tag);
-    let parameters = parameters.map(|key| match kind(&properties[*key]) {
+fn pattern(tag: &str, name: &str, schema: &Json) -> String {
+    let parameters = texts(&schema["required"]).filter(|key| *key != tag);
+    let parameters = parameters.map(|key| match kind(&schema["properties"][key]) {
         "array" => format!(", {key}: […]"),
         _ => format!(", {key}: …"),
     });
     format!("{{{tag}: {name}{}}}", parameters.collect::<String>())
+}
+
+/// Whether no entry has this key.
+fn absent(entries: &[Entry], key: &str) -> bool {
+    entries.iter().all(|entry| entry.key != key)
 }
 
 /// All values so far with one more; none once one is missing.
@@ -465,7 +531,7 @@ mod tests {
         let (house, faults) = read(
             "ownr: a\nrooms:\n- {kind: hall, area: [1], doors: -1}\n- {kind: hut}\n- {kind: hall, dors: 1}\n- {area: 1}\n- 3\n",
         );
-        assert_eq!(house, None);
+        assert_eq!(house, None, "three rooms have faults");
         let starts = [
             "ownr: unknown key `ownr` (help: did you mean `owner`?)",
             "rooms[0].area: expected a single value here",
@@ -473,14 +539,33 @@ mod tests {
             "rooms[1].kind: unknown kind `hut` (help: known so far: `hall`, `garden`)",
             "rooms[2].dors: unknown key `dors` of the kind `hall` (help: did you mean `doors`?)",
             "rooms[2]: the kind `hall` needs `area` (help: write it like this: `{kind: hall, area: …, doors: …}`)",
-            "rooms[2]: the kind `hall` needs `doors`",
             "rooms[3]: rooms[3] names no kind",
             "rooms[4]: expected a map here",
-            "document: the key `owner` is missing in this map",
         ];
         assert_eq!(faults.len(), starts.len(), "{faults:#?}");
         for (fault, start) in faults.iter().zip(starts) {
             assert!(fault.starts_with(start), "{fault}");
         }
+    }
+
+    #[test]
+    fn a_key_of_another_name_is_read_as_the_one_that_is_meant() {
+        let (house, faults) =
+            read("ownr: a\nrooms: [{kind: hall, area: 1, door: 2}]\nheatin: [1]\nowners: b\n");
+        let starts = [
+            "ownr: unknown key `ownr` (help: did you mean `owner`?)",
+            "rooms[0].door: unknown key `door` of the kind `hall` (help: did you mean `doors`?)",
+            "heatin: unknown key `heatin` (help: did you mean `heating`?)",
+            "owners: unknown key `owners` (help: did you mean `owner`?)",
+        ];
+        assert_eq!(faults.len(), starts.len(), "{faults:#?}");
+        for (fault, start) in faults.iter().zip(starts) {
+            assert!(fault.starts_with(start), "{fault}");
+        }
+        let house = house.unwrap();
+        assert_eq!(house.owner, "a");
+        assert_eq!(house.heating, None, "its value is of another form");
+        let area = Decimal::ONE;
+        assert_eq!(house.rooms, [Room::Hall { area, doors: 2 }]);
     }
 }

@@ -15,9 +15,11 @@ mod node;
 mod pairs;
 mod sheet;
 mod syntax;
+mod words;
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -28,11 +30,12 @@ use sha2::{Digest, Sha256};
 pub(crate) use fault::place;
 pub use fault::{Fault, Place, Step};
 pub(crate) use json::fault_of_json;
-pub use names::steers;
-pub(crate) use names::{nearest, suggest, unusable};
+pub use names::{nearest, steers};
+pub(crate) use names::{suggest, unusable};
 pub(crate) use node::Node;
 pub(crate) use pairs::Pairs;
 use sheet::Sheet;
+pub(crate) use words::meant;
 
 /// A document that was read, not yet checked.
 pub(crate) struct Document<'a> {
@@ -65,7 +68,10 @@ impl<W> Parsed<W> {
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
     /// The file cannot be read.
-    #[error("error: cannot read the workload {}: {source}\n = help: check the path, and that the file may be read", path.display())]
+    #[error(
+        "error: cannot read the workload {}: {source}\n = help: check the path, and that the file may be read",
+        called(path)
+    )]
     Io {
         /// The file.
         path: PathBuf,
@@ -115,6 +121,24 @@ impl<'a> Document<'a> {
             example,
             root,
         })
+    }
+
+    /// What is wrong with the kind of workload that it names, if that is not this one.
+    ///
+    /// # Errors
+    /// When it seems to be of another kind altogether: then nothing else is to be said of it.
+    pub fn misnamed(&self, kind: &str) -> Result<Vec<Fault>, DocumentError> {
+        let found = self.root.get("kind").and_then(Node::text);
+        let Some(found) = found.filter(|found| *found != kind) else {
+            return Ok(Vec::new());
+        };
+        let message = format!("unknown kind of workload `{found}`");
+        let help = suggest(found, "here it is", &[kind]);
+        let faults = vec![Fault::new(place!("kind"), message, help)];
+        match nearest(found, &[kind]) {
+            Some(_) => Ok(faults),
+            None => Err(self.refuse(faults)),
+        }
     }
 
     /// The document as a value of this type, and all faults that its form has. Where a value has
@@ -183,7 +207,7 @@ pub(crate) fn read_file<W>(path: &Path, parse: Parse<W>) -> Result<Parsed<W>, Do
         path: path.to_owned(),
         source,
     })?;
-    parse_bytes(&bytes, &path.display().to_string(), parse)
+    parse_bytes(&bytes, &called(path), parse)
 }
 
 /// The most bytes of a workload, and of another document that is kept in memory.
@@ -203,13 +227,40 @@ pub fn text_of(path: impl AsRef<Path>) -> io::Result<String> {
     })
 }
 
+/// Whether a file that is read is standard input: `-` is.
+#[must_use]
+pub fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// What messages call a file that is read.
+#[must_use]
+pub fn called(path: &Path) -> String {
+    match is_standard_input(path) {
+        true => "standard input".to_owned(),
+        false => path.display().to_string(),
+    }
+}
+
+/// What came from standard input, which can be read once only; that it could not be, as text.
+static STANDARD_INPUT: OnceLock<Result<Vec<u8>, String>> = OnceLock::new();
+
 /// The bytes of a file, if they are no more than so many: a device or a log given by mistake must not
 /// fill the memory.
 fn bytes_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?
-        .take(most + 1)
-        .read_to_end(&mut bytes)?;
+    let read = |from: &mut dyn Read, most: u64| {
+        let mut bytes = Vec::new();
+        from.take(most + 1).read_to_end(&mut bytes).map(|_| bytes)
+    };
+    let bytes = match is_standard_input(path) {
+        true => STANDARD_INPUT
+            .get_or_init(|| {
+                read(&mut io::stdin().lock(), LARGEST_OF_ALL).map_err(|error| error.to_string())
+            })
+            .clone()
+            .map_err(io::Error::other)?,
+        false => read(&mut std::fs::File::open(path)?, most)?,
+    };
     if bytes.len() as u64 > most {
         let why = format!("it is larger than {} MiB", most >> 20);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));

@@ -1,5 +1,7 @@
 //! Names: what is wrong with one, and what to write instead of one that is not known.
 
+use super::words::meant;
+
 /// What is wrong with a name, if anything.
 pub(crate) fn unusable(what: &str, name: &str) -> Option<String> {
     if name.trim().is_empty() {
@@ -18,10 +20,10 @@ pub fn steers(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// "did you mean …" where one of the names known is near to the one found, else all of them.
+/// "did you mean …" where one of the names known is another word for the one found, or near to it, else all of them.
 pub(crate) fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
     const SHOWN: usize = 12;
-    if let Some(name) = nearest(found, known) {
+    if let Some(name) = meant(found, known).or_else(|| nearest(found, known)) {
         return format!("did you mean `{name}`?");
     }
     let names: Vec<String> = known
@@ -38,7 +40,8 @@ pub(crate) fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
 
 /// The one of the names known that is near to the one found, if any is: by Levenshtein's distance
 /// without regard to case.
-pub(crate) fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let distance = |name: &str| strsim::levenshtein(&found.to_lowercase(), &name.to_lowercase());
     let near = known
         .iter()

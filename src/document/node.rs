@@ -9,6 +9,7 @@ use serde_yaml::Spanned;
 
 use super::fault::{Fault, Step};
 use super::sheet::Sheet;
+use super::words::standing_for;
 
 /// A value as written.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +51,36 @@ impl Node {
         Some(&mut entry.node)
     }
 
+    /// What a document counts times in, if it says so.
+    pub fn time_unit(&self) -> Option<&str> {
+        self.get("time_unit")?.text()
+    }
+
+    /// Takes a key and what stands after it out of a map.
+    pub fn remove(&mut self, key: &str) {
+        if let Value::Map(entries) = &mut self.value {
+            entries.retain(|entry| entry.key != key);
+        }
+    }
+
+    /// The keys of a map; none of anything else.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        let entries = match &self.value {
+            Value::Map(entries) => entries.as_slice(),
+            _ => &[],
+        };
+        entries.iter().map(|entry| entry.key.as_str())
+    }
+
+    /// What stands after a key of a map, or else after a word that others have for it.
+    pub fn meant_mut(&mut self, key: &str) -> Option<&mut Self> {
+        let word = match self.entry(key) {
+            Some(_) => key.to_owned(),
+            None => standing_for(key, self.keys())?.to_owned(),
+        };
+        self.get_mut(&word)
+    }
+
     /// The entry of a list at this index.
     pub fn item(&self, n: usize) -> Option<&Self> {
         match &self.value {
@@ -83,6 +114,21 @@ impl Node {
 
     pub fn set_text(&mut self, text: &str) {
         self.value = Value::Text(text.to_owned());
+    }
+
+    /// Changes a text, or all texts of a list.
+    pub fn change_texts(&mut self, change: &impl Fn(&str) -> Option<String>) {
+        match &mut self.value {
+            Value::Text(text) => {
+                if let Some(changed) = change(text) {
+                    *text = changed;
+                }
+            }
+            Value::List(entries) => entries
+                .iter_mut()
+                .for_each(|entry| entry.change_texts(change)),
+            Value::Null | Value::Map(_) => {}
+        }
     }
 
     /// Writes the name of a variant into its map: `{name: {…}}` becomes `{tag: name, …}`, if

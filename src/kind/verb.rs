@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 use crate::artifact::{ArtifactError, Changes, Checked, Content, Finding};
-use crate::document::digest;
+use crate::document::{called, digest, is_standard_input, text_of};
 use crate::simulation::sweep::JournalError;
 
 /// Why a verb has no answer.
@@ -65,13 +65,15 @@ pub fn read_policy<K: Content>(
     unnamed: impl Display,
     changes: Changes,
 ) -> Result<(Checked<K>, String), VerbError> {
-    if !Path::new(name).exists() {
+    let file = Path::new(name);
+    if !file.exists() && !is_standard_input(file) {
         return refuse(format!("there is no policy file {name}, and {unnamed}"));
     }
-    let text = crate::document::text_of(name).map_err(|source| ArtifactError::Io {
-        path: name.into(),
-        source,
-    })?;
-    let checked = Checked::parse_with(&text, name, changes)?;
+    let path = called(file);
+    let text = match text_of(file) {
+        Ok(text) => text,
+        Err(source) => return Err(ArtifactError::Io { path, source }.into()),
+    };
+    let checked = Checked::parse_with(&text, &path, changes)?;
     Ok((checked, digest(&text)))
 }

@@ -21,5 +21,5 @@ pub(crate) use continuous::{lognormal, weibull};
 pub use holding::Holding;
 pub use process::ArrivalProcess;
 pub use size::Size;
-pub(crate) use spelling::{respell_law, respell_law_or_number, respell_process};
+pub(crate) use spelling::{respell_law, respell_law_or_number, respell_process, respell_times_of};
 pub(crate) use thinning::Unsplit;

@@ -2,6 +2,7 @@
 //! read.
 
 use crate::document::Node;
+use crate::number::quantity::time_in;
 
 /// `{erlang: {stages: 3, mean: 1}}` becomes `{law: erlang, stages: 3, mean: 1}`, and a
 /// hyperexponential law that is given by numbers the balanced one.
@@ -33,5 +34,23 @@ pub(crate) fn respell_process(process: &mut Node) {
     process.tag("process", |key| key != "interarrival");
     if let Some(law) = process.get_mut("interarrival") {
         respell_law(law);
+    }
+}
+
+/// After each of these keys `4h` becomes the number that it is in the unit of the document, where it is one: as a
+/// number, and in a law as a mean, a bound or a value.
+pub(crate) fn respell_times_of(map: &mut Node, keys: &[&str], unit: &str) {
+    const TIMES: [&str; 5] = ["mean", "means", "low", "high", "values"];
+    let plain = |text: &str| time_in(text, unit).flatten().map(|time| time.to_string());
+    for key in keys {
+        let Some(law) = map.meant_mut(key) else {
+            continue;
+        };
+        law.change_texts(&plain);
+        for key in TIMES {
+            if let Some(times) = law.get_mut(key) {
+                times.change_texts(&plain);
+            }
+        }
     }
 }

@@ -1,11 +1,13 @@
 //! Decimal numbers that mean what was written, and counting in whole units of them.
 
 mod decimal;
+pub(crate) mod quantity;
 mod time;
 mod told;
 mod units;
 
 pub use decimal::{Decimal, DecimalError};
+pub use quantity::seconds_of;
 pub use time::seconds_in;
 pub(crate) use told::told;
 pub(crate) use units::{Units, in_units};

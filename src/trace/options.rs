@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Format, Servers};
-use crate::number::seconds_in;
+use crate::number::seconds_of;
 
 /// What is done with lines that can be read in more than one way.
 #[derive(Clone, Debug)]
@@ -65,18 +65,7 @@ impl Default for Options {
 /// When it is none; says what is expected.
 pub fn seconds(text: &str) -> Result<f64, String> {
     let text = text.trim();
-    let digits = text.trim_end_matches(char::is_alphabetic);
-    let unit = match &text[digits.len()..] {
-        "" => 1.0,
-        "w" | "week" | "weeks" => 604_800.0,
-        unit => seconds_in(unit).unwrap_or(f64::NAN),
-    };
-    let number: f64 = digits.trim().parse().unwrap_or(f64::NAN);
-    let seconds = number * unit;
-    match seconds.is_finite() && seconds >= 0.0 {
-        true => Ok(seconds),
-        false => Err(format!(
-            "`{text}` is no length of time: write such as 3600, 90min, 6h, 120d or 2weeks"
-        )),
-    }
+    seconds_of(text).ok_or_else(|| {
+        format!("`{text}` is no length of time: write such as 3600, 90min, 6h, 120d or 2weeks")
+    })
 }

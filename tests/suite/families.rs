@@ -417,7 +417,7 @@ fn what_does_not_go_together_is_refused() {
         ("one_or_all", &["--cycle", "light,havy"], "each type once"),
         ("one_or_all", &["--budget", "0"], "whole number"),
         ("one_or_all", &["--budget", "0s"], "as in 60s"),
-        ("one_or_all", &["--budget", "1 minute"], "as in 60s"),
+        ("one_or_all", &["--budget", "1 fortnight"], "as in 60s"),
         (
             "one_or_all",
             &["--family", "quickswap", "--budget", "1e3"],

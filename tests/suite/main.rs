@@ -34,4 +34,5 @@ mod schema;
 mod shards;
 mod slurm;
 mod trust;
+mod typed;
 mod volunteer;

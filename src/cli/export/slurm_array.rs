@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use synth::document::is_standard_input;
 use synth::kind::{Caller, Kind, Word};
 use synth::simulation::Settings;
 use synth::simulation::sweep::{Comparing, Header, Shard, Share, deal, quoted};
@@ -55,9 +56,12 @@ const PILOT: (u64, Duration) = (4_000_000, Duration::from_secs(1));
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let question = &arguments.question;
     question.check()?;
-    let Some(file) = question.workload.as_ref().filter(|_| !question.is_replay()) else {
+    let Some(file) = question.workload().filter(|_| !question.is_replay()) else {
         return Err("a replay goes through its trace once and has no shards: leave --trace out, and give --workload FILE".into());
     };
+    if question.files().into_iter().any(is_standard_input) {
+        return Err("each task reads the files again, and standard input is read once: save it, and give the file".into());
+    }
     let scripts = ["shard.sbatch", "merge.sbatch", "submit.sh"];
     let there = scripts.map(|name| arguments.output.join(name));
     if let Some(there) = there.iter().find(|path| path.exists() && !arguments.force) {

@@ -316,7 +316,7 @@ const EXAMPLES: &str = "\
       what a policy file says, in words
   synth check p.json
       derive again what can be, and say what was judged for sense and what is taken on trust
-  synth simulate --policy p.json --precision 1%
+  synth simulate p.json --precision 1%
       run it, with confidence intervals, and judge its claims
   synth compare --workload models/three_servers.yaml --policies fcfs,balanced-fairness:5,random-ps,p.json --loads .3,.6,.9 --html c.html
       mean response times beside those of other rules and of balanced fairness, as a page with pictures

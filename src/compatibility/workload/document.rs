@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Class, Cluster, Jobs, Random, Server};
-use crate::document::{Document, DocumentError, Fault, Parsed, Place, Step, place, suggest};
+use crate::document::{Document, DocumentError, Fault, Parsed, Place, Step, place};
 use crate::law::{Size, respell_law};
 use crate::number::Decimal;
 
@@ -109,15 +109,11 @@ const UNIT: &str = "time";
 
 pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Cluster>, DocumentError> {
     let mut document = Document::parse(text, name, EXAMPLE)?;
-    let kind = document.root.get("kind").and_then(|kind| kind.text());
-    if let Some(kind) = kind.filter(|kind| *kind != KIND) {
-        let message = format!("unknown kind of workload `{kind}`");
-        let help = suggest(kind, "here it is", &[KIND]);
-        return Err(document.refuse(vec![Fault::new(place!("kind"), message, help)]));
-    }
-    document.root.get_mut("size").map(respell_law);
+    let misnamed = document.misnamed(KIND)?;
+    document.root.meant_mut("size").map(respell_law);
     let has_mean = document.root.get("mean_size").is_some();
     let (written, mut faults) = document.read::<ClusterDocument>();
+    faults.extend(misnamed);
     let checked = match written.and_then(|written| written.record(&document, &mut faults)) {
         Some(record) => record.checked(faults),
         None => Err(faults),

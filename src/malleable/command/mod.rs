@@ -349,7 +349,7 @@ const EXAMPLES: &str = "\
       what a policy file says, in words, and its plan as areas over time
   synth check p.json
       derive again what can be, and say what was judged for sense and what is taken on trust
-  synth simulate --policy p.json
+  synth simulate p.json
       run it, and judge its claims
   synth compare --workload models/five_hundred_pareto.yaml --policies hesrpt,equi,srpt,hell,knee --exponents .05,.3,.5,.9,.99 --html c.html
       what rules cost over the exponent of the speedup, as a page with pictures

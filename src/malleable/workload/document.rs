@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Objective, SpeedupRecord, Workload};
-use crate::document::{Document, DocumentError, Fault, Parsed, Place, Step, place, suggest};
-use crate::law::{Size, respell_law};
+use crate::document::{Document, DocumentError, Fault, Node, Parsed, Place, Step, place};
+use crate::law::{Size, respell_law, respell_times_of};
 use crate::number::Decimal;
 
 /// The kind that documents of this room name.
@@ -131,17 +131,10 @@ const UNIT: &str = "time";
 
 pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, DocumentError> {
     let mut document = Document::parse(text, name, EXAMPLE)?;
-    let kind = document.root.get("kind").and_then(|kind| kind.text());
-    if let Some(kind) = kind.filter(|kind| *kind != KIND) {
-        let message = format!("unknown kind of workload `{kind}`");
-        let help = suggest(kind, "here it is", &[KIND]);
-        return Err(document.refuse(vec![Fault::new(place!("kind"), message, help)]));
-    }
-    let arrivals = document.root.get_mut("arrivals");
-    arrivals
-        .and_then(|own| own.get_mut("size"))
-        .map(respell_law);
+    let misnamed = document.misnamed(KIND)?;
+    respell(&mut document.root);
     let (written, mut faults) = document.read::<PoolDocument>();
+    faults.extend(misnamed);
     let own = |arrivals: &ArrivalsDocument| arrivals.mean_size.is_some();
     let has_mean = written
         .as_ref()
@@ -151,6 +144,19 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, Document
         None => Err(faults),
     };
     document.conclude(checked, |place| respelt(has_mean, place))
+}
+
+/// Laws and times, as documents spell them. A size is the time on one server.
+fn respell(root: &mut Node) {
+    let unit = root.time_unit().unwrap_or_default().to_owned();
+    if let Some(arrivals) = root.meant_mut("arrivals") {
+        arrivals.meant_mut("size").map(respell_law);
+        respell_times_of(arrivals, &["size", "mean_size"], &unit);
+    }
+    let jobs = root.meant_mut("jobs").map_or(&mut [][..], Node::items_mut);
+    for job in jobs {
+        respell_times_of(job, &["size"], &unit);
+    }
 }
 
 /// Means that stand in no law.

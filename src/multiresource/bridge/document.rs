@@ -9,7 +9,7 @@ use super::resources::Source;
 use super::rule::{Condition, Rule, Text};
 use crate::document::{Document, DocumentError, Fault, Place, place, suggest};
 use crate::multiresource::workload::{Fleet, JobType, Resource, Shape};
-use crate::number::{Decimal, seconds_in};
+use crate::number::seconds_of;
 use crate::slurm::expand;
 
 /// What a file says, checked against a policy. Without a file nothing.
@@ -186,7 +186,7 @@ impl WrittenCondition {
         let at = place.then("time_limit");
         let mut bound = |text: Option<String>, key: &str| {
             let text = text?;
-            let seconds = seconds(&text);
+            let seconds = seconds_of(&text);
             if seconds.is_none() {
                 let help = "write seconds, or a number with s, min, h or d, such as 90min";
                 faults.push(Fault::new(
@@ -213,15 +213,6 @@ impl WrittenCondition {
             up_to,
         }
     }
-}
-
-/// `3600`, `1h` or `1.5 d`.
-fn seconds(text: &str) -> Option<f64> {
-    let letters = text.find(|c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E'));
-    let (number, unit) = letters.map_or((text, "s"), |letters| text.split_at(letters));
-    let number = Decimal::parse(number.trim()).ok()?.value();
-    let seconds = number * seconds_in(unit.trim())?;
-    (seconds >= 0.0 && seconds.is_finite()).then_some(seconds)
 }
 
 fn nodes(
@@ -284,26 +275,4 @@ fn nodes(
         own
     };
     fleet.shapes().iter().map(&mut of_shape).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::seconds;
-
-    #[test]
-    fn lengths_of_time() {
-        let lengths = [
-            ("3600", Some(3600.0)),
-            ("1h", Some(3600.0)),
-            (".5 d", Some(43_200.0)),
-            ("90min", Some(5400.0)),
-            ("0", Some(0.0)),
-        ];
-        for (text, expected) in lengths {
-            assert_eq!(seconds(text), expected, "{text}");
-        }
-        for text in ["", "h", "1x", "-1h", "1-00:00:00"] {
-            assert_eq!(seconds(text), None, "{text}");
-        }
-    }
 }

@@ -15,7 +15,7 @@ use crate::multiresource::bridge::{
     Bridge, BridgeError, Manner, Replayed, Setup, Signals, jobs_csv, release_all, replay,
 };
 use crate::slurm::Slurm;
-use crate::typed::duration;
+use crate::typed::{PolicyFile, duration};
 
 /// What is typed.
 #[derive(Args)]
@@ -42,9 +42,8 @@ struct Again {
     #[arg(long, value_name = "JOURNAL", required = true)]
     replay: Option<PathBuf>,
 
-    /// The policy that it is of
-    #[arg(value_name = "POLICY", required = true)]
-    policy: Option<PathBuf>,
+    #[command(flatten)]
+    policy: PolicyFile,
 
     /// Write the jobs that came and ended as CSV (type, arrival, size, wait, latency), for `synth simulate --jobs`
     #[arg(long, value_name = "FILE")]
@@ -58,9 +57,8 @@ struct Again {
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 struct SlurmArguments {
-    /// The policy file
-    #[arg(value_name = "POLICY", required_unless_present = "release_all")]
-    policy: Option<PathBuf>,
+    #[command(flatten)]
+    policy: PolicyFile<false>,
 
     /// The partition, whose jobs are held when they are submitted (`synth export slurm` writes how)
     #[arg(long, value_name = "NAME")]
@@ -119,7 +117,7 @@ struct SlurmArguments {
     until: Option<Duration>,
 
     /// Release every held job of the partition, and end: the way back, without a policy
-    #[arg(long, conflicts_with = "policy")]
+    #[arg(long, conflicts_with = "a_policy")]
     release_all: bool,
 }
 
@@ -167,15 +165,18 @@ const AGAIN: Duration = Duration::from_secs(60);
 impl Arguments {
     /// Files that are read, and those that are written.
     pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
-        fn some<'a>(all: &[&'a Option<PathBuf>]) -> Vec<&'a Path> {
-            all.iter().filter_map(|file| file.as_deref()).collect()
+        fn some<'a>(policy: Option<&'a Path>, other: &'a Option<PathBuf>) -> Vec<&'a Path> {
+            policy.into_iter().chain(other.as_deref()).collect()
         }
         match &self.to {
             None => (
-                some(&[&self.again.replay, &self.again.policy]),
-                some(&[&self.again.jobs]),
+                some(self.again.policy.typed(), &self.again.replay),
+                some(None, &self.again.jobs),
             ),
-            Some(To::Slurm(own)) => (some(&[&own.policy, &own.types]), some(&[&own.journal])),
+            Some(To::Slurm(own)) => (
+                some(own.policy.typed(), &own.types),
+                some(None, &own.journal),
+            ),
         }
     }
 
@@ -191,17 +192,18 @@ impl Arguments {
 impl SlurmArguments {
     fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
         let slurm = Slurm::new(&self.partition);
-        let Some(policy) = self.policy.clone() else {
+        if self.release_all {
             let by_operator = matches!(self.hold, HoldBy::Admin);
             slurm.site()?;
             return Ok(Answered {
                 table: format!("{}: {}", self.partition, release_all(&slurm, by_operator)?),
                 ..Answered::default()
             });
-        };
+        }
+        let policy = self.policy.file()?;
         let signals = listen()?;
         let setup = Setup {
-            policy,
+            policy: policy.to_owned(),
             types: self.types.clone(),
             changes: caller.changes,
             // Oftener is no use: Slurm takes longer to start a job.
@@ -252,7 +254,8 @@ fn listen() -> Result<Signals, BridgeError> {
 
 impl Again {
     fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
-        let (Some(journal), Some(path)) = (&self.replay, &self.policy) else {
+        let path = self.policy.file()?;
+        let Some(journal) = &self.replay else {
             return Err("give --replay JOURNAL and the policy".into());
         };
         let text = crate::document::text_of(path).map_err(|source| BridgeError::Read {

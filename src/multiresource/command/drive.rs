@@ -1,23 +1,24 @@
 //! `synth drive`: a policy answers a scheduler line by line.
 
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 
 use super::names;
+use crate::document::is_standard_input;
 use crate::kind::{Answered, Caller, Given};
 use crate::multiresource::artifact::{Checked, Routing};
 use crate::multiresource::live::Scheduler;
 use crate::multiresource::live::protocol;
+use crate::typed::PolicyFile;
 
 /// What is typed.
 #[derive(Args)]
 #[command(after_help = EXAMPLE)]
 pub struct Arguments {
-    /// The policy file
-    #[arg(value_name = "POLICY")]
-    policy: PathBuf,
+    #[command(flatten)]
+    policy: PolicyFile,
 
     /// Of the policy's clocks, and of where jobs are sent
     #[arg(long, value_name = "N", default_value = "1")]
@@ -45,12 +46,18 @@ docs/drive.md has the protocol, and a client in Python.";
 impl Arguments {
     /// Files that are read, and those that are written.
     pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
-        (vec![&self.policy], Vec::new())
+        (self.policy.typed().into_iter().collect(), Vec::new())
     }
 
     /// Answers until the input ends.
     pub fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
-        let policy = Checked::read_with(&self.policy, caller.changes)?;
+        let policy = self.policy.file()?;
+        if is_standard_input(policy) {
+            return Err(
+                "events come from standard input: save the policy, and give its file".into(),
+            );
+        }
+        let policy = Checked::read_with(policy, caller.changes)?;
         let routing = self.routing.map_or(Routing::Probabilistic, Into::into);
         let mut scheduler = Scheduler::new(&policy, routing, self.seed);
         let input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());

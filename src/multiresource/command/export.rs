@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
+use crate::document::is_standard_input;
 use crate::kind::{Answered, Caller, Given};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{bridgeable, export_slurm};
+use crate::typed::PolicyFile;
 
 /// Which program.
 #[derive(Subcommand)]
@@ -19,9 +21,8 @@ pub enum Export {
 /// What is typed.
 #[derive(Args)]
 pub struct Slurm {
-    /// The policy
-    #[arg(value_name = "POLICY")]
-    policy: PathBuf,
+    #[command(flatten)]
+    policy: PolicyFile,
 
     /// The partition
     #[arg(long, value_name = "NAME")]
@@ -40,7 +41,7 @@ impl Export {
     /// Files that are read.
     pub fn files(&self) -> Vec<&Path> {
         let Export::Slurm(typed) = self;
-        vec![&typed.policy]
+        typed.policy.typed().into_iter().collect()
     }
 
     /// Makes the files.
@@ -52,7 +53,13 @@ impl Export {
 
 impl Slurm {
     fn run(&self, caller: &Caller<'_>) -> Given<Answered> {
-        let policy = Checked::read_with(&self.policy, caller.changes)?;
+        let file = self.policy.file()?;
+        if is_standard_input(file) {
+            return Err(
+                "the service reads the policy from its file: save it, and give the file".into(),
+            );
+        }
+        let policy = Checked::read_with(file, caller.changes)?;
         if let Err(why) = bridgeable(&policy) {
             return Ok(Answered {
                 table: why,
@@ -61,7 +68,7 @@ impl Slurm {
             });
         }
         // The page is read elsewhere.
-        let named = std::path::absolute(&self.policy)?;
+        let named = std::path::absolute(file)?;
         let files = export_slurm(&policy, &named, &self.partition)?;
         let folder = self.output.display();
         let documents: Vec<(PathBuf, String)> = files

@@ -391,6 +391,8 @@ const EXAMPLES: &str = "\
       a workload from a log of jobs: types, sizes as measured, how they arrive, and what was left out
   synth --workload models/vms.yaml --preemption none
       the best of all families for jobs that cannot be preempted, to standard output
+  synth - --preemption none < models/vms.yaml
+      the same of a workload from standard input; `synth models/vms.yaml …` needs no --workload either
   synth --workload models/one_or_all.yaml --preemption none --family quickswap --explain
       one family, tuned; with the exact means of MSFQ by its threshold
   synth --workload models/vms.yaml --preemption none --family msr --output p.json
@@ -403,7 +405,7 @@ const EXAMPLES: &str = "\
       what a policy file says, in words
   synth check p.json
       derive again what can be, and say what was judged for sense and what is taken on trust
-  synth simulate --policy p.json --precision 1%
+  synth simulate p.json --precision 1%
       run it, with confidence intervals, and judge its claims
   synth compare --workload models/section7.yaml --policies first-fit,fcfs,p.json --loads 0.5,0.7,0.9
       mean response times beside those of rules in use today, and which policy is surely faster

@@ -5,6 +5,7 @@ use clap::ValueEnum;
 use crate::multiresource::artifact;
 use crate::multiresource::synthesis::Budget;
 use crate::number::Decimal;
+use crate::number::quantity::explained;
 use crate::typed;
 
 /// A start latency, as typed.
@@ -14,7 +15,10 @@ pub fn start_latency(text: &str) -> Result<Decimal, String> {
         Ok(latency) => Err(format!(
             "the start latency is {latency}, expected a number ≥ 0"
         )),
-        Err(why) => Err(format!("{why}; {}", why.help())),
+        Err(why) => {
+            let help = explained(text, None).unwrap_or_else(|| why.help());
+            Err(format!("{why}; {help}"))
+        }
     }
 }
 
@@ -149,13 +153,16 @@ impl Balance {
     }
 }
 
-/// How much may be simulated, as typed: events, or seconds with their unit.
+/// How much may be simulated, as typed: events, or a time with its unit.
 pub fn budget(text: &str) -> Result<Budget, String> {
-    match text.strip_suffix('s') {
-        Some(time) => typed::positive(time.trim()).map(|time| Budget::Time(typed::seconds(time))),
-        None => typed::count(text).map(Budget::Events),
+    let time = typed::time(text).ok();
+    let time = time.filter(|_| text.ends_with(char::is_alphabetic));
+    match time {
+        Some(time) => Ok(Budget::Time(typed::seconds(time))),
+        None => typed::count(text)
+            .map(Budget::Events)
+            .map_err(|why| format!("{why}; or give a time, as in 60s or 5min")),
     }
-    .map_err(|why| format!("{why}; or give a time, as in 60s"))
 }
 
 /// A type's weight, as typed: what stands behind the last `=`.

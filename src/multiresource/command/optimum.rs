@@ -13,15 +13,14 @@ use crate::multiresource::report;
 use crate::multiresource::verbs::VerbError;
 use crate::multiresource::verbs::{self, Asking, Doing, Least, LeastReport};
 use crate::simulation::Settings;
-use crate::typed::{Budget, count, load, part, positive, seconds};
+use crate::typed::{Budget, WorkloadFile, count, load, part, positive, seconds, time};
 
 /// What is typed.
 #[derive(Args)]
+#[command(after_help = ABOUT)]
 pub struct Arguments {
-    /// The workload: Poisson arrivals, exponential sizes, and a system so small that schedules times
-    /// waiting jobs of each type are few, or with preemption the numbers of jobs (see --states)
-    #[arg(long, value_name = "FILE")]
-    workload: PathBuf,
+    #[command(flatten)]
+    workload: WorkloadFile,
 
     /// Scale its arrival rates to this load ρ, as a fraction of what any policy can serve; of several
     /// loads a row each
@@ -52,8 +51,8 @@ pub struct Arguments {
     #[arg(long, default_value = "2e7", value_parser = count)]
     states: u64,
 
-    /// Seconds for the dynamic program, at each load; after that the bounds are printed as they are
-    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = positive)]
+    /// Seconds, or such as 10min, for the dynamic program, at each load; after that the bounds are printed as they are
+    #[arg(long, value_name = "TIME", default_value = "300", value_parser = time)]
     time_limit: f64,
 
     #[command(flatten)]
@@ -65,6 +64,10 @@ pub struct Arguments {
     output: Option<PathBuf>,
 }
 
+const ABOUT: &str = "\
+The workload has Poisson arrivals and exponential sizes, on a system so small that schedules times waiting jobs of each type
+are few, or with preemption the numbers of jobs (see --states).";
+
 /// Events per policy, by default.
 const EVENTS: u64 = 50_000_000;
 
@@ -72,7 +75,7 @@ impl Arguments {
     /// Files that are read, and those that are written.
     pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
         let policies = self.policies.iter().map(Path::new);
-        let read = policies.chain([&*self.workload]).collect();
+        let read = policies.chain(self.workload.typed()).collect();
         (read, self.output.iter().map(PathBuf::as_path).collect())
     }
 
@@ -85,7 +88,7 @@ impl Arguments {
         if self.setup_rate.is_some() && self.preemption != Preemption::Setup {
             return Err("--setup-rate goes with --preemption setup".into());
         }
-        let workload = server_of(&self.workload, caller)?;
+        let workload = server_of(self.workload.file()?, caller)?;
         let settings = Settings {
             interrupt: caller.interrupt.clone(),
             ..self.budget.settings(EVENTS)

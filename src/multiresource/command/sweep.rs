@@ -12,14 +12,13 @@ use crate::kind::{Answered, Caller, Given, Word};
 use crate::multiresource::artifact::Route;
 use crate::multiresource::report;
 use crate::multiresource::synthesis::{self, Options};
-use crate::typed::{count, positive};
+use crate::typed::{WorkloadFile, count, positive};
 
 /// What is typed.
 #[derive(Args)]
 pub struct Arguments {
-    /// The workload
-    #[arg(long, value_name = "FILE")]
-    workload: PathBuf,
+    #[command(flatten)]
+    workload: WorkloadFile,
 
     /// What may happen to a running job when the schedule changes
     #[arg(long, value_enum)]
@@ -55,7 +54,7 @@ impl Arguments {
     pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
         let results = [&self.output, &self.plot].into_iter().flatten();
         let written = results.map(PathBuf::as_path).collect();
-        (vec![&self.workload], written)
+        (self.workload.typed().into_iter().collect(), written)
     }
 
     /// Evaluates the switching rates of each route.
@@ -67,7 +66,7 @@ impl Arguments {
             )
             .into());
         }
-        let workload = server_of(&self.workload, caller)?;
+        let workload = server_of(self.workload.file()?, caller)?;
         let options = Options {
             setup_rate: self.setup_rate,
             route: self.route,

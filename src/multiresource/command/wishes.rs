@@ -15,7 +15,7 @@ use crate::multiresource::program::{Balancing, Limits};
 use crate::multiresource::synthesis::{Budget, Families, Options};
 use crate::multiresource::verbs::{self, Request, VerbError, Wanted};
 use crate::multiresource::workload::Workload;
-use crate::typed::{at_least_one, part, positive, seconds};
+use crate::typed::{at_least_one, part, positive, seconds, time};
 
 /// What the proof that the mix is best, and that with the analysis, may have of the time for all; the rest is for
 /// the choice by simulation, where there is one, and for the checker.
@@ -123,10 +123,10 @@ pub struct Wishes {
     #[arg(long)]
     pub(super) explain: bool,
 
-    /// Seconds that all of it may take; what is not proven, analysed or tried by then is not, and the
+    /// Seconds, or such as 10min or 1h, that all of it may take; what is not proven, analysed or tried by then is not, and the
     /// answer says so [default: 60 for the proof that the mix is best, then as --effort and --budget
     /// have it]
-    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     time_limit: Option<f64>,
 }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use super::document::{self, EXAMPLE, KIND, ServerDocument};
 use super::fleet_document::{self, FleetDocument};
 use super::{Fleet, Workload};
-use crate::document::{Document, DocumentError, Fault, Parsed, place, read_file, suggest};
-use crate::law::{respell_law, respell_law_or_number, respell_process};
+use crate::document::{Document, DocumentError, Fault, Node, Parsed, meant, place, read_file};
+use crate::law::{respell_law, respell_law_or_number, respell_process, respell_times_of};
 
 /// What a document describes.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +23,7 @@ impl Workload {
     /// # Errors
     /// [`DocumentError::Faults`] with every fault found.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
-        let document = begin(text, name)?;
+        let (document, faults) = begin(text, name)?;
         if document.root.get("servers").is_some() {
             let fault = Fault::new(
                 place!("servers"),
@@ -33,7 +33,7 @@ impl Workload {
             );
             return Err(document.refuse(vec![fault]));
         }
-        parse_server(&document)
+        parse_server(&document, faults)
     }
 
     /// Reads the document in a file of UTF-8 text, at most 64 MiB.
@@ -70,10 +70,10 @@ impl Described {
     /// # Errors
     /// [`DocumentError::Faults`] with every fault found.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
-        let document = begin(text, name)?;
-        match document.root.get("servers") {
-            Some(_) => Ok(parse_fleet(&document)?.map(Self::Fleet)),
-            None => Ok(parse_server(&document)?.map(Self::Server)),
+        let (document, faults) = begin(text, name)?;
+        match is_fleet(&document.root) {
+            true => Ok(parse_fleet(&document, faults)?.map(Self::Fleet)),
+            false => Ok(parse_server(&document, faults)?.map(Self::Server)),
         }
     }
 
@@ -87,40 +87,54 @@ impl Described {
     }
 }
 
-/// A document of this kind, its laws and processes in the spelling that is read.
-fn begin<'a>(text: &'a str, name: &'a str) -> Result<Document<'a>, DocumentError> {
+/// A document of this kind, its laws and processes in the spelling that is read, and faults that are known already.
+fn begin<'a>(text: &'a str, name: &'a str) -> Result<(Document<'a>, Vec<Fault>), DocumentError> {
     let mut document = Document::parse(text, name, EXAMPLE)?;
+    let mut faults = document.misnamed(KIND)?;
     let root = &mut document.root;
-    let has = |key| root.get(key).is_some();
-    let kind = root.get("kind").and_then(|kind| kind.text());
-    let fault = match kind.filter(|kind| *kind != KIND) {
-        Some(kind) => Some(Fault::new(
-            place!("kind"),
-            format!("unknown kind of workload `{kind}`"),
-            suggest(kind, "here it is", &[KIND]),
-        )),
-        None if has("server") && has("servers") => Some(Fault::new(
+    if root.get("server").is_some() && root.get("servers").is_some() {
+        faults.push(Fault::new(
             place!("servers"),
             "the document has both `server` and `servers`",
             "keep `server` for one server, or `servers` for a fleet of several shapes",
-        )),
-        None => None,
-    };
-    root.get_mut("start_latency").map(respell_law_or_number);
-    if let Some(jobs) = root.get_mut("jobs") {
-        for job in jobs.items_mut() {
-            job.get_mut("size").map(respell_law);
-            job.get_mut("arrivals").map(respell_process);
-        }
+        ));
+        root.remove("server");
     }
-    match fault {
-        Some(fault) => Err(document.refuse(vec![fault])),
-        None => Ok(document),
+    respell(root);
+    Ok((document, faults))
+}
+
+/// Laws, processes and times, as documents spell them.
+fn respell(root: &mut Node) {
+    let unit = root.time_unit().unwrap_or_default().to_owned();
+    root.meant_mut("start_latency").map(respell_law_or_number);
+    respell_times_of(root, &["start_latency"], &unit);
+    let jobs = root.meant_mut("jobs").map_or(&mut [][..], Node::items_mut);
+    for job in jobs {
+        job.meant_mut("size").map(respell_law);
+        respell_times_of(job, &["mean_size", "size", "limit"], &unit);
+        if let Some(process) = job.meant_mut("arrivals") {
+            respell_process(process);
+            respell_times_of(process, &["interarrival"], &unit);
+        }
     }
 }
 
-fn parse_server(document: &Document<'_>) -> Result<Parsed<Workload>, DocumentError> {
+/// Whether servers are listed, by their own key or by one that seems to stand for it.
+fn is_fleet(root: &Node) -> bool {
+    let listed = |key: &str| root.get(key).is_some_and(|node| node.len() > 0);
+    let mut keys = root.keys();
+    root.get("servers").is_some()
+        || root.get("server").is_none()
+            && keys.any(|key| listed(key) && meant(key, &["servers"]).is_some())
+}
+
+fn parse_server(
+    document: &Document<'_>,
+    misnamed: Vec<Fault>,
+) -> Result<Parsed<Workload>, DocumentError> {
     let (written, mut faults) = document.read::<ServerDocument>();
+    faults.extend(misnamed);
     let checked = match written.map(|written| written.draft(&mut faults)) {
         Some(draft) => draft.check(faults),
         None => Err(faults),
@@ -128,8 +142,12 @@ fn parse_server(document: &Document<'_>) -> Result<Parsed<Workload>, DocumentErr
     document.conclude(checked, |place| document::respelt(document, place))
 }
 
-fn parse_fleet(document: &Document<'_>) -> Result<Parsed<Fleet>, DocumentError> {
+fn parse_fleet(
+    document: &Document<'_>,
+    misnamed: Vec<Fault>,
+) -> Result<Parsed<Fleet>, DocumentError> {
     let (written, mut faults) = document.read::<FleetDocument>();
+    faults.extend(misnamed);
     let checked = match written.map(|written| written.draft(&mut faults)) {
         Some(draft) => draft.check(faults),
         None => Err(faults),

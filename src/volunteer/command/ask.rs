@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::document::fault_of_json;
+use crate::document::{called, fault_of_json, text_of};
 use crate::kind::{Answered, Caller, Given, json};
 use crate::report::{Table, number};
+use crate::typed::PolicyFile;
 use crate::volunteer::artifact::Checked;
 use crate::volunteer::policy::{Answer, Kept, Request, Sent, Verdict, decide};
 
 /// What is typed.
 #[derive(Args)]
 pub struct Arguments {
-    /// The policy file
-    #[arg(long, value_name = "FILE")]
-    policy: PathBuf,
+    #[command(flatten)]
+    policy: PolicyFile,
 
     /// The request, a JSON file: what the host has and wants, and the jobs that there are
     #[arg(long, value_name = "FILE")]
@@ -30,15 +30,14 @@ impl Arguments {
     /// Files that are read, and those that are written.
     pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
         let written = self.output.iter().map(PathBuf::as_path);
-        (vec![&self.policy, &self.request], written.collect())
+        let read = self.policy.typed().into_iter().chain([&*self.request]);
+        (read.collect(), written.collect())
     }
 }
 
 /// Answers.
 pub fn run(arguments: &Arguments, caller: &mut Caller<'_>) -> Given<Answered> {
-    let name = arguments.policy.display().to_string();
-    let text = read(&arguments.policy)?;
-    let policy = Checked::parse_with(&text, &name, caller.changes)?;
+    let policy = Checked::read_with(arguments.policy.file()?, caller.changes)?;
     let request: Request = serde_json::from_str(&read(&arguments.request)?)
         .map_err(|error| format!("{}: {}", arguments.request.display(), fault_of_json(&error)))?;
     request
@@ -57,8 +56,7 @@ pub fn run(arguments: &Arguments, caller: &mut Caller<'_>) -> Given<Answered> {
 }
 
 fn read(file: &Path) -> Given<String> {
-    crate::document::text_of(file)
-        .map_err(|source| format!("cannot read {}: {source}", file.display()).into())
+    text_of(file).map_err(|source| format!("cannot read {}: {source}", called(file)).into())
 }
 
 fn table(answers: &[Answer], time: &str, width: usize) -> String {

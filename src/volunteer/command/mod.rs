@@ -226,10 +226,10 @@ const EXAMPLES: &str = "\
       what a policy file says, in words
   synth check p.json
       derive again what can be, and say what was judged for sense and what is taken on trust
-  synth simulate --policy p.json --seed 2
+  synth simulate p.json --seed 2
       run it in other campaigns, and try to refute its claims
   synth compare --workload models/campaign_small.yaml --policies p.json,literal,boinc-2025,fixed --html c.html
       beside the proposal to the letter, BOINC's rule of 2025 and one deadline for all, as a page with pictures
-  synth dispatch --policy p.json --request request.json
+  synth dispatch p.json --request request.json
       answer a request of a host, with a reason for every job
 ";

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Campaign;
-use crate::document::{Document, DocumentError, Fault, Node, Parsed, Place, place, suggest};
-use crate::law::{Size, respell_law_or_number};
+use crate::document::{Document, DocumentError, Fault, Node, Parsed, Place};
+use crate::law::{Size, respell_law_or_number, respell_times_of};
 use crate::number::Decimal;
 
 /// The kind that documents of this room name.
@@ -298,14 +298,10 @@ const UNIT: &str = "time";
 
 pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, DocumentError> {
     let mut document = Document::parse(text, name, EXAMPLE)?;
-    let kind = document.root.get("kind").and_then(|kind| kind.text());
-    if let Some(kind) = kind.filter(|kind| *kind != KIND) {
-        let message = format!("unknown kind of workload `{kind}`");
-        let help = suggest(kind, "here it is", &[KIND]);
-        return Err(document.refuse(vec![Fault::new(place!("kind"), message, help)]));
-    }
+    let misnamed = document.misnamed(KIND)?;
     respell(&mut document.root);
-    let (written, faults) = document.read::<CampaignDocument>();
+    let (written, mut faults) = document.read::<CampaignDocument>();
+    faults.extend(misnamed);
     let record = written.map(|written| Record {
         source: written.source,
         time_unit: written.time_unit.unwrap_or(UNIT.into()),
@@ -322,24 +318,43 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, Document
     document.conclude(checked, |_: &Place| None)
 }
 
-/// Numbers that stand for laws, and laws as documents spell them.
+/// Numbers that stand for laws, laws, and times, as documents spell them.
 fn respell(root: &mut Node) {
-    for (list, keys) in [
-        ("hosts", &["speed", "gpu_speed", "buffer", "delay"][..]),
-        ("batches", &["size"]),
-    ] {
-        let entries = root.get_mut(list).map_or(&mut [][..], Node::items_mut);
-        for entry in entries {
-            for key in keys {
-                entry.get_mut(key).map(respell_law_or_number);
-            }
-            let Some(availability) = entry.get_mut("availability") else {
-                continue;
-            };
-            for key in ["on", "off"] {
-                availability.get_mut(key).map(respell_law_or_number);
-            }
+    let unit = root.time_unit().unwrap_or_default().to_owned();
+    respell_times_of(root, &["horizon"], &unit);
+    if let Some(policy) = root.meant_mut("policy") {
+        respell_times_of(policy, &["patience", "refresh"], &unit);
+    }
+    for hosts in entries(root, "hosts") {
+        respell_laws_of(hosts, &["speed", "gpu_speed", "buffer", "delay"]);
+        respell_times_of(hosts, &["buffer", "delay", "contact"], &unit);
+        if let Some(availability) = hosts.meant_mut("availability") {
+            respell_laws_of(availability, &["on", "off"]);
+            respell_times_of(availability, &["on", "off"], &unit);
         }
+        for known in entries(hosts, "history") {
+            respell_times_of(known, &["turnaround"], &unit);
+        }
+    }
+    for application in entries(root, "applications") {
+        for version in entries(application, "versions") {
+            respell_times_of(version, &["released"], &unit);
+        }
+    }
+    for batch in entries(root, "batches") {
+        respell_laws_of(batch, &["size"]);
+        let times = ["size", "submitted", "every", "deadline", "bound"];
+        respell_times_of(batch, &times, &unit);
+    }
+}
+
+fn entries<'a>(map: &'a mut Node, list: &str) -> &'a mut [Node] {
+    map.meant_mut(list).map_or(&mut [][..], Node::items_mut)
+}
+
+fn respell_laws_of(map: &mut Node, keys: &[&str]) {
+    for key in keys {
+        map.meant_mut(key).map(respell_law_or_number);
     }
 }
 

@@ -86,7 +86,7 @@ pub fn pool(
     })))
 }
 
-/// E[T] over all jobs, where each type has slots of its own at all times.
+/// E\[T\] over all jobs, where each type has slots of its own at all times.
 fn mean_with_slots(fleet: &Fleet, slots: &Partitioned) -> Option<f64> {
     let numbers = slots.numbers.as_ref()?.iter();
     Some(numbers.sum::<f64>() / fleet.envelope().total_arrival_rate())

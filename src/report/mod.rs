@@ -14,7 +14,7 @@ pub use self::csv::Csv;
 pub use comparison::{
     Besides, Shares, comparison_csv, comparison_page, comparison_table, list, quoted,
 };
-pub use number::{bar, below, decimals, estimate, number, percent, within};
+pub use number::{bar, below, change, decimals, estimate, number, percent, within};
 pub use page::{Page, Section};
 pub use run::{RunWords, run_report};
 pub use table::{Table, WIDTH, wrap};

@@ -61,6 +61,14 @@ pub fn percent(fraction: f64) -> String {
     }
 }
 
+/// A ratio as a change in percent.
+pub fn change(ratio: f64) -> String {
+    match 100.0 * (ratio - 1.0) {
+        small if small.abs() < 0.005 => "±0 %".into(),
+        percent => format!("{percent:+.2} %"),
+    }
+}
+
 /// A bar of at most 20 cells.
 pub fn bar(fraction: f64) -> String {
     "█".repeat((20.0 * fraction).round().clamp(0.0, 20.0) as usize)

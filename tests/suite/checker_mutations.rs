@@ -50,11 +50,17 @@ fn is_harmless(mutant: &Mutant, idle: &[&str]) -> bool {
         || below(&["/provenance/tool", "/provenance/options", "/provenance/solver"])
         || below(&["/provenance/rounds", "/provenance/columns"])
         || below(&["/provenance/servers/0/what_if/setups"])
-        || below(&["/provenance/servers/0/what_if/more_resource"])
         || pointer.ends_with("/predicted_switching_rate")
         // Less may be told of what was tried and of what would be.
         || (below(&["/provenance/servers/0/tuning", "/provenance/servers/0/what_if"])
             && is(&["removed", "null", "empty"]))
+        // And of what could be bought; what is said of a little more of it is as true, or it is refused.
+        || (below(&["/provenance/growth"])
+            && (pointer.ends_with("/more")
+                || pointer.ends_with("/mean_response") && is(&["removed", "null", "×1.001"])
+                || pointer.ends_with("/mix") && is(&["removed", "null"])
+                || pointer.matches('/').count() <= 4 && is(&["removed", "null", "empty"])
+                || pointer.ends_with("/proof/gap") && is(&["×1.001", "0"])))
         // About the rate tuned to, and far above it, values hardly depend on the rate.
         || (below(&["/provenance/servers/0/tuning"])
             && pointer.ends_with("/switching_rate")

@@ -254,7 +254,7 @@ fn what_changes_would_do() {
         .unwrap();
     assert!(
         (found.load / more[0] - 1.0).abs() < 1e-12
-            && (found.response / more[1] - 1.0).abs() < 1e-12
+            && (found.response.unwrap() / more[1] - 1.0).abs() < 1e-12
     );
     let replica = changed(&[("[own-1, shared]", "[own-1, own-2, shared]")]);
     let found = what_if
@@ -265,7 +265,7 @@ fn what_changes_would_do() {
     assert_eq!(found.server.as_deref(), Some("own-2"));
     assert!(
         (found.load / replica[0] - 1.0).abs() < 1e-12
-            && (found.response / replica[1] - 1.0).abs() < 1e-12
+            && (found.response.unwrap() / replica[1] - 1.0).abs() < 1e-12
     );
     let arrivals = changed(&[(
         "[own-1, shared], arrival_rate: .9",
@@ -278,8 +278,57 @@ fn what_changes_would_do() {
         .unwrap();
     assert!(
         (found.load / arrivals[0] - 1.0).abs() < 1e-12
-            && (found.response / arrivals[1] - 1.0).abs() < 1e-12
+            && (found.response.unwrap() / arrivals[1] - 1.0).abs() < 1e-12
     );
+}
+
+/// A ring of 26 servers, all unlike, of which each class may use two: no exact method is known, and the load with one more
+/// of each is that of the worst arc of classes, all arcs listed.
+#[test]
+fn one_more_server_by_the_load_alone() {
+    const N: usize = 26;
+    let rate = |s: usize| 1.0 + 0.01 * s as f64;
+    let arriving = |i: usize| 0.5 + 0.013 * ((7 * i) % N) as f64;
+    let mut text = String::from("kind: compatibility\ntime_unit: s\nservers:\n");
+    for s in 0..N {
+        text += &format!("  - {{name: s{s}, rate: {}}}\n", rate(s));
+    }
+    text += "classes:\n";
+    for i in 0..N {
+        let (next, rate) = ((i + 1) % N, arriving(i));
+        text += &format!("  - {{name: c{i}, servers: [s{i}, s{next}], arrival_rate: {rate}}}\n");
+    }
+    text += "mean_size: 1\n";
+    let cluster = Cluster::parse(&text, "ring").unwrap().workload;
+    let artifact = made(&cluster, Some(1.0));
+    let what_if = artifact.provenance.what_if.as_ref().unwrap();
+    assert_eq!(what_if.servers.len(), 5);
+    let load = |twice: usize| {
+        let rate = |s: usize| rate(s) * if s == twice { 2.0 } else { 1.0 };
+        let arcs = (0..N).flat_map(|from| (1..=N).map(move |length| (from, length)));
+        let ratios = arcs.map(|(from, length)| {
+            let classes = (from..from + length).map(|i| arriving(i % N));
+            let servers = (from..from + (length + 1).min(N)).map(|s| rate(s % N));
+            classes.sum::<f64>() / servers.sum::<f64>()
+        });
+        ratios.fold(0.0, f64::max)
+    };
+    let mut least: Vec<f64> = (0..N).map(load).collect();
+    least.sort_by(f64::total_cmp);
+    for (own, least) in what_if.servers.iter().zip(least) {
+        let name = own.server.as_deref().unwrap();
+        let s: usize = name[1..].parse().unwrap();
+        assert!((own.load / load(s) - 1.0).abs() < 1e-9, "{name}");
+        assert!((own.load / least - 1.0).abs() < 1e-9, "{name}");
+        assert_eq!(own.response, None);
+    }
+    Checked::check(artifact.clone()).unwrap();
+    // Outside of what the tight set allows.
+    for wrong in [0.1, 0.99] {
+        let mut artifact = artifact.clone();
+        artifact.provenance.what_if.as_mut().unwrap().servers[0].load = wrong;
+        assert!(Checked::check(artifact).is_err(), "{wrong}");
+    }
 }
 
 /// Exit codes and words, on good input and bad.

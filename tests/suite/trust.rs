@@ -196,8 +196,9 @@ fn a_check_tells_what_was_derived_and_what_was_not() {
     assert!(derived(&rest("what_if.more_arrivals[1].mean_response")));
     assert!(derived(&rest("what_if.load_of_twice_the_response")));
     assert!(derived(&rest("tuning.curve[3].value")));
+    assert!(derived(&rest("growth.steps[0].proof")));
     assert!(matches!(
-        rest("what_if.more_resource[0].load"),
+        rest("growth.steps[0].mean_response"),
         Grounds::Judged(_)
     ));
     assert!(matches!(rest("what_if.setups"), Grounds::Trusted(_)));
@@ -515,11 +516,14 @@ fn what_was_tried_and_what_if_are_derived() {
     let last = curve.unwrap().as_array().unwrap().len() - 1;
     let pointer = format!("{making}/tuning/curve/{last}/switching_rate");
     is_refused(&busy, &pointer, json!(1e3), "unstable");
-    // One more unit: no less than the prices allow, no more than now.
+    // A larger server: the load is that of its mix, no lower than its prices allow, and no higher than now.
     for j in 0..2 {
-        let pointer = format!("{making}/what_if/more_resource/{j}/load");
-        is_refused(&valid, &pointer, json!(0.4), "expected from");
-        is_refused(&valid, &pointer, json!(0.5001), "expected from");
+        let proof = format!("/provenance/growth/steps/{j}/proof");
+        let pointer = format!("{proof}/load");
+        is_refused(&valid, &pointer, json!(0.4), "expected");
+        is_refused(&valid, &pointer, json!(0.5001), "expected");
+        let pointer = format!("{proof}/bound");
+        is_refused(&valid, &pointer, json!(0.51), "expected");
     }
 }
 

@@ -338,7 +338,12 @@ fn provenance(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
         for change in lists.into_iter().flatten() {
             changed(change, cluster, findings);
         }
-        let by = Grounds::Judged("names, and numbers > 0");
+        for change in &what_if.servers {
+            one_more(change, &artifact.evidence, cluster, findings);
+        }
+        let by = Grounds::Judged(
+            "names, and numbers > 0; the load with one more server, between that of the tight set with it and that without",
+        );
         findings.stands("provenance.what_if", by);
     }
     if let Some(design) = &artifact.provenance.design {
@@ -401,10 +406,33 @@ fn tuning(tuning: &Tuning, policy: &Policy, cluster: &Cluster, findings: &mut Fi
     findings.stands(PATH, by);
 }
 
+/// With one more server the load is no more than without, and no less than the tight set needs that may use it.
+fn one_more(change: &OneMore, evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
+    let place = |server: &String| cluster.servers().iter().position(|s| s.name == *server);
+    let Some(s) = change.server.as_ref().and_then(place) else {
+        return;
+    };
+    let mut rates = cluster.service_rates();
+    rates[s] *= 2.0;
+    let tight = evidence.tight.as_deref();
+    let least = match tight.filter(|_| findings.is_clear("evidence")) {
+        Some(tight) => needed(tight, cluster, &rates, findings),
+        None => None,
+    };
+    let (least, most) = (least.unwrap_or(0.0), evidence.load);
+    let near = least * (1.0 - NEAR)..=most * (1.0 + NEAR);
+    if !near.contains(&change.load) {
+        let message = format!("{}, expected from {least} to {most}", change.load);
+        findings.add("provenance.what_if.servers", message);
+    }
+}
+
 fn changed(change: &OneMore, cluster: &Cluster, findings: &mut Findings) {
     const PATH: &str = "provenance.what_if";
     positive(PATH, change.load, findings);
-    positive(PATH, change.response, findings);
+    if let Some(response) = change.response {
+        positive(PATH, response, findings);
+    }
     let class = change.class.as_deref();
     if class.is_some_and(|name| !cluster.names().contains(&name)) {
         findings.add(PATH, "a class that does not exist");

@@ -173,8 +173,9 @@ pub struct OneMore {
     pub server: Option<String>,
     /// ρ after it.
     pub load: f64,
-    /// Mean response time after it \[time\].
-    pub response: f64,
+    /// Mean response time after it \[time\]; absent where there is no exact method.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<f64>,
 }
 
 /// An assignment of servers to classes that was found instead of the workload's.

@@ -8,7 +8,7 @@ use crate::compatibility::analysis::Load;
 use crate::compatibility::artifact::{Artifact, OneMore, Quantity, Tuning, WhatIf};
 use crate::compatibility::synthesis::{Doing, Synthesis};
 use crate::compatibility::workload::Cluster;
-use crate::report::{Table, number, percent, within, wrap};
+use crate::report::{Table, change, number, percent, within, wrap};
 
 /// What goes on.
 pub fn doing(step: &Doing) -> String {
@@ -233,17 +233,14 @@ type Words<'a> = &'a dyn Fn(&OneMore) -> String;
 
 /// What a change would do.
 fn changes(artifact: &Artifact, what_if: &WhatIf, cluster: &Cluster, width: usize) -> String {
-    let Some(now) = artifact.find(Quantity::FairResponse, Subject::ALL) else {
-        return String::new();
-    };
+    let now = artifact.find(Quantity::FairResponse, Subject::ALL);
     let unit = cluster.time_unit();
-    let header = [
-        "a change".to_string(),
-        "load".into(),
-        format!("E[T] [{unit}]"),
-        String::new(),
-    ];
+    let mut header = vec!["a change".to_string(), "load".into(), "carries".into()];
+    if now.is_some() {
+        header.extend([format!("E[T] [{unit}]"), String::new()]);
+    }
     let mut table = Table::new(header);
+    let carries = |load: f64| change(artifact.evidence.load / load);
     let name = |name: &Option<String>| name.clone().unwrap_or_default();
     let sorts: [(&[OneMore], Words<'_>); 3] = [
         (&what_if.servers, &|own| {
@@ -258,21 +255,24 @@ fn changes(artifact: &Artifact, what_if: &WhatIf, cluster: &Cluster, width: usiz
     ];
     let mut any = false;
     for (changes, words) in sorts {
-        for change in changes.iter().take(3) {
+        for own in changes.iter().take(3) {
             any = true;
-            table.row([
-                words(change),
-                load(change.load),
-                number(change.response),
-                format!("{:+.2} %", 100.0 * (change.response / now.value - 1.0)),
-            ]);
+            let mut row = vec![words(own), load(own.load), carries(own.load)];
+            if let (Some(now), Some(then)) = (now, own.response) {
+                let ratio = then / now.value;
+                row.extend([number(then), change(ratio)]);
+            }
+            table.row(row);
         }
     }
     match any {
-        true => format!(
-            "\nUnder balanced fairness, exactly:\n{}\n",
-            table.within(width)
-        ),
+        true => {
+            let by = match now {
+                Some(_) => "Under balanced fairness, exactly",
+                None => "What to buy first, by the load alone",
+            };
+            format!("\n{by}:\n{}\n", table.within(width))
+        }
         false => String::new(),
     }
 }

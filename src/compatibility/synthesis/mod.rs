@@ -103,8 +103,7 @@ pub fn synthesize(
         return Ok(Outcome::Interrupted);
     };
     hears(Doing::Changes);
-    let what_if = means.as_ref().ok();
-    let what_if = what_if.map(|means| what_if::what_if(cluster, means, &options.interrupt));
+    let what_if = what_if::what_if(cluster, means.as_ref().ok(), &options.interrupt);
     let mean = cluster.size().mean();
     let m = tuned.interruptions;
     let artifact = Artifact::new(

@@ -17,12 +17,55 @@ const WORK: f64 = 3e8;
 /// One percent more.
 const MORE: f64 = 1.01;
 
-/// The best changes of each sort.
-pub(super) fn what_if(cluster: &Cluster, means: &Means, interrupt: &AtomicBool) -> WhatIf {
+/// Servers of which one more is looked at by the load alone.
+const SERVERS: usize = 200;
+
+/// The best changes of each sort; by the load alone, and of servers only, where there are no means.
+pub(super) fn what_if(
+    cluster: &Cluster,
+    means: Option<&Means>,
+    interrupt: &AtomicBool,
+) -> Option<WhatIf> {
     if cluster.classes().is_empty() {
-        return WhatIf::default();
+        return means.map(|_| WhatIf::default());
     }
-    let by = |a: &OneMore, b: &OneMore| a.response.total_cmp(&b.response);
+    Some(match means {
+        Some(means) => by_means(cluster, means, interrupt),
+        None => WhatIf {
+            servers: by_load(cluster, interrupt),
+            ..WhatIf::default()
+        },
+    })
+}
+
+/// One more of each of the first servers, by the load after it.
+fn by_load(cluster: &Cluster, interrupt: &AtomicBool) -> Vec<OneMore> {
+    let places = 0..cluster.servers().len().min(SERVERS);
+    let places = places.take_while(|_| !is_set(interrupt));
+    let one = |s: usize| {
+        Some(OneMore {
+            class: None,
+            server: Some(cluster.servers()[s].name.clone()),
+            load: analysis::load(&twice_as_fast(cluster, s)?).load,
+            response: None,
+        })
+    };
+    let mut found: Vec<OneMore> = places.filter_map(one).collect();
+    found.sort_by(|a, b| a.load.total_cmp(&b.load));
+    found.truncate(TOLD);
+    found
+}
+
+/// Twice as fast is as one more of the same: servers of the same classes are one. None where it is of no use.
+fn twice_as_fast(cluster: &Cluster, s: usize) -> Option<Cluster> {
+    let mut servers: Vec<Server> = cluster.servers().to_vec();
+    servers[s].rate = Decimal::new(2.0 * servers[s].rate.value())?;
+    (servers[s].rate > Decimal::ZERO).then(|| cluster.with_servers(servers))
+}
+
+fn by_means(cluster: &Cluster, means: &Means, interrupt: &AtomicBool) -> WhatIf {
+    let response = |one: &OneMore| one.response.unwrap_or(f64::INFINITY);
+    let by = |a: &OneMore, b: &OneMore| response(a).total_cmp(&response(b));
     let best = |changes: Vec<Change>| {
         let mut found = evaluated(cluster, changes, interrupt);
         found.sort_by(by);
@@ -57,24 +100,22 @@ fn evaluated(cluster: &Cluster, changes: Vec<Change>, interrupt: &AtomicBool) ->
             class: change.class.map(|i| cluster.classes()[i].name.clone()),
             server: change.server.map(|s| cluster.servers()[s].name.clone()),
             load,
-            response: means.flatten()?.response(&change.after),
+            response: Some(means.flatten()?.response(&change.after)),
         })
     };
     changes.filter_map(one).collect()
 }
 
-/// Twice as fast is as one more of the same: servers of the same classes are one. The busiest first.
+/// One more of each server, the busiest first.
 fn servers(cluster: &Cluster, means: &Means) -> Vec<Change> {
     let mut order: Vec<usize> = (0..cluster.servers().len()).collect();
     order.retain(|s| means.busy[*s] > 0.0);
     order.sort_by(|a, b| means.busy[*b].total_cmp(&means.busy[*a]));
     let change = |s: usize| {
-        let mut servers: Vec<Server> = cluster.servers().to_vec();
-        servers[s].rate = Decimal::new(2.0 * servers[s].rate.value())?;
         Some(Change {
             class: None,
             server: Some(s),
-            after: cluster.with_servers(servers),
+            after: twice_as_fast(cluster, s)?,
         })
     };
     order.into_iter().filter_map(change).collect()

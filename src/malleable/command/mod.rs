@@ -297,15 +297,14 @@ fn plan(
     }
     caller.hear(Word::Doing("planning"));
     let (artifact, planned) = synthesis::plan(pool, &options(wishes, caller));
-    let unlimited = pool.unlimited();
-    let unlimited = unlimited.map(|pool| synthesis::plan(&pool, &options(wishes, caller)).1.least);
+    let changes = synthesis::changes(pool, &planned);
     caller.hear(Word::Doing("checking"));
     let artifact = Checked::check(artifact)
         .map_err(VerbError::Unchecked)?
         .artifact()
         .clone();
     Ok(Answer::Policy {
-        summary: told + &report::made(pool, &planned, unlimited, caller.width),
+        summary: told + &report::made(pool, &planned, &changes, caller.width),
         missed: None,
         artifact: Box::new(artifact),
     })

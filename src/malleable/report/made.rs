@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use super::{gap, objective, of_pool, of_servers, of_stream, servers, speedup, unit};
-use crate::malleable::analysis::Relaxed;
+use crate::malleable::analysis::{Relaxed, relaxation};
 use crate::malleable::artifact::{Quantity, cost};
 use crate::malleable::policy::Sharing;
 use crate::malleable::simulator::{Dividing, execute};
-use crate::malleable::synthesis::{MadeOnline, Open, Planned};
+use crate::malleable::synthesis::{Changes, MadeOnline, Open, Planned};
 use crate::malleable::verbs::Fitted;
 use crate::malleable::workload::{Objective, Pool, Stream};
-use crate::report::{Table, estimate, number, percent, within, wrap};
+use crate::report::{Table, change, estimate, number, percent, within, wrap};
 
 /// Jobs of a plan that are told.
 const TOLD: usize = 24;
@@ -22,7 +22,7 @@ const STAGES: usize = 12;
 const COMPARED: usize = 2000;
 
 /// A plan: what it costs, what each job has, and what else could be done.
-pub fn made(pool: &Pool, planned: &Planned, unlimited: Option<f64>, width: usize) -> String {
+pub fn made(pool: &Pool, planned: &Planned, changes: &Changes, width: usize) -> String {
     let found = cost(pool, pool.objective().quantity(), &planned.ends);
     let mean = cost(pool, Quantity::MeanResponse, &planned.ends);
     let makespan = cost(pool, Quantity::Makespan, &planned.ends);
@@ -44,7 +44,7 @@ pub fn made(pool: &Pool, planned: &Planned, unlimited: Option<f64>, width: usize
     if let Some(why) = planned.open.map(|open| open_words(pool, planned, open)) {
         let _ = writeln!(text, "{}", wrap(&why, width));
     }
-    if let Some(least) = unlimited {
+    if let Some(least) = changes.unlimited {
         let told = format!(
             "limits ({}) cost {}: without them it is {}{}, at least",
             limits(pool),
@@ -53,6 +53,16 @@ pub fn made(pool: &Pool, planned: &Planned, unlimited: Option<f64>, width: usize
             unit(pool)
         );
         let _ = writeln!(text, "{}", wrap(&told, width));
+    }
+    if let Some(larger) = changes.one_more_server {
+        let _ = writeln!(
+            text,
+            "with one more server: {} {}{} ({})",
+            objective(pool.objective()),
+            number(larger),
+            unit(pool),
+            change(larger / found)
+        );
     }
     let _ = writeln!(text, "\n{}", jobs(pool, planned, width));
     if pool.jobs().len() <= COMPARED {
@@ -195,6 +205,7 @@ pub fn online(stream: &Stream, made: &MadeOnline, width: usize) -> String {
     };
     let _ = writeln!(text, "{}", wrap(&told, width));
     let _ = writeln!(text, "{}", wrap(&bound_words(relaxed), width));
+    let _ = writeln!(text, "{}", wrap(&room(stream, relaxed), width));
     let online = tuned.online;
     let _ = writeln!(
         text,
@@ -229,6 +240,29 @@ fn bound_words(relaxed: &Relaxed) -> String {
         "The bound: if servers need only be enough in the mean, each job has {} all the time.",
         servers((relaxed.servers * 1e4).round() / 1e4)
     )
+}
+
+/// Why not more load, and what one more server would do.
+fn room(stream: &Stream, relaxed: &Relaxed) -> String {
+    let work = stream.arrival_rate() * stream.size().mean();
+    let mut told = match stream.most_work() {
+        most if most.is_finite() => format!(
+            "Why not more load: with {} times these arrivals and more no policy keeps up, however many jobs there are to divide the servers among.",
+            number(most / work)
+        ),
+        _ => "Why not more load: divided among enough jobs, servers can do any work with this speedup; jobs take the longer, as the bound says.".into(),
+    };
+    if let Some(larger) = stream.with_one_more_server() {
+        let _ = write!(
+            told,
+            " With one more server the load is {}, and no policy has less than {} {} ({}).",
+            number(larger.load()),
+            number(relaxation(&larger).least),
+            stream.time_unit(),
+            change(relaxation(&larger).least / relaxed.least)
+        );
+    }
+    told
 }
 
 /// Why no policy keeps up.

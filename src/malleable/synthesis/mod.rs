@@ -93,6 +93,30 @@ pub fn plan(pool: &Pool, options: &Options) -> (Artifact, Planned) {
     (artifact, planned)
 }
 
+/// What a plan would cost if something were different.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Changes {
+    /// No plan costs less without limits on servers; none where there are no limits.
+    pub unlimited: Option<f64>,
+    /// What the best plan costs with one more server; none where no formula has the best plan.
+    pub one_more_server: Option<f64>,
+}
+
+/// What changes of the pool would do to the cost of its plan.
+#[must_use]
+pub fn changes(pool: &Pool, planned: &Planned) -> Changes {
+    let larger = pool
+        .with_one_more_server()
+        .filter(|_| planned.open.is_none());
+    Changes {
+        unlimited: pool.unlimited().map(|pool| plan::plan(&pool).least),
+        one_more_server: larger.map(|pool| {
+            let ends = plan::plan(&pool).ends;
+            cost(&pool, pool.objective().quantity(), &ends)
+        }),
+    }
+}
+
 impl Planned {
     /// How far the plan's cost is above the least that any policy can have, at most, of that.
     #[must_use]

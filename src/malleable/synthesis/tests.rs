@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{Open, Options, plan};
+use super::{Open, Options, changes, plan};
 use crate::artifact::Checked;
 use crate::malleable::Malleable;
 use crate::malleable::artifact::{Artifact, Evidence, Plan, Policy, Quantity};
@@ -37,6 +37,26 @@ const SPEEDUPS: [&str; 6] = [
     "{logarithm: {scale: 2}}",
     "{table: [[1, 1], [2, 1.9], [4, 3.1], [9, 3.2]]}",
 ];
+
+/// With s(k) = k^p times scale by N^-p: with one server more all is (N/(N + 1))^p times as long.
+#[test]
+fn one_more_server_by_scaling() {
+    for (p, servers) in [(0.3_f64, 2.0_f64), (0.8, 12.0), (1.0, 7.0)] {
+        for objective in OBJECTIVES {
+            let text = format!(
+                "kind: malleable\nservers: {servers}\nspeedup: {{power: {{p: {p}}}}}\nobjective: {objective}\nsizes: {{pareto: {{shape: 1.5, count: 40, seed: 7}}}}\n"
+            );
+            let pool = pool(&text);
+            let (artifact, planned) = plan(&pool, &options());
+            let claim = artifact.claims.iter();
+            let mut claim = claim.filter(|c| c.quantity == pool.objective().quantity());
+            let now = claim.next().unwrap().value;
+            let then = changes(&pool, &planned).one_more_server.unwrap();
+            let ratio = (servers / (servers + 1.0)).powf(p);
+            assert!((then / now / ratio - 1.0).abs() < 1e-6, "{then} {now}");
+        }
+    }
+}
 
 /// The checker executes every plan and finds the proof that no other is better.
 #[test]

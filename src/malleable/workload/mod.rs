@@ -149,6 +149,15 @@ impl Stream {
         }
     }
 
+    /// The same on one server more; none where that is out of the range of numbers.
+    #[must_use]
+    pub fn with_one_more_server(&self) -> Option<Self> {
+        match self.record.with_one_more_server()?.check() {
+            Ok(Workload::Stream(stream)) => Some(stream),
+            _ => None,
+        }
+    }
+
     /// Its jobs, as statistics see them; the size of a job is the time that it takes alone.
     #[must_use]
     pub fn statistics(&self) -> Vec<Class> {
@@ -268,6 +277,15 @@ impl Pool {
         }
     }
 
+    /// The same jobs on one server more; none where that is out of the range of numbers.
+    #[must_use]
+    pub fn with_one_more_server(&self) -> Option<Self> {
+        match self.record.with_one_more_server()?.check() {
+            Ok(Workload::Pool(pool)) => Some(pool),
+            _ => None,
+        }
+    }
+
     /// Places of the jobs from the largest on; of equal ones the lighter goes first, then the earlier.
     #[must_use]
     pub fn by_size(&self) -> Vec<usize> {
@@ -278,6 +296,14 @@ impl Pool {
             y.total_cmp(x).then(v.total_cmp(w))
         });
         order
+    }
+}
+
+impl Record {
+    fn with_one_more_server(&self) -> Option<Self> {
+        let mut larger = self.clone();
+        larger.servers = Decimal::new(self.servers.value() + 1.0)?;
+        (larger.servers > self.servers).then_some(larger)
     }
 }
 

@@ -10,6 +10,7 @@ mod choice;
 mod evidence;
 mod exact;
 mod family;
+mod growth;
 mod guarded;
 mod msr;
 mod policy;
@@ -41,6 +42,7 @@ pub use family::{
     ReservingPolicy, ServerFillingPolicy, ServerFillingSrptPolicy, StaticQuickswapPolicy,
     Switching, TdcKnobs, TdcOrder, TdcPolicy,
 };
+pub use growth::{Growth, Step};
 pub use guarded::{Guard, GuardedPolicy};
 #[cfg(test)]
 pub(crate) use msr::section_seven;

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Choice, Tuning, WhatIf};
+use super::{Choice, Growth, Tuning, WhatIf};
 
 /// How the artifact was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,6 +23,9 @@ pub struct Provenance {
     /// How the rule over all servers was chosen, where jobs wait in one place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<Choice>,
+    /// What could be bought, and the load then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Growth>,
 }
 
 /// How the policy of the servers of one shape was made.

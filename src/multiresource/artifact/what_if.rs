@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 pub struct WhatIf {
     /// One percent more arrivals of one type, under this very policy.
     pub more_arrivals: Vec<MoreArrivals>,
-    /// One more unit of a resource: the program solved anew, and the policy tuned anew.
+    /// One more unit of a resource: the program solved anew, and the policy tuned anew. Where what could be bought is
+    /// told for all servers, it stands there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_resource: Vec<MoreResource>,
     /// The load ρ at which the mean response time is twice what it is, all arrival rates scaled
     /// alike, under this very policy.

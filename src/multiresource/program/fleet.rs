@@ -126,16 +126,29 @@ impl Certificate {
 /// # Errors
 /// When HiGHS does not end optimal, or numbers are out of its range.
 pub fn solve_fleet(fleet: &Fleet, limits: &Limits) -> Result<FleetSolution, ProgramError> {
+    solve_fleet_from(fleet, limits, &[])
+}
+
+/// Solves the program, starting from schedules of each shape (H) known to be good, over all types (K), such as those of
+/// nearly the same fleet. Those that do not fit are left out.
+///
+/// # Errors
+/// As [`solve_fleet`].
+pub fn solve_fleet_from(
+    fleet: &Fleet,
+    limits: &Limits,
+    known: &[Vec<Schedule>],
+) -> Result<FleetSolution, ProgramError> {
     check_types(fleet.types())?;
     let problem = Problem::of_fleet(fleet);
     let mut columns = Vec::new();
     for (site, shape) in fleet.shapes().iter().enumerate() {
-        let schedules = starting_columns(shape.server(), &problem.sites[site].packing);
-        columns.extend(
-            schedules
-                .into_iter()
-                .map(|schedule| Column { site, schedule }),
-        );
+        let (packing, types) = (&problem.sites[site].packing, shape.types());
+        let own = |all: &Schedule| types.iter().map(|&i| all[i]).collect::<Schedule>();
+        let known = known.get(site).into_iter().flatten().map(own);
+        let fitting = known.filter(|u| packing.fits(u));
+        let schedules = fitting.chain(starting_columns(shape.server(), packing));
+        columns.extend(schedules.map(|schedule| Column { site, schedule }));
     }
     let mut generation = Generation::new(&problem, columns)?;
     generation.run(limits)?;

@@ -28,7 +28,7 @@ pub use balance::{BALANCE_GAP, Balanced, Balancing, UnknownWeight, balance};
 pub use by_enumeration::{most_even, solve_by_enumeration, solve_fleet_by_enumeration};
 pub(crate) use exact::nearest;
 pub use exact::{Exact, Inexact, Prices, Unproven, exact};
-pub use fleet::{FleetCertificate, FleetSolution, ServerBound, solve_fleet};
+pub use fleet::{FleetCertificate, FleetSolution, ServerBound, solve_fleet, solve_fleet_from};
 pub use pricing::{Branch, Knapsack, Node, Priced, Tree};
 pub use solution::{Certificate, LOAD_MARGIN, Limits, Mix, PROOF_GAP, ProgramError, Solution};
 pub use solve::{solve, solve_from};

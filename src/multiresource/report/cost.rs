@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Table, claim, number, percent};
+use super::{Table, change, claim, number, percent};
 use crate::multiresource::analysis::{AnalysisError, PaperBounds};
 use crate::multiresource::artifact::{
     Artifact, Backfill, Claim, EmptySlots, Method, Preemption, Quantity, WhatIf, unmet,
@@ -158,13 +158,6 @@ pub(super) fn what_if(workload: &Workload, made: &Synthesis, width: usize) -> St
             changes(more.mean_response),
         ]);
     }
-    for more in &answers.more_resource {
-        table.row([
-            format!("{} more {}", plain(more.more), more.resource),
-            format!("{} ({})", number(more.load), change(more.load / load)),
-            changes(more.mean_response),
-        ]);
-    }
     format!(
         "\n{}\n{}",
         table.within(width),
@@ -207,16 +200,8 @@ fn sentences(workload: &Workload, answers: &WhatIf, mean: Option<f64>) -> String
     text
 }
 
-/// A ratio as a change in percent.
-fn change(ratio: f64) -> String {
-    match 100.0 * (ratio - 1.0) {
-        small if small.abs() < 0.005 => "±0 %".into(),
-        percent => format!("{percent:+.2} %"),
-    }
-}
-
 /// A quantity with all its digits.
-fn plain(value: f64) -> String {
+pub(super) fn plain(value: f64) -> String {
     format!("{value}")
 }
 

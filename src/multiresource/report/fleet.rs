@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
+use super::growth::{growth, of_overloaded};
 use super::synthesis::prices;
 use super::{Table, choice, claim, load, number, percent, within, wrap};
 use crate::multiresource::artifact::{Artifact, Claim, Method, Quantity, Subject, unmet};
 use crate::multiresource::program::{LOAD_MARGIN, PROOF_GAP};
 use crate::multiresource::verbs::{FleetMade, FleetRefusal};
-use crate::multiresource::workload::Fleet;
+use crate::multiresource::workload::{Fleet, Workload};
 
 /// The summary of a fleet's policy.
 pub fn fleet(fleet: &Fleet, made: &FleetMade, width: usize) -> String {
@@ -24,7 +25,9 @@ pub fn fleet(fleet: &Fleet, made: &FleetMade, width: usize) -> String {
     let _ = writeln!(text, "\n{}", routing_table(fleet, artifact, width));
     let _ = writeln!(text, "\n{}", cost_table(fleet, made, width));
     let _ = write!(text, "{}", wrap(&conditions(fleet, artifact), width));
-    text
+    let shapes = made.synthesis.shapes.iter();
+    let sent: Vec<Workload> = shapes.map(|(workload, _)| workload.clone()).collect();
+    text + &growth(fleet, artifact, &sent, width)
 }
 
 pub(super) fn heading(fleet: &Fleet, artifact: &Artifact, demand: &[f64]) -> String {
@@ -244,5 +247,5 @@ pub fn fleet_refusal(fleet: &Fleet, refusal: &FleetRefusal, width: usize) -> Str
         "\nThe arrival rates would have to shrink to below {} times what they are, all alike; or the fleet to grow.",
         load((1.0 / certificate.load).min(1.0))
     );
-    text
+    text + &of_overloaded(fleet, &refusal.growth, certificate.load, width)
 }

@@ -8,6 +8,7 @@ mod comparison;
 mod cost;
 mod fit;
 mod fleet;
+mod growth;
 mod lines;
 mod optimum;
 mod pooled;
@@ -41,7 +42,9 @@ pub use crate::report::{
 };
 
 use crate::multiresource::artifact::{Artifact, Claim, Quantity, Subject};
-use crate::report::{RunWords, Table, bar, below, percent, run_report, valid_report, within, wrap};
+use crate::report::{
+    RunWords, Table, bar, below, change, percent, run_report, valid_report, within, wrap,
+};
 
 /// The claim of a quantity, of one type or of the whole policy.
 fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> Option<&'a Claim> {

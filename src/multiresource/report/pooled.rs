@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::fleet::{heading, told};
+use super::growth::growth;
 use super::{Table, choice, claim, number, percent, wrap};
 use crate::multiresource::artifact::{Artifact, Family, Preemption, Quantity, unmet};
 use crate::multiresource::policy::words;
@@ -31,7 +32,8 @@ pub fn pooled(fleet: &Fleet, made: &PooledMade, width: usize) -> String {
         );
     }
     let _ = writeln!(text, "\n{}", costs(fleet, artifact, width));
-    text + &wrap(&conditions(fleet, artifact), width)
+    text += &wrap(&conditions(fleet, artifact), width);
+    text + &growth(fleet, artifact, &[], width)
 }
 
 fn stability(made: &PooledMade) -> String {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::growth::growth;
 use super::{Table, bar, load, number, percent, start_latency, within, wrap};
 use crate::artifact::{Method as _, Quantity as _, Standing};
 use crate::multiresource::artifact::{
@@ -30,6 +31,7 @@ pub fn show(checked: &Checked, width: usize) -> String {
         let _ = write!(text, "\n{}", of_server(artifact, server, workload, width));
     }
     let _ = write!(text, "\n{}", promises(artifact, checked, width));
+    text += &growth(site.fleet(), artifact, site.servers(), width);
     let own = artifact.servers().filter_map(|s| s.making.choice.as_ref());
     for choice in own.chain(&artifact.provenance.choice) {
         let told = compared(choice, &artifact.workload.time_unit, width);

@@ -5,6 +5,7 @@ use num_rational::BigRational;
 use super::balance::balance;
 use super::choice::choice;
 use super::cost::{conditions, cost_table, what_if};
+use super::growth::{growth, of_overloaded};
 use super::{Table, bar, claim, load, number, percent};
 use crate::multiresource::artifact::{
     CertificateRecord, Method, MsrPolicy, Objective, Preemption, Proven, Quantity, unmet,
@@ -13,14 +14,16 @@ use crate::multiresource::program::{Exact, LOAD_MARGIN, PROOF_GAP};
 use crate::multiresource::schedule::Fluid;
 use crate::multiresource::synthesis::{RouteOption, Synthesis, queue_assumptions};
 use crate::multiresource::verbs::{How, Made, Refusal, Schedules};
-use crate::multiresource::workload::{JobType, Workload};
+use crate::multiresource::workload::{Fleet, JobType, Workload};
 
 /// The summary of a policy.
 pub fn made(workload: &Workload, made: &Made, width: usize) -> String {
-    match &made.how {
+    let told = match &made.how {
         How::Analysed(synthesis) => analysed(workload, made, synthesis, width),
         How::Chosen(chosen, known) => choice(workload, chosen, known, width),
-    }
+    };
+    let (fleet, sent) = (Fleet::from(workload.clone()), [workload.clone()]);
+    told + &growth(&fleet, &made.artifact, &sent, width)
 }
 
 /// What is known before anything is simulated: the load, and what the MSR policy costs.
@@ -155,7 +158,8 @@ pub fn refusal(workload: &Workload, refusal: &Refusal, width: usize) -> String {
         "\nThe arrival rates would have to shrink to below {} times what they are, all alike; or the server to grow.",
         load((1.0 / certificate.load).min(1.0))
     );
-    text
+    let fleet = Fleet::from(workload.clone());
+    text + &of_overloaded(&fleet, &refusal.growth, certificate.load, width)
 }
 
 /// What a running job of each type is worth, and the work that it brings.

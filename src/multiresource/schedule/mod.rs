@@ -12,6 +12,7 @@ mod enumeration;
 mod knapsack;
 mod maximal;
 mod neighbours;
+mod step;
 
 #[cfg(feature = "synthesis")]
 pub(crate) use depth_first::{DepthFirst, Item};
@@ -19,6 +20,7 @@ pub use enumeration::{Enumeration, enumerate};
 pub use knapsack::Knapsack;
 pub use maximal::maximal;
 pub use neighbours::Neighbours;
+pub use step::smallest_step;
 
 use crate::multiresource::workload::Workload;
 

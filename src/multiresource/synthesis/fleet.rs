@@ -2,6 +2,7 @@
 
 use super::balance::{self, Solved};
 use super::exact::Settled;
+use super::growth;
 use super::{Options, Synthesis, SynthesisError, check_options, of_solution};
 use crate::artifact::{ArrivalLaw, SizeLaw, Subject, find};
 use crate::multiresource::artifact::{
@@ -85,13 +86,16 @@ pub fn choose_fleet<E: From<SynthesisError>>(
     };
     let solution = settled(fleet, solution, options)?;
     let certificate = certificate_record(&solution.certificate);
+    // Before the choice, which takes all the time that there is.
+    let growth = growth::of_fleet(fleet, &solution, options, |_, _| None);
     let made = servers(fleet, &solution, options)?;
     let told = made
         .first()
         .map(|(_, made)| &made.artifact.provenance.options);
     let told = told.cloned().unwrap_or_default();
     let shapes = chosen(fleet, made, choose)?;
-    let artifact = together(fleet, certificate, &solution, &shapes, told);
+    let mut artifact = together(fleet, certificate, &solution, &shapes, told);
+    artifact.provenance.growth = Some(growth);
     Ok(FleetOutcome::Policy(Box::new(FleetSynthesis {
         artifact,
         solution,
@@ -249,6 +253,7 @@ fn together(
         columns: solution.columns,
         servers: makings,
         choice: None,
+        growth: None,
     };
     let whole = match fleet.is_one_server() {
         true => Vec::new(),

@@ -5,6 +5,7 @@ mod choice;
 mod claims;
 mod exact;
 mod fleet;
+mod growth;
 mod msfq;
 mod partition;
 mod pooled;
@@ -18,6 +19,7 @@ pub use choice::{
 pub use fleet::{
     FleetOutcome, FleetOverload, FleetSynthesis, OneOf, choose_fleet, synthesize_fleet,
 };
+pub use growth::growth_of_overloaded;
 pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable};
 pub use partition::{Partitioned, partition};
 pub use pooled::{PooledSynthesis, Pooling, pool};
@@ -270,8 +272,9 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
 fn again(
     workload: &Workload,
     options: &Options,
-    made: Synthesis,
+    mut made: Synthesis,
 ) -> Result<Synthesis, SynthesisError> {
+    let mut before = made.artifact.provenance.growth.take();
     let server = made.server();
     let (record, asked) = (server.certificate.clone(), server.making.what_if.is_some());
     let solved = Solved {
@@ -282,6 +285,12 @@ fn again(
     let (mut made, modulation) = of_solution(workload, options, solved)?;
     if asked {
         add_what_if(workload, options, &mut made, &modulation)?;
+    }
+    // There may be less time now; what is said of all policies is as true as before.
+    let growth = &mut made.artifact.provenance.growth;
+    if growth.as_ref().is_none_or(|growth| growth.skipped > 0) {
+        before.iter_mut().for_each(growth::without_means);
+        *growth = before;
     }
     Ok(made)
 }
@@ -296,8 +305,11 @@ fn add_what_if(
     let (policy, solution) = (&made.policy, &made.solution);
     let least = made.server().certificate.mix.as_ref();
     let known = least.map_or(&policy.schedules, |mix| &mix.schedules);
-    let what_if = what_if::what_if(workload, options, policy, modulation, solution, known)?;
-    made.artifact.provenance.servers[0].what_if = Some(what_if);
+    let (what_if, growth) =
+        what_if::what_if(workload, options, policy, modulation, solution, known)?;
+    let provenance = &mut made.artifact.provenance;
+    provenance.servers[0].what_if = Some(what_if);
+    provenance.growth = Some(growth);
     Ok(())
 }
 
@@ -531,6 +543,7 @@ fn provenance(
         columns: solution.columns,
         servers: vec![making],
         choice: None,
+        growth: None,
     }
 }
 

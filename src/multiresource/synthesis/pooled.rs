@@ -1,12 +1,13 @@
 //! From a fleet to a rule over all of its servers, whose jobs wait in one place.
 
 use super::choice::{self, ChoiceError, ChoiceOptions, PooledChosen, Stage};
-use super::fleet::{certificate_record, solved};
+use super::fleet::solved;
+use super::growth;
 use super::partition::{Partitioned, partition};
 use super::{FleetOutcome, Options, SynthesisError};
 use crate::artifact::{ArrivalLaw, SizeLaw, Subject};
 use crate::multiresource::artifact::{
-    self, Artifact, Claim, Conditions, Evidence, Family, FleetCertificateRecord, HoldsFor, Method,
+    Artifact, Claim, Conditions, Evidence, Family, FleetCertificateRecord, HoldsFor, Method,
     Policy, Provenance, Quantity,
 };
 use crate::multiresource::program::{FleetSolution, PROOF_GAP};
@@ -50,6 +51,15 @@ pub fn pool(
         FleetOutcome::Undecided(overload) => return Ok(FleetOutcome::Undecided(overload)),
     };
     let slots = partition(fleet, &solution);
+    // Before the choice, which takes all the time that there is.
+    let now = slots
+        .as_ref()
+        .and_then(|slots| mean_with_slots(fleet, slots));
+    let mut growth = growth::of_fleet(fleet, &solution, options, |larger, solution| {
+        let then = partition(larger, solution);
+        let then = then.and_then(|slots| mean_with_slots(larger, &slots));
+        now.map(|now| then.map_or(now, |then| then.min(now)))
+    });
     let chosen = match (wanted, &slots) {
         (Pooling::Chosen(choice), slots) => {
             choice::choose_pooled(fleet, options.objective, choice, slots.as_ref(), progress)?
@@ -63,7 +73,11 @@ pub fn pool(
         },
         (Pooling::Partition, None) => return Err(SynthesisError::NoPartition.into()),
     };
-    let artifact = artifact(fleet, &solution, slots.as_ref(), &chosen);
+    let mut artifact = artifact(fleet, &solution, slots.as_ref(), &chosen);
+    if !matches!(chosen.policy, Family::Partition(_)) {
+        growth::without_means(&mut growth);
+    }
+    artifact.provenance.growth = Some(growth);
     Ok(FleetOutcome::Policy(Box::new(PooledSynthesis {
         artifact,
         unclaimed: chosen.unclaimed,
@@ -72,19 +86,19 @@ pub fn pool(
     })))
 }
 
+/// E\[T\] over all jobs, where each type has slots of its own at all times.
+fn mean_with_slots(fleet: &Fleet, slots: &Partitioned) -> Option<f64> {
+    let numbers = slots.numbers.as_ref()?.iter();
+    Some(numbers.sum::<f64>() / fleet.envelope().total_arrival_rate())
+}
+
 fn artifact(
     fleet: &Fleet,
     solution: &FleetSolution,
     slots: Option<&Partitioned>,
     chosen: &PooledChosen,
 ) -> Artifact {
-    let mut proof = certificate_record(&solution.certificate);
-    for (server, mix) in proof.servers.iter_mut().zip(&solution.mixes) {
-        server.mix = Some(artifact::Mix {
-            schedules: mix.schedules.clone(),
-            weights: mix.weights.clone(),
-        });
-    }
+    let proof = growth::with_mixes(solution);
     let mut claims = load(&proof, fleet);
     match (&chosen.policy, slots) {
         (Family::Partition(_), Some(slots)) => claims.extend(exact(fleet, slots)),
@@ -110,6 +124,7 @@ fn artifact(
         columns: solution.columns,
         servers: Vec::new(),
         choice: chosen.choice.clone(),
+        growth: None,
     };
     Artifact::new(fleet.record(), policy, claims, evidence, provenance)
 }

@@ -165,8 +165,11 @@ fn answers_to_what_if() {
     assert!((cost.mean_response(&more) / found - 1.0).abs() < 1e-9);
 
     let larger = changed("cpu: 20", "cpu: 21");
-    let cpu = &answers.more_resource[0];
-    assert_eq!((cpu.resource.as_str(), cpu.more), ("cpu", 1.0));
+    let growth = policy.artifact.provenance.growth.clone().unwrap();
+    let cpu = growth.steps.iter();
+    let cpu = cpu.clone().find(|s| s.resource.as_deref() == Some("cpu"));
+    let cpu = cpu.unwrap();
+    assert_eq!(cpu.more, 1.0);
     let anew = made(
         &larger,
         &Options {
@@ -174,7 +177,7 @@ fn answers_to_what_if() {
             ..Options::new(Preemption::None)
         },
     );
-    assert!((cpu.load / anew.server().certificate.load - 1.0).abs() < 1e-9);
+    assert!((cpu.proof.load / anew.server().certificate.load - 1.0).abs() < 1e-9);
     let best = claim(&anew, Quantity::MeanResponse, None).unwrap().value;
     assert!((cpu.mean_response.unwrap() / best.min(now) - 1.0).abs() < 1e-3);
 
@@ -507,10 +510,9 @@ fn a_larger_server_has_no_higher_load() {
         };
         let made = made(&model("vms"), &options);
         let server = made.server();
-        let what_if = server.making.what_if.as_ref().unwrap();
-        assert!(!what_if.more_resource.is_empty());
-        for more in &what_if.more_resource {
-            let (larger, now) = (more.load, server.certificate.load);
+        let growth = made.artifact.provenance.growth.as_ref().unwrap();
+        for step in &growth.steps {
+            let (larger, now) = (step.proof.load, server.certificate.load);
             assert!(larger <= now * (1.0 + 1e-12), "{larger} {now}");
         }
         made.artifact.check().unwrap();

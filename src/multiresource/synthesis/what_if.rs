@@ -2,21 +2,19 @@
 
 use super::balance::Solved;
 use super::exact::Settled;
+use super::growth;
 use super::{Options, PHASE_LIMIT, SynthesisError, all_exponential, policy_of};
 use crate::multiresource::analysis::{self, Cost, TypeQueue};
 use crate::multiresource::artifact::{
-    Crossing, MoreArrivals, MoreResource, MsrPolicy, Preemption, WhatIf,
+    Crossing, Growth, MoreArrivals, MsrPolicy, Preemption, WhatIf,
 };
 use crate::multiresource::modulation::Modulation;
-use crate::multiresource::program::{Limits, Solution};
+use crate::multiresource::program::Solution;
 use crate::multiresource::schedule::Schedule;
-use crate::multiresource::workload::{JobType, Workload};
+use crate::multiresource::workload::{Fleet, JobType, Workload};
 
 /// Work that goes into these answers at effort 1, roughly in nanoseconds.
 const WHAT_IF: f64 = 1e9;
-
-/// A program for a larger server is an answer beside others: its load need not be proven.
-const LONGER: usize = 1;
 
 /// Exact evaluations that a coarse tuning of all routes takes, and those that a root takes.
 const TUNING: f64 = 60.0;
@@ -34,14 +32,7 @@ pub(super) fn what_if(
     modulation: &Modulation,
     solution: &Solution,
     known: &[Schedule],
-) -> Result<WhatIf, SynthesisError> {
-    let options = &Options {
-        limits: Limits {
-            longer: LONGER,
-            ..options.limits.clone()
-        },
-        ..options.clone()
-    };
+) -> Result<(WhatIf, Growth), SynthesisError> {
     let budget = options.work(WHAT_IF);
     let work = analysis::work(workload, modulation, policy.preemption, budget);
     let question = Question {
@@ -61,9 +52,10 @@ pub(super) fn what_if(
     let tuned = now.as_ref().filter(|_| affordable(resources * TUNING));
     let memoryless = all_exponential(workload) && workload.is_poisson();
     let free = policy.preemption == Preemption::Full && policy.order.len() > 1;
-    Ok(WhatIf {
+    let growth = question.growth(tuned);
+    let what_if = WhatIf {
         more_arrivals: question.more_arrivals(now.as_ref()),
-        more_resource: question.more_resource(tuned)?,
+        more_resource: Vec::new(),
         load_of_twice_the_response: now
             .as_ref()
             .filter(|_| affordable(ROOT))
@@ -77,7 +69,8 @@ pub(super) fn what_if(
             true => question.setups()?,
             false => None,
         },
-    })
+    };
+    Ok((what_if, growth))
 }
 
 struct Question<'a> {
@@ -131,42 +124,26 @@ impl Question<'_> {
         types.map(of_type).collect()
     }
 
-    /// The program anew for each resource; and a policy from it, where that can be afforded.
-    fn more_resource(&self, now: Option<&Cost>) -> Result<Vec<MoreResource>, SynthesisError> {
-        let mut answers = Vec::new();
-        for (j, resource) in self.workload.resources().iter().enumerate() {
-            if self.options.left().is_zero() {
-                break;
-            }
-            // No type demands it.
-            let Some((larger, more)) = self.workload.with_one_more_unit(j) else {
-                continue;
+    /// The program anew for each step that can be bought; and a policy from it, where that can be afforded.
+    fn growth(&self, now: Option<&Cost>) -> Growth {
+        let now = now.map(|now| now.mean_response(self.workload));
+        let fleet = Fleet::from(self.workload.clone());
+        growth::growth(&fleet, self.options, |larger, options| {
+            let larger = larger.envelope();
+            // What fits now fits then.
+            let options = Options {
+                known: [&options.known, self.known].concat(),
+                ..options.clone()
             };
-            let mut settled = Settled::in_doubles(&larger, self.options)?;
-            if settled.solution.certificate.load > self.solution.certificate.load {
-                // What fits now fits then: where it is not proven, the search has missed that.
-                let options = Options {
-                    known: [&self.options.known, self.known].concat(),
-                    ..self.options.clone()
-                };
-                settled = Settled::in_doubles(&larger, &options)?;
-            }
-            let Solved { solution, .. } = Solved::new(&larger, self.options, settled)?;
-            let mean_response = match now {
-                Some(now) => {
-                    let kept = now.mean_response(self.workload);
-                    Some(kept.min(self.anew(&larger, &solution)?))
-                }
+            let settled = Settled::in_doubles(larger, &options)?;
+            let proof = growth::of_one(&settled.solution);
+            let Solved { solution, .. } = Solved::new(larger, &options, settled)?;
+            let anew = match now {
+                Some(now) => Some(now.min(self.anew(larger, &solution)?)),
                 None => None,
             };
-            answers.push(MoreResource {
-                resource: resource.name().into(),
-                more,
-                load: solution.certificate.load,
-                mean_response,
-            });
-        }
-        Ok(answers)
+            Ok((proof, anew))
+        })
     }
 
     /// `E[T]` of a policy made for a larger server, all found that was found here.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::synthesize::{Request, Stability, Wanted, checked, prices, stability, taken};
 use super::{Doing, VerbError, refuse};
-use crate::multiresource::artifact::Artifact;
+use crate::multiresource::artifact::{Artifact, Growth};
 use crate::multiresource::synthesis::{
     self, ChoiceError, ChoiceOptions, Families, FleetOutcome, FleetOverload, FleetSynthesis, OneOf,
-    PooledSynthesis, Pooling, Stage, Synthesis,
+    Options, PooledSynthesis, Pooling, Stage, Synthesis,
 };
 use crate::multiresource::workload::Fleet;
 
@@ -61,6 +61,8 @@ pub struct FleetRefusal {
     pub demand: Vec<f64>,
     /// What one running job of each type (K) is worth.
     pub prices: Vec<f64>,
+    /// What could be bought, and the load then.
+    pub growth: Growth,
 }
 
 /// Makes a policy for each shape of a fleet as for one server with what is sent there, and has it
@@ -115,7 +117,8 @@ pub fn synthesize_fleet(
         FleetOutcome::Overloaded(overload) => (overload, true),
         FleetOutcome::Undecided(overload) => (overload, false),
     };
-    Ok(FleetAnswer::Refused(refusal(fleet, overload, decided)))
+    let refusal = refusal(fleet, overload, decided, &request.options);
+    Ok(FleetAnswer::Refused(refusal))
 }
 
 /// Makes a rule over all servers of a fleet, whose jobs wait in one place, and has it checked: slots for each type
@@ -168,12 +171,19 @@ pub fn synthesize_pooled(
         FleetOutcome::Overloaded(overload) => (overload, true),
         FleetOutcome::Undecided(overload) => (overload, false),
     };
-    Ok(FleetAnswer::Refused(refusal(fleet, overload, decided)))
+    let refusal = refusal(fleet, overload, decided, &request.options);
+    Ok(FleetAnswer::Refused(refusal))
 }
 
-fn refusal(fleet: &Fleet, overload: FleetOverload, decided: bool) -> FleetRefusal {
+fn refusal(
+    fleet: &Fleet,
+    overload: FleetOverload,
+    decided: bool,
+    options: &Options,
+) -> FleetRefusal {
     FleetRefusal {
         decided,
+        growth: synthesis::growth_of_overloaded(fleet, options),
         demand: demand(fleet),
         prices: prices(fleet.types(), &overload.certificate.prices),
         overload,
@@ -192,7 +202,7 @@ impl Request {
     }
 }
 
-fn demand(fleet: &Fleet) -> Vec<f64> {
+pub(super) fn demand(fleet: &Fleet) -> Vec<f64> {
     let used = |j: usize| -> f64 {
         let types = fleet.types().iter();
         types

@@ -9,6 +9,7 @@ mod fleet;
 mod optimum;
 mod pooled;
 pub mod replay;
+mod room;
 mod simulate;
 mod synthesize;
 
@@ -21,6 +22,7 @@ pub use fleet::{
 };
 pub use optimum::{Asking, Distance, Least, LeastReport, least};
 pub use pooled::compare_pooled;
+pub use room::{Room, room};
 pub use simulate::{Simulated, Unjudged, Ways, simulate};
 pub use synthesize::{
     Answer, How, Knowledge, Made, Refusal, Request, Schedules, Stability, Wanted, known,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{Doing, VerbError, refuse};
 use crate::kind;
 use crate::multiresource::artifact::{
-    Artifact, Family, Guard, Preemption, Promise, StaticQuickswapPolicy,
+    Artifact, Family, Growth, Guard, Preemption, Promise, StaticQuickswapPolicy,
 };
 use crate::multiresource::optimum::{self, Ended, Step};
 use crate::multiresource::policy::{is_proved_stable, time_of_turns};
@@ -161,6 +161,8 @@ pub struct Refusal {
     pub scarcity: Vec<f64>,
     /// What one running job of each type (K) is worth.
     pub prices: Vec<f64>,
+    /// What could be bought, and the load then.
+    pub growth: Growth,
 }
 
 /// Makes a policy, and has it checked. `progress` hears what goes on.
@@ -177,8 +179,8 @@ pub fn synthesize(
     progress(Doing::Program);
     let made = match synthesis::synthesize(workload, options)? {
         Outcome::Policy(made) => made,
-        Outcome::Overloaded(overload) => return Ok(refusal(workload, overload, true)),
-        Outcome::Undecided(overload) => return Ok(refusal(workload, overload, false)),
+        Outcome::Overloaded(overload) => return Ok(refusal(workload, overload, true, options)),
+        Outcome::Undecided(overload) => return Ok(refusal(workload, overload, false, options)),
     };
     if request.wanted != Wanted::Msr {
         progress(Doing::Analysed(&made, Schedules::of(workload)));
@@ -357,7 +359,7 @@ fn least_load_attains(workload: &Workload, artifact: &Artifact) -> Option<f64> {
     Some(balancing.value(&mix.loads(workload)))
 }
 
-fn refusal(workload: &Workload, overload: Overload, decided: bool) -> Answer {
+fn refusal(workload: &Workload, overload: Overload, decided: bool, options: &Options) -> Answer {
     let certificate = &overload.certificate;
     let resources = workload.resources().iter();
     let worth = resources.zip(&certificate.resource_prices);
@@ -365,6 +367,7 @@ fn refusal(workload: &Workload, overload: Overload, decided: bool) -> Answer {
     let whole: f64 = worth.iter().sum();
     Answer::Refused(Box::new(Refusal {
         decided,
+        growth: synthesis::growth_of_overloaded(&workload.clone().into(), options),
         scarcity: worth.iter().map(|worth| worth / whole).collect(),
         prices: prices(workload.types(), &certificate.prices),
         overload,

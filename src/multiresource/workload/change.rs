@@ -1,9 +1,10 @@
-//! The same workload with other rates, or with more of a resource.
+//! The same workload with other rates, or with more of a resource; the same fleet with more.
 
 use num_bigint::BigInt;
 
-use super::Workload;
 use super::check::Draft;
+use super::fleet_check::FleetDraft;
+use super::{Fleet, Workload};
 use crate::document::{DocumentError, Fault, place};
 use crate::number::{Decimal, told};
 
@@ -81,4 +82,54 @@ impl Workload {
         let gained = larger.resources[j].units > self.resources[j].units;
         gained.then_some((larger, more.value()))
     }
+
+    /// The same workload on a server with so much more of resource j. `None` where the sum is no decimal of a double.
+    fn with_more(&self, j: usize, more: Decimal) -> Option<Self> {
+        let mut draft = Draft::of(self);
+        draft.capacity[j].1 = Some(sum(self.resources[j].capacity, more)?);
+        let (larger, _) = draft.check(Vec::new()).ok()?;
+        Some(larger)
+    }
+}
+
+impl Fleet {
+    /// The same fleet with so much more of resource j (of all R) on each server of shape h, which has some. `None`
+    /// where the sum is no decimal of a double, or the fleet is none then: a type that fits on one more shape may
+    /// have arrivals that cannot be split.
+    ///
+    /// # Panics
+    /// If h or j is no index of a shape or of a resource.
+    #[must_use]
+    pub fn with_more(&self, h: usize, j: usize, more: Decimal) -> Option<Self> {
+        let shape = &self.shapes[h];
+        if self.is_one_server() {
+            let larger = self.envelope.with_more(j, more)?;
+            return Some(Fleet::of_one(&shape.name, larger));
+        }
+        let name = self.envelope.resources()[j].name();
+        let mut draft = FleetDraft::of(self);
+        let mut own = draft.shapes[h].capacity.iter_mut();
+        let (_, capacity) = own.find(|(own, _)| own == name)?;
+        *capacity = Some(sum(shape.capacity[j], more)?);
+        let (larger, _) = draft.check(Vec::new()).ok()?;
+        Some(larger)
+    }
+
+    /// The same fleet with one more server of shape h; `None` where a shape may not have that many.
+    ///
+    /// # Panics
+    /// If h is not the index of a shape.
+    #[must_use]
+    pub fn with_one_more_server(&self, h: usize) -> Option<Self> {
+        let mut draft = FleetDraft::of(self);
+        draft.shapes[h].count = self.shapes[h].count.checked_add(1);
+        let (larger, _) = draft.check(Vec::new()).ok()?;
+        Some(larger)
+    }
+}
+
+/// The sum, where it is a decimal of a double and not rounded away.
+fn sum(a: Decimal, b: Decimal) -> Option<Decimal> {
+    let sum = Decimal::nearest(&(a.exact() + b.exact()))?;
+    (sum > a && b > Decimal::ZERO).then_some(sum)
 }

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{about, headed, knob, mean, rule, told};
-use crate::report::{Table, number, wrap};
+use crate::report::{Table, number, percent, wrap};
 use crate::volunteer::artifact::{Beside, Quantity, Tried};
 use crate::volunteer::synthesis::Made;
-use crate::volunteer::workload::{Campaign, Quality, Shortage};
+use crate::volunteer::workload::{Campaign, Quality, Shortage, Supply};
 
 /// Parameters on the front that are told.
 const TOLD: usize = 10;
@@ -51,7 +51,36 @@ pub fn made(campaign: &Campaign, made: &Made, width: usize) -> String {
     for worse in losing(&made.artifact.evidence.beside) {
         let _ = writeln!(text, "{}", wrap(&worse, width));
     }
-    text
+    text + &room(campaign, width)
+}
+
+/// Why not more work, and what one more host would do.
+fn room(campaign: &Campaign, width: usize) -> String {
+    let batches = campaign.batches();
+    let applications: Vec<usize> = batches.iter().map(|b| b.application).collect();
+    let usual = campaign.capacity(&applications).usual;
+    let needed: f64 = batches.iter().map(|b| campaign.work(b)).sum();
+    let part = needed / (usual * campaign.horizon());
+    let endless = match batches.iter().any(|b| b.supply == Supply::Endless) {
+        true => "; what is endless takes the rest",
+        false => "",
+    };
+    let told = format!(
+        "why not more work: all hosts, on as often as they are and as right as they are, do {} of work a {}, and what there is to do is {} of that{endless}",
+        number(usual),
+        campaign.time_unit(),
+        percent(part)
+    );
+    let mut table = Table::new(["one more host", "does more work"]);
+    let groups = campaign.one_host(&applications);
+    for (n, rate) in groups.iter().take(TOLD).filter(|(_, rate)| *rate > 0.0) {
+        let name = &campaign.record().hosts[*n].name;
+        table.row([
+            format!("like {name}"),
+            format!("{:+.3} %", 100.0 * rate / usual),
+        ]);
+    }
+    format!("\n{}\n\n{}\n", wrap(&told, width), table.within(width))
 }
 
 /// What others do on the same campaigns.

@@ -1,7 +1,7 @@
 //! What the policy's mix is best for, where it is not the load: the value from the mix, the bound from
 //! the prices.
 
-use super::certificate::Priced;
+use super::certificate::{NODES, Priced};
 use super::shape::search;
 use super::{OneServer, mean_schedule};
 use crate::artifact::{Findings, is_close, length, nonnegative, positive};
@@ -125,6 +125,7 @@ fn bound(found: &BalanceRecord, workload: &Workload, findings: &mut Findings) {
         worth: allowed(found, &works),
         rounding: SUMMED,
         search: found.search.as_ref(),
+        nodes: NODES,
         prices_path: &format!("{PATH}.resource_prices"),
         bound_path: &format!("{PATH}.bound"),
     };

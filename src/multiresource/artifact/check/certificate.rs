@@ -22,8 +22,8 @@ const DEARER: f64 = 1e-6;
 /// A gap up to this is a proof.
 const PROOF_GAP: f64 = 1e-9;
 
-/// Nodes that the knapsack may visit.
-const NODES: u64 = 50_000_000;
+/// Nodes that the knapsack of a certificate may visit.
+pub(super) const NODES: u64 = 50_000_000;
 
 /// `load = max_i b_i / (πW)_i`, and below 1.
 pub(super) fn load(server: &OneServer<'_>, findings: &mut Findings) {
@@ -60,6 +60,7 @@ pub(super) fn bound(found: &CertificateRecord, workload: &Workload, findings: &m
         worth: 1.0 / found.bound,
         rounding: ROUNDING,
         search: found.search.as_ref(),
+        nodes: NODES,
         prices_path: "certificate.resource_prices",
         bound_path: "certificate.bound",
     };
@@ -79,14 +80,16 @@ pub(super) struct Priced<'a> {
     /// Where prices differ from node to node; of the server's types and resources (see
     /// [`super::shape`]).
     pub search: Option<&'a SearchRecord>,
+    /// Nodes that the knapsack may visit.
+    pub nodes: u64,
     pub prices_path: &'a str,
     pub bound_path: &'a str,
 }
 
 impl Priced<'_> {
     /// That the resource prices cover the values, and that no schedule of this server is worth
-    /// more, which stands as the number `found`.
-    pub(super) fn check(&self, found: f64, server: &Workload, findings: &mut Findings) {
+    /// more, which stands as the number `found`. Returns the nodes that are left: none where they did not suffice.
+    pub(super) fn check(&self, found: f64, server: &Workload, findings: &mut Findings) -> u64 {
         let packing = Packing::new(server);
         let types = server.types();
         let cost = |units: &[u64]| -> f64 {
@@ -100,7 +103,7 @@ impl Priced<'_> {
                 self.prices_path,
                 "the server's price is out of the range of numbers",
             );
-            return;
+            return self.nodes;
         }
         for ((kind, value), cost) in types.iter().zip(self.values).zip(&costs) {
             let covered = *cost >= value * (1.0 - self.rounding);
@@ -122,9 +125,9 @@ impl Priced<'_> {
         let worth = (1.0 + self.rounding) * self.worth;
         // Without integrality already: the knapsack is worth at most P·w.
         if !findings.is_clear(self.prices_path) || relaxed <= worth {
-            return;
+            return self.nodes;
         }
-        let mut nodes = NODES;
+        let mut nodes = self.nodes;
         let message = match self.search {
             Some(tree) => {
                 let verdict = branching::verify(&packing, self.values, worth, tree, &mut nodes);
@@ -140,6 +143,7 @@ impl Priced<'_> {
         if let Some(message) = message {
             findings.add(self.bound_path, format!("{found}: {message}"));
         }
+        nodes
     }
 
     fn refuted(&self, verdict: &Verdict<f64>) -> Option<String> {
@@ -149,7 +153,9 @@ impl Priced<'_> {
                 "schedule {schedule:?} is worth {value} at these prices, expected at most {}",
                 self.worth
             )),
-            Verdict::Undecided => Some(format!("could not be verified within {NODES} nodes")),
+            Verdict::Undecided => {
+                Some(format!("could not be verified within {} nodes", self.nodes))
+            }
         }
     }
 

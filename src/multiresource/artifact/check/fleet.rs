@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::certificate::{self, Priced};
+use super::certificate::{self, NODES, Priced};
 use super::claims::PROGRAM;
 use super::shape::search;
 use super::{mean_schedule, of_server};
@@ -91,6 +91,12 @@ pub(super) fn certificate_shape(artifact: &Artifact, fleet: &Fleet, findings: &m
         (None, false) => return findings.add(path, "absent, expected the proof over all shapes"),
         (Some(_), true) => return findings.add(path, "expected none: there is one server"),
     };
+    proof_shape(found, fleet, findings);
+}
+
+/// Lengths and signs of a certificate of a fleet.
+pub(super) fn proof_shape(found: &FleetCertificateRecord, fleet: &Fleet, findings: &mut Findings) {
+    let path = "evidence.fleet";
     let prices = format!("{path}.prices");
     let types = fleet.types().len();
     length(&prices, found.prices.len(), types, "job type", findings);
@@ -154,7 +160,7 @@ pub(super) fn check(
         return;
     };
     if findings.is_clear("evidence.fleet") {
-        bound(proof, fleet, findings);
+        bound(proof, fleet, NODES, findings);
     }
     unknown_servers(artifact, names, findings);
     if findings.is_clear("policy")
@@ -186,9 +192,15 @@ fn unknown_servers(artifact: &Artifact, names: &[&str], findings: &mut Findings)
     }
 }
 
-/// No server is worth more than is said, and the bound is one over what all are worth.
-pub(super) fn bound(found: &FleetCertificateRecord, fleet: &Fleet, findings: &mut Findings) {
-    let mut worth = 0.0;
+/// No server is worth more than is said, and the bound is one over what all are worth. Each knapsack may visit so many
+/// nodes; returned is whether they sufficed.
+pub(super) fn bound(
+    found: &FleetCertificateRecord,
+    fleet: &Fleet,
+    nodes: u64,
+    findings: &mut Findings,
+) -> bool {
+    let (mut worth, mut sufficed) = (0.0, true);
     for (h, (own, shape)) in found.servers.iter().zip(fleet.shapes()).enumerate() {
         let value = |&i: &usize| found.prices[i] / fleet.types()[i].offered_pieces();
         let values: Vec<f64> = shape.types().iter().map(value).collect();
@@ -198,10 +210,11 @@ pub(super) fn bound(found: &FleetCertificateRecord, fleet: &Fleet, findings: &mu
             resource_prices: &own.resource_prices,
             worth: own.worth,
             rounding: ROUNDING,
+            nodes,
             prices_path: &format!("evidence.fleet.servers[{h}].resource_prices"),
             bound_path: &format!("evidence.fleet.servers[{h}].worth"),
         };
-        at.check(own.worth, shape.server(), findings);
+        sufficed &= at.check(own.worth, shape.server(), findings) > 0;
         worth += f64::from(shape.count()) * own.worth;
     }
     if !is_close(found.bound, 1.0 / worth, ROUNDING) {
@@ -210,6 +223,7 @@ pub(super) fn bound(found: &FleetCertificateRecord, fleet: &Fleet, findings: &mu
     }
     let stated = (found.gap, found.proven);
     certificate::gap("evidence.fleet", found.load, found.bound, stated, findings);
+    sufficed
 }
 
 /// `n_h (π_h W_h)_i` (H × K): what the servers of each shape serve on average, at most; `None` where

@@ -29,6 +29,7 @@ mod exact;
 mod families;
 mod fleet;
 mod fluid;
+mod growth;
 mod guarded;
 mod knapsack;
 mod least;
@@ -97,6 +98,7 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Site
     let fleet = workload(artifact, findings)?;
     if let Some(policy) = &artifact.policy.queue {
         pooled::check(artifact, policy, &fleet, findings);
+        growth::check(artifact, &fleet, findings);
         remarks(findings);
         let servers = Vec::new();
         return findings.is_empty().then_some(Site { fleet, servers });
@@ -129,6 +131,7 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Site
     if let Some(names) = names {
         fleet::check(artifact, &fleet, &servers, names, findings);
     }
+    growth::check(artifact, &fleet, findings);
     remarks(findings);
     Some(Site { fleet, servers })
 }

@@ -1,5 +1,6 @@
 //! A rule over all servers of a fleet, whose jobs wait in one place.
 
+use super::certificate::NODES;
 use super::claims::PROGRAM;
 use super::{
     Budget, CLAIMS, MAKING, OneServer, fleet, guarded, making, of_server, partition, shape,
@@ -47,7 +48,7 @@ pub(super) fn check(artifact: &Artifact, policy: &Family, fleet: &Fleet, finding
         mixes(proof, fleet, findings);
     }
     if findings.is_clear("evidence") {
-        fleet::bound(proof, fleet, findings);
+        fleet::bound(proof, fleet, NODES, findings);
         fleet::load(proof, fleet, &served(proof, fleet), findings);
     }
     if findings.is_clear("evidence") {
@@ -101,7 +102,7 @@ fn certificate(proof: &FleetCertificateRecord, fleet: &Fleet) -> CertificateReco
 }
 
 /// Each shape has a mix of schedules that fit.
-fn mixes(proof: &FleetCertificateRecord, fleet: &Fleet, findings: &mut Findings) {
+pub(super) fn mixes(proof: &FleetCertificateRecord, fleet: &Fleet, findings: &mut Findings) {
     for (h, (found, shape)) in proof.servers.iter().zip(fleet.shapes()).enumerate() {
         let path = format!("evidence.fleet.servers[{h}]");
         let Some(mix) = &found.mix else {
@@ -123,7 +124,7 @@ fn mixes(proof: &FleetCertificateRecord, fleet: &Fleet, findings: &mut Findings)
 }
 
 /// `n_h (π_h W_h)_i` (H × K).
-fn served(proof: &FleetCertificateRecord, fleet: &Fleet) -> Vec<Vec<f64>> {
+pub(super) fn served(proof: &FleetCertificateRecord, fleet: &Fleet) -> Vec<Vec<f64>> {
     let shapes = proof.servers.iter().zip(fleet.shapes());
     let of_shape = shapes.map(|(found, shape)| {
         let mut row = vec![0.0; fleet.types().len()];

@@ -11,6 +11,7 @@ use crate::multiresource::artifact::{
 };
 use crate::multiresource::simulator::{Estimate, Run, Threshold};
 use crate::multiresource::synthesis::claims::of_guard;
+use crate::multiresource::synthesis::growth;
 use crate::multiresource::workload::Workload;
 
 impl From<Estimate> for Interval {
@@ -166,6 +167,12 @@ pub(super) fn artifact(
         choice: Some(choice),
         ..Making::default()
     };
+    // Those of the policy of the program.
+    artifact
+        .provenance
+        .growth
+        .iter_mut()
+        .for_each(growth::without_means);
     follow(&mut artifact, made, policy, workload);
     artifact.claims.extend(
         run.into_iter()

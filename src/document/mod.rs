@@ -219,12 +219,19 @@ const LARGEST_OF_ALL: u64 = 256 << 20;
 /// # Errors
 /// When it cannot be read, is larger than 256 MiB, or is no text.
 pub fn text_of(path: impl AsRef<Path>) -> io::Result<String> {
-    let bytes = bytes_of(path.as_ref(), LARGEST_OF_ALL)?;
-    String::from_utf8(bytes).map_err(|error| {
+    String::from_utf8(all_bytes_of(path.as_ref())?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let why = format!("it is no UTF-8 text from byte {at} on");
         io::Error::new(io::ErrorKind::InvalidData, why)
     })
+}
+
+/// What is in a file, or comes from standard input: `-`.
+///
+/// # Errors
+/// When it cannot be read, or is larger than 256 MiB.
+pub(crate) fn all_bytes_of(path: &Path) -> io::Result<Vec<u8>> {
+    bytes_of(path, LARGEST_OF_ALL)
 }
 
 /// Whether a file that is read is standard input: `-` is.

@@ -1,11 +1,11 @@
 //! What is typed to replay a trace.
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use super::reading::Reading;
+use crate::document::{all_bytes_of, called};
 use crate::kind::{Caller, Compared, Given, Simulated, Word, json};
 use crate::multiresource::replay::{Speed, Window};
 use crate::multiresource::report::replay::{
@@ -190,21 +190,8 @@ impl Trace {
     /// Recorded jobs once.
     pub fn run_once(&self, replay: &Replay<'_>, caller: &mut Caller<'_>) -> Given<Simulated> {
         let file = self.jobs().ok_or("no jobs are named: give --jobs FILE")?;
-        let (name, text) = match file.as_os_str() == "-" {
-            true => {
-                let mut text = Vec::new();
-                std::io::stdin().read_to_end(&mut text)?;
-                ("standard input".to_owned(), text)
-            }
-            false => {
-                let name = file.display().to_string();
-                let text = std::fs::read(file);
-                (
-                    name.clone(),
-                    text.map_err(|why| format!("cannot read {name}: {why}"))?,
-                )
-            }
-        };
+        let name = called(file);
+        let text = all_bytes_of(file).map_err(|why| format!("cannot read {name}: {why}"))?;
         let asked = Recording {
             file: name,
             text: &text,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use clap::Args;
 
@@ -12,7 +13,7 @@ use crate::kind::{Answered, Caller, Given, Word};
 use crate::multiresource::artifact::Route;
 use crate::multiresource::report;
 use crate::multiresource::synthesis::{self, Options};
-use crate::typed::{WorkloadFile, count, positive};
+use crate::typed::{WorkloadFile, count, positive, seconds, time};
 
 /// What is typed.
 #[derive(Args)]
@@ -39,6 +40,10 @@ pub struct Arguments {
     /// Switching rates for each route, on a logarithmic scale around the best
     #[arg(long, value_name = "N", default_value = "40", value_parser = count)]
     points: u64,
+
+    /// Seconds, or such as 10min, that all of it may take: the rates that were evaluated by then are told
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    time_limit: Option<f64>,
 
     /// Where the table goes, as CSV; standard output if not given
     #[arg(long, short, value_name = "FILE")]
@@ -71,6 +76,7 @@ impl Arguments {
             setup_rate: self.setup_rate,
             route: self.route,
             effort: self.effort,
+            end: self.time_limit.map(|limit| Instant::now() + seconds(limit)),
             ..Options::new(self.preemption.into())
         };
         caller.hear(Word::Doing("solving the program"));
@@ -80,16 +86,17 @@ impl Arguments {
             caller.hear(Word::Doing("evaluating switching rates"));
         };
         let swept = synthesis::sweep(&workload, &options, points, &interrupt, begun)?;
-        let is_cut = interrupt.load(Ordering::Relaxed);
-        let told = format!(
-            "Interrupted: {} switching rates were evaluated.",
-            swept.len()
-        );
+        let is_late = options.end.is_some_and(|end| Instant::now() >= end);
+        let cut = match interrupt.load(Ordering::Relaxed) {
+            true => Some("Interrupted"),
+            false => is_late.then_some("The time is over"),
+        };
+        let told = cut.map(|why| format!("{why}: {} switching rates were evaluated.", swept.len()));
         let mut answered = Answered {
-            notes: is_cut.then_some(told).into_iter().collect(),
+            notes: told.into_iter().collect(),
             ..Answered::default()
         };
-        if swept.is_empty() && is_cut {
+        if swept.is_empty() && cut.is_some() {
             return Ok(answered);
         }
         if swept.is_empty() {

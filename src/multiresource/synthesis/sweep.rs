@@ -28,8 +28,8 @@ pub struct SweepPoint {
 }
 
 /// The cost over the switching rate, `points` rates for each route that the options leave, on a
-/// logarithmic scale around the best; none where one schedule serves all types. Once the flag is set, those
-/// that were evaluated: `begun` is called when the program is solved, before which there are none.
+/// logarithmic scale around the best; none where one schedule serves all types. Once the flag is set, or the time is
+/// over that the options give, those that were evaluated: `begun` is called when the program is solved, before which there are none.
 ///
 /// # Errors
 /// As [`super::synthesize`], and where no policy can stabilize the workload.
@@ -70,7 +70,7 @@ pub fn sweep(
         let search = tuning::RateSearch::new(workload, options, &modulation);
         let (low, high) = search.range();
         for k in 0..points {
-            if interrupt.load(Ordering::Relaxed) {
+            if interrupt.load(Ordering::Relaxed) || options.left().is_zero() {
                 return Ok(swept);
             }
             let fraction = k as f64 / (points - 1).max(1) as f64;

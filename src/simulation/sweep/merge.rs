@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use super::journal::About;
 use super::part::End;
 use super::{Cell, Comparison, Heading, JournalError, deal};
-use crate::document::fault_of_json;
 use crate::document::line::unsealed;
+use crate::document::{all_bytes_of, fault_of_json};
 
 /// Why parts cannot be put together.
 #[derive(Debug, thiserror::Error)]
@@ -272,7 +272,7 @@ fn in_order(
 impl Part {
     fn read(path: &Path) -> Result<Self, MergeError> {
         let name = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|source| MergeError::Read {
+        let bytes = all_bytes_of(path).map_err(|source| MergeError::Read {
             path: name.clone(),
             source,
         })?;

@@ -1,42 +1,76 @@
 /// A histogram of positive numbers with bins of constant relative width (1.6 % and less):
-/// 64 bins an octave, by the leading bits of the double itself.
+/// 64 bins an octave, by the leading bits of the double itself. It has the octaves that were seen.
 #[derive(Clone)]
 pub(crate) struct Histogram {
     bins: Vec<u64>,
-    /// The leading bits of the lowest edge.
+    /// The leading bits of the lowest edge of the bins.
     first: usize,
+    /// Those of the lowest and of the highest bin that there may be.
+    range: (usize, usize),
 }
 
 /// Bits of the mantissa that are kept.
 const KEPT: u32 = 6;
+/// Bins of an octave.
+const OCTAVE: usize = 1 << KEPT;
 /// Octaves covered below and above the unit; the rest is clamped.
 const OCTAVES: (usize, usize) = (32, 48);
 
 impl Histogram {
     /// For numbers from 2^-32 to 2^48 of this unit, which is positive.
     pub fn new(unit: f64) -> Self {
+        let lowest = leading(unit).saturating_sub(OCTAVES.0 * OCTAVE);
+        let highest = lowest + (OCTAVES.0 + OCTAVES.1) * OCTAVE - 1;
         Histogram {
-            bins: vec![0; (OCTAVES.0 + OCTAVES.1) << KEPT],
-            first: leading(unit).saturating_sub(OCTAVES.0 << KEPT),
+            bins: Vec::new(),
+            first: lowest,
+            range: (lowest, highest),
         }
     }
 
     #[inline(always)]
     pub fn add(&mut self, value: f64) {
-        let last = self.bins.len() - 1;
-        self.bins[leading(value).saturating_sub(self.first).min(last)] += 1;
+        let key = leading(value);
+        match self.bins.get_mut(key.wrapping_sub(self.first)) {
+            Some(bin) => *bin += 1,
+            None => self.add_beyond(key),
+        }
+    }
+
+    #[cold]
+    fn add_beyond(&mut self, key: usize) {
+        let key = key.clamp(self.range.0, self.range.1);
+        self.cover(key, key);
+        self.bins[key - self.first] += 1;
+    }
+
+    /// Makes bins for these keys and those between, in whole octaves.
+    fn cover(&mut self, low: usize, high: usize) {
+        let octave = |key: usize| (key - self.range.0) / OCTAVE * OCTAVE + self.range.0;
+        let (low, end) = (octave(low), octave(high) + OCTAVE);
+        if self.bins.is_empty() {
+            self.first = low;
+        }
+        if low < self.first {
+            self.bins.splice(0..0, vec![0; self.first - low]);
+            self.first = low;
+        }
+        let length = (end - self.first).max(self.bins.len());
+        self.bins.resize(length, 0);
     }
 
     pub fn clear(&mut self) {
         self.bins.fill(0);
     }
 
-    /// Adds the data of another.
+    /// Adds the data of another of the same unit.
     pub fn merge(&mut self, other: &Histogram) {
-        self.bins
-            .iter_mut()
-            .zip(&other.bins)
-            .for_each(|(b, o)| *b += o);
+        if other.bins.is_empty() {
+            return;
+        }
+        self.cover(other.first, other.first + other.bins.len() - 1);
+        let own = &mut self.bins[other.first - self.first..];
+        own.iter_mut().zip(&other.bins).for_each(|(b, o)| *b += o);
     }
 
     /// A quantile, linear within a bin; `None` without data.
@@ -83,5 +117,29 @@ mod tests {
             }
         }
         assert_eq!(Histogram::new(1.0).quantile(0.5), None);
+    }
+
+    /// In whatever order octaves come, and merged in parts: what is far beyond its range counts at its ends.
+    #[test]
+    fn octaves_are_made_where_numbers_are() {
+        let numbers = [3.0, 1e-9, 7e12, 0.1, 3.1, 1e-300, 1e300, 40.0];
+        let of = |numbers: &[f64]| {
+            let mut histogram = Histogram::new(1.0);
+            numbers.iter().for_each(|x| histogram.add(*x));
+            histogram
+        };
+        let mut parts = of(&numbers[..3]);
+        parts.merge(&of(&[]));
+        parts.merge(&of(&numbers[3..]));
+        let whole = of(&numbers);
+        assert_eq!(whole.bins.iter().sum::<u64>(), 8);
+        assert_eq!(whole.bins.len(), (OCTAVES.0 + OCTAVES.1) * OCTAVE);
+        for eighth in 1..=8 {
+            let probability = f64::from(eighth) / 8.0;
+            assert_eq!(parts.quantile(probability), whole.quantile(probability));
+        }
+        let median = whole.quantile(0.5).unwrap();
+        assert!((3.0..3.05).contains(&median), "{median}");
+        assert_eq!(of(&[5.0, 6.0]).bins.len(), OCTAVE);
     }
 }

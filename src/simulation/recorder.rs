@@ -1,13 +1,15 @@
 use super::quantiles::Histogram;
 use super::series::{Row, Series};
-use super::watch::{Stay, Watch};
-use super::{Class, total_arrival_rate};
+use super::watch::Stay;
+use super::{Class, Settings, total_arrival_rate};
 
 /// What a replication measures: the series in buckets of time, and the response times.
 pub(crate) struct Recorder {
     pub series: Series,
     /// Response times since the last but one merge of the series' buckets.
     responses: Vec<[Histogram; 2]>,
+    /// Whether they are recorded.
+    percentiles: bool,
 }
 
 /// The series has a tick each so many arrivals: ten times the golden ratio, so that clockwork
@@ -16,13 +18,19 @@ const ARRIVALS_A_TICK: f64 = 16.180_339_887_498_95;
 
 impl Recorder {
     /// For these classes, with so many extra columns; watches of other classes are dropped.
-    pub fn new(classes: &[Class], extra: usize, watches: &[Watch]) -> Self {
+    pub fn new(classes: &[Class], extra: usize, settings: &Settings) -> Self {
         let rate = total_arrival_rate(classes);
         let load: f64 = classes.iter().map(Class::offered_load).sum();
         let histograms = || [Histogram::new(load / rate), Histogram::new(load / rate)];
         Recorder {
-            series: Series::new(classes.len(), extra, ARRIVALS_A_TICK / rate, watches),
+            series: Series::new(
+                classes.len(),
+                extra,
+                ARRIVALS_A_TICK / rate,
+                &settings.watch,
+            ),
             responses: classes.iter().map(|_| histograms()).collect(),
+            percentiles: settings.percentiles,
         }
     }
 
@@ -44,7 +52,9 @@ impl Recorder {
             self.series.watch_number(i, present(), now);
             self.series.watchers.departed(i, stay);
         }
-        self.responses[i][1].add(response);
+        if self.percentiles {
+            self.responses[i][1].add(response);
+        }
     }
 
     /// Closes the open bucket at time `now`: `collect` fills in the integrals of each class, and adds

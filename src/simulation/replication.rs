@@ -25,6 +25,8 @@ pub struct Settings {
     /// without. Then policies under one seed face the same sizes too, and what they differ by is
     /// known better.
     pub common_sizes: bool,
+    /// Record response times, for their percentiles; means need no record.
+    pub percentiles: bool,
     /// Thresholds to watch.
     pub watch: Vec<Watch>,
     /// More jobs than this in the system at once end a run: it runs away.
@@ -42,6 +44,7 @@ impl Default for Settings {
             events: 200_000_000,
             time: None,
             common_sizes: false,
+            percentiles: true,
             watch: Vec::new(),
             crowd: CROWDED,
             interrupt: Arc::default(),

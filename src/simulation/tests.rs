@@ -34,7 +34,7 @@ impl Queue {
             arrivals, sizes, ..
         } = Streams::new(settings.seed, replication);
         let mut queue = Queue {
-            recorder: Recorder::new(classes, 1, &settings.watch),
+            recorder: Recorder::new(classes, 1, settings),
             arrivals: LawDriven::poisson(&[classes[0].arrival_rate], arrivals),
             law: Sampler::Exponential(classes[0].mean_size),
             sizes,

@@ -212,7 +212,7 @@ impl<D: Discipline> Engine<D> {
                 origin: 0.0,
             },
             servers: Servers::of(cluster),
-            recorder: Recorder::new(&classes, columns.width(), &settings.watch),
+            recorder: Recorder::new(&classes, columns.width(), settings),
             arrivals: LawDriven::poisson(&cluster.arrival_rates(), arrivals),
             block: vec![Arrival::default(); BLOCK].into(),
             next: BLOCK,

@@ -78,7 +78,7 @@ impl<'a> Engine<'a> {
             known: Known::default(),
             speeds: Vec::new(),
             jobs: Vec::new(),
-            recorder: Recorder::new(&stream.statistics(), 0, &settings.watch),
+            recorder: Recorder::new(&stream.statistics(), 0, settings),
             arrivals: LawDriven::poisson(&[stream.arrival_rate()], arrivals),
             block: vec![Arrival::default(); BLOCK].into(),
             next: BLOCK,

@@ -100,11 +100,17 @@ pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
         );
     }
     let _ = writeln!(text);
-    for why in &made.out_of_reach {
+    for why in made.out_of_reach.iter().take(REASONS) {
         let _ = writeln!(text, "{why}{}", more(why));
+    }
+    if let Some(others) = made.out_of_reach.len().checked_sub(REASONS + 1) {
+        let _ = writeln!(text, "and so on, {} types more", others + 1);
     }
     text
 }
+
+/// Of so many types it is said why something is not known; of the others that it is not.
+const REASONS: usize = 3;
 
 /// What was computed, and what to do where it was computed for simpler laws.
 fn told(workload: &Workload, mean: &Claim, preemption: Preemption) -> String {

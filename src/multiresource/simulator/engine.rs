@@ -107,7 +107,7 @@ impl<S: Servers, A: ArrivalSource> Engine<S, A> {
         let told = if arrivals.tells_sizes() { BLOCK } else { 0 };
         Engine {
             servers: servers(&mut service, routing),
-            recorder: Recorder::new(classes, columns.width(), &settings.watch),
+            recorder: Recorder::new(classes, columns.width(), settings),
             columns,
             events: 0,
             arrivals,

@@ -144,12 +144,13 @@ impl Course<'_> {
 
     /// Simulates this many events, or until the objective has this relative precision.
     pub fn run(&mut self, policy: &Contender, events: u64, precision: f64) -> Result<Run, Failure> {
-        self.simulate(policy, events, REPLICATIONS, precision)
+        self.simulate(policy, events, REPLICATIONS, precision, true)
     }
 
     /// Simulates this many events, to turn knobs by.
     pub fn short_run(&mut self, policy: &Contender, events: u64) -> Result<Run, Failure> {
-        self.simulate(policy, events, FEW, 0.0)
+        let percentiles = self.objective == Objective::P99;
+        self.simulate(policy, events, FEW, 0.0, percentiles)
     }
 
     fn simulate(
@@ -158,6 +159,7 @@ impl Course<'_> {
         events: u64,
         replications: u32,
         precision: f64,
+        percentiles: bool,
     ) -> Result<Run, Failure> {
         let all = u64::from(replications);
         let pace = match policy {
@@ -179,6 +181,7 @@ impl Course<'_> {
                 None => self.time_left(),
             }),
             common_sizes: true,
+            percentiles,
             watch: self.watches().flatten().collect(),
             interrupt: Arc::clone(&self.interrupt),
         };

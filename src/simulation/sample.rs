@@ -246,8 +246,8 @@ pub(super) fn precision(classes: &[Class], engines: &[&dyn Measured]) -> Option<
 /// Mean number of a class in system over the second half of each replication.
 pub(super) fn late_numbers(engines: &[&dyn Measured], of_class: usize) -> Vec<f64> {
     let late = |series: &Series| {
-        let row = series.sum(series.len() / 2..series.len());
-        row[series.columns.present(of_class)] / row[series.columns.time()]
+        let total = |column| series.total(series.len() / 2..series.len(), column);
+        total(series.columns.present(of_class)) / total(series.columns.time())
     };
     let some = all_series(engines).filter(|series| series.len() > 0);
     some.map(late).collect()

@@ -261,6 +261,12 @@ impl Series {
         sum
     }
 
+    /// One column of these buckets, summed.
+    pub fn total(&self, buckets: Range<usize>, column: usize) -> f64 {
+        let width = self.columns.width();
+        buckets.map(|b| self.rows[b * width + column]).sum()
+    }
+
     /// Mean number of these classes in system, bucket by bucket.
     pub fn number(&self, classes: Range<usize>) -> Vec<f64> {
         let columns = &self.columns;

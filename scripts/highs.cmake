@@ -16,5 +16,3 @@ if(NOT CMAKE_HOST_WIN32)
     set(CMAKE_CXX_COMPILER c++)
   endif()
 endif()
-
-set(CMAKE_PROJECT_HIGHS_INCLUDE "${CMAKE_CURRENT_LIST_DIR}/highs-unused.cmake")

@@ -253,13 +253,14 @@ fn room(stream: &Stream, relaxed: &Relaxed) -> String {
         _ => "Why not more load: divided among enough jobs, servers can do any work with this speedup; jobs take the longer, as the bound says.".into(),
     };
     if let Some(larger) = stream.with_one_more_server() {
+        let least = relaxation(&larger).least;
         let _ = write!(
             told,
             " With one more server the load is {}, and no policy has less than {} {} ({}).",
             number(larger.load()),
-            number(relaxation(&larger).least),
+            number(least),
             stream.time_unit(),
-            change(relaxation(&larger).least / relaxed.least)
+            change(least / relaxed.least)
         );
     }
     told

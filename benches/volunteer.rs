@@ -30,7 +30,8 @@ fn campaigns(c: &mut Criterion) {
             ("boinc-2025", Rule::Tail(fixed_bound(&campaign))),
         ];
         for (name, rule) in rules {
-            let events = simulate(&campaign, rule, &settings, |_| ()).events();
+            let run = simulate(&campaign, rule, &settings, |_| ());
+            let events = run.expect("no budget").events();
             group.throughput(Throughput::Elements(events));
             group.bench_function(format!("{model}/{name}"), |b| {
                 b.iter(|| black_box(simulate(&campaign, rule, &settings, |_| ())));

@@ -21,7 +21,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use crate::artifact::{Artifact, Changes, Checked, Content, Finding};
-use crate::document::Parsed;
+use crate::document::{Parsed, harmless};
 use crate::report::{Besides, comparison_csv, comparison_page, comparison_table};
 use crate::simulation::sweep::{Comparing, Journal, Outcome, Stage, Swept, Whole};
 use crate::simulation::{Progress, Settings};
@@ -280,7 +280,7 @@ pub fn run_document(
 /// # Errors
 /// When it cannot be written as JSON.
 pub fn json(document: &impl Serialize) -> Given<String> {
-    Ok(serde_json::to_string_pretty(document)? + "\n")
+    Ok(harmless(serde_json::to_string_pretty(document)?) + "\n")
 }
 
 /// What comes of a comparison, rendered as it is asked for.

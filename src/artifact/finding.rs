@@ -29,7 +29,7 @@ impl Findings {
     pub fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.list.push(Finding {
             path: path.into(),
-            message: message.into(),
+            message: in_words(&message.into()),
         });
     }
 
@@ -78,6 +78,21 @@ impl Findings {
     pub fn into_lists(self) -> (Vec<Finding>, Vec<Examined>) {
         (self.list, self.examined)
     }
+}
+
+/// The message with its numbers that are not finite as people write them.
+fn in_words(message: &str) -> String {
+    let told = |word: &str| {
+        let number = word.trim_end_matches([' ', ',', ';', ':']);
+        let after = &word[number.len()..];
+        match number {
+            "inf" => format!("∞{after}"),
+            "-inf" => format!("-∞{after}"),
+            "NaN" => format!("no number{after}"),
+            _ => word.to_owned(),
+        }
+    };
+    message.split_inclusive(' ').map(told).collect()
 }
 
 /// As documents have it, a name without its quotation marks.
@@ -138,5 +153,28 @@ pub fn sums_to_one(path: &str, shares: &[f64], findings: &mut Findings) {
     let is_one = (sum - 1.0).abs() <= SUM;
     if !is_one {
         findings.add(path, format!("they sum to {sum}, expected 1"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_finite_is_told_in_words() {
+        let mut findings = Findings::default();
+        findings.add(
+            "load",
+            format!(
+                "{}, expected {}, {} of `inf`",
+                f64::NAN,
+                f64::INFINITY,
+                -f64::INFINITY
+            ),
+        );
+        let [found] = &findings.into_list()[..] else {
+            panic!("one finding");
+        };
+        assert_eq!(found.message, "no number, expected ∞, -∞ of `inf`");
     }
 }

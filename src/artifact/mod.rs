@@ -36,6 +36,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::document::harmless;
+
 /// The version of the document that this code writes and reads.
 pub const VERSION: u32 = 1;
 
@@ -153,7 +155,8 @@ impl<K: Content> Artifact<K> {
     /// When a number is not finite, which JSON cannot hold.
     pub fn to_json(&self) -> serde_json::Result<String> {
         let sealed = self.clone().sealed();
-        Ok(layout::flat_arrays(&serde_json::to_string_pretty(&sealed)?) + "\n")
+        let pretty = harmless(serde_json::to_string_pretty(&sealed)?);
+        Ok(layout::flat_arrays(&pretty) + "\n")
     }
 
     /// The JSON Schema of the artifact, generated from its types.

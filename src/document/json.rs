@@ -3,6 +3,20 @@
 
 use serde_json::error::Category;
 
+use super::names::steers;
+
+/// The same JSON; what [steers] a terminal and may stand in a string as it is, is escaped.
+pub(crate) fn harmless(json: String) -> String {
+    if json.bytes().all(|b| b.is_ascii() && b != 0x7f) {
+        return json;
+    }
+    let escaped = |c: char| match c != '\n' && steers(c) {
+        true => format!("\\u{:04x}", u32::from(c)),
+        false => c.to_string(),
+    };
+    json.chars().map(escaped).collect()
+}
+
 /// What is wrong, and in which line and column.
 pub(crate) fn fault_of_json(error: &serde_json::Error) -> String {
     let place = format!("line {}, column {}", error.line(), error.column());
@@ -126,6 +140,15 @@ mod tests {
     enum Part {
         Whole(u8),
         Named { name: String },
+    }
+
+    #[test]
+    fn what_steers_a_terminal_is_escaped_and_means_the_same() {
+        let text = "{\n  \"名\": \"a\u{9e}\u{7f}\u{202e}é\"\n}";
+        let shown = harmless(text.to_owned());
+        assert_eq!(shown, "{\n  \"名\": \"a\\u009e\\u007f\\u202eé\"\n}");
+        let [before, after] = [text, &shown].map(serde_json::from_str::<serde_json::Value>);
+        assert_eq!(before.unwrap(), after.unwrap());
     }
 
     /// Whatever is wrong is said, and no word of the reader's types is.

@@ -29,7 +29,7 @@ use sha2::{Digest, Sha256};
 
 pub(crate) use fault::place;
 pub use fault::{Fault, Place, Step};
-pub(crate) use json::fault_of_json;
+pub(crate) use json::{fault_of_json, harmless};
 pub use names::{nearest, steers};
 pub(crate) use names::{suggest, unusable};
 pub(crate) use node::Node;

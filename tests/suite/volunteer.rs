@@ -331,13 +331,14 @@ fn batches_take_half_as_long_as_under_boincs_rule() {
             quantile: Some(quantile),
             ..default_rule(&campaign)
         };
-        let own = simulate(&campaign, Rule::Dispatch(rule), &settings, |_| ());
+        let own = simulate(&campaign, Rule::Dispatch(rule), &settings, |_| ()).unwrap();
         let boinc = simulate(
             &campaign,
             Rule::Tail(fixed_bound(&campaign)),
             &settings,
             |_| (),
-        );
+        )
+        .unwrap();
         for (own, boinc) in own.campaigns.iter().zip(&boinc.campaigns) {
             let of = |quantity| own.value(&campaign, quantity);
             let boincs = |quantity| boinc.value(&campaign, quantity);
@@ -361,7 +362,30 @@ fn all_models_are_read_and_can_be_done() {
     }
 }
 
+/// What a budget cannot do is refused at once, and the budget that is named instead suffices.
+#[test]
+fn a_budget_that_is_too_small_is_told_what_would_do() {
+    let here = Here::new(TEXT);
+    let workload = here.path("w.yaml");
+    let refused = synth(&["--workload", &workload, "--budget", "1000"]);
+    assert_eq!(code(&refused), 2);
+    let told = stderr(&refused);
+    let (_, after) = told.split_once("give --budget ").unwrap();
+    let enough = after.split(' ').next().unwrap();
+    let made = synth(&["--workload", &workload, "--budget", enough]);
+    assert_eq!(code(&made), 0, "{enough}: {}", stderr(&made));
+    let few = ["--policy", "fixed", "--events", "1000"];
+    let refused = synth(&[&["simulate", "--workload", &workload], &few[..]].concat());
+    assert_eq!(code(&refused), 2);
+    assert!(
+        stderr(&refused).contains("--events"),
+        "{}",
+        stderr(&refused)
+    );
+}
+
 /// The decision stands alone: what the file says is all that it needs.
+
 #[test]
 fn a_request_is_answered_from_the_file() {
     let here = Here::new(TEXT);

@@ -165,6 +165,7 @@ pub(super) struct Engine<D> {
     gauges: Gauges,
     servers: Servers,
     recorder: Recorder,
+    columns: Columns,
     arrivals: LawDriven,
     /// The next arrivals, from `next` on.
     block: Box<[Arrival]>,
@@ -213,6 +214,7 @@ impl<D: Discipline> Engine<D> {
             },
             servers: Servers::of(cluster),
             recorder: Recorder::new(&classes, columns.width(), settings),
+            columns,
             arrivals: LawDriven::poisson(&cluster.arrival_rates(), arrivals),
             block: vec![Arrival::default(); BLOCK].into(),
             next: BLOCK,
@@ -280,7 +282,7 @@ impl<D: Discipline> Engine<D> {
         if !closes {
             return;
         }
-        let gauges = &mut self.gauges;
+        let (gauges, columns) = (&mut self.gauges, self.columns);
         let length = at - std::mem::replace(&mut gauges.origin, at);
         let before = std::mem::replace(&mut self.interruptions, gauges.interruptions);
         self.recorder.close(at, |row| {
@@ -292,8 +294,8 @@ impl<D: Discipline> Engine<D> {
                 Columns::INTERRUPTIONS,
                 (gauges.interruptions - before) as f64,
             );
-            for (s, busy) in gauges.busy.iter_mut().enumerate() {
-                row.add(Columns::busy(s), busy.collect(length));
+            for s in columns.servers() {
+                row.add(Columns::busy(s), gauges.busy[s].collect(length));
             }
         });
     }

@@ -1,5 +1,7 @@
 //! What a run of this kind measures besides response times and numbers of jobs.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::compatibility::workload::Cluster;
@@ -11,7 +13,7 @@ pub type Run = simulation::Run<Measures, ()>;
 /// What is measured besides.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Measures {
-    /// Fraction of the time that each server works.
+    /// Fraction of the time that each server works; of the first thousand.
     pub utilization: Vec<f64>,
     /// The same with intervals, to judge claims by.
     #[serde(skip)]
@@ -30,9 +32,17 @@ impl Columns {
     /// Interruptions.
     pub const INTERRUPTIONS: usize = 0;
 
+    /// Servers of which it is measured how much they work: each has a column in every replication.
+    const MEASURED: usize = 1000;
+
     pub fn of(cluster: &Cluster) -> Self {
-        let servers = cluster.servers().len();
+        let servers = cluster.servers().len().min(Self::MEASURED);
         Columns { servers }
+    }
+
+    /// The servers that have a column.
+    pub fn servers(self) -> Range<usize> {
+        0..self.servers
     }
 
     /// ∫ 1 while server s works.
@@ -52,7 +62,7 @@ pub(super) fn run(cluster: &Cluster, results: &Results<'_>) -> Run {
             let column = sample.columns.extra(column);
             sample.time_average(|row| row[column])
         };
-        let servers = 0..cluster.servers().len();
+        let servers = Columns::of(cluster).servers();
         let busy = sample.map(|s| {
             servers
                 .filter_map(|n| average(s, Columns::busy(n)))

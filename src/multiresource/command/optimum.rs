@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::names::{Objective, Preemption};
 use super::{doing, server_of};
-use crate::kind::{Answered, Caller, Given, Word};
+use crate::kind::{Answered, Caller, Given, Word, json};
 use crate::multiresource::optimum::{Limits, Sought};
 use crate::multiresource::report;
 use crate::multiresource::verbs::VerbError;
@@ -133,11 +133,10 @@ impl Arguments {
 }
 
 /// The results as JSON.
-fn written(found: &[Least]) -> serde_json::Result<String> {
+fn written(found: &[Least]) -> Given<String> {
     let reports: Vec<&LeastReport> = found.iter().map(|least| &least.report).collect();
-    let text = match reports.as_slice() {
-        [one] => serde_json::to_string_pretty(one)?,
-        all => serde_json::to_string_pretty(all)?,
-    };
-    Ok(text + "\n")
+    match reports.as_slice() {
+        [one] => json(one),
+        all => json(&all),
+    }
 }

@@ -60,7 +60,7 @@ pub struct Trace {
     #[arg(long, value_name = "FILE", requires = "trace")]
     series: Option<PathBuf>,
 
-    /// Length of a step of the series, such as 1h [default: a 500th of the span]
+    /// Length of a step of the series, such as 1h; a millionth of the span at least [default: a 500th of it]
     #[arg(long, value_name = "TIME", requires = "series", value_parser = seconds)]
     step: Option<f64>,
 

@@ -6,6 +6,7 @@ use std::io::{self, BufRead as _, BufReader, Read, Write};
 use serde::{Deserialize, Serialize};
 
 use super::{Decided, Newcomer, Places, Refused, Scheduler, Told};
+use crate::document::harmless;
 
 /// Longer lines are refused \[bytes\].
 const LONGEST: usize = 1 << 20;
@@ -219,8 +220,7 @@ pub fn drive(
             let line = driven.lines;
             Answer::Refused { error, line }
         });
-        serde_json::to_writer(&mut output, &answer)?;
-        output.write_all(b"\n")?;
+        output.write_all(written(&answer)?.as_bytes())?;
         // Who waits for an answer has sent no further line.
         if !input.buffer().contains(&b'\n') {
             output.flush()?;
@@ -228,6 +228,11 @@ pub fn drive(
     }
     output.flush()?;
     Ok(driven)
+}
+
+/// The line of an answer.
+fn written(answer: &Answer) -> io::Result<String> {
+    Ok(harmless(serde_json::to_string(answer)?) + "\n")
 }
 
 enum Next {

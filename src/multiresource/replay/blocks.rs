@@ -26,15 +26,19 @@ pub struct Blocks {
 /// Draws that an interval is made of.
 const DRAWS: usize = 1000;
 
+/// Blocks in a draw at most: in a longer window, blocks are longer.
+const MOST: f64 = 4000.0;
+
 /// With fewer blocks a spread says little of that of the mean.
 const FEWEST: usize = 10;
 
 impl Blocks {
-    /// Blocks of this length within a window, both in the unit of `submits`, which ascend; `None` where the window has
+    /// Blocks of this length, or longer where there would be too many, within a window, both in the unit of `submits`, which ascend; `None` where the window has
     /// room for fewer than ten, or no job.
     #[must_use]
     pub fn draw(submits: &[f64], window: [f64; 2], length: f64, seed: u64) -> Option<Self> {
         let [from, to] = window;
+        let length = length.max((to - from) / MOST);
         let count = ((to - from) / length).floor();
         if count < FEWEST as f64 || submits.is_empty() || submits.len() > u32::MAX as usize {
             return None;

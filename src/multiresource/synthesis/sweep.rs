@@ -97,9 +97,8 @@ fn point(
         .collect();
     let bounds: Vec<_> = queues.iter().map(TypeQueue::bounds).collect();
     let response = |numbers: Vec<f64>| Cost { numbers }.mean_response(workload);
-    let budget = options.effort * POINT;
-    let exact: Result<Vec<f64>, AnalysisError> =
-        queues.iter().map(|q| q.mean_number(budget)).collect();
+    let mean = |queue: &TypeQueue<'_>| queue.mean_number(options.work(POINT));
+    let exact: Result<Vec<f64>, AnalysisError> = queues.iter().map(mean).collect();
     let exact = match exact {
         Ok(numbers) => Some(Cost { numbers }),
         Err(error @ AnalysisError::Unstable { .. }) => return Err(error.into()),

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::{Entered, VerbError, enter, refuse};
+use super::{Entered, VerbError, enter, own_load, refuse};
 use crate::multiresource::artifact::Preemption;
 use crate::multiresource::optimum::{self, Ended, Step};
-use crate::multiresource::program::{self, Limits};
+use crate::multiresource::program;
 use crate::multiresource::simulator::{Measures, Offered, Run, Settings};
 use crate::multiresource::workload::Workload;
 use crate::simulation::Progress;
@@ -45,8 +45,10 @@ pub fn compare(
 ) -> Result<Compared, VerbError> {
     let settings = asked.settings;
     let entered = entered(workload, asked)?;
-    let solution = program::solve(workload, &Limits::default())?;
-    let own = solution.certificate.load;
+    let own = own_load(settings.time, |limits| {
+        let found = program::solve(workload, limits)?.certificate;
+        Ok((found.load, found.bound))
+    })?;
     let cells = ServerCells {
         workload,
         own,

@@ -31,14 +31,16 @@ pub use synthesize::{
 
 use std::error::Error;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use crate::document::DocumentError;
 use crate::kind;
 use crate::multiresource::artifact::ArtifactError;
 use crate::multiresource::optimum::{OptimumError, Step};
-use crate::multiresource::program::ProgramError;
+use crate::multiresource::program::{Limits, ProgramError};
 use crate::multiresource::simulator::{Failure, Run, Settings};
 use crate::multiresource::synthesis::{ChoiceError, Stage, Synthesis, SynthesisError};
+use crate::report::number;
 use crate::simulation::Ending;
 use crate::simulation::sweep::JournalError;
 use crate::trace::TraceError;
@@ -108,6 +110,31 @@ impl VerbError {
 /// A request that cannot be met, and what to do.
 fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
     Ok(kind::refuse(why)?)
+}
+
+/// How far from its bound a load may be that arrival rates are scaled by.
+const SCALED_BY: f64 = 0.01;
+
+/// The load ρ that the arrival rates of loads that were asked for are scaled by, of the load and its bound that the
+/// program finds in no more than this time.
+fn own_load(
+    time: Option<Duration>,
+    solve: impl FnOnce(&Limits) -> Result<(f64, f64), ProgramError>,
+) -> Result<f64, VerbError> {
+    let mut limits = Limits {
+        face: 0,
+        ..Limits::default()
+    };
+    limits.time = limits.time.min(time.unwrap_or(limits.time));
+    let (load, bound) = solve(&limits)?;
+    if load > bound * (1.0 + SCALED_BY) {
+        let [bound, load] = [bound, load].map(number);
+        return refuse(format!(
+            "its load ρ is from {bound} to {load}, after {} s: too little is known of it to scale by. Give more time, or leave out the types with the least load",
+            number(limits.time.as_secs_f64())
+        ));
+    }
+    Ok(load)
 }
 
 /// A run that was cut short may by chance be precise enough; it still is not the whole run.

@@ -1,10 +1,11 @@
 //! The least mean response time without preemption or with it, and how far policies are above it.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{Doing, Entered, VerbError, enter, refuse};
+use super::{Doing, Entered, VerbError, enter, own_load, refuse};
 use crate::artifact::Changes;
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::optimum::{Ended, Limits, Optimum, Sought, optimum};
@@ -100,7 +101,7 @@ pub fn least(
     let entered = entered.map(|name| enter(name, workload, asking.changes));
     let entered = entered.collect::<Result<Vec<_>, VerbError>>()?;
     let mut found = Vec::new();
-    for (load, workload) in at_loads(workload, asking.loads)? {
+    for (load, workload) in at_loads(workload, asking.loads, asking.limits.time)? {
         found.push(at_load(load, workload, asking, &entered, &mut progress)?);
         if asking.settings.interrupt.load(Ordering::Relaxed) {
             break;
@@ -151,9 +152,15 @@ fn at_load(
 }
 
 /// The workload scaled to each load, or as it is.
-fn at_loads(workload: &Workload, loads: &[f64]) -> Result<Vec<(f64, Workload)>, VerbError> {
-    let own = program::solve(workload, &program::Limits::default())?;
-    let own = own.certificate.load;
+fn at_loads(
+    workload: &Workload,
+    loads: &[f64],
+    time: Duration,
+) -> Result<Vec<(f64, Workload)>, VerbError> {
+    let own = own_load(Some(time), |limits| {
+        let found = program::solve(workload, limits)?.certificate;
+        Ok((found.load, found.bound))
+    })?;
     if loads.is_empty() && own >= 1.0 {
         return refuse(format!(
             "the load ρ is {own}, and at 1 and more every response time is infinite: give --load"

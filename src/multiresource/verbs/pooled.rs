@@ -2,12 +2,12 @@
 
 use super::compare::{Compared, Underway};
 use super::enter::same_record;
-use super::{VerbError, refuse};
+use super::{VerbError, own_load, refuse};
 use crate::artifact::Changes;
 use crate::document::nearest;
 use crate::kind::read_policy;
 use crate::multiresource::artifact::{Checked, Family};
-use crate::multiresource::program::{self, Limits};
+use crate::multiresource::program;
 use crate::multiresource::simulator::{
     Measures, Offered, PooledRule, Run, Settings, knows_over, simulate_over,
 };
@@ -83,9 +83,10 @@ pub fn compare_pooled(
             misfits.join("; ")
         ));
     }
-    let own = program::solve_fleet(fleet, &Limits::default())?
-        .certificate
-        .load;
+    let own = own_load(asked.settings.time, |limits| {
+        let found = program::solve_fleet(fleet, limits)?.certificate;
+        Ok((found.load, found.bound))
+    })?;
     let cells = FleetCells {
         fleet,
         own,

@@ -17,6 +17,7 @@ use crate::simulation::sweep::{Comparing, Journal};
 use crate::typed::count;
 use crate::volunteer::artifact::{Checked, Volunteer};
 use crate::volunteer::report;
+use crate::volunteer::simulator::rounded;
 use crate::volunteer::synthesis::{self, Doing, Options, Outcome};
 use crate::volunteer::verbs::{self, Tournament, VerbError};
 use crate::volunteer::workload::Campaign;
@@ -117,6 +118,11 @@ impl Kind for Volunteer {
                 why: report::impossible(campaign, &shortage, caller.width),
                 decided: true,
             },
+            Outcome::TooLong(found) => {
+                // Two that choose and two that decide nothing, with some room.
+                let least = rounded(5.0 * found.events);
+                return Err(format!("{found}: give --budget {least} or more").into());
+            }
             Outcome::Interrupted => Answer::Interrupted,
         })
     }

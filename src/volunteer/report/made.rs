@@ -36,19 +36,24 @@ pub fn made(campaign: &Campaign, made: &Made, width: usize) -> String {
         "simulated in {campaigns} campaigns that decided nothing, 95 % intervals; a heuristic: no optimum is known"
     );
     let _ = writeln!(text, "{}", wrap(&note, width));
-    let _ = writeln!(
-        text,
-        "\n{}",
-        beside(campaign, &made.artifact.evidence.beside, width)
-    );
+    let others = &made.artifact.evidence.beside;
+    if !others.is_empty() {
+        let _ = writeln!(text, "\n{}", beside(campaign, others, width));
+    }
     if made.artifact.evidence.tried.len() > 1 {
         let _ = writeln!(text, "\n{}", front(made, time, width));
     }
-    if made.cut {
-        let told = "the budget ended before all parameters were tried: more is tried with a larger --budget";
-        let _ = writeln!(text, "{}", wrap(told, width));
+    let not_done = match (made.cut, others.is_empty()) {
+        (false, false) => None,
+        (true, false) => Some("all parameters were tried"),
+        (false, true) => Some("other rules were run beside it"),
+        (true, true) => Some("all parameters were tried, and other rules run beside it"),
+    };
+    if let Some(what) = not_done {
+        let told = format!("the budget ended before {what}: give a larger --budget");
+        let _ = writeln!(text, "{}", wrap(&told, width));
     }
-    for worse in losing(&made.artifact.evidence.beside) {
+    for worse in losing(others) {
         let _ = writeln!(text, "{}", wrap(&worse, width));
     }
     text + &room(campaign, width)

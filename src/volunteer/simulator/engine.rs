@@ -122,8 +122,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Goes on to the end of the campaign, or until told to stop.
-    pub fn run(&mut self, stopped: impl Fn() -> bool) {
+    /// Goes on to the end of the campaign, or until told to stop after so many events: whether it came to the end.
+    pub fn run(&mut self, stopped: impl Fn(u64) -> bool) -> bool {
         const LOOKS: u64 = 1 << 14;
         let end = self.campaign.horizon();
         for turn in 0_u64.. {
@@ -131,8 +131,11 @@ impl<'a> Engine<'a> {
             let event = self.events.peek();
             let other = event.map_or(f64::INFINITY, |Reverse((bits, _))| f64::from_bits(*bits));
             let time = first.min(other);
-            if time > end || turn.is_multiple_of(LOOKS) && stopped() {
+            if time > end {
                 break;
+            }
+            if turn % LOOKS == LOOKS - 1 && stopped(self.counts.events) {
+                return false;
             }
             self.counts.events += 1;
             self.now = time;
@@ -145,6 +148,7 @@ impl<'a> Engine<'a> {
                 self.of_host(host);
             }
         }
+        true
     }
 
     fn happens(&mut self, event: Event) {

@@ -30,6 +30,7 @@ pub use rule::Rule;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use rayon::iter::Either;
 use rayon::prelude::*;
 
 use crate::simulation::{Progress, Settings};
@@ -37,23 +38,59 @@ use crate::volunteer::workload::Campaign;
 use engine::Engine;
 use measures::measured;
 
+/// A campaign that takes more than was allowed: what all of it would take, about.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error(
+    "one campaign has about {} events and takes about {} s, and what is told is from two at least",
+    rounded(*events),
+    rounded(*seconds)
+)]
+pub struct TooLong {
+    /// Events.
+    pub events: f64,
+    /// Time on this machine \[s\].
+    pub seconds: f64,
+}
+
+/// About two digits; it can be typed.
+pub(in crate::volunteer) fn rounded(about: f64) -> String {
+    match about < 1000.0 {
+        true => format!("{:.2}", about.max(0.01)),
+        false => format!("{about:.1e}"),
+    }
+}
+
 /// Simulates a rule on as many independent campaigns as the settings have replications. The same seed
 /// gives the same hosts, jobs and times at which hosts are on, whatever the rule. Ends earlier, but after two
 /// campaigns at least, once the events or the time of the settings are spent.
+///
+/// # Errors
+/// When one campaign takes more than twice of them.
 pub fn simulate(
     campaign: &Campaign,
     rule: Rule,
     settings: &Settings,
     mut progress: impl FnMut(Progress),
-) -> Run {
+) -> Result<Run, TooLong> {
+    let started = Instant::now();
     let interrupted = || settings.interrupt.load(Ordering::Relaxed);
+    let later = |times: u32| {
+        let time = settings.time.map(|time| time.saturating_mul(times));
+        time.is_some_and(|time| started.elapsed() >= time)
+    };
     let one = |replication: u32| {
         let mut engine = Engine::new(campaign, rule, settings.seed, replication);
-        engine.run(interrupted);
-        (!interrupted()).then(|| measured(&engine))
+        let most = settings.events.saturating_mul(2);
+        let whole = engine.run(|events| interrupted() || events > most || later(2));
+        let part = (engine.now / campaign.horizon()).max(1e-9);
+        match whole {
+            true => Ok(measured(&engine)),
+            false => Err(TooLong {
+                events: engine.counts.events as f64 / part,
+                seconds: started.elapsed().as_secs_f64() / part,
+            }),
+        }
     };
-    let started = Instant::now();
-    let late = || settings.time.is_some_and(|time| started.elapsed() >= time);
     let all: Vec<u32> = (0..settings.replications.max(1)).collect();
     let mut run = Run {
         campaigns: Vec::new(),
@@ -62,19 +99,29 @@ pub fn simulate(
     // As many at a time as there are cores, so that it can be told how far it is. Which they are does not
     // depend on that.
     for some in all.chunks(rayon::current_num_threads().max(2)) {
-        let found: Vec<Option<Measures>> = some.par_iter().map(|n| one(*n)).collect();
-        run.interrupted |= found.iter().any(Option::is_none);
-        run.campaigns.extend(found.into_iter().flatten());
-        if run.interrupted {
-            break;
+        let (whole, cut): (Vec<Measures>, Vec<TooLong>) =
+            some.par_iter().partition_map(|n| match one(*n) {
+                Ok(measures) => Either::Left(measures),
+                Err(too_long) => Either::Right(too_long),
+            });
+        // Of the first ones all count: those that are short would say too little.
+        match cut.into_iter().next() {
+            Some(too_long) if !interrupted() && run.campaigns.is_empty() => return Err(too_long),
+            cut => {
+                run.interrupted = cut.is_some() && interrupted();
+                run.campaigns.extend(whole);
+                if cut.is_some() {
+                    break;
+                }
+            }
         }
         progress(Progress {
             events: run.events(),
             precision: None,
         });
-        if run.campaigns.len() >= 2 && (run.events() >= settings.events || late()) {
+        if run.campaigns.len() >= 2 && (run.events() >= settings.events || later(1)) {
             break;
         }
     }
-    run
+    Ok(run)
 }

@@ -42,7 +42,7 @@ fn run(campaign: &Campaign, rule: Rule, replications: u32) -> Run {
         replications,
         ..Settings::default()
     };
-    simulate(campaign, rule, &settings, |_| ())
+    simulate(campaign, rule, &settings, |_| ()).unwrap()
 }
 
 fn value(campaign: &Campaign, run: &Run, quantity: Quantity) -> Estimate {

@@ -17,7 +17,7 @@ use super::artifact::{
     Quantity,
 };
 use super::policy::{Dispatch, Queued, UNKNOWN};
-use super::simulator::{REFRESHES, Rule, Run, TICKS, simulate};
+use super::simulator::{REFRESHES, Rule, Run, TICKS, TooLong, simulate};
 use super::workload::{Campaign, Quality, Shortage};
 use crate::artifact::{Quantity as _, Subject};
 use crate::simulation::Settings;
@@ -29,7 +29,7 @@ use trial::{against, mean_of};
 pub struct Options {
     /// Events that may be simulated to choose.
     pub events: u64,
-    /// Campaigns that the claims are from, two at least; none for as many as the events allow, up to eight.
+    /// Campaigns that the claims are from, two at least; none for as many as the events allow, from two to eight.
     pub campaigns: Option<u32>,
     /// The seed.
     pub seed: u64,
@@ -46,8 +46,22 @@ pub enum Outcome {
     Made(Box<Made>),
     /// No rule can do the work, and why.
     Impossible(Shortage),
+    /// The budget is too small for any.
+    TooLong(TooLong),
     /// An end was wanted before there was a policy.
     Interrupted,
+}
+
+/// Why there is no policy.
+enum Unmade {
+    Interrupted,
+    TooLong(TooLong),
+}
+
+impl From<TooLong> for Unmade {
+    fn from(found: TooLong) -> Self {
+        Unmade::TooLong(found)
+    }
 }
 
 /// A policy, and what it was chosen from.
@@ -133,16 +147,25 @@ pub fn synthesize(
     if let Some(shortage) = campaign.shortage() {
         return Outcome::Impossible(shortage);
     }
-    let Some(Searched { trials, taken, cut }) = search(campaign, options, hears) else {
-        return Outcome::Interrupted;
-    };
+    let made = search(campaign, options, hears)
+        .and_then(|searched| measured(campaign, searched, options, hears));
+    match made {
+        Ok(made) => Outcome::Made(Box::new(made)),
+        Err(Unmade::Interrupted) => Outcome::Interrupted,
+        Err(Unmade::TooLong(found)) => Outcome::TooLong(found),
+    }
+}
+
+/// What the rule that was taken attains in campaigns that decided nothing.
+fn measured(
+    campaign: &Campaign,
+    searched: Searched,
+    options: &Options,
+    hears: &mut dyn FnMut(Doing<'_>),
+) -> Result<Made, Unmade> {
+    let Searched { trials, taken, cut } = searched;
     let rule = trials[taken].rule;
-    let campaigns = options
-        .campaigns
-        .unwrap_or_else(|| affordable(&trials[taken].run, options.events));
-    let Some(fresh) = measure(campaign, rule, campaigns, options, hears) else {
-        return Outcome::Interrupted;
-    };
+    let fresh = measure(campaign, &trials[taken], options, hears)?;
     let front = front(&trials);
     let tried = trials.iter().zip(&front);
     let evidence = Evidence {
@@ -164,24 +187,24 @@ pub fn synthesize(
             options: options.typed.clone(),
         },
     );
-    Outcome::Made(Box::new(Made {
+    Ok(Made {
         artifact,
         trials,
         front,
         taken,
         cut,
         run: fresh.run,
-    }))
+    })
 }
 
 /// Campaigns that claims are from where nothing else is asked for.
 const CAMPAIGNS: u64 = 8;
 
-/// So many of them as take no more than these events under all rules, but two at least.
+/// So many of them as take no more than these events under all rules.
 fn affordable(tried: &Run, events: u64) -> u32 {
     let each = tried.events() / tried.campaigns.len().max(1) as u64;
     let rules = 1 + BESIDE.len() as u64;
-    (events / (rules * each.max(1))).clamp(2, CAMPAIGNS) as u32
+    (events / (rules * each.max(1))).min(CAMPAIGNS) as u32
 }
 
 /// Campaigns that decided nothing.
@@ -194,14 +217,16 @@ struct Fresh {
     events: u64,
 }
 
-/// Measures the rule that was taken, and others on the same campaigns; none where an end was wanted.
+/// Measures the rule that was taken, and others on the same campaigns: where two of each are more than the budget
+/// allows, it alone.
 fn measure(
     campaign: &Campaign,
-    rule: Dispatch,
-    campaigns: u32,
+    taken: &Trial,
     options: &Options,
     hears: &mut dyn FnMut(Doing<'_>),
-) -> Option<Fresh> {
+) -> Result<Fresh, Unmade> {
+    let campaigns = options.campaigns;
+    let campaigns = campaigns.unwrap_or_else(|| affordable(&taken.run, options.events));
     let settings = Settings {
         seed: options.seed ^ FRESH,
         replications: campaigns.max(2),
@@ -213,19 +238,26 @@ fn measure(
         hears(Doing::Measuring(name));
         simulate(campaign, rule, &settings, |_| ())
     };
-    let run = under("what was taken", Rule::Dispatch(rule));
+    let run = under("what was taken", Rule::Dispatch(taken.rule))?;
     let mut fresh = Fresh {
         events: run.events(),
         run,
         beside: Vec::new(),
     };
-    for (name, rule) in others(campaign) {
-        let other = under(&name, rule);
+    let beside = match campaigns {
+        0 | 1 => Vec::new(),
+        _ => others(campaign),
+    };
+    for (name, rule) in beside {
+        let other = under(&name, rule)?;
         fresh.events += other.events();
         let compared = compared(campaign, &name, &other, &fresh.run);
         fresh.beside.push(compared);
     }
-    (!options.interrupt.load(Ordering::Relaxed)).then_some(fresh)
+    match options.interrupt.load(Ordering::Relaxed) {
+        true => Err(Unmade::Interrupted),
+        false => Ok(fresh),
+    }
 }
 
 /// The rule, with how its percentiles and estimates are made.

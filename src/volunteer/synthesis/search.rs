@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::trial::choose;
-use super::{Options, Trial, default_rule};
+use super::{Options, Trial, Unmade, default_rule};
 use crate::simulation::Settings;
 use crate::volunteer::policy::Dispatch;
 use crate::volunteer::simulator::{Rule, simulate};
@@ -35,12 +35,12 @@ pub(super) struct Searched {
     pub cut: bool,
 }
 
-/// Looks for the best parameters; none where an end was wanted.
+/// Looks for the best parameters.
 pub(super) fn search(
     campaign: &Campaign,
     options: &Options,
     hears: &mut dyn FnMut(Doing<'_>),
-) -> Option<Searched> {
+) -> Result<Searched, Unmade> {
     let mut search = Search {
         campaign,
         options,
@@ -56,17 +56,19 @@ pub(super) fn search(
     let start = default_rule(campaign);
     search.measure(start)?;
     if !matters {
-        return Some(search.ended(0));
+        return Ok(search.ended(0));
     }
     search.campaigns = {
         let each = search.trials[0].run.events() / 2;
         (options.events / TRIALS / each.max(1)).clamp(2, 4) as u32
     };
-    search.trials.clear();
-    search.measure(start)?;
+    if search.campaigns > 2 {
+        search.trials.clear();
+        search.measure(start)?;
+    }
     search.tune(campaign.record())?;
-    let taken = choose(&search.trials)?;
-    Some(search.ended(taken))
+    let taken = choose(&search.trials).ok_or(Unmade::Interrupted)?;
+    Ok(search.ended(taken))
 }
 
 /// Values half-way from one to the next ones on both sides among these, which end at `most`.
@@ -100,7 +102,7 @@ impl Search<'_> {
 
     /// One parameter after the other, each from the best so far, and then between its neighbours; what
     /// is given stays.
-    fn tune(&mut self, record: &Record) -> Option<()> {
+    fn tune(&mut self, record: &Record) -> Result<(), Unmade> {
         let given = &record.policy;
         let (first, quantile) = (given.first_percentile.is_none(), given.quantile.is_none());
         if first {
@@ -128,18 +130,18 @@ impl Search<'_> {
     }
 
     /// The best rule so far with each of these values.
-    fn vary(&mut self, values: &[f64], set: impl Fn(&mut Dispatch, f64)) -> Option<()> {
+    fn vary(&mut self, values: &[f64], set: impl Fn(&mut Dispatch, f64)) -> Result<(), Unmade> {
         let best = self.best();
         for value in values {
             let mut rule = best;
             set(&mut rule, *value);
             self.measure(rule)?;
         }
-        Some(())
+        Ok(())
     }
 
     /// Between the best percentile so far and its neighbours, and the same of the quantile.
-    fn narrow(&mut self, first: bool, quantile: bool) -> Option<()> {
+    fn narrow(&mut self, first: bool, quantile: bool) -> Result<(), Unmade> {
         if first {
             let tried = self.tried(|rule| Some(rule.first_percentile));
             let values = between(self.best().first_percentile, &tried, 100.0);
@@ -151,7 +153,7 @@ impl Search<'_> {
             let values = between(best, &tried, 0.95);
             self.vary(&values, |rule, q| rule.quantile = Some(q))?;
         }
-        Some(())
+        Ok(())
     }
 
     /// The values of a parameter that were tried, ascending.
@@ -161,33 +163,41 @@ impl Search<'_> {
         tried
     }
 
-    /// Tries a rule, if it was not tried before and events are left; none where an end was wanted.
-    fn measure(&mut self, rule: Dispatch) -> Option<()> {
+    /// Tries a rule, if it was not tried before and events are left.
+    fn measure(&mut self, rule: Dispatch) -> Result<(), Unmade> {
         let spent: u64 = self.trials.iter().map(|trial| trial.run.events()).sum();
         if self.trials.iter().any(|trial| trial.rule == rule) {
-            return Some(());
+            return Ok(());
         }
         if spent >= self.options.events && !self.trials.is_empty() {
             self.cut = true;
-            return Some(());
+            return Ok(());
         }
         let settings = Settings {
             seed: self.options.seed,
             replications: self.campaigns,
             interrupt: self.options.interrupt.clone(),
-            events: u64::MAX,
+            // A campaign may have twice as many, and two that choose and two that decide nothing are the least.
+            events: self.options.events / 4,
             ..Settings::default()
         };
         let number = self.trials.len() + 1;
         (self.hears)(Doing::Trying(number, TRIALS as usize));
         let run = simulate(self.campaign, Rule::Dispatch(rule), &settings, |_| ());
+        let run = match run {
+            Err(_) if !self.trials.is_empty() => {
+                self.cut = true;
+                return Ok(());
+            }
+            run => run?,
+        };
         if self.options.interrupt.load(Ordering::Relaxed) {
-            return None;
+            return Err(Unmade::Interrupted);
         }
         let first = self.trials.first().map(|trial| &trial.run);
         let trial = Trial::new(self.campaign, rule, run, first);
         self.trials.push(trial);
-        Some(())
+        Ok(())
     }
 
     /// The rule of least cost so far; the first one before any.

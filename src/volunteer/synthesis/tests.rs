@@ -60,7 +60,8 @@ fn a_tuned_policy_checks_holds_and_is_faster() {
         Rule::Dispatch(made.artifact.policy.dispatch),
         &settings,
         |_| (),
-    );
+    )
+    .unwrap();
     let verdicts = judge(&made.artifact, &campaign, &run);
     assert!(
         verdicts.iter().all(|own| own.verdict != Verdict::Refuted),

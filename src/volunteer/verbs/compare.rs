@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{Entered, VerbError, enter, refuse};
+use super::{Entered, VerbError, enter, refuse, too_long};
 use crate::simulation::sweep::Comparing;
 use crate::volunteer::artifact::Tried;
 use crate::volunteer::simulator::{Run, simulate};
@@ -41,7 +41,8 @@ pub struct Entry {
 /// Runs all policies on the same hosts and jobs.
 ///
 /// # Errors
-/// When a policy does not exist or is refused, or loads are asked for.
+/// When a policy does not exist or is refused, loads are asked for, or one campaign takes more than twice what the
+/// settings allow.
 pub fn compare(
     campaign: &Campaign,
     asked: &Comparing<'_>,
@@ -66,6 +67,7 @@ pub fn compare(
     for (name, policy) in asked.policies.iter().zip(&entered) {
         hears(name);
         let run = simulate(campaign, policy.rule(campaign), asked.settings, |_| ());
+        let run = run.or_else(too_long)?;
         if run.interrupted {
             break;
         }

@@ -12,3 +12,8 @@ pub use enter::{Entered, RULES, enter};
 pub use simulate::{Simulated, simulate};
 
 use crate::kind::refuse;
+use crate::volunteer::simulator::{Run, TooLong};
+
+fn too_long(found: TooLong) -> Result<Run, VerbError> {
+    refuse(format!("{found}: allow more with --events or --time"))
+}

@@ -1,6 +1,6 @@
 //! A policy on its campaign or on another, and the verdicts on its claims.
 
-use super::{VerbError, enter, refuse};
+use super::{VerbError, enter, refuse, too_long};
 use crate::artifact::Changes;
 use crate::simulation::{Progress, Settings, Verdict};
 use crate::volunteer::simulator::{Judgement, Run, judge, simulate as simulate_rule};
@@ -30,7 +30,8 @@ impl Simulated {
 /// Simulates a rule by name, or a policy file, and judges the claims of the file.
 ///
 /// # Errors
-/// When there is no such policy, it is refused, or no campaign is named for a rule.
+/// When there is no such policy, it is refused, no campaign is named for a rule, or one takes more than twice what
+/// the settings allow.
 pub fn simulate(
     name: &str,
     campaign: Option<Campaign>,
@@ -49,6 +50,7 @@ pub fn simulate(
         .as_ref()
         .is_some_and(|own| own.digest() == campaign.digest());
     let run = simulate_rule(&campaign, entered.rule(&campaign), settings, progress);
+    let run = run.or_else(too_long)?;
     let judged = entered.file().filter(|_| same && !run.interrupted);
     let verdicts = judged.map(|file| judge(file.artifact(), &campaign, &run));
     Ok(Simulated {

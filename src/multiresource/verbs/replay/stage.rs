@@ -41,6 +41,9 @@ const WAITS: f64 = 10.0;
 /// Steps of a course.
 const STEPS: f64 = 500.0;
 
+/// The same at most: steps that are asked for shorter are made longer.
+const MOST_STEPS: f64 = 1e6;
+
 impl<'a> Stage<'a> {
     /// Reads policies and trace.
     pub fn set(asked: &'a Replaying<'a>, hears: &mut dyn FnMut(&str)) -> Result<Self, VerbError> {
@@ -348,6 +351,7 @@ impl<'a> Stage<'a> {
             .asked
             .step
             .unwrap_or(span / STEPS)
+            .max(span / MOST_STEPS)
             .max(f64::MIN_POSITIVE);
         let held = |n: usize| kinds.held(&jobs[n]);
         run.played.course.steps = course(&run.visits, span, step, resources, held);

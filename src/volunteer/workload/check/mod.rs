@@ -14,11 +14,12 @@ use crate::number::Decimal;
 /// More hosts than this are not simulated.
 const MOST_HOSTS: u64 = 100_000;
 
-/// What is simulated at most: pairs of hosts and versions, jobs in all, jobs that a host keeps, and times
-/// that it is on or asks.
+/// What is simulated at most: pairs of hosts and versions, jobs in all, jobs that a host keeps and that hosts of a kind
+/// keep together, and times that a host is on or asks.
 const MOST_PAIRS: u64 = 10_000_000;
 const MOST_DONE: f64 = 1e8;
 const MOST_QUEUED: f64 = 1e5;
+const MOST_KEPT: f64 = 2e6;
 const MOST_TURNS: f64 = 1e6;
 
 /// Processors of one type that a host may have.
@@ -391,13 +392,15 @@ impl Campaign {
                 });
                 let most = speeds[0].max(speeds[1]) / batch.size.mean();
                 let queued = hosts.buffer.mean() * most;
-                let each = u64::from(hosts.count) as f64 * most * horizon;
-                if queued > MOST_QUEUED || each > MOST_DONE {
+                let count = u64::from(hosts.count) as f64;
+                let (kept, each) = (count * queued, count * most * horizon);
+                if queued > MOST_QUEUED || kept > MOST_KEPT || each > MOST_DONE {
                     let message = format!(
-                        "a host of `{}` keeps {queued:.0} jobs of `{}` queued, and all of them do {each:.0} in the campaign",
+                        "a host of `{}` keeps {queued:.0} jobs of `{}` queued, all of them {kept:.0}, and they do {each:.0} in the campaign",
                         hosts.name, batch.name
                     );
-                    let help = "describe larger jobs, each of several, or fewer hosts";
+                    let help =
+                        "describe larger jobs, each of several, smaller buffers, or fewer hosts";
                     faults.push(Fault::new(at.then("buffer"), message, help));
                     return;
                 }

@@ -13,6 +13,9 @@ use super::problem::{Column, Problem};
 /// Why there is a model: a failed solve ends the work on it.
 const MODEL: &str = "HiGHS gives the model back";
 
+/// Columns for whose equations the largest pivots are looked for.
+const FULL_PIVOTS: usize = 200;
+
 /// The largest coefficient where the solver has no optimum of the program as it is.
 const COARSE: f64 = 1e7;
 
@@ -210,7 +213,12 @@ impl<'a> Master<'a> {
         };
         let system = DMatrix::from_fn(n + 1, n + 1, entry);
         let right = DVector::from_fn(n + 1, |row, _| f64::from(u8::from(row >= equations)));
-        let Some(solved) = system.full_piv_lu().solve(&right) else {
+        // With many columns the search for them takes most of the time.
+        let solved = match n <= FULL_PIVOTS {
+            true => system.full_piv_lu().solve(&right),
+            false => system.lu().solve(&right),
+        };
+        let Some(solved) = solved else {
             return weights;
         };
         let mut better = vec![0.0; weights.len()];

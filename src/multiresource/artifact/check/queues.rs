@@ -19,7 +19,16 @@ pub(super) struct Queues<'a> {
     environment: Environment,
     asked: Vec<Asked>,
     solved: Vec<OnceCell<Option<Solved>>>,
+    bounds: Vec<OnceCell<Bounds>>,
     budget: &'a Budget,
+}
+
+/// Theorem 8's bounds and section 6.4's approximation of a mean number.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    least: f64,
+    most: f64,
+    approximation: f64,
 }
 
 impl<'a> Queues<'a> {
@@ -35,6 +44,7 @@ impl<'a> Queues<'a> {
             budget,
             environment: round.environment()?,
             solved: asked.iter().map(|_| OnceCell::new()).collect(),
+            bounds: asked.iter().map(|_| OnceCell::new()).collect(),
             asked,
             rule,
             workload,
@@ -103,6 +113,15 @@ impl<'a> Queues<'a> {
 
     /// Theorem 8's bounds and section 6.4's approximation of `E[Q_i]`.
     pub(super) fn bound(&self, i: usize, quantity: Quantity) -> f64 {
+        let bounds = self.bounds[i].get_or_init(|| self.bounds(i));
+        match quantity {
+            Quantity::MeanNumberAtLeast => bounds.least,
+            Quantity::MeanNumberAtMost => bounds.most,
+            _ => bounds.approximation,
+        }
+    }
+
+    fn bounds(&self, i: usize) -> Bounds {
         let queue = self.queue(i);
         let relative = RelativeCompletions::new(&queue);
         let offered = self.workload.types()[i].offered_load();
@@ -115,15 +134,13 @@ impl<'a> Queues<'a> {
         };
         let least = relative.primary_term() - furthest(1.0);
         let most = relative.primary_term() + furthest(-1.0) + f64::from(queue.most_servers());
-        match quantity {
-            Quantity::MeanNumberAtLeast => least.max(offered),
-            Quantity::MeanNumberAtMost => most,
-            _ => {
-                let servers = offered / relative.load;
-                let waits = waiting_probability(servers, offered);
-                let queued = relative.load * (1.0 + relative.mean_ahead) / (1.0 - relative.load);
-                (waits * queued + offered).clamp(least.min(most), most)
-            }
+        let servers = offered / relative.load;
+        let waits = waiting_probability(servers, offered);
+        let queued = relative.load * (1.0 + relative.mean_ahead) / (1.0 - relative.load);
+        Bounds {
+            least: least.max(offered),
+            most,
+            approximation: (waits * queued + offered).max(least).min(most),
         }
     }
 }

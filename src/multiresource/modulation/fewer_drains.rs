@@ -18,6 +18,9 @@ const TIGHT: f64 = 1e-9;
 /// The mix, or one of the same load with less to drain in a round of its loop; `face` are schedules
 /// that may take part in it (of a worth that optimal ones have).
 pub fn fewer_drains(workload: &Workload, mix: Mix, face: &[Schedule]) -> Mix {
+    if face.is_empty() {
+        return mix;
+    }
     let mut best = Descent::new(workload, mix);
     let types = workload.types().len();
     let mut work = 0;

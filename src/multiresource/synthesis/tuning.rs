@@ -103,30 +103,18 @@ pub(super) fn with_best_route(
     searches.sort_by(|a, b| a.2.value.total_cmp(&b.2.value));
     let mut budget = options.work(TUNING);
     let mut best_exact = f64::INFINITY;
-    for (n, search, mut outlook) in searches {
-        budget -= search.refine(&mut outlook, budget, finest, best_exact)?;
+    for (n, search, outlook) in &mut searches {
+        budget -= search.refine(outlook, budget, finest, best_exact)?;
         if outlook.method != Method::ApproximationQueueLength {
             best_exact = best_exact.min(outlook.value);
         }
-        routes[n].outlook = Some(outlook);
+        routes[*n].outlook = Some(outlook.clone());
     }
-    let known = routes
-        .iter()
-        .filter_map(|r| Some((r.route, r.outlook.as_ref()?)));
-    // By how much the approximation missed where the exact value is known.
-    let missed = known
-        .clone()
-        .filter(|(_, o)| o.method != Method::ApproximationQueueLength)
-        .map(|(_, o)| o.value / o.predicted.1)
-        .fold(1.0, f64::max);
-    let rank = |outlook: &Outlook| match outlook.method {
-        Method::ApproximationQueueLength if outlook.within_reach => missed * outlook.value,
-        Method::ApproximationQueueLength => WORTH_A_GUESS * missed * outlook.value,
-        _ => outlook.value,
-    };
-    let best = known.min_by(|a, b| rank(a.1).total_cmp(&rank(b.1)));
+    let searches: Vec<_> = searches.iter().map(|(n, search, _)| (*n, search)).collect();
+    let best = best_route(&mut routes, &searches)?;
     // Sequential routes always have an outlook, or the error has been returned.
     let (route, outlook) = best
+        .and_then(|n| Some((routes[n].route, routes[n].outlook.as_ref()?)))
         .ok_or(TooManyPhases { limit: PHASE_LIMIT })
         .map_err(ModulationError::from)?;
     if outlook.rate >= outlook.largest {
@@ -141,6 +129,45 @@ pub(super) fn with_best_route(
         ..draft
     };
     Ok((policy, routes))
+}
+
+/// The index of the best route by what is known. One that is predicted to be better than another one whose exact value is
+/// known is evaluated before it is believed, where that is within reach.
+fn best_route(
+    routes: &mut [RouteOption],
+    searches: &[(usize, &RateSearch<'_>)],
+) -> Result<Option<usize>, SynthesisError> {
+    loop {
+        let known = || {
+            let outlooks = routes.iter().enumerate();
+            outlooks.filter_map(|(n, r)| Some((n, r.outlook.as_ref()?)))
+        };
+        let exact = || known().filter(|(_, o)| o.method != Method::ApproximationQueueLength);
+        // By how much the approximation missed where the exact value is known.
+        let missed = exact()
+            .map(|(_, o)| o.value / o.predicted.1)
+            .fold(1.0, f64::max);
+        let rank = |outlook: &Outlook| match outlook.method {
+            Method::ApproximationQueueLength if outlook.within_reach => missed * outlook.value,
+            Method::ApproximationQueueLength => WORTH_A_GUESS * missed * outlook.value,
+            _ => outlook.value,
+        };
+        let best = known().min_by(|a, b| rank(a.1).total_cmp(&rank(b.1)));
+        let best = best.map(|(n, _)| n);
+        let is_alone = exact().next().is_none();
+        let unseen = best.and_then(|n| {
+            let (_, search) = searches.iter().find(|(route, _)| *route == n)?;
+            let outlook = routes[n].outlook.as_mut()?;
+            let is_predicted = outlook.method == Method::ApproximationQueueLength;
+            let seen = !is_predicted || !outlook.within_reach || outlook.value.is_infinite();
+            (!seen && !is_alone).then_some((search, outlook))
+        });
+        let Some((search, outlook)) = unseen else {
+            return Ok(best);
+        };
+        search.take_exact(outlook)?;
+        outlook.within_reach = outlook.method != Method::ApproximationQueueLength;
+    }
 }
 
 /// The routes that the options leave, in the order in which equals are preferred.

@@ -211,7 +211,7 @@ impl Results<'_> {
             percentiles: s.and_then(|_| percentiles(&everything)),
             weighted_response: told.and_then(|s| s.weighted_response(&weights)),
             mean_number: s.and_then(|s| s.mean_number(&all)),
-            fairness: means.map(|m| jain(&m)),
+            fairness: means.and_then(|m| jain(&m)),
             own: own(measured.as_ref()),
             types,
             path: path(engines),
@@ -313,9 +313,9 @@ fn path(engines: &[&dyn Measured]) -> (Vec<f64>, f64) {
     (path, length * size as f64)
 }
 
-/// Jain's index, `(Σ x)² / (K Σ x²)`.
-fn jain(values: &[f64]) -> f64 {
+/// Jain's index, `(Σ x)² / (K Σ x²)`; none of nothing.
+fn jain(values: &[f64]) -> Option<f64> {
     let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|x| x * x).sum();
-    sum * sum / (values.len() as f64 * squares)
+    (squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
 }

@@ -222,7 +222,7 @@ jobs:
 #[test]
 fn at_little_effort_no_known_route_is_better_than_the_one_taken() {
     let folder = Folder::new();
-    let path = folder.path().join("w.yaml");
+    let path = folder.path("w.yaml");
     std::fs::write(&path, APART).unwrap();
     let workload = path.display().to_string();
     let asked = ["--preemption", "none", "--family", "msr", "--effort", ".01"];

@@ -136,3 +136,17 @@ fn an_overload_has_no_mean() {
     assert_eq!(run.health, Health::Unstable);
     assert_eq!(run.mean_response, None);
 }
+
+/// A column of each server in each replication would be too much of many; the means of the first stand for themselves.
+#[test]
+fn of_many_servers_the_first_thousand_are_measured() {
+    let text = "assignment: {random: {servers: 3000, rate: 1, degree: 2}, arrival_rate: 1500}\nsize: {law: exponential, mean: 1}";
+    let few = Settings {
+        events: 400_000,
+        ..settings(0.01)
+    };
+    let run = simulate(&cluster(text), &Rule::Fair { slice: None }, &few, |_| ()).unwrap();
+    assert_eq!(run.own.utilization.len(), 1000);
+    let mean: f64 = run.own.utilization.iter().sum::<f64>() / 1000.0;
+    assert!((mean - 0.5).abs() < 0.02, "{mean}");
+}

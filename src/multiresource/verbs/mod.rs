@@ -144,3 +144,22 @@ fn marked(mut run: Run, settings: &Settings) -> Run {
     }
     run
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is not known well enough is not used, and the time that was given is what the program gets.
+    #[test]
+    fn loads_are_scaled_by_what_is_known_alone() {
+        let second = Some(Duration::from_secs(1));
+        let known = own_load(second, |limits| {
+            assert_eq!(limits.time, Duration::from_secs(1));
+            Ok((0.8, 0.7999))
+        });
+        assert!(matches!(known, Ok(load) if load == 0.8));
+        let unknown = own_load(None, |_| Ok((0.8, 0.7)));
+        let told = unknown.map_or_else(|why| why.to_string(), |_| String::new());
+        assert!(told.contains("from 0.7000 to 0.8000"), "{told}");
+    }
+}

@@ -27,9 +27,9 @@ pub use crate::artifact::{
     ArrivalLaw, ArtifactError, Finding, Side, SizeLaw, Standing, Subject, Unmet, parse,
 };
 pub use balance::{Balance, BalanceRecord};
-pub use check::check_against;
 #[cfg(test)]
 pub(crate) use check::loads_of_partition;
+pub use check::{check_against, check_within};
 pub use choice::{Candidate, Choice, Interval, Robust, Steadiness};
 pub use evidence::{
     CertificateRecord, Evidence, FleetCertificateRecord, Mix, SearchNode, SearchRecord, ShapeWorth,

@@ -33,8 +33,8 @@ const MOST: f64 = 4000.0;
 const FEWEST: usize = 10;
 
 impl Blocks {
-    /// Blocks of this length, or longer where there would be too many, within a window, both in the unit of `submits`, which ascend; `None` where the window has
-    /// room for fewer than ten, or no job.
+    /// Blocks of this length, or longer where there would be too many, within a window, both in the unit of `submits`,
+    /// which ascend; `None` where the window has room for fewer than ten, or no job.
     #[must_use]
     pub fn draw(submits: &[f64], window: [f64; 2], length: f64, seed: u64) -> Option<Self> {
         let [from, to] = window;

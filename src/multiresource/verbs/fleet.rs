@@ -106,7 +106,7 @@ pub fn synthesize_fleet(
                 let told = synthesis::told(request.seed, request.budget);
                 synthesis.artifact.provenance.options.extend(told);
             }
-            synthesis.artifact = checked(synthesis.artifact)?;
+            synthesis.artifact = checked(synthesis.artifact, request)?;
             return Ok(FleetAnswer::Policy(Box::new(FleetMade {
                 demand: demand(fleet),
                 served: synthesis.solution.served(fleet),
@@ -159,7 +159,7 @@ pub fn synthesize_pooled(
                 let told = synthesis::told(request.seed, request.budget);
                 synthesis.artifact.provenance.options.extend(told);
             }
-            synthesis.artifact = checked(synthesis.artifact)?;
+            synthesis.artifact = checked(synthesis.artifact, request)?;
             let rule = synthesis.artifact.policy.queue.as_ref();
             return Ok(FleetAnswer::Policy(Box::new(PooledMade {
                 stability: rule.map_or(Stability::Seen, |rule| stability(fleet.envelope(), rule)),

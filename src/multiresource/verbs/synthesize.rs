@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{Doing, VerbError, refuse};
 use crate::kind;
 use crate::multiresource::artifact::{
-    Artifact, Family, Growth, Guard, Preemption, Promise, StaticQuickswapPolicy,
+    Artifact, Family, Growth, Guard, Preemption, Promise, StaticQuickswapPolicy, check_within,
 };
 use crate::multiresource::optimum::{self, Ended, Step};
 use crate::multiresource::policy::{is_proved_stable, time_of_turns};
@@ -196,7 +196,7 @@ pub fn synthesize(
     if let How::Chosen(_, known) = &mut how {
         known.optimum = known.optimum.or_else(|| in_passing(workload, request));
     }
-    let artifact = checked(how.artifact().clone())?;
+    let artifact = checked(how.artifact().clone(), request)?;
     Ok(Answer::Policy(Box::new(Made {
         how,
         fluid: Fluid::new(workload),
@@ -256,10 +256,14 @@ pub(super) fn taken(
     Ok(How::Chosen(Box::new(chosen), known))
 }
 
-/// The artifact, once it has passed the checker.
-pub(super) fn checked(artifact: Artifact) -> Result<Artifact, VerbError> {
-    match artifact.check() {
-        Ok(_) => Ok(artifact),
+/// Work that goes into what the checker solves anew even where no time is left, roughly in nanoseconds.
+const LEAST_CHECK: f64 = 5e8;
+
+/// The artifact, once it has passed the checker, as far as that gets in the time that is left.
+pub(super) fn checked(artifact: Artifact, request: &Request) -> Result<Artifact, VerbError> {
+    let work = LEAST_CHECK.max(1e9 * synthesis::left(request.end).as_secs_f64());
+    match check_within(&artifact, work) {
+        Ok(()) => Ok(artifact),
         Err(findings) => Err(kind::VerbError::Unchecked(findings).into()),
     }
 }

@@ -52,7 +52,7 @@ pub(crate) use partition::loads as loads_of_partition;
 use std::cell::Cell;
 
 use super::{Artifact, CertificateRecord, Claim, Family, Making, MsrPolicy, Quantity, Site};
-use crate::artifact::{Findings, Grounds, Subject, find};
+use crate::artifact::{Finding, Findings, Grounds, Subject, find};
 use crate::multiresource::workload::{Fleet, Workload};
 use round::Round;
 
@@ -95,6 +95,24 @@ impl Budget {
 /// Where a concurrent route has more stages than can be listed, what is claimed from it is
 /// refused; without such a claim the artifact may pass, its stability unexamined.
 pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Site> {
+    check_with(artifact, f64::INFINITY, findings)
+}
+
+/// Checks an artifact just made as [`Artifact::check`] does, but that no more than this work, roughly in nanoseconds,
+/// goes into what is solved anew of its claims.
+///
+/// # Errors
+/// All that is wrong.
+pub fn check_within(artifact: &Artifact, work: f64) -> Result<(), Vec<Finding>> {
+    let mut findings = Findings::default();
+    let site = check_with(artifact, work, &mut findings);
+    match findings.into_list() {
+        none if none.is_empty() && site.is_some() => Ok(()),
+        wrong => Err(wrong),
+    }
+}
+
+fn check_with(artifact: &Artifact, work: f64, findings: &mut Findings) -> Option<Site> {
     let fleet = workload(artifact, findings)?;
     if let Some(policy) = &artifact.policy.queue {
         pooled::check(artifact, policy, &fleet, findings);
@@ -112,7 +130,7 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Site
     let servers = fleet::sent(artifact, &fleet, findings)?;
     let known: Vec<&str> = artifact.workload.servers.iter().map(|s| &*s.name).collect();
     let names = (!fleet.is_one_server()).then_some(&known[..]);
-    let budgets = [CLAIMS, MAKING].map(Budget::new);
+    let budgets = [CLAIMS, MAKING].map(|usual| Budget::new(usual.min(work)));
     for (h, (workload, said)) in servers.iter().zip(artifact.servers()).enumerate() {
         let server = OneServer {
             place: Some(h),

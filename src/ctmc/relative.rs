@@ -1,5 +1,3 @@
-use std::borrow::Cow;
-
 use super::modulated::ModulatedQueue;
 
 /// Relative completions of a queue in an environment that goes round (the MSR paper, §6.2,
@@ -42,17 +40,10 @@ impl RelativeCompletions {
             leaving[edge.from] += edge.rate;
         }
         let mut ahead = vec![0.0; n];
-        let edges = environment.edges();
+        let mut edges: Vec<_> = environment.edges().iter().collect();
         // Where it goes round they are in this order already.
-        let edges = match edges.is_sorted_by_key(|edge| edge.from) {
-            true => Cow::Borrowed(edges),
-            false => {
-                let mut sorted = edges.to_vec();
-                sorted.sort_by_key(|edge| edge.from);
-                Cow::Owned(sorted)
-            }
-        };
-        let mut edges = edges.iter().rev().peekable();
+        edges.sort_by_key(|edge| edge.from);
+        let mut edges = edges.into_iter().rev().peekable();
         for s in (0..n).rev() {
             while let Some(edge) = edges.next_if(|edge| edge.from == s) {
                 let onward = if edge.to == 0 { 0.0 } else { ahead[edge.to] };

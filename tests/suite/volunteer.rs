@@ -388,7 +388,6 @@ fn a_budget_that_is_too_small_is_told_what_would_do() {
 }
 
 /// The decision stands alone: what the file says is all that it needs.
-
 #[test]
 fn a_request_is_answered_from_the_file() {
     let here = Here::new(TEXT);

@@ -20,7 +20,7 @@ pub struct Interval {
 pub struct Blocks {
     /// Jobs of each block, from the first to before the last; `count` blocks a draw.
     jobs: Vec<[u32; 2]>,
-    count: usize,
+    pub(super) count: usize,
 }
 
 /// Draws that an interval is made of.

@@ -60,6 +60,12 @@ pub struct Outlook {
     pub curve: Vec<(f64, f64)>,
 }
 
+impl Outlook {
+    fn is_exact(&self) -> bool {
+        self.method != Method::ApproximationQueueLength
+    }
+}
+
 /// ln α is found this well where there is work to spare.
 pub(super) const FINEST: f64 = 1e-6;
 
@@ -103,20 +109,19 @@ pub(super) fn with_best_route(
     searches.sort_by(|a, b| a.2.value.total_cmp(&b.2.value));
     let mut budget = options.work(TUNING);
     let mut best_exact = f64::INFINITY;
-    for (n, search, outlook) in &mut searches {
+    for (_, search, outlook) in &mut searches {
         budget -= search.refine(outlook, budget, finest, best_exact)?;
-        if outlook.method != Method::ApproximationQueueLength {
+        if outlook.is_exact() {
             best_exact = best_exact.min(outlook.value);
         }
-        routes[*n].outlook = Some(outlook.clone());
     }
-    let searches: Vec<_> = searches.iter().map(|(n, search, _)| (*n, search)).collect();
-    let best = best_route(&mut routes, &searches)?;
+    // Equals in the order of the routes.
+    searches.sort_by_key(|(n, ..)| *n);
     // Sequential routes always have an outlook, or the error has been returned.
-    let (route, outlook) = best
-        .and_then(|n| Some((routes[n].route, routes[n].outlook.as_ref()?)))
+    let best = best_route(&mut searches)?
         .ok_or(TooManyPhases { limit: PHASE_LIMIT })
         .map_err(ModulationError::from)?;
+    let (route, outlook) = (routes[searches[best].0].route, &searches[best].2);
     if outlook.rate >= outlook.largest {
         return Err(SynthesisError::SwitchingRate(format!(
             "at switching rate {} too much time goes into routes and the policy is unstable; it is stable below {:.6} (route {route}): leave --switching-rate out, or give less",
@@ -128,45 +133,37 @@ pub(super) fn with_best_route(
         switching_rate: outlook.rate,
         ..draft
     };
+    for (n, _, outlook) in searches {
+        routes[n].outlook = Some(outlook);
+    }
     Ok((policy, routes))
 }
 
 /// The index of the best route by what is known. One that is predicted to be better than another one whose exact value is
 /// known is evaluated before it is believed, where that is within reach.
 fn best_route(
-    routes: &mut [RouteOption],
-    searches: &[(usize, &RateSearch<'_>)],
+    searches: &mut [(usize, RateSearch<'_>, Outlook)],
 ) -> Result<Option<usize>, SynthesisError> {
     loop {
-        let known = || {
-            let outlooks = routes.iter().enumerate();
-            outlooks.filter_map(|(n, r)| Some((n, r.outlook.as_ref()?)))
-        };
-        let exact = || known().filter(|(_, o)| o.method != Method::ApproximationQueueLength);
         // By how much the approximation missed where the exact value is known.
-        let missed = exact()
-            .map(|(_, o)| o.value / o.predicted.1)
-            .fold(1.0, f64::max);
-        let rank = |outlook: &Outlook| match outlook.method {
-            Method::ApproximationQueueLength if outlook.within_reach => missed * outlook.value,
-            Method::ApproximationQueueLength => WORTH_A_GUESS * missed * outlook.value,
-            _ => outlook.value,
+        let exact = searches.iter().filter(|(.., outlook)| outlook.is_exact());
+        let missed: Vec<f64> = exact.map(|(.., o)| o.value / o.predicted.1).collect();
+        let factor = missed.iter().copied().fold(1.0, f64::max);
+        let rank = |n: usize| match &searches[n].2 {
+            outlook if outlook.is_exact() => outlook.value,
+            outlook if outlook.within_reach => factor * outlook.value,
+            outlook => WORTH_A_GUESS * factor * outlook.value,
         };
-        let best = known().min_by(|a, b| rank(a.1).total_cmp(&rank(b.1)));
-        let best = best.map(|(n, _)| n);
-        let is_alone = exact().next().is_none();
-        let unseen = best.and_then(|n| {
-            let (_, search) = searches.iter().find(|(route, _)| *route == n)?;
-            let outlook = routes[n].outlook.as_mut()?;
-            let is_predicted = outlook.method == Method::ApproximationQueueLength;
-            let seen = !is_predicted || !outlook.within_reach || outlook.value.is_infinite();
-            (!seen && !is_alone).then_some((search, outlook))
-        });
-        let Some((search, outlook)) = unseen else {
+        let best = (0..searches.len()).min_by(|a, b| rank(*a).total_cmp(&rank(*b)));
+        let Some((_, search, outlook)) = best.map(|n| &mut searches[n]) else {
+            return Ok(None);
+        };
+        let is_unseen = !outlook.is_exact() && outlook.within_reach && outlook.value.is_finite();
+        if missed.is_empty() || !is_unseen {
             return Ok(best);
-        };
+        }
         search.take_exact(outlook)?;
-        outlook.within_reach = outlook.method != Method::ApproximationQueueLength;
+        outlook.within_reach = outlook.is_exact();
     }
 }
 

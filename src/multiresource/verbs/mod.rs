@@ -121,11 +121,12 @@ fn own_load(
     time: Option<Duration>,
     solve: impl FnOnce(&Limits) -> Result<(f64, f64), ProgramError>,
 ) -> Result<f64, VerbError> {
-    let mut limits = Limits {
+    let usual = Limits::default();
+    let limits = Limits {
+        time: time.map_or(usual.time, |time| time.min(usual.time)),
         face: 0,
-        ..Limits::default()
+        ..usual
     };
-    limits.time = limits.time.min(time.unwrap_or(limits.time));
     let (load, bound) = solve(&limits)?;
     if load > bound * (1.0 + SCALED_BY) {
         let [bound, load] = [bound, load].map(number);

@@ -17,7 +17,6 @@ use crate::simulation::sweep::{Comparing, Journal};
 use crate::typed::count;
 use crate::volunteer::artifact::{Checked, Volunteer};
 use crate::volunteer::report;
-use crate::volunteer::simulator::rounded;
 use crate::volunteer::synthesis::{self, Doing, Options, Outcome};
 use crate::volunteer::verbs::{self, Tournament, VerbError};
 use crate::volunteer::workload::Campaign;
@@ -120,8 +119,8 @@ impl Kind for Volunteer {
             },
             Outcome::TooLong(found) => {
                 // Two that choose and two that decide nothing, with some room.
-                let least = rounded(5.0 * found.events);
-                return Err(format!("{found}: give --budget {least} or more").into());
+                let least = 5.0 * found.events;
+                return Err(format!("{found}: give --budget {least:.1e} or more").into());
             }
             Outcome::Interrupted => Answer::Interrupted,
         })

@@ -41,23 +41,13 @@ use measures::measured;
 /// A campaign that takes more than was allowed: what all of it would take, about.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error(
-    "one campaign has about {} events and takes about {} s, and what is told is from two at least",
-    rounded(*events),
-    rounded(*seconds)
+    "one campaign has about {events:.1e} events and takes about {seconds:.2} s, and what is told is from two at least"
 )]
 pub struct TooLong {
     /// Events.
     pub events: f64,
     /// Time on this machine \[s\].
     pub seconds: f64,
-}
-
-/// About two digits; it can be typed.
-pub(in crate::volunteer) fn rounded(about: f64) -> String {
-    match about < 1000.0 {
-        true => format!("{:.2}", about.max(0.01)),
-        false => format!("{about:.1e}"),
-    }
 }
 
 /// Simulates a rule on as many independent campaigns as the settings have replications. The same seed
@@ -104,16 +94,15 @@ pub fn simulate(
                 Ok(measures) => Either::Left(measures),
                 Err(too_long) => Either::Right(too_long),
             });
-        // Of the first ones all count: those that are short would say too little.
-        match cut.into_iter().next() {
-            Some(too_long) if !interrupted() && run.campaigns.is_empty() => return Err(too_long),
-            cut => {
-                run.interrupted = cut.is_some() && interrupted();
-                run.campaigns.extend(whole);
-                if cut.is_some() {
-                    break;
-                }
+        let is_first = run.campaigns.is_empty();
+        run.campaigns.extend(whole);
+        if let Some(too_long) = cut.first() {
+            run.interrupted = interrupted();
+            // Of the first ones all count: those that are short would say too little.
+            if is_first && !run.interrupted {
+                return Err(*too_long);
             }
+            break;
         }
         progress(Progress {
             events: run.events(),

@@ -148,7 +148,7 @@ pub fn synthesize(
         return Outcome::Impossible(shortage);
     }
     let made = search(campaign, options, hears)
-        .and_then(|searched| measured(campaign, searched, options, hears));
+        .and_then(|searched| made(campaign, searched, options, hears));
     match made {
         Ok(made) => Outcome::Made(Box::new(made)),
         Err(Unmade::Interrupted) => Outcome::Interrupted,
@@ -156,8 +156,8 @@ pub fn synthesize(
     }
 }
 
-/// What the rule that was taken attains in campaigns that decided nothing.
-fn measured(
+/// The policy of the rule that was taken, with what it attains in campaigns that decided nothing.
+fn made(
     campaign: &Campaign,
     searched: Searched,
     options: &Options,

@@ -1,12 +1,13 @@
-//! `cargo bench --bench choice [-- [--full] WORKLOAD.yaml…]`: whether what `synth --preemption none` takes (or with `--full`
-//! `--preemption full`) is the best, on the models and on five systems that are generated (three to ten types, one to four resources,
-//! mean sizes over three decades), and on more that are named; at loads .7, .9 and .95. On arrivals and
+//! `cargo bench --bench choice [-- [--full] [--short] WORKLOAD.yaml…]`: whether what `synth --preemption none` takes by default
+//! (or with `--full` `--preemption full`) is the best, and what it costs: on the models of one server and on five systems that are
+//! generated (eight to twelve types, two to four resources, mean sizes over three decades), or on those that are
+//! named; at loads .7, .9 and .95. On arrivals and
 //! sizes that no policy was tuned or chosen on, each policy taken runs beside all rules of the simulator
 //! that know as much, the types' means; but for conservative backfilling, which plans all that waits anew at each
 //! event: where queues are long its runs hardly end; and for MaxWeight by the paper's formula, which solves a knapsack
 //! of as many jobs as the server holds at each event, and is unstable where they are many.
 //!
-//! Budgets are far below the default: 4e7 events a choice, and 2e7 each rule.
+//! Runs are of 4e7 events each, with `--short` of 1e7.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::path::Path;
@@ -17,18 +18,30 @@ use synth::multiresource::artifact::{Preemption, Quantity};
 use synth::multiresource::program::{self, Limits};
 use synth::multiresource::simulator::{Contender, Health, Run, Settings, paired_ratio};
 use synth::multiresource::synthesis::{
-    Budget, ChoiceOptions, Chosen, Families, Options, Outcome, choose, synthesize,
+    ChoiceOptions, Chosen, Families, Options, Outcome, choose, synthesize,
 };
 use synth::multiresource::workload::Workload;
 use synth::simulation::sweep::Knows;
 
-const MODELS: [&str; 5] = ["section7", "vms", "one_or_all", "four_types", "borg_top10"];
-const GENERATED: [u64; 5] = [1, 2, 3, 4, 5];
+const MODELS: [&str; 10] = [
+    "section7",
+    "vms",
+    "one_or_all",
+    "four_types",
+    "borg_top10",
+    "section7_phases",
+    "bursty",
+    "cloud_instances",
+    "borg_cell_a",
+    "borg_cell_b",
+];
+const GENERATED: [u64; 5] = [11, 12, 13, 14, 15];
 const LOADS: [f64; 3] = [0.7, 0.9, 0.95];
 
-/// Events of a choice, of each run beside it, and their seed.
-const BUDGET: u64 = 40_000_000;
-const EVENTS: u64 = 20_000_000;
+/// The work of a choice, which is the default, events of each run beside it, and the seed of these.
+const BUDGET: u64 = 400_000_000;
+const EVENTS: u64 = 40_000_000;
+const SHORT: u64 = 10_000_000;
 const SEED: u64 = 4711;
 
 /// The rules that are left out.
@@ -50,14 +63,18 @@ fn main() {
         false => Preemption::None,
     };
     println!(
-        "| system | load | taken | claimed E[T] | fresh E[T] | weighted | best rule beside it | times | |"
+        "| system | load | CPU s | taken | claimed E[T] | fresh E[T] | weighted | best rule beside it | times | |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|");
+    let events = match std::env::args().any(|a| a == "--short") {
+        true => SHORT,
+        false => EVENTS,
+    };
     for (name, workload) in &systems {
         for load in LOADS {
             println!(
                 "| {name} | {load} {}|",
-                row(&at(workload, load), preemption)
+                row(&at(workload, load), preemption, events)
             );
         }
     }
@@ -77,8 +94,8 @@ fn at(workload: &Workload, load: f64) -> Workload {
 /// A system by its seed: the same for the same one, always.
 fn generated(seed: u64) -> Workload {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let types = random.random_range(3..=10);
-    let resources = random.random_range(1..=4);
+    let types = random.random_range(8..=12);
+    let resources = random.random_range(2..=4);
     let jobs: String = (0..types)
         .map(|i| {
             let mean = 10f64.powf(random.random_range(-1.0..2.0));
@@ -108,25 +125,37 @@ fn generated(seed: u64) -> Workload {
 }
 
 /// The cells after system and load.
-fn row(workload: &Workload, preemption: Preemption) -> String {
+fn row(workload: &Workload, preemption: Preemption, events: u64) -> String {
     let options = Options::new(preemption);
+    let begun = worked();
     let Outcome::Policy(made) = synthesize(workload, &options).unwrap() else {
         return "| overloaded ".into();
     };
-    let choice = ChoiceOptions::new(Families::All, Budget::Events(BUDGET), 1);
-    match choose(workload, &options, &choice, made, |_| ()) {
-        Ok(chosen) => beside(workload, &chosen, preemption),
-        Err(why) => format!("| {why} "),
+    let choice = ChoiceOptions::new(Families::All, BUDGET, 1);
+    let chosen = choose(workload, &options, &choice, made, |_| ());
+    let seconds = worked() - begun;
+    match chosen {
+        Ok(chosen) => format!(
+            "| {seconds:.1} {}",
+            beside(workload, &chosen, preemption, events)
+        ),
+        Err(why) => format!("| {seconds:.1} | {why} "),
     }
 }
 
+/// Seconds that cores have worked for this process.
+fn worked() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
+}
+
 /// The policy taken beside the best of the rules.
-fn beside(workload: &Workload, chosen: &Chosen, preemption: Preemption) -> String {
+fn beside(workload: &Workload, chosen: &Chosen, preemption: Preemption, events: u64) -> String {
     let rule = &chosen.server().policy.rule;
     let run = |contender: &Contender| {
         let settings = Settings {
             seed: SEED,
-            events: EVENTS,
+            events,
             precision: 0.0,
             common_sizes: true,
             ..Settings::default()

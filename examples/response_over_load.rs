@@ -32,7 +32,7 @@ use synth::multiresource::artifact::Preemption;
 use synth::multiresource::optimum::{Ended, Limits, Sought, optimum};
 use synth::multiresource::simulator::{Contender, Ending, Estimate, Health, Run, Settings};
 use synth::multiresource::synthesis::{
-    Budget, ChoiceOptions, Families, Options, Outcome, choose, synthesize,
+    ChoiceOptions, Families, Options, Outcome, choose, synthesize,
 };
 use synth::multiresource::workload::Workload;
 
@@ -87,7 +87,7 @@ impl Rule {
         if let Rule::Msr = self {
             return Ok(made.server().policy.rule.clone().into());
         }
-        let choice = ChoiceOptions::new(Families::All, Budget::Events(400_000_000), 1);
+        let choice = ChoiceOptions::new(Families::All, 400_000_000, 1);
         let chosen = choose(workload, &options, &choice, made, |_| ())?;
         Ok(chosen.server().policy.rule.clone().into())
     }

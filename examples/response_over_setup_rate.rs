@@ -23,7 +23,7 @@ use synth::multiresource::artifact::Preemption;
 use synth::multiresource::optimum::{Limits, Sought, optimum};
 use synth::multiresource::simulator::{Contender, Estimate, Settings};
 use synth::multiresource::synthesis::{
-    Budget, ChoiceOptions, Families, Options, Outcome, choose, synthesize,
+    ChoiceOptions, Families, Options, Outcome, choose, synthesize,
 };
 use synth::multiresource::workload::Workload;
 
@@ -47,7 +47,7 @@ fn measured(workload: &Workload, options: &Options, chooses: bool) -> Result<Opt
     };
     let mut rule = made.server().policy.rule.clone();
     if chooses {
-        let choice = ChoiceOptions::new(Families::All, Budget::Events(400_000_000), 1);
+        let choice = ChoiceOptions::new(Families::All, 400_000_000, 1);
         let chosen = choose(workload, options, &choice, made, |_| ())?;
         rule = chosen.server().policy.rule.clone();
     }

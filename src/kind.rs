@@ -217,8 +217,6 @@ pub enum Answer<K: Content> {
         artifact: Box<Artifact<K>>,
         /// What a person should know of it.
         summary: String,
-        /// What was asked for, and it does not have.
-        missed: Option<String>,
     },
     /// There is none, or none was found.
     Refused {

@@ -5,7 +5,7 @@ use synth::multiresource::artifact::{
 };
 use synth::multiresource::simulator::{Contender, Estimate, Run, Settings};
 use synth::multiresource::synthesis::{
-    Budget, ChoiceError, ChoiceOptions, Families, Options, Outcome, choose, synthesize,
+    ChoiceOptions, Families, Options, Outcome, choose, synthesize,
 };
 use synth::multiresource::workload::Workload;
 
@@ -68,15 +68,13 @@ fn adaptive_msr(workload: &Workload, of: Objective, budget: u64) -> Result<Optio
         objective: of,
         ..Options::new(Preemption::None)
     };
-    let choice = ChoiceOptions::new(Families::Only(&["adaptive-msr"]), Budget::Events(budget), 1);
+    let choice = ChoiceOptions::new(Families::Only(&["adaptive-msr"]), budget, 1);
     let Outcome::Policy(made) = synthesize(workload, &options)? else {
         return Err("no policy can stabilize this workload".into());
     };
-    match choose(workload, &options, &choice, made, |_| ()) {
-        Ok(chosen) => Ok(Some(chosen.server().policy.rule.clone().into())),
-        Err(ChoiceError::NoneSettles(_)) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+    let chosen = choose(workload, &options, &choice, made, |_| ())?;
+    let settled = chosen.basis.has_settled();
+    Ok(settled.then(|| chosen.server().policy.rule.clone().into()))
 }
 
 pub fn settings(seed: u64, events: u64) -> Settings {

@@ -37,19 +37,16 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         K::synthesize(&workload, &arguments.wishes, caller)
     });
     match answer? {
-        Answer::Policy {
-            artifact,
-            summary,
-            missed,
-        } => {
+        Answer::Policy { artifact, summary } => {
             emit(arguments.output.as_ref(), &artifact.to_json()?)?;
             tell(common, &summary);
-            let Some(missed) = missed else {
-                return Ok(ExitCode::SUCCESS);
-            };
-            // A negative answer, which is printed with --quiet, too.
-            tell_always(&missed);
-            Ok(ExitCode::from(NEGATIVE))
+            // After an interrupt it is the best so far.
+            let cut = interrupt.is_set();
+            Ok(if cut {
+                interrupt::code()
+            } else {
+                ExitCode::SUCCESS
+            })
         }
         // A negative answer is the result: it is printed with --quiet, too.
         Answer::Refused { why, decided } => {

@@ -129,7 +129,6 @@ impl Kind for Toy {
         Ok(Answer::Policy {
             artifact: Box::new(made),
             summary: number(value),
-            missed: None,
         })
     }
 

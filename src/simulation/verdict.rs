@@ -216,6 +216,18 @@ impl Found {
         }
     }
 
+    /// The same where the claim is 0 within this half-width, since none of n jobs was above: by the rule of three
+    /// `(1 − p)^n = .05` at its end. What it claims is a bound, so far away that none of n would be above once in
+    /// [`FALSE_ALARM`] if the fraction were more.
+    pub fn hardly_above(above: Estimate, half_width: f64, mean: &Estimate) -> Self {
+        let most = (half_width * FALSE_ALARM.ln() / f64::ln(0.05)).min(1.0);
+        Found {
+            side: Side::AtMost,
+            trusted: true,
+            ..Found::above(above, most, mean)
+        }
+    }
+
     /// The same shown as the fraction below, for a claimed percentile that was measured to be this.
     pub fn for_percentile(self, measured: f64) -> Self {
         Found {
@@ -348,5 +360,21 @@ mod tests {
         assert!(!is_grossly_missed(None, 1e-3));
         // A claim of nothing at all where something was.
         assert!(missed(&[f64::INFINITY; 8]) && !missed(&[f64::NAN; 8]));
+    }
+    /// That none of n jobs was above is confirmed by as many of which none was, and not by a tenth as many; it is refuted
+    /// where one in a hundred was, and not where two in n were.
+    #[test]
+    fn none_of_so_many() {
+        let jobs = 1e5;
+        let verdict = |of: f64, p: f64| {
+            let error = |spread: f64| spread / of.sqrt();
+            let above = Estimate::with_error(p, error((p * (1.0 - p)).sqrt()), 100.0);
+            let mean = Estimate::with_error(1.0, error(1.0), 100.0);
+            Found::hardly_above(above, 3.0 / jobs, &mean).verdict(1.0 - FALSE_ALARM)
+        };
+        assert_eq!(verdict(jobs, 0.0), Verdict::Confirmed);
+        assert_eq!(verdict(jobs / 10.0, 0.0), Verdict::NotEnoughEvidence);
+        assert_eq!(verdict(jobs, 0.01), Verdict::Refuted);
+        assert_ne!(verdict(10.0 * jobs, 2.0 / jobs), Verdict::Refuted);
     }
 }

@@ -30,8 +30,8 @@ use synth::multiresource::live::protocol::{Line, Started};
 use synth::multiresource::optimum::{self, Sought, optimum};
 use synth::multiresource::policy::{Action, Event, Policy, System, online, over};
 use synth::multiresource::synthesis::{
-    Budget, ChoiceOptions, Families, FleetOutcome, Options, Outcome, Pooling, Synthesis, choose,
-    pool, synthesize,
+    ChoiceOptions, Families, FleetOutcome, Options, Outcome, Pooling, Synthesis, choose, pool,
+    synthesize,
 };
 use synth::multiresource::workload::{Fleet, Workload};
 
@@ -469,8 +469,8 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
     let limited = crate::fleet::read(&limited).unwrap();
     let gangs = crate::fleet::read(crate::pooled::GANGS).unwrap();
     let teams = PartitionPolicy {
-        schedules: vec![vec![vec![0, 1], vec![8, 0]], vec![vec![4, 0]]],
-        assignments: vec![vec![vec![3, 1], vec![2]]],
+        schedules: vec![vec![vec![4, 0]], vec![vec![0, 1], vec![8, 0]]],
+        assignments: vec![vec![vec![2], vec![3, 1]]],
         weights: vec![1.0],
         switching_rate: None,
     };
@@ -509,7 +509,7 @@ fn chosen(workload: &Workload, families: Families) -> Artifact {
             (false, _) => Preemption::None,
         })
     };
-    let choice = ChoiceOptions::new(families, Budget::Events(4_000_000), 1);
+    let choice = ChoiceOptions::new(families, 4_000_000, 1);
     let made = synthesized(workload, &options);
     choose(workload, &options, &choice, made, |_| ())
         .unwrap()

@@ -46,7 +46,7 @@ const SMALL: &str = "  - {name: big, count: 2, capacity: {cpu: 6}}
 fn every_family_runs_on_a_fleet() {
     let folder = tempfile::tempdir().unwrap();
     for (family, budget) in [
-        ("auto", "4e6"),
+        ("auto", "2e7"),
         ("adaptive-msr", "4e6"),
         ("quickswap", "4e6"),
     ] {

@@ -335,34 +335,6 @@ fn limits_that_nobody_knows_are_refused() {
     }
 }
 
-/// A box of rates is one that some policy can carry, and the worst point is one of it.
-#[test]
-fn a_box_of_rates_that_cannot_be_is_refused() {
-    let mut sound = vector("guarded");
-    sound["provenance"]["servers"][0]["choice"]["robust"] = json!({"rates": 0.1, "points": 8,
-        "worst_at": [1.1, 1.1, 0.9], "worst": {"mean": 2.0, "half_width": 0.1}});
-    assert_eq!(findings(&sound, |_| ()), [""; 0]);
-    let robust = "/provenance/servers/0/choice/robust";
-    for (field, lie, words) in [
-        ("rates", json!(3.0), "with all rates so much higher"),
-        ("rates", json!(0.05), "expected 3 factors within 0.05 of 1"),
-        ("worst_at", json!([1.1, 1.1]), "expected 3 factors"),
-        ("worst/mean", json!(-2.0), "expected positive numbers"),
-    ] {
-        is_refused(&sound, &format!("{robust}/{field}"), lie, words);
-    }
-    let choice = "/provenance/servers/0/choice";
-    let mut vague = vector("guarded");
-    vague["provenance"]["servers"][0]["choice"]["good_enough"] = json!(0.05);
-    assert_eq!(findings(&vague, |_| ()), [""; 0]);
-    is_refused(
-        &vague,
-        &format!("{choice}/good_enough"),
-        json!(1.5),
-        "below 1",
-    );
-}
-
 /// What is promised is about the workload, and what is claimed keeps it.
 #[test]
 fn a_broken_promise_is_refused() {

@@ -273,7 +273,6 @@ fn synthesize(
         match outcome.map_err(|error: SynthesisError| Box::new(error))? {
             Outcome::Made(made) => Answer::Policy {
                 summary: report::made(cluster, &made, caller.width),
-                missed: None,
                 artifact: Box::new(made.artifact),
             },
             Outcome::Overload(load) => Answer::Refused {

@@ -305,7 +305,6 @@ fn plan(
         .clone();
     Ok(Answer::Policy {
         summary: told + &report::made(pool, &planned, &changes, caller.width),
-        missed: None,
         artifact: Box::new(artifact),
     })
 }
@@ -321,7 +320,6 @@ fn online(
     Ok(match synthesis::online(stream, &options, hears)? {
         Outcome::Made(made) => Answer::Policy {
             summary: told + &report::online(stream, &made, caller.width),
-            missed: None,
             artifact: Box::new(
                 Checked::check(made.artifact)
                     .map_err(VerbError::Unchecked)?

@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use super::{gap, objective, of_pool, of_servers, of_stream, servers, speedup, unit};
 use crate::malleable::analysis::{Relaxed, relaxation};
 use crate::malleable::artifact::{Quantity, cost};
-use crate::malleable::policy::Sharing;
 use crate::malleable::simulator::{Dividing, execute};
-use crate::malleable::synthesis::{Changes, MadeOnline, Open, Planned};
+use crate::malleable::synthesis::{BESIDE, COMPARED, Changes, MadeOnline, Open, Planned};
 use crate::malleable::verbs::Fitted;
 use crate::malleable::workload::{Objective, Pool, Stream};
 use crate::report::{Table, change, estimate, number, percent, within, wrap};
@@ -17,9 +16,6 @@ const TOLD: usize = 24;
 
 /// Columns of the table of stages that are told.
 const STAGES: usize = 12;
-
-/// Rules are run beside a plan of so many jobs.
-const COMPARED: usize = 2000;
 
 /// A plan: what it costs, what each job has, and what else could be done.
 pub fn made(pool: &Pool, planned: &Planned, changes: &Changes, width: usize) -> String {
@@ -157,11 +153,12 @@ fn beside(pool: &Pool, found: f64, width: usize) -> String {
         format!("{}{}", objective(pool.objective()), bracketed(pool)),
         "times".into(),
     ]);
-    for (name, sharing) in [
-        ("equi: the same for each", Sharing::Equi),
-        ("srpt: the smallest first", Sharing::Srpt),
-        ("helrpt: all end together", Sharing::HeLrpt),
-    ] {
+    let names = [
+        "equi: the same for each",
+        "srpt: the smallest first",
+        "helrpt: all end together",
+    ];
+    for (name, sharing) in names.into_iter().zip(BESIDE) {
         let course = execute(pool, Dividing::Sharing(sharing), false);
         let cost = cost(pool, quantity, &course.ends);
         table.row([name.into(), number(cost), times(cost / found)]);

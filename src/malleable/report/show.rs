@@ -60,7 +60,7 @@ fn of_plan(pool: &Pool, rule: &Rule, artifact: &Artifact, width: usize) -> Strin
         }
         Rule::Servers(_) => "Each job has its servers until it ends.",
         Rule::Phases(_) => {
-            "Each job has whole servers, which are exchanged in turns at the times in the file."
+            "Each job has the servers that the file gives it in each phase; phases end at the times in the file."
         }
     };
     let _ = writeln!(text, "\n{}", wrap(told, width));

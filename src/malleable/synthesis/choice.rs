@@ -106,11 +106,16 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
                 ..best
             })?;
         }
-        let best = self.best();
-        // What is not surely better is chance as well as not.
-        let plain = self.ratio(Online::PLAIN, best);
-        let surely = plain.is_none_or(|ratio| ratio.mean - ratio.half_width > 1.0);
-        Ok(if surely { best } else { Online::PLAIN })
+        // What is not surely better is chance as well as not. Not only the least mean can be: others may be known better.
+        let better = |than: &Choice| {
+            let ratio = self.ratio(Online::PLAIN, than.online);
+            let surely = ratio.is_none_or(|ratio| ratio.mean - ratio.half_width > 1.0);
+            surely && !than.replications.is_empty()
+        };
+        Ok(match self.tried.iter().any(better) {
+            true => self.best(),
+            false => Online::PLAIN,
+        })
     }
 
     fn attempt(&mut self, online: Online) -> Result<(), String> {

@@ -9,7 +9,7 @@ mod tests;
 
 pub use choice::{Tuned, tune};
 pub use knob::{Tunable, tuned};
-pub use plan::{Open, Planned, Proof};
+pub use plan::{BESIDE, COMPARED, Open, Planned, Proof};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

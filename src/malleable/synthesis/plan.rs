@@ -3,7 +3,7 @@
 use super::search::search;
 use crate::malleable::analysis::{MOST, ascend, over_orders, power_ends};
 use crate::malleable::artifact::{Plan, Rent, cost};
-use crate::malleable::policy::{Rule, makespan, power_prices, prices};
+use crate::malleable::policy::{Phase, Rule, Sharing, makespan, power_prices, prices};
 use crate::malleable::simulator::{Course, Dividing, execute};
 use crate::malleable::workload::{Curve, Objective, Pool};
 
@@ -119,7 +119,7 @@ fn sums(pool: &Pool) -> Planned {
             finished(pool, rule, ends, least, Proof::Prices(prices), None)
         }
         (open, by_prices) => {
-            let (rule, ends) = search(pool);
+            let (rule, ends) = or_simpler(pool, search(pool));
             if pool.jobs().len() <= MOST {
                 let found = cost(pool, pool.objective().quantity(), &ends);
                 let least = over_orders(pool, found);
@@ -141,6 +141,42 @@ fn sums(pool: &Pool) -> Planned {
             finished(pool, rule, ends, least, proof, open)
         }
     }
+}
+
+/// Of more jobs than this no rule is told beside a plan.
+pub const COMPARED: usize = 2000;
+
+/// Rules that are told beside a plan.
+pub const BESIDE: [Sharing; 3] = [Sharing::Equi, Sharing::Srpt, Sharing::HeLrpt];
+
+/// A plan, or what a rule beside it does where that costs less: a search among many jobs may end above it. A division
+/// that needs parts of servers is no plan of whole ones.
+pub(super) fn or_simpler(pool: &Pool, found: (Rule, Vec<f64>)) -> (Rule, Vec<f64>) {
+    let cost = |ends: &[f64]| cost(pool, pool.objective().quantity(), ends);
+    let mut best = found;
+    let rules = BESIDE.into_iter().map(Dividing::Sharing);
+    for dividing in rules.filter(|_| pool.jobs().len() <= COMPARED) {
+        if cost(&execute(pool, dividing, false).ends) >= cost(&best.1) {
+            continue;
+        }
+        let stages = execute(pool, dividing, true).stages;
+        let phases = stages.iter().filter(|stage| stage.to > stage.from);
+        let phases = phases.map(|stage| {
+            let mut servers = vec![0.0; pool.jobs().len()];
+            stage.jobs.iter().for_each(|(i, k, _)| servers[*i] = *k);
+            let until = stage.to;
+            Phase { until, servers }
+        });
+        let phases: Vec<Phase> = phases.collect();
+        let mut servers = phases.iter().flat_map(|phase| &phase.servers);
+        let parts = pool.record().whole_servers && servers.any(|k| k.fract() != 0.0);
+        let rule = Rule::Phases(phases);
+        let own = ends(pool, &rule);
+        if !parts && cost(&own) < cost(&best.1) {
+            best = (rule, own);
+        }
+    }
+    best
 }
 
 fn one_speedup(curve: &Curve, weights: &[f64], servers: f64) -> Vec<f64> {

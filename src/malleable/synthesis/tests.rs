@@ -1,9 +1,12 @@
 use std::sync::Arc;
 
-use super::{Open, Options, changes, plan};
+use super::plan::{ends, or_simpler};
+use super::{BESIDE, Open, Options, changes, plan};
 use crate::artifact::Checked;
 use crate::malleable::Malleable;
-use crate::malleable::artifact::{Artifact, Evidence, Plan, Policy, Quantity};
+use crate::malleable::artifact::{Artifact, Evidence, Plan, Policy, Quantity, cost};
+use crate::malleable::policy::Rule;
+use crate::malleable::simulator::{Dividing, execute};
 use crate::malleable::workload::Pool;
 
 fn pool(text: &str) -> Pool {
@@ -24,6 +27,33 @@ fn plan_of(artifact: &mut Artifact) -> &mut Plan {
     match &mut artifact.policy {
         Policy::Plan(plan) => plan,
         Policy::Online(_) => panic!("it is a plan"),
+    }
+}
+
+/// A bad plan gives way to the cheapest rule beside it, as phases that attain what the rule does; of whole servers, to one that
+/// needs no parts of them.
+#[test]
+fn no_plan_costs_more_than_the_rules_beside_it() {
+    for (typed, whole) in [("", false), ("whole_servers: true\n", true)] {
+        let pool = pool(&format!(
+            "kind: malleable\nservers: 5\n{typed}jobs:\n  - {{name: a, size: 1, speedup: {{power: {{p: .4}}}}}}\n  - {{name: b, size: 3, speedup: {{power: {{p: .5}}}}}}\n  - {{name: c, size: 8, speedup: {{power: {{p: .6}}}}}}\n"
+        ));
+        let cost = |ends: &[f64]| cost(&pool, pool.objective().quantity(), ends);
+        let bad = Rule::Servers(vec![1.0; 3]);
+        let before = ends(&pool, &bad);
+        let (rule, after) = or_simpler(&pool, (bad, before.clone()));
+        let rules = BESIDE.map(|own| execute(&pool, Dividing::Sharing(own), false).ends);
+        let least = rules
+            .iter()
+            .map(|ends| cost(ends))
+            .fold(cost(&before), f64::min);
+        let Rule::Phases(phases) = rule else {
+            panic!("{rule:?}");
+        };
+        let mut servers = phases.iter().flat_map(|phase| &phase.servers);
+        assert_eq!(servers.all(|k| k.fract() == 0.0), whole);
+        assert!(whole || (cost(&after) / least - 1.0).abs() < 1e-9);
+        assert!(cost(&after) < cost(&before));
     }
 }
 

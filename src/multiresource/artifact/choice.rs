@@ -9,66 +9,29 @@ use super::{Objective, Promise};
 pub struct Choice {
     /// What was made least \[time\].
     pub objective: Objective,
-    /// The largest mean slowdown E\[T_i\]/E\[S_i\] of a type over the smallest that was allowed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_slowdown_ratio: Option<f64>,
     /// What was promised of types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<Promise>,
-    /// For which rates the policy was chosen, where these may be other than those given; the candidates are then
-    /// compared where all rates are at their most.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub robust: Option<Robust>,
     /// Seed of the arrivals and sizes that all candidates faced at the end; knobs were tuned on
     /// those of the next seed, and the policy taken was measured on those of the one after that.
     pub seed: u64,
     /// Independent replications.
     pub replications: u32,
-    /// Events that might be simulated; where time was the budget, those that were.
+    /// The work that might be done, in events of First-Fit with few types.
     pub budget: u64,
-    /// The time that it might take \[s\], where that was the budget.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seconds: Option<f64>,
-    /// Events that were.
+    /// Events that were simulated.
     pub events: u64,
-    /// A relative difference between policies that is not worth longer runs, in (0, 1); absent where that is 1 %.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub good_enough: Option<f64>,
     /// Whether the policy taken is better than each other candidate, all at 95 % together, or
-    /// differs from it by less than what is good enough.
+    /// differs from it by less than 1 %.
     pub decided: bool,
-    /// The policy taken first: the best. The others by the objective; those without a steady state last.
+    /// The policy taken first. The others by the objective; those without a steady state last.
     pub candidates: Vec<Candidate>,
 }
 
-/// A policy with the least worst case over arrival rates that may be more or less.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Robust {
-    /// By how much each may be, relatively, in (0, 1).
-    pub rates: f64,
-    /// Points of the box that were looked at.
-    pub points: usize,
-    /// Factors of the types' rates (K) at the worst of them.
-    pub worst_at: Vec<f64>,
-    /// The objective there; none where the runs were too short.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub worst: Option<Interval>,
-    /// How many times as much the policy has at the rates given as the best for them; none where it is the best,
-    /// and where runs were too short.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub price: Option<Interval>,
-}
-
-/// What is good enough where nothing else is said.
-const CLOSE: f64 = 1e-2;
+/// A relative difference between policies that is not worth longer runs.
+pub const CLOSE: f64 = 1e-2;
 
 impl Choice {
-    /// The relative difference between policies that is not worth longer runs.
-    pub fn close(&self) -> f64 {
-        self.good_enough.unwrap_or(CLOSE)
-    }
-
     /// Whether a candidate may be better or worse than the policy taken, by more than is worth longer runs.
     pub fn is_open(&self, candidate: &Candidate) -> bool {
         match (candidate.outcome, candidate.ratio) {
@@ -77,7 +40,7 @@ impl Choice {
             (_, None) => true,
             (_, Some(r)) => {
                 let off = (r.mean - 1.0).abs();
-                off <= r.half_width && off + r.half_width >= self.close()
+                off <= r.half_width && off + r.half_width >= CLOSE
             }
         }
     }

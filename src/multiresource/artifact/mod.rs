@@ -30,7 +30,7 @@ pub use balance::{Balance, BalanceRecord};
 #[cfg(test)]
 pub(crate) use check::loads_of_partition;
 pub use check::{check_against, check_within};
-pub use choice::{Candidate, Choice, Interval, Robust, Steadiness};
+pub use choice::{CLOSE, Candidate, Choice, Interval, Steadiness};
 pub use evidence::{
     CertificateRecord, Evidence, FleetCertificateRecord, Mix, SearchNode, SearchRecord, ShapeWorth,
 };

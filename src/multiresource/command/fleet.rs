@@ -47,7 +47,6 @@ pub fn synthesize(
             Answer::Policy {
                 artifact: Box::new(made.synthesis.artifact),
                 summary: told,
-                missed: None,
             }
         }
         FleetAnswer::Refused(refusal) => Answer::Refused {
@@ -55,7 +54,6 @@ pub fn synthesize(
             decided: refusal.decided,
         },
         FleetAnswer::Broken(why) => Answer::Refused { why, decided: true },
-        FleetAnswer::Interrupted => Answer::Interrupted,
     })
 }
 
@@ -83,13 +81,6 @@ fn pooled(fleet: &Fleet, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answ
                 } else {
                     ""
                 },
-            missed: made
-                .synthesis
-                .artifact
-                .provenance
-                .choice
-                .as_ref()
-                .and_then(report::missed),
             artifact: Box::new(made.synthesis.artifact),
         },
         FleetAnswer::Refused(refusal) => Answer::Refused {
@@ -97,7 +88,6 @@ fn pooled(fleet: &Fleet, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answ
             decided: refusal.decided,
         },
         FleetAnswer::Broken(why) => Answer::Refused { why, decided: true },
-        FleetAnswer::Interrupted => Answer::Interrupted,
     })
 }
 
@@ -110,7 +100,6 @@ No job is stopped: rules that stop jobs are for single servers, to which jobs ar
 /// Refuses options that are about rules of single servers.
 fn goes_with_a_queue(fleet: &Fleet, wishes: &Wishes) -> Result<(), String> {
     let typed = [
-        ("--robust", wishes.robust.is_some()),
         ("--backfill", wishes.backfill.is_some()),
         ("--empty-slots", wishes.empty_slots.is_some()),
     ];
@@ -130,7 +119,6 @@ fn goes_with_fleets(wishes: &Wishes) -> Result<(), String> {
     let typed = [
         ("--cycle", wishes.cycle.is_some()),
         ("--thresholds", wishes.thresholds.is_some()),
-        ("--max-slowdown-ratio", wishes.max_slowdown_ratio.is_some()),
         ("--slo", !wishes.slo.is_empty()),
         ("--objective p99", wishes.objective == Objective::P99),
         ("--explain", wishes.explain),

@@ -3,10 +3,8 @@
 use clap::ValueEnum;
 
 use crate::multiresource::artifact;
-use crate::multiresource::synthesis::Budget;
 use crate::number::Decimal;
 use crate::number::quantity::explained;
-use crate::typed;
 
 /// A start latency, as typed.
 pub fn start_latency(text: &str) -> Result<Decimal, String> {
@@ -150,18 +148,6 @@ impl Balance {
             Balance::TotalResponse => Some(artifact::Balance::TotalResponse),
             Balance::WorstResponse => Some(artifact::Balance::WorstResponse),
         }
-    }
-}
-
-/// How much may be simulated, as typed: events, or a time with its unit.
-pub fn budget(text: &str) -> Result<Budget, String> {
-    let time = typed::time(text).ok();
-    let time = time.filter(|_| text.ends_with(char::is_alphabetic));
-    match time {
-        Some(time) => Ok(Budget::Time(typed::seconds(time))),
-        None => typed::count(text)
-            .map(Budget::Events)
-            .map_err(|why| format!("{why}; or give a time, as in 60s or 5min")),
     }
 }
 

@@ -43,7 +43,7 @@ pub struct Arguments {
 
     /// Seconds, or such as 10min, that all of it may take: the rates that were evaluated by then are told
     #[arg(long, value_name = "TIME", value_parser = time)]
-    time_limit: Option<f64>,
+    time: Option<f64>,
 
     /// Where the table goes, as CSV; standard output if not given
     #[arg(long, short, value_name = "FILE")]
@@ -76,7 +76,7 @@ impl Arguments {
             setup_rate: self.setup_rate,
             route: self.route,
             effort: self.effort,
-            end: self.time_limit.map(|limit| Instant::now() + seconds(limit)),
+            end: self.time.map(|limit| Instant::now() + seconds(limit)),
             ..Options::new(self.preemption.into())
         };
         caller.hear(Word::Doing("solving the program"));

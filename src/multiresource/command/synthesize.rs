@@ -57,13 +57,6 @@ fn server(
         if !matches!(step, Doing::Program) {
             caller.hear(Word::Interruptible);
         }
-        if let Doing::Analysed(made, schedules) = step {
-            let mut told = report::at_once(workload, made, schedules, caller.width);
-            if wishes.explain {
-                told += &thresholds(workload, objective, caller.width);
-            }
-            caller.hear(Word::Known(&told));
-        }
         caller.hear(Word::Doing(&doing(&step)));
     };
     let made = match verbs::synthesize(workload, &request, hears).map_err(VerbError::boxed)? {
@@ -75,21 +68,21 @@ fn server(
             });
         }
         verbs::Answer::Broken(why) => return Ok(Answer::Refused { why, decided: true }),
-        verbs::Answer::Interrupted => return Ok(Answer::Interrupted),
     };
     let mut told = report::made(workload, &made, caller.width);
     if let Some(earlier) = earlier {
         let changes = verbs::changes(&earlier.artifact, &made.artifact);
         told = told + "\n" + &report::changes(&changes);
     }
-    if let (How::Analysed(analysed), true) = (&made.how, wishes.explain) {
-        let bounds = synthesis::paper_bounds(workload, &analysed.policy)?;
-        let table = report::explain(workload, &made.artifact, &bounds, caller.width);
-        told = told + "\n" + &table + &thresholds(workload, objective, caller.width);
+    if wishes.explain {
+        if let How::Analysed(analysed) = &made.how {
+            let bounds = synthesis::paper_bounds(workload, &analysed.policy)?;
+            let table = report::explain(workload, &made.artifact, &bounds, caller.width);
+            told = told + "\n" + &table;
+        }
+        told += &thresholds(workload, objective, caller.width);
     }
-    let record = made.artifact.the_server().making.choice.as_ref();
     Ok(Answer::Policy {
-        missed: record.and_then(report::missed),
         artifact: Box::new(made.artifact),
         summary: told,
     })

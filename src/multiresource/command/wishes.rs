@@ -5,17 +5,15 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use super::names::{
-    Backfill, Balance, EmptySlots, Family, Objective, Preemption, Queue, budget, weight,
-};
+use super::names::{Backfill, Balance, EmptySlots, Family, Objective, Preemption, Queue, weight};
 use super::promise::promise;
 use crate::kind::{Caller, Given, refuse};
 use crate::multiresource::artifact::{self, Promise, Route};
 use crate::multiresource::program::{Balancing, Limits};
-use crate::multiresource::synthesis::{Budget, Families, Options};
+use crate::multiresource::synthesis::{Families, Options};
 use crate::multiresource::verbs::{self, Request, VerbError, Wanted};
 use crate::multiresource::workload::Workload;
-use crate::typed::{at_least_one, part, positive, seconds, time};
+use crate::typed::{count, positive, seconds, time};
 
 /// What the proof that the mix is best, and that with the analysis, may have of the time for all; the rest is for
 /// the choice by simulation, where there is one, and for the checker.
@@ -75,31 +73,16 @@ pub struct Wishes {
     #[arg(long, value_name = "NAME=W,NAME=W,…", value_delimiter = ',', value_parser = weight)]
     pub(super) weights: Option<Vec<(String, f64)>>,
 
-    /// The largest E[T]/E[S] of a type over the smallest that a policy may have, where it is chosen
-    /// by simulation
-    #[arg(long, value_name = "RATIO", value_parser = at_least_one)]
-    pub(super) max_slowdown_ratio: Option<f64>,
-
     /// What is promised of a job type, as in 'g8: wait 95 % < 6 h', or `response` for the whole stay; may
     /// be given several times. Of the policies that keep all, the best is chosen; where none does, nothing
     /// is written
     #[arg(long, value_name = "PROMISE")]
     pub(super) slo: Vec<String>,
 
-    /// The rates may be so much more or less than given, as in 10%: the policy with the least worst case is
-    /// chosen, by corners of that box and points drawn in it, and it is told what that costs at the rates given
-    #[arg(long, value_name = "PERCENT", value_parser = part)]
-    pub(super) robust: Option<f64>,
-
-    /// End the choice once nothing can be gained by more than this, relatively, as in 5% [default: 1%]
-    #[arg(long, value_name = "PERCENT", value_parser = part)]
-    pub(super) good_enough: Option<f64>,
-
-    /// Events (arrivals, completions, clocks) that may be simulated to tune and to choose: 1e8 take
-    /// some five seconds, several times as long under tdc. Or a time, as in 60s: then what comes out
-    /// depends on the machine
-    #[arg(long, value_name = "EVENTS|TIME", default_value = "4e8", value_parser = budget)]
-    budget: Budget,
+    /// Work that may be done to tune and to choose, in events of First-Fit with few types; others take as much as they
+    /// cost. 1e8 take some seven seconds of processor
+    #[arg(long, value_name = "EVENTS", default_value = "4e8", value_parser = count)]
+    budget: u64,
 
     /// Seed of the simulations: the same seed gives the same policy
     #[arg(long, default_value = "1")]
@@ -123,11 +106,10 @@ pub struct Wishes {
     #[arg(long)]
     pub(super) explain: bool,
 
-    /// Seconds, or such as 10min or 1h, that all of it may take; what is not proven, analysed or tried by then is not, and the
-    /// answer says so [default: 60 for the proof that the mix is best, then as --effort and --budget
-    /// have it]
+    /// Seconds, or such as 10min or 1h, that all of it may take; what is not proven, analysed or tried by then is not,
+    /// the answer says so, and it depends on the machine [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = time)]
-    time_limit: Option<f64>,
+    time: Option<f64>,
 }
 
 impl Wishes {
@@ -137,8 +119,8 @@ impl Wishes {
     }
 
     /// A part of the time that is given, if any is.
-    fn time(&self, part: f64) -> Option<Duration> {
-        self.time_limit.map(|limit| seconds(part * limit))
+    fn within(&self, part: f64) -> Option<Duration> {
+        self.time.map(|limit| seconds(part * limit))
     }
 
     /// The options of an MSR policy.
@@ -155,7 +137,7 @@ impl Wishes {
             objective: self.objective.into(),
             effort: self.effort,
             limits: Limits {
-                time: self.time(PROOF).unwrap_or(Limits::default().time),
+                time: self.within(PROOF).unwrap_or(Limits::default().time),
                 ..Limits::default()
             },
             ..Options::new(preemption.into())
@@ -165,16 +147,8 @@ impl Wishes {
     /// The family: as given, or as the other options imply.
     fn family(&self) -> Result<Family, String> {
         match self.asked_family()? {
-            Family::Msr | Family::Partition if self.max_slowdown_ratio.is_some() => Err(
-                "--max-slowdown-ratio goes with families that are chosen by simulation: msr and partition are made by analysis"
-                    .into(),
-            ),
             Family::Msr | Family::Optimal | Family::Partition if self.objective == Objective::P99 => Err(
                 "--objective p99 goes with families that are chosen by simulation: msr, optimal and partition are made by analysis"
-                    .into(),
-            ),
-            Family::Msr | Family::Optimal | Family::Partition if self.robust.is_some() => Err(
-                "--robust goes with families that are chosen by simulation: msr, optimal and partition are made by analysis"
                     .into(),
             ),
             Family::Msr | Family::Partition if !self.slo.is_empty() => Err(
@@ -258,18 +232,15 @@ impl Wishes {
         let mut options = self.options()?;
         let wanted = self.wanted(workload)?;
         let now = Instant::now();
-        options.end = self.time(ANALYSIS).map(|time| now + time);
+        options.end = self.within(ANALYSIS).map(|time| now + time);
         options.balance = self.balancing(workload)?;
         Ok(Request {
             options,
             wanted,
             budget: self.budget,
-            end: self.time(1.0).map(|time| now + time),
+            end: self.within(1.0).map(|time| now + time),
             seed: self.seed,
-            max_slowdown_ratio: self.max_slowdown_ratio,
             promises: self.promises(workload)?,
-            robust: self.robust,
-            good_enough: self.good_enough,
             interrupt: caller.interrupt.clone(),
         })
     }

@@ -78,20 +78,19 @@ impl Default for Limits {
             states: 20_000_000,
             sweeps: 200_000,
             updates: u64::MAX,
-            time: Duration::from_secs(300),
+            time: Duration::MAX,
         }
     }
 }
 
 impl Limits {
-    /// For a table that is tried beside other policies: some ten seconds times the effort, and where updates take
+    /// For a table that is tried beside other policies: some five seconds times the effort, and where updates take
     /// longer twice that.
     pub fn for_a_table(effort: f64) -> Self {
         Limits {
             tolerance: 0.01,
             states: 400_000,
-            updates: (2e9 * effort) as u64,
-            time: Duration::from_secs_f64((20.0 * effort).clamp(10.0, 1e9)),
+            updates: (1e9 * effort) as u64,
             ..Limits::default()
         }
     }
@@ -268,7 +267,7 @@ pub fn optimum(
     }
     let effort = Effort {
         interrupt,
-        end: Instant::now() + limits.time,
+        end: Instant::now().checked_add(limits.time),
         updates: limits.updates,
     };
     let packing = Packing::new(workload);
@@ -345,7 +344,7 @@ fn closed_in(
 /// What may still be spent.
 struct Effort<'a> {
     interrupt: &'a AtomicBool,
-    end: Instant,
+    end: Option<Instant>,
     updates: u64,
 }
 
@@ -355,7 +354,9 @@ impl Effort<'_> {
     }
 
     fn is_over(&self) -> bool {
-        self.updates == 0 || self.interrupt.load(Ordering::Relaxed) || Instant::now() >= self.end
+        self.updates == 0
+            || self.interrupt.load(Ordering::Relaxed)
+            || self.end.is_some_and(|end| Instant::now() >= end)
     }
 }
 

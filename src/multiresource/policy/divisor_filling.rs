@@ -188,9 +188,9 @@ impl FamilyRule for DivisorFillingPolicy {
         memoryless && workload.is_poisson()
     }
 
-    fn pace(&self, workload: &Workload) -> u64 {
-        let servers = workload.resources()[0].units();
-        1 + (servers * servers / 64 + servers) / 100
+    fn work(&self, workload: &Workload) -> f64 {
+        let servers = workload.resources()[0].units() as f64;
+        (servers * servers / 64.0 + servers) / 100.0
     }
 
     fn words(&self, _: &Workload) -> String {

@@ -165,10 +165,6 @@ impl FamilyRule for GuardedPolicy {
         workload.is_poisson() && is_proved_stable(&self.guard.clone().into(), workload)
     }
 
-    fn pace(&self, workload: &Workload) -> u64 {
-        super::pace(&self.rule, workload)
-    }
-
     fn words(&self, workload: &Workload) -> String {
         format!(
             "{}\nUnder guard: from {} jobs in the system on, a policy whose stability is proved takes over, until fewer than {} remain. {}",

@@ -67,7 +67,7 @@ pub use divisor_filling::DivisorFilling;
 pub(crate) use drive::Completed;
 pub use easy_backfill::EasyBackfill;
 pub use family::{
-    FamilyRule, KnobRange, axes, has_lengths, is_proved_stable, online, over, pace, stepped, words,
+    FamilyRule, KnobRange, axes, has_lengths, is_proved_stable, online, over, stepped, words, work,
 };
 pub use fcfs::Fcfs;
 pub use first_fit::FirstFit;

@@ -104,8 +104,8 @@ impl FamilyRule for PresentTablePolicy {
         self.beyond.is_proved_stable(workload)
     }
 
-    fn pace(&self, workload: &Workload) -> u64 {
-        self.beyond.pace(workload)
+    fn work(&self, workload: &Workload) -> f64 {
+        self.beyond.work(workload)
     }
 
     fn words(&self, workload: &Workload) -> String {

@@ -171,6 +171,10 @@ impl FamilyRule for ReservingPolicy {
         Reserving::new(self, workload)
     }
 
+    fn work(&self, workload: &Workload) -> f64 {
+        0.4 + 0.02 * (workload.types().len() as f64).powi(2)
+    }
+
     fn words(&self, _: &Workload) -> String {
         let length = match self.limits {
             true => "limit",

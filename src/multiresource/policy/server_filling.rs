@@ -164,9 +164,9 @@ impl FamilyRule for ServerFillingPolicy {
 
     /// A job leaves from the middle of those that run: where these are 30 000 a decision takes 35 times as long as one of
     /// First-Fit.
-    fn pace(&self, workload: &Workload) -> u64 {
+    fn work(&self, workload: &Workload) -> f64 {
         let running: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
-        1 + (running / 900.0) as u64
+        running / 900.0
     }
 
     fn words(&self, _: &Workload) -> String {

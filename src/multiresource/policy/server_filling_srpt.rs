@@ -216,8 +216,8 @@ impl FamilyRule for ServerFillingSrptPolicy {
         fills(workload)
     }
 
-    fn pace(&self, workload: &Workload) -> u64 {
-        1 + workload.resources()[0].units() / 20
+    fn work(&self, workload: &Workload) -> f64 {
+        workload.resources()[0].units() as f64 / 20.0
     }
 
     fn words(&self, _: &Workload) -> String {

@@ -1,6 +1,7 @@
 //! Column generation: a master; columns for it from exchanges and from branch and bound, which also
 //! gives the bound.
 
+use std::cell::Cell;
 use std::time::Instant;
 
 use super::exchange::Exchange;
@@ -47,6 +48,9 @@ pub(super) struct Generation<'a> {
     /// The least upper bound on t so far.
     pub proof: Proof,
     pub rounds: usize,
+    /// The work that is left, and when all has to be over.
+    left: Cell<u64>,
+    deadline: Option<Instant>,
     /// How long searches may take, one after the other.
     efforts: &'static [Effort],
     /// The next search's place among these.
@@ -70,6 +74,8 @@ impl<'a> Generation<'a> {
             master,
             weights: Vec::new(),
             rounds: 0,
+            left: Cell::new(0),
+            deadline: None,
             efforts: efforts(usize::MAX),
             effort: 0,
             turn: 0,
@@ -80,7 +86,8 @@ impl<'a> Generation<'a> {
 
     /// Runs until the optimum is proven or the limits are reached.
     pub fn run(&mut self, limits: &Limits) -> Result<(), ProgramError> {
-        let deadline = Instant::now() + limits.time;
+        self.left.set(limits.work);
+        self.deadline = Instant::now().checked_add(limits.time);
         self.efforts = efforts(limits.longer);
         loop {
             self.rounds += 1;
@@ -90,14 +97,18 @@ impl<'a> Generation<'a> {
                 primal.value = self.master.coverage(&primal.weights);
             }
             self.weights.clone_from(&primal.weights);
-            let is_done = Instant::now() >= deadline || self.is_met(&primal);
-            if is_done || !self.improve(&primal, deadline)? {
+            if self.is_over() || self.is_met(&primal) || !self.improve(&primal)? {
                 break;
             }
         }
         self.weights = self.master.polished(std::mem::take(&mut self.weights));
         self.proof.compact(self.problem);
         Ok(())
+    }
+
+    /// Whether no work or no time is left.
+    fn is_over(&self) -> bool {
+        self.left.get() == 0 || self.deadline.is_some_and(|end| Instant::now() >= end)
     }
 
     fn is_met(&self, primal: &Primal) -> bool {
@@ -107,7 +118,7 @@ impl<'a> Generation<'a> {
     /// Adds columns, from the cheapest source that has any. A small search that is complete has the
     /// best columns; otherwise exchanges come first, those that try a third type only where they find
     /// much. `false` when the optimum is proven or no column is found.
-    fn improve(&mut self, primal: &Primal, deadline: Instant) -> Result<bool, ProgramError> {
+    fn improve(&mut self, primal: &Primal) -> Result<bool, ProgramError> {
         if self.is_small {
             let (columns, exact) = self.glimpsed(primal);
             self.is_small = exact;
@@ -127,7 +138,7 @@ impl<'a> Generation<'a> {
         }
         tried |= self.is_rich;
         loop {
-            let (columns, exact) = self.searched(primal, deadline);
+            let (columns, exact) = self.searched(primal);
             if self.is_met(primal) {
                 return Ok(false);
             }
@@ -140,7 +151,7 @@ impl<'a> Generation<'a> {
             tried = true;
             // No better column was found, but that is not yet a proof: search longer.
             self.effort += 1;
-            if exact || self.effort == self.efforts.len() || Instant::now() >= deadline {
+            if exact || self.effort == self.efforts.len() || self.is_over() {
                 self.effort = self.effort.min(self.efforts.len() - 1);
                 return Ok(false);
             }
@@ -198,17 +209,22 @@ impl<'a> Generation<'a> {
     }
 
     /// Columns by branch and bound with prices of its own at each node, and whether it was complete.
-    fn searched(&mut self, primal: &Primal, deadline: Instant) -> (Vec<Column>, bool) {
-        let effort = self.efforts[self.effort];
+    fn searched(&mut self, primal: &Primal) -> (Vec<Column>, bool) {
+        let (effort, left) = (self.efforts[self.effort], self.left.clone());
+        let deadline = self.deadline;
         let search = |knapsack: &Knapsack, values: &[f64], bar: f64| {
-            let found = Search::new(knapsack.packing(), values, bar).run(effort, deadline);
+            let search = Search::new(knapsack.packing(), values, bar);
+            let found = search.run(effort, left.get(), deadline);
+            left.set(left.get().saturating_sub(found.work));
             match found.tree {
                 Some(_) => (found.schedules, found.bound, found.exact, found.tree),
                 // Too long for others to repeat it: what the prices of the root prove.
                 None => (found.schedules, knapsack.relaxed(), found.exact, None),
             }
         };
-        self.priced(primal, search)
+        let found = self.priced(primal, search);
+        self.left.set(left.get());
+        found
     }
 
     /// Columns of all sites, and whether each search was complete; improves the bound.

@@ -20,7 +20,10 @@ pub(super) const MET: f64 = 1e-11;
 /// Limits on the work of [`solve`](super::solve).
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Wall-clock limit of the column generation; past it the answer is "not proven".
+    /// Work of the searches for columns and proofs, in nodes of depth-first ones: some 20 ns each; past it the answer is "not
+    /// proven", on each machine the same.
+    pub work: u64,
+    /// Wall-clock limit of the column generation; past it the answer is "not proven", too.
     pub time: Duration,
     /// How often a search that proves nothing is made longer, at most.
     pub longer: usize,
@@ -32,7 +35,8 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Limits {
-            time: Duration::from_secs(60),
+            work: 1_000_000_000,
+            time: Duration::MAX,
             longer: usize::MAX,
             face: 20_000,
         }

@@ -3,28 +3,34 @@ use std::fmt::Write as _;
 use super::optimum::{beyond, told as told_of};
 use super::{Table, below, estimate, number, synthesis, within, wrap};
 use crate::multiresource::artifact::{
-    Artifact, Candidate, Choice, Interval, Objective, Preemption, Robust, Steadiness,
+    Artifact, CLOSE, Candidate, Choice, Family, Interval, Objective, Preemption, Steadiness,
 };
-use crate::multiresource::synthesis::{Chosen, MsfqOutlook};
+use crate::multiresource::synthesis::{Basis, Chosen, MsfqOutlook};
 use crate::multiresource::verbs::{Knowledge, Stability};
 use crate::multiresource::workload::Workload;
 
-/// The summary of a policy that was chosen by simulation.
+/// The summary of a policy that was chosen by simulation: what was taken and why, how it compares, what is claimed.
 pub(super) fn choice(
     workload: &Workload,
     chosen: &Chosen,
     known: &Knowledge,
+    heading: &str,
     width: usize,
 ) -> String {
-    let mut text = String::new();
-    if let Some(record) = &chosen.server().making.choice {
+    let record = chosen.server().making.choice.as_ref();
+    let mut text = taken(
+        &chosen.server().policy.rule,
+        record,
+        (&chosen.basis, chosen.is_cut),
+        known.stability,
+        width,
+    );
+    text += heading;
+    if let Some(record) = record {
+        text += "\n";
         text += &compared(workload, record, (known.preemption, known.optimum), width);
         text += &wrap(&verdict(record), width);
-        text += &wrap(&close_to_missed(record, chosen), width);
         text += &promised(record, &chosen.artifact);
-        if let Some(robust) = &record.robust {
-            text += &wrap(&worst(record, robust, workload), width);
-        }
     }
     text += &left_out(chosen.unclaimed.as_deref(), &chosen.skipped, width);
     let _ = writeln!(text, "{}", told(known.stability));
@@ -34,6 +40,51 @@ pub(super) fn choice(
     };
     text += &of_policy;
     text
+}
+
+/// What was taken and why, first of all.
+pub(super) fn taken(
+    rule: &Family,
+    record: Option<&Choice>,
+    (basis, is_cut): (&Basis, bool),
+    stability: Stability,
+    width: usize,
+) -> String {
+    let name = rule.followed().called();
+    let proved = match stability {
+        Stability::Seen => "",
+        Stability::Guard(_) | Stability::Partition(_) => "; stable, which is proved, by its guard",
+        _ => "; stable, which is proved",
+    };
+    let rivals = record.map_or(0, |record| record.candidates.len() - 1);
+    let best = match record {
+        Some(record) if record.decided => {
+            format!("none of {rivals} others is better by {} %", 100.0 * CLOSE)
+        }
+        Some(record) if record.candidates.iter().any(Candidate::is_better) => {
+            "the best of the families asked for".into()
+        }
+        _ => format!("the least of {} that were compared", rivals + 1),
+    };
+    let why = match basis {
+        Basis::Settled => format!("it has settled, {best}"),
+        Basis::Fairest(other, less) => format!(
+            "it has settled, and costs no more than {other} but for {} %; its most slowed type is slowed down {:.0} % less",
+            100.0 * CLOSE,
+            100.0 * less
+        ),
+        Basis::StaysLeast => "no policy was seen to settle, and with it jobs stayed least".into(),
+        Basis::Guarded => "all policies were seen to run away; its guard carries the load".into(),
+        Basis::Unseen => "no run was long enough to say anything of any policy".into(),
+        Basis::Analysis => "by analysis no policy can be better by 1 %".into(),
+    };
+    let cut = match is_cut {
+        true => {
+            " The choice was cut short by the time limit or an interrupt: this is the best so far, and another machine may take another."
+        }
+        false => "",
+    };
+    wrap(&format!("{name} is taken: {why}{proved}.{cut}\n"), width)
 }
 
 /// What is not claimed, and what was not considered.
@@ -57,13 +108,7 @@ pub(super) fn compared(
     width: usize,
 ) -> String {
     let what = record.objective.label();
-    let value = match &record.robust {
-        Some(robust) => {
-            let up = percent(robust.rates);
-            format!("{what} [{}], rates +{up} %", workload.time_unit())
-        }
-        None => format!("{what} [{}]", workload.time_unit()),
-    };
+    let value = format!("{what} [{}]", workload.time_unit());
     let other = match record.objective.other() {
         Objective::Mean => "E[T]",
         _ => "weighted",
@@ -108,10 +153,6 @@ pub(super) fn compared(
         true => " breaks: a promise of --slo.",
         false => "",
     };
-    let allowed = match record.seconds {
-        Some(time) => format!("in {time} s allowed"),
-        None => format!("of {:.2e} allowed", record.budget as f64),
-    };
     let least = optimum.map_or(String::new(), |least| {
         format!(
             " gap: to {}, which no policy {} can beat (`synth optimum`).",
@@ -119,51 +160,11 @@ pub(super) fn compared(
             told_of(preemption)
         )
     });
-    let first = match record.robust {
-        Some(_) => "the mean of the first is from the same runs",
-        None => "the mean of the first is from a run of its own, on others",
-    };
     let told = format!(
-        "simulated: {:.2e} events {allowed}, {} replications, seed {}; 95 % intervals. times: as long as the first, in runs of the same length on the same arrivals and sizes; {first}, and those of the others are that, so many times. {other}: the same of the mean {counts}. slowdowns: the largest E[T_i]/E[S_i] over the smallest.{least}{broken}\n",
+        "simulated: {:.2e} events, {} replications, seed {}; 95 % intervals. times: as long as the first, in runs of the same length on the same arrivals and sizes; the mean of the first is from a run of its own, on others, and those of the others are that, so many times. {other}: the same of the mean {counts}. slowdowns: the largest E[T_i]/E[S_i] over the smallest.{least}{broken}\n",
         record.events as f64, record.replications, record.seed
     );
     format!("{}\n{}\n", rows.within(width), wrap(&told, width))
-}
-
-/// A part of 1 in percent, as it was typed.
-fn percent(part: f64) -> f64 {
-    (part * 1e8).round() / 1e6
-}
-
-/// The worst case over the rates that are possible, and what it costs to provide for it.
-fn worst(record: &Choice, robust: &Robust, workload: &Workload) -> String {
-    let rates = percent(robust.rates);
-    let most = |factor: &f64| *factor == 1.0 + robust.rates;
-    let place = match robust.worst_at.iter().all(most) {
-        true => "where all rates are at their most".into(),
-        false => {
-            let names = workload.types().iter().map(|t| t.name());
-            let pairs = names.zip(&robust.worst_at);
-            let told = pairs.map(|(name, factor)| format!("{name} × {factor:.3}"));
-            format!("with rates {}", told.collect::<Vec<_>>().join(", "))
-        }
-    };
-    let much = robust
-        .worst
-        .map_or("not known: runs were too short".into(), |w| {
-            within(w.mean, w.half_width)
-        });
-    let price = robust.price.map_or(String::new(), |p| {
-        format!(
-            " At the rates given it has {} times as much as the best for them: the price of robustness.",
-            within(p.mean, p.half_width)
-        )
-    });
-    format!(
-        "With rates up to {rates} % more or less the worst {} of {} points looked at is {much}, {place}.{price}\n",
-        record.objective.label(),
-        robust.points
-    )
 }
 
 /// How far a candidate is above what none can beat.
@@ -183,19 +184,10 @@ pub(super) fn verdict(record: &Choice) -> String {
         .iter()
         .filter(|c| !record.decided && record.is_open(c));
     let open: Vec<String> = open.map(unsure).collect();
-    if taken.outcome != Steadiness::Steady {
-        return format!("{} is taken, at a guess.\n", taken.name);
-    }
-    let is_better = others.iter().any(Candidate::is_better);
-    let mut text = match (open.is_empty(), is_better) {
-        (true, false) => format!(
-            "nothing here is better than {} by {} %",
-            taken.name,
-            percent(record.close())
-        ),
-        (true, true) => format!("{} is taken", taken.name),
-        (false, _) => format!(
-            "{} is taken, but that it is better is not sure of {}",
+    let mut text = match open.is_empty() {
+        true => taken.name.clone(),
+        false => format!(
+            "that {} is better is not sure of {}",
             taken.name,
             open.join(", ")
         ),
@@ -206,9 +198,10 @@ pub(super) fn verdict(record: &Choice) -> String {
         let _ = write!(text, ": {}", won.join(", "));
     }
     text += ".\n";
-    for other in others.iter().filter(|c| c.is_better()) {
-        let less = other.ratio.map_or(0.0, |r| 1.0 - r.mean);
-        let _ = writeln!(text, "{} has less, by {:.2} %.", other.name, 100.0 * less);
+    let better = others.iter().filter(|c| c.is_better());
+    let better: Vec<String> = better.filter_map(less).collect();
+    if !better.is_empty() {
+        let _ = writeln!(text, "Surely less have {}.", better.join(", "));
     }
     text += &parts(record);
     if !open.is_empty() {
@@ -239,43 +232,22 @@ fn parts(record: &Choice) -> String {
     )
 }
 
+/// By how much a candidate has less than the policy taken.
+fn less(candidate: &Candidate) -> Option<String> {
+    let ratio = candidate.ratio?;
+    Some(format!(
+        "{} ({:.2} %)",
+        candidate.name,
+        100.0 * (1.0 - ratio.mean)
+    ))
+}
+
 /// What is known of a candidate that may be better.
 fn unsure(candidate: &Candidate) -> String {
     let measured = candidate.ratio.map_or("not settled".into(), |ratio| {
         format!("{} times as long", within(ratio.mean, ratio.half_width))
     });
     format!("{} ({measured})", candidate.name)
-}
-
-/// That the types are served less evenly than was asked for, and by how much.
-pub fn missed(record: &Choice) -> Option<String> {
-    let most = record.max_slowdown_ratio?;
-    let ratio = record.candidates.first()?.slowdown_ratio?;
-    (ratio > most).then(|| {
-        format!(
-            "--max-slowdown-ratio {most} is missed: with the best policy that was found the slowdowns of the types differ by a factor {}, {:.1} % more. It is written all the same.",
-            number(ratio),
-            100.0 * (ratio / most - 1.0)
-        )
-    })
-}
-
-/// That it is not sure whether they are served as evenly, where it is not.
-fn close_to_missed(record: &Choice, chosen: &Chosen) -> String {
-    let told = || {
-        let most = record.max_slowdown_ratio?;
-        let ratio = record.candidates.first()?.slowdown_ratio?;
-        let types = &chosen.run.as_ref()?.types;
-        let errors = types.iter().filter_map(|t| Some(t.slowdown?.relative()));
-        let error = errors.fold(0.0, f64::max) * std::f64::consts::SQRT_2;
-        (ratio <= most && most < ratio * (1.0 + error)).then(|| {
-            format!(
-                "The slowdowns differ by a factor {}: that it is not above {most} is not sure.\n",
-                within(ratio, ratio * error)
-            )
-        })
-    };
-    told().unwrap_or_default()
 }
 
 /// By how much another one is slower.

@@ -49,7 +49,7 @@ pub(super) fn heading(fleet: &Fleet, artifact: &Artifact, demand: &[f64]) -> Str
     };
     let proof = match proven {
         true => format!("proven best, relative gap below {PROOF_GAP:.0e}"),
-        false => format!("NOT PROVEN best: gap {gap:.2e}; a longer --time-limit searches on"),
+        false => format!("NOT PROVEN best: gap {gap:.2e}; a longer --time searches on"),
     };
     format!("load ρ = {least}  ({proof})\n{}", there_are(fleet, demand))
 }
@@ -230,7 +230,7 @@ pub fn fleet_refusal(fleet: &Fleet, refusal: &FleetRefusal, width: usize) -> Str
         ),
         (false, _) => writeln!(
             text,
-            "undecided: the load lies between {} and {}; give the proof more time with --time-limit",
+            "undecided: the load lies between {} and {}; give the proof more time with --time",
             load(certificate.bound),
             load(certificate.load)
         ),

@@ -22,7 +22,7 @@ mod synthesis;
 mod validity;
 
 pub use changes::changes;
-pub use choice::{missed, thresholds};
+pub use choice::thresholds;
 pub use comparison::besides;
 pub use cost::explain;
 pub use fit::{fit, fit_notes};
@@ -34,7 +34,7 @@ pub use show::show;
 pub use simulation::{notes, simulation};
 pub use start_latency::{start_latency, start_latency_of};
 pub use sweep::{sweep_csv, sweep_plot};
-pub use synthesis::{at_once, made, refusal};
+pub use synthesis::{made, refusal};
 pub use validity::valid;
 
 pub use crate::report::{

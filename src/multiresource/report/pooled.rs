@@ -13,9 +13,17 @@ use crate::multiresource::workload::Fleet;
 /// The summary.
 pub fn pooled(fleet: &Fleet, made: &PooledMade, width: usize) -> String {
     let (artifact, workload) = (&made.synthesis.artifact, fleet.envelope());
-    let mut text = heading(fleet, artifact, &made.demand);
+    let record = artifact.provenance.choice.as_ref();
+    let mut text = match (&made.synthesis.basis, &artifact.policy.queue) {
+        (Some(basis), Some(rule)) => {
+            let basis = (basis, made.synthesis.is_cut);
+            choice::taken(rule, record, basis, made.stability, width)
+        }
+        _ => String::new(),
+    };
+    text += &heading(fleet, artifact, &made.demand);
     let _ = writeln!(text, "\n{}", shapes(fleet, made, width));
-    if let Some(record) = &artifact.provenance.choice {
+    if let Some(record) = record {
         text += &choice::compared(workload, record, (Preemption::None, None), width);
         text += &wrap(&choice::verdict(record), width);
         text += &choice::promised(record, artifact);

@@ -20,24 +20,14 @@ use crate::multiresource::workload::{Fleet, JobType, Workload};
 pub fn made(workload: &Workload, made: &Made, width: usize) -> String {
     let told = match &made.how {
         How::Analysed(synthesis) => analysed(workload, made, synthesis, width),
-        How::Chosen(chosen, known) => choice(workload, chosen, known, width),
+        How::Chosen(chosen, known) => {
+            let certificate = made.artifact.the_server().certificate;
+            let heading = heading(workload, certificate, &made.fluid, made.schedules, None);
+            choice(workload, chosen, known, &heading, width)
+        }
     };
     let (fleet, sent) = (Fleet::from(workload.clone()), [workload.clone()]);
     told + &growth(&fleet, &made.artifact, &sent, width)
-}
-
-/// What is known before anything is simulated: the load, and what the MSR policy costs.
-pub fn at_once(
-    workload: &Workload,
-    synthesis: &Synthesis,
-    schedules: Schedules,
-    width: usize,
-) -> String {
-    let certificate = synthesis.artifact.the_server().certificate;
-    let exact = synthesis.exact.as_ref();
-    let mut text = heading(workload, certificate, &synthesis.fluid, schedules, exact);
-    text += &of_loop(workload, synthesis, width);
-    text + "This is the policy of the family msr. Now the families are tuned and compared by simulation.\n"
 }
 
 /// The summary of a policy whose costs were analysed.
@@ -77,7 +67,7 @@ fn heading(
         true if exactly => "proven best, exactly".into(),
         true => format!("proven best, relative gap below {:.0e}", PROOF_GAP),
         false => format!(
-            "NOT PROVEN best: gap {:.2e}; a longer --time-limit searches on",
+            "NOT PROVEN best: gap {:.2e}; a longer --time searches on",
             certificate.gap
         ),
     };
@@ -120,7 +110,7 @@ pub fn refusal(workload: &Workload, refusal: &Refusal, width: usize) -> String {
     } else {
         let _ = writeln!(
             text,
-            "undecided: the load lies between {} and {}; give the proof more time with --time-limit",
+            "undecided: the load lies between {} and {}; give the proof more time with --time",
             load(certificate.bound),
             load(certificate.load)
         );

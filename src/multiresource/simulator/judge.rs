@@ -97,9 +97,11 @@ impl Measuring<Quantity> for Judge<'_> {
                 Some(self.settled(claim, found))
             }
             Measure::WaitingAbove | Measure::ResponseAbove => {
-                let (p, mean) = (claim.value, of_type?.1.mean_response?);
-                let found =
-                    Found::above(self.above(claim)?, p, &mean).known_within(claim.half_width);
+                let (above, mean) = (self.above(claim)?, of_type?.1.mean_response?);
+                let found = match claim.half_width {
+                    Some(own) if claim.value == 0.0 => Found::hardly_above(above, own, &mean),
+                    own => Found::above(above, claim.value, &mean).known_within(own),
+                };
                 Some(self.settled(claim, found))
             }
             Measure::Percentile(_) if claim.job_type.is_none() => {

@@ -1,6 +1,6 @@
 //! Which step to buy: the program anew for servers that have one step more of something.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::balance::search_record;
 use super::fleet::certificate_record;
@@ -10,11 +10,8 @@ use crate::multiresource::program::{self, FleetSolution, Limits, Solution};
 use crate::multiresource::schedule::{Schedule, smallest_step};
 use crate::multiresource::workload::Fleet;
 
-/// The part of the time that is left that goes into these answers.
+/// The part of the time, where it is limited, and of the work of the program that goes into these answers.
 const PART: u32 = 10;
-
-/// The most time that goes into them, however much is left.
-const MOST: Duration = Duration::from_secs(60);
 
 /// A program for larger servers is an answer beside others: its load need not be proven.
 const LONGER: usize = 1;
@@ -41,17 +38,19 @@ pub(super) fn growth(
     options: &Options,
     mut solve: impl FnMut(&Fleet, &Options) -> Result<Found, SynthesisError>,
 ) -> Growth {
-    let time = MOST.min(options.left() / PART);
+    let purchases = purchases(fleet);
+    let work = options.limits.work / u64::from(PART) / purchases.len().max(1) as u64;
     let options = &Options {
         limits: Limits {
             longer: LONGER,
+            work,
             ..options.limits.clone()
         },
-        end: Instant::now().checked_add(time),
+        end: options.end.map(|_| Instant::now() + options.left() / PART),
         ..options.clone()
     };
     let mut growth = Growth::default();
-    for purchase in purchases(fleet) {
+    for purchase in purchases {
         let found = match options.left().is_zero() {
             true => None,
             false => solve(&purchase.larger, options).ok(),

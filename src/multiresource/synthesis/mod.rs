@@ -14,7 +14,7 @@ mod tuning;
 mod what_if;
 
 pub use choice::{
-    Budget, ChoiceError, ChoiceOptions, Chosen, Families, PooledChosen, Stage, choose, told,
+    Basis, ChoiceError, ChoiceOptions, Chosen, Families, PooledChosen, Stage, choose, told,
 };
 pub use fleet::{
     FleetOutcome, FleetOverload, FleetSynthesis, OneOf, choose_fleet, synthesize_fleet,

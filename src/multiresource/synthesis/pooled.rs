@@ -1,6 +1,6 @@
 //! From a fleet to a rule over all of its servers, whose jobs wait in one place.
 
-use super::choice::{self, ChoiceError, ChoiceOptions, PooledChosen, Stage};
+use super::choice::{self, Basis, ChoiceError, ChoiceOptions, PooledChosen, Stage};
 use super::fleet::solved;
 use super::growth;
 use super::partition::{Partitioned, partition};
@@ -29,6 +29,10 @@ pub struct PooledSynthesis {
     pub artifact: Artifact,
     /// The program's solution.
     pub solution: FleetSolution,
+    /// What speaks for it, where it was chosen.
+    pub basis: Option<Basis>,
+    /// Whether an interrupt or a time limit ended the choice.
+    pub is_cut: bool,
     /// Why nothing that was simulated is claimed of it, if anything was.
     pub unclaimed: Option<String>,
     /// What was not considered, and why.
@@ -66,6 +70,8 @@ pub fn pool(
         }
         (Pooling::Partition, Some(own)) => PooledChosen {
             policy: own.policy.clone().into(),
+            basis: Basis::Analysis,
+            is_cut: false,
             choice: None,
             claims: Vec::new(),
             unclaimed: None,
@@ -80,6 +86,8 @@ pub fn pool(
     artifact.provenance.growth = Some(growth);
     Ok(FleetOutcome::Policy(Box::new(PooledSynthesis {
         artifact,
+        basis: matches!(wanted, Pooling::Chosen(_)).then_some(chosen.basis),
+        is_cut: chosen.is_cut,
         unclaimed: chosen.unclaimed,
         skipped: chosen.skipped,
         solution,

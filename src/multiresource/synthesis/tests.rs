@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
 use crate::multiresource::artifact::{Claim, Method, Quantity, Subject, Unmet, unmet};
@@ -516,5 +516,64 @@ fn a_larger_server_has_no_higher_load() {
             assert!(larger <= now * (1.0 + 1e-12), "{larger} {now}");
         }
         made.artifact.check().unwrap();
+    }
+}
+
+/// An interrupt ends a choice with what is known by then: with nothing but a proof where no run has ended, and else with the
+/// best so far. It is said that it was cut.
+#[test]
+fn an_interrupt_gives_the_best_so_far() {
+    let workload = model("section7");
+    let options = Options::new(Preemption::None);
+    for (stage, basis) in [("trying", Basis::Unseen), ("measuring", Basis::Settled)] {
+        let made = Box::new(made(&workload, &options));
+        let choice = ChoiceOptions::new(Families::All, 40_000_000, 1);
+        let chosen = choose(&workload, &options, &choice, made, |now| {
+            let ends = now.what.starts_with(stage);
+            choice.interrupt.fetch_or(ends, Ordering::Relaxed);
+        });
+        let chosen = chosen.unwrap();
+        assert_eq!(chosen.basis, basis, "{stage}");
+        assert!(chosen.unclaimed.is_some(), "{stage}");
+        chosen.artifact.check().unwrap();
+    }
+}
+
+/// A load just below 1, a type that comes once a year, rules of which all but the first run away, and next to no work: there is an
+/// answer that checks, and nothing is claimed that was not seen to settle.
+#[test]
+fn there_is_an_answer_however_little_is_known() {
+    let server = |jobs: &str| {
+        let text = format!(
+            "{{kind: multiresource, time_unit: s, server: {{capacity: {{cpu: 4}}}}, jobs: [{jobs}]}}"
+        );
+        Workload::parse(&text, "w").unwrap().workload
+    };
+    let light = "{name: light, demand: {cpu: 1}, arrival_rate: 1.6, mean_size: 1}";
+    let heavy = "{name: heavy, demand: {cpu: 4}, arrival_rate: .3, mean_size: 1}";
+    let yearly = "{name: rare, demand: {cpu: 3}, arrival_rate: 3e-8, mean_size: 1}";
+    let full = "{name: full, demand: {cpu: 4}, arrival_rate: .59996, mean_size: 1}";
+    let halves = "{name: a, demand: {cpu: 3}, arrival_rate: .45, mean_size: 1}, {name: b, demand: {cpu: 2}, arrival_rate: .9, mean_size: 1}";
+    for (jobs, budget, has_settled) in [
+        (format!("{light}, {full}"), 4_000_000, false),
+        (format!("{light}, {heavy}, {yearly}"), 20_000_000, true),
+        (halves.to_owned(), 10_000_000, true),
+        (format!("{light}, {heavy}"), 10_000, false),
+        (format!("{light}, {heavy}"), 1, false),
+    ] {
+        let workload = server(&jobs);
+        let options = Options::new(Preemption::None);
+        let made = Box::new(made(&workload, &options));
+        let choice = ChoiceOptions::new(Families::All, budget, 1);
+        let chosen = choose(&workload, &options, &choice, made, |_| ()).unwrap();
+        assert_eq!(
+            chosen.basis.has_settled(),
+            has_settled,
+            "{jobs}: {:?}",
+            chosen.basis
+        );
+        let mut claims = chosen.artifact.claims.iter();
+        assert!(has_settled || claims.all(|claim| claim.method != Method::Simulated));
+        chosen.artifact.check().unwrap();
     }
 }

@@ -1,9 +1,10 @@
 //! A policy for a fleet, checked.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::synthesize::{Request, Stability, Wanted, checked, prices, stability, taken};
-use super::{Doing, VerbError, refuse};
+use super::{Doing, VerbError};
 use crate::multiresource::artifact::{Artifact, Growth};
 use crate::multiresource::synthesis::{
     self, ChoiceError, ChoiceOptions, Families, FleetOutcome, FleetOverload, FleetSynthesis, OneOf,
@@ -20,8 +21,6 @@ pub enum FleetAnswer<M = FleetMade> {
     Refused(FleetRefusal),
     /// None was found that keeps what was promised, and what the nearest does.
     Broken(String),
-    /// It was told to end before a policy was chosen.
-    Interrupted,
 }
 
 /// A fleet's policy, and what is told of it.
@@ -90,16 +89,10 @@ pub fn synthesize_fleet(
         done += server.part;
         match how {
             Ok(how) => Ok(how.artifact().clone()),
-            Err(VerbError::Choice(error @ ChoiceError::NoneSettles(_))) => {
-                refuse(format!("shape `{}`: {error}", server.shape))
-            }
             Err(error) => Err(error),
         }
     };
-    let outcome = match synthesis::choose_fleet(fleet, &request.options, choose) {
-        Err(VerbError::Choice(ChoiceError::Interrupted)) => return Ok(FleetAnswer::Interrupted),
-        outcome => outcome?,
-    };
+    let outcome = synthesis::choose_fleet(fleet, &request.options, choose)?;
     let (overload, decided) = match outcome {
         FleetOutcome::Policy(mut synthesis) => {
             if request.wanted != Wanted::Msr {
@@ -137,11 +130,10 @@ pub fn synthesize_pooled(
         _ => Families::All,
     };
     let choice = ChoiceOptions {
-        max_slowdown_ratio: request.max_slowdown_ratio,
         promises: request.promises.clone(),
-        good_enough: request.good_enough,
+        end: request.end,
         interrupt: Arc::clone(&request.interrupt),
-        ..ChoiceOptions::new(families, request.budget.until(request.end), request.seed)
+        ..ChoiceOptions::new(families, request.budget, request.seed)
     };
     let wanted = match request.wanted {
         Wanted::Partition => Pooling::Partition,
@@ -149,7 +141,6 @@ pub fn synthesize_pooled(
     };
     let hears = |stage| progress(Doing::Candidates(Some(stage)));
     let outcome = match synthesis::pool(fleet, &request.options, wanted, hears) {
-        Err(ChoiceError::Interrupted) => return Ok(FleetAnswer::Interrupted),
         Err(ChoiceError::Broken(why)) => return Ok(FleetAnswer::Broken(why)),
         outcome => outcome?,
     };
@@ -191,11 +182,14 @@ fn refusal(
 }
 
 impl Request {
-    /// What is asked for one server of a shape: its part of the budget, and a seed of its own; a
-    /// choice takes two.
+    /// What is asked for one server of a shape: its part of the budget, and of the time that is left, and a seed of its own;
+    /// a choice takes two.
     fn of(&self, server: &OneOf<'_>) -> Self {
         Request {
-            budget: self.budget.until(self.end).part(server.part),
+            end: self
+                .end
+                .map(|end| Instant::now() + synthesis::left(Some(end)).mul_f64(server.part)),
+            budget: (server.part * self.budget as f64) as u64,
             seed: self.seed.wrapping_add(2 * server.place as u64),
             ..self.clone()
         }

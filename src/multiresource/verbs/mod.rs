@@ -131,8 +131,7 @@ fn own_load(
     if load > bound * (1.0 + SCALED_BY) {
         let [bound, load] = [bound, load].map(number);
         return refuse(format!(
-            "its load ρ is from {bound} to {load}, after {} s: too little is known of it to scale by. Give more time, or leave out the types with the least load",
-            number(limits.time.as_secs_f64())
+            "its load ρ is from {bound} to {load}: too little is known of it to scale by. Leave out the types with the least load, or give more time where that is limited"
         ));
     }
     Ok(load)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::{Doing, VerbError, refuse};
 use crate::kind;
@@ -14,8 +14,7 @@ use crate::multiresource::policy::{is_proved_stable, time_of_turns};
 use crate::multiresource::program::{self, Balancing};
 use crate::multiresource::schedule::{Fluid, Packing, Schedule, enumerate};
 use crate::multiresource::synthesis::{
-    self, Budget, ChoiceError, ChoiceOptions, Chosen, Families, Options, Outcome, Overload,
-    Synthesis,
+    self, ChoiceError, ChoiceOptions, Chosen, Families, Options, Outcome, Overload, Synthesis,
 };
 use crate::multiresource::workload::{JobType, Workload};
 
@@ -26,21 +25,15 @@ pub struct Request {
     pub options: Options,
     /// Among which families.
     pub wanted: Wanted,
-    /// How much may be simulated to tune and to choose.
-    pub budget: Budget,
+    /// The work that may be done to tune and to choose, in events of First-Fit with few types.
+    pub budget: u64,
     /// When all has to be over, if ever.
     pub end: Option<Instant>,
     /// Seed of the simulations.
     pub seed: u64,
-    /// The largest mean slowdown of a type over the smallest that is wanted, ≥ 1.
-    pub max_slowdown_ratio: Option<f64>,
-    /// By how much arrival rates may be more or less, relatively.
-    pub robust: Option<f64>,
-    /// A relative difference between policies that is not worth longer runs, if not 1 %.
-    pub good_enough: Option<f64>,
     /// What is promised of types.
     pub promises: Vec<Promise>,
-    /// Once it is set, a choice ends without an answer.
+    /// Once it is set, a choice ends with the best so far.
     pub interrupt: Arc<AtomicBool>,
 }
 
@@ -64,11 +57,8 @@ pub enum Answer {
     Policy(Box<Made>),
     /// There is none, or none was found.
     Refused(Box<Refusal>),
-    /// None was found that keeps what was promised, and what the nearest does; or none can carry all rates that are
-    /// possible.
+    /// None was found that keeps what was promised, and what the nearest does.
     Broken(String),
-    /// It was told to end before a policy was chosen.
-    Interrupted,
 }
 
 /// A policy, and what is told of it.
@@ -186,11 +176,7 @@ pub fn synthesize(
         progress(Doing::Analysed(&made, Schedules::of(workload)));
     }
     let mut how = match taken(workload, request, made, &mut progress) {
-        Err(VerbError::Choice(ChoiceError::Interrupted)) => return Ok(Answer::Interrupted),
         Err(VerbError::Choice(ChoiceError::Broken(why))) => return Ok(Answer::Broken(why)),
-        Err(VerbError::Choice(error @ ChoiceError::BeyondRates { .. })) => {
-            return Ok(Answer::Broken(error.to_string()));
-        }
         how => how?,
     };
     if let How::Chosen(_, known) = &mut how {
@@ -233,12 +219,10 @@ pub(super) fn taken(
     };
     let choice = ChoiceOptions {
         families,
-        budget: request.budget.until(request.end),
+        budget: request.budget,
+        end: request.end,
         seed: request.seed,
-        max_slowdown_ratio: request.max_slowdown_ratio,
         promises: request.promises.clone(),
-        robust: request.robust,
-        good_enough: request.good_enough,
         interrupt: Arc::clone(&request.interrupt),
     };
     progress(Doing::Candidates(None));
@@ -272,6 +256,9 @@ pub(super) fn checked(artifact: Artifact, request: &Request) -> Result<Artifact,
 /// apart.
 const MOST_TYPES: [usize; 2] = [2, 4];
 
+/// Updates of a state that go into a table that is asked for, at effort 1: some minutes.
+const UPDATES: f64 = 2e10;
+
 /// The table of the dynamic program, and the least cost that it proves.
 fn table(
     workload: &Workload,
@@ -287,14 +274,13 @@ fn table(
         ));
     }
     let all = optimum::Limits::default();
-    let time = Duration::from_secs_f64((options.effort * all.time.as_secs_f64()).min(1e9));
-    let limits = optimum::Limits { time, ..all }.within(synthesis::left(request.end));
+    let updates = (options.effort * UPDATES) as u64;
+    let limits = optimum::Limits { updates, ..all }.within(synthesis::left(request.end));
     let found = optimum::optimum(workload, options.sought(), &limits, interrupt, progress)?;
     if found.ended == Ended::Cut && !interrupt.load(Ordering::Relaxed) {
         return refuse(format!(
-            "the dynamic program was not solved within {:.1} s and {} sweeps: its table would be no optimum; take --family auto, or, if it was time that ended it, give more --effort, and a longer --time-limit if there is one",
-            limits.time.as_secs_f64(),
-            limits.sweeps
+            "the dynamic program was not solved within {:.1e} updates of a state and {} sweeps: its table would be no optimum; take --family auto, or give more --effort, and a longer --time if there is one",
+            limits.updates as f64, limits.sweeps
         ));
     }
     Ok((found.policy, found.lower))

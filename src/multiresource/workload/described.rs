@@ -149,7 +149,7 @@ fn parse_fleet(
     let (written, mut faults) = document.read::<FleetDocument>();
     faults.extend(misnamed);
     let checked = match written.map(|written| written.draft(&mut faults)) {
-        Some(draft) => draft.check(faults),
+        Some(draft) => draft.check_in_order(faults),
         None => Err(faults),
     };
     document.conclude(checked, |place| {

@@ -91,7 +91,8 @@ impl Fleet {
         matches!(&self.shapes[..], [shape] if shape.count == 1)
     }
 
-    /// The shapes in the document's order.
+    /// The shapes in the order in which rules fill them, whatever that of the document: first those on which fewest
+    /// types fit, and of these the smaller ones. A policy file has an order of its own, which its vectors follow.
     #[must_use]
     pub fn shapes(&self) -> &[Shape] {
         &self.shapes

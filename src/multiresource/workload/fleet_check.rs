@@ -1,5 +1,7 @@
 //! The checks that turn plain values into a [`Fleet`].
 
+use std::collections::BTreeMap;
+
 use super::check::{Checked, Draft, DraftJob, WITHOUT_FAULTS, repeated};
 use super::fleet::{Fleet, Shape};
 use crate::document::{Fault, Step, place, suggest, unusable};
@@ -62,13 +64,51 @@ impl FleetDraft {
         }
     }
 
-    /// The fleet, or all faults: those found so far and its own.
+    /// The fleet with its shapes in this order, or all faults: those found so far and its own.
     pub(super) fn check(self, mut faults: Vec<Fault>) -> Result<Checked<Fleet>, Vec<Fault>> {
         faults.extend(self.faults());
         match faults.is_empty() {
             true => self.build(),
             false => Err(faults),
         }
+    }
+
+    /// The same with the shapes in the order of [`FleetDraft::order`], which whoever wrote them did not choose: faults
+    /// have the places that shapes are written at.
+    pub(super) fn check_in_order(
+        mut self,
+        mut faults: Vec<Fault>,
+    ) -> Result<Checked<Fleet>, Vec<Fault>> {
+        faults.extend(self.faults());
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        self.order();
+        self.build()
+    }
+
+    /// Puts first what rules shall fill first: the shape on which fewest types fit, and of several the smaller one, so
+    /// that large room stays whole. The size is the sum over resources of what the shape has of it over what a
+    /// shape has at most. The name decides what is left: no two shapes share it.
+    pub(super) fn order(&mut self) {
+        let mut shapes = std::mem::take(&mut self.shapes);
+        let mut resources: BTreeMap<String, f64> = BTreeMap::new();
+        for (name, capacity) in shapes.iter().flat_map(|shape| &shape.capacity) {
+            let most = resources.entry(name.clone()).or_default();
+            *most = capacity.map_or(0.0, Decimal::value).max(*most);
+        }
+        resources.retain(|_, most| *most > 0.0);
+        shapes.sort_by_cached_key(|shape| {
+            let share = |(name, most): (&String, &f64)| shape.capacity_for(name).value() / most;
+            // Added up in the order of their names; and doubles ≥ 0 are in the order of their bits.
+            let size: f64 = resources.iter().map(share).sum();
+            (
+                self.served(shape).count(),
+                size.to_bits(),
+                shape.name.clone(),
+            )
+        });
+        self.shapes = shapes;
     }
 
     /// Every fault that single values, names, shapes and types show.
@@ -257,7 +297,7 @@ impl FleetDraft {
 
     /// On a server of each shape some type fits.
     fn check_use(&self, h: usize, faults: &mut Vec<Fault>) {
-        if self.served(h).next().is_none() {
+        if self.served(&self.shapes[h]).next().is_none() {
             faults.push(Fault::new(
                 place!("servers", h),
                 format!("no type fits on shape `{}`", self.shapes[h].name),
@@ -266,10 +306,9 @@ impl FleetDraft {
         }
     }
 
-    /// The places of the types that arrive and fit on shape h.
-    fn served(&self, h: usize) -> impl Iterator<Item = usize> + '_ {
-        let fits =
-            move |job: &DraftJob| !job.is_idle() && self.shapes[h].shortfalls(job).is_empty();
+    /// The places of the types that arrive and fit on a shape.
+    fn served<'a>(&'a self, shape: &'a DraftShape) -> impl Iterator<Item = usize> + 'a {
+        let fits = |job: &DraftJob| !job.is_idle() && shape.shortfalls(job).is_empty();
         let jobs = self.jobs.jobs.iter().enumerate();
         jobs.filter(move |(_, job)| fits(job)).map(|(i, _)| i)
     }
@@ -300,8 +339,8 @@ impl FleetDraft {
         // Types that do not arrive have no place in the checked fleet.
         let place = |i: usize| i - (0..i).filter(idle).count();
         let mut shapes = Vec::new();
-        for (h, shape) in self.shapes.iter().enumerate() {
-            let types: Vec<usize> = self.served(h).collect();
+        for shape in &self.shapes {
+            let types: Vec<usize> = self.served(shape).collect();
             shapes.push(Shape {
                 name: shape.name.clone(),
                 count: shape.count.expect(WITHOUT_FAULTS),

@@ -56,14 +56,20 @@ impl Parts {
             }
             shapes => {
                 let used = shapes.iter().filter(|(_, capacity)| self.is_used(capacity));
-                let shapes = used.enumerate().map(|(h, (count, capacity))| DraftShape {
-                    name: format!("shape-{}", h + 1),
+                let shapes = used.map(|(count, capacity)| DraftShape {
+                    name: String::new(),
                     count: Some(*count),
                     capacity: self.amounts(capacity),
                 });
-                let shapes = shapes.collect();
-                let jobs = self.draft(Vec::new());
-                let checked = FleetDraft { jobs, shapes }.check(Vec::new());
+                let mut fleet = FleetDraft {
+                    shapes: shapes.collect(),
+                    jobs: self.draft(Vec::new()),
+                };
+                fleet.order();
+                for (h, shape) in fleet.shapes.iter_mut().enumerate() {
+                    shape.name = format!("shape-{}", h + 1);
+                }
+                let checked = fleet.check(Vec::new());
                 checked.map(|(fleet, _)| Described::Fleet(fleet))
             }
         };
@@ -142,5 +148,9 @@ mod tests {
             panic!("a fleet");
         };
         assert_eq!(fleet.servers(), 3, "the small ones serve no type");
+        parts.shapes = vec![(3, decimals([4.0, 1.0])), (2, decimals([2.0, 1.0]))];
+        let told = parts.check().unwrap();
+        parts.shapes.reverse();
+        assert_eq!(parts.check().unwrap(), told);
     }
 }

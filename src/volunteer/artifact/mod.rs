@@ -127,6 +127,9 @@ pub struct Mean {
     pub half_width: f64,
 }
 
+/// What the rule is called that tuning found, where another was surely better and is taken.
+pub const TUNED: &str = "tuned";
+
 /// The rules that stand beside the one that was taken.
 pub const BESIDE: [&str; 3] = ["fixed", "boinc-2025", "literal"];
 
@@ -142,6 +145,10 @@ pub struct Beside {
     /// Its instances a job, over those of the rule that was taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instances: Option<Mean>,
+    /// By how much more it costs, as what was tried costs, beside the makespans of the rule that was taken; what was not
+    /// done counts as done at the end. Below 0 it is better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excess: Option<Mean>,
 }
 
 /// Where the policy comes from.

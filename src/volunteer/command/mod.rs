@@ -105,7 +105,6 @@ impl Kind for Volunteer {
         Ok(match outcome {
             Outcome::Made(made) => Answer::Policy {
                 summary: report::made(campaign, &made, caller.width),
-                missed: None,
                 artifact: Box::new(
                     Checked::check(made.artifact)
                         .map_err(VerbError::Unchecked)?

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{about, headed, knob, mean, rule, told};
 use crate::report::{Table, number, percent, wrap};
-use crate::volunteer::artifact::{Beside, Quantity, Tried};
+use crate::volunteer::artifact::{BESIDE, Beside, Quantity, TUNED, Tried};
 use crate::volunteer::synthesis::Made;
 use crate::volunteer::workload::{Campaign, Quality, Shortage, Supply};
 
@@ -53,8 +53,8 @@ pub fn made(campaign: &Campaign, made: &Made, width: usize) -> String {
         let told = format!("the budget ended before {what}: give a larger --budget");
         let _ = writeln!(text, "{}", wrap(&told, width));
     }
-    for worse in losing(others) {
-        let _ = writeln!(text, "{}", wrap(&worse, width));
+    for told in losing(others) {
+        let _ = writeln!(text, "{}", wrap(&told, width));
     }
     text + &room(campaign, width)
 }
@@ -106,19 +106,31 @@ pub(super) fn beside(campaign: &Campaign, others: &[Beside], width: usize) -> St
     table.within(width)
 }
 
-/// Rules that are surely faster.
+/// A rule that took the place of what tuning found, and rules that are surely better and could not.
 fn losing(others: &[Beside]) -> Vec<String> {
-    let faster = others.iter().filter_map(|other| {
-        let makespan = other.makespan?;
-        (makespan.value + makespan.half_width < 1.0).then(|| {
+    let stands = |name: &str| others.iter().any(|other| other.rule == name);
+    let taken = BESIDE
+        .into_iter()
+        .find(|name| stands(TUNED) && !stands(name));
+    let taken = taken.map(|name| {
+        format!("taken is {name}: in other campaigns it was surely better than what tuning found ({TUNED})")
+    });
+    let better = others.iter().filter_map(|other| {
+        let excess = other.excess?;
+        (excess.value + excess.half_width < 0.0).then(|| {
+            let why = match other.rule == "literal" {
+                true => "the workload's `policy` asks for other parameters",
+                false => "no policy file can say it",
+            };
             format!(
-                "{} is surely faster here, {} times the median makespan",
+                "{} is surely better here, {} times the median makespan ({} of it and of deadlines in all): {why}",
                 other.rule,
-                mean(Some(makespan))
+                mean(other.makespan),
+                mean(Some(excess))
             )
         })
     });
-    faster.collect()
+    taken.into_iter().chain(better).collect()
 }
 
 /// The front: what nothing that was tried surely beats.

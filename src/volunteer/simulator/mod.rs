@@ -30,7 +30,6 @@ pub use rule::Rule;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use rayon::iter::Either;
 use rayon::prelude::*;
 
 use crate::simulation::{Progress, Settings};
@@ -86,29 +85,29 @@ pub fn simulate(
         campaigns: Vec::new(),
         interrupted: false,
     };
-    // As many at a time as there are cores, so that it can be told how far it is. Which they are does not
-    // depend on that.
+    // As many at a time as there are cores, so that it can be told how far it is. What counts of them is what counts if
+    // they are run one after the other, on however many cores.
     for some in all.chunks(rayon::current_num_threads().max(2)) {
-        let (whole, cut): (Vec<Measures>, Vec<TooLong>) =
-            some.par_iter().partition_map(|n| match one(*n) {
-                Ok(measures) => Either::Left(measures),
-                Err(too_long) => Either::Right(too_long),
-            });
-        let is_first = run.campaigns.is_empty();
-        run.campaigns.extend(whole);
-        if let Some(too_long) = cut.first() {
-            run.interrupted = interrupted();
-            // Of the first ones all count: those that are short would say too little.
-            if is_first && !run.interrupted {
-                return Err(*too_long);
+        let found: Vec<Result<Measures, TooLong>> = some.par_iter().map(|n| one(*n)).collect();
+        for one in found {
+            match one {
+                Ok(measures) => run.campaigns.push(measures),
+                // Of the first two both count: one that is short would say too little.
+                Err(too_long) if run.campaigns.len() < 2 && !interrupted() => return Err(too_long),
+                Err(_) => {
+                    run.interrupted = interrupted();
+                    return Ok(run);
+                }
             }
-            break;
+            if run.campaigns.len() >= 2 && run.events() >= settings.events {
+                return Ok(run);
+            }
         }
         progress(Progress {
             events: run.events(),
             precision: None,
         });
-        if run.campaigns.len() >= 2 && (run.events() >= settings.events || later(1)) {
+        if run.campaigns.len() >= 2 && later(1) {
             break;
         }
     }

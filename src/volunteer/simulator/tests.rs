@@ -45,6 +45,26 @@ fn run(campaign: &Campaign, rule: Rule, replications: u32) -> Run {
     simulate(campaign, rule, &settings, |_| ()).unwrap()
 }
 
+/// How many campaigns the events allow does not depend on how many are run at a time.
+#[test]
+fn cores_decide_nothing() {
+    let campaign = read(
+        "kind: volunteer\nhorizon: 50\nhosts: [{name: a, count: 3, cores: 2, speed: 1, buffer: 4}]\napplications: [{name: x, versions: [{name: v, processor: cpu}]}]\nbatches: [{name: b, application: x, size: 1, quality: throughput, bound: 25}]\n",
+    );
+    let events = run(&campaign, Rule::Fixed(25.0), 3).events();
+    let settings = Settings {
+        replications: 9,
+        events,
+        ..Settings::default()
+    };
+    for threads in [1, 5] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let simulated = || simulate(&campaign, Rule::Fixed(25.0), &settings, |_| ());
+        let found = pool.build().unwrap().install(simulated).unwrap();
+        assert_eq!(found.campaigns.len(), 3);
+    }
+}
+
 fn value(campaign: &Campaign, run: &Run, quantity: Quantity) -> Estimate {
     run.estimate(campaign, quantity).unwrap()
 }

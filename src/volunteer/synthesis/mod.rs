@@ -14,15 +14,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::artifact::{
     Artifact, BESIDE, Beside, Claim, Evidence, HoldsFor, Method, Percentiles, Policy, Provenance,
-    Quantity,
+    Quantity, TUNED,
 };
 use super::policy::{Dispatch, Queued, UNKNOWN};
 use super::simulator::{REFRESHES, Rule, Run, TICKS, TooLong, simulate};
 use super::workload::{Campaign, Quality, Shortage};
 use crate::artifact::{Quantity as _, Subject};
+use crate::number::Decimal;
 use crate::simulation::Settings;
 use search::{Searched, search};
-use trial::{against, mean_of};
+use trial::{against, excess, mean_of, unbeaten};
 
 /// What is wanted of a synthesis.
 #[derive(Clone, Debug)]
@@ -87,17 +88,28 @@ const FRESH: u64 = 0x5eed_0000_0000;
 /// The rule with what is given, and the defaults of all else.
 #[must_use]
 pub fn default_rule(campaign: &Campaign) -> Dispatch {
-    let own = &campaign.record().policy;
-    let value =
-        |given: Option<crate::number::Decimal>, other: f64| given.map_or(other, |d| d.value());
-    Dispatch {
-        first_percentile: value(own.first_percentile, 75.0),
-        tight_percentile: value(own.tight_percentile, 95.0),
-        quantile: Some(value(own.quantile, 0.3)),
+    let own = Dispatch {
+        first_percentile: 75.0,
+        tight_percentile: 95.0,
+        quantile: Some(0.3),
         queued: Queued::All,
         first_each: Some(1),
         reserve: true,
-        patience: value(own.patience, campaign.horizon() / 30.0),
+        patience: campaign.horizon() / 30.0,
+    };
+    with_given(campaign, own)
+}
+
+/// A rule with what the campaign gives in place of its own.
+fn with_given(campaign: &Campaign, rule: Dispatch) -> Dispatch {
+    let given = &campaign.record().policy;
+    let value = |given: Option<Decimal>, own: f64| given.map_or(own, |d| d.value());
+    Dispatch {
+        first_percentile: value(given.first_percentile, rule.first_percentile),
+        tight_percentile: value(given.tight_percentile, rule.tight_percentile),
+        quantile: given.quantile.map(|d| d.value()).or(rule.quantile),
+        patience: value(given.patience, rule.patience),
+        ..rule
     }
 }
 
@@ -164,7 +176,6 @@ fn made(
     hears: &mut dyn FnMut(Doing<'_>),
 ) -> Result<Made, Unmade> {
     let Searched { trials, taken, cut } = searched;
-    let rule = trials[taken].rule;
     let fresh = measure(campaign, &trials[taken], options, hears)?;
     let front = front(&trials);
     let tried = trials.iter().zip(&front);
@@ -179,7 +190,7 @@ fn made(
     };
     let artifact = Artifact::new(
         campaign.record().clone(),
-        policy(campaign, rule),
+        policy(campaign, fresh.rule),
         claims(campaign, &fresh.run),
         evidence,
         Provenance {
@@ -207,9 +218,14 @@ fn affordable(tried: &Run, events: u64) -> u32 {
     (events / (rules * each.max(1))).min(CAMPAIGNS) as u32
 }
 
+/// Times that rules stand beside each other in campaigns that decided nothing before, at most.
+const ROUNDS: u64 = 4;
+
 /// Campaigns that decided nothing.
 struct Fresh {
-    /// Under the rule that was taken.
+    /// The rule that is written.
+    rule: Dispatch,
+    /// The campaigns under it.
     run: Run,
     /// Other rules beside it.
     beside: Vec<Beside>,
@@ -217,46 +233,70 @@ struct Fresh {
     events: u64,
 }
 
-/// Measures the rule that was taken, and others on the same campaigns: where two of each are more than the budget
-/// allows, it alone.
+/// Measures the rule that was tuned, and others on the same campaigns: where two of each are more than the budget
+/// allows, it alone. One that is surely better takes its place, and all are measured anew, so that claims come from
+/// campaigns that decided nothing; only those of the last round may be both.
 fn measure(
     campaign: &Campaign,
-    taken: &Trial,
+    tuned: &Trial,
     options: &Options,
     hears: &mut dyn FnMut(Doing<'_>),
 ) -> Result<Fresh, Unmade> {
     let campaigns = options.campaigns;
-    let campaigns = campaigns.unwrap_or_else(|| affordable(&taken.run, options.events));
-    let settings = Settings {
-        seed: options.seed ^ FRESH,
-        replications: campaigns.max(2),
-        interrupt: options.interrupt.clone(),
-        events: u64::MAX,
-        ..Settings::default()
-    };
-    let mut under = |name: &str, rule: Rule| {
-        hears(Doing::Measuring(name));
-        simulate(campaign, rule, &settings, |_| ())
-    };
-    let run = under("what was taken", Rule::Dispatch(taken.rule))?;
-    let mut fresh = Fresh {
-        events: run.events(),
-        run,
-        beside: Vec::new(),
-    };
-    let beside = match campaigns {
-        0 | 1 => Vec::new(),
-        _ => others(campaign),
-    };
-    for (name, rule) in beside {
-        let other = under(&name, rule)?;
-        fresh.events += other.events();
-        let compared = compared(campaign, &name, &other, &fresh.run);
-        fresh.beside.push(compared);
+    let campaigns = campaigns.unwrap_or_else(|| affordable(&tuned.run, options.events));
+    let mut rules = vec![(TUNED.to_owned(), Rule::Dispatch(tuned.rule))];
+    if campaigns > 1 {
+        rules.extend(others(campaign));
     }
-    match options.interrupt.load(Ordering::Relaxed) {
-        true => Err(Unmade::Interrupted),
-        false => Ok(fresh),
+    // What is given stays.
+    let may = rules.iter().map(|(_, rule)| may_be_taken(campaign, rule));
+    let may: Vec<bool> = may.collect();
+    let (mut own, mut events, mut round) = (0, 0, 0);
+    let mut runs: Vec<Run>;
+    loop {
+        let settings = Settings {
+            seed: options.seed ^ (FRESH + round),
+            replications: campaigns.max(2),
+            interrupt: options.interrupt.clone(),
+            events: u64::MAX,
+            ..Settings::default()
+        };
+        runs = Vec::new();
+        for (name, rule) in &rules {
+            hears(Doing::Measuring(name));
+            runs.push(simulate(campaign, *rule, &settings, |_| ())?);
+        }
+        if options.interrupt.load(Ordering::Relaxed) {
+            return Err(Unmade::Interrupted);
+        }
+        events += runs.iter().map(Run::events).sum::<u64>();
+        round += 1;
+        let before = own;
+        own = unbeaten(campaign, &runs, before, &may);
+        if own == before || round == ROUNDS {
+            break;
+        }
+    }
+    let named = rules.iter().zip(&runs).enumerate();
+    let beside = named.filter(|(n, _)| *n != own);
+    let beside = beside.map(|(_, ((name, _), run))| compared(campaign, name, run, &runs[own]));
+    Ok(Fresh {
+        rule: dispatch_of(&rules[own].1).unwrap_or(tuned.rule),
+        beside: beside.collect(),
+        run: runs.swap_remove(own),
+        events,
+    })
+}
+
+/// Whether a policy file can say a rule, with what the campaign gives.
+fn may_be_taken(campaign: &Campaign, rule: &Rule) -> bool {
+    dispatch_of(rule).is_some_and(|own| own == with_given(campaign, own))
+}
+
+fn dispatch_of(rule: &Rule) -> Option<Dispatch> {
+    match rule {
+        Rule::Dispatch(dispatch) => Some(*dispatch),
+        _ => None,
     }
 }
 
@@ -283,6 +323,7 @@ fn compared(campaign: &Campaign, name: &str, other: &Run, own: &Run) -> Beside {
         rule: name.into(),
         makespan: ratio(Quantity::MedianMakespan),
         instances: ratio(Quantity::Instances),
+        excess: excess(campaign, other, own).map(mean_of),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::trial::choose;
-use super::{Options, Trial, Unmade, default_rule};
+use super::{Options, Trial, Unmade, default_rule, literal, with_given};
 use crate::simulation::Settings;
 use crate::volunteer::policy::Dispatch;
 use crate::volunteer::simulator::{Rule, simulate};
@@ -24,7 +24,7 @@ const QUANTILES: [f64; 4] = [0.1, 0.3, 0.5, 0.8];
 const TIGHT: [f64; 2] = [75.0, 99.0];
 
 /// Trials that a search makes, about.
-const TRIALS: u64 = 22;
+const TRIALS: u64 = 23;
 
 /// What was tried.
 pub(super) struct Searched {
@@ -66,6 +66,8 @@ pub(super) fn search(
         search.trials.clear();
         search.measure(start)?;
     }
+    // Tuning goes on from the better one.
+    search.measure(with_given(campaign, literal(campaign)))?;
     search.tune(campaign.record())?;
     let taken = choose(&search.trials).ok_or(Unmade::Interrupted)?;
     Ok(search.ended(taken))

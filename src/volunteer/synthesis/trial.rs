@@ -26,11 +26,7 @@ const OBJECTIVES: [Quantity; 3] = [Quantity::Tight, Quantity::Stopped, Quantity:
 impl Trial {
     /// A rule with what came of it; costs are relative to the median makespans of the campaigns of `first`.
     pub fn new(campaign: &Campaign, rule: Dispatch, run: Run, first: Option<&Run>) -> Self {
-        let reference = first.unwrap_or(&run);
-        let pairs = run.campaigns.iter().zip(&reference.campaigns);
-        let costs = pairs
-            .map(|(own, first)| cost(campaign, own, first))
-            .collect();
+        let costs = costs(campaign, &run, first.unwrap_or(&run));
         Trial { rule, run, costs }
     }
 
@@ -138,6 +134,41 @@ pub(super) fn choose(trials: &[Trial]) -> Option<usize> {
         own.map(|own| own.stopped + own.tight).sum::<u64>()
     };
     on().filter(near).min_by_key(stopped)
+}
+
+/// What is to be small, in each campaign.
+fn costs(campaign: &Campaign, run: &Run, first: &Run) -> Vec<f64> {
+    let pairs = run.campaigns.iter().zip(&first.campaigns);
+    let costs = pairs.map(|(own, first)| cost(campaign, own, first));
+    costs.collect()
+}
+
+/// By how much one rule costs more than another on the same campaigns, beside the makespans of the other. What was not
+/// done counts as done at the end of its campaign: so few campaigns say how sure it is.
+pub(super) fn excess(campaign: &Campaign, one: &Run, other: &Run) -> Option<Estimate> {
+    let (one, other) = (one.at_least(), other.at_least());
+    let pairs = costs(campaign, &one, &other).into_iter();
+    let pairs = pairs.zip(costs(campaign, &other, &other));
+    estimate(pairs.map(|(a, b)| Some(a - b).filter(|excess| excess.is_finite())))
+}
+
+/// The rule that stands beside all others on the same campaigns: this one, and where one that may be taken is surely
+/// better, that one.
+pub(super) fn unbeaten(campaign: &Campaign, runs: &[Run], own: usize, may: &[bool]) -> usize {
+    let mut own = own;
+    // Tests may lead in a circle.
+    for _ in runs {
+        let others = (0..runs.len()).filter(|n| may[*n]);
+        let surely = others.filter_map(|n| {
+            let found = excess(campaign, &runs[n], &runs[own])?;
+            (found.mean + found.half_width < 0.0).then_some((n, found.mean))
+        });
+        match surely.min_by(|a, b| a.1.total_cmp(&b.1)) {
+            Some((better, _)) => own = better,
+            None => break,
+        }
+    }
+    own
 }
 
 /// Median makespan beside that of the first trial, and the parts of jobs and batches that missed their

@@ -4,7 +4,7 @@
 use super::OneServer;
 use crate::artifact::{Findings, Grounds, is_close, written};
 use crate::multiresource::artifact::{
-    Candidate, Choice, Interval, Method, Quantity, Robust, Steadiness,
+    CLOSE, Candidate, Choice, Interval, Method, Quantity, Steadiness,
 };
 
 const PATH: &str = "provenance.choice";
@@ -21,25 +21,14 @@ fn of(n: usize, field: &str) -> String {
 }
 
 pub(super) fn check(server: &OneServer<'_>, choice: &Choice, findings: &mut Findings) {
-    if choice.events > choice.budget {
-        let message = format!("{}, expected at most {}", choice.events, choice.budget);
-        findings.add(format!("{PATH}.events"), message);
-    }
     if choice.replications < 2 {
         let message = format!("{}, expected 2 at least", choice.replications);
         findings.add(format!("{PATH}.replications"), message);
-    }
-    if !(choice.close() > 0.0 && choice.close() < 1.0) {
-        let message = format!("{}, expected above 0 and below 1", choice.close());
-        findings.add(format!("{PATH}.good_enough"), message);
     }
     for (n, candidate) in choice.candidates.iter().enumerate() {
         numbers(n, candidate, findings);
     }
     promises(server, choice, findings);
-    if let Some(robust) = &choice.robust {
-        box_of_rates(server, robust, findings);
-    }
     let taken = choice.candidates.first();
     let Some(taken) = taken.filter(|c| c.name == server.rule.followed().called()) else {
         let message = format!(
@@ -48,7 +37,7 @@ pub(super) fn check(server: &OneServer<'_>, choice: &Choice, findings: &mut Find
         );
         return findings.add(of(0, "name"), message);
     };
-    first(server, choice, taken, findings);
+    first(server, taken, findings);
     for (n, candidate) in choice.candidates.iter().enumerate().skip(1) {
         against_the_first(choice, taken, (n, candidate), findings);
     }
@@ -94,34 +83,6 @@ fn promises(server: &OneServer<'_>, choice: &Choice, findings: &mut Findings) {
     }
 }
 
-/// Rates that are possible, all of which the load allows for, and of which the worst is one.
-fn box_of_rates(server: &OneServer<'_>, robust: &Robust, findings: &mut Findings) {
-    let path = |field: &str| format!("{PATH}.robust.{field}");
-    let most = 1.0 / server.certificate.load - 1.0;
-    if !(robust.rates > 0.0 && robust.rates < most.min(1.0)) {
-        let message = format!(
-            "{}, expected above 0 and below {most}: with all rates so much higher the load is 1 or more",
-            robust.rates
-        );
-        findings.add(path("rates"), message);
-    }
-    let types = server.workload.types().len();
-    let within = |factor: &f64| (factor - 1.0).abs() <= robust.rates * (1.0 + ROUNDING);
-    if robust.worst_at.len() != types || !robust.worst_at.iter().all(within) {
-        let message = format!(
-            "expected {types} factors within {} of 1, one a type",
-            robust.rates
-        );
-        findings.add(path("worst_at"), message);
-    }
-    let sound = |i: &Interval| i.mean > 0.0 && i.mean.is_finite() && i.half_width >= 0.0;
-    for (field, found) in [("worst", robust.worst), ("price", robust.price)] {
-        if found.is_some_and(|found| !sound(&found)) {
-            findings.add(path(field), "expected positive numbers");
-        }
-    }
-}
-
 /// Positive numbers where it is steady, and no others.
 fn numbers(n: usize, candidate: &Candidate, findings: &mut Findings) {
     let steady = candidate.outcome == Steadiness::Steady;
@@ -155,7 +116,7 @@ fn numbers(n: usize, candidate: &Candidate, findings: &mut Findings) {
 
 /// The policy taken: it settled, or nothing is claimed of it that was simulated; it has the knobs that are recorded, and
 /// was as its claims say.
-fn first(server: &OneServer<'_>, choice: &Choice, taken: &Candidate, findings: &mut Findings) {
+fn first(server: &OneServer<'_>, taken: &Candidate, findings: &mut Findings) {
     let mut claims = server.claims.iter();
     let claimed = claims.any(|(_, claim)| claim.method == Method::Simulated);
     if !(taken.outcome == Steadiness::Steady || taken.outcome == Steadiness::Unsettled && !claimed)
@@ -177,9 +138,7 @@ fn first(server: &OneServer<'_>, choice: &Choice, taken: &Candidate, findings: &
         let message = format!("{found}, expected {expected}, as the policy has them");
         findings.add(of(0, "knobs"), message);
     }
-    // Claims are about the rates given, and the comparison may be about others.
-    let claimed = simulated(server).filter(|_| choice.robust.is_none());
-    let Some(responses) = claimed else {
+    let Some(responses) = simulated(server) else {
         return;
     };
     let sum: f64 = responses.iter().sum();
@@ -241,8 +200,8 @@ fn against_the_first(
             return findings.add(of(n, "ratio"), message);
         }
     }
-    let less = ratio.mean + ratio.half_width < 1.0 - choice.close();
-    if choice.decided && less && within(choice, candidate) {
+    let less = ratio.mean + ratio.half_width < 1.0 - CLOSE;
+    if choice.decided && less && candidate.kept != Some(false) {
         findings.add(
             of(n, "ratio"),
             "less than 1: it is better than the policy, which is called the best",
@@ -250,16 +209,10 @@ fn against_the_first(
     }
 }
 
-/// Whether types are served as evenly as was asked for, and as was promised.
-fn within(choice: &Choice, candidate: &Candidate) -> bool {
-    let most = choice.max_slowdown_ratio.unwrap_or(f64::INFINITY);
-    candidate.kept != Some(false) && candidate.slowdown_ratio.is_none_or(|ratio| ratio <= most)
-}
-
-/// Those after the first come by the objective, and those without a steady state last. Where evenness
-/// or promises count, another order may be right.
+/// Those after the first come by the objective, and those without a steady state last. Where promises count, another
+/// order may be right.
 fn order(choice: &Choice, findings: &mut Findings) {
-    if choice.max_slowdown_ratio.is_some() || !choice.promises.is_empty() {
+    if !choice.promises.is_empty() {
         return;
     }
     let cost = |c: &Candidate| c.value.map_or(f64::INFINITY, |value| value.mean);

@@ -21,6 +21,10 @@ impl FamilyRule for AdaptiveMsrPolicy {
         AdaptiveMsr::new(self, workload)
     }
 
+    fn work(&self, workload: &Workload) -> f64 {
+        0.3 + 0.12 * workload.types().len() as f64
+    }
+
     fn words(&self, _: &Workload) -> String {
         let Switching {
             waste,

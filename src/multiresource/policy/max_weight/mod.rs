@@ -49,8 +49,8 @@ const STEPS: usize = 1_000;
 
 /// Counts that are scanned in the time that a simple rule takes for a decision, and how many times as long branch
 /// and bound takes.
-const SCANNED: usize = 1_500;
-const BOUNDED: u64 = 20;
+const SCANNED: f64 = 1_500.0;
+const BOUNDED: f64 = 20.0;
 
 /// Candidates among which maximal schedules are looked for.
 const VISITS: usize = 2_000_000;
@@ -323,12 +323,12 @@ impl FamilyRule for MaxWeightPolicy {
         memoryless && workload.is_poisson() && few_maximal(&Packing::new(workload)).is_some()
     }
 
-    fn pace(&self, workload: &Workload) -> u64 {
+    fn work(&self, workload: &Workload) -> f64 {
         let packing = Packing::new(workload);
         let types = packing.types();
         match few_maximal(&packing) {
-            Some(schedules) => 1 + (schedules.len() * types / SCANNED) as u64,
-            None => BOUNDED + types as u64 / 4,
+            Some(schedules) => (schedules.len() * types) as f64 / SCANNED,
+            None => BOUNDED + types as f64 / 4.0,
         }
     }
 

@@ -219,8 +219,8 @@ impl FamilyRule for MaxWeightSetupPolicy {
         MaxWeightSetups::new(self, workload)
     }
 
-    fn pace(&self, workload: &Workload) -> u64 {
-        1 + self.weights.pace(workload)
+    fn work(&self, workload: &Workload) -> f64 {
+        1.0 + self.weights.work(workload)
     }
 
     /// The eagerness, the haste, and the weights.

@@ -403,6 +403,10 @@ impl FamilyRule for MsrPolicy {
         Msr::new(self, workload)
     }
 
+    fn work(&self, workload: &Workload) -> f64 {
+        0.3 * (workload.types().len() as f64).powi(2)
+    }
+
     fn words(&self, workload: &Workload) -> String {
         let way = match self.preemption {
             Preemption::None => {

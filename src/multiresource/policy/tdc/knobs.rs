@@ -21,6 +21,10 @@ impl FamilyRule for TdcPolicy {
         Tdc::new(self, workload)
     }
 
+    fn work(&self, workload: &Workload) -> f64 {
+        6.0 + 0.15 * (workload.types().len() as f64).powi(2)
+    }
+
     fn words(&self, _: &Workload) -> String {
         let TdcKnobs {
             exponent,

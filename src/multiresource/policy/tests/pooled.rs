@@ -9,8 +9,8 @@ use crate::multiresource::workload::{Described, Fleet};
 fn fleet(jobs: &str) -> Fleet {
     let text = format!(
         "kind: multiresource\ntime_unit: s\nservers:
-  - {{name: small, count: 3, capacity: {{cpu: 4, gpu: 1}}}}
-  - {{name: big, count: 2, capacity: {{cpu: 9}}}}\njobs:\n{jobs}"
+  - {{name: big, count: 2, capacity: {{cpu: 9}}}}
+  - {{name: small, count: 3, capacity: {{cpu: 4, gpu: 1}}}}\njobs:\n{jobs}"
     );
     match Described::parse(&text, "fleet").unwrap().workload {
         Described::Fleet(fleet) => fleet,
@@ -232,7 +232,7 @@ fn rules_do_what_they_say() {
 fn a_zone_is_for_its_types() {
     for (fleet, types, servers) in [
         (three_kinds(), vec![1], vec![1, 1]),
-        (with_gangs(), vec![2, 1], vec![2, 1]),
+        (with_gangs(), vec![2, 1], vec![1, 2]),
     ] {
         for (placement, reserve) in [
             (Placement::First, 0.0),
@@ -279,10 +279,10 @@ fn nothing_starts_while_servers_are_emptied() {
     let fleet = with_gangs();
     let policy = PartitionPolicy {
         schedules: vec![
-            vec![vec![3, 0, 1], vec![0, 1, 1]],
             vec![vec![3, 2, 0], vec![9, 0, 0]],
+            vec![vec![3, 0, 1], vec![0, 1, 1]],
         ],
-        assignments: vec![vec![vec![3, 0], vec![1, 1]], vec![vec![0, 3], vec![2, 0]]],
+        assignments: vec![vec![vec![1, 1], vec![3, 0]], vec![vec![2, 0], vec![0, 3]]],
         weights: vec![0.5, 0.5],
         switching_rate: Some(0.2),
     };
@@ -343,13 +343,13 @@ fn nothing_starts_while_servers_are_emptied() {
 fn a_partition_has_the_slots_that_it_is_said_to_have() {
     let policy = PartitionPolicy {
         schedules: vec![
-            vec![vec![2, 0, 1], vec![0, 1, 0]],
             vec![vec![5, 1, 0], vec![1, 2, 0]],
+            vec![vec![2, 0, 1], vec![0, 1, 0]],
         ],
         assignments: vec![
-            vec![vec![3, 0], vec![2, 0]],
-            vec![vec![1, 2], vec![2, 0]],
-            vec![vec![2, 1], vec![0, 2]],
+            vec![vec![2, 0], vec![3, 0]],
+            vec![vec![2, 0], vec![1, 2]],
+            vec![vec![0, 2], vec![2, 1]],
         ],
         weights: vec![0.5, 0.3, 0.2],
         switching_rate: Some(0.4),
@@ -358,10 +358,10 @@ fn a_partition_has_the_slots_that_it_is_said_to_have() {
     // All servers are emptied where some jobs take several.
     let gangs = PartitionPolicy {
         schedules: vec![
-            vec![vec![3, 0, 1], vec![0, 1, 1]],
             vec![vec![3, 2, 0], vec![9, 0, 0]],
+            vec![vec![3, 0, 1], vec![0, 1, 1]],
         ],
-        assignments: vec![vec![vec![3, 0], vec![1, 1]], vec![vec![0, 3], vec![2, 0]]],
+        assignments: vec![vec![vec![1, 1], vec![3, 0]], vec![vec![2, 0], vec![0, 3]]],
         weights: vec![0.5, 0.5],
         switching_rate: Some(0.2),
     };

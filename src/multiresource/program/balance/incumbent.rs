@@ -1,6 +1,6 @@
 //! The aims beside the load, and the best mix and bound so far.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::ctmc::bisected;
 use crate::multiresource::artifact::Balance;
@@ -12,6 +12,9 @@ use crate::multiresource::workload::Workload;
 
 /// The mix is proven best for its aim when the relative gap is at most this.
 pub const BALANCE_GAP: f64 = 1e-6;
+
+/// Wall-clock time for a mix that is best for something else than the load, at most.
+const MOST: Duration = Duration::from_secs(60);
 
 /// Relative distance at which both sides are taken as met.
 pub(super) const MET: f64 = 1e-9;
@@ -188,7 +191,7 @@ impl<'a> Incumbent<'a> {
             workload,
             balancing,
             limits,
-            deadline: Instant::now() + limits.time,
+            deadline: Instant::now() + limits.time.min(MOST),
         };
         let offered = incumbent.offered.clone();
         incumbent.take_certificate(&solution.certificate, &offered);
@@ -269,9 +272,8 @@ impl<'a> Incumbent<'a> {
             let what = "a factor of the arrival rates".into();
             ProgramError::OutOfRange { what, value }
         })?;
-        let left = self.deadline.saturating_duration_since(Instant::now());
         let limits = Limits {
-            time: left,
+            time: self.deadline.saturating_duration_since(Instant::now()),
             ..self.limits.clone()
         };
         solve(&target, &limits)

@@ -75,7 +75,7 @@ fn price(
     let efforts = efforts(incumbent.limits.longer);
     loop {
         let search = Search::new(packing, &prices, 1.0);
-        let found = search.run(efforts[*effort], incumbent.deadline);
+        let found = search.run(efforts[*effort], u64::MAX, Some(incumbent.deadline));
         let bound = if found.tree.is_some() {
             found.bound
         } else {

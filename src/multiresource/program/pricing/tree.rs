@@ -37,6 +37,9 @@ pub(in crate::multiresource::program) fn efforts(longer: usize) -> &'static [Eff
     &EFFORTS[..EFFORTS.len().min(longer.saturating_add(1))]
 }
 
+/// The work of a node of the tree, in nodes of depth-first searches.
+const NODE: u64 = 300;
+
 /// Counts of all nodes that are open at a time, at most: 64 MB.
 const OPEN: usize = 8_000_000;
 
@@ -86,6 +89,8 @@ pub(in crate::multiresource::program) struct Found {
     pub tree: Option<Tree>,
     /// Whether the search was complete.
     pub exact: bool,
+    /// The work, in nodes of depth-first searches.
+    pub work: u64,
 }
 
 /// Bounds on the counts in one node.
@@ -163,8 +168,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Searches until all is proven, the effort is spent, or the deadline is past.
-    pub fn run(mut self, (nodes, each): Effort, deadline: Instant) -> Found {
+    /// Searches until all is proven, the effort or this work is spent, or the deadline is past.
+    pub fn run(mut self, (nodes, each): Effort, most: u64, deadline: Option<Instant>) -> Found {
         let nodes = nodes.min(OPEN / self.types.len().max(1));
         let mut open = BinaryHeap::from([self.root()]);
         let mut visited = 0;
@@ -172,7 +177,10 @@ impl<'a> Search<'a> {
             if node.bound <= self.bar() {
                 break;
             }
-            if visited == nodes || (visited % 16 == 15 && Instant::now() >= deadline) {
+            let is_late =
+                || visited % 16 == 15 && deadline.is_some_and(|end| Instant::now() >= end);
+            let work = NODE * visited as u64 + self.work;
+            if visited == nodes || work >= most || is_late() {
                 open.push(node);
                 break;
             }
@@ -189,6 +197,7 @@ impl<'a> Search<'a> {
             schedules: schedules.cloned().collect(),
             bound,
             exact,
+            work: NODE * visited as u64 + self.work,
             tree: (self.work <= CARRIED).then_some(Tree {
                 types: self.types,
                 nodes: self.nodes,

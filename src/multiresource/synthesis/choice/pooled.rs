@@ -1,14 +1,9 @@
 //! The choice among rules over all servers of a fleet.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use super::budget::worked;
-use super::course::{Course, Guard};
-use super::finals::{self, Entrant};
-use super::{
-    CLAIMS, CLOSE, ChoiceError, ChoiceOptions, End, Families, Stage, TUNING, record, search,
-};
+use super::decision::{Field, decide};
+use super::evaluator::{Evaluator, Guard};
+use super::ladder::CLOSE;
+use super::{Basis, ChoiceError, ChoiceOptions, Families, Stage, record};
 use crate::multiresource::artifact::{
     self, Choice, Claim, Family, Objective, Order, Placement, PooledEasyPolicy, PooledPolicy, Zone,
 };
@@ -22,6 +17,10 @@ use crate::multiresource::workload::{Fleet, Shape};
 pub struct PooledChosen {
     /// The rule, under guard where there is one.
     pub policy: Family,
+    /// What speaks for it.
+    pub basis: Basis,
+    /// Whether an interrupt or a time limit ended the choice.
+    pub is_cut: bool,
     /// How it was chosen; none where only its proof speaks for it.
     pub choice: Option<Choice>,
     /// What was simulated and may be claimed of it.
@@ -48,79 +47,35 @@ pub fn choose_pooled(
     }
     let workload = fleet.envelope();
     let guard = partition.filter(|_| workload.is_poisson());
-    let mut course = Course {
-        workload,
-        fleet: Some(fleet),
-        is_stressed: false,
-        close: choice.good_enough.unwrap_or(CLOSE),
-        objective,
-        promises: &choice.promises,
-        most_uneven: choice.max_slowdown_ratio.unwrap_or(f64::INFINITY),
-        seed: choice.seed.wrapping_add(1),
-        guards: guard
-            .into_iter()
-            .map(|own| Guard {
-                policy: artifact::Guard::Partition(own.policy.clone()),
-                mean_number: own.mean_number(fleet),
-            })
-            .collect(),
-        interrupt: Arc::clone(&choice.interrupt),
-        budget: choice.budget.units(),
-        spent: 0,
-        begun: worked(),
-        most: choice.budget.most(),
-        pace: choice.budget.pace(),
-        charges: HashMap::new(),
-        events: 0,
-    };
+    let guards = guard.into_iter().map(|own| Guard {
+        policy: artifact::Guard::Partition(own.policy.clone()),
+        mean_number: own.mean_number(fleet),
+    });
+    let mut evaluator =
+        Evaluator::new((workload, Some(fleet)), objective, choice, guards.collect());
     let knobs = KnobRange {
         servers: fleet.shapes().iter().map(Shape::count).collect(),
         ..KnobRange::new(workload, f64::INFINITY)
     };
-    let share = (TUNING * course.left() as f64) as u64;
-    let starts = starts(fleet, &choice.families, partition);
-    let found = search::tune(&mut course, &knobs, starts, share, &mut progress)?;
-    let mut entrants: Vec<Entrant> = found
-        .into_iter()
-        .map(|t| Entrant::new(t.policy, t.tried))
-        .collect();
-    course.seed = choice.seed;
-    let behind = finals::too_many(&mut course, &mut entrants);
-    let skipped = behind.iter().map(|entrant| {
-        let name = entrant.name;
-        format!("{name}: behind in short runs, and not enough events are left for longer ones; more with --budget")
-    });
-    let mut skipped: Vec<String> = skipped.collect();
-    // What people run now is there for comparison, at least.
-    let first_fit = PooledPolicy::plain(Order::Oldest, Placement::First).into();
-    if entrants.iter().all(|entrant| entrant.policy != first_fit) {
-        entrants.push(Entrant::rival(first_fit));
-    }
-    let kept = (course.left() as f64 * CLAIMS) as u64;
-    course.budget -= kept;
-    let first = finals::rounds(&mut course, &mut entrants, &mut progress)?;
-    course.budget += kept;
-    if let Some(first) = first.filter(|_| !course.interrupted()) {
-        finals::measure(&mut course, &mut entrants[first], None)?;
-    }
-    if course.interrupted() {
-        return Err(ChoiceError::Interrupted);
-    }
-    let Some(end) = End::of(&course, choice, entrants, first)? else {
-        let none = ChoiceError::NoneSettles(choice.budget);
-        return by_proof(choice, partition, skipped).ok_or(none);
+    let field = Field {
+        starts: starts(fleet, &choice.families, partition),
+        // What people run now.
+        rivals: vec![PooledPolicy::plain(Order::Oldest, Placement::First).into()],
     };
-    skipped.extend(course.told_late());
-    let policy = end.standing.order[0].policy.clone();
-    let claimed = end.run.iter().filter(|_| end.unclaimed.is_none());
+    let decision = decide(&mut evaluator, choice, field, &knobs, &mut progress)?;
+    let (run, unclaimed) = decision.description(&evaluator);
+    let claimed = run.filter(|_| unclaimed.is_none());
     Ok(PooledChosen {
         claims: claimed
+            .iter()
             .flat_map(|run| record::simulated(run, objective, workload))
             .collect(),
-        choice: Some(record::choice(&course, choice, &end.standing, None)),
-        policy,
-        unclaimed: end.unclaimed,
-        skipped,
+        choice: Some(record::choice(&evaluator, choice, &decision)),
+        policy: decision.taken().policy.clone(),
+        basis: decision.basis,
+        is_cut: evaluator.is_cut,
+        unclaimed,
+        skipped: Vec::new(),
     })
 }
 
@@ -133,8 +88,10 @@ fn by_analysis(
 ) -> Option<PooledChosen> {
     let (partition, workload) = (partition?, fleet.envelope());
     let policy = Family::from(partition.policy.clone());
-    let bound = !choice.promises.is_empty() || choice.max_slowdown_ratio.is_some();
-    if bound || choice.families != Families::All || !is_proved_stable(&policy, workload) {
+    if !choice.promises.is_empty()
+        || choice.families != Families::All
+        || !is_proved_stable(&policy, workload)
+    {
         return None;
     }
     let weights: Vec<f64> = match objective {
@@ -154,8 +111,10 @@ fn by_analysis(
     let found = sum(&mut partition.numbers.as_ref()?.iter().copied());
     let least = sum(&mut fleet.types().iter().map(|t| t.offered_load()));
     let above = found / least - 1.0;
-    (above <= choice.good_enough.unwrap_or(CLOSE)).then(|| PooledChosen {
+    (above <= CLOSE).then(|| PooledChosen {
         policy,
+        basis: Basis::Analysis,
+        is_cut: false,
         choice: None,
         claims: Vec::new(),
         unclaimed: None,
@@ -163,26 +122,6 @@ fn by_analysis(
             "rules that would have to be simulated: jobs of the partition stay {:.2} % longer than they run, and no rule can have less than 0",
             100.0 * above
         )],
-    })
-}
-
-/// Where nothing that was simulated tells anything: the partition, if there is one.
-fn by_proof(
-    choice: &ChoiceOptions,
-    partition: Option<&Partitioned>,
-    mut skipped: Vec<String>,
-) -> Option<PooledChosen> {
-    let partition = partition.filter(|_| choice.families == Families::All)?;
-    skipped.push(format!(
-        "all but the partition: within a budget of {} none was seen to settle, and of this one stability is proved; more with --budget",
-        choice.budget
-    ));
-    Some(PooledChosen {
-        policy: partition.policy.clone().into(),
-        choice: None,
-        claims: Vec::new(),
-        unclaimed: Some("nothing was seen to settle".into()),
-        skipped,
     })
 }
 

@@ -80,7 +80,7 @@ fn weighted(
     (exponent, power): (f64, f64),
 ) -> MaxWeightPolicy {
     let prices = MaxWeightPolicy {
-        worths: super::starts::prices(workload, made),
+        worths: super::candidates::prices(workload, made),
         exponent,
     };
     let speeds = workload.types().iter();

@@ -1,18 +1,16 @@
 //! The record of a choice in an artifact.
 
-use std::time::Duration;
-
-use super::course::{Course, DONE, REPLICATIONS, slowdown_ratio};
-use super::finals::{Entrant, Standing};
-use super::{Budget, ChoiceOptions, Synthesis};
+use super::decision::Decision;
+use super::evaluator::{DONE, Evaluator, REPLICATIONS, slowdown_ratio};
+use super::{ChoiceOptions, Synthesis, ladder};
 use crate::multiresource::artifact::{
     Artifact, Candidate, Choice, Claim, Family, HoldsFor, Interval, Making, Method, Mix, Objective,
-    Quantity, Robust, Steadiness, Subject,
+    Quantity, Steadiness, Subject,
 };
-use crate::multiresource::simulator::{Estimate, Run, Threshold};
+use crate::multiresource::simulator::{Estimate, Run, Threshold, TypeResult};
 use crate::multiresource::synthesis::claims::of_guard;
 use crate::multiresource::synthesis::growth;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{JobType, Workload};
 
 impl From<Estimate> for Interval {
     fn from(estimate: Estimate) -> Self {
@@ -24,77 +22,91 @@ impl From<Estimate> for Interval {
 }
 
 pub(super) fn choice(
-    course: &Course<'_>,
+    evaluator: &Evaluator<'_>,
     options: &ChoiceOptions,
-    standing: &Standing,
-    robust: Option<Robust>,
+    decision: &Decision,
 ) -> Choice {
-    let of = |(n, entrant): (usize, &Entrant)| {
-        let ratio = |objective| (n > 0).then(|| standing.ratio(objective, entrant))?;
-        let ratios = [course.objective, course.objective.other()].map(ratio);
-        candidate(course, &standing.order[0], entrant, ratios)
-    };
-    let mut candidates: Vec<Candidate> = standing.order.iter().enumerate().map(of).collect();
+    let all = 0..decision.order.len();
+    let mut candidates: Vec<Candidate> = all.map(|n| candidate(evaluator, decision, n)).collect();
     // By what is told of them: ratios may be of shorter runs than the order was found by.
     let value = |c: &Candidate| c.value.map_or(f64::INFINITY, |value| value.mean);
     candidates[1..].sort_by(|a, b| value(a).total_cmp(&value(b)));
     Choice {
-        objective: course.objective,
-        max_slowdown_ratio: options.max_slowdown_ratio,
+        objective: evaluator.objective,
         promises: options.promises.clone(),
-        robust,
-        good_enough: options.good_enough,
         seed: options.seed,
         replications: REPLICATIONS,
-        budget: match options.budget {
-            Budget::Events(events) => events,
-            Budget::Time(_) => course.events,
-        },
-        seconds: match options.budget {
-            Budget::Events(_) => None,
-            Budget::Time(time) => Some(time.as_secs_f64()),
-        },
-        events: course.events,
-        decided: standing.decided,
+        budget: options.budget,
+        events: evaluator.events,
+        decided: decision.is_decided,
         candidates,
     }
 }
 
-fn candidate(
-    course: &Course<'_>,
-    taken: &Entrant,
-    entrant: &Entrant,
-    ratios: [Option<Estimate>; 2],
-) -> Candidate {
-    let run = entrant
-        .last(course)
-        .filter(|run| course.value(run).is_some());
-    let [ratio, other_ratio] = ratios.map(|ratio| ratio.filter(|_| run.is_some()));
-    let first = value(course, taken);
+fn candidate(evaluator: &Evaluator<'_>, decision: &Decision, n: usize) -> Candidate {
+    let (entrant, comparison) = (&decision.order[n], decision.comparison(evaluator));
+    let outcome = match (n, &decision.basis) {
+        (0, basis) if !basis.has_settled() => Steadiness::Unsettled,
+        _ => entrant.outcome(evaluator, comparison.is_far(0, n)),
+    };
+    let steady = outcome == Steadiness::Steady;
+    let run = entrant.measured(evaluator).filter(|_| steady);
+    let ratio = |objective| {
+        let ratio = || comparison.ratio(objective, n, 0);
+        (n > 0 && steady).then(ratio).flatten()
+    };
+    let (objective, first) = (evaluator.objective, decision.taken());
+    let of_first = first
+        .measured(evaluator)
+        .and_then(|run| value(evaluator, run));
     Candidate {
-        name: entrant.name.into(),
-        knobs: entrant.policy.knobs(course.workload),
+        name: entrant.name().into(),
+        knobs: entrant.policy.knobs(evaluator.workload),
         tried: entrant.tried,
-        outcome: entrant.outcome(course),
-        value: match first.zip(ratio) {
+        outcome,
+        value: match of_first.zip(ratio(objective)) {
             Some((first, ratio)) => Some(product(&first, &ratio)),
-            None => value(course, entrant).map(Into::into),
+            None => run.and_then(|run| value(evaluator, run)).map(Into::into),
         },
-        ratio: ratio.map(Into::into),
-        other_ratio: other_ratio.map(Into::into),
+        ratio: ratio(objective).map(Into::into),
+        other_ratio: ratio(objective.other()).map(Into::into),
         fairness: run.and_then(|run| run.fairness),
         slowdown_ratio: run.and_then(slowdown_ratio),
         kept: run
-            .filter(|_| course.is_bound())
-            .map(|run| course.keeps_all(run)),
+            .filter(|_| evaluator.is_bound())
+            .map(|run| evaluator.keeps_all(run)),
     }
 }
 
-/// What is made least, in the run of the claims of the policy taken, or the longest of another one.
-fn value(course: &Course<'_>, entrant: &Entrant) -> Option<Estimate> {
-    let steady = entrant.outcome(course) == Steadiness::Steady;
-    let run = entrant.last(course).filter(|_| steady)?;
-    course.value(run)
+/// What a run says of what is made least.
+fn value(evaluator: &Evaluator<'_>, run: &Run) -> Option<Estimate> {
+    let least = least(evaluator.objective, evaluator.workload);
+    Some(reaching(evaluator.value(run)?, least))
+}
+
+/// What is made least is this at least, since jobs are there while they run; 0 where that says nothing.
+fn least(objective: Objective, workload: &Workload) -> f64 {
+    let types = workload.types().iter();
+    match objective {
+        Objective::Mean => {
+            let number: f64 = types.map(JobType::offered_load).sum();
+            number / workload.total_arrival_rate()
+        }
+        Objective::Weighted => {
+            let shares = types.zip(workload.load_shares());
+            shares.map(|(t, share)| share * t.mean_size()).sum()
+        }
+        Objective::P99 => 0.0,
+    }
+}
+
+/// Lets the interval reach what every rule has. Where arrivals and sizes are constant nothing varies from batch to batch, and
+/// a window that ends in the midst of a period falls below it all the same; and so do a few jobs of sizes that vary much.
+fn reaching(found: Estimate, least: f64) -> Estimate {
+    Estimate {
+        half_width: found.half_width.max(least - found.mean),
+        ..found
+    }
 }
 
 /// As many times as much as the first: runs of other lengths, on other arrivals and sizes, may
@@ -108,12 +120,18 @@ fn product(first: &Estimate, ratio: &Estimate) -> Interval {
 }
 
 /// That the best policy that was found breaks a promise, and which, if it does.
-pub(super) fn broken(course: &Course<'_>, taken: &Entrant) -> Option<String> {
-    let runs = [taken.measured(course), taken.last(course)];
-    let broken = |run: &&Run| !course.keeps_all(run);
-    let run = runs.into_iter().flatten().find(broken)?;
-    let unit = course.workload.time_unit();
-    let told = course.kept(run).map(|(promise, seen)| {
+pub(super) fn broken(evaluator: &Evaluator<'_>, taken: &ladder::Candidate) -> Option<String> {
+    if !evaluator.is_bound() {
+        return None;
+    }
+    let Some(run) = taken.measured(evaluator) else {
+        return Some("no run was long enough to tell whether --slo is kept: nothing is written. Give more --budget, or more --time".into());
+    };
+    if evaluator.keeps_all(run) {
+        return None;
+    }
+    let unit = evaluator.workload.time_unit();
+    let told = evaluator.kept(run).map(|(promise, seen)| {
         let found = match seen.and_then(|w| Some((w.rough?, w.above))) {
             Some((_, Some(above))) => {
                 format!(
@@ -132,14 +150,17 @@ pub(super) fn broken(course: &Course<'_>, taken: &Entrant) -> Option<String> {
     let told: Vec<String> = told.collect();
     Some(format!(
         "no policy was found that keeps --slo; the nearest, {}:\n  {}\nNothing is written. Allow more time or fewer jobs, add resources, or search longer with --budget",
-        taken.name,
+        taken.name(),
         told.join("\n  ")
     ))
 }
 
 /// The options of a choice, for the provenance.
-pub fn told(seed: u64, budget: Budget) -> [String; 2] {
-    [format!("seed: {seed}"), format!("budget: {budget}")]
+pub fn told(seed: u64, budget: u64) -> [String; 2] {
+    [
+        format!("seed: {seed}"),
+        format!("budget: {:e}", budget as f64),
+    ]
 }
 
 /// The artifact of a policy: as it was synthesized, if it is a Markovian Service Rate policy; else
@@ -152,11 +173,7 @@ pub(super) fn artifact(
     workload: &Workload,
 ) -> Artifact {
     let mut artifact = made.artifact.clone();
-    let budget = match choice.seconds {
-        Some(seconds) => Budget::Time(Duration::from_secs_f64(seconds)),
-        None => Budget::Events(choice.budget),
-    };
-    let (told, objective) = (told(choice.seed, budget), choice.objective);
+    let (told, objective) = (told(choice.seed, choice.budget), choice.objective);
     artifact.provenance.options.extend(told);
     let making = &mut artifact.provenance.servers[0];
     if policy.msr().is_some() {
@@ -200,25 +217,52 @@ fn follow(artifact: &mut Artifact, made: &Synthesis, policy: &Family, workload: 
 
 /// What a run measured, as claims.
 pub(super) fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim> {
-    let claim = |quantity: Quantity, job_type: Option<&str>, measured: Option<Estimate>| {
+    let measured = |quantity: Quantity, job_type: Option<&str>, found: Estimate| {
+        let (subject, time) = (Subject::of_type(job_type), workload.time_unit());
+        let (value, method) = ((found.mean, time), Method::Simulated);
+        Claim {
+            half_width: Some(found.half_width),
+            ..Claim::new(quantity, subject, value, method, HoldsFor::default())
+        }
+    };
+    let claim = |quantity, job_type: Option<&str>, found: Option<Estimate>, least: f64| {
+        let found = reaching(found?, least);
         // What is too rare to be measured is not claimed.
-        let told = measured.filter(|e| e.mean > 0.0 && e.half_width < e.mean);
-        told.map(|measured| {
-            let (subject, time) = (Subject::of_type(job_type), workload.time_unit());
-            let (value, method) = ((measured.mean, time), Method::Simulated);
-            Claim {
-                half_width: Some(measured.half_width),
-                ..Claim::new(quantity, subject, value, method, HoldsFor::default())
-            }
+        let told = found.mean > 0.0 && found.half_width < found.mean;
+        told.then(|| measured(quantity, job_type, found))
+    };
+    // The record of the choice follows from responses as they were measured, and nothing from numbers. Where arrivals and
+    // sizes are constant all that is unsure is what the ends of a replication cut off, a job or so.
+    let number = |job_type: Option<&str>, found: Option<Estimate>, least: f64, cut: f64| {
+        let claim = claim(Quantity::MeanNumber, job_type, found, least)?;
+        Some(Claim {
+            value: claim.value.max(least),
+            half_width: claim.half_width.map(|own| own.max(cut)),
+            ..claim
         })
     };
+    let cut = |of: &TypeResult| {
+        let at_ends = of.mean_number.map_or(0.0, |number| number.mean.min(1.0));
+        at_ends * run.replications.len() as f64 / of.completions.max(1) as f64
+    };
+    let least = |objective| least(objective, workload);
+    let (mean, weighted) = (least(Objective::Mean), least(Objective::Weighted));
+    let (present, ends) = (
+        mean * workload.total_arrival_rate(),
+        run.types.iter().map(cut),
+    );
     let mut claims = vec![
-        claim(Quantity::MeanResponse, None, run.mean_response),
-        claim(Quantity::WeightedResponse, None, run.weighted_response),
-        claim(Quantity::MeanNumber, None, run.mean_number),
+        claim(Quantity::MeanResponse, None, run.mean_response, mean),
+        claim(
+            Quantity::WeightedResponse,
+            None,
+            run.weighted_response,
+            weighted,
+        ),
+        number(None, run.mean_number, present, ends.sum()),
     ];
     if objective == Objective::P99 {
-        claims.push(claim(Quantity::ResponseP99, None, run.p99_response));
+        claims.push(claim(Quantity::ResponseP99, None, run.p99_response, 0.0));
     }
     for watched in &run.watched {
         let about = |threshold| match threshold {
@@ -229,17 +273,32 @@ pub(super) fn simulated(run: &Run, objective: Objective, workload: &Workload) ->
         let Some((quantity, time)) = about(watched.watch.threshold) else {
             continue;
         };
-        let name = Some(run.types[watched.watch.job_type].name.as_str());
-        let above = claim(quantity, name, watched.above);
-        claims.push(above.map(|above| Claim {
+        let own = &run.types[watched.watch.job_type];
+        claims.push(watched.above.map(|above| Claim {
+            half_width: Some(above.half_width.max(unseen(own)).min(1.0)),
             longer_than: Some(time),
-            ..above
+            ..measured(quantity, Some(&own.name), above)
         }));
     }
-    for job_type in run.types.iter().filter(|t| t.completions >= DONE) {
-        let name = Some(job_type.name.as_str());
-        claims.push(claim(Quantity::MeanResponse, name, job_type.mean_response));
-        claims.push(claim(Quantity::MeanNumber, name, job_type.mean_number));
+    let types = run.types.iter().zip(workload.types());
+    for (found, own) in types.filter(|(found, _)| found.completions >= DONE) {
+        let (response, count, name) = (found.mean_response, found.mean_number, Some(own.name()));
+        claims.push(claim(
+            Quantity::MeanResponse,
+            name,
+            response,
+            own.mean_size(),
+        ));
+        claims.push(number(name, count, own.offered_load(), cut(found)));
     }
     claims.into_iter().flatten().collect()
+}
+
+/// What part of a type's jobs may take longer than any that was seen, at 95 %: the rule of three, `(1 − p)^n = .05` for
+/// `p ≈ 3/n`. Jobs that come together wait together: n is no more than independent ones would be that tell the mean
+/// response time as closely, if it varied as an exponential time does.
+fn unseen(own: &TypeResult) -> f64 {
+    let jobs = own.completions as f64;
+    let worth = |e: Estimate| (e.mean / e.standard_error).powi(2);
+    3.0 / own.mean_response.map_or(jobs, worth).min(jobs)
 }

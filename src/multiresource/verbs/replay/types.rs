@@ -1,5 +1,7 @@
 //! The types that the jobs of a trace are.
 
+use std::cmp::Ordering;
+
 use crate::multiresource::replay::{Job, Kinds, Log, Rounding};
 use crate::multiresource::workload::{Described, Workload};
 use crate::number::seconds_in;
@@ -37,7 +39,7 @@ impl Types {
     ) -> Result<Self, String> {
         let workload = described.envelope();
         let places = places(workload, log)?;
-        if servers_of(&described) != ordered(&log.servers, &places) {
+        if sorted(servers_of(&described)) != sorted(ordered(&log.servers, &places)) {
             return Err("the workload is of other servers than those that are told: leave --capacity and --servers out, or write the workload for these servers".into());
         }
         let unit = workload.time_unit();
@@ -91,6 +93,15 @@ fn ordered(servers: &Servers, places: &[usize]) -> Servers {
             .collect(),
         shapes: shapes.collect(),
     }
+}
+
+/// The same servers, whatever the order in which their shapes are told.
+fn sorted(mut servers: Servers) -> Servers {
+    servers.shapes.sort_by(|a, b| {
+        let (a, b) = ((&a.capacity, a.count), (&b.capacity, b.count));
+        a.partial_cmp(&b).unwrap_or(Ordering::Equal)
+    });
+    servers
 }
 
 /// What the jobs of a workload run on.

@@ -97,7 +97,7 @@ fn both_laws_stay_as_loads_are_scaled_and_arrivals_split() {
     assert_eq!(half.envelope().modulation(), fleet.envelope().modulation());
     assert_eq!(half.types()[0].arrivals().alike(), 0.85);
     assert!((half.types()[0].arrival_rate() - 0.3).abs() < 1e-15);
-    let part = fleet.routed(0, &[0.6, 0.9]).unwrap();
+    let part = fleet.routed(1, &[0.6, 0.9]).unwrap();
     assert_eq!(part.modulation(), fleet.envelope().modulation());
     let [batches, single] = part.types() else {
         panic!("two types")

@@ -4,7 +4,7 @@ mod together;
 
 use std::collections::HashSet;
 
-use super::{Artifact, BESIDE, Beside, Claim, Mean, Method, Policy, Quantity, Tried};
+use super::{Artifact, BESIDE, Beside, Claim, Mean, Method, Policy, Quantity, TUNED, Tried};
 use crate::artifact::{
     Finding, Findings, Grounds, Known, Quantity as _, is_close, nonnegative, positive,
 };
@@ -319,8 +319,11 @@ fn tried(artifact: &Artifact, findings: &mut Findings) {
             findings.add(format!("{path}.front"), message);
         }
     }
-    let taken = |tried: &&Tried| tried.dispatch == artifact.policy.dispatch;
+    let beside = &artifact.evidence.beside;
+    let overruled = beside.iter().any(|own| own.rule == TUNED);
+    let taken = |tried: &&Tried| !overruled && tried.dispatch == artifact.policy.dispatch;
     match all.iter().find(taken) {
+        None if overruled => {}
         None => findings.add(PATH, "what the policy does was not tried"),
         Some(taken) if !taken.front => {
             findings.add(PATH, "what the policy does does not stand on the front");
@@ -355,12 +358,18 @@ fn tried(artifact: &Artifact, findings: &mut Findings) {
 fn beside(all: &[Beside], findings: &mut Findings) {
     for (n, beside) in all.iter().enumerate() {
         let path = format!("evidence.beside[{n}]");
-        if !BESIDE.contains(&beside.rule.as_str()) {
+        if !BESIDE.contains(&beside.rule.as_str()) && beside.rule != TUNED {
             let message = format!("`{}`, expected one of {}", beside.rule, BESIDE.join(", "));
             findings.add(format!("{path}.rule"), message);
         }
         mean(beside.makespan, &format!("{path}.makespan"), findings);
         mean(beside.instances, &format!("{path}.instances"), findings);
+        // A difference, of which only the width has a sign.
+        let excess = beside.excess.map(|found| Mean {
+            value: found.value.abs(),
+            ..found
+        });
+        mean(excess, &format!("{path}.excess"), findings);
         // What is done was sent.
         let sent = beside.instances.is_none_or(|found| found.value > 0.0);
         if beside.makespan.is_some() && !sent {
@@ -370,7 +379,7 @@ fn beside(all: &[Beside], findings: &mut Findings) {
             findings.add(format!("{path}.rule"), "a second time the same rule");
         }
     }
-    if !all.is_empty() && all.len() < BESIDE.len() {
+    if !all.is_empty() && all.len() != BESIDE.len() {
         findings.add("evidence.beside", format!("expected {}", BESIDE.join(", ")));
     }
     findings.stands("evidence.beside", SIMULATED);

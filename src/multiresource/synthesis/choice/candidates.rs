@@ -1,11 +1,11 @@
 //! Where the search begins: policies of each family, with knobs that were good somewhere.
 
 use super::super::{MsfqOutlook, Options, Synthesis};
-use super::ChoiceOptions;
+use super::{ChoiceOptions, preemptive};
 use crate::multiresource::artifact::{
     AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, EasyBackfillPolicy, EasyByMeanPolicy, Family,
-    FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, Objective, ReservingPolicy,
-    StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
+    FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, Objective, Preemption,
+    ReservingPolicy, StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
 };
 use crate::multiresource::policy::{has_lengths, time_of_turns};
 use crate::multiresource::schedule::worth;
@@ -14,8 +14,29 @@ use crate::multiresource::workload::Workload;
 /// Servers up to which the best threshold is computed.
 const AFFORDABLE: u32 = 128;
 
-/// All of them, and what is not considered.
-pub(super) fn starts(
+/// All of them with the preemption of the options, what is not considered, and what no policy can beat where that was
+/// computed on the way.
+pub(super) fn all(
+    workload: &Workload,
+    options: &Options,
+    choice: &ChoiceOptions,
+    made: &Synthesis,
+) -> (Vec<Family>, Vec<String>, Option<f64>) {
+    if options.preemption == Preemption::Full {
+        let (all, least) = preemptive::full(workload, options, choice, made);
+        return (all, Vec::new(), least);
+    }
+    let (mut all, skipped) = draining(workload, options, choice, made);
+    if options.preemption == Preemption::None {
+        return (all, skipped, None);
+    }
+    let (more, least) = preemptive::with_setups(workload, options, choice, made);
+    all.extend(more);
+    (all, skipped, least)
+}
+
+/// Those without preemption, and what is not considered.
+fn draining(
     workload: &Workload,
     options: &Options,
     choice: &ChoiceOptions,

@@ -1,15 +1,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::budget::worked;
+use super::ChoiceOptions;
 use crate::multiresource::artifact::{self, Family, GuardedPolicy, Objective, Promise};
-use crate::multiresource::policy::{is_proved_stable, pace};
+use crate::multiresource::policy::{is_proved_stable, work};
 use crate::multiresource::simulator::{
-    Contender, Estimate, Failure, Health, Run, Settings, TypeResult, Watch, Watched, classes,
-    paired_ratio, simulate_over,
+    Contender, Ending, Estimate, Failure, Health, Run, Settings, TypeResult, Watch, Watched,
+    classes, paired_ratio, simulate_over,
 };
+use crate::multiresource::synthesis::left;
 use crate::multiresource::workload::{Fleet, Workload};
 
 /// Replications of each run that decides.
@@ -17,7 +18,7 @@ pub(super) const REPLICATIONS: u32 = 8;
 
 /// Replications of runs by which knobs are turned: a few long ones see more of rare types than many
 /// short ones.
-const FEW: u32 = 4;
+pub(super) const FEW: u32 = 4;
 
 /// Jobs of each type that have to be done in a run that says how good a policy is.
 pub(super) const DONE: u64 = 300;
@@ -44,40 +45,58 @@ pub(super) struct Guard {
     pub mean_number: f64,
 }
 
-/// Arrivals and sizes that policies are tried on, and the events spent so far.
-pub(super) struct Course<'a> {
+/// Simulates candidates on common arrivals and sizes, and keeps account of the work: the same on each machine,
+/// unless a time limit or an interrupt ends it.
+pub(super) struct Evaluator<'a> {
     pub workload: &'a Workload,
     /// The fleet of which that is the envelope, where policies decide over all of its servers.
     pub fleet: Option<&'a Fleet>,
-    /// Whether policies are compared at other rates than those given.
-    pub is_stressed: bool,
-    /// A relative difference between policies that is not worth longer runs.
-    pub close: f64,
     pub objective: Objective,
-    /// The largest mean slowdown of a type over the smallest that is wanted.
-    pub most_uneven: f64,
     /// What is promised of types.
     pub promises: &'a [Promise],
     pub seed: u64,
     /// What takes over where a rule without proof lets jobs pile up: the first that preempts no more than it.
     pub guards: Vec<Guard>,
-    pub interrupt: Arc<AtomicBool>,
-    /// What may be spent, all stages together: events, or units of time that stand for them.
-    pub budget: u64,
-    /// What was.
-    pub spent: u64,
-    /// How long cores had worked when it began, and how long they may until it is over, spent or not.
-    pub begun: Duration,
-    pub most: Duration,
-    /// Units a second, where time counts.
-    pub pace: Option<f64>,
-    /// What an event costs, by policy: it takes a while to find.
-    pub charges: HashMap<&'static str, u64>,
+    interrupt: Arc<AtomicBool>,
+    /// When the present stage has to end, if ever.
+    pub end: Option<Instant>,
+    /// The work that all stages may do, in events of First-Fit with few types.
+    pub budget: f64,
+    /// That was done.
+    pub spent: f64,
+    /// Whether an interrupt or the time limit ended a run.
+    pub is_cut: bool,
+    /// The work of an event, by policy: it takes a while to find.
+    works: HashMap<&'static str, f64>,
     /// Events that were simulated.
     pub events: u64,
 }
 
-impl Course<'_> {
+impl<'a> Evaluator<'a> {
+    /// With all of the budget left.
+    pub fn new(
+        (workload, fleet): (&'a Workload, Option<&'a Fleet>),
+        objective: Objective,
+        choice: &'a ChoiceOptions,
+        guards: Vec<Guard>,
+    ) -> Self {
+        Evaluator {
+            workload,
+            fleet,
+            objective,
+            promises: &choice.promises,
+            seed: choice.seed,
+            guards,
+            interrupt: Arc::clone(&choice.interrupt),
+            end: choice.end,
+            budget: choice.budget as f64,
+            spent: 0.0,
+            is_cut: false,
+            works: HashMap::new(),
+            events: 0,
+        }
+    }
+
     /// The policy under guard, if it needs one: B is at least ten times the mean number of jobs that was seen,
     /// beyond which one job in 20 000 finds the system where numbers fall off exponentially; and so far above
     /// the guard's own that it is soon back at B/2.
@@ -101,103 +120,56 @@ impl Course<'_> {
         })
     }
 
-    pub fn left(&self) -> u64 {
-        match self.is_late() {
-            true => 0,
-            false => self.budget.saturating_sub(self.spent),
-        }
+    /// The work that is left.
+    pub fn left(&self) -> f64 {
+        (self.budget - self.spent).max(0.0)
     }
 
-    /// Whether it took so long that it is ended before its events are spent.
-    pub fn is_late(&self) -> bool {
-        self.time_left().is_zero()
+    /// Whether it was interrupted, or its time is over.
+    pub fn is_over(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed) || left(self.end).is_zero()
     }
 
-    /// That it was ended so, for those who want the same again.
-    pub fn told_late(&self) -> Option<String> {
-        self.is_late().then(|| {
-            format!(
-                "longer runs: these took more than {:.0} s of a core, so that the same seed may choose otherwise on another machine",
-                self.most.as_secs_f64()
-            )
-        })
+    /// The work of an event under this policy.
+    pub fn work(&mut self, policy: &Family) -> f64 {
+        let (workload, policy) = (self.workload, policy.followed());
+        let works = self.works.entry(policy.called());
+        *works.or_insert_with(|| work(policy, workload))
     }
 
-    fn time_left(&self) -> Duration {
-        self.most
-            .saturating_sub(worked().saturating_sub(self.begun))
-    }
-
-    pub fn interrupted(&self) -> bool {
-        self.interrupt.load(Ordering::Relaxed)
-    }
-
-    /// What an event under this policy costs of the budget: a rule that takes longer is charged for it.
-    pub fn charge(&mut self, policy: &Family) -> u64 {
-        if self.pace.is_some() {
-            return 1;
-        }
-        let workload = self.workload;
-        let charges = self.charges.entry(policy.followed().called());
-        *charges.or_insert_with(|| pace(policy, workload))
-    }
-
-    /// Simulates this many events, or until the objective has this relative precision.
-    pub fn run(&mut self, policy: &Contender, events: u64, precision: f64) -> Result<Run, Failure> {
-        self.simulate(policy, events, REPLICATIONS, precision, true)
-    }
-
-    /// Simulates this many events, to turn knobs by.
-    pub fn short_run(&mut self, policy: &Contender, events: u64) -> Result<Run, Failure> {
-        let percentiles = self.objective == Objective::P99;
-        self.simulate(policy, events, FEW, 0.0, percentiles)
-    }
-
-    fn simulate(
+    /// Simulates this many events in so many replications; `None` where an interrupt or the time limit ended it:
+    /// what it saw until then depends on the machine.
+    pub fn run(
         &mut self,
-        policy: &Contender,
+        policy: &Family,
         events: u64,
         replications: u32,
-        precision: f64,
-        percentiles: bool,
-    ) -> Result<Run, Failure> {
+    ) -> Result<Option<Run>, Failure> {
         let all = u64::from(replications);
-        let pace = match policy {
-            Contender::Policy(policy) => self.charge(policy),
-            _ => 1,
-        };
         let types = self.workload.types().iter();
         let in_service: f64 = types.map(|t| t.offered_load()).sum();
         let settings = Settings {
             seed: self.seed,
             replications,
-            precision,
+            precision: 0.0,
             crowd: (CROWD.0 * in_service + CROWD.1) as u64,
             // Each replication has as many.
-            events: (events.min(self.left() / pace) / all * all).max(all),
-            time: Some(match self.pace {
-                Some(pace) => Duration::from_secs_f64(self.left() as f64 / pace),
-                // Of one core: more of them need less.
-                None => self.time_left(),
-            }),
+            events: (events / all * all).max(all),
+            time: self.end.map(|_| left(self.end)),
             common_sizes: true,
-            percentiles,
+            percentiles: replications == REPLICATIONS || self.objective == Objective::P99,
             watch: self.watches().flatten().collect(),
             interrupt: Arc::clone(&self.interrupt),
         };
-        let begun = Instant::now();
-        let run = match (self.fleet, policy) {
-            (Some(fleet), Contender::Policy(policy)) => {
-                simulate_over(fleet, policy, &settings, |_| ())?
-            }
-            _ => policy.simulate(self.workload, &settings, |_| ())?,
+        let run = match self.fleet {
+            Some(fleet) => simulate_over(fleet, policy, &settings, |_| ())?,
+            None => Contender::from(policy.clone()).simulate(self.workload, &settings, |_| ())?,
         };
         self.events += run.events;
-        self.spent += match self.pace {
-            Some(pace) => (pace * begun.elapsed().as_secs_f64()) as u64,
-            None => pace * run.events,
-        };
-        Ok(run)
+        self.spent += self.work(policy) * run.events as f64;
+        let is_cut = matches!(run.ending, Ending::Interrupted | Ending::Time);
+        self.is_cut |= is_cut;
+        Ok((!is_cut).then_some(run))
     }
 
     /// What is made least, by replication.
@@ -226,18 +198,10 @@ impl Course<'_> {
         common.map(|(t, _)| t).min_by_key(|t| t.completions)
     }
 
-    /// The value, increased in proportion where types are served less evenly than wanted, and more than
-    /// that where promises are broken; infinite where there is no steady state.
+    /// The value, increased where promises are broken; infinite where there is no steady state.
     pub fn cost(&self, run: &Run) -> f64 {
-        let Some(value) = self.value(run) else {
-            return f64::INFINITY;
-        };
-        let uneven = match slowdown_ratio(run) {
-            Some(ratio) => (ratio / self.most_uneven).max(1.0),
-            None if self.most_uneven.is_finite() => f64::INFINITY,
-            None => 1.0,
-        };
-        value.mean * uneven * self.broken(run)
+        let value = self.value(run).map_or(f64::INFINITY, |value| value.mean);
+        value * self.broken(run)
     }
 
     fn watches(&self) -> impl Iterator<Item = Option<Watch>> {
@@ -324,12 +288,7 @@ impl Course<'_> {
         };
         let length = run.simulated_time / run.replications.len().max(1) as f64;
         let longest = stays.iter().copied().fold(0.0, f64::max);
-        let slowdowns = stays
-            .iter()
-            .zip(types)
-            .map(|(stay, t)| stay / t.mean_size());
-        let uneven = spread(slowdowns) / self.most_uneven;
-        value * (20.0 * longest / length).max(1.0) * uneven.max(1.0) * self.broken(run)
+        value * (20.0 * longest / length).max(1.0) * self.broken(run)
     }
 
     /// Whether one surely costs more than another that ran as long.

@@ -1,0 +1,409 @@
+//! Candidates climb a ladder of run lengths, the one whose next run takes the least work first: so all that may
+//! still win get as much work, whatever an event costs them, and what is cheap has long runs early.
+//!
+//! The runs of one rung have the same seed and length: candidates face the same arrivals and sizes there,
+//! so that the ratio of two is known better than their means
+//! ([`crate::multiresource::simulator::paired_ratio`]). Two are compared on the highest rung that both have reached.
+
+use super::Stage;
+use super::evaluator::{DONE, Evaluator};
+use crate::multiresource::artifact::{Family, Objective, Steadiness};
+use crate::multiresource::policy::is_proved_stable;
+use crate::multiresource::simulator::{Estimate, Failure, Health, Ranking, Run};
+
+/// How many times as long the runs of the next rung are.
+const LONGER: u64 = 4;
+
+/// What costs so many times as much as another candidate, roughly, is out of a search: by its rung; of rungs after the last of
+/// these the last holds.
+const SLACK: [f64; 4] = [4.0, 2.0, 1.4, 1.25];
+
+/// A candidate behind so many others is out of a search, likewise.
+const FIELD: [usize; 4] = [64, 12, 6, 4];
+
+/// A mean with this relative half-width or more is too vague to tune by. (The differences of policies
+/// are known several times better.)
+const VAGUE: f64 = 0.06;
+
+/// What costs so many times as much as the best is out of the comparison: where both have settled, and where one has not. What
+/// has not is judged by how long its slowest type stays, which a few jobs of a rare type decide.
+const FAR: f64 = 2.0;
+const FAR_UNSETTLED: f64 = 10.0;
+
+/// The part of the time beyond which a guard is more than a safeguard.
+const UNDER_GUARD: f64 = 0.01;
+
+/// A relative difference between policies that is not worth longer runs.
+pub(super) use crate::multiresource::artifact::CLOSE;
+
+/// A policy that may be taken, or is there for comparison.
+pub(super) struct Candidate {
+    pub policy: Family,
+    /// Policies that were tried to find it.
+    pub tried: usize,
+    /// Whether it may be taken.
+    pub is_eligible: bool,
+    /// Its runs, by rung.
+    pub runs: Vec<Run>,
+    /// The run that its claims come from, on arrivals and sizes that decided nothing: the best of several is partly the
+    /// best by chance.
+    pub own: Option<Run>,
+}
+
+impl Candidate {
+    /// One that may be taken, not run yet.
+    pub fn new(policy: Family, tried: usize) -> Self {
+        Candidate {
+            policy,
+            tried,
+            is_eligible: true,
+            runs: Vec::new(),
+            own: None,
+        }
+    }
+
+    /// What people call it.
+    pub fn name(&self) -> &'static str {
+        self.policy.followed().called()
+    }
+
+    /// The longest run of a comparison.
+    pub fn longest(&self) -> Option<&Run> {
+        self.runs.last()
+    }
+
+    /// The run of its claims, or else, and where that tells nothing, the longest of the comparison.
+    pub fn measured(&self, evaluator: &Evaluator<'_>) -> Option<&Run> {
+        let own = self.own.as_ref();
+        let tells = own.filter(|_| self.unclaimed(evaluator).is_none());
+        tells.or(self.longest())
+    }
+
+    /// Why its own run is too short for claims; `None` where it is not.
+    pub fn unclaimed(&self, evaluator: &Evaluator<'_>) -> Option<String> {
+        let run = self.own.as_ref()?;
+        if let Some(why) = &run.unsettled {
+            return Some(why.to_string());
+        }
+        if evaluator.value(run).is_none() {
+            return Some("the number in system grows".into());
+        }
+        let fewest = evaluator.fewest_done(run)?;
+        (fewest.completions < DONE).then(|| {
+            format!(
+                "{}: {} of {DONE} jobs done",
+                fewest.name, fewest.completions
+            )
+        })
+    }
+
+    /// Whether it ran away when it ran longest.
+    pub fn runs_away(&self) -> bool {
+        let run = self.longest();
+        run.is_some_and(|run| run.health == Health::Unstable)
+    }
+
+    /// Whether its longest run has settled, and its own run does not say otherwise.
+    pub fn is_settled(&self, evaluator: &Evaluator<'_>) -> bool {
+        let run = self.longest();
+        run.is_some_and(|run| evaluator.value(run).is_some()) && !self.is_refuted()
+    }
+
+    /// Whether jobs piled up in its own run, which is the longest, so that the guard was needed, or would have been.
+    pub fn is_refuted(&self) -> bool {
+        let own = self.own.as_ref();
+        own.is_some_and(|run| run.health == Health::Unstable || run.own.guarded > UNDER_GUARD)
+    }
+
+    /// Its outcome. A policy that is known to be stable but whose queues grew was not simulated for long
+    /// enough.
+    pub fn outcome(&self, evaluator: &Evaluator<'_>, is_far: bool) -> Steadiness {
+        let Some(run) = self.measured(evaluator) else {
+            return Steadiness::Unsettled;
+        };
+        let proved = is_proved_stable(&self.policy, evaluator.workload);
+        match (evaluator.value(run), run.health) {
+            (Some(_), _) => Steadiness::Steady,
+            (None, Health::Unstable) if !proved => Steadiness::Unstable,
+            (None, _) if is_far => Steadiness::Behind,
+            (None, _) => Steadiness::Unsettled,
+        }
+    }
+}
+
+/// The lengths of the runs.
+#[derive(Clone, Copy)]
+pub(super) struct Ladder {
+    /// Events of a run on the first rung.
+    pub first: u64,
+    /// Replications of each run.
+    pub replications: u32,
+    /// The work that may have been done in the end.
+    pub until: f64,
+}
+
+impl Ladder {
+    /// Events of a run on this rung.
+    pub fn length(&self, rung: usize) -> u64 {
+        let times = LONGER.saturating_pow(rung as u32);
+        self.first.saturating_mul(times)
+    }
+
+    /// Runs candidates, the cheapest next run first, as long as some are `open` and there is work left for them.
+    pub fn climb(
+        &self,
+        evaluator: &mut Evaluator<'_>,
+        candidates: &mut [Candidate],
+        what: &str,
+        open: impl Fn(&Evaluator<'_>, &[Candidate]) -> Vec<usize>,
+        progress: &mut impl FnMut(Stage),
+    ) -> Result<(), Failure> {
+        loop {
+            let mut next: Option<(f64, usize)> = None;
+            for n in open(evaluator, candidates) {
+                let events = self.length(candidates[n].runs.len()) as f64;
+                let work = events * evaluator.work(&candidates[n].policy);
+                let is_less = next.is_none_or(|(least, _)| work < least);
+                if evaluator.spent + work <= self.until && is_less {
+                    next = Some((work, n));
+                }
+            }
+            let Some((_, n)) = next.filter(|_| !evaluator.is_over()) else {
+                return Ok(());
+            };
+            progress(Stage {
+                what: format!("{what} {}", candidates[n].name()),
+                spent: evaluator.spent / evaluator.budget,
+            });
+            let events = self.length(candidates[n].runs.len());
+            let run = evaluator.run(&candidates[n].policy, events, self.replications)?;
+            let Some(run) = run else { return Ok(()) };
+            candidates[n].runs.push(run);
+        }
+    }
+}
+
+/// The runs of two candidates on the highest rung that both have reached.
+fn common<'c>(one: &'c Candidate, other: &'c Candidate) -> Option<(&'c Run, &'c Run)> {
+    let rung = one.runs.len().min(other.runs.len()).checked_sub(1)?;
+    Some((&one.runs[rung], &other.runs[rung]))
+}
+
+/// The candidates that a search goes on with: those whose runs do not tell yet how good they are, and that are not
+/// behind too many others, or too far.
+pub(super) fn promising(evaluator: &Evaluator<'_>, candidates: &[Candidate]) -> Vec<usize> {
+    let is_open = |n: &usize| {
+        let one = &candidates[*n];
+        let Some(rung) = one.runs.len().checked_sub(1) else {
+            return true;
+        };
+        if tells(evaluator, &one.runs[rung]) {
+            return false;
+        }
+        let costs = candidates.iter().filter_map(|other| {
+            let (own, others) = common(one, other)?;
+            Some((evaluator.rough_cost(own), evaluator.rough_cost(others)))
+        });
+        let slack = SLACK[rung.min(SLACK.len() - 1)];
+        let (mut ahead, mut is_far) = (0, false);
+        for (own, others) in costs.filter(|(own, others)| others < own) {
+            ahead += 1;
+            is_far |= own > slack * others;
+        }
+        ahead < FIELD[rung.min(FIELD.len() - 1)] && !is_far
+    };
+    (0..candidates.len()).filter(is_open).collect()
+}
+
+/// Whether a run says enough to turn knobs by.
+fn tells(evaluator: &Evaluator<'_>, run: &Run) -> bool {
+    match run.health {
+        Health::Unstable => true,
+        Health::Unsettled => false,
+        Health::Settled => {
+            let value = evaluator.value(run);
+            value.is_some_and(|v| v.relative() < VAGUE) && evaluator.all_done(run)
+        }
+    }
+}
+
+/// Candidates by what they cost, the least first: as many are ahead of one as have less on a common rung.
+pub(super) fn ranked(evaluator: &Evaluator<'_>, candidates: &mut Vec<Candidate>) {
+    let cost = |run: &Run| evaluator.rough_cost(run);
+    let ahead = |one: &Candidate| {
+        let pairs = candidates.iter().filter_map(|other| common(one, other));
+        pairs
+            .filter(|(own, others)| cost(others) < cost(own))
+            .count()
+    };
+    let places: Vec<usize> = candidates.iter().map(ahead).collect();
+    let mut places = places.into_iter();
+    let keyed = candidates
+        .drain(..)
+        .map(|c| (places.next().unwrap_or(usize::MAX), c));
+    let mut keyed: Vec<(usize, Candidate)> = keyed.collect();
+    // Where it was never run it is last.
+    keyed.sort_by_key(|(place, candidate)| (candidate.runs.is_empty(), *place));
+    candidates.extend(keyed.into_iter().map(|(_, candidate)| candidate));
+}
+
+/// The final comparison: who is the best, and who may still be.
+pub(super) struct Comparison<'a, 'w> {
+    pub evaluator: &'a Evaluator<'w>,
+    pub candidates: &'a [Candidate],
+}
+
+impl Comparison<'_, '_> {
+    /// The costs of two on the highest rung on which both have settled.
+    fn costs(&self, one: usize, other: usize) -> Option<(f64, f64)> {
+        let rung = self.settled_rung(one, other)?;
+        let cost = |n: usize| self.evaluator.cost(&self.candidates[n].runs[rung]);
+        Some((cost(one), cost(other)))
+    }
+
+    fn settled_rung(&self, one: usize, other: usize) -> Option<usize> {
+        let runs = |n: usize| self.candidates[n].runs.iter();
+        let pairs = runs(one).zip(runs(other));
+        let has_value = |run| self.evaluator.value(run).is_some();
+        let both: Vec<bool> = pairs.map(|(a, b)| has_value(a) && has_value(b)).collect();
+        both.iter().rposition(|both| *both)
+    }
+
+    /// How many times as much one has of an objective as another, on the highest rung on which both have settled.
+    pub fn ratio(&self, objective: Objective, one: usize, other: usize) -> Option<Estimate> {
+        let rung = self.settled_rung(one, other)?;
+        let run = |n: usize| &self.candidates[n].runs[rung];
+        super::evaluator::ratio(objective, run(one), run(other))
+    }
+
+    /// The best of those that may be taken and have settled: fewest are ahead of it.
+    pub fn best(&self) -> Option<usize> {
+        let settled: Vec<usize> = (0..self.candidates.len())
+            .filter(|n| self.candidates[*n].is_eligible)
+            .filter(|n| self.candidates[*n].is_settled(self.evaluator))
+            .collect();
+        let is_ahead = |other: &usize, n: usize| {
+            let costs = self.costs(n, *other);
+            costs.is_some_and(|(own, others)| others < own)
+        };
+        let ahead = |n: usize| settled.iter().filter(|other| is_ahead(other, n)).count();
+        let cost = |n: usize| {
+            self.candidates[n]
+                .longest()
+                .map_or(f64::INFINITY, |run| self.evaluator.cost(run))
+        };
+        let least = |a: &&usize, b: &&usize| {
+            let by_place = ahead(**a).cmp(&ahead(**b));
+            by_place.then(cost(**a).total_cmp(&cost(**b)))
+        };
+        settled.iter().min_by(least).copied()
+    }
+
+    /// Of those that surely have no more than the best, but for what is not worth longer runs, the one that slows down
+    /// its most slowed type least, and how many times as much; `None` where that is the best, or not worth it.
+    pub fn fairest(&self, best: usize) -> Option<(usize, f64)> {
+        let objective = self.evaluator.objective;
+        let is_as_good = |n: &usize| {
+            let candidate = &self.candidates[*n];
+            let ratio = self.ratio(objective, *n, best);
+            let keeps = candidate
+                .longest()
+                .is_some_and(|run| self.evaluator.keeps_all(run));
+            let settled = candidate.is_eligible && candidate.is_settled(self.evaluator) && keeps;
+            settled && ratio.is_some_and(|r| r.mean + r.half_width < 1.0 + CLOSE)
+        };
+        let slowed = |n: usize| {
+            let rung = self.settled_rung(n, best)?;
+            let [own, of_best] = [n, best].map(|n| most_slowed(&self.candidates[n].runs[rung]));
+            Some(own? / of_best?)
+        };
+        let as_good = (0..self.candidates.len())
+            .filter(|n| *n != best)
+            .filter(is_as_good);
+        let ratios = as_good.filter_map(|n| Some((n, slowed(n)?)));
+        let least = ratios.min_by(|a, b| a.1.total_cmp(&b.1));
+        least.filter(|(_, slowed)| *slowed < 1.0 - CLOSE)
+    }
+
+    /// Those that run on: the best, and all that may yet be better by what is worth it.
+    pub fn open(&self) -> Vec<usize> {
+        let all = 0..self.candidates.len();
+        let Some(best) = self.best() else {
+            // What has not settled may look good as long as jobs that it starves are few.
+            return all.filter(|n| !self.candidates[*n].runs_away()).collect();
+        };
+        let mut open: Vec<usize> = all
+            .filter(|n| *n != best && !self.is_known(best, *n))
+            .collect();
+        // It runs on as far as there is somebody to compare it with.
+        let rung = |n: usize| self.candidates[n].runs.len();
+        if open.iter().any(|n| rung(best) <= rung(*n)) {
+            open.push(best);
+        }
+        open
+    }
+
+    /// Whether a candidate costs far more than another, roughly. Shorter runs tell nothing of what has not settled.
+    pub fn is_far(&self, from: usize, n: usize) -> bool {
+        let (near, far) = (&self.candidates[from], &self.candidates[n]);
+        let Some((a, b)) = common(near, far) else {
+            return false;
+        };
+        let cost = |run| self.evaluator.rough_cost(run);
+        let has_settled = |run| self.evaluator.value(run).is_some();
+        let most = match has_settled(a) && has_settled(b) {
+            true => FAR,
+            false => FAR_UNSETTLED,
+        };
+        a.events.min(b.events) >= self.evaluator.telling() && cost(b) > most * cost(a)
+    }
+
+    /// Whether it is known that a candidate is no better than the best by what is worth longer runs; or that it is, where
+    /// it cannot be taken.
+    fn is_known(&self, best: usize, n: usize) -> bool {
+        self.is_told(best, n) || !self.candidates[n].is_eligible && self.is_surely_behind(n, best)
+    }
+
+    /// Whether it is known that a candidate is no better than the best by what is worth longer runs.
+    pub fn is_told(&self, best: usize, n: usize) -> bool {
+        let latest = self.candidates[n].longest();
+        let ratio = self.ratio(self.evaluator.objective, n, best);
+        let is_within = ratio.is_some_and(|r| (r.mean - 1.0).abs() + r.half_width < CLOSE);
+        is_within
+            || self.is_far(best, n)
+            || self.is_surely_behind(best, n)
+            || latest.is_some_and(|run| self.evaluator.surely_breaks(run))
+    }
+
+    /// Whether a candidate runs away, or surely costs more than another: at 95 % for all on their highest common rung
+    /// together.
+    fn is_surely_behind(&self, first: usize, n: usize) -> bool {
+        if self.candidates[n].runs_away() {
+            return true;
+        }
+        let Some(rung) = self.settled_rung(first, n) else {
+            return false;
+        };
+        let here = self
+            .candidates
+            .iter()
+            .filter_map(|c| Some((c.name(), c.runs.get(rung)?)));
+        let settled = here.filter(|(_, run)| self.evaluator.value(run).is_some());
+        let values: Vec<(&str, &[Option<f64>])> = settled
+            .map(|(name, run)| (name, self.evaluator.values(run)))
+            .collect();
+        let [own, others] = [first, n].map(|n| self.candidates[n].name());
+        let ranking = Ranking::new(&values);
+        let is_apart = ranking
+            .pair(own, others)
+            .is_some_and(|p| p.apart && p.slower == others);
+        is_apart && self.costs(first, n).is_some_and(|(a, b)| a <= b)
+    }
+}
+
+/// The largest mean slowdown E[T_i]/E[S_i] of a type.
+fn most_slowed(run: &Run) -> Option<f64> {
+    let each = run.types.iter().map(|t| t.slowdown.map(|e| e.mean));
+    let each: Vec<f64> = each.collect::<Option<_>>()?;
+    each.into_iter().reduce(f64::max)
+}

@@ -19,6 +19,7 @@ mod fake_slurm;
 mod families;
 mod fleet;
 mod fleet_families;
+mod golden;
 mod growth;
 mod hostile;
 #[path = "../../benches/instances/mod.rs"]

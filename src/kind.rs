@@ -217,6 +217,8 @@ pub enum Answer<K: Content> {
         artifact: Box<Artifact<K>>,
         /// What a person should know of it.
         summary: String,
+        /// What was tried, for programs: JSON.
+        log: String,
     },
     /// There is none, or none was found.
     Refused {

@@ -39,7 +39,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::document::harmless;
 
 /// The version of the document that this code writes and reads.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What is written to a document and read back.
 pub trait Part: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {}
@@ -60,8 +60,6 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
     type Quantity: Quantity;
     /// What proves the policy, or a bound on all policies.
     type Evidence: Part;
-    /// How the policy was made.
-    type Provenance: Part;
     /// The workload as the checker derived it anew: what a simulator runs the policy on.
     type Checked: Clone + Debug;
 
@@ -90,8 +88,8 @@ pub struct Artifact<K: Content> {
     pub claims: Vec<Claim<K::Quantity>>,
     /// The proofs.
     pub evidence: K::Evidence,
-    /// How it was made.
-    pub provenance: K::Provenance,
+    /// The program that wrote it, and its version.
+    pub tool: String,
     /// `sha256:` and 64 hexadecimal digits of all else that the document says: see
     /// [`Artifact::sealed`]. Every document that is written has it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,7 +104,6 @@ impl<K: Content> Artifact<K> {
         policy: K::Policy,
         claims: Vec<Claim<K::Quantity>>,
         evidence: K::Evidence,
-        provenance: K::Provenance,
     ) -> Self {
         Artifact {
             format: Format::SynthPolicy,
@@ -116,7 +113,7 @@ impl<K: Content> Artifact<K> {
             policy,
             claims,
             evidence,
-            provenance,
+            tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
             digest: None,
         }
     }

@@ -28,10 +28,16 @@ pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
     if heading.version == VERSION {
         return Ok(heading);
     }
-    let message = format!(
-        "version {} is not one that this tool reads ({VERSION})",
-        heading.version
-    );
+    let message = match heading.version < VERSION {
+        true => format!(
+            "version {} was written by an earlier synth, and this one reads version {VERSION}: make the policy again from its workload, which takes seconds",
+            heading.version
+        ),
+        false => format!(
+            "version {} was written by a later synth, and this one reads version {VERSION}: install that one",
+            heading.version
+        ),
+    };
     Err(shape_error(name, ("version".into(), message)))
 }
 

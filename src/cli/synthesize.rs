@@ -21,11 +21,16 @@ pub struct Arguments<K: Kind> {
     /// Where the policy goes; standard output if not given
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Also write what was tried, tuned and compared, as JSON (`-`: to standard output)
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
 }
 
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let file = arguments.workload.file()?;
-    let written: Vec<&Path> = arguments.output.iter().map(PathBuf::as_path).collect();
+    let written = arguments.output.iter().chain(&arguments.log);
+    let written: Vec<&Path> = written.map(PathBuf::as_path).collect();
     let mut read = K::files(&arguments.wishes);
     read.push(file);
     apart(&read, &written)?;
@@ -37,8 +42,15 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         K::synthesize(&workload, &arguments.wishes, caller)
     });
     match answer? {
-        Answer::Policy { artifact, summary } => {
+        Answer::Policy {
+            artifact,
+            summary,
+            log,
+        } => {
             emit(arguments.output.as_ref(), &artifact.to_json()?)?;
+            if let Some(file) = &arguments.log {
+                emit(Some(file), &log)?;
+            }
             tell(common, &summary);
             // After an interrupt it is the best so far.
             let cut = interrupt.is_set();

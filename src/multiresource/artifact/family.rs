@@ -2,8 +2,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CertificateRecord, GuardedPolicy, MaxWeightPolicy, MaxWeightSetupPolicy, MsrPolicy,
-    PartitionPolicy, PooledEasyPolicy, PooledPolicy, PresentTablePolicy, TablePolicy,
+    Evidence, GuardedPolicy, MaxWeightPolicy, MaxWeightSetupPolicy, MsrPolicy, PartitionPolicy,
+    PooledEasyPolicy, PooledPolicy, PresentTablePolicy, TablePolicy,
 };
 use crate::artifact::Findings;
 use crate::multiresource::schedule::Packing;
@@ -102,13 +102,7 @@ families! {
 /// What must hold of a policy beside its shape.
 pub(super) trait Sound {
     /// Reports what does not fit this workload, or the certificate of the server.
-    fn check(
-        &self,
-        _workload: &Workload,
-        _certificate: &CertificateRecord,
-        _findings: &mut Findings,
-    ) {
-    }
+    fn check(&self, _workload: &Workload, _evidence: &Evidence, _findings: &mut Findings) {}
 }
 
 impl Family {

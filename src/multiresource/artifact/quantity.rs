@@ -111,7 +111,7 @@ pub enum Method {
     /// The stationary law of the guard's chain: where its loads are below 1 for all types, the policy under guard
     /// is positive recurrent, whatever the rule (see [`super::GuardedPolicy`]).
     ProofByGuard,
-    /// Independent replications under a seed, with a 95 % interval; see `choice` in the provenance.
+    /// Independent replications under a seed, with a 95 % interval; see `simulation` in the evidence.
     Simulated,
     /// Relative completions: theorem 8 of the MSR paper, corrected.
     BoundRelativeCompletions,
@@ -144,9 +144,6 @@ pub struct Conditions {
     /// Whether left-over room is offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backfill: Option<Backfill>,
-    /// How jobs are sent to the servers of a fleet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub routing: Option<Routing>,
 }
 
 impl Conditions {
@@ -156,17 +153,6 @@ impl Conditions {
         Conditions {
             empty_slots: Some(EmptySlots::Phantom),
             backfill: Some(Backfill::None),
-            routing: None,
         }
     }
-}
-
-/// How jobs are sent to the servers of a fleet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Routing {
-    /// Each job independently: to a shape by the policy's fractions, and there to any server alike.
-    Probabilistic,
-    /// To the server that promises the shortest delay: see [`crate::multiresource::policy::Router`].
-    LeastLoaded,
 }

@@ -7,15 +7,10 @@ use crate::multiresource::artifact::{Checked, Family, Preemption};
 /// # Errors
 /// When it stops jobs that run, or waits for setups; says which policy to ask for.
 pub fn bridgeable(policy: &Checked) -> Result<(), String> {
-    let policy = &policy.artifact().policy;
-    let mut rules = policy
-        .servers
-        .iter()
-        .map(|server| &server.rule)
-        .chain(&policy.queue);
-    match rules.find(|rule| stops(rule)) {
-        None => Ok(()),
-        Some(rule) => Err(format!(
+    let rule = &policy.artifact().policy;
+    match stops(rule) {
+        false => Ok(()),
+        true => Err(format!(
             "the policy ({}) stops jobs that run, which Slurm cannot do without losing their work or keeping their memory: make one with `synth --workload FILE --preemption none`",
             rule.called()
         )),

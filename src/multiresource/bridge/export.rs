@@ -34,7 +34,7 @@ pub fn slurm(
         unit: &format!("synth-{partition}.service"),
         folder: &format!("/etc/synth/{partition}"),
     };
-    let fleet = checked.workload().fleet();
+    let fleet = checked.workload();
     let types = Types {
         partition,
         resources: resources(fleet),
@@ -188,14 +188,6 @@ fn one_line(text: &str) -> String {
 }
 
 /// What the policy does, in a few words.
-fn rule(checked: &Checked) -> String {
-    let policy = &checked.artifact().policy;
-    let rules = policy
-        .servers
-        .iter()
-        .map(|server| &server.rule)
-        .chain(&policy.queue);
-    let mut named: Vec<&str> = rules.map(Family::called).collect();
-    named.dedup();
-    named.join(", ")
+fn rule(checked: &Checked) -> &'static str {
+    checked.artifact().policy.called()
 }

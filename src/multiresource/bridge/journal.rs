@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::BridgeError;
 use crate::document::line::{sealed, unsealed};
-use crate::multiresource::artifact::{Checked, Routing};
+use crate::multiresource::artifact::Checked;
 use crate::multiresource::live::Scheduler;
 use crate::multiresource::live::protocol::{Line, Started, started, tell};
 
@@ -39,8 +39,6 @@ pub struct Head {
     pub time_unit: String,
     /// Of the policy's clocks.
     pub seed: u64,
-    /// How jobs are sent to servers.
-    pub routing: Routing,
 }
 
 /// What a round did.
@@ -166,7 +164,7 @@ pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, B
             Record::Head(head) => {
                 is_own = head.digest == digest;
                 if is_own {
-                    let scheduler = Scheduler::new(policy, head.routing, head.seed);
+                    let scheduler = Scheduler::new(policy, head.seed);
                     match &mut replay {
                         None => replay = Some(Replay::new(scheduler)),
                         Some(replay) => replay.again(scheduler),

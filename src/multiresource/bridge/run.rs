@@ -16,7 +16,7 @@ use super::watch::{Found, Manner, Moment, Phase, Watch, key_of};
 use super::{BridgeError, TypeMap, bridgeable};
 use crate::artifact::Changes;
 use crate::document::digest;
-use crate::multiresource::artifact::{Checked, Routing};
+use crate::multiresource::artifact::Checked;
 use crate::multiresource::live::Scheduler;
 use crate::multiresource::live::protocol::{Line, Started};
 use crate::multiresource::workload::Fleet;
@@ -48,8 +48,6 @@ pub struct Setup {
     pub manner: Manner,
     /// All nodes are taken for one server.
     pub pool: bool,
-    /// How jobs are sent to the servers of a fleet.
-    pub routing: Routing,
     /// Of the policy's clocks.
     pub seed: u64,
     /// Ends after this time.
@@ -96,11 +94,11 @@ impl Rule {
         })?;
         let policy = Checked::parse_with(&text, &path, setup.changes)?;
         bridgeable(&policy).map_err(BridgeError::Unfit)?;
-        let scheduler = Scheduler::new(&policy, setup.routing, setup.seed);
+        let scheduler = Scheduler::new(&policy, setup.seed);
         if scheduler.wants().sizes {
             return Err(BridgeError::Unfit("the policy decides by the sizes of jobs, which nobody knows on a cluster: make one that knows types or limits".into()).into());
         }
-        let unit = policy.workload().fleet().time_unit();
+        let unit = policy.workload().time_unit();
         let second = seconds_in(unit).ok_or_else(|| {
             BridgeError::Unfit(format!(
                 "the policy counts time in `{unit}`, and it is not known how long that is: write the workload in s, min, h or d"
@@ -117,7 +115,7 @@ impl Rule {
     }
 
     fn fleet(&self) -> &Fleet {
-        self.policy.workload().fleet()
+        self.policy.workload()
     }
 
     /// What looks at the cluster for it.
@@ -134,7 +132,7 @@ impl Rule {
 
     /// It begins anew.
     fn begin_again(&mut self, setup: &Setup) {
-        self.scheduler = Scheduler::new(&self.policy, setup.routing, setup.seed);
+        self.scheduler = Scheduler::new(&self.policy, setup.seed);
     }
 }
 
@@ -216,7 +214,6 @@ impl Bridge {
             partition: self.slurm.partition.clone(),
             time_unit: self.rule.fleet().time_unit().into(),
             seed: self.setup.seed,
-            routing: self.setup.routing,
         }
     }
 

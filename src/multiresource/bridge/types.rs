@@ -55,7 +55,7 @@ impl TypeMap {
     /// When the file cannot be read or has faults, when it is not known what Slurm calls a resource or which nodes are the
     /// servers of a fleet, or when demand alone does not tell types apart.
     pub fn new(policy: &Checked, file: Option<&Path>) -> Result<Self, TypesError> {
-        let fleet = policy.workload().fleet();
+        let fleet = policy.workload();
         let said = match file {
             None => Said::default(),
             Some(path) => {
@@ -66,9 +66,12 @@ impl TypeMap {
                 Said::parse(&text, &path.display().to_string(), fleet)?
             }
         };
-        let server = policy.artifact().one_server();
-        let prices = server.map(|server| &server.certificate.resource_prices[..]);
-        TypeMap::of(fleet, prices.unwrap_or_default(), said)
+        let evidence = &policy.artifact().evidence;
+        let prices = match &evidence.servers[..] {
+            [server] if fleet.is_one_server() => &server.resource_prices[..],
+            _ => &[],
+        };
+        TypeMap::of(fleet, prices, said)
     }
 
     /// The same for a fleet, with prices of whole units of its resources, or none.

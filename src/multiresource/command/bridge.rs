@@ -10,7 +10,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::names;
 use crate::kind::{Answered, Caller, Given, Word};
-use crate::multiresource::artifact::{Checked, Routing};
+use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{
     Bridge, BridgeError, Manner, Replayed, Setup, Signals, jobs_csv, release_all, replay,
 };
@@ -103,10 +103,6 @@ struct SlurmArguments {
     /// Release nothing for this time after the controller was started anew
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     settle: Duration,
-
-    /// How jobs are sent to the servers of a fleet, where the policy has a rule for each [default: probabilistic]
-    #[arg(long, value_enum)]
-    routing: Option<names::Routing>,
 
     /// Of the policy's clocks
     #[arg(long, value_name = "N", default_value = "1")]
@@ -218,7 +214,6 @@ impl SlurmArguments {
                 keeps_unknown: matches!(self.unknown, Unknown::Hold),
             },
             pool: self.pool,
-            routing: self.routing.map_or(Routing::Probabilistic, Into::into),
             seed: self.seed,
             until: self.until,
         };
@@ -270,7 +265,7 @@ impl Again {
         }
         if let Some(job) = &self.why {
             return Ok(Answered {
-                table: why(job, &replayed, policy.workload().fleet().time_unit())?,
+                table: why(job, &replayed, policy.workload().time_unit())?,
                 documents,
                 ..Answered::default()
             });

@@ -8,7 +8,7 @@ use clap::Args;
 use super::names;
 use crate::document::is_standard_input;
 use crate::kind::{Answered, Caller, Given};
-use crate::multiresource::artifact::{Checked, Routing};
+use crate::multiresource::artifact::Checked;
 use crate::multiresource::live::Scheduler;
 use crate::multiresource::live::protocol;
 use crate::typed::PolicyFile;
@@ -20,13 +20,9 @@ pub struct Arguments {
     #[command(flatten)]
     policy: PolicyFile,
 
-    /// Of the policy's clocks, and of where jobs are sent
+    /// Of the policy's clocks
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
-
-    /// How jobs are sent to the servers of a fleet, where the policy has a rule for each [default: probabilistic]
-    #[arg(long, value_enum)]
-    routing: Option<names::Routing>,
 }
 
 const EXAMPLE: &str = "\
@@ -58,8 +54,7 @@ impl Arguments {
             );
         }
         let policy = Checked::read_with(policy, caller.changes)?;
-        let routing = self.routing.map_or(Routing::Probabilistic, Into::into);
-        let mut scheduler = Scheduler::new(&policy, routing, self.seed);
+        let mut scheduler = Scheduler::new(&policy, self.seed);
         let input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());
         let driven = protocol::drive(&mut scheduler, input, &mut *caller.output)?;
         scheduler.audit()?;

@@ -180,7 +180,7 @@ fn policy_of(file: &Path, caller: &Caller<'_>) -> Given<Fleet> {
         caller.changes,
     )
     .map_err(VerbError::boxed)?;
-    Ok(checked.workload().fleet().clone())
+    Ok(checked.workload().clone())
 }
 
 fn servers(fleet: &Fleet) -> Servers {

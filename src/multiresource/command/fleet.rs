@@ -1,69 +1,26 @@
 //! The policy of a fleet.
 
 use super::doing;
-use super::names::{Balance, Family, Objective, Preemption, Queue};
+use super::names::{Family, Preemption};
 use super::wishes::Wishes;
-use crate::kind::{Answer, Caller, Given, Word};
+use crate::kind::{Answer, Caller, Given, Word, json};
 use crate::multiresource::artifact::Multiresource;
 use crate::multiresource::report;
 use crate::multiresource::verbs::VerbError;
 use crate::multiresource::verbs::{self, Doing, FleetAnswer};
 use crate::multiresource::workload::Fleet;
 
-/// Makes a policy for all servers.
+/// Makes a rule over all servers.
 pub fn synthesize(
     fleet: &Fleet,
     wishes: &Wishes,
     caller: &mut Caller<'_>,
 ) -> Given<Answer<Multiresource>> {
-    let is_global = wishes.queue()? == Queue::Global;
-    let of_servers = matches!(wishes.family, None | Some(Family::Auto));
-    match (is_global, fleet.is_one_server()) {
-        (true, false) => return pooled(fleet, wishes, caller),
-        (true, true) if !of_servers => return Err(super::OVER_A_FLEET.into()),
-        _ => {}
-    }
-    if let Some(gang) = fleet.gangs().next() {
-        return Err(format!(
-            "jobs of type `{}` take {} servers at once and wait in one place, where families are auto, pooled and partition: leave out what asks for another family, route, rate or queue",
-            gang.name(),
-            gang.nodes()
-        )
-        .into());
-    }
-    goes_with_fleets(wishes)?;
-    let request = wishes.request(fleet.envelope(), caller)?;
-    let hears = |step: Doing<'_>| match step {
-        Doing::Program => caller.hear(Word::Doing("solving the program of the fleet")),
-        step => {
-            caller.hear(Word::Interruptible);
-            caller.hear(Word::Doing(&doing(&step)));
-        }
-    };
-    let answer = verbs::synthesize_fleet(fleet, &request, hears).map_err(VerbError::boxed)?;
-    Ok(match answer {
-        FleetAnswer::Policy(made) => {
-            let told = report::fleet(fleet, &made, caller.width);
-            Answer::Policy {
-                artifact: Box::new(made.synthesis.artifact),
-                summary: told,
-            }
-        }
-        FleetAnswer::Refused(refusal) => Answer::Refused {
-            why: report::fleet_refusal(fleet, &refusal, caller.width),
-            decided: refusal.decided,
-        },
-        FleetAnswer::Broken(why) => Answer::Refused { why, decided: true },
-    })
-}
-
-/// Makes a rule over all servers.
-fn pooled(fleet: &Fleet, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answer<Multiresource>> {
-    goes_with_a_queue(fleet, wishes)?;
+    goes_with_a_fleet(wishes)?;
     // Rules over all servers stop nothing.
-    let could_stop = wishes.preemption != Some(Preemption::None);
+    let preempts = wishes.preemption != Preemption::None;
     let mut wishes = wishes.clone();
-    (wishes.preemption, wishes.setup_rate) = (Some(Preemption::None), None);
+    (wishes.preemption, wishes.setup_rate) = (Preemption::None, None);
     let request = wishes.request(fleet.envelope(), caller)?;
     let hears = |step: Doing<'_>| match step {
         Doing::Program => caller.hear(Word::Doing("solving the program of the fleet")),
@@ -76,11 +33,8 @@ fn pooled(fleet: &Fleet, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answ
     Ok(match answer {
         FleetAnswer::Policy(made) => Answer::Policy {
             summary: report::pooled(fleet, &made, caller.width)
-                + if could_stop && fleet.gangs().next().is_none() {
-                    STOPS_NOTHING
-                } else {
-                    ""
-                },
+                + if preempts { STOPS_NOTHING } else { "" },
+            log: json(&made.log)?,
             artifact: Box::new(made.synthesis.artifact),
         },
         FleetAnswer::Refused(refusal) => Answer::Refused {
@@ -92,42 +46,26 @@ fn pooled(fleet: &Fleet, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answ
 }
 
 /// Where preemption was asked for.
-const STOPS_NOTHING: &str = "
-No job is stopped: rules that stop jobs are for single servers, to which jobs are sent when they arrive; with
---queue servers they are made
-";
+const STOPS_NOTHING: &str = "\nNo job is stopped: rules over a fleet do not preempt.\n";
 
-/// Refuses options that are about rules of single servers.
-fn goes_with_a_queue(fleet: &Fleet, wishes: &Wishes) -> Result<(), String> {
+/// Refuses options that are about one server.
+fn goes_with_a_fleet(wishes: &Wishes) -> Result<(), String> {
+    let is_of_fleets =
+        |family: Family| matches!(family, Family::Auto | Family::Pooled | Family::Partition);
     let typed = [
         ("--backfill", wishes.backfill.is_some()),
         ("--empty-slots", wishes.empty_slots.is_some()),
-    ];
-    match typed.iter().find(|(_, typed)| *typed) {
-        Some((name, _)) if fleet.gangs().next().is_some() => Err(format!(
-            "{name} goes with rules of single servers, and here jobs take several at once: leave it out"
-        )),
-        Some((name, _)) => Err(format!(
-            "{name} goes with rules of single servers, to which jobs are sent when they arrive: add --queue servers, or leave it out"
-        )),
-        None => Ok(()),
-    }
-}
-
-/// Refuses options that are about types or schedules of one server.
-fn goes_with_fleets(wishes: &Wishes) -> Result<(), String> {
-    let typed = [
-        ("--cycle", wishes.cycle.is_some()),
-        ("--thresholds", wishes.thresholds.is_some()),
-        ("--slo", !wishes.slo.is_empty()),
-        ("--objective p99", wishes.objective == Objective::P99),
+        ("--route", wishes.route.is_some()),
+        ("--switching-rate", wishes.switching_rate.is_some()),
         ("--explain", wishes.explain),
-        ("--balance", wishes.balance != Balance::Load),
-        ("--weights", wishes.weights.is_some()),
+        (
+            "this --family",
+            wishes.family.is_some_and(|family| !is_of_fleets(family)),
+        ),
     ];
     match typed.iter().find(|(_, typed)| *typed) {
         Some((name, _)) => Err(format!(
-            "{name} goes with one server, and the workload is a fleet: leave it out"
+            "{name} goes with one server, and the workload is a fleet: leave it out, or take --family auto, pooled or partition"
         )),
         None => Ok(()),
     }

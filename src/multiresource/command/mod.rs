@@ -9,7 +9,6 @@ mod names;
 mod optimum;
 mod promise;
 mod reading;
-mod renewal;
 mod replay;
 mod sweep;
 mod synthesize;
@@ -32,7 +31,7 @@ use crate::multiresource::workload::{Described, Workload};
 use crate::number::Decimal;
 use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Whole};
-use names::{Backfill, EmptySlots, Routing, start_latency};
+use names::{Backfill, EmptySlots, start_latency};
 use replay::Replay;
 pub use wishes::Wishes;
 
@@ -46,10 +45,6 @@ pub struct Ways {
     /// Treat empty draining slots like this instead of the policy's own way
     #[arg(long, value_enum)]
     empty_slots: Option<EmptySlots>,
-
-    /// How jobs are sent to the servers of a fleet [default: as its claims assume]
-    #[arg(long, value_enum)]
-    routing: Option<Routing>,
 
     /// Dead time: how long a job holds its room before it runs, in place of the workload's own [the policy's time
     /// unit; with --trace s]
@@ -154,7 +149,6 @@ impl Kind for Multiresource {
         let ways = verbs::Ways {
             backfill: ways.backfill.map(Into::into),
             empty_slots: ways.empty_slots.map(Into::into),
-            routing: ways.routing.map(Into::into),
             start_latency: ways.start_latency,
             changes: caller.changes,
         };
@@ -333,8 +327,8 @@ fn replayed(
     settings: &Settings,
     caller: &mut Caller<'_>,
 ) -> Given<Simulated> {
-    if ways.backfill.is_some() || ways.empty_slots.is_some() || ways.routing.is_some() {
-        return Err("--backfill, --empty-slots and --routing go with jobs that are drawn, and those of a trace or a record run under the policy as it is: leave them out".into());
+    if ways.backfill.is_some() || ways.empty_slots.is_some() {
+        return Err("--backfill and --empty-slots go with jobs that are drawn, and those of a trace or a record run under the policy as it is: leave them out".into());
     }
     let replay = Replay {
         policy,

@@ -47,15 +47,6 @@ pub enum Family {
     Auto,
 }
 
-/// Where the jobs of a fleet wait, as typed.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Queue {
-    /// In one place; a rule says which starts on which server
-    Global,
-    /// At servers, to which they are sent when they arrive
-    Servers,
-}
-
 /// Preemption, as typed.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Preemption {
@@ -197,24 +188,6 @@ impl From<EmptySlots> for artifact::EmptySlots {
         match typed {
             EmptySlots::Phantom => artifact::EmptySlots::Phantom,
             EmptySlots::Release => artifact::EmptySlots::Release,
-        }
-    }
-}
-
-/// Routing, as typed.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Routing {
-    /// At random, by the policy's fractions
-    Probabilistic,
-    /// To the server with the fewest jobs of the type for what it serves of it
-    LeastLoaded,
-}
-
-impl From<Routing> for artifact::Routing {
-    fn from(typed: Routing) -> Self {
-        match typed {
-            Routing::Probabilistic => artifact::Routing::Probabilistic,
-            Routing::LeastLoaded => artifact::Routing::LeastLoaded,
         }
     }
 }

@@ -2,9 +2,8 @@
 
 use super::doing;
 use super::names::Family;
-use super::renewal::Earlier;
 use super::wishes::Wishes;
-use crate::kind::{Answer, Caller, Given, Word};
+use crate::kind::{Answer, Caller, Given, Word, json};
 use crate::multiresource::artifact::{Multiresource, Objective};
 use crate::multiresource::report;
 use crate::multiresource::synthesis::{self, MsfqOutlook};
@@ -18,40 +17,24 @@ pub fn synthesize(
     wishes: &Wishes,
     caller: &mut Caller<'_>,
 ) -> Given<Answer<Multiresource>> {
-    let earlier = wishes.from.as_deref();
-    let earlier = earlier.map(|file| Earlier::read(file, caller.changes));
-    let earlier = earlier.transpose()?;
-    let wishes = &match &earlier {
-        Some(earlier) => earlier.complete(wishes.clone()),
-        None => wishes.clone(),
-    };
     match workload {
-        Described::Fleet(_) if earlier.is_some() => {
-            Err("--from is for one server: leave it out for a fleet".into())
+        Described::Fleet(fleet) if !fleet.is_one_server() => {
+            super::fleet::synthesize(fleet, wishes, caller)
         }
-        Described::Fleet(fleet) => super::fleet::synthesize(fleet, wishes, caller),
-        Described::Server(_)
-            if matches!(wishes.family, Some(Family::Partition | Family::Pooled)) =>
-        {
+        _ if matches!(wishes.family, Some(Family::Partition | Family::Pooled)) => {
             Err(super::OVER_A_FLEET.into())
         }
-        Described::Server(_) if wishes.queue.is_some() => Err(
-            "--queue is about the servers of a fleet, and here is one server: leave it out".into(),
-        ),
-        Described::Server(workload) => server(workload, wishes, earlier.as_ref(), caller),
+        Described::Fleet(fleet) => server(fleet.envelope(), wishes, caller),
+        Described::Server(workload) => server(workload, wishes, caller),
     }
 }
 
 fn server(
     workload: &Workload,
     wishes: &Wishes,
-    earlier: Option<&Earlier>,
     caller: &mut Caller<'_>,
 ) -> Given<Answer<Multiresource>> {
-    let mut request = wishes.request(workload, caller)?;
-    if let Some(earlier) = earlier {
-        request.options.known = verbs::known(&earlier.artifact, workload);
-    }
+    let request = wishes.request(workload, caller)?;
     let objective = request.options.objective;
     let hears = |step: Doing<'_>| {
         if !matches!(step, Doing::Program) {
@@ -70,19 +53,17 @@ fn server(
         verbs::Answer::Broken(why) => return Ok(Answer::Refused { why, decided: true }),
     };
     let mut told = report::made(workload, &made, caller.width);
-    if let Some(earlier) = earlier {
-        let changes = verbs::changes(&earlier.artifact, &made.artifact);
-        told = told + "\n" + &report::changes(&changes);
-    }
     if wishes.explain {
         if let How::Analysed(analysed) = &made.how {
             let bounds = synthesis::paper_bounds(workload, &analysed.policy)?;
-            let table = report::explain(workload, &made.artifact, &bounds, caller.width);
+            let table =
+                report::explain(workload, (&made.artifact, &made.log), &bounds, caller.width);
             told = told + "\n" + &table;
         }
         told += &thresholds(workload, objective, caller.width);
     }
     Ok(Answer::Policy {
+        log: json(&made.log)?,
         artifact: Box::new(made.artifact),
         summary: told,
     })

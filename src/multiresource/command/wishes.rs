@@ -1,15 +1,14 @@
 //! What is typed to make a policy.
 
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use super::names::{Backfill, Balance, EmptySlots, Family, Objective, Preemption, Queue, weight};
+use super::names::{Backfill, EmptySlots, Family, Objective, Preemption};
 use super::promise::promise;
 use crate::kind::{Caller, Given, refuse};
 use crate::multiresource::artifact::{self, Promise, Route};
-use crate::multiresource::program::{Balancing, Limits};
+use crate::multiresource::program::Limits;
 use crate::multiresource::synthesis::{Families, Options};
 use crate::multiresource::verbs::{self, Request, VerbError, Wanted};
 use crate::multiresource::workload::Workload;
@@ -23,22 +22,13 @@ const ANALYSIS: f64 = 0.6;
 /// What is typed beside the workload to make a policy.
 #[derive(Args, Clone)]
 pub struct Wishes {
-    /// An earlier policy: start from its schedules, and print what changed. Options that are not given
-    /// are taken from it: preemption, family, route
-    #[arg(long, value_name = "FILE")]
-    pub(super) from: Option<PathBuf>,
-
     /// What may happen to a running job when the schedule changes
-    #[arg(long, value_enum, required_unless_present = "from")]
-    pub(super) preemption: Option<Preemption>,
+    #[arg(long, value_enum)]
+    pub(super) preemption: Preemption,
 
     /// Family of policies [default: the best of all, chosen by simulation]
     #[arg(long, value_enum)]
     pub(super) family: Option<Family>,
-
-    /// Where the jobs of a fleet wait [default: global, unless a family of one server is asked for]
-    #[arg(long, value_enum)]
-    pub(super) queue: Option<Queue>,
 
     /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`
     #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
@@ -64,14 +54,6 @@ pub struct Wishes {
     /// What is minimized
     #[arg(long, value_enum, default_value = "mean")]
     pub(super) objective: Objective,
-
-    /// What the mix of schedules is best for, under msr
-    #[arg(long, value_enum, default_value = "load")]
-    pub(super) balance: Balance,
-
-    /// Weights of types for --balance; a type that is not named has the default weight of that aim
-    #[arg(long, value_name = "NAME=W,NAME=W,…", value_delimiter = ',', value_parser = weight)]
-    pub(super) weights: Option<Vec<(String, f64)>>,
 
     /// What is promised of a job type, as in 'g8: wait 95 % < 6 h', or `response` for the whole stay; may
     /// be given several times. Of the policies that keep all, the best is chosen; where none does, nothing
@@ -113,11 +95,6 @@ pub struct Wishes {
 }
 
 impl Wishes {
-    /// An earlier policy that is read.
-    pub fn files(&self) -> Vec<&Path> {
-        self.from.iter().map(PathBuf::as_path).collect()
-    }
-
     /// A part of the time that is given, if any is.
     fn within(&self, part: f64) -> Option<Duration> {
         self.time.map(|limit| seconds(part * limit))
@@ -125,9 +102,6 @@ impl Wishes {
 
     /// The options of an MSR policy.
     pub(super) fn options(&self) -> Result<Options, String> {
-        let preemption = self
-            .preemption
-            .ok_or("give --preemption none, full or setup")?;
         Ok(Options {
             setup_rate: self.setup_rate,
             switching_rate: self.switching_rate,
@@ -140,7 +114,7 @@ impl Wishes {
                 time: self.within(PROOF).unwrap_or(Limits::default().time),
                 ..Limits::default()
             },
-            ..Options::new(preemption.into())
+            ..Options::new(self.preemption.into())
         })
     }
 
@@ -158,11 +132,10 @@ impl Wishes {
         }
     }
 
-    fn asked_family(&self) -> Result<Family, String> {
+    pub(super) fn asked_family(&self) -> Result<Family, String> {
         let for_msr = [
             ("--route", self.route.is_some()),
             ("--switching-rate", self.switching_rate.is_some()),
-            ("--balance", self.balance != Balance::Load),
             ("--explain", self.explain),
         ];
         let typed = for_msr
@@ -170,7 +143,7 @@ impl Wishes {
             .find(|(_, typed)| *typed)
             .map(|(name, _)| *name);
         let turns = self.cycle.is_some() || self.thresholds.is_some();
-        let drains = self.preemption == Some(Preemption::None);
+        let drains = self.preemption == Preemption::None;
         match self.family {
             _ if turns && !drains => {
                 Err("--cycle and --thresholds go with --preemption none".into())
@@ -209,31 +182,12 @@ impl Wishes {
         }
     }
 
-    /// Where the jobs of a fleet wait: as typed, or as the family and the other options imply.
-    pub(super) fn queue(&self) -> Result<Queue, String> {
-        match (self.queue, self.asked_family()?) {
-            (Some(Queue::Servers), Family::Partition | Family::Pooled) => Err(
-                "this family is a rule over all servers, whose jobs wait in one place: leave --queue out"
-                    .into(),
-            ),
-            (None | Some(Queue::Global), Family::Auto | Family::Partition | Family::Pooled) => {
-                Ok(Queue::Global)
-            }
-            (Some(Queue::Global), _) => Err(
-                "with --queue global one rule decides over all servers: take --family auto, pooled or partition, or leave --queue out"
-                    .into(),
-            ),
-            (None | Some(Queue::Servers), _) => Ok(Queue::Servers),
-        }
-    }
-
     /// All that is asked for; of a fleet the workload is its envelope.
     pub(super) fn request(&self, workload: &Workload, caller: &Caller<'_>) -> Given<Request> {
         let mut options = self.options()?;
         let wanted = self.wanted(workload)?;
         let now = Instant::now();
         options.end = self.within(ANALYSIS).map(|time| now + time);
-        options.balance = self.balancing(workload)?;
         Ok(Request {
             options,
             wanted,
@@ -249,20 +203,6 @@ impl Wishes {
     fn promises(&self, workload: &Workload) -> Result<Vec<Promise>, String> {
         let promises = self.slo.iter().map(|text| promise(text, workload));
         promises.collect()
-    }
-
-    /// What the mix is best for, if it is not the load, weighted as typed.
-    fn balancing(&self, workload: &Workload) -> Result<Option<Balancing>, String> {
-        match (self.balance.aim(), &self.weights) {
-            (None, Some(_)) => Err(
-                "--weights goes with --balance headroom, total-response or worst-response: the load has none"
-                    .into(),
-            ),
-            (None, None) => Ok(None),
-            (Some(aim), weights) => Balancing::new(workload, aim, weights.as_deref().unwrap_or(&[]))
-                .map(Some)
-                .map_err(|why| format!("--weights: {why}")),
-        }
     }
 
     /// Among which families the policy is chosen.

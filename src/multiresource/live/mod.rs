@@ -1,18 +1,18 @@
 //! A policy that runs a real scheduler: jobs by their own ids, events as they are seen, decisions to carry out.
 //!
-//! [`Scheduler`] keeps what the online rule does not: which job is which, when its clocks ring, which server of a
-//! fleet a job is sent to, and jobs that cannot run now because others use the room. [`protocol`] is the same as
+//! [`Scheduler`] keeps what the online rule does not: which job is which, when its clocks ring, and jobs that cannot run
+//! now because others use the room. [`protocol`] is the same as
 //! lines of JSON, for schedulers in other languages.
 
 mod place;
 pub mod protocol;
 mod site;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::multiresource::artifact::{Checked, Routing};
-use crate::multiresource::policy::{Job, Router, Violation};
+use crate::multiresource::artifact::Checked;
+use crate::multiresource::policy::{Job, Violation};
 use crate::simulation::{Stream, Streams};
 pub use place::Places;
 use site::{Site, Way};
@@ -76,8 +76,6 @@ pub struct Waits {
     pub ahead: usize,
     /// Whether it would fit nowhere if no other job ran: others use the room.
     pub is_shut_out: bool,
-    /// The server of a fleet where it waits, if it has one already.
-    pub server: Option<usize>,
     /// What the rule does at present.
     pub doing: Option<String>,
 }
@@ -133,8 +131,8 @@ struct Known {
 /// Where a job is.
 #[derive(Clone, PartialEq)]
 enum Place {
-    /// In the queue or in service of this site.
-    At(usize, Job),
+    /// In the queue or in service.
+    In(Job),
     /// It waits, and would fit nowhere if no other job ran: others use the room.
     Aside(Option<Job>),
     /// It runs on these servers, where the rule had no room for it: it counts as others'.
@@ -144,9 +142,7 @@ enum Place {
 /// A policy with the jobs of a cluster.
 pub struct Scheduler {
     places: Places,
-    sites: Vec<Site>,
-    /// Where jobs are sent to a server as they come.
-    router: Option<Router>,
+    site: Site,
     known: HashMap<Arc<str>, Known>,
     /// Jobs that wait for others to leave room, in order of arrival.
     aside: BTreeMap<u64, Arc<str>>,
@@ -155,7 +151,6 @@ pub struct Scheduler {
     /// both.
     latency: f64,
     clocks: Stream,
-    routing: Stream,
     now: f64,
     has_begun: bool,
     /// The first decision that could not be carried out.
@@ -163,27 +158,19 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// The policy on an empty cluster, from the first time that is told on; the seed is that of its clocks, and of
-    /// where jobs are sent. `routing` matters where the policy has a rule for each server of a fleet.
+    /// The policy on an empty cluster, from the first time that is told on; the seed is that of its clocks.
     #[must_use]
-    pub fn new(policy: &Checked, routing: Routing, seed: u64) -> Self {
-        let streams = Streams::new(seed, 0);
-        let places = Places::new(policy);
-        let routed = policy.artifact().policy.queue.is_none() && places.servers() > 1;
+    pub fn new(policy: &Checked, seed: u64) -> Self {
+        let fleet = policy.workload();
+        let latency = fleet.envelope().start_latency();
         Scheduler {
-            sites: Site::all(policy),
-            router: routed.then(|| Router::new(policy, routing)),
-            places,
+            site: Site::new(policy),
+            places: Places::new(fleet),
             known: HashMap::new(),
             aside: BTreeMap::new(),
             came: 0,
-            latency: policy
-                .workload()
-                .envelope()
-                .start_latency()
-                .map_or(0.0, |law| law.mean()),
-            clocks: streams.service,
-            routing: streams.routing,
+            latency: latency.map_or(0.0, |law| law.mean()),
+            clocks: Streams::new(seed, 0).service,
             now: f64::NEG_INFINITY,
             has_begun: false,
             violation: None,
@@ -222,7 +209,7 @@ impl Scheduler {
                 self.review(&[server], &mut decided);
             }
             Told::Time => self.ring_due(&mut decided),
-            Told::Ring(clock) => self.act(0, Way::Ring(clock), &mut decided),
+            Told::Ring(clock) => self.act(Way::Ring(clock), &mut decided),
         }
         self.is_sound()?;
         Ok(decided)
@@ -237,26 +224,24 @@ impl Scheduler {
     /// What the rule has to be told of jobs.
     #[must_use]
     pub fn wants(&self) -> Wanted {
-        let sites = || self.sites.iter();
         Wanted {
-            sizes: sites().any(Site::needs_sizes),
-            limits: sites().any(Site::needs_limits),
+            sizes: self.site.needs_sizes(),
+            limits: self.site.needs_limits(),
         }
     }
 
     /// When the next clock rings; none where none runs.
     #[must_use]
     pub fn wake(&self) -> Option<f64> {
-        let due = self.sites.iter().map(|site| site.due().0);
-        let first = due.fold(f64::INFINITY, f64::min);
-        first.is_finite().then_some(first)
+        let (at, _) = self.site.due();
+        at.is_finite().then_some(at)
     }
 
-    /// Which one that is, where there is one rule.
+    /// Which one that is.
     #[must_use]
     pub fn next_clock(&self) -> Option<usize> {
-        let (at, clock) = self.sites[0].due();
-        (self.sites.len() == 1 && at.is_finite()).then_some(clock)
+        let (at, clock) = self.site.due();
+        at.is_finite().then_some(clock)
     }
 
     /// Whether a job of this id waits or runs.
@@ -284,10 +269,8 @@ impl Scheduler {
     /// # Errors
     /// When something does not hold: a fault of this program.
     pub fn audit(&mut self) -> Result<(), Refused> {
-        for site in &mut self.sites {
-            site.audit();
-            self.violation = self.violation.take().or(site.violation().cloned());
-        }
+        self.site.audit();
+        self.violation = self.violation.take().or(self.site.violation().cloned());
         self.is_sound()
     }
 
@@ -309,27 +292,22 @@ impl Scheduler {
             .get(job)
             .filter(|known| !self.is_running(known))?;
         let names: Vec<&str> = self.places.types().collect();
-        let site = match &known.place {
-            Place::At(site, _) => Some(*site),
-            _ => None,
-        };
-        let ahead = site.map_or(0, |n| {
-            let queue = self.sites[n].queue(known.job_type);
-            queue.take_while(|id| ***id != *job).count()
-        });
-        let fleet = self.places.servers() > 1 && self.router.is_some();
+        let is_in = matches!(known.place, Place::In(_));
+        let queue = self.site.queue(known.job_type);
         Some(Waits {
             job_type: known.job_type,
-            ahead,
-            is_shut_out: site.is_none(),
-            server: site.filter(|_| fleet),
-            doing: site.and_then(|n| self.sites[n].doing(&names)),
+            ahead: match is_in {
+                true => queue.take_while(|id| ***id != *job).count(),
+                false => 0,
+            },
+            is_shut_out: !is_in,
+            doing: is_in.then(|| self.site.doing(&names)).flatten(),
         })
     }
 
     fn is_running(&self, known: &Known) -> bool {
         match &known.place {
-            Place::At(site, job) => self.sites[*site].runs(*job),
+            Place::In(job) => self.site.runs(*job),
             Place::Aside(_) => false,
             Place::Beyond(_) => true,
         }
@@ -355,8 +333,8 @@ impl Scheduler {
                 Err(Refused::Waits((*job).into()))
             }
             Told::Withdraw(job) if runs(job)? => Err(Refused::Runs((*job).into())),
-            Told::Ring(clock) if *clock >= self.sites[0].clocks() || self.sites.len() > 1 => {
-                Err(Refused::Clock(*clock, self.sites[0].clocks()))
+            Told::Ring(clock) if *clock >= self.site.clocks() => {
+                Err(Refused::Clock(*clock, self.site.clocks()))
             }
             _ => Ok(()),
         }
@@ -365,19 +343,15 @@ impl Scheduler {
     fn begin(&mut self) {
         self.has_begun = true;
         let adopted = !self.known.is_empty();
-        for site in &mut self.sites {
-            site.begin(adopted, self.now, &mut self.clocks);
-        }
+        self.site.begin(adopted, self.now, &mut self.clocks);
     }
 
-    /// The rule of a site acts on what has changed there.
-    fn act(&mut self, site: usize, way: Way, decided: &mut Decided) {
-        let place = &mut self.sites[site];
-        place.act(way, self.now, &mut self.clocks);
-        let fleet = self.places.servers() > 1;
-        place.take(site, fleet, decided);
+    /// The rule acts on what has changed.
+    fn act(&mut self, way: Way, decided: &mut Decided) {
+        self.site.act(way, self.now, &mut self.clocks);
+        self.site.take(decided);
         if self.violation.is_none() {
-            self.violation = place.violation().cloned();
+            self.violation = self.site.violation().cloned();
         }
     }
 
@@ -398,71 +372,43 @@ impl Scheduler {
 
     fn arrive(&mut self, job: &Newcomer<'_>, decided: &mut Decided) {
         let id = self.meet(job, Place::Aside(None));
-        if let Some((site, way)) = self.send(&id) {
-            self.act(site, way, decided);
+        if let Some(way) = self.send(&id) {
+            self.act(way, decided);
         }
     }
 
-    /// A job that waits outside comes to a site where it could run, if there is one: which, and how. One that was there
+    /// A job that waits outside comes in if it could run: how. One that was there
     /// before comes into its old place in the queue.
-    fn send(&mut self, id: &Arc<str>) -> Option<(usize, Way)> {
-        let known = self.known.get(id)?;
+    fn send(&mut self, id: &Arc<str>) -> Option<Way> {
+        let known = self.known.get_mut(id)?;
         let (job_type, of, order) = (known.job_type, [known.size, known.limit], known.order);
-        let was = match known.place {
-            Place::Aside(was) => was,
-            _ => None,
-        };
-        let Some(site) = self.site_for(job_type) else {
+        if !self.site.is_open(job_type) {
             self.aside.insert(order, Arc::clone(id));
             return None;
-        };
+        }
         self.aside.remove(&order);
-        let to = &mut self.sites[site];
-        let own = to.own_type(job_type);
-        let (job, way) = match was {
-            Some(was) => (to.restore(own, was, of, id, self.now), Way::Changed),
-            None => (to.arrive(own, of, id, self.now), Way::Arrived(own)),
+        let (job, way) = match known.place {
+            Place::Aside(Some(was)) => {
+                let job = self.site.restore(job_type, was, of, id, self.now);
+                (job, Way::Changed)
+            }
+            _ => {
+                let job = self.site.arrive(job_type, of, id, self.now);
+                (job, Way::Arrived(job_type))
+            }
         };
-        if let Some(known) = self.known.get_mut(id) {
-            known.place = Place::At(site, job);
-        }
-        Some((site, way))
-    }
-
-    /// Where a job of this type goes, of the sites where it could run now.
-    fn site_for(&mut self, job_type: usize) -> Option<usize> {
-        let Some(router) = &self.router else {
-            return self.sites[0].is_open(job_type).then_some(0);
-        };
-        let open = |n: usize| self.sites[n].is_open(job_type);
-        let present: Vec<u32> = self
-            .sites
-            .iter()
-            .map(|site| site.present(job_type))
-            .collect();
-        let draw = self.routing.uniform();
-        router.route_among(job_type, &present, draw, open)
-    }
-
-    /// The site that has this server.
-    fn site_of(&self, server: usize) -> usize {
-        match self.router {
-            Some(_) => server,
-            None => 0,
-        }
+        known.place = Place::In(job);
+        Some(way)
     }
 
     fn adopt(&mut self, job: &Newcomer<'_>, ran: f64, servers: Vec<usize>, decided: &mut Decided) {
-        let site = servers.first().map_or(0, |n| self.site_of(*n));
         let id = self.meet(job, Place::Aside(None));
         let of = [ran, job.size + self.latency, job.limit + self.latency];
-        let at = &mut self.sites[site];
-        let own = at.serves(job.job_type);
-        let adopted = own.and_then(|own| at.adopt(own, of, &servers, &id, self.now));
+        let adopted = self.site.adopt(job.job_type, of, &servers, &id, self.now);
         let on = if servers.is_empty() { vec![0] } else { servers };
         if let Some(known) = self.known.get_mut(&id) {
             known.place = match adopted {
-                Some(job) => Place::At(site, job),
+                Some(job) => Place::In(job),
                 None => Place::Beyond(on.clone()),
             };
         }
@@ -471,8 +417,8 @@ impl Scheduler {
                 self.places.take_beyond(job.job_type, &on);
                 self.review(&on, decided);
             }
-            (Some(_), true) => self.act(site, Way::Changed, decided),
-            (Some(_), false) => self.sites[site].resume(self.now, &mut self.clocks),
+            (Some(_), true) => self.act(Way::Changed, decided),
+            (Some(_), false) => self.site.resume(self.now, &mut self.clocks),
         }
     }
 
@@ -481,9 +427,9 @@ impl Scheduler {
             return;
         };
         match known.place {
-            Place::At(site, job) => {
-                let own = self.sites[site].end(job, self.now);
-                self.act(site, Way::Ended(own), decided);
+            Place::In(job) => {
+                let own = self.site.end(job, self.now);
+                self.act(Way::Ended(own), decided);
             }
             Place::Beyond(servers) => {
                 self.places.give_beyond(known.job_type, &servers);
@@ -498,9 +444,9 @@ impl Scheduler {
             return;
         };
         match known.place {
-            Place::At(site, job) => {
-                self.sites[site].withdraw(known.job_type, job, self.now);
-                self.act(site, Way::Changed, decided);
+            Place::In(job) => {
+                self.site.withdraw(known.job_type, job, self.now);
+                self.act(Way::Changed, decided);
             }
             _ => drop(self.aside.remove(&known.order)),
         }
@@ -512,10 +458,10 @@ impl Scheduler {
         };
         let (id, job_type) = (Arc::clone(id), known.job_type);
         match known.place.clone() {
-            Place::At(site, job) => {
-                self.sites[site].put_back(job_type, job, self.now);
-                let open = self.sites[site].is_open(job_type);
-                self.act(site, Way::Changed, decided);
+            Place::In(job) => {
+                self.site.put_back(job_type, job, self.now);
+                let open = self.site.is_open(job_type);
+                self.act(Way::Changed, decided);
                 if !open {
                     self.review(&[], decided);
                 }
@@ -532,56 +478,42 @@ impl Scheduler {
         }
     }
 
-    /// What others use has changed on these servers: jobs that cannot run at all where they wait go elsewhere, or
-    /// wait outside; those that can again come back.
+    /// What others use has changed on these servers: jobs that cannot run at all wait outside; those that can again come
+    /// back.
     fn review(&mut self, servers: &[usize], decided: &mut Decided) {
-        let mut changed: BTreeSet<usize> = servers.iter().map(|n| self.site_of(*n)).collect();
         for &n in servers {
-            let site = self.site_of(n);
-            self.sites[site].occupy(n, self.places.occupied(n), self.now);
+            self.site.occupy(n, self.places.occupied(n), self.now);
         }
-        // Where jobs have left of which the rule has not heard.
-        let mut unheard = BTreeSet::new();
-        for site in 0..self.sites.len() {
-            for (id, job) in self.sites[site].shut_out(self.now) {
-                let Some(known) = self.known.get_mut(&id) else {
-                    continue;
-                };
-                let back = self.router.is_none().then_some(job);
-                known.place = Place::Aside(back);
-                self.aside.insert(known.order, id);
-                unheard.insert(site);
-            }
+        // Whether jobs have left of which the rule has not heard.
+        let mut is_unheard = false;
+        for (id, job) in self.site.shut_out(self.now) {
+            let Some(known) = self.known.get_mut(&id) else {
+                continue;
+            };
+            known.place = Place::Aside(Some(job));
+            self.aside.insert(known.order, id);
+            is_unheard = true;
         }
         let aside: Vec<Arc<str>> = self.aside.values().cloned().collect();
         for id in &aside {
-            if let Some((site, way)) = self.send(id) {
-                let way = if unheard.remove(&site) {
-                    Way::Changed
-                } else {
-                    way
-                };
-                self.act(site, way, decided);
+            if let Some(way) = self.send(id) {
+                let way = if is_unheard { Way::Changed } else { way };
+                is_unheard = false;
+                self.act(way, decided);
             }
         }
-        changed.append(&mut unheard);
-        if self.has_begun {
-            for site in changed {
-                self.act(site, Way::Changed, decided);
-            }
+        if self.has_begun && (is_unheard || !servers.is_empty()) {
+            self.act(Way::Changed, decided);
         }
     }
 
     /// Each clock rings at most once: one that was set anew at this time is not due before the next.
     fn ring_due(&mut self, decided: &mut Decided) {
-        let mut due: Vec<(f64, usize, usize)> = Vec::new();
-        for (site, place) in self.sites.iter().enumerate() {
-            due.extend(place.due_by(self.now).map(|(at, clock)| (at, site, clock)));
-        }
+        let mut due: Vec<(f64, usize)> = self.site.due_by(self.now).collect();
         due.sort_by(|a, b| a.0.total_cmp(&b.0));
-        for (at, site, clock) in due {
-            if self.sites[site].is_due(clock, at) {
-                self.act(site, Way::Ring(clock), decided);
+        for (at, clock) in due {
+            if self.site.is_due(clock, at) {
+                self.act(Way::Ring(clock), decided);
             }
         }
     }

@@ -1,5 +1,4 @@
-use crate::multiresource::artifact::Checked;
-use crate::multiresource::workload::{Fleet, Workload};
+use crate::multiresource::workload::Fleet;
 
 /// The types, resources and servers of a policy by name; and what others use on each server.
 pub struct Places {
@@ -17,9 +16,8 @@ struct Kind {
 struct Server {
     name: String,
     capacity: Vec<f64>,
-    /// By resource of the system that runs it: its place in the fleet, the amount of one unit, and units that there
-    /// are.
-    grains: Vec<(usize, f64, u64)>,
+    /// By resource: the amount of one unit, and units that there are.
+    grains: Vec<(f64, u64)>,
     /// By resource: what was told.
     told: Vec<f64>,
     /// By resource: of jobs that run and that the rule has no room for.
@@ -29,20 +27,11 @@ struct Server {
 }
 
 impl Places {
-    pub(super) fn new(policy: &Checked) -> Self {
-        let (site, pools) = (policy.workload(), policy.artifact().policy.queue.is_some());
-        let fleet = site.fleet();
+    pub(super) fn new(fleet: &Fleet) -> Self {
         let mut servers = Vec::new();
         for (h, shape) in fleet.shapes().iter().enumerate() {
             let capacity: Vec<f64> = shape.capacity().iter().map(|c| c.value()).collect();
-            let grains = match pools || fleet.is_one_server() {
-                true => grains(fleet.envelope(), fleet, &fleet.units(h)),
-                false => {
-                    let own = &site.servers()[h];
-                    let units: Vec<u64> = own.resources().iter().map(|r| r.units()).collect();
-                    grains(own, fleet, &units)
-                }
-            };
+            let grains = grains(fleet, &fleet.units(h));
             for n in 0..shape.count() {
                 servers.push(Server {
                     name: format!("{}/{}", shape.name(), n + 1),
@@ -178,36 +167,22 @@ const SLACK: f64 = 1e-9;
 impl Server {
     /// In whole units: what others leave is rounded down.
     fn count(&mut self) {
-        for (occupied, (j, grain, units)) in self.occupied.iter_mut().zip(&self.grains) {
-            let used = self.told[*j] + self.beyond[*j];
-            let left = (self.capacity[*j] - used).max(0.0) / grain;
+        let grains = self.grains.iter().enumerate();
+        for (occupied, (j, (grain, units))) in self.occupied.iter_mut().zip(grains) {
+            let used = self.told[j] + self.beyond[j];
+            let left = (self.capacity[j] - used).max(0.0) / grain;
             let left = (left * (1.0 + SLACK) + SLACK).floor();
             *occupied = units - (left as u64).min(*units);
         }
     }
 }
 
-/// By resource of a system: which one of the fleet it is, how much one unit is, and how many there are.
-fn grains(system: &Workload, fleet: &Fleet, units: &[u64]) -> Vec<(usize, f64, u64)> {
-    let all = fleet.envelope().resources();
-    let own = system.resources().iter().enumerate().zip(units);
-    let grain =
-        |((j, resource), units): ((usize, &crate::multiresource::workload::Resource), &u64)| {
-            let place = all.iter().position(|other| other.name() == resource.name());
-            let demanding = system.types().iter().find(|t| t.units()[j] > 0);
-            let grain = demanding.map_or(f64::INFINITY, |t| {
-                t.demand()[j].value() / t.units()[j] as f64
-            });
-            (
-                place.expect("servers have resources of the fleet"),
-                grain,
-                *units,
-            )
-        };
-    own.map(grain).collect()
-}
-
-/// The number of the type of this name.
-pub(super) fn place_of(workload: &Workload, name: &str) -> Option<usize> {
-    workload.types().iter().position(|t| t.name() == name)
+/// By resource: how much one of these units is, and how many there are.
+fn grains(fleet: &Fleet, units: &[u64]) -> Vec<(f64, u64)> {
+    let grain = |(j, units): (usize, &u64)| {
+        let demanding = fleet.types().iter().find(|t| t.units()[j] > 0);
+        let amount = demanding.map(|t| t.demand()[j].value() / t.units()[j] as f64);
+        (amount.unwrap_or(f64::INFINITY), *units)
+    };
+    units.iter().enumerate().map(grain).collect()
 }

@@ -1,12 +1,11 @@
 use std::sync::Arc;
 
 use super::Decided;
-use super::place::place_of;
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::policy::{Action, Event, Job, Policy, System, Violation, online, over};
 use crate::simulation::Stream;
 
-/// One system with its rule and its clocks: a server, or all of a fleet whose jobs wait in one place.
+/// The system with its rule and its clocks: a server, or all of a fleet.
 pub(super) struct Site {
     system: System,
     rule: Box<dyn Policy + Send>,
@@ -14,13 +13,11 @@ pub(super) struct Site {
     timers: Vec<(f64, f64)>,
     /// By slot of the system.
     ids: Vec<Arc<str>>,
-    /// By type of the fleet: what it is here, if it is served.
-    own: Vec<Option<usize>>,
-    /// By type here: whether a job could run if no other did.
+    /// By type: whether a job could run if no other did.
     open: Vec<bool>,
 }
 
-/// On what a rule acts. Types are those of the site.
+/// On what a rule acts.
 #[derive(Clone, Copy)]
 pub(super) enum Way {
     Arrived(usize),
@@ -30,63 +27,33 @@ pub(super) enum Way {
 }
 
 impl Site {
-    /// Of one server, of a fleet with one queue, or one a server of a fleet.
-    pub fn all(policy: &Checked) -> Vec<Site> {
-        let (artifact, checked) = (policy.artifact(), policy.workload());
-        let envelope = checked.envelope();
-        let same: Vec<Option<usize>> = (0..envelope.types().len()).map(Some).collect();
-        if let Some(family) = &artifact.policy.queue {
-            let rule = over(family, checked.fleet());
-            let system = System::of_fleet(checked.fleet(), rule.clocks(), rule.preempts());
-            return vec![Site::new(rule, system, same)];
-        }
-        let servers = artifact.policy.servers.iter().zip(checked.servers());
-        let sites = servers.flat_map(|(server, sent)| {
-            let workload = match checked.one_server() {
-                Some(one) => one,
-                None => sent,
-            };
-            let types = envelope.types().iter();
-            let own: Vec<Option<usize>> = types.map(|t| place_of(workload, t.name())).collect();
-            (0..server.count).map(move |_| {
-                let rule = online(&server.rule, workload);
-                let system = System::new(workload, rule.clocks(), rule.preempts());
-                Site::new(rule, system, own.clone())
-            })
-        });
-        sites.collect()
-    }
-
-    fn new(rule: Box<dyn Policy + Send>, system: System, own: Vec<Option<usize>>) -> Self {
+    /// Of the policy, on an empty system.
+    pub fn new(policy: &Checked) -> Self {
+        let (family, fleet) = (&policy.artifact().policy, policy.workload());
+        let (rule, system) = match fleet.is_one_server() {
+            true => {
+                let rule = online(family, fleet.envelope());
+                let system = System::new(fleet.envelope(), rule.clocks(), rule.preempts());
+                (rule, system)
+            }
+            false => {
+                let rule = over(family, fleet);
+                let system = System::of_fleet(fleet, rule.clocks(), rule.preempts());
+                (rule, system)
+            }
+        };
         Site {
             timers: vec![(0.0, f64::INFINITY); rule.clocks()],
             open: vec![true; system.types()],
             ids: Vec::new(),
             rule,
             system,
-            own,
         }
     }
 
-    /// What the fleet's type is here, where it is served.
-    pub fn serves(&self, job_type: usize) -> Option<usize> {
-        self.own[job_type]
-    }
-
-    /// The same of a type that is served here.
-    pub fn own_type(&self, job_type: usize) -> usize {
-        self.own[job_type].expect("jobs are sent to where they are served")
-    }
-
-    /// Whether a job of the fleet's type could run here if no other did.
+    /// Whether a job of this type could run if no other did.
     pub fn is_open(&self, job_type: usize) -> bool {
-        self.own[job_type].is_some_and(|own| self.open[own])
-    }
-
-    /// Jobs of the fleet's type.
-    pub fn present(&self, job_type: usize) -> u32 {
-        let own = self.own[job_type];
-        own.map_or(0, |own| self.system.present(own) as u32)
+        self.open[job_type]
     }
 
     pub fn clocks(&self) -> usize {
@@ -167,16 +134,13 @@ impl Site {
 
     /// Hands over what was decided, without what is taken back: a job that was stopped and is started again at once goes
     /// on.
-    pub fn take(&mut self, site: usize, fleet: bool, decided: &mut Decided) {
+    pub fn take(&mut self, decided: &mut Decided) {
         for &action in self.system.actions() {
             let (Action::Start(_, job) | Action::Stop(_, job)) = action;
             let id = Arc::clone(&self.ids[job.slot as usize]);
             match action {
                 Action::Start(..) => {
-                    let servers = match self.system.servers_of(job) {
-                        [] if fleet => vec![site],
-                        servers => servers.to_vec(),
-                    };
+                    let servers = self.system.servers_of(job).to_vec();
                     match decided.stop.iter().position(|other| *other == id) {
                         Some(place) => drop(decided.stop.remove(place)),
                         None => decided.start.push((id, servers)),
@@ -234,16 +198,14 @@ impl Site {
     }
 
     pub fn withdraw(&mut self, job_type: usize, job: Job, now: f64) {
-        let own = self.own_type(job_type);
-        self.system.withdraw(own, job, now);
+        self.system.withdraw(job_type, job, now);
     }
 
     pub fn put_back(&mut self, job_type: usize, job: Job, now: f64) {
-        let own = self.own_type(job_type);
-        self.system.put_back(own, job, now);
+        self.system.put_back(job_type, job, now);
     }
 
-    /// Others use so many units of each resource of the site's server, or of server n of its fleet.
+    /// Others use so many units of each resource of server n.
     pub fn occupy(&mut self, n: usize, units: &[u64], now: f64) {
         self.start_time(now);
         self.system.occupy(n, units, now);
@@ -255,7 +217,7 @@ impl Site {
     /// Waiting jobs that could not run if no other did leave.
     pub fn shut_out(&mut self, now: f64) -> Vec<(Arc<str>, Job)> {
         let mut out = Vec::new();
-        for own in (0..self.open.len()).filter(|own| !self.open[*own]) {
+        for own in (0..self.open.len()).filter(|i| !self.open[*i]) {
             let waiting: Vec<Job> = self.system.waiting_jobs(own).collect();
             for job in waiting {
                 self.system.withdraw(own, job, now);
@@ -267,19 +229,12 @@ impl Site {
 
     /// What the rule does at present, in words.
     pub fn doing(&self, names: &[&str]) -> Option<String> {
-        let own: Vec<&str> = (0..self.open.len())
-            .map(|k| {
-                let place = self.own.iter().position(|own| *own == Some(k));
-                place.map_or("", |i| names[i])
-            })
-            .collect();
-        self.rule.doing(&own, &self.system)
+        self.rule.doing(names, &self.system)
     }
 
-    /// Ids of the waiting jobs of the fleet's type, in order.
+    /// Ids of the waiting jobs of a type, in order.
     pub fn queue(&self, job_type: usize) -> impl Iterator<Item = &Arc<str>> + '_ {
-        let own = self.own[job_type].into_iter();
-        let jobs = own.flat_map(|own| self.system.waiting_jobs(own));
+        let jobs = self.system.waiting_jobs(job_type);
         jobs.map(|job| &self.ids[job.slot as usize])
     }
 

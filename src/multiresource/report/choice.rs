@@ -2,10 +2,10 @@ use std::fmt::Write as _;
 
 use super::optimum::{beyond, told as told_of};
 use super::{Table, below, estimate, number, synthesis, within, wrap};
-use crate::multiresource::artifact::{
-    Artifact, CLOSE, Candidate, Choice, Family, Interval, Objective, Preemption, Steadiness,
+use crate::multiresource::artifact::{Artifact, Family, Objective, Preemption};
+use crate::multiresource::synthesis::{
+    Basis, CLOSE, Candidate, Choice, Chosen, Interval, MsfqOutlook, Steadiness,
 };
-use crate::multiresource::synthesis::{Basis, Chosen, MsfqOutlook};
 use crate::multiresource::verbs::{Knowledge, Stability};
 use crate::multiresource::workload::Workload;
 
@@ -17,21 +17,19 @@ pub(super) fn choice(
     heading: &str,
     width: usize,
 ) -> String {
-    let record = chosen.server().making.choice.as_ref();
+    let record = &chosen.choice;
     let mut text = taken(
-        &chosen.server().policy.rule,
-        record,
+        &chosen.artifact.policy,
+        Some(record),
         (&chosen.basis, chosen.is_cut),
         known.stability,
         width,
     );
     text += heading;
-    if let Some(record) = record {
-        text += "\n";
-        text += &compared(workload, record, (known.preemption, known.optimum), width);
-        text += &wrap(&verdict(record), width);
-        text += &promised(record, &chosen.artifact);
-    }
+    text += "\n";
+    text += &compared(workload, record, (known.preemption, known.optimum), width);
+    text += &wrap(&verdict(record), width);
+    text += &promised(record, &chosen.artifact);
     text += &left_out(chosen.unclaimed.as_deref(), &chosen.skipped, width);
     let _ = writeln!(text, "{}", told(known.stability));
     let of_policy = match &chosen.made {

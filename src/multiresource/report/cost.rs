@@ -1,13 +1,13 @@
-//! What a policy costs, and what would change it.
+//! What a policy costs.
 
 use std::fmt::Write as _;
 
-use super::{Table, change, claim, number, percent};
+use super::{Table, claim, number, percent};
 use crate::multiresource::analysis::{AnalysisError, PaperBounds};
 use crate::multiresource::artifact::{
-    Artifact, Backfill, Claim, EmptySlots, Method, Preemption, Quantity, WhatIf, unmet,
+    Artifact, Backfill, Claim, EmptySlots, Method, Preemption, Quantity, unmet,
 };
-use crate::multiresource::synthesis::Synthesis;
+use crate::multiresource::synthesis::{Log, Synthesis};
 use crate::multiresource::workload::{JobType, Workload};
 
 /// Load and cost of each type.
@@ -141,71 +141,6 @@ fn more(why: &AnalysisError) -> &'static str {
     }
 }
 
-/// What a change would do.
-pub(super) fn what_if(workload: &Workload, made: &Synthesis, width: usize) -> String {
-    let server = made.server();
-    let Some(answers) = &server.making.what_if else {
-        return String::new();
-    };
-    let unit = workload.time_unit();
-    let load = server.certificate.load;
-    let mean = claim(&made.artifact, Quantity::MeanResponse, None).map(|c| c.value);
-    let changes = |response: Option<f64>| match (response, mean) {
-        (Some(response), Some(mean)) => {
-            format!("{} {unit} ({})", number(response), change(response / mean))
-        }
-        _ => "–".into(),
-    };
-    let mut table = Table::new(["what if", "load ρ", "E[T]"]);
-    for more in &answers.more_arrivals {
-        table.row([
-            format!("1 % more arrivals of {}", more.job_type),
-            format!("{} ({})", number(more.load), change(more.load / load)),
-            changes(more.mean_response),
-        ]);
-    }
-    format!(
-        "\n{}\n{}",
-        table.within(width),
-        sentences(workload, answers, mean)
-    )
-}
-
-fn sentences(workload: &Workload, answers: &WhatIf, mean: Option<f64>) -> String {
-    let unit = workload.time_unit();
-    let mut text = String::new();
-    if let Some(load) = answers.load_of_twice_the_response {
-        let _ = writeln!(
-            text,
-            "E[T] is twice as long at load ρ = {}, all arrivals scaled alike",
-            if load < 0.999 {
-                format!("{load:.4}")
-            } else {
-                super::load(load)
-            }
-        );
-    }
-    if let (Some(response), Some(mean)) = (answers.response_at_twice_the_switching_rate, mean) {
-        let _ = writeln!(
-            text,
-            "doubling α would change E[T] by {}",
-            change(response / mean)
-        );
-    }
-    if let Some(setups) = answers.setups {
-        let _ = match setups.setup_rate {
-            Some(rate) => writeln!(
-                text,
-                "preemption pays at setup rates of γ = {} /{unit} and more (setups of mean {} {unit})",
-                number(rate),
-                number(1.0 / rate)
-            ),
-            None => writeln!(text, "no setup rate was found at which preemption pays"),
-        };
-    }
-    text
-}
-
 /// A quantity with all its digits.
 pub(super) fn plain(value: f64) -> String {
     format!("{value}")
@@ -214,7 +149,7 @@ pub(super) fn plain(value: f64) -> String {
 /// The MSR paper's own quantities beside the exact means.
 pub fn explain(
     workload: &Workload,
-    artifact: &Artifact,
+    (artifact, log): (&Artifact, &Log),
     bounds: &[PaperBounds],
     width: usize,
 ) -> String {
@@ -236,7 +171,7 @@ pub fn explain(
                 &claim.holds_for,
                 Some(kind.name()),
                 workload,
-                artifact.preempts(),
+                artifact.policy.preempts(),
             );
             claim.method == Method::ExactQbd && !unmet.any()
         });
@@ -256,16 +191,13 @@ pub fn explain(
         "mean number of jobs as the MSR paper has it (theorem 8 with the law after the completion,\n§6.4 clamped to it), beside the exact value:\n\n{}\n",
         table.within(width)
     );
-    if let Some(tuning) = &artifact.the_server().making.tuning {
-        for tried in &tuning.routes {
-            let _ = writeln!(
-                text,
-                "{}: α* = {}, by §6.4's approximation {}",
-                tried.route,
-                number(tried.switching_rate),
-                number(tried.predicted_switching_rate)
-            );
-        }
+    for tried in &log.routes {
+        let _ = writeln!(
+            text,
+            "{}: α* = {}",
+            tried.route,
+            number(tried.switching_rate)
+        );
     }
     text
 }

@@ -1,14 +1,11 @@
 //! What a person reads on the terminal. Only rendered here; every value comes from the makers and from
 //! [`crate::multiresource::verbs`]. Tables are `width` characters wide at most.
 
-mod balance;
-mod changes;
 mod choice;
 mod comparison;
 mod cost;
 mod fit;
 mod fleet;
-mod growth;
 mod lines;
 mod optimum;
 mod pooled;
@@ -19,14 +16,14 @@ mod simulation;
 mod start_latency;
 mod sweep;
 mod synthesis;
+mod upgrades;
 mod validity;
 
-pub use changes::changes;
 pub use choice::thresholds;
 pub use comparison::besides;
 pub use cost::explain;
 pub use fit::{fit, fit_notes};
-pub use fleet::{fleet, fleet_refusal};
+pub use fleet::fleet_refusal;
 pub use optimum::{optimum, optimum_step};
 pub use pooled::pooled;
 pub use rules::rules;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::fleet::{heading, told};
-use super::growth::growth;
+use super::upgrades::{bounds, upgrades};
 use super::{Table, choice, claim, number, percent, wrap};
 use crate::multiresource::artifact::{Artifact, Family, Preemption, Quantity, unmet};
 use crate::multiresource::policy::words;
@@ -13,13 +13,13 @@ use crate::multiresource::workload::Fleet;
 /// The summary.
 pub fn pooled(fleet: &Fleet, made: &PooledMade, width: usize) -> String {
     let (artifact, workload) = (&made.synthesis.artifact, fleet.envelope());
-    let record = artifact.provenance.choice.as_ref();
-    let mut text = match (&made.synthesis.basis, &artifact.policy.queue) {
-        (Some(basis), Some(rule)) => {
+    let record = made.synthesis.choice.as_ref();
+    let mut text = match &made.synthesis.basis {
+        Some(basis) => {
             let basis = (basis, made.synthesis.is_cut);
-            choice::taken(rule, record, basis, made.stability, width)
+            choice::taken(&artifact.policy, record, basis, made.stability, width)
         }
-        _ => String::new(),
+        None => String::new(),
     };
     text += &heading(fleet, artifact, &made.demand);
     let _ = writeln!(text, "\n{}", shapes(fleet, made, width));
@@ -32,20 +32,16 @@ pub fn pooled(fleet: &Fleet, made: &PooledMade, width: usize) -> String {
     text += &choice::left_out(made_of.unclaimed.as_deref(), &made_of.skipped, width);
     let _ = writeln!(text, "{}", stability(made));
     text += &wrap(&room_for_more(fleet, artifact), width);
-    if let Some(policy) = &artifact.policy.queue {
-        let _ = writeln!(
-            text,
-            "\n{}",
-            wrap(&words(policy.followed(), workload), width)
-        );
-    }
+    let rule = words(artifact.policy.followed(), workload);
+    let _ = writeln!(text, "\n{}", wrap(&rule, width));
     let _ = writeln!(text, "\n{}", costs(fleet, artifact, width));
     text += &wrap(&conditions(fleet, artifact), width);
-    text + &growth(fleet, artifact, &[], width)
+    let load = artifact.evidence.load;
+    text + &bounds(fleet, artifact, width) + &upgrades(fleet, &made.log.upgrades, load, width)
 }
 
 fn stability(made: &PooledMade) -> String {
-    let simulated = made.synthesis.artifact.provenance.choice.is_some();
+    let simulated = made.synthesis.choice.is_some();
     match made.stability {
         Stability::Seen if !simulated => "stability: proved for exponential sizes and Poisson arrivals only, since each type has more slots than work".into(),
         Stability::Loads => {
@@ -57,7 +53,7 @@ fn stability(made: &PooledMade) -> String {
 
 /// How much more of a type its slots carry, where these are all that it has.
 fn room_for_more(fleet: &Fleet, artifact: &Artifact) -> String {
-    let Some(Family::Partition(policy)) = &artifact.policy.queue else {
+    let Family::Partition(policy) = &artifact.policy else {
         return String::new();
     };
     let nodes: Vec<u32> = fleet.types().iter().map(|kind| kind.nodes()).collect();
@@ -90,8 +86,8 @@ fn shapes(fleet: &Fleet, made: &PooledMade, width: usize) -> String {
 fn costs(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
     let unit = fleet.time_unit();
     let mean = format!("E[T] [{unit}]");
-    let slots = match &artifact.policy.queue {
-        Some(Family::Partition(policy)) if policy.assignments.len() == 1 => {
+    let slots = match &artifact.policy {
+        Family::Partition(policy) if policy.assignments.len() == 1 => {
             let nodes: Vec<u32> = fleet.types().iter().map(|kind| kind.nodes()).collect();
             Some(policy.jobs(0, &nodes))
         }
@@ -134,7 +130,7 @@ fn conditions(fleet: &Fleet, artifact: &Artifact) -> String {
         },
     };
     format!(
-        "E[T] = {} {} over all jobs, {how}; they wait in one place. Where jobs have to be sent to servers when they arrive, take `--queue servers`.\n",
+        "E[T] = {} {} over all jobs, {how}; they wait in one place.\n",
         told(mean),
         fleet.time_unit()
     )

@@ -2,13 +2,12 @@ use std::fmt::Write as _;
 
 use num_rational::BigRational;
 
-use super::balance::balance;
 use super::choice::choice;
-use super::cost::{conditions, cost_table, what_if};
-use super::growth::{growth, of_overloaded};
+use super::cost::{conditions, cost_table};
+use super::upgrades::{bounds, of_overloaded, upgrades};
 use super::{Table, bar, claim, load, number, percent};
 use crate::multiresource::artifact::{
-    CertificateRecord, Method, MsrPolicy, Objective, Preemption, Proven, Quantity, unmet,
+    Evidence, Method, MsrPolicy, Preemption, Proven, Quantity, unmet,
 };
 use crate::multiresource::program::{Exact, LOAD_MARGIN, PROOF_GAP};
 use crate::multiresource::schedule::Fluid;
@@ -21,23 +20,21 @@ pub fn made(workload: &Workload, made: &Made, width: usize) -> String {
     let told = match &made.how {
         How::Analysed(synthesis) => analysed(workload, made, synthesis, width),
         How::Chosen(chosen, known) => {
-            let certificate = made.artifact.the_server().certificate;
-            let heading = heading(workload, certificate, &made.fluid, made.schedules, None);
+            let evidence = &made.artifact.evidence;
+            let heading = heading(workload, evidence, &made.fluid, made.schedules, None);
             choice(workload, chosen, known, &heading, width)
         }
     };
-    let (fleet, sent) = (Fleet::from(workload.clone()), [workload.clone()]);
-    told + &growth(&fleet, &made.artifact, &sent, width)
+    let (fleet, load) = (Fleet::from(workload.clone()), made.artifact.evidence.load);
+    told + &bounds(&fleet, &made.artifact, width)
+        + &upgrades(&fleet, &made.log.upgrades, load, width)
 }
 
 /// The summary of a policy whose costs were analysed.
 fn analysed(workload: &Workload, made: &Made, synthesis: &Synthesis, width: usize) -> String {
-    let certificate = made.artifact.the_server().certificate;
-    let exact = synthesis.exact.as_ref();
-    let mut text = heading(workload, certificate, &made.fluid, made.schedules, exact);
-    text += &balance(workload, made);
-    text += &of_loop(workload, synthesis, width);
-    text + &what_if(workload, synthesis, width)
+    let (evidence, exact) = (&made.artifact.evidence, synthesis.exact.as_ref());
+    let heading = heading(workload, evidence, &made.fluid, made.schedules, exact);
+    heading + &of_loop(workload, synthesis, width)
 }
 
 /// Its loop, how it moves, and what it costs.
@@ -55,26 +52,26 @@ pub(super) fn of_loop(workload: &Workload, synthesis: &Synthesis, width: usize) 
 /// artifact), and the number of schedules.
 fn heading(
     workload: &Workload,
-    certificate: &CertificateRecord,
+    evidence: &Evidence,
     fluid: &Fluid,
     schedules: Schedules,
     exact: Option<&Exact>,
 ) -> String {
-    let written = certificate.exact.as_ref();
+    let written = evidence.exact.as_ref();
     let exactly =
         exact.is_some_and(Exact::is_proven) || written.is_some_and(|e| e.proven == Proven::Optimum);
-    let proof = match certificate.proven {
+    let proof = match evidence.proven {
         true if exactly => "proven best, exactly".into(),
         true => format!("proven best, relative gap below {:.0e}", PROOF_GAP),
         false => format!(
             "NOT PROVEN best: gap {:.2e}; a longer --time searches on",
-            certificate.gap
+            evidence.gap
         ),
     };
     format!(
         "load ρ = {}{}  ({proof})\n{}\n{}\n",
         written.map_or(String::new(), |e| fraction(e.load.exact())),
-        load(certificate.load),
+        load(evidence.load),
         bottleneck(workload, fluid),
         schedulable_set(schedules)
     )
@@ -149,7 +146,7 @@ pub fn refusal(workload: &Workload, refusal: &Refusal, width: usize) -> String {
         load((1.0 / certificate.load).min(1.0))
     );
     let fleet = Fleet::from(workload.clone());
-    text + &of_overloaded(&fleet, &refusal.growth, certificate.load, width)
+    text + &of_overloaded(&fleet, &refusal.upgrades, certificate.load, width)
 }
 
 /// What a running job of each type is worth, and the work that it brings.
@@ -263,7 +260,7 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
             percent(working)
         );
     }
-    let drains = made.server().making.drains.unwrap_or_default();
+    let drains = made.drains;
     let way = match policy.preemption {
         Preemption::Full => "preemption at each switch".into(),
         Preemption::None => format!(
@@ -282,7 +279,7 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
             Some(other) => write!(
                 text,
                 " ({} {} {unit} at α = {}{}; {} phases)",
-                objective(made),
+                made.objective.label(),
                 number(other.value),
                 number(other.rate),
                 told(workload, made, other.method),
@@ -291,15 +288,6 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
         };
     }
     text
-}
-
-/// What was tuned for.
-fn objective(made: &Synthesis) -> &'static str {
-    let tuning = made.server().making.tuning.as_ref();
-    match tuning.map(|t| t.objective) {
-        Some(Objective::Weighted) => Objective::Weighted.label(),
-        _ => "E[T]",
-    }
 }
 
 /// The assumption behind a number that is not exact.

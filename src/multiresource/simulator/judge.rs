@@ -21,21 +21,23 @@ pub fn watches(artifact: &Artifact, workload: &Workload) -> Vec<Watch> {
 /// has watched the [`watches`] of the artifact. The workload has the types of the run: of a fleet it is
 /// the envelope.
 pub fn judge(artifact: &Artifact, workload: &Workload, run: &Run) -> Vec<Judgement> {
-    let server = artifact.one_server();
     let judge = Judge {
-        preempts: artifact.preempts(),
-        msr: server.and_then(|server| server.policy.rule.msr()),
+        preempts: artifact.policy.preempts(),
+        msr: artifact.policy.msr(),
         workload,
         run,
     };
-    let whole = artifact.claims.iter().filter(|c| c.server.is_none());
-    judge_all(whole, run.health == Health::Unstable, &judge)
+    judge_all(
+        artifact.claims.iter(),
+        run.health == Health::Unstable,
+        &judge,
+    )
 }
 
 struct Judge<'a> {
     /// Whether running jobs are stopped.
     preempts: bool,
-    /// The one policy that ran, if it has a loop.
+    /// The policy, if it has a loop.
     msr: Option<&'a MsrPolicy>,
     workload: &'a Workload,
     run: &'a Run,

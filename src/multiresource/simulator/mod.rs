@@ -8,7 +8,6 @@
 mod contender;
 mod ends;
 mod engine;
-mod fleet;
 mod judge;
 mod laws;
 mod measures;
@@ -24,7 +23,6 @@ pub(in crate::multiresource) use {
 };
 
 pub use contender::{Contender, Failure, NameError};
-pub use fleet::{Alike, simulate_fleet, simulate_servers};
 pub use judge::{Judgement, as_analysed, judge, watches};
 pub use measures::{Measures, Offered, Run, TypeResult, classes};
 pub use pooled::{PooledRule, knows_over, simulate_over, simulate_pooled};

@@ -12,7 +12,6 @@ mod arrivals;
 mod chains;
 mod coverage;
 mod dependence;
-mod fleet;
 mod health;
 mod recorded;
 mod references;

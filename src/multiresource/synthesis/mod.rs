@@ -1,48 +1,45 @@
 //! From a workload to a policy, on one screen: program, loop, route, switching rate, claims.
 
-mod balance;
 mod choice;
 mod claims;
+mod evidence;
 mod exact;
 mod fleet;
-mod growth;
+mod log;
 mod msfq;
 mod partition;
 mod pooled;
 mod sweep;
 mod tuning;
-mod what_if;
+mod upgrades;
 
 pub use choice::{
-    Basis, ChoiceError, ChoiceOptions, Chosen, Families, PooledChosen, Stage, choose, told,
+    Basis, ChoiceError, ChoiceOptions, Chosen, Families, PooledChosen, Stage, choose,
 };
-pub use fleet::{
-    FleetOutcome, FleetOverload, FleetSynthesis, OneOf, choose_fleet, synthesize_fleet,
-};
-pub use growth::growth_of_overloaded;
+pub use fleet::{FleetOutcome, FleetOverload};
+pub use log::{CLOSE, Candidate, Choice, Interval, Log, RouteTried, Steadiness};
 pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable};
 pub use partition::{Partitioned, partition};
 pub use pooled::{PooledSynthesis, Pooling, pool};
 pub use sweep::{SweepPoint, sweep};
 pub use tuning::{Outlook, RouteOption};
+pub use upgrades::{Upgrade, Upgrades, upgrades};
 
 use std::time::{Duration, Instant};
 
 use crate::document::DocumentError;
 use crate::multiresource::analysis::{AnalysisError, PaperBounds};
 use crate::multiresource::artifact::{
-    ArrivalLaw, Artifact, Backfill, CertificateRecord, Claim, Conditions, CurvePoint, EmptySlots,
-    Evidence, Family, HoldsFor, Making, MsrPolicy, Objective, Policy, Preemption, Provenance,
-    Route, RouteTried, Server, ServerPolicy, SizeLaw, Tuning,
+    ArrivalLaw, Artifact, Backfill, Conditions, EmptySlots, HoldsFor, MsrPolicy, Objective,
+    Preemption, Route, SizeLaw,
 };
 use crate::multiresource::modulation::{self, Modulation, ModulationError};
 use crate::multiresource::optimum::Sought;
 use crate::multiresource::program::{
-    Balancing, Certificate, Exact, LOAD_MARGIN, Limits, ProgramError, Solution,
+    Certificate, Exact, LOAD_MARGIN, Limits, ProgramError, Solution,
 };
 use crate::multiresource::schedule::{Fluid, Schedule};
 use crate::multiresource::workload::{JobType, Workload};
-use balance::Solved;
 use exact::{Settled, Standing};
 
 /// Phases up to which a chain is built.
@@ -73,8 +70,6 @@ pub struct Options {
     pub backfill: Backfill,
     /// What happens to empty draining slots.
     pub empty_slots: EmptySlots,
-    /// What the mix of schedules is chosen for, with a weight for each type; the load if absent.
-    pub balance: Option<Balancing>,
     /// What route and switching rate are chosen for, as far as it is [analysed](Objective::analysed), and
     /// what a choice makes least.
     pub objective: Objective,
@@ -99,7 +94,6 @@ impl Options {
             route: None,
             backfill: Backfill::FirstFit,
             empty_slots: EmptySlots::Release,
-            balance: None,
             objective: Objective::Mean,
             effort: 1.0,
             limits: Limits::default(),
@@ -171,13 +165,10 @@ pub struct Synthesis {
     pub routes: Vec<RouteOption>,
     /// Of each type that has bounds in place of an exact mean, why.
     pub out_of_reach: Vec<AnalysisError>,
-}
-
-impl Synthesis {
-    /// What the artifact says of the server.
-    pub fn server(&self) -> Server<'_> {
-        self.artifact.the_server()
-    }
+    /// Completions, or setups, that one round of the loop waits for.
+    pub drains: u64,
+    /// What its route and switching rate were chosen for.
+    pub objective: Objective,
 }
 
 /// A workload at or beyond capacity.
@@ -262,132 +253,47 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
     if standing == Standing::JustBelow {
         return Err(SynthesisError::JustBelow);
     }
-    let solved = Solved::new(workload, options, settled)?;
-    let (mut made, modulation) = of_solution(workload, options, solved)?;
-    add_what_if(workload, options, &mut made, &modulation)?;
-    Ok(Outcome::Policy(Box::new(made)))
+    let synthesis = of_solution(workload, options, settled)?;
+    Ok(Outcome::Policy(Box::new(synthesis)))
 }
 
 /// The policy with other options than those of its schedules.
 fn again(
     workload: &Workload,
     options: &Options,
-    mut made: Synthesis,
+    synthesis: Synthesis,
 ) -> Result<Synthesis, SynthesisError> {
-    let mut before = made.artifact.provenance.growth.take();
-    let server = made.server();
-    let (record, asked) = (server.certificate.clone(), server.making.what_if.is_some());
-    let solved = Solved {
-        solution: made.solution,
-        exact: made.exact,
-        record,
+    let settled = Settled {
+        solution: synthesis.solution,
+        exact: synthesis.exact,
     };
-    let (mut made, modulation) = of_solution(workload, options, solved)?;
-    if asked {
-        add_what_if(workload, options, &mut made, &modulation)?;
-    }
-    // There may be less time now; what is said of all policies is as true as before.
-    let growth = &mut made.artifact.provenance.growth;
-    if growth.as_ref().is_none_or(|growth| growth.skipped > 0) {
-        before.iter_mut().for_each(growth::without_means);
-        *growth = before;
-    }
-    Ok(made)
+    of_solution(workload, options, settled)
 }
 
-/// What a change of the workload or of the server would do.
-fn add_what_if(
-    workload: &Workload,
-    options: &Options,
-    made: &mut Synthesis,
-    modulation: &Modulation,
-) -> Result<(), SynthesisError> {
-    let (policy, solution) = (&made.policy, &made.solution);
-    let least = made.server().certificate.mix.as_ref();
-    let known = least.map_or(&policy.schedules, |mix| &mix.schedules);
-    let (what_if, growth) =
-        what_if::what_if(workload, options, policy, modulation, solution, known)?;
-    let provenance = &mut made.artifact.provenance;
-    provenance.servers[0].what_if = Some(what_if);
-    provenance.growth = Some(growth);
-    Ok(())
-}
-
-/// The policy for a solved program of load below 1, and its chain; without the what-if answers.
+/// The policy for a solved program of load below 1.
 fn of_solution(
     workload: &Workload,
     options: &Options,
-    solved: Solved,
-) -> Result<(Synthesis, Modulation), SynthesisError> {
-    let Solved {
-        solution,
-        exact,
-        record,
-    } = solved;
-    let (policy, mut routes) = policy_of(workload, options, &solution, tuning::FINEST)?;
+    settled: Settled,
+) -> Result<Synthesis, SynthesisError> {
+    let Settled { solution, exact } = settled;
+    let draft = first_draft(workload, options, &solution);
+    let (policy, routes) = tuning::with_best_route(workload, options, draft)?;
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
-    let taken = routes.iter_mut().find(|r| r.route == policy.route);
-    if let Some(outlook) = taken.and_then(|r| r.outlook.as_mut()) {
-        tuning::RateSearch::new(workload, options, &modulation).draw(outlook);
-    }
     let (claims, out_of_reach) =
         claims::claims(workload, options, &policy, &modulation, &solution)?;
-    let making = Making {
-        drains: Some(modulation::drains(&policy.schedules, &policy.order)),
-        phases: Some(modulation.phases.len()),
-        tuning: tuning_record(options, &policy, &routes),
-        ..Making::default()
-    };
-    let provenance = provenance(options, &policy, &solution, making);
-    let rule = Family::Msr(policy.clone());
-    let artifact = of_one_server(workload, rule, claims, record, provenance);
-    let made = Synthesis {
-        artifact,
+    let evidence = evidence::of_one(&solution, exact.as_ref());
+    Ok(Synthesis {
+        artifact: Artifact::new(workload.record(), policy.clone().into(), claims, evidence),
+        drains: modulation::drains(&policy.schedules, &policy.order),
+        objective: options.objective.analysed(),
         policy,
         fluid: Fluid::new(workload),
         solution,
         exact,
         routes,
         out_of_reach,
-    };
-    Ok((made, modulation))
-}
-
-/// The artifact of one server.
-fn of_one_server(
-    workload: &Workload,
-    rule: Family,
-    claims: Vec<Claim>,
-    certificate: CertificateRecord,
-    provenance: Provenance,
-) -> Artifact {
-    let record = workload.record();
-    let servers = record.servers.iter().map(|server| ServerPolicy {
-        name: server.name.clone(),
-        count: server.count,
-        routing: vec![1.0; workload.types().len()],
-        rule: rule.clone(),
-    });
-    let policy = Policy {
-        servers: servers.collect(),
-        queue: None,
-    };
-    let evidence = Evidence {
-        servers: vec![certificate],
-        fleet: None,
-    };
-    Artifact::new(record, policy, claims, evidence, provenance)
-}
-
-/// Loop, route and switching rate for a solved program.
-fn policy_of(
-    workload: &Workload,
-    options: &Options,
-    solution: &Solution,
-    finest: f64,
-) -> Result<(MsrPolicy, Vec<RouteOption>), SynthesisError> {
-    let draft = first_draft(workload, options, solution);
-    tuning::with_best_route(workload, options, draft, finest)
+    })
 }
 
 /// The MSR paper's bounds and approximation for each type under a policy.
@@ -484,67 +390,6 @@ fn first_draft(workload: &Workload, options: &Options, solution: &Solution) -> M
 fn mean_size(workload: &Workload) -> f64 {
     let work: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
     work / workload.total_arrival_rate()
-}
-
-/// What was tried on the way to this policy.
-fn tuning_record(options: &Options, policy: &MsrPolicy, routes: &[RouteOption]) -> Option<Tuning> {
-    let known = || {
-        routes
-            .iter()
-            .filter_map(|r| Some((r.route, r.outlook.as_ref()?)))
-    };
-    let tried = |(route, outlook): (Route, &Outlook)| RouteTried {
-        route,
-        switching_rate: outlook.rate,
-        value: Some(outlook.value).filter(|value| value.is_finite()),
-        method: outlook.method,
-        predicted_switching_rate: outlook.predicted.0,
-    };
-    let curve = known()
-        .find(|(route, _)| *route == policy.route)?
-        .1
-        .curve
-        .iter();
-    let point = |&(switching_rate, value): &(f64, f64)| CurvePoint {
-        switching_rate,
-        value,
-    };
-    (policy.order.len() > 1).then(|| Tuning {
-        objective: options.objective.analysed(),
-        routes: known().map(tried).collect(),
-        curve: curve.map(point).collect(),
-    })
-}
-
-fn provenance(
-    options: &Options,
-    policy: &MsrPolicy,
-    solution: &Solution,
-    making: Making,
-) -> Provenance {
-    let found = |given: bool| if given { "given" } else { "found" };
-    Provenance {
-        tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
-        options: vec![
-            format!(
-                "balance: {}",
-                options.balance.as_ref().map_or("load", |b| b.aim.name())
-            ),
-            format!("preemption: {:?}", policy.preemption).to_lowercase(),
-            format!("route: {}", found(options.route.is_some())),
-            format!(
-                "switching-rate: {}",
-                found(options.switching_rate.is_some())
-            ),
-            format!("effort: {}", options.effort),
-        ],
-        solver: "HiGHS simplex in column generation".into(),
-        rounds: solution.rounds,
-        columns: solution.columns,
-        servers: vec![making],
-        choice: None,
-        growth: None,
-    }
 }
 
 #[cfg(test)]

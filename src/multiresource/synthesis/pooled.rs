@@ -2,13 +2,11 @@
 
 use super::choice::{self, Basis, ChoiceError, ChoiceOptions, PooledChosen, Stage};
 use super::fleet::solved;
-use super::growth;
 use super::partition::{Partitioned, partition};
-use super::{FleetOutcome, Options, SynthesisError};
+use super::{Choice, FleetOutcome, Options, SynthesisError, evidence};
 use crate::artifact::{ArrivalLaw, SizeLaw, Subject};
 use crate::multiresource::artifact::{
-    Artifact, Claim, Conditions, Evidence, Family, FleetCertificateRecord, HoldsFor, Method,
-    Policy, Provenance, Quantity,
+    Artifact, Claim, Conditions, Evidence, Family, HoldsFor, Method, Quantity,
 };
 use crate::multiresource::program::{FleetSolution, PROOF_GAP};
 use crate::multiresource::workload::Fleet;
@@ -31,6 +29,8 @@ pub struct PooledSynthesis {
     pub solution: FleetSolution,
     /// What speaks for it, where it was chosen.
     pub basis: Option<Basis>,
+    /// How it was chosen by simulation, if it was.
+    pub choice: Option<Choice>,
     /// Whether an interrupt or a time limit ended the choice.
     pub is_cut: bool,
     /// Why nothing that was simulated is claimed of it, if anything was.
@@ -55,15 +55,6 @@ pub fn pool(
         FleetOutcome::Undecided(overload) => return Ok(FleetOutcome::Undecided(overload)),
     };
     let slots = partition(fleet, &solution);
-    // Before the choice, which takes all the time that there is.
-    let now = slots
-        .as_ref()
-        .and_then(|slots| mean_with_slots(fleet, slots));
-    let mut growth = growth::of_fleet(fleet, &solution, options, |larger, solution| {
-        let then = partition(larger, solution);
-        let then = then.and_then(|slots| mean_with_slots(larger, &slots));
-        now.map(|now| then.map_or(now, |then| then.min(now)))
-    });
     let chosen = match (wanted, &slots) {
         (Pooling::Chosen(choice), slots) => {
             choice::choose_pooled(fleet, options.objective, choice, slots.as_ref(), progress)?
@@ -74,30 +65,22 @@ pub fn pool(
             is_cut: false,
             choice: None,
             claims: Vec::new(),
+            simulation: None,
             unclaimed: None,
             skipped: Vec::new(),
         },
         (Pooling::Partition, None) => return Err(SynthesisError::NoPartition.into()),
     };
-    let mut artifact = artifact(fleet, &solution, slots.as_ref(), &chosen);
-    if !matches!(chosen.policy, Family::Partition(_)) {
-        growth::without_means(&mut growth);
-    }
-    artifact.provenance.growth = Some(growth);
+    let artifact = artifact(fleet, &solution, slots.as_ref(), &chosen);
     Ok(FleetOutcome::Policy(Box::new(PooledSynthesis {
         artifact,
         basis: matches!(wanted, Pooling::Chosen(_)).then_some(chosen.basis),
+        choice: chosen.choice,
         is_cut: chosen.is_cut,
         unclaimed: chosen.unclaimed,
         skipped: chosen.skipped,
         solution,
     })))
-}
-
-/// E\[T\] over all jobs, where each type has slots of its own at all times.
-fn mean_with_slots(fleet: &Fleet, slots: &Partitioned) -> Option<f64> {
-    let numbers = slots.numbers.as_ref()?.iter();
-    Some(numbers.sum::<f64>() / fleet.envelope().total_arrival_rate())
 }
 
 fn artifact(
@@ -106,8 +89,11 @@ fn artifact(
     slots: Option<&Partitioned>,
     chosen: &PooledChosen,
 ) -> Artifact {
-    let proof = growth::with_mixes(solution);
-    let mut claims = load(&proof, fleet);
+    let evidence = Evidence {
+        simulation: chosen.simulation,
+        ..evidence::of_fleet(solution)
+    };
+    let mut claims = load(&evidence, fleet);
     match (&chosen.policy, slots) {
         (Family::Partition(_), Some(slots)) => claims.extend(exact(fleet, slots)),
         (Family::Guarded(_), Some(slots)) => {
@@ -116,29 +102,11 @@ fn artifact(
         }
         _ => claims.extend(chosen.claims.iter().cloned()),
     }
-    let policy = Policy {
-        servers: Vec::new(),
-        queue: Some(chosen.policy.clone()),
-    };
-    let evidence = Evidence {
-        servers: Vec::new(),
-        fleet: Some(proof),
-    };
-    let provenance = Provenance {
-        tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
-        options: vec!["preemption: none".into(), "queue: global".into()],
-        solver: "HiGHS simplex".into(),
-        rounds: solution.rounds,
-        columns: solution.columns,
-        servers: Vec::new(),
-        choice: chosen.choice.clone(),
-        growth: None,
-    };
-    Artifact::new(fleet.record(), policy, claims, evidence, provenance)
+    Artifact::new(fleet.record(), chosen.policy.clone(), claims, evidence)
 }
 
 /// The load, if it is proved.
-fn load(proof: &FleetCertificateRecord, fleet: &Fleet) -> Vec<Claim> {
+fn load(proof: &Evidence, fleet: &Fleet) -> Vec<Claim> {
     // With gangs it is a bound: whether a policy attains it is not known.
     let proven = proof.gap <= PROOF_GAP && fleet.gangs().next().is_none();
     let value = (proof.load, fleet.time_unit());

@@ -22,11 +22,6 @@ const EVALUATIONS: [(f64, f64); 3] = [(40.0, 1e-6), (10.0, 1e-2), (6.0, 5e-2)];
 /// the best one of which it can by this factor.
 const WORTH_A_GUESS: f64 = 1.25;
 
-/// Switching rates over which a curve is drawn, relative to the best.
-const CURVE: [f64; 13] = [
-    0.03, 0.06, 0.12, 0.25, 0.4, 0.6, 0.8, 1.25, 1.6, 2.5, 4.0, 8.0, 16.0,
-];
-
 /// The search ends where a step of 1 in ln α gains relatively less than this.
 const FLAT: f64 = 1e-4;
 
@@ -56,8 +51,6 @@ pub struct Outlook {
     pub within_reach: bool,
     /// The switching rate that section 6.4's approximation calls best, and its value for it.
     pub predicted: (f64, f64),
-    /// The objective over the switching rate, as far as it was evaluated.
-    pub curve: Vec<(f64, f64)>,
 }
 
 impl Outlook {
@@ -66,16 +59,12 @@ impl Outlook {
     }
 }
 
-/// ln α is found this well where there is work to spare.
-pub(super) const FINEST: f64 = 1e-6;
-
 /// The policy with the best route at its best switching rate, and all routes considered, each
-/// with what was found of it. ln α is found to `finest`, or as well as the effort allows.
+/// with what was found of it. ln α is found as well as the effort allows.
 pub(super) fn with_best_route(
     workload: &Workload,
     options: &Options,
     draft: MsrPolicy,
-    finest: f64,
 ) -> Result<(MsrPolicy, Vec<RouteOption>), SynthesisError> {
     let mut routes = Vec::new();
     let mut chains = Vec::new();
@@ -110,7 +99,7 @@ pub(super) fn with_best_route(
     let mut budget = options.work(TUNING);
     let mut best_exact = f64::INFINITY;
     for (_, search, outlook) in &mut searches {
-        budget -= search.refine(outlook, budget, finest, best_exact)?;
+        budget -= search.refine(outlook, budget, best_exact)?;
         if outlook.is_exact() {
             best_exact = best_exact.min(outlook.value);
         }
@@ -286,19 +275,12 @@ impl<'a> RateSearch<'a> {
             method: Method::ApproximationQueueLength,
             within_reach: false,
             predicted,
-            curve: Vec::new(),
         }
     }
 
     /// Replaces the prediction by exact values within the budget; none is spent on a route whose lower
     /// bound is above the best so far. Returns the work spent.
-    fn refine(
-        &self,
-        outlook: &mut Outlook,
-        budget: f64,
-        finest: f64,
-        best: f64,
-    ) -> Result<f64, SynthesisError> {
+    fn refine(&self, outlook: &mut Outlook, budget: f64, best: f64) -> Result<f64, SynthesisError> {
         let chain = self.modulation.at(outlook.rate);
         let most = self.options.work(LAWS);
         let work = analysis::work(self.workload, &chain, self.options.preemption, most);
@@ -328,24 +310,8 @@ impl<'a> RateSearch<'a> {
                 return Ok(0.0);
             }
         }
-        self.search(outlook, tolerance.max(finest))?;
+        self.search(outlook, *tolerance)?;
         Ok(work * evaluations)
-    }
-
-    /// Adds points far from the best rate to a curve that was searched, where they cost little.
-    pub(super) fn draw(&self, outlook: &mut Outlook) {
-        let preemption = self.options.preemption;
-        let work = analysis::work(self.workload, self.modulation, preemption, CHEAP);
-        if outlook.curve.len() < 2 || work > CHEAP {
-            return;
-        }
-        let around = CURVE.iter().map(|factor| factor * outlook.rate);
-        let stable = around.filter(|rate| *rate < 0.98 * self.largest);
-        let drawn = stable.map(|rate| (rate, self.exact(rate)));
-        let drawn: Vec<_> = drawn.filter(|(_, value)| value.is_finite()).collect();
-        outlook.curve.extend(drawn);
-        outlook.curve.sort_by(|a, b| a.0.total_cmp(&b.0));
-        outlook.curve.dedup_by(|a, b| a.0 == b.0);
     }
 
     /// Whether more switching never costs, so that there is no best rate.
@@ -364,7 +330,6 @@ impl<'a> RateSearch<'a> {
             Ok(cost) => {
                 outlook.value = self.value(&cost);
                 outlook.method = Method::ExactQbd;
-                outlook.curve = vec![(outlook.rate, outlook.value)];
                 Ok(())
             }
             Err(error @ AnalysisError::Unstable { .. }) => Err(error.into()),
@@ -374,23 +339,14 @@ impl<'a> RateSearch<'a> {
     }
 
     fn search(&self, outlook: &mut Outlook, tolerance: f64) -> Result<(), SynthesisError> {
-        let mut curve = Vec::new();
-        let evaluate = |rate: f64| {
-            let value = self.exact(rate);
-            if value.is_finite() {
-                curve.push((rate, value));
-            }
-            value
-        };
-        let (rate, value) = minimum(evaluate, outlook.predicted.0, self.ceiling(), tolerance);
+        let exact = |rate: f64| self.exact(rate);
+        let (rate, value) = minimum(exact, outlook.predicted.0, self.ceiling(), tolerance);
         if !value.is_finite() {
             // The failure occurs at the predicted rate too, where it is reported.
             return self.take_exact(outlook);
         }
-        curve.sort_by(|a, b| a.0.total_cmp(&b.0));
-        curve.dedup_by(|a, b| a.0 == b.0);
         outlook.method = Method::ExactQbd;
-        (outlook.rate, outlook.value, outlook.curve) = (rate, value, curve);
+        (outlook.rate, outlook.value) = (rate, value);
         Ok(())
     }
 }

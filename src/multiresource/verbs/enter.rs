@@ -1,6 +1,6 @@
 //! Policies by name: a rule, or a policy file.
 
-use super::VerbError;
+use super::{VerbError, refuse};
 use crate::artifact::Changes;
 use crate::kind::read_policy;
 use crate::multiresource::artifact::{Artifact, Checked};
@@ -41,11 +41,16 @@ pub fn enter(name: &str, workload: &Workload, changes: Changes) -> Result<Entere
         Err(unnamed) => unnamed,
     };
     let (checked, digest): (Checked, String) = read_policy(name, unnamed, changes)?;
-    let server = checked.artifact().expect_one_server(name)?;
+    if !checked.workload().is_one_server() {
+        return refuse(format!(
+            "{name} is the policy of a fleet, and the workload is one server: `synth simulate` runs it"
+        ));
+    }
     let fits = same_types(checked.artifact(), workload);
-    let policy = server.policy.rule.clone();
+    let policy = checked.artifact().policy.clone();
+    let preempts = policy.preempts();
     let rule = Contender::from(policy);
-    let (preempts, knows) = (checked.artifact().preempts(), rule.knows(workload));
+    let knows = rule.knows(workload);
     let fits = fits.and_then(|()| rule.fit(workload).map_err(|why| why.to_string()));
     let contender = fits.map(|()| rule);
     Ok(entered(Some(digest), preempts, knows, contender))

@@ -28,14 +28,11 @@ pub(super) fn unnamed(name: &str) -> String {
 /// The rule of a policy file for this fleet, or why it has none.
 pub(super) fn policy_for(checked: &Checked, fleet: &Fleet) -> Result<Family, String> {
     let artifact = checked.artifact();
-    let Some(policy) = &artifact.policy.queue else {
-        return Err(match artifact.one_server() {
-            Some(_) => "this is the policy of one server, and the workload is a fleet".into(),
-            None => "this policy sends jobs to servers when they arrive: `synth simulate` runs it, on the fleet that it was made for, without --workload".into(),
-        });
-    };
+    if !artifact.policy.pools() {
+        return Err("this is the policy of one server, and the workload is a fleet".into());
+    }
     same_record(&artifact.workload, &fleet.record())?;
-    Ok(policy.clone())
+    Ok(artifact.policy.clone())
 }
 
 /// A policy that was entered; or why it cannot run on this fleet.

@@ -5,11 +5,10 @@ use super::pooled;
 use super::{VerbError, marked, refuse};
 use crate::artifact::Changes;
 use crate::kind::read_policy;
-use crate::multiresource::artifact::{Backfill, Checked, EmptySlots, Family, MsrPolicy, Routing};
-use crate::multiresource::policy::{Router, Unsuitable, online};
+use crate::multiresource::artifact::{Backfill, Checked, EmptySlots, Family, MsrPolicy};
 use crate::multiresource::simulator::{
-    Alike, Contender, Failure, Judgement, PooledRule, Run, Settings, Verdict, as_analysed, judge,
-    knows_over, simulate_over, simulate_servers, watches,
+    Contender, Failure, Judgement, PooledRule, Run, Settings, Verdict, as_analysed, judge,
+    knows_over, simulate_over, watches,
 };
 use crate::multiresource::workload::{Described, Fleet, Workload};
 use crate::number::Decimal;
@@ -23,8 +22,6 @@ pub struct Ways {
     pub backfill: Option<Backfill>,
     /// What happens with draining slots that hold no job.
     pub empty_slots: Option<EmptySlots>,
-    /// How jobs are sent to the servers of a fleet.
-    pub routing: Option<Routing>,
     /// The start latency of jobs, in place of the workload's own \[time\], ≥ 0.
     pub start_latency: Option<Decimal>,
     /// What becomes of a file that was changed after it was written.
@@ -105,25 +102,28 @@ pub fn simulate(
         Ok(rule) => rule,
         Err(unnamed) => {
             let (checked, _): (Checked, _) = read_policy(policy, unnamed, ways.changes)?;
-            return match checked.artifact().one_server() {
-                Some(server) => {
-                    let rule = &server.policy.rule;
-                    let simulated = asked.server(&checked, rule, workload, &mut progress)?;
-                    Ok(Simulated {
-                        knows: Contender::from(rule.clone()).knows(&simulated.workload),
-                        ..simulated
-                    })
+            let fleet = checked.workload();
+            if !fleet.is_one_server() {
+                if workload.is_some() {
+                    return refuse(
+                        "the policy of a fleet is simulated on a fleet, and this workload is one server: leave --workload out",
+                    );
                 }
-                None if workload.is_some() => refuse(
-                    "the policy of a fleet is simulated on the fleet that it was made for: leave --workload out",
-                ),
-                None => asked.fleet(&checked, &mut progress),
-            };
+                let fleet = match ways.start_latency {
+                    Some(latency) => fleet.with_start_latency(latency)?,
+                    None => fleet.clone(),
+                };
+                let rule = &checked.artifact().policy;
+                return asked.pooled(rule, fleet, Some(&checked), &mut progress);
+            }
+            let rule = &checked.artifact().policy;
+            let simulated = asked.server(&checked, rule, workload, &mut progress)?;
+            return Ok(Simulated {
+                knows: Contender::from(rule.clone()).knows(&simulated.workload),
+                ..simulated
+            });
         }
     };
-    if ways.routing.is_some() {
-        return refuse(NO_FLEET);
-    }
     if ways.backfill.is_some() || ways.empty_slots.is_some() {
         return refuse(
             "--backfill and --empty-slots go with a policy file; a rule has no such ways",
@@ -141,9 +141,6 @@ pub fn simulate(
     })
 }
 
-const NO_FLEET: &str =
-    "--routing goes with the policy of a fleet, and here is one server: leave it out";
-const NO_ROUTING: &str = "--routing says to which server a job is sent when it arrives; here jobs wait in one place, and a server takes them: leave it out, or make a policy with `synth --queue servers`";
 const AS_ASKED: &str = "simulating";
 const AS_ANALYSED: &str = "simulating as analysed";
 
@@ -162,9 +159,6 @@ impl Asked<'_> {
         given: Option<Workload>,
         progress: Hears<'_>,
     ) -> Result<Simulated, VerbError> {
-        if self.ways.routing.is_some() {
-            return refuse(NO_FLEET);
-        }
         let artifact = checked.artifact();
         let workload = match given {
             Some(workload) => workload,
@@ -246,86 +240,14 @@ impl Asked<'_> {
         })
     }
 
-    /// Refuses ways of servers to which jobs are sent where they wait in one place.
+    /// Refuses ways of running a loop.
     fn has_own_ways(&self) -> Result<(), VerbError> {
-        let Ways {
-            backfill,
-            empty_slots,
-            routing,
-            ..
-        } = self.ways;
-        match (routing, backfill.is_some() || empty_slots.is_some()) {
-            (Some(_), _) => refuse(NO_ROUTING),
-            (_, true) => refuse(
-                "--backfill and --empty-slots go with servers of the family msr; here one rule decides over all servers: leave them out",
+        match self.ways.backfill.is_some() || self.ways.empty_slots.is_some() {
+            true => refuse(
+                "--backfill and --empty-slots go with one server and a policy of the family msr; here one rule decides over all servers: leave them out",
             ),
-            (None, false) => Ok(()),
+            false => Ok(()),
         }
-    }
-
-    fn fleet(&self, checked: &Checked, progress: Hears<'_>) -> Result<Simulated, VerbError> {
-        let artifact = checked.artifact();
-        if let Some(policy) = &artifact.policy.queue {
-            let fleet = checked.workload().fleet();
-            let fleet = match self.ways.start_latency {
-                Some(latency) => fleet.with_start_latency(latency)?,
-                None => fleet.clone(),
-            };
-            return self.pooled(policy, fleet, Some(checked), progress);
-        }
-        let own = checked.workload();
-        let workload = self.delayed(own.envelope())?;
-        let sent = own.servers().iter().map(|server| self.delayed(server));
-        let sent = sent.collect::<Result<Vec<Workload>, VerbError>>()?;
-        let is_other = workload != *own.envelope();
-        if workload.start_latency().is_some() && artifact.preempts() {
-            return refuse(format!(
-                "the policy cannot serve this fleet: {}",
-                Unsuitable::StartLatency
-            ));
-        }
-        let servers = artifact.policy.servers.iter();
-        let policies = servers.map(|server| self.overriding(&server.rule));
-        let policies = policies.collect::<Result<Vec<Family>, VerbError>>()?;
-        let analysed = policies.iter().map(|policy| as_analysed(artifact, policy));
-        let analysed: Vec<Family> = analysed.collect();
-        let routing = self.ways.routing.unwrap_or(Routing::Probabilistic);
-        let mut simulate = |policies: &[Family], routing: Routing, what: &str| {
-            let hears = |reached| progress(what, reached);
-            let router = Router::new(checked, routing);
-            let shapes = own.fleet().shapes().iter().zip(&sent);
-            let shapes: Vec<Alike<'_>> = shapes
-                .map(|(shape, workload)| Alike {
-                    workload,
-                    count: shape.count(),
-                })
-                .collect();
-            let rule = |h: usize| online(&policies[h], &sent[h]);
-            let run = simulate_servers(&workload, &shapes, rule, &router, self.settings, hears);
-            run.map(|run| marked(run, self.settings))
-                .map_err(Failure::from)
-        };
-        let run = simulate(&policies, routing, AS_ASKED)?;
-        if is_other {
-            let unjudged = Some(Unjudged::OtherWorkload);
-            return Ok(Simulated::unjudged(workload, run, unjudged));
-        }
-        if routing == Routing::Probabilistic && analysed == policies {
-            return Ok(Simulated {
-                verdicts: judge(artifact, &workload, &run),
-                ..Simulated::unjudged(workload, run, None)
-            });
-        }
-        if run.ending == Ending::Interrupted {
-            let unjudged = Some(Unjudged::Interrupted);
-            return Ok(Simulated::unjudged(workload, run, unjudged));
-        }
-        let again = simulate(&analysed, Routing::Probabilistic, AS_ANALYSED)?;
-        Ok(Simulated {
-            verdicts: judge(artifact, &workload, &again),
-            as_analysed: Some(again),
-            ..Simulated::unjudged(workload, run, None)
-        })
     }
 
     /// The workload with the start latency that was asked for.

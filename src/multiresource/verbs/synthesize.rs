@@ -7,14 +7,14 @@ use std::time::Instant;
 use super::{Doing, VerbError, refuse};
 use crate::kind;
 use crate::multiresource::artifact::{
-    Artifact, Family, Growth, Guard, Preemption, Promise, StaticQuickswapPolicy, check_within,
+    Artifact, Family, Guard, Preemption, Promise, StaticQuickswapPolicy, check_within,
 };
 use crate::multiresource::optimum::{self, Ended, Step};
 use crate::multiresource::policy::{is_proved_stable, time_of_turns};
-use crate::multiresource::program::{self, Balancing};
 use crate::multiresource::schedule::{Fluid, Packing, Schedule, enumerate};
 use crate::multiresource::synthesis::{
-    self, ChoiceError, ChoiceOptions, Chosen, Families, Options, Outcome, Overload, Synthesis,
+    self, ChoiceError, ChoiceOptions, Chosen, Families, Log, Options, Outcome, Overload, Synthesis,
+    Upgrades,
 };
 use crate::multiresource::workload::{JobType, Workload};
 
@@ -72,9 +72,8 @@ pub struct Made {
     pub fluid: Fluid,
     /// What there is to choose from.
     pub schedules: Schedules,
-    /// Where the mix is best for something else than the load: what the mix of the least load attains
-    /// of that.
-    pub least_load_attains: Option<f64>,
+    /// What was tried.
+    pub log: Log,
 }
 
 /// How a policy was made.
@@ -152,7 +151,7 @@ pub struct Refusal {
     /// What one running job of each type (K) is worth.
     pub prices: Vec<f64>,
     /// What could be bought, and the load then.
-    pub growth: Growth,
+    pub upgrades: Upgrades,
 }
 
 /// Makes a policy, and has it checked. `progress` hears what goes on.
@@ -175,19 +174,26 @@ pub fn synthesize(
     if request.wanted != Wanted::Msr {
         progress(Doing::Analysed(&made, Schedules::of(workload)));
     }
+    // Before the choice, which takes all the time that there is.
+    let known = [made.policy.schedules.clone()];
+    let mut log = Log {
+        upgrades: synthesis::upgrades(&workload.clone().into(), options, &known),
+        ..Log::of(&made)
+    };
     let mut how = match taken(workload, request, made, &mut progress) {
         Err(VerbError::Choice(ChoiceError::Broken(why))) => return Ok(Answer::Broken(why)),
         how => how?,
     };
-    if let How::Chosen(_, known) = &mut how {
+    if let How::Chosen(chosen, known) = &mut how {
         known.optimum = known.optimum.or_else(|| in_passing(workload, request));
+        log.choice = Some(chosen.choice.clone());
     }
     let artifact = checked(how.artifact().clone(), request)?;
     Ok(Answer::Policy(Box::new(Made {
         how,
         fluid: Fluid::new(workload),
         schedules: Schedules::of(workload),
-        least_load_attains: least_load_attains(workload, &artifact),
+        log,
         artifact,
     })))
 }
@@ -228,7 +234,7 @@ pub(super) fn taken(
     progress(Doing::Candidates(None));
     let hears = |stage| progress(Doing::Candidates(Some(stage)));
     let chosen = synthesis::choose(workload, options, &choice, made, hears)?;
-    let stability = stability(workload, &chosen.server().policy.rule);
+    let stability = stability(workload, &chosen.artifact.policy);
     let known = Knowledge {
         preemption: options.preemption,
         stability,
@@ -335,20 +341,6 @@ impl Schedules {
     }
 }
 
-fn least_load_attains(workload: &Workload, artifact: &Artifact) -> Option<f64> {
-    let certificate = artifact.the_server().certificate;
-    let (found, mix) = (certificate.balance.as_ref()?, certificate.mix.as_ref()?);
-    let balancing = Balancing {
-        aim: found.aim,
-        weights: found.weights.clone(),
-    };
-    let mix = program::Mix {
-        schedules: mix.schedules.clone(),
-        weights: mix.weights.clone(),
-    };
-    Some(balancing.value(&mix.loads(workload)))
-}
-
 fn refusal(workload: &Workload, overload: Overload, decided: bool, options: &Options) -> Answer {
     let certificate = &overload.certificate;
     let resources = workload.resources().iter();
@@ -357,7 +349,7 @@ fn refusal(workload: &Workload, overload: Overload, decided: bool, options: &Opt
     let whole: f64 = worth.iter().sum();
     Answer::Refused(Box::new(Refusal {
         decided,
-        growth: synthesis::growth_of_overloaded(&workload.clone().into(), options),
+        upgrades: synthesis::upgrades(&workload.clone().into(), options, &[]),
         scarcity: worth.iter().map(|worth| worth / whole).collect(),
         prices: prices(workload.types(), &certificate.prices),
         overload,
@@ -412,21 +404,4 @@ pub fn turns(
         }
     }
     Ok(policy)
-}
-
-/// The schedules of an earlier policy over the types of this workload, for the program to start
-/// from. Types that are new do not run in them; the earlier policy need not be valid.
-pub fn known(earlier: &Artifact, workload: &Workload) -> Vec<Schedule> {
-    let before = &earlier.workload.types;
-    let place = |name: &str| before.iter().position(|kind| kind.name == name);
-    let places: Vec<Option<usize>> = workload.types().iter().map(|t| place(t.name())).collect();
-    let now = |schedule: &Schedule| -> Schedule {
-        let count = |place: &Option<usize>| place.and_then(|i| schedule.get(i).copied());
-        places
-            .iter()
-            .map(|place| count(place).unwrap_or(0))
-            .collect()
-    };
-    let (schedules, _) = earlier.the_server().mix().unwrap_or_default();
-    schedules.iter().map(now).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::OneServer;
+use super::Document;
 use super::queues::Queues;
 use super::round::Round;
 use super::solved::Asked;
@@ -17,7 +17,7 @@ use crate::multiresource::workload::JobType;
 pub(super) const CHAIN: f64 = 1e-9;
 const QUEUES: f64 = 1e-7;
 
-pub(super) const PROGRAM: Grounds = Grounds::Derived("the mix and the prices of the certificate");
+pub(super) const PROGRAM: Grounds = Grounds::Derived("the mixes and the prices of the evidence");
 const RENEWAL: Grounds = Grounds::Derived("one round of the loop, as a renewal cycle");
 const FORMULA: Grounds = Grounds::Derived("the MSR paper's formulas, on a chain made anew");
 const SOLVED: Grounds = Grounds::Derived("the queue on a chain made anew, solved another way");
@@ -28,9 +28,9 @@ const SUMMED: Grounds =
 const TOO_LARGE: Grounds = Grounds::Trusted("the queue is too large to be solved again");
 
 /// What is claimed of the queue of each of these types beside its mean.
-fn asked(server: &OneServer<'_>, types: &[&str]) -> Vec<Asked> {
+fn asked(document: &Document<'_>, types: &[&str]) -> Vec<Asked> {
     let mut asked = vec![Asked::default(); types.len()];
-    for (_, claim) in &server.claims {
+    for claim in document.claims {
         let name = claim.job_type.as_deref();
         let Some(i) = types.iter().position(|kind| name == Some(kind)) else {
             continue;
@@ -44,26 +44,25 @@ fn asked(server: &OneServer<'_>, types: &[&str]) -> Vec<Asked> {
 }
 
 /// Checks all claims; their values only where a round could be derived.
-pub(super) fn check(server: &OneServer<'_>, round: Option<&Round>, findings: &mut Findings) {
+pub(super) fn check(document: &Document<'_>, round: Option<&Round>, findings: &mut Findings) {
     // What is wrong already is not worth solving queues for.
     let sound = round.filter(|_| findings.is_empty());
-    let types: Vec<&str> = server.workload.types().iter().map(|t| t.name()).collect();
+    let types: Vec<&str> = document.workload.types().iter().map(|t| t.name()).collect();
     let queues = sound.and_then(|round| {
-        let asked = asked(server, &types);
+        let asked = asked(document, &types);
         Queues::new(
-            (server.rule, round),
-            server.workload,
+            (document.rule, round),
+            document.workload,
             asked,
-            &server.budgets[0],
+            document.budget,
         )
     });
     let known = Known {
-        servers: server.shapes,
         types: &types,
         ..Known::default()
     };
     let mut before = HashMap::new();
-    for (n, claim) in &server.claims {
+    for (n, claim) in document.claims.iter().enumerate() {
         let path = format!("claims[{n}]");
         if let Some(first) = before.insert((claim.quantity, claim.subject(), claim.time()), n) {
             findings.add(path, format!("claims again what claims[{first}] claims"));
@@ -73,7 +72,7 @@ pub(super) fn check(server: &OneServer<'_>, round: Option<&Round>, findings: &mu
             let name = claim.job_type.as_deref();
             let subject = types.iter().position(|kind| name == Some(kind));
             let checked = Checked {
-                server,
+                document,
                 claim,
                 path,
             };
@@ -84,8 +83,8 @@ pub(super) fn check(server: &OneServer<'_>, round: Option<&Round>, findings: &mu
 }
 
 /// Says that the routes are too many to be followed, if a claim depends on them.
-pub(super) fn underived(server: &OneServer<'_>, policy: &MsrPolicy, findings: &mut Findings) {
-    let mut claims = server.claims.iter();
+pub(super) fn underived(document: &Document<'_>, policy: &MsrPolicy, findings: &mut Findings) {
+    let mut claims = document.claims.iter().enumerate();
     if let Some((n, _)) = claims.find(|(_, c)| c.method != Method::ExactProgram) {
         let message = format!(
             "{}: more stages than can be followed, and claims[{n}] depends on them; expected a route with fewer",
@@ -97,7 +96,7 @@ pub(super) fn underived(server: &OneServer<'_>, policy: &MsrPolicy, findings: &m
 
 /// One claim with all that it may be compared with.
 struct Checked<'a> {
-    server: &'a OneServer<'a>,
+    document: &'a Document<'a>,
     claim: &'a Claim,
     path: String,
 }
@@ -110,7 +109,7 @@ impl Checked<'_> {
     /// Unit, method and conditions.
     fn labels(&self, findings: &mut Findings) {
         let claim = self.claim;
-        let unit = claim.quantity.unit(self.server.workload.time_unit());
+        let unit = claim.quantity.unit(self.document.workload.time_unit());
         if claim.unit != unit {
             findings.add(
                 self.field("unit"),
@@ -125,10 +124,10 @@ impl Checked<'_> {
         if claim.method != method {
             let message = format!("{}, expected {}", written(&claim.method), written(&method));
             findings.add(self.field("method"), message);
-        } else if method == Method::ExactProgram && !self.server.certificate.proven {
+        } else if method == Method::ExactProgram && !self.document.evidence.proven {
             findings.add(
                 self.field("method"),
-                "exact, expected no such claim: the certificate is not proven",
+                "exact, expected no such claim: the load is not proven",
             );
         }
         let conditions = self.conditions();
@@ -142,13 +141,13 @@ impl Checked<'_> {
     /// The types that the claim is about: the one named, or all.
     fn about(&self) -> impl Iterator<Item = &JobType> {
         let name = self.claim.job_type.as_deref();
-        let types = self.server.workload.types().iter();
+        let types = self.document.workload.types().iter();
         types.filter(move |kind| name.is_none_or(|name| name == kind.name()))
     }
 
     /// Whether the routes wait for completions.
     fn drains(&self) -> bool {
-        !self.server.rule.preempts()
+        !self.document.rule.preempts()
     }
 
     fn method(&self) -> Method {
@@ -303,7 +302,7 @@ impl Checked<'_> {
 
     /// Whether the queues that have to be solved, not only looked at, could be.
     fn affords(&self, subject: Option<usize>, queues: &Queues<'_>) -> bool {
-        let all = 0..self.server.workload.types().len();
+        let all = 0..self.document.workload.types().len();
         let types = subject.map_or(all, |i| i..i + 1);
         let bounded = self.claim.method == Method::BoundRelativeCompletions;
         let mut solved = types.filter(|i| !bounded && !self.is_approximate(*i));
@@ -315,8 +314,10 @@ impl Checked<'_> {
     fn too_large(&self, subject: Option<usize>, queues: &Queues<'_>, findings: &mut Findings) {
         let (path, found) = (self.field("value"), self.claim.value);
         let claimed = |i: usize| {
-            let kind = &self.server.workload.types()[i];
-            let mean = self.server.find(Quantity::MeanNumber, Some(kind.name()))?;
+            let kind = &self.document.workload.types()[i];
+            let mean = self
+                .document
+                .find(Quantity::MeanNumber, Some(kind.name()))?;
             Some(mean.value)
         };
         if let (Quantity::MeanNumber, Some(i)) = (self.claim.quantity, subject) {
@@ -353,7 +354,7 @@ impl Checked<'_> {
 
     /// What follows from the mean numbers of the types, if they are known.
     fn of_means(&self, subject: Option<usize>, mean: &dyn Fn(usize) -> Option<f64>) -> Option<f64> {
-        let workload = self.server.workload;
+        let workload = self.document.workload;
         let types = workload.types();
         let total = || (0..types.len()).map(mean).sum::<Option<f64>>();
         match (self.claim.quantity, subject) {
@@ -388,7 +389,7 @@ impl Checked<'_> {
 
     /// Next to a load of 1 rounding of the rates alone moves what depends on the queue.
     fn agreement(&self, round: &Round) -> f64 {
-        let loads = round.loads(self.server.workload);
+        let loads = round.loads(self.document.workload);
         let least_spare = loads
             .into_iter()
             .fold(1.0, |spare, load| f64::min(spare, 1.0 - load));
@@ -398,8 +399,8 @@ impl Checked<'_> {
     /// Whether this claim takes the mean number of type i from the approximation: where it is one
     /// itself, and of all types where there is no better claim about that type.
     fn is_approximate(&self, i: usize) -> bool {
-        let name = self.server.workload.types()[i].name();
-        let number = self.server.find(Quantity::MeanNumber, Some(name));
+        let name = self.document.workload.types()[i].name();
+        let number = self.document.find(Quantity::MeanNumber, Some(name));
         let exact = number.is_some_and(|number| number.method == Method::ExactQbd);
         let about_all = self.claim.job_type.is_none();
         self.claim.method == Method::ApproximationQueueLength && !(about_all && exact)
@@ -419,9 +420,9 @@ impl Checked<'_> {
         };
         match (claim.quantity, subject) {
             (Quantity::MeanSchedule, Some(i)) => Some(round.mean_schedule()[i]),
-            (Quantity::Load, Some(i)) => Some(round.loads(self.server.workload)[i]),
-            // Compared with the mix itself elsewhere: see `certificate::load`.
-            (Quantity::Load, None) => Some(self.server.certificate.load),
+            (Quantity::Load, Some(i)) => Some(round.loads(self.document.workload)[i]),
+            // Compared with the mix itself elsewhere: see [`super::evidence`].
+            (Quantity::Load, None) => Some(self.document.evidence.load),
             (Quantity::WorkingTime, _) => Some(round.working_time()),
             (Quantity::SwitchingFrequency, _) => Some(round.switching_frequency()),
             (Quantity::MeanNumber | Quantity::MeanResponse | Quantity::WeightedResponse, _) => {
@@ -460,7 +461,7 @@ impl Checked<'_> {
         /// Rounding errors of one operation that may have added up.
         const OPERATIONS: f64 = 1e3;
         let found = self.claim.value;
-        let (period, error) = round.least_stable_period(self.server.workload);
+        let (period, error) = round.least_stable_period(self.document.workload);
         let allowed = CHAIN * period + OPERATIONS * error;
         if found > 0.0 && (1.0 / found - period).abs() <= allowed {
             findings.stands(&self.path, RENEWAL);

@@ -9,9 +9,7 @@ use num_traits::{One, Zero};
 use super::Mixed;
 use super::knapsack::{self, Region, Verdict};
 use crate::artifact::{Findings, length};
-use crate::multiresource::artifact::{
-    CertificateRecord, ExactRecord, Fraction, MOST_DIGITS, Proven,
-};
+use crate::multiresource::artifact::{Evidence, ExactRecord, Fraction, MOST_DIGITS, Proven};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
 
@@ -25,7 +23,7 @@ const SERVER: f64 = (1_u64 << 60) as f64;
 
 /// Lengths, signs and sums.
 pub(super) fn shape(found: &ExactRecord, schedules: usize, types: usize, findings: &mut Findings) {
-    let path = "certificate.exact";
+    let path = "evidence.exact";
     let digits = found.digits();
     if digits > MOST_DIGITS {
         findings.add(
@@ -73,7 +71,7 @@ fn sums_to_one(path: &str, shares: &[Fraction], findings: &mut Findings) {
 
 /// Everything that the fractions say.
 pub(super) fn check(
-    certificate: &CertificateRecord,
+    evidence: &Evidence,
     found: &ExactRecord,
     mix: Mixed<'_>,
     workload: &Workload,
@@ -83,37 +81,37 @@ pub(super) fn check(
         workload.types().iter().map(|t| t.exact_load()).collect();
     let Some(offered) = offered else {
         findings.add(
-            "certificate.exact",
+            "evidence.exact",
             "expected none: an offered load of the workload is no fraction",
         );
         return;
     };
-    load(certificate, found, mix, &offered, findings);
+    load(evidence, found, mix, &offered, findings);
     if let Some(prices) = &found.prices {
-        let exact = findings.is_clear("certificate.exact");
-        if certificate.bound != found.load.nearest() {
+        let exact = findings.is_clear("evidence.exact");
+        if evidence.bound != found.load.nearest() {
             let message = format!(
                 "{}, expected {}, the exact one",
-                certificate.bound,
+                evidence.bound,
                 found.load.nearest()
             );
-            findings.add("certificate.bound", message);
+            findings.add("evidence.bound", message);
         }
         if exact {
-            bound(certificate, found, prices, &offered, workload, findings);
+            bound(evidence, found, prices, &offered, workload, findings);
         }
     }
 }
 
 /// `ρ = max_i b_i / (πW)_i`, and doubles are the nearest.
 fn load(
-    certificate: &CertificateRecord,
+    evidence: &Evidence,
     found: &ExactRecord,
     mix: Mixed<'_>,
     offered: &[BigRational],
     findings: &mut Findings,
 ) {
-    let path = "certificate.exact.load";
+    let path = "evidence.exact.load";
     let served = |i: usize| -> BigRational {
         let pairs = mix.schedules.iter().zip(&found.weights);
         pairs.map(|(u, p)| p.exact() * BigInt::from(u[i])).sum()
@@ -132,13 +130,13 @@ fn load(
     } else if *found.load.exact() >= BigRational::one() {
         findings.add(path, format!("{}, expected < 1", found.load));
     }
-    if certificate.load != found.load.nearest() {
+    if evidence.load != found.load.nearest() {
         let message = format!(
             "{}, expected {}, the exact one",
-            certificate.load,
+            evidence.load,
             found.load.nearest()
         );
-        findings.add("certificate.load", message);
+        findings.add("evidence.load", message);
     }
     for (s, (weight, exact)) in mix.weights.iter().zip(&found.weights).enumerate() {
         if *weight != exact.nearest() {
@@ -150,7 +148,7 @@ fn load(
 
 /// That no schedule is worth more than `1/ρ` at `y_i/b_i`.
 fn bound(
-    certificate: &CertificateRecord,
+    evidence: &Evidence,
     found: &ExactRecord,
     prices: &[Fraction],
     offered: &[BigRational],
@@ -170,7 +168,7 @@ fn bound(
     if (0..packing.capacity().len()).any(|j| is_covered(&packing, j, &values, &one)) {
         return;
     }
-    let (costs, capacity) = costs(&packing, &certificate.resource_prices);
+    let (costs, capacity) = costs(&packing, &evidence.servers[0].resource_prices);
     let nodes = NODES / (1 + one.bits() / LONG);
     let all = Region::all(&packing, capacity);
     let verdict = knapsack::exceeds(&packing, (&values, &costs), all, one, &mut nodes.clone());
@@ -181,7 +179,7 @@ fn bound(
         }
         Verdict::Undecided => format!("could not be verified within {nodes} nodes"),
     };
-    findings.add("certificate.exact.prices", message);
+    findings.add("evidence.exact.prices", message);
 }
 
 /// Whether every value is at most the type's share of resource j, where all of the resource is

@@ -4,10 +4,10 @@ use super::{preemptive, shape};
 use crate::artifact::{Findings, is_close, length, nonnegative, permutation, positive};
 use crate::multiresource::artifact::family::{Sound, each_family};
 use crate::multiresource::artifact::{
-    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, CertificateRecord, EasyBackfillPolicy,
-    EasyByMeanPolicy, Family, FirstFitPolicy, GuardedPolicy, LeastServersFirstPolicy,
-    MostServersFirstPolicy, MsrPolicy, PartitionPolicy, PooledEasyPolicy, PooledPolicy,
-    ReservingPolicy, StaticQuickswapPolicy, Switching, TablePolicy, TdcPolicy,
+    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, EasyBackfillPolicy, EasyByMeanPolicy, Evidence,
+    Family, FirstFitPolicy, GuardedPolicy, LeastServersFirstPolicy, MostServersFirstPolicy,
+    MsrPolicy, PartitionPolicy, PooledEasyPolicy, PooledPolicy, ReservingPolicy,
+    StaticQuickswapPolicy, Switching, TablePolicy, TdcPolicy,
 };
 use crate::multiresource::schedule::{Neighbours, Packing};
 use crate::multiresource::workload::{Known, Workload};
@@ -18,7 +18,7 @@ const ROUNDING: f64 = 1e-9;
 pub(super) fn check(
     family: &Family,
     workload: &Workload,
-    certificate: &CertificateRecord,
+    evidence: &Evidence,
     findings: &mut Findings,
 ) {
     if family.needs_limits() && !workload.has_limits() {
@@ -35,7 +35,7 @@ pub(super) fn check(
         );
         findings.add("policy", message);
     }
-    each_family!(family, policy => policy.check(workload, certificate, findings));
+    each_family!(family, policy => policy.check(workload, evidence, findings));
 }
 
 /// All that is said of it is checked with its loop and its chain.
@@ -54,37 +54,40 @@ plain!(
     LeastServersFirstPolicy,
     EasyByMeanPolicy,
     EasyBackfillPolicy,
-    AdaptiveQuickswapPolicy
+    AdaptiveQuickswapPolicy,
+    PooledPolicy,
+    PooledEasyPolicy,
+    PartitionPolicy
 );
 
 impl Sound for StaticQuickswapPolicy {
-    fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
+    fn check(&self, workload: &Workload, _: &Evidence, findings: &mut Findings) {
         static_quickswap(self, workload, findings);
     }
 }
 
 impl Sound for AdaptiveMsrPolicy {
-    fn check(&self, workload: &Workload, certificate: &CertificateRecord, findings: &mut Findings) {
+    fn check(&self, workload: &Workload, evidence: &Evidence, findings: &mut Findings) {
         adaptive_msr(self, workload, findings);
-        if findings.is_clear("policy") && findings.is_clear("certificate") {
+        if findings.is_clear("policy") && findings.is_clear("evidence") {
             let own = (&self.schedules[..], &self.prices[..]);
-            as_certified(own, workload, certificate, findings);
+            as_certified(own, workload, evidence, findings);
         }
     }
 }
 
 impl Sound for TdcPolicy {
-    fn check(&self, workload: &Workload, certificate: &CertificateRecord, findings: &mut Findings) {
+    fn check(&self, workload: &Workload, evidence: &Evidence, findings: &mut Findings) {
         tdc(self, workload, findings);
-        if findings.is_clear("policy") && findings.is_clear("certificate") {
+        if findings.is_clear("policy") && findings.is_clear("evidence") {
             let own = (&self.schedules[..], &self.prices[..]);
-            as_certified(own, workload, certificate, findings);
+            as_certified(own, workload, evidence, findings);
         }
     }
 }
 
 impl Sound for ReservingPolicy {
-    fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
+    fn check(&self, workload: &Workload, _: &Evidence, findings: &mut Findings) {
         let types = workload.types().len();
         let path = "policy.prices";
         length(path, self.prices.len(), types, "job type", findings);
@@ -97,25 +100,11 @@ impl Sound for ReservingPolicy {
     }
 }
 
-/// On one server there is nothing to pool.
-macro_rules! over_a_fleet {
-    ($($Policy:ident),+) => {
-        $(impl Sound for $Policy {
-            fn check(&self, _: &Workload, _: &CertificateRecord, findings: &mut Findings) {
-                let message = "decides over the servers of a fleet: expected in `policy.queue`";
-                findings.add("policy", message);
-            }
-        })+
-    };
-}
-
-over_a_fleet!(PooledPolicy, PooledEasyPolicy, PartitionPolicy);
-
 /// What is followed, and what takes over, are checked each for itself.
 impl Sound for GuardedPolicy {}
 
 impl Sound for TablePolicy {
-    fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
+    fn check(&self, workload: &Workload, _: &Evidence, findings: &mut Findings) {
         table(self, workload, findings);
     }
 }
@@ -214,10 +203,10 @@ fn priced(schedules: &[Vec<u32>], prices: &[f64], workload: &Workload, findings:
 fn as_certified(
     (schedules, own_prices): (&[Vec<u32>], &[f64]),
     workload: &Workload,
-    certificate: &CertificateRecord,
+    evidence: &Evidence,
     findings: &mut Findings,
 ) {
-    let mix = certificate.mix.iter();
+    let mix = evidence.servers.iter().flat_map(|server| &server.mix);
     let pairs = mix.flat_map(|mix| mix.schedules.iter().zip(&mix.weights));
     for (schedule, weight) in pairs.filter(|(u, _)| !schedules.contains(u)) {
         let message = format!(
@@ -225,7 +214,7 @@ fn as_certified(
         );
         findings.add("policy.schedules", message);
     }
-    let pairs = certificate.prices.iter().zip(workload.types());
+    let pairs = evidence.prices.iter().zip(workload.types());
     let prices: Vec<f64> = pairs.map(|(y, kind)| y / kind.offered_load()).collect();
     let worth = |schedule: &Vec<u32>| -> f64 {
         let jobs = schedule.iter().zip(&prices);

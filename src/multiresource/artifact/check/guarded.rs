@@ -1,12 +1,12 @@
 //! A rule under guard: what takes over is stable, and the numbers leave it room.
 
-use super::{OneServer, Round, shape};
+use super::{Document, Round, shape};
 use crate::artifact::{Findings, Grounds, written};
 use crate::multiresource::artifact::{Backfill, Family, GuardedPolicy, Preemption};
 
 const PATH: &str = "policy.guard";
 
-pub(super) fn check(server: &OneServer<'_>, policy: &GuardedPolicy, findings: &mut Findings) {
+pub(super) fn check(document: &Document<'_>, policy: &GuardedPolicy, findings: &mut Findings) {
     let GuardedPolicy { rule, guard, .. } = policy;
     numbers(policy, findings);
     if matches!(**rule, Family::Guarded(_) | Family::Msr(_)) {
@@ -20,7 +20,7 @@ pub(super) fn check(server: &OneServer<'_>, policy: &GuardedPolicy, findings: &m
         let message = "a partition, expected a policy of the family msr";
         return findings.add(PATH, message);
     };
-    shape::guard(PATH, guard, server.workload, findings);
+    shape::loop_of(PATH, guard, document.workload, findings);
     let preemption = match (rule.preempts(), rule.setup_rate()) {
         (true, None) => Preemption::Full,
         (true, Some(_)) => Preemption::Setup,
@@ -40,11 +40,11 @@ pub(super) fn check(server: &OneServer<'_>, policy: &GuardedPolicy, findings: &m
     if !findings.is_clear(PATH) {
         return;
     }
-    let Some(round) = Round::of(server.workload, guard) else {
+    let Some(round) = Round::of(document.workload, guard) else {
         return findings.add(PATH, "too large to be derived again");
     };
-    let types = server.workload.types().iter();
-    for (kind, load) in types.zip(round.loads(server.workload)) {
+    let types = document.workload.types().iter();
+    for (kind, load) in types.zip(round.loads(document.workload)) {
         // A load that is not a number is not stable either.
         let stable = load < 1.0;
         if !stable {

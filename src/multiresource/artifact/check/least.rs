@@ -1,6 +1,6 @@
 //! What no rule can have less of, whatever it looks at but sizes: without preemption, or with exponential sizes.
 //!
-//! At the certificate's prices a running job of type i is worth `v_i = y_i/b_i`, and what runs at a time
+//! At the prices of the evidence a running job of type i is worth `v_i = y_i/b_i`, and what runs at a time
 //! is worth `C = 1/bound` at most. Let U be the sum over all jobs of `v_i` times the size that is left.
 //! It falls at rate C at most, so that at each moment it is at least the work V in a single queue that
 //! is served at rate C and to which the same jobs bring `v_i S_i`; with Poisson arrivals
@@ -14,7 +14,7 @@
 //! With preemption less than its size may be left of a job that waits; but where sizes are exponential and the
 //! rule does not know them, what is left of any job has the mean `E[S_i]`, and `E[U] ≥ E[V]` is the same inequality.
 
-use crate::multiresource::artifact::{CertificateRecord, Family};
+use crate::multiresource::artifact::{Evidence, Family};
 use crate::multiresource::workload::{JobType, Workload};
 
 /// What the mean numbers of jobs of the types must be together.
@@ -28,18 +28,14 @@ pub(super) struct Least {
 }
 
 impl Least {
-    /// By the prices of a certificate that was verified; where there is none, or arrivals are not
+    /// By the prices of evidence that was verified; where there is none, or arrivals are not
     /// Poisson, or the rule preempts and sizes tell more than types do, only that jobs that run are there.
-    pub(super) fn new(
-        certificate: Option<&CertificateRecord>,
-        workload: &Workload,
-        rule: &Family,
-    ) -> Self {
+    pub(super) fn new(evidence: Option<&Evidence>, workload: &Workload, rule: &Family) -> Self {
         let types = workload.types();
         let exponential = types.iter().all(|kind| kind.holding().is_exponential());
         let holds = !rule.preempts() || exponential && !rule.needs_sizes();
         let offered: Vec<f64> = types.iter().map(JobType::offered_load).collect();
-        let proof = certificate.filter(|proof| holds && workload.is_poisson() && proof.bound < 1.0);
+        let proof = evidence.filter(|proof| holds && workload.is_poisson() && proof.bound < 1.0);
         let prices = proof.map_or(vec![0.0; types.len()], |proof| proof.prices.clone());
         let values: Vec<f64> = prices.iter().zip(&offered).map(|(y, b)| y / b).collect();
         let spare = proof.map_or(f64::INFINITY, |proof| 1.0 / proof.bound - 1.0);
@@ -84,18 +80,16 @@ mod tests {
     use super::*;
     use crate::multiresource::artifact::FirstFitPolicy;
 
-    fn certificate(bound: f64, prices: &[f64]) -> CertificateRecord {
-        CertificateRecord {
+    fn evidence(bound: f64, prices: &[f64]) -> Evidence {
+        Evidence {
             load: bound,
             prices: prices.to_vec(),
-            resource_prices: Vec::new(),
+            servers: Vec::new(),
             bound,
-            search: None,
             gap: 0.0,
             proven: true,
             exact: None,
-            mix: None,
-            balance: None,
+            simulation: None,
         }
     }
 
@@ -120,11 +114,7 @@ mod tests {
             ("size: {law: deterministic, mean: 1}", 0.0),
             ("size: {law: hyperexponential, mean: 1, scv: 4}", 4.0),
         ] {
-            let least = Least::new(
-                Some(&certificate(0.8, &[1.0])),
-                &workload(size),
-                &first_fit(),
-            );
+            let least = Least::new(Some(&evidence(0.8, &[1.0])), &workload(size), &first_fit());
             let exact = 0.8 + 0.64 * (1.0 + scv) / 0.4;
             assert!((least.of(&[1.0]) - exact).abs() < 1e-12, "{size}");
             assert_eq!(least.missing(&[exact * (1.0 + 1e-12)]), None);

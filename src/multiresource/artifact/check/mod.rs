@@ -12,28 +12,22 @@
 //! ([`round`]). What is left is arithmetic.
 //!
 //! # Practice
-//! One server of each shape is checked with what is sent to it; then, where there are several
-//! servers, what is said of all together ([`fleet`]). A check that needs another one's field to be
+//! The load is checked over all shapes of servers, then the rule, then what is claimed of it. A check that needs another
+//! one's field to be
 //! sound is left out where that field is not: a loop that is no permutation is reported, and not
 //! also the claims made from it. Whatever the artifact holds, the checker ends, and does not panic:
 //! its searches count their steps.
 
-mod again;
 mod against;
-mod balance;
 mod branching;
-mod certificate;
-mod choice;
 mod claims;
+mod evidence;
 mod exact;
 mod families;
-mod fleet;
 mod fluid;
-mod growth;
 mod guarded;
 mod knapsack;
 mod least;
-mod making;
 mod partition;
 mod pooled;
 mod preemptive;
@@ -43,7 +37,6 @@ mod shape;
 mod simulated;
 mod solved;
 mod tabled;
-mod what_if;
 
 pub use against::check_against;
 #[cfg(test)]
@@ -51,17 +44,14 @@ pub(crate) use partition::loads as loads_of_partition;
 
 use std::cell::Cell;
 
-use super::{Artifact, CertificateRecord, Claim, Family, Making, MsrPolicy, Quantity, Site};
+use super::{Artifact, Claim, Evidence, Family, MsrPolicy, Quantity};
 use crate::artifact::{Finding, Findings, Grounds, Subject, find};
 use crate::multiresource::workload::{Fleet, Workload};
 use round::Round;
 
-/// Work that solving the queues of what is claimed may take, all servers together, roughly in
+/// Work that solving the queues of what is claimed may take, roughly in
 /// nanoseconds: what would take more is not derived, and said so.
 const CLAIMS: f64 = 1e10;
-
-/// The same for how the policy was made, and for what a change would do.
-const MAKING: f64 = 3e8;
 
 /// Work that may still be done, roughly in nanoseconds.
 struct Budget(Cell<f64>);
@@ -94,7 +84,7 @@ impl Budget {
 ///
 /// Where a concurrent route has more stages than can be listed, what is claimed from it is
 /// refused; without such a claim the artifact may pass, its stability unexamined.
-pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Site> {
+pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Fleet> {
     check_with(artifact, f64::INFINITY, findings)
 }
 
@@ -105,69 +95,33 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Site
 /// All that is wrong.
 pub fn check_within(artifact: &Artifact, work: f64) -> Result<(), Vec<Finding>> {
     let mut findings = Findings::default();
-    let site = check_with(artifact, work, &mut findings);
+    let fleet = check_with(artifact, work, &mut findings);
     match findings.into_list() {
-        none if none.is_empty() && site.is_some() => Ok(()),
+        none if none.is_empty() && fleet.is_some() => Ok(()),
         wrong => Err(wrong),
     }
 }
 
-fn check_with(artifact: &Artifact, work: f64, findings: &mut Findings) -> Option<Site> {
+fn check_with(artifact: &Artifact, work: f64, findings: &mut Findings) -> Option<Fleet> {
     let fleet = workload(artifact, findings)?;
-    if let Some(policy) = &artifact.policy.queue {
-        pooled::check(artifact, policy, &fleet, findings);
-        growth::check(artifact, &fleet, findings);
-        remarks(findings);
-        let servers = Vec::new();
-        return findings.is_empty().then_some(Site { fleet, servers });
-    }
-    fleet::structure(artifact, &fleet, findings);
-    fleet::certificate_shape(artifact, &fleet, findings);
-    let counts = ["policy", "provenance", "evidence.servers"];
-    if !counts.iter().all(|path| findings.is_clear(path)) {
-        return None;
-    }
-    let servers = fleet::sent(artifact, &fleet, findings)?;
-    let known: Vec<&str> = artifact.workload.servers.iter().map(|s| &*s.name).collect();
-    let names = (!fleet.is_one_server()).then_some(&known[..]);
-    let budgets = [CLAIMS, MAKING].map(|usual| Budget::new(usual.min(work)));
-    for (h, (workload, said)) in servers.iter().zip(artifact.servers()).enumerate() {
-        let server = OneServer {
-            place: Some(h),
-            shapes: names.unwrap_or_default(),
-            rule: &said.policy.rule,
-            certificate: said.certificate,
-            making: said.making,
-            claims: of_server(artifact, names.map(|names| names[h])),
-            workload,
-            budgets: &budgets,
-        };
-        let mut part = Findings::default();
-        server.check(&mut part);
-        findings.take(part, |path| server.absolute(path));
-    }
-    if let Some(names) = names {
-        fleet::check(artifact, &fleet, &servers, names, findings);
-    }
-    growth::check(artifact, &fleet, findings);
+    let document = Document {
+        rule: &artifact.policy,
+        evidence: &artifact.evidence,
+        claims: &artifact.claims,
+        fleet: &fleet,
+        workload: fleet.envelope(),
+        budget: &Budget::new(CLAIMS.min(work)),
+    };
+    document.check(findings);
     remarks(findings);
-    Some(Site { fleet, servers })
+    Some(fleet)
 }
 
 /// What a document says and nothing follows from.
 fn remarks(findings: &mut Findings) {
     const REMARK: Grounds = Grounds::Trusted("a remark: nothing follows from it");
-    const MAKER: Grounds = Grounds::Trusted("how it was made cannot be seen in what was made");
-    for (path, grounds) in [
-        ("workload.source", REMARK),
-        ("workload.unserved", REMARK),
-        ("provenance.tool", MAKER),
-        ("provenance.options", MAKER),
-        ("provenance.solver", MAKER),
-        ("provenance.rounds", MAKER),
-        ("provenance.columns", MAKER),
-    ] {
-        findings.stands(path, grounds);
+    for path in ["workload.source", "workload.unserved", "tool"] {
+        findings.stands(path, REMARK);
     }
 }
 
@@ -179,104 +133,70 @@ fn workload(artifact: &Artifact, findings: &mut Findings) -> Option<Fleet> {
     checked.ok()
 }
 
-/// The claims about one server of this shape, or about all servers, with their places. Of one server
-/// only, they are all.
-fn of_server<'a>(artifact: &'a Artifact, name: Option<&str>) -> Vec<(usize, &'a Claim)> {
-    let claims = artifact.claims.iter().enumerate();
-    let about = |claim: &Claim| name.is_none() || claim.server.as_deref() == name;
-    claims.filter(|(_, claim)| about(claim)).collect()
-}
-
-/// One server of a shape, with what arrives there. What is found has a path that starts with
-/// `policy` (the rule), `certificate` (its proof), `provenance` (how the rule was made) or `claims`.
-struct OneServer<'a> {
-    /// The place of its shape; none of all servers together, where jobs wait in one place.
-    place: Option<usize>,
-    /// The names of all shapes, if there are several servers.
-    shapes: &'a [&'a str],
+/// The parts of an artifact, for a fleet that is one.
+struct Document<'a> {
     rule: &'a Family,
-    certificate: &'a CertificateRecord,
-    making: &'a Making,
-    /// What is claimed of it, each with its place among all claims.
-    claims: Vec<(usize, &'a Claim)>,
+    evidence: &'a Evidence,
+    claims: &'a [Claim],
+    fleet: &'a Fleet,
+    /// The fleet's [envelope](Fleet::envelope); of one server what arrives there.
     workload: &'a Workload,
-    /// For claims, and for how the rule was made.
-    budgets: &'a [Budget; 2],
+    /// For claims.
+    budget: &'a Budget,
 }
 
-impl OneServer<'_> {
+/// Where the rule stands: findings of a rule have paths that start with `policy`, as if its family were not named.
+const RULE: &str = "policy";
+
+impl Document<'_> {
     /// The claim about a type, or about all.
     fn find(&self, quantity: Quantity, job_type: Option<&str>) -> Option<&Claim> {
-        let subject = Subject::of_type(job_type).on(self.shape());
-        find(
-            self.claims.iter().map(|(_, claim)| *claim),
-            quantity,
-            subject,
-        )
+        find(self.claims, quantity, Subject::of_type(job_type))
     }
 
-    /// The name of its shape, if it is not the whole policy.
-    fn shape(&self) -> Option<&str> {
-        self.place.and_then(|h| self.shapes.get(h).copied())
+    /// Whether the load is that of the best policy: where jobs take several servers it is a bound.
+    fn is_load_proven(&self) -> bool {
+        self.evidence.proven && self.fleet.gangs().next().is_none()
     }
 
-    /// A path in the whole document.
+    /// A path in the document: with the family of the rule.
     fn absolute(&self, path: &str) -> String {
         let of_guard = ["policy.guard", "policy.from", "policy.until", "policy.rule"];
-        let rule = match self.rule {
+        let family = match self.rule {
             Family::Guarded(policy) if !of_guard.iter().any(|own| path.starts_with(own)) => {
                 format!("guarded.rule.{}", policy.rule.name())
             }
             other => other.name().to_owned(),
         };
-        let parts = match self.place {
-            Some(h) => [
-                ("policy", format!("policy.servers[{h}].rule.{rule}")),
-                ("certificate", format!("evidence.servers[{h}]")),
-                ("provenance", format!("provenance.servers[{h}]")),
-            ],
-            None => [
-                ("policy", format!("policy.queue.{rule}")),
-                ("certificate", "evidence.fleet".into()),
-                ("provenance", "provenance".into()),
-            ],
-        };
-        let inside = |(head, place): &(&str, String)| {
-            let rest = path.strip_prefix(head)?;
-            Some(format!("{place}{rest}"))
-        };
-        parts.iter().find_map(inside).unwrap_or_else(|| path.into())
+        match path.strip_prefix(RULE) {
+            Some(rest) => format!("{RULE}.{family}{rest}"),
+            None => path.into(),
+        }
     }
 
     fn check(&self, findings: &mut Findings) {
+        let mut own = Findings::default();
+        self.evidence_and_rule(&mut own);
+        findings.take(own, |path| self.absolute(path));
+    }
+
+    fn evidence_and_rule(&self, findings: &mut Findings) {
         if self.rule.preempts() && self.workload.start_latency().is_some() {
             let message = "the policy stops jobs, and the workload has a start latency, of which it is not said what a stopped job pays again: expected none of both";
-            findings.add("policy", message);
+            findings.add(RULE, message);
+        }
+        if self.rule.pools() == self.fleet.is_one_server() {
+            let expected = match self.fleet.is_one_server() {
+                true => "a rule of one server",
+                false => "a rule over all servers: pooled, pooled-easy or partition",
+            };
+            let message = format!("`{}`, expected {expected}", self.rule.name());
+            return findings.add(RULE, message);
         }
         shape::check(self, findings);
-        for mix in mixes(self) {
-            shape::packing(mix, self.workload, findings);
-        }
-        if findings.is_clear("certificate") {
-            certificate::bound(self.certificate, self.workload, findings);
-            let found = self.certificate;
-            let stated = (found.gap, found.proven);
-            certificate::gap("certificate", found.load, found.bound, stated, findings);
-        }
-        if findings.is_clear("policy") && findings.is_clear("certificate.mix") {
-            certificate::load(self, findings);
-        }
-        if findings.is_clear("certificate") {
-            findings.stands("certificate", certificate::PROVED);
-        }
-        if let Some(found) = &self.certificate.balance {
-            balance::check(self, found, findings);
-        }
-        if let (Some(found), Some(mix)) = (&self.certificate.exact, mix(self))
-            && findings.is_clear("certificate")
-            && findings.is_clear("policy")
-        {
-            exact::check(self.certificate, found, mix, self.workload, findings);
+        evidence::check(self, findings);
+        if self.rule.pools() {
+            return pooled::check(self, findings);
         }
         match self.rule {
             Family::Msr(policy) => self.round_and_claims(policy, findings),
@@ -284,14 +204,8 @@ impl OneServer<'_> {
                 if let Family::Guarded(policy) = self.rule {
                     guarded::check(self, policy, findings);
                 }
-                families::check(
-                    self.rule.followed(),
-                    self.workload,
-                    self.certificate,
-                    findings,
-                );
-                making::check(self, findings);
-                simulated::of_server(self, findings);
+                families::check(self.rule.followed(), self.workload, self.evidence, findings);
+                simulated::check(self, findings);
             }
         }
     }
@@ -299,21 +213,18 @@ impl OneServer<'_> {
     /// What follows from the round of a loop.
     fn round_and_claims(&self, policy: &MsrPolicy, findings: &mut Findings) {
         let mut round = None;
-        if findings.is_clear("policy") {
-            counted("drains", self.making.drains, drains(policy), findings);
+        if findings.is_clear(RULE) {
             round = Round::of(self.workload, policy);
             match &round {
-                Some(round) => self.stability(policy, round, findings),
+                Some(round) => self.stability(round, findings),
                 None => claims::underived(self, policy, findings),
             }
         }
-        // Before claims, whose queues are not solved where something is wrong already.
-        making::check(self, findings);
         claims::check(self, round.as_ref(), findings);
     }
 
     /// Every type must get more service than it brings work, routes included.
-    fn stability(&self, policy: &MsrPolicy, round: &Round, findings: &mut Findings) {
+    fn stability(&self, round: &Round, findings: &mut Findings) {
         let types = self.workload.types().iter();
         for (kind, load) in types.zip(round.loads(self.workload)) {
             // A load that is not a number is not stable either.
@@ -325,63 +236,15 @@ impl OneServer<'_> {
                 findings.add("policy.switching_rate", message);
             }
         }
-        let phases = round.stages + policy.schedules.len();
-        counted("phases", self.making.phases, phases, findings);
-    }
-}
-
-/// The slots that one round has to empty: `Σ_legs Σ_i (u_i − v_i)⁺`.
-fn drains(policy: &MsrPolicy) -> u64 {
-    let excess = |(u, v): (&u32, &u32)| u64::from(u.saturating_sub(*v));
-    let leg = |n: usize| -> u64 {
-        let next = policy.schedule((n + 1) % policy.order.len());
-        policy.schedule(n).iter().zip(next).map(excess).sum()
-    };
-    (0..policy.order.len()).map(leg).sum()
-}
-
-/// What the provenance counts of a loop.
-fn counted<T: PartialEq + std::fmt::Display>(
-    field: &str,
-    found: Option<T>,
-    expected: T,
-    findings: &mut Findings,
-) {
-    let path = format!("provenance.{field}");
-    if found.as_ref() == Some(&expected) {
-        findings.stands(path, Grounds::Derived("the loop"));
-    } else {
-        let found = found.map_or("absent".into(), |found| found.to_string());
-        findings.add(path, format!("{found}, expected {expected}"));
     }
 }
 
 /// Schedules with the fraction of time of each, and where they stand.
 #[derive(Clone, Copy)]
 struct Mixed<'a> {
-    path: &'static str,
+    path: &'a str,
     schedules: &'a [Vec<u32>],
     weights: &'a [f64],
-}
-
-/// The mix of the certificate: that of the policy where it is one and no other is given.
-fn mix<'a>(server: &OneServer<'a>) -> Option<Mixed<'a>> {
-    mixes(server).last()
-}
-
-/// The mixes that there are: that of the policy, then that of the certificate.
-fn mixes<'a>(server: &OneServer<'a>) -> impl Iterator<Item = Mixed<'a>> {
-    let policy = server.rule.msr().map(|policy| Mixed {
-        path: "policy",
-        schedules: &policy.schedules,
-        weights: &policy.weights,
-    });
-    let proven = server.certificate.mix.as_ref().map(|mix| Mixed {
-        path: "certificate.mix",
-        schedules: &mix.schedules,
-        weights: &mix.weights,
-    });
-    policy.into_iter().chain(proven)
 }
 
 /// `πW` (K): the mean schedule of a mix, while it works.

@@ -1,17 +1,12 @@
 //! A rule over all servers of a fleet, whose jobs wait in one place.
 
-use super::certificate::NODES;
 use super::claims::PROGRAM;
-use super::{
-    Budget, CLAIMS, MAKING, OneServer, fleet, guarded, making, of_server, partition, shape,
-};
-use super::{Mixed, simulated};
+use super::{Document, guarded, partition, simulated};
 use crate::artifact::{
     ArrivalLaw, Findings, Grounds, SizeLaw, Subject, is_close, length, nonnegative, written,
 };
 use crate::multiresource::artifact::{
-    Artifact, CertificateRecord, Claim, Family, FleetCertificateRecord, Guard, HoldsFor, Making,
-    Method, PartitionPolicy, PooledPolicy, Quantity,
+    Claim, Family, Guard, HoldsFor, Method, PartitionPolicy, PooledPolicy, Quantity,
 };
 use crate::multiresource::workload::{Fleet, Shape};
 
@@ -22,131 +17,23 @@ const SLOTS: Grounds = Grounds::Derived("the law of the birth–death chain of e
 /// Relative rounding of what is derived from slots.
 const ROUNDING: f64 = 1e-9;
 
-/// The proof over all shapes, the rule, and what is claimed of it.
-pub(super) fn check(artifact: &Artifact, policy: &Family, fleet: &Fleet, findings: &mut Findings) {
-    if fleet.is_one_server() {
-        let message = "expected none: there is one server, and a rule of its own in `servers`";
-        return findings.add("policy.queue", message);
+/// The rule, and what is claimed of it.
+pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
+    rule(document, findings);
+    match document.rule {
+        Family::Partition(policy) => of_slots(document, policy, findings),
+        _ => simulated::check(document, findings),
     }
-    for (path, found) in [
-        ("policy.servers", artifact.policy.servers.len()),
-        ("evidence.servers", artifact.evidence.servers.len()),
-        ("provenance.servers", artifact.provenance.servers.len()),
-    ] {
-        if found > 0 {
-            findings.add(
-                path,
-                "expected none: jobs wait in one place, in `policy.queue`",
-            );
-        }
-    }
-    fleet::certificate_shape(artifact, fleet, findings);
-    let Some(proof) = &artifact.evidence.fleet else {
-        return;
-    };
-    if findings.is_clear("evidence") {
-        mixes(proof, fleet, findings);
-    }
-    if findings.is_clear("evidence") {
-        fleet::bound(proof, fleet, NODES, findings);
-        fleet::load(proof, fleet, &served(proof, fleet), findings);
-    }
-    if findings.is_clear("evidence") {
-        findings.stands("evidence.fleet", fleet::PROVED);
-    }
-    let certificate = certificate(proof, fleet);
-    let making = Making {
-        choice: artifact.provenance.choice.clone(),
-        ..Making::default()
-    };
-    let whole = OneServer {
-        place: None,
-        shapes: &[],
-        rule: policy,
-        certificate: &certificate,
-        making: &making,
-        claims: of_server(artifact, None),
-        workload: fleet.envelope(),
-        budgets: &[CLAIMS, MAKING].map(Budget::new),
-    };
-    let mut part = Findings::default();
-    if !findings.is_clear("evidence") {
-        part.add("certificate", "");
-        let mut alone = Findings::default();
-        rule(&whole, fleet, &mut alone);
-        return findings.take(alone, |path| whole.absolute(path));
-    }
-    rule(&whole, fleet, &mut part);
-    making::check(&whole, &mut part);
-    match policy {
-        Family::Partition(policy) => of_slots(&whole, policy, fleet, &mut part),
-        _ => simulated::of_server(&whole, &mut part),
-    }
-    findings.take(part, |path| whole.absolute(path));
-}
-
-/// What is known of the load, as that of one server has it; where there are gangs it is a bound.
-fn certificate(proof: &FleetCertificateRecord, fleet: &Fleet) -> CertificateRecord {
-    CertificateRecord {
-        load: proof.load,
-        prices: proof.prices.clone(),
-        resource_prices: Vec::new(),
-        bound: proof.bound,
-        search: None,
-        gap: proof.gap,
-        proven: proof.proven && fleet.gangs().next().is_none(),
-        exact: None,
-        mix: None,
-        balance: None,
-    }
-}
-
-/// Each shape has a mix of schedules that fit.
-pub(super) fn mixes(proof: &FleetCertificateRecord, fleet: &Fleet, findings: &mut Findings) {
-    for (h, (found, shape)) in proof.servers.iter().zip(fleet.shapes()).enumerate() {
-        let path = format!("evidence.fleet.servers[{h}]");
-        let Some(mix) = &found.mix else {
-            findings.add(path, "no mix, expected that of its servers");
-            continue;
-        };
-        let mixed = Mixed {
-            path: "mix",
-            schedules: &mix.schedules,
-            weights: &mix.weights,
-        };
-        let mut part = Findings::default();
-        shape::mixed(mixed, shape.types().len(), &mut part);
-        if part.is_empty() {
-            shape::fits("mix.schedules", &mix.schedules, shape.server(), &mut part);
-        }
-        findings.take(part, |place| format!("{path}.{place}"));
-    }
-}
-
-/// `n_h (π_h W_h)_i` (H × K).
-pub(super) fn served(proof: &FleetCertificateRecord, fleet: &Fleet) -> Vec<Vec<f64>> {
-    let shapes = proof.servers.iter().zip(fleet.shapes());
-    let of_shape = shapes.map(|(found, shape)| {
-        let mut row = vec![0.0; fleet.types().len()];
-        if let Some(mix) = &found.mix {
-            let mean = super::mean_schedule(&mix.schedules, &mix.weights);
-            for (&i, mean) in shape.types().iter().zip(mean) {
-                row[i] = f64::from(shape.count()) * mean;
-            }
-        }
-        row
-    });
-    of_shape.collect()
 }
 
 /// What the rule is made of.
-fn rule(whole: &OneServer<'_>, fleet: &Fleet, findings: &mut Findings) {
-    let workload = fleet.envelope();
-    if whole.rule.needs_limits() && !workload.has_limits() {
+fn rule(document: &Document<'_>, findings: &mut Findings) {
+    let (fleet, workload) = (document.fleet, document.workload);
+    if document.rule.needs_limits() && !workload.has_limits() {
         let message = "asks for the limits of jobs, and of this workload none are known";
         findings.add("policy", message);
     }
-    match whole.rule {
+    match document.rule {
         Family::Partition(policy) => {
             partition::check("policy", policy, fleet, findings);
             if findings.is_clear("policy") {
@@ -177,10 +64,7 @@ fn rule(whole: &OneServer<'_>, fleet: &Fleet, findings: &mut Findings) {
         Family::Pooled(own) => pooled("policy", own, fleet, findings),
         Family::PooledEasy(_) => {}
         other => {
-            let message = format!(
-                "`{}` is a rule of one server: expected in `servers`",
-                other.name()
-            );
+            let message = format!("`{}`, expected a rule over all servers", other.name());
             findings.add("policy", message);
         }
     }
@@ -244,17 +128,12 @@ fn pooled(path: &str, policy: &PooledPolicy, fleet: &Fleet, findings: &mut Findi
 }
 
 /// Claims about a partition: the load, and the means of queues with so many servers, if it has one assignment.
-fn of_slots(
-    whole: &OneServer<'_>,
-    policy: &PartitionPolicy,
-    fleet: &Fleet,
-    findings: &mut Findings,
-) {
+fn of_slots(document: &Document<'_>, policy: &PartitionPolicy, findings: &mut Findings) {
     if !findings.is_empty() {
         return;
     }
-    let expected = claims(whole, policy, fleet);
-    for (n, found) in &whole.claims {
+    let expected = claims(document, policy);
+    for (n, found) in document.claims.iter().enumerate() {
         let path = format!("claims[{n}]");
         let is_it = |c: &&Claim| c.quantity == found.quantity && c.subject() == found.subject();
         let Some(right) = expected.iter().find(is_it) else {
@@ -268,7 +147,7 @@ fn of_slots(
         if !is_close(found.value, right.value, ROUNDING) {
             let message = format!("{}, expected {}", found.value, right.value);
             findings.add(format!("{path}.value"), message);
-        } else if as_found != **found {
+        } else if as_found != *found {
             let message = format!("expected {}, and no more", written(right));
             findings.add(path, message);
         } else {
@@ -279,22 +158,23 @@ fn of_slots(
             findings.stands(path, grounds);
         }
     }
-    let subjects = whole.claims.iter().map(|(_, c)| (c.quantity, c.subject()));
+    let subjects = document.claims.iter().map(|c| (c.quantity, c.subject()));
     let subjects: std::collections::HashSet<_> = subjects.collect();
     length(
         "claims",
-        whole.claims.len(),
+        document.claims.len(),
         subjects.len(),
         "subject",
         findings,
     );
 }
 
-fn claims(whole: &OneServer<'_>, policy: &PartitionPolicy, fleet: &Fleet) -> Vec<Claim> {
+fn claims(document: &Document<'_>, policy: &PartitionPolicy) -> Vec<Claim> {
+    let fleet = document.fleet;
     let (time, none) = (fleet.time_unit(), HoldsFor::default());
     let mut all = Vec::new();
-    if whole.certificate.proven {
-        let load = (whole.certificate.load, time);
+    if document.is_load_proven() {
+        let load = (document.evidence.load, time);
         all.push(Claim::new(
             Quantity::Load,
             Subject::ALL,

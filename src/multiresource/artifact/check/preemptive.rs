@@ -4,19 +4,19 @@ use super::shape;
 use crate::artifact::{Findings, length, nonnegative, positive};
 use crate::multiresource::artifact::family::Sound;
 use crate::multiresource::artifact::{
-    CertificateRecord, DivisorFillingPolicy, MaxWeightPolicy, MaxWeightSetupPolicy,
-    PresentTablePolicy, ServerFillingPolicy, ServerFillingSrptPolicy,
+    DivisorFillingPolicy, Evidence, MaxWeightPolicy, MaxWeightSetupPolicy, PresentTablePolicy,
+    ServerFillingPolicy, ServerFillingSrptPolicy,
 };
 use crate::multiresource::workload::Workload;
 
 impl Sound for MaxWeightPolicy {
-    fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
+    fn check(&self, workload: &Workload, _: &Evidence, findings: &mut Findings) {
         weights("policy", self, workload, findings);
     }
 }
 
 impl Sound for MaxWeightSetupPolicy {
-    fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
+    fn check(&self, workload: &Workload, _: &Evidence, findings: &mut Findings) {
         with_setups("policy", self, workload, findings);
     }
 }
@@ -63,13 +63,13 @@ fn weights(path: &str, policy: &MaxWeightPolicy, workload: &Workload, findings: 
 }
 
 impl Sound for ServerFillingPolicy {
-    fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
+    fn check(&self, workload: &Workload, _: &Evidence, findings: &mut Findings) {
         one_resource(workload, findings);
     }
 }
 
 impl Sound for ServerFillingSrptPolicy {
-    fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
+    fn check(&self, workload: &Workload, _: &Evidence, findings: &mut Findings) {
         one_resource(workload, findings);
     }
 }
@@ -78,7 +78,7 @@ impl Sound for ServerFillingSrptPolicy {
 const MOST_SERVERS: u64 = 4096;
 
 impl Sound for DivisorFillingPolicy {
-    fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
+    fn check(&self, workload: &Workload, _: &Evidence, findings: &mut Findings) {
         one_resource(workload, findings);
         let [resource] = workload.resources() else {
             return;
@@ -109,7 +109,7 @@ fn one_resource(workload: &Workload, findings: &mut Findings) {
 const LARGEST_TABLE: u64 = 1 << 28;
 
 impl Sound for PresentTablePolicy {
-    fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
+    fn check(&self, workload: &Workload, _: &Evidence, findings: &mut Findings) {
         let types = workload.types().len();
         let path = "policy.schedules";
         shape::schedules(path, &self.schedules, types, findings);

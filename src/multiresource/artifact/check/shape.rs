@@ -2,39 +2,22 @@
 
 use std::collections::HashMap;
 
-use super::{Mixed, OneServer, branching, exact, mix, mixes};
+use super::{Document, Mixed, branching};
 use crate::artifact::{Findings, length, nonnegative, permutation, positive, sums_to_one};
 use crate::multiresource::artifact::{MsrPolicy, Preemption, SearchRecord};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
 
-/// Policy and certificate, without a look at what the workload says.
-pub(super) fn check(server: &OneServer<'_>, findings: &mut Findings) {
-    let types = server.workload.types().len();
-    mixes(server).for_each(|mix| mixed(mix, types, findings));
-    let proof = server.certificate;
-    let is_own = server.rule.msr().is_some() && proof.balance.is_none();
-    match (is_own, &proof.mix) {
-        (false, None) => findings.add(
-            "certificate.mix",
-            "absent, expected the mix that has the load",
-        ),
-        (true, Some(_)) => findings.add(
-            "certificate.mix",
-            "expected none, since the policy is a mix",
-        ),
-        _ => {}
+/// The policy of a loop, without a look at its round.
+pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
+    if let Some(policy) = document.rule.msr() {
+        loop_of("policy", policy, document.workload, findings);
     }
-    if let Some(policy) = server.rule.msr() {
-        order("policy", policy, findings);
-        rates("policy", policy, findings);
-    }
-    certificate(server, findings);
 }
 
-/// A policy that stands inside another: all that can be said without a look at its round.
-pub(super) fn guard(
-    path: &'static str,
+/// All that can be said of a loop at this path without a look at its round.
+pub(super) fn loop_of(
+    path: &str,
     policy: &MsrPolicy,
     workload: &Workload,
     findings: &mut Findings,
@@ -47,9 +30,9 @@ pub(super) fn guard(
     mixed(mix, workload.types().len(), findings);
     order(path, policy, findings);
     rates(path, policy, findings);
-    if findings.is_clear(path) {
-        packing(mix, workload, findings);
-    }
+    let path = format!("{path}.schedules");
+    fits(&path, mix.schedules, workload, findings);
+    all_served(&path, mix.schedules, workload, findings);
 }
 
 pub(super) fn mixed(mix: Mixed<'_>, types: usize, findings: &mut Findings) {
@@ -133,48 +116,6 @@ fn rates(policy_path: &str, policy: &MsrPolicy, findings: &mut Findings) {
     }
 }
 
-fn certificate(server: &OneServer<'_>, findings: &mut Findings) {
-    let found = server.certificate;
-    let (types, resources) = (
-        server.workload.types().len(),
-        server.workload.resources().len(),
-    );
-    length(
-        "certificate.prices",
-        found.prices.len(),
-        types,
-        "job type",
-        findings,
-    );
-    length(
-        "certificate.resource_prices",
-        found.resource_prices.len(),
-        resources,
-        "resource",
-        findings,
-    );
-    for (i, price) in found.prices.iter().enumerate() {
-        nonnegative(format!("certificate.prices[{i}]"), *price, findings);
-    }
-    for (j, price) in found.resource_prices.iter().enumerate() {
-        nonnegative(
-            format!("certificate.resource_prices[{j}]"),
-            *price,
-            findings,
-        );
-    }
-    if let Some(tree) = &found.search {
-        search("certificate.search", tree, (types, resources), findings);
-    }
-    sums_to_one("certificate.prices", &found.prices, findings);
-    if let (Some(exact), Some(mix)) = (&found.exact, mix(server)) {
-        exact::shape(exact, mix.schedules.len(), types, findings);
-    }
-    positive("certificate.load", found.load, findings);
-    positive("certificate.bound", found.bound, findings);
-    nonnegative("certificate.gap", found.gap, findings);
-}
-
 /// Of these types and resources, each type once at most, and no resource at a negative price, which
 /// would prove nothing; and not too large.
 pub(super) fn search(
@@ -212,13 +153,6 @@ pub(super) fn search(
             );
         }
     }
-}
-
-/// `uD ≤ P`, exactly, for each schedule; and every type in one of them.
-pub(super) fn packing(mix: Mixed<'_>, workload: &Workload, findings: &mut Findings) {
-    let path = format!("{}.schedules", mix.path);
-    fits(&path, mix.schedules, workload, findings);
-    all_served(&path, mix.schedules, workload, findings);
 }
 
 /// Every type stands in one of the schedules.

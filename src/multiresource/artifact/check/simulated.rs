@@ -8,15 +8,12 @@ use std::collections::HashSet;
 use super::claims::{CHAIN, PROGRAM};
 use super::least::Least;
 use super::tabled::{self, Followed};
-use super::{OneServer, Round, partition};
+use super::{Document, Round, partition};
 use crate::artifact::{
-    ArrivalLaw, Findings, Grounds, Known, Quantity as _, Side, SizeLaw, Subject, find, is_close,
-    written,
+    ArrivalLaw, Findings, Grounds, Known, Quantity as _, Side, SizeLaw, is_close, written,
 };
-use crate::multiresource::artifact::{
-    Choice, Claim, Family, Guard, HoldsFor, Measure, Method, Quantity,
-};
-use crate::multiresource::workload::{JobType, Workload};
+use crate::multiresource::artifact::{Claim, Family, Guard, HoldsFor, Measure, Method, Quantity};
+use crate::multiresource::workload::JobType;
 
 const SENSE: Grounds = Grounds::Judged(
     "Little's law, the sums over types, what no rule can have less of, and what so many jobs can tell",
@@ -38,44 +35,26 @@ const ROUNDING: f64 = 1e-9;
 
 /// Simulated claims, and what they are about.
 struct Simulated<'a> {
-    /// The claims, each with its place among all.
-    claims: &'a [(usize, &'a Claim)],
-    /// The shape of which one server is meant, if it is not the whole policy.
-    shape: Option<&'a str>,
-    workload: &'a Workload,
-    /// The load in the certificate, and whether that is proven.
-    load: f64,
-    proven: bool,
+    document: &'a Document<'a>,
     /// The loads while a guard is in charge, if there is one and they could be derived.
     under_guard: Option<Vec<f64>>,
     /// What no rule can have less of.
     least: Least,
-    choice: Option<&'a Choice>,
     /// The mean numbers of jobs under a table, where it could be followed; and whether so few arrivals
     /// are lost at the edge of its box that they are those without a box. Else they are no more.
     followed: Option<(Vec<f64>, bool)>,
 }
 
-/// The claims about one server.
-pub(super) fn of_server(server: &OneServer<'_>, findings: &mut Findings) {
-    let verified = findings.is_clear("certificate");
+/// The claims about the rule.
+pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
+    let evidence = findings.is_clear("evidence").then_some(document.evidence);
     let simulated = Simulated {
-        least: Least::new(
-            verified.then_some(server.certificate),
-            server.workload,
-            server.rule,
-        ),
-        choice: server.making.choice.as_ref(),
-        followed: followed(server, findings),
-        claims: &server.claims,
-        shape: server.shape(),
-        workload: server.workload,
-        load: server.certificate.load,
-        proven: server.certificate.proven,
-        under_guard: under_guard(server, findings),
+        document,
+        least: Least::new(evidence, document.workload, document.rule),
+        followed: followed(document, findings),
+        under_guard: under_guard(document, findings),
     };
-    check(&simulated, findings);
-    chosen(server, findings);
+    simulated.check(findings);
 }
 
 /// The part of arrivals that may be lost at the edge of a table's box, if its means are to say what those
@@ -83,22 +62,22 @@ pub(super) fn of_server(server: &OneServer<'_>, findings: &mut Findings) {
 const LOST: f64 = 1e-3;
 
 /// See [`Simulated::followed`].
-fn followed(server: &OneServer<'_>, findings: &mut Findings) -> Option<(Vec<f64>, bool)> {
+fn followed(document: &Document<'_>, findings: &mut Findings) -> Option<(Vec<f64>, bool)> {
     if !findings.is_clear("policy") {
         return None;
     }
-    let followed = match server.rule {
-        Family::Guarded(policy) => tabled::follow(&policy.rule, policy.from - 1, server.workload),
-        rule => tabled::follow(rule, u64::MAX, server.workload),
+    let followed = match document.rule {
+        Family::Guarded(policy) => tabled::follow(&policy.rule, policy.from - 1, document.workload),
+        rule => tabled::follow(rule, u64::MAX, document.workload),
     };
-    let least = match server.rule {
+    let least = match document.rule {
         Family::Guarded(policy) => LOST / policy.from as f64,
         _ => LOST,
     };
     match followed? {
         Followed::Means { numbers, lost } => Some((numbers, lost < least)),
         // A guard, or weights beyond the table, go on.
-        Followed::StandsStill(_) if !is_alone(server.rule) => None,
+        Followed::StandsStill(_) if !is_alone(document.rule) => None,
         Followed::StandsStill(waiting) => {
             let message = format!("with {waiting:?} jobs waiting and none running it starts none");
             findings.add("policy", message);
@@ -113,40 +92,62 @@ fn is_alone(rule: &Family) -> bool {
 }
 
 /// See [`Simulated::under_guard`].
-fn under_guard(server: &OneServer<'_>, findings: &Findings) -> Option<Vec<f64>> {
-    let Family::Guarded(policy) = server.rule else {
+fn under_guard(document: &Document<'_>, findings: &Findings) -> Option<Vec<f64>> {
+    let Family::Guarded(policy) = document.rule else {
         return None;
     };
     match &policy.guard {
         _ if !findings.is_clear("policy") => None,
-        Guard::Partition(guard) => Some(partition::loads(guard, server.workload)),
-        Guard::Msr(guard) => Some(Round::of(server.workload, guard)?.loads(server.workload)),
+        Guard::Partition(guard) => Some(partition::loads(guard, document.workload)),
+        Guard::Msr(guard) => Some(Round::of(document.workload, guard)?.loads(document.workload)),
     }
 }
 
-fn check(server: &Simulated<'_>, findings: &mut Findings) {
-    let types: Vec<&str> = server.workload.types().iter().map(|t| t.name()).collect();
-    let known = Known {
-        types: &types,
-        servers: server.shape.as_slice(),
-        ..Known::default()
-    };
-    let mut before = HashSet::new();
-    for (n, claim) in server.claims {
-        let path = format!("claims[{n}]");
-        if !before.insert((claim.quantity, claim.subject(), claim.time())) {
-            findings.add(path, "claims what another one claims");
-            continue;
+impl Claim {
+    /// Whether it is about how many jobs take long.
+    fn is_of_tail(&self) -> bool {
+        match self.quantity.row().measure {
+            Measure::Percentile(_) => self.job_type.is_none(),
+            measure => measure.is_of_a_time(),
         }
-        if !claim.has_subject(&path, &known, findings) {
-            continue;
+    }
+}
+
+/// A half-width is not below this part of the standard error that sizes alone give a mean over all
+/// jobs that were simulated: from eight replications one so small comes by chance once in 10^10 times.
+const NARROW: f64 = 0.02;
+
+const NO_RUN: &str = "simulated, expected the run of it in `evidence.simulation`";
+
+impl Simulated<'_> {
+    fn check(&self, findings: &mut Findings) {
+        let workload = self.document.workload;
+        let types: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
+        let known = Known {
+            types: &types,
+            ..Known::default()
+        };
+        let mut before = HashSet::new();
+        for (n, claim) in self.document.claims.iter().enumerate() {
+            let path = format!("claims[{n}]");
+            if !before.insert((claim.quantity, claim.subject(), claim.time())) {
+                findings.add(path, "claims what another one claims");
+            } else if claim.has_subject(&path, &known, findings) {
+                self.labels(claim, &path, findings);
+                self.value(claim, &path, findings);
+            }
         }
-        let unit = claim.quantity.unit(server.workload.time_unit());
+        littles_law(self, findings);
+        sums(self, findings);
+        self.together(findings);
+    }
+
+    /// Unit, conditions, and what the quantity is about.
+    fn labels(&self, claim: &Claim, path: &str, findings: &mut Findings) {
+        let unit = claim.quantity.unit(self.document.workload.time_unit());
         if claim.unit != unit {
-            findings.add(
-                format!("{path}.unit"),
-                format!("`{}`, expected `{unit}`", claim.unit),
-            );
+            let message = format!("`{}`, expected `{unit}`", claim.unit);
+            findings.add(format!("{path}.unit"), message);
         }
         let conditions = match claim.method {
             Method::ProofByGuard => HoldsFor {
@@ -171,11 +172,14 @@ fn check(server: &Simulated<'_>, findings: &mut Findings) {
                 format!("expected {expected}"),
             );
         }
+    }
+
+    fn value(&self, claim: &Claim, path: &str, findings: &mut Findings) {
         match claim.method {
-            Method::ExactProgram => load(server, claim, &path, findings),
-            Method::ProofByGuard => server.under_guard(claim, &path, findings),
-            Method::Simulated if claim.is_of_tail() => server.tail(claim, &path, findings),
-            Method::Simulated => server.simulated(claim, &path, findings),
+            Method::ExactProgram => self.load(claim, path, findings),
+            Method::ProofByGuard => self.under_guard(claim, path, findings),
+            Method::Simulated if claim.is_of_tail() => self.tail(claim, path, findings),
+            Method::Simulated => self.simulated(claim, path, findings),
             other => findings.add(
                 format!("{path}.method"),
                 format!(
@@ -185,43 +189,28 @@ fn check(server: &Simulated<'_>, findings: &mut Findings) {
             ),
         }
     }
-    littles_law(server, findings);
-    sums(server, findings);
-    server.together(findings);
-}
 
-fn load(server: &Simulated<'_>, claim: &Claim, path: &str, findings: &mut Findings) {
-    if claim.quantity != Quantity::Load || claim.job_type.is_some() || claim.half_width.is_some() {
-        findings.add(
-            path,
-            "expected the load of the whole workload, and no interval",
-        );
-    } else if !server.proven {
-        let message = "exact, expected no such claim: the certificate is not proven";
-        findings.add(format!("{path}.method"), message);
-    } else if claim.value != server.load {
-        let message = format!("{}, expected {}", claim.value, server.load);
-        findings.add(format!("{path}.value"), message);
-    } else {
-        findings.stands(path, PROGRAM);
-    }
-}
-
-impl Claim {
-    /// Whether it is about how many jobs take long.
-    fn is_of_tail(&self) -> bool {
-        match self.quantity.row().measure {
-            Measure::Percentile(_) => self.job_type.is_none(),
-            measure => measure.is_of_a_time(),
+    fn load(&self, claim: &Claim, path: &str, findings: &mut Findings) {
+        let evidence = self.document.evidence;
+        if claim.quantity != Quantity::Load
+            || claim.job_type.is_some()
+            || claim.half_width.is_some()
+        {
+            findings.add(
+                path,
+                "expected the load of the whole workload, and no interval",
+            );
+        } else if !self.document.is_load_proven() {
+            let message = "exact, expected no such claim: the load is not proven";
+            findings.add(format!("{path}.method"), message);
+        } else if claim.value != evidence.load {
+            let message = format!("{}, expected {}", claim.value, evidence.load);
+            findings.add(format!("{path}.value"), message);
+        } else {
+            findings.stands(path, PROGRAM);
         }
     }
-}
 
-/// A half-width is not below this part of the standard error that sizes alone give a mean over all
-/// jobs that were simulated: from eight replications one so small comes by chance once in 10^10 times.
-const NARROW: f64 = 0.02;
-
-impl Simulated<'_> {
     /// A load while the guard is in charge; that it is below 1 is said of the policy.
     fn under_guard(&self, claim: &Claim, path: &str, findings: &mut Findings) {
         if claim.quantity != Quantity::LoadUnderGuard || claim.half_width.is_some() {
@@ -234,7 +223,7 @@ impl Simulated<'_> {
             let message = "expected no such claim: no guard whose chain could be derived";
             return findings.add(format!("{path}.method"), message);
         };
-        let types = self.workload.types().iter().zip(loads);
+        let types = self.document.workload.types().iter().zip(loads);
         let own = types.filter(|(kind, _)| claim.job_type.as_deref() == Some(kind.name()));
         for (_, expected) in own {
             if is_close(claim.value, *expected, CHAIN) {
@@ -253,13 +242,15 @@ impl Simulated<'_> {
             let message = format!("{other}, expected a mean number or a mean response time");
             return findings.add(format!("{path}.quantity"), message);
         };
-        let Some(choice) = self.choice else {
-            let message = "simulated, expected the record of it in `choice` of the provenance";
-            return findings.add(format!("{path}.method"), message);
+        let Some(run) = self.document.evidence.simulation else {
+            return findings.add(format!("{path}.method"), NO_RUN);
         };
         let half_width = claim.half_width.unwrap_or(f64::NAN);
         let sound = claim.value.is_finite() && (0.0..=claim.value).contains(&half_width);
-        let (least, narrowest) = (self.least.of(&factors), self.narrowest(&factors, choice));
+        let (least, narrowest) = (
+            self.least.of(&factors),
+            self.narrowest(&factors, run.events),
+        );
         if !sound {
             findings.add(
                 path,
@@ -271,7 +262,7 @@ impl Simulated<'_> {
         } else if half_width < narrowest {
             let message = format!(
                 "{half_width}, expected at least {narrowest}: the sizes of all jobs of {} events vary by more",
-                choice.events
+                run.events
             );
             findings.add(format!("{path}.half_width"), message);
         } else {
@@ -294,9 +285,8 @@ impl Simulated<'_> {
                     && (0.0..=claim.value).contains(&half_width)
             }
         };
-        if self.choice.is_none() {
-            let message = "simulated, expected the record of it in `choice` of the provenance";
-            findings.add(format!("{path}.method"), message);
+        if self.document.evidence.simulation.is_none() {
+            findings.add(format!("{path}.method"), NO_RUN);
         } else if !sound {
             let message = "expected a positive value with the half-width of its interval, and not more than it; of a fraction at most 1 both, and it may be 0";
             findings.add(path, message);
@@ -353,9 +343,9 @@ impl Simulated<'_> {
 
     /// The a_i (K) with which a claim is `Σ a_i E[N_i]`; none where it is no such mean.
     fn factors(&self, claim: &Claim) -> Option<Vec<f64>> {
-        let types = self.workload.types();
-        let total = self.workload.total_arrival_rate();
-        let shares = self.workload.load_shares();
+        let types = self.document.workload.types();
+        let total = self.document.workload.total_arrival_rate();
+        let shares = self.document.workload.load_shares();
         let name = claim.job_type.as_deref();
         let about = |kind: &JobType| name.is_none_or(|name| name == kind.name());
         let measure = claim.quantity.row().measure;
@@ -371,11 +361,11 @@ impl Simulated<'_> {
 
     /// The least half-width of `Σ a_i E[N_i]`, which is `Σ a_i λ_i E[T_i]`: a job's response time is
     /// as uncertain as its size at least.
-    fn narrowest(&self, factors: &[f64], choice: &Choice) -> f64 {
-        let types = self.workload.types().iter().zip(factors);
+    fn narrowest(&self, factors: &[f64], events: u64) -> f64 {
+        let types = self.document.workload.types().iter().zip(factors);
         let variance = |(kind, a): (&JobType, &f64)| {
-            let part = kind.arrival_rate() / self.workload.total_arrival_rate();
-            let jobs = choice.events as f64 * part;
+            let part = kind.arrival_rate() / self.document.workload.total_arrival_rate();
+            let jobs = events as f64 * part;
             (a * kind.offered_load()).powi(2) * kind.holding().scv() / jobs
         };
         NARROW * types.map(variance).sum::<f64>().sqrt()
@@ -384,10 +374,10 @@ impl Simulated<'_> {
     /// The least half-width of a fraction of a type's jobs: as if each of them told by itself; and where so many are all
     /// alike, three more may not be.
     fn narrowest_of_a_fraction(&self, claim: &Claim) -> Option<f64> {
-        let mut types = self.workload.types().iter();
+        let mut types = self.document.workload.types().iter();
         let kind = types.find(|kind| claim.job_type.as_deref() == Some(kind.name()))?;
-        let part = kind.arrival_rate() / self.workload.total_arrival_rate();
-        let jobs = self.choice?.events as f64 * part;
+        let part = kind.arrival_rate() / self.document.workload.total_arrival_rate();
+        let jobs = self.document.evidence.simulation?.events as f64 * part;
         let spread = (claim.value * (1.0 - claim.value) / jobs).sqrt();
         Some(NARROW * spread.max(3.0 / jobs))
     }
@@ -398,7 +388,7 @@ impl Simulated<'_> {
             let claim = self.find(Quantity::MeanNumber, Some(kind.name()))?;
             Some(claim.value + SPREAD * claim.half_width.unwrap_or(0.0))
         };
-        let numbers: Option<Vec<f64>> = self.workload.types().iter().map(most).collect();
+        let numbers: Option<Vec<f64>> = self.document.workload.types().iter().map(most).collect();
         if let Some(missing) = numbers.and_then(|numbers| self.least.missing(&numbers)) {
             let message = format!(
                 "the mean numbers of the types are together {:.1} % below what every rule has",
@@ -409,49 +399,26 @@ impl Simulated<'_> {
     }
 
     fn find(&self, quantity: Quantity, job_type: Option<&str>) -> Option<&Claim> {
-        let subject = Subject::of_type(job_type).on(self.shape);
-        find(
-            self.claims.iter().map(|(_, claim)| *claim),
-            quantity,
-            subject,
-        )
-    }
-}
-
-/// The value that the policy was chosen by is the one claimed.
-fn chosen(server: &OneServer<'_>, findings: &mut Findings) {
-    let Some(choice) = &server.making.choice else {
-        return;
-    };
-    let quantity = choice.objective.quantity();
-    let taken = choice.candidates.first().and_then(|c| c.value);
-    if let (Some(taken), Some(claim)) = (taken, server.find(quantity, None))
-        && (taken.mean != claim.value || Some(taken.half_width) != claim.half_width)
-    {
-        let told = |mean: f64, half_width: f64| format!("{mean} ± {half_width}");
-        let message = format!(
-            "{}, expected {} as claimed",
-            told(taken.mean, taken.half_width),
-            told(claim.value, claim.half_width.unwrap_or(f64::NAN))
-        );
-        findings.add("provenance.choice.candidates[0].value", message);
+        self.document.find(quantity, job_type)
     }
 }
 
 /// What is claimed of all types is the sum over them: `E[N] = Σ E[N_i]`, `Σ w_i E[T_i]`, within the
 /// intervals.
-fn sums(server: &Simulated<'_>, findings: &mut Findings) {
-    let workload = server.workload;
+fn sums(simulated: &Simulated<'_>, findings: &mut Findings) {
+    let workload = simulated.document.workload;
     let shares = workload.load_shares();
     let ones = vec![1.0; shares.len()];
     for (of_all, of_types, weights) in [
         (Quantity::MeanNumber, Quantity::MeanNumber, ones),
         (Quantity::WeightedResponse, Quantity::MeanResponse, shares),
     ] {
-        let (Some(all), names) = (server.find(of_all, None), workload.types()) else {
+        let (Some(all), names) = (simulated.find(of_all, None), workload.types()) else {
             continue;
         };
-        let parts = names.iter().map(|t| server.find(of_types, Some(t.name())));
+        let parts = names
+            .iter()
+            .map(|t| simulated.find(of_types, Some(t.name())));
         let Some(parts) = parts.collect::<Option<Vec<&Claim>>>() else {
             continue;
         };
@@ -475,14 +442,14 @@ fn sums(server: &Simulated<'_>, findings: &mut Findings) {
 const SLACK: f64 = 1e-3;
 
 /// `E[N_i] = λ_i E[T_i]`, within both intervals.
-fn littles_law(server: &Simulated<'_>, findings: &mut Findings) {
-    let workload = server.workload;
+fn littles_law(simulated: &Simulated<'_>, findings: &mut Findings) {
+    let workload = simulated.document.workload;
     let all = (None, workload.total_arrival_rate());
     let types = workload.types().iter();
     let each = types.map(|t| (Some(t.name()), t.arrival_rate()));
     for (name, rate) in std::iter::once(all).chain(each) {
-        let number = server.find(Quantity::MeanNumber, name);
-        let response = server.find(Quantity::MeanResponse, name);
+        let number = simulated.find(Quantity::MeanNumber, name);
+        let response = simulated.find(Quantity::MeanResponse, name);
         if let (Some(number), Some(response)) = (number, response) {
             let spread =
                 number.half_width.unwrap_or(0.0) + rate * response.half_width.unwrap_or(0.0);

@@ -7,9 +7,10 @@
 
 use super::Stage;
 use super::evaluator::{DONE, Evaluator};
-use crate::multiresource::artifact::{Family, Objective, Steadiness};
+use crate::multiresource::artifact::{Family, Objective};
 use crate::multiresource::policy::is_proved_stable;
 use crate::multiresource::simulator::{Estimate, Failure, Health, Ranking, Run};
+use crate::multiresource::synthesis::log::Steadiness;
 
 /// How many times as long the runs of the next rung are.
 const LONGER: u64 = 4;
@@ -34,7 +35,7 @@ const FAR_UNSETTLED: f64 = 10.0;
 const UNDER_GUARD: f64 = 0.01;
 
 /// A relative difference between policies that is not worth longer runs.
-pub(super) use crate::multiresource::artifact::CLOSE;
+pub(super) use crate::multiresource::synthesis::log::CLOSE;
 
 /// A policy that may be taken, or is there for comparison.
 pub(super) struct Candidate {

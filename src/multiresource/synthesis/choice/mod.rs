@@ -28,10 +28,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::{Options, Outcome, Synthesis, SynthesisError, again, synthesize};
+use super::{Choice, Options, Outcome, Synthesis, SynthesisError, again, synthesize};
 use crate::multiresource::artifact::{
     self, Artifact, Backfill, EmptySlots, Family, FirstFitPolicy, MostServersFirstPolicy,
-    MsrPolicy, Preemption, Promise, Quantity, Server,
+    MsrPolicy, Preemption, Promise, Quantity,
 };
 use crate::multiresource::policy::{KnobRange, is_proved_stable};
 use crate::multiresource::simulator::{Failure, Run};
@@ -39,7 +39,6 @@ use crate::multiresource::workload::Workload;
 use decision::{Field, decide};
 use evaluator::{Evaluator, Guard};
 pub use pooled::{PooledChosen, choose_pooled};
-pub use record::told;
 
 /// Families that a choice is made among.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,19 +131,14 @@ pub struct Chosen {
     pub run: Option<Run>,
     /// Why nothing that was simulated is claimed of it.
     pub unclaimed: Option<String>,
+    /// How it was chosen.
+    pub choice: Choice,
     /// What was synthesized of its family, if that is Markovian Service Rate.
     pub made: Option<Box<Synthesis>>,
     /// What was not considered, and why.
     pub skipped: Vec<String>,
     /// What no policy with the same preemption can beat \[time\], where it was computed on the way.
     pub least: Option<f64>,
-}
-
-impl Chosen {
-    /// What the artifact says of the server.
-    pub fn server(&self) -> Server<'_> {
-        self.artifact.the_server()
-    }
 }
 
 /// Why there is no choice.
@@ -201,9 +195,10 @@ pub fn choose(
     let (run, unclaimed) = decision.description(&evaluator);
     let run = run.cloned();
     let claimed = run.as_ref().filter(|_| unclaimed.is_none());
-    let artifact = record::artifact(&made, &policy, claimed, record, workload);
+    let artifact = record::artifact(&made, &policy, claimed, options.objective, workload);
     Ok(Chosen {
         artifact,
+        choice: record,
         basis: decision.basis,
         is_cut: evaluator.is_cut,
         run,

@@ -5,11 +5,12 @@ use super::evaluator::{Evaluator, Guard};
 use super::ladder::CLOSE;
 use super::{Basis, ChoiceError, ChoiceOptions, Families, Stage, record};
 use crate::multiresource::artifact::{
-    self, Choice, Claim, Family, Objective, Order, Placement, PooledEasyPolicy, PooledPolicy, Zone,
+    self, Claim, Family, Objective, Order, Placement, PooledEasyPolicy, PooledPolicy, Simulation,
+    Zone,
 };
 use crate::multiresource::policy::{KnobRange, is_proved_stable};
 use crate::multiresource::schedule::Packing;
-use crate::multiresource::synthesis::Partitioned;
+use crate::multiresource::synthesis::{Choice, Partitioned};
 use crate::multiresource::workload::{Fleet, Shape};
 
 /// The rule that was chosen.
@@ -25,6 +26,8 @@ pub struct PooledChosen {
     pub choice: Option<Choice>,
     /// What was simulated and may be claimed of it.
     pub claims: Vec<Claim>,
+    /// The run that these come from.
+    pub simulation: Option<Simulation>,
     /// Why nothing that was simulated is claimed of it.
     pub unclaimed: Option<String>,
     /// What was not considered, and why.
@@ -70,6 +73,7 @@ pub fn choose_pooled(
             .iter()
             .flat_map(|run| record::simulated(run, objective, workload))
             .collect(),
+        simulation: claimed.map(record::simulation),
         choice: Some(record::choice(&evaluator, choice, &decision)),
         policy: decision.taken().policy.clone(),
         basis: decision.basis,
@@ -117,6 +121,7 @@ fn by_analysis(
         is_cut: false,
         choice: None,
         claims: Vec::new(),
+        simulation: None,
         unclaimed: None,
         skipped: vec![format!(
             "rules that would have to be simulated: jobs of the partition stay {:.2} % longer than they run, and no rule can have less than 0",

@@ -4,12 +4,12 @@ use super::decision::Decision;
 use super::evaluator::{DONE, Evaluator, REPLICATIONS, slowdown_ratio};
 use super::{ChoiceOptions, Synthesis, ladder};
 use crate::multiresource::artifact::{
-    Artifact, Candidate, Choice, Claim, Family, HoldsFor, Interval, Making, Method, Mix, Objective,
-    Quantity, Steadiness, Subject,
+    Artifact, Claim, Family, HoldsFor, Method, Objective, Quantity, Simulation, Subject,
 };
 use crate::multiresource::simulator::{Estimate, Run, Threshold, TypeResult};
 use crate::multiresource::synthesis::claims::of_guard;
-use crate::multiresource::synthesis::growth;
+use crate::multiresource::synthesis::evidence;
+use crate::multiresource::synthesis::log::{Candidate, Choice, Interval, Steadiness};
 use crate::multiresource::workload::{JobType, Workload};
 
 impl From<Estimate> for Interval {
@@ -70,7 +70,6 @@ fn candidate(evaluator: &Evaluator<'_>, decision: &Decision, n: usize) -> Candid
         },
         ratio: ratio(objective).map(Into::into),
         other_ratio: ratio(objective.other()).map(Into::into),
-        fairness: run.and_then(|run| run.fairness),
         slowdown_ratio: run.and_then(slowdown_ratio),
         kept: run
             .filter(|_| evaluator.is_bound())
@@ -155,63 +154,43 @@ pub(super) fn broken(evaluator: &Evaluator<'_>, taken: &ladder::Candidate) -> Op
     ))
 }
 
-/// The options of a choice, for the provenance.
-pub fn told(seed: u64, budget: u64) -> [String; 2] {
-    [
-        format!("seed: {seed}"),
-        format!("budget: {:e}", budget as f64),
-    ]
-}
-
 /// The artifact of a policy: as it was synthesized, if it is a Markovian Service Rate policy; else
 /// with the program's proof of the load, and what was simulated, if that is to be claimed.
 pub(super) fn artifact(
-    made: &Synthesis,
+    synthesis: &Synthesis,
     policy: &Family,
     run: Option<&Run>,
-    choice: Choice,
+    objective: Objective,
     workload: &Workload,
 ) -> Artifact {
-    let mut artifact = made.artifact.clone();
-    let (told, objective) = (told(choice.seed, choice.budget), choice.objective);
-    artifact.provenance.options.extend(told);
-    let making = &mut artifact.provenance.servers[0];
+    let mut artifact = synthesis.artifact.clone();
     if policy.msr().is_some() {
-        making.choice = Some(choice);
         return artifact;
     }
-    *making = Making {
-        choice: Some(choice),
-        ..Making::default()
-    };
-    // Those of the policy of the program.
-    artifact
-        .provenance
-        .growth
-        .iter_mut()
-        .for_each(growth::without_means);
-    follow(&mut artifact, made, policy, workload);
-    artifact.claims.extend(
+    artifact.policy = policy.clone();
+    artifact.evidence.simulation = run.map(simulation);
+    for server in &mut artifact.evidence.servers {
+        server.mix = Some(evidence::mix(&synthesis.solution.mix));
+    }
+    let claims = &mut artifact.claims;
+    claims.retain(|claim| claim.method == Method::ExactProgram);
+    if let Family::Guarded(policy) = policy {
+        let guard = policy.guard.msr().into_iter();
+        claims.extend(guard.flat_map(|guard| of_guard(workload, guard)));
+    }
+    claims.extend(
         run.into_iter()
             .flat_map(|run| simulated(run, objective, workload)),
     );
     artifact
 }
 
-/// Another rule in place of that of the program, and no more evidence and claims than hold of any.
-fn follow(artifact: &mut Artifact, made: &Synthesis, policy: &Family, workload: &Workload) {
-    artifact.policy.servers[0].rule = policy.clone();
-    let certificate = &mut artifact.evidence.servers[0];
-    certificate.balance = None;
-    certificate.mix.get_or_insert_with(|| Mix {
-        schedules: made.policy.schedules.clone(),
-        weights: made.policy.weights.clone(),
-    });
-    let claims = &mut artifact.claims;
-    claims.retain(|claim| claim.method == Method::ExactProgram);
-    if let Family::Guarded(policy) = policy {
-        let guard = policy.guard.msr().into_iter();
-        claims.extend(guard.flat_map(|guard| of_guard(workload, guard)));
+/// How a run measured.
+pub(super) fn simulation(run: &Run) -> Simulation {
+    Simulation {
+        seed: run.seed,
+        replications: run.replications.len() as u32,
+        events: run.events,
     }
 }
 

@@ -47,14 +47,14 @@ pub fn enter(asked: &Replaying<'_>) -> Result<(Vec<Entrant>, Option<Described>),
             Err(unnamed) => unnamed,
         };
         let (checked, digest): (Checked, String) = read_policy(name, unnamed, asked.changes)?;
-        let own = described(checked.workload().fleet());
+        let own = described(checked.workload());
         let given = types.get_or_insert(own);
         same_record(&checked.artifact().workload, &record_of(given))
             .or_else(|why| refuse(format!("{name}: {why}")))?;
         entrants.push(Entrant {
             name: name.clone(),
             digest: Some(digest),
-            by: By::Type(rule(name, &checked)?),
+            by: By::Type(rule(&checked)),
             claimed: claimed(&checked),
         });
     }
@@ -71,16 +71,11 @@ pub fn over_a_fleet(name: &str) -> Result<Rule, VerbError> {
 }
 
 /// What a policy file decides by.
-pub(super) fn rule(name: &str, checked: &Checked) -> Result<Rule, VerbError> {
-    let artifact = checked.artifact();
-    if let Some(policy) = &artifact.policy.queue {
-        return Ok(Rule::Over(Box::new(policy.clone())));
-    }
-    match artifact.one_server() {
-        Some(server) => Ok(Rule::One(Box::new(server.policy.rule.clone().into()))),
-        None => refuse(format!(
-            "{name} sends jobs to the servers of a fleet when they arrive, and jobs of a trace or a record come to one queue: make a policy with `synth --queue fleet`"
-        )),
+pub(super) fn rule(checked: &Checked) -> Rule {
+    let policy = checked.artifact().policy.clone();
+    match policy.pools() {
+        true => Rule::Over(Box::new(policy)),
+        false => Rule::One(Box::new(policy.into())),
     }
 }
 

@@ -1,42 +1,29 @@
-//! Why not more load, and which step to buy.
+//! Why not more load, and what to buy.
 
 use std::fmt::Write as _;
 
 use super::cost::plain;
-use super::{Table, change, claim, number, percent, wrap};
-use crate::multiresource::artifact::{Artifact, Growth, Quantity, Step, unmet};
+use super::{Table, change, number, percent, wrap};
+use crate::multiresource::artifact::{Artifact, Quantity, unmet};
 use crate::multiresource::program::PROOF_GAP;
+use crate::multiresource::synthesis::{Upgrade, Upgrades};
 use crate::multiresource::verbs::{Room, room};
-use crate::multiresource::workload::{Fleet, Workload};
+use crate::multiresource::workload::Fleet;
 
 /// Relative changes below this are none.
 const SAME: f64 = 5e-5;
 
-/// What bounds the load, and what each step that can be bought would bring; `sent` is what arrives at one server of each
-/// shape. Nothing where the file does not say.
-pub(super) fn growth(
-    fleet: &Fleet,
-    artifact: &Artifact,
-    sent: &[Workload],
-    width: usize,
-) -> String {
-    let Some(growth) = &artifact.provenance.growth else {
-        return String::new();
-    };
-    let Some(room) = room(artifact, fleet, sent) else {
-        return String::new();
-    };
-    let mut text = format!("\n{}", wrap(&why(fleet, artifact, &room), width));
-    let mean = claim(artifact, Quantity::MeanResponse, None).map(|c| c.value);
-    text += &steps(fleet, growth, (1.0 / room.of_any, mean), width);
-    text
+/// What bounds the load.
+pub(super) fn bounds(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
+    let room = room(artifact, fleet);
+    format!("\n{}", wrap(&why(fleet, artifact, &room), width))
 }
 
 /// What would help where no policy keeps up; `load` is what it is now.
-pub(super) fn of_overloaded(fleet: &Fleet, growth: &Growth, load: f64, width: usize) -> String {
-    let mut text = steps(fleet, growth, (load, None), width);
-    let best = growth.steps.first();
-    if let Some(best) = best.filter(|step| step.proof.load < 1.0) {
+pub(super) fn of_overloaded(fleet: &Fleet, upgrades: &Upgrades, load: f64, width: usize) -> String {
+    let mut text = self::upgrades(fleet, upgrades, load, width);
+    let best = upgrades.found.first();
+    if let Some(best) = best.filter(|step| step.load < 1.0) {
         let _ = writeln!(text, "Enough would be: {}.", name(fleet, best));
     }
     text
@@ -84,7 +71,7 @@ fn why(fleet: &Fleet, artifact: &Artifact, room: &Room) -> String {
             number(room.in_pieces)
         );
     }
-    let preempts = artifact.preempts();
+    let preempts = artifact.policy.preempts();
     let _ = match room.of_this {
         Some(factor) => {
             let claims = artifact.claims.iter().filter(|claim| {
@@ -113,71 +100,47 @@ fn why(fleet: &Fleet, artifact: &Artifact, room: &Room) -> String {
     text
 }
 
-/// The steps that bring something as a table, what helps most first; the others in one line. `now` are load and mean
-/// response time as they are.
-fn steps(fleet: &Fleet, growth: &Growth, now: (f64, Option<f64>), width: usize) -> String {
-    let (load, mean) = now;
-    let shorter = |step: &Step| Some(step.mean_response? / mean?);
-    let carries = |step: &Step| load / step.proof.load;
-    let helps = |step: &&Step| {
-        carries(step) > 1.0 + SAME || shorter(step).is_some_and(|ratio| ratio < 1.0 - SAME)
-    };
-    let (helping, idle): (Vec<&Step>, Vec<&Step>) = growth.steps.iter().partition(helps);
+/// The steps that bring something as a table, what helps most first; the others in one line.
+pub(super) fn upgrades(fleet: &Fleet, upgrades: &Upgrades, load: f64, width: usize) -> String {
+    let helps = |step: &&Upgrade| load / step.load > 1.0 + SAME;
+    let (helping, idle): (Vec<&Upgrade>, Vec<&Upgrade>) = upgrades.found.iter().partition(helps);
     let mut text = String::new();
     if !helping.is_empty() {
-        let mean = format!("E[T] [{}]", fleet.time_unit());
-        let with_means = helping.iter().any(|step| step.mean_response.is_some());
-        let header = ["what to buy first", "load ρ", "carries"].into_iter();
-        let mut table = Table::new(header.chain(with_means.then_some(&*mean)));
+        let mut table = Table::new(["what to buy first", "load ρ", "carries"]);
         for step in &helping {
-            let sign = match step.proof.proven {
-                true => "",
-                false => "≤ ",
-            };
-            let response = shorter(step).zip(step.mean_response);
-            let response = response.map_or("–".into(), |(ratio, mean)| {
-                format!("{} ({})", number(mean), change(ratio))
-            });
-            let cells = [
+            let sign = if step.proven { "" } else { "≤ " };
+            table.row([
                 name(fleet, step),
-                format!("{sign}{}", number(step.proof.load)),
-                format!("{} load", change(carries(step))),
-            ];
-            table.row(cells.into_iter().chain(with_means.then_some(response)));
+                format!("{sign}{}", number(step.load)),
+                format!("{} load", change(load / step.load)),
+            ]);
         }
         let _ = writeln!(text, "\n{}", table.within(width));
     }
-    text + &wrap(&notes(fleet, growth, &helping, &idle), width)
-}
-
-fn notes(fleet: &Fleet, growth: &Growth, helping: &[&Step], idle: &[&Step]) -> String {
-    let mut text = String::new();
+    let mut notes = String::new();
     if !idle.is_empty() {
         let names: Vec<String> = idle.iter().map(|step| name(fleet, step)).collect();
-        let _ = writeln!(text, "no more load with: {}", names.join("; "));
+        let _ = writeln!(notes, "no more load with: {}", names.join("; "));
     }
-    if growth
-        .steps
-        .iter()
-        .any(|s| s.resource.is_some() && s.more != 1.0)
-    {
-        text += "An amount that is not 1 is the least that changes what can run together.\n";
+    let mut amounts = upgrades.found.iter().filter(|step| step.resource.is_some());
+    if amounts.any(|step| step.more != 1.0) {
+        notes += "An amount that is not 1 is the least that changes what can run together.\n";
     }
-    if helping.iter().any(|step| !step.proof.proven) {
-        text += "≤: perhaps it is less, which the time did not suffice to tell.\n";
+    if helping.iter().any(|step| !step.proven) {
+        notes += "≤: perhaps it is less, which the time did not suffice to tell.\n";
     }
-    if growth.skipped > 0 {
+    if upgrades.skipped > 0 {
         let _ = writeln!(
-            text,
+            notes,
             "{} more steps were not looked at: there was no time left for them",
-            growth.skipped
+            upgrades.skipped
         );
     }
-    text
+    text + &wrap(&notes, width)
 }
 
 /// What is bought.
-fn name(fleet: &Fleet, step: &Step) -> String {
+fn name(fleet: &Fleet, step: &Upgrade) -> String {
     let Some(resource) = &step.resource else {
         return format!("1 more server {}", step.shape);
     };

@@ -1,16 +1,69 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+//! What was tried on the way to a policy. It stands beside the policy, for people and programs that want to see it; nothing
+//! checks it.
 
-use super::{Objective, Promise};
+use serde::Serialize;
+
+use super::{Synthesis, Upgrades};
+use crate::multiresource::artifact::{Method, Objective, Promise, Route};
+
+/// How a policy was found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Log {
+    /// Rounds of column generation.
+    pub rounds: usize,
+    /// Columns in the last master program, of all shapes together.
+    pub columns: usize,
+    /// Routes of the loop that were considered, as far as their chains could be listed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub routes: Vec<RouteTried>,
+    /// How it was chosen by simulation, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Choice>,
+    /// What could be bought, and the load then.
+    pub upgrades: Upgrades,
+}
+
+/// A route that was considered, at its best switching rate.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RouteTried {
+    /// The route.
+    pub route: Route,
+    /// The switching rate \[1/time\].
+    pub switching_rate: f64,
+    /// The objective \[time\]; absent where the policy is unstable at this rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// How it was found.
+    pub method: Method,
+}
+
+impl Log {
+    /// The log of a policy that was found by analysis.
+    pub fn of(synthesis: &Synthesis) -> Self {
+        let known = synthesis.routes.iter();
+        let known = known.filter_map(|r| Some((r.route, r.outlook.as_ref()?)));
+        let tried = known.map(|(route, outlook)| RouteTried {
+            route,
+            switching_rate: outlook.rate,
+            value: Some(outlook.value).filter(|value| value.is_finite()),
+            method: outlook.method,
+        });
+        Log {
+            rounds: synthesis.solution.rounds,
+            columns: synthesis.solution.columns,
+            routes: tried.collect(),
+            ..Log::default()
+        }
+    }
+}
 
 /// How the policy was chosen among families, by simulation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Choice {
     /// What was made least \[time\].
     pub objective: Objective,
     /// What was promised of types.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<Promise>,
     /// Seed of the arrivals and sizes that all candidates faced at the end; knobs were tuned on
     /// those of the next seed, and the policy taken was measured on those of the one after that.
@@ -55,13 +108,12 @@ impl Candidate {
 }
 
 /// A policy that was simulated.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Candidate {
     /// Its family, or the rule that people run now.
     pub name: String,
     /// Its knobs, in words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub knobs: Option<String>,
     /// How many policies of the family were tried.
     pub tried: usize,
@@ -69,28 +121,24 @@ pub struct Candidate {
     pub outcome: Steadiness,
     /// The objective \[time\], with its 95 % interval: of the policy taken as measured in a run of its own,
     /// none where that was too short; of the others that times the ratio.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Interval>,
     /// How many times as much as that of the policy taken, on the same arrivals and sizes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Interval>,
     /// The same of the mean that is not the objective: of `weighted`, or of `mean` where that is weighted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub other_ratio: Option<Interval>,
-    /// Jain's index over the types' mean response times: 1 is equal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fairness: Option<f64>,
     /// The largest mean slowdown of a type over the smallest.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub slowdown_ratio: Option<f64>,
     /// Whether it was seen to keep what was promised, if anything was; none where its runs do not tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<bool>,
 }
 
 /// A mean from simulation, with its 95 % confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
     /// The mean.
     pub mean: f64,
@@ -99,7 +147,7 @@ pub struct Interval {
 }
 
 /// Whether a simulated policy has means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Steadiness {
     /// It settled.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 
 use crate::artifact::Finding;
 use crate::compatibility::artifact::{Checked, Compatibility};
@@ -13,8 +13,8 @@ use crate::compatibility::verbs;
 use crate::compatibility::workload::{Cluster, Trial};
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, NoExport, OverLoads, Simulated, VerbError,
-    Word, run_document, wanted,
+    Answer, Answered, Caller, Compared, Given, Kind, NoArgs, NoVerb, OverLoads, Simulated,
+    VerbError, Word, run_document, wanted,
 };
 use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Stage, Swept, Whole};
@@ -77,10 +77,6 @@ fn interruptions(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Nothing: policies run as they say.
-#[derive(Args)]
-pub struct Ways {}
-
 /// What is typed to compare policies.
 #[derive(Args)]
 pub struct Extras {
@@ -102,17 +98,13 @@ fn trial() -> impl TypedValueParser<Value = Trial> {
     PossibleValuesParser::new(names).map(move |name| named(name).unwrap_or(Trial::Own))
 }
 
-/// There are none of its own.
-#[derive(Subcommand)]
-pub enum Verb {}
-
 impl Kind for Compatibility {
     type Described = Cluster;
     type Wishes = Wishes;
-    type Ways = Ways;
+    type Ways = NoArgs;
     type Extras = Extras;
-    type Verb = Verb;
-    type Export = NoExport;
+    type Verb = NoVerb;
+    type Export = NoVerb;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
@@ -122,10 +114,6 @@ impl Kind for Compatibility {
 
     fn parse(text: &str, name: &str) -> Given<Parsed<Cluster>> {
         Ok(Cluster::parse(text, name)?)
-    }
-
-    fn files(_: &Wishes) -> Vec<&Path> {
-        Vec::new()
     }
 
     fn synthesize(
@@ -151,7 +139,7 @@ impl Kind for Compatibility {
     fn simulate(
         policy: &str,
         workload: Option<Cluster>,
-        _: &Ways,
+        _: &NoArgs,
         settings: &Settings,
         caller: &mut Caller<'_>,
     ) -> Given<Simulated> {
@@ -206,15 +194,15 @@ impl Kind for Compatibility {
         report::rules(width)
     }
 
-    fn files_of(verb: &Verb) -> (Vec<&Path>, Vec<&Path>) {
+    fn files_of(verb: &NoVerb) -> (Vec<&Path>, Vec<&Path>) {
         match *verb {}
     }
 
-    fn export(export: &NoExport, _: &mut Caller<'_>) -> Given<Answered> {
+    fn export(export: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {
         match *export {}
     }
 
-    fn run(verb: &Verb, _: &mut Caller<'_>) -> Given<Answered> {
+    fn run(verb: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {
         match *verb {}
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::means::{Means, means};
-use super::{Artifact, Claim, Evidence, Measure, Method, OneMore, Policy, Quantity, Tuning, unmet};
+use super::{Artifact, Claim, Evidence, Measure, Method, Policy, Quantity, Tuning, unmet};
 use crate::artifact::{
     Finding, Findings, Grounds, Known, Quantity as _, is_close, length, nonnegative, positive,
     sums_to_one,
@@ -333,19 +333,6 @@ fn provenance(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
     if let Some(own) = &artifact.provenance.tuning {
         tuning(own, &artifact.policy, cluster, findings);
     }
-    if let Some(what_if) = &artifact.provenance.what_if {
-        let lists = [&what_if.servers, &what_if.replicas, &what_if.arrivals];
-        for change in lists.into_iter().flatten() {
-            changed(change, cluster, findings);
-        }
-        for change in &what_if.servers {
-            one_more(change, &artifact.evidence, cluster, findings);
-        }
-        let by = Grounds::Judged(
-            "names, and numbers > 0; the load with one more server, between that of the tight set with it and that without",
-        );
-        findings.stands("provenance.what_if", by);
-    }
     if let Some(design) = &artifact.provenance.design {
         let load = artifact.evidence.load;
         if load < design.least_load * (1.0 - NEAR) {
@@ -404,41 +391,4 @@ fn tuning(tuning: &Tuning, policy: &Policy, cluster: &Cluster, findings: &mut Fi
     }
     let by = Grounds::Judged("what was taken is the least of what was tried and near enough");
     findings.stands(PATH, by);
-}
-
-/// With one more server the load is no more than without, and no less than the tight set needs that may use it.
-fn one_more(change: &OneMore, evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
-    let place = |server: &String| cluster.servers().iter().position(|s| s.name == *server);
-    let Some(s) = change.server.as_ref().and_then(place) else {
-        return;
-    };
-    let mut rates = cluster.service_rates();
-    rates[s] *= 2.0;
-    let tight = evidence.tight.as_deref();
-    let least = match tight.filter(|_| findings.is_clear("evidence")) {
-        Some(tight) => needed(tight, cluster, &rates, findings),
-        None => None,
-    };
-    let (least, most) = (least.unwrap_or(0.0), evidence.load);
-    let near = least * (1.0 - NEAR)..=most * (1.0 + NEAR);
-    if !near.contains(&change.load) {
-        let message = format!("{}, expected from {least} to {most}", change.load);
-        findings.add("provenance.what_if.servers", message);
-    }
-}
-
-fn changed(change: &OneMore, cluster: &Cluster, findings: &mut Findings) {
-    const PATH: &str = "provenance.what_if";
-    positive(PATH, change.load, findings);
-    if let Some(response) = change.response {
-        positive(PATH, response, findings);
-    }
-    let class = change.class.as_deref();
-    if class.is_some_and(|name| !cluster.names().contains(&name)) {
-        findings.add(PATH, "a class that does not exist");
-    }
-    let server = change.server.as_ref();
-    if server.is_some_and(|name| !cluster.servers().iter().any(|s| s.name == *name)) {
-        findings.add(PATH, "a server that does not exist");
-    }
 }

@@ -104,9 +104,6 @@ pub struct Provenance {
     /// How the number of interruptions was chosen; absent where it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuning: Option<Tuning>,
-    /// What a change would do; absent where there is no exact method.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub what_if: Option<WhatIf>,
     /// Which servers each class was given, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub design: Option<Design>,
@@ -144,38 +141,6 @@ pub struct Tried {
     /// Half the width of its 95 % interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_width: Option<f64>,
-}
-
-/// What changes would do to load and mean response time under balanced fairness, the best of each sort first.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WhatIf {
-    /// One more server beside this one, that is used by the same classes and is as fast.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub servers: Vec<OneMore>,
-    /// One more server that this class may use, of those that are there.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub replicas: Vec<OneMore>,
-    /// One percent more arrivals of this class, the worst first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub arrivals: Vec<OneMore>,
-}
-
-/// A change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OneMore {
-    /// The class, if it is about one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub class: Option<String>,
-    /// The server, if it is about one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub server: Option<String>,
-    /// ρ after it.
-    pub load: f64,
-    /// Mean response time after it \[time\]; absent where there is no exact method.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response: Option<f64>,
 }
 
 /// An assignment of servers to classes that was found instead of the workload's.

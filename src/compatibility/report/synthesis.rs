@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use super::{about, list, load};
 use crate::artifact::{Quantity as _, Subject};
 use crate::compatibility::analysis::Load;
-use crate::compatibility::artifact::{Artifact, OneMore, Quantity, Tuning, WhatIf};
+use crate::compatibility::artifact::{Artifact, Quantity, Tuning};
 use crate::compatibility::synthesis::{Doing, Synthesis};
 use crate::compatibility::workload::Cluster;
-use crate::report::{Table, change, number, percent, within, wrap};
+use crate::report::{Table, number, percent, within, wrap};
 
 /// What goes on.
 pub fn doing(step: &Doing) -> String {
@@ -19,7 +19,6 @@ pub fn doing(step: &Doing) -> String {
     };
     match step {
         Doing::Analysing => "flow, cut and sums over sets".into(),
-        Doing::Changes => "what changes would do".into(),
         Doing::Fair(at) => format!("simulating balanced fairness{}", reached(at)),
         Doing::Interruptions(m, at) => format!("simulating {m} interruptions a job{}", reached(at)),
     }
@@ -65,7 +64,7 @@ fn bottleneck(cluster: &Cluster, tight: &[usize]) -> (Vec<String>, Vec<String>) 
     (classes.collect(), servers.collect())
 }
 
-/// The policy, what it attains, and what a change would do.
+/// The policy, and what it attains.
 pub fn made(cluster: &Cluster, made: &Synthesis, width: usize) -> String {
     let artifact = &made.artifact;
     let mut told = Vec::new();
@@ -93,9 +92,6 @@ pub fn made(cluster: &Cluster, made: &Synthesis, width: usize) -> String {
     let told = told.iter().map(|told| wrap(told, width));
     let mut text = told.collect::<Vec<_>>().join("\n");
     let _ = writeln!(text, "\n\n{}", means(cluster, artifact, width));
-    if let Some(what_if) = &artifact.provenance.what_if {
-        text += &changes(artifact, what_if, cluster, width);
-    }
     text
 }
 
@@ -226,53 +222,4 @@ pub(super) fn means(cluster: &Cluster, artifact: &Artifact, width: usize) -> Str
         );
     }
     text
-}
-
-/// A change in words.
-type Words<'a> = &'a dyn Fn(&OneMore) -> String;
-
-/// What a change would do.
-fn changes(artifact: &Artifact, what_if: &WhatIf, cluster: &Cluster, width: usize) -> String {
-    let now = artifact.find(Quantity::FairResponse, Subject::ALL);
-    let unit = cluster.time_unit();
-    let mut header = vec!["a change".to_string(), "load".into(), "carries".into()];
-    if now.is_some() {
-        header.extend([format!("E[T] [{unit}]"), String::new()]);
-    }
-    let mut table = Table::new(header);
-    let carries = |load: f64| change(artifact.evidence.load / load);
-    let name = |name: &Option<String>| name.clone().unwrap_or_default();
-    let sorts: [(&[OneMore], Words<'_>); 3] = [
-        (&what_if.servers, &|own| {
-            format!("one more server like {}", name(&own.server))
-        }),
-        (&what_if.replicas, &|own| {
-            format!("{} on {}, too", name(&own.class), name(&own.server))
-        }),
-        (&what_if.arrivals, &|own| {
-            format!("1 % more of {}", name(&own.class))
-        }),
-    ];
-    let mut any = false;
-    for (changes, words) in sorts {
-        for own in changes.iter().take(3) {
-            any = true;
-            let mut row = vec![words(own), load(own.load), carries(own.load)];
-            if let (Some(now), Some(then)) = (now, own.response) {
-                let ratio = then / now.value;
-                row.extend([number(then), change(ratio)]);
-            }
-            table.row(row);
-        }
-    }
-    match any {
-        true => {
-            let by = match now {
-                Some(_) => "Under balanced fairness, exactly",
-                None => "What to buy first, by the load alone",
-            };
-            format!("\n{by}:\n{}\n", table.within(width))
-        }
-        false => String::new(),
-    }
 }

@@ -3,7 +3,6 @@
 mod claims;
 mod design;
 mod tuning;
-mod what_if;
 
 pub use design::{Aim, Designed, design};
 
@@ -40,8 +39,6 @@ pub struct Options {
 pub enum Doing {
     /// Flow, cut and sums over sets.
     Analysing,
-    /// Changes of the workload are analysed.
-    Changes,
     /// Mean response time under balanced fairness is simulated, as no exact method is known.
     Fair(Option<Progress>),
     /// This many interruptions are simulated.
@@ -102,8 +99,6 @@ pub fn synthesize(
     let Some(tuned) = tuned else {
         return Ok(Outcome::Interrupted);
     };
-    hears(Doing::Changes);
-    let what_if = what_if::what_if(cluster, means.as_ref().ok(), &options.interrupt);
     let mean = cluster.size().mean();
     let m = tuned.interruptions;
     let artifact = Artifact::new(
@@ -119,7 +114,6 @@ pub fn synthesize(
             tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
             options: options.typed.clone(),
             tuning: tuned.record,
-            what_if,
             design,
         },
     );

@@ -244,15 +244,6 @@ impl Cluster {
         }
     }
 
-    /// The same with other servers, as many and named alike.
-    #[must_use]
-    pub fn with_servers(&self, servers: Vec<Server>) -> Self {
-        Cluster {
-            servers,
-            ..self.clone()
-        }
-    }
-
     /// What identifies it.
     #[must_use]
     pub fn digest(&self) -> String {

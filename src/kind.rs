@@ -9,7 +9,7 @@
 mod tests;
 mod verb;
 
-pub use verb::{VerbError, read_policy, refuse};
+pub use verb::{VerbError, checked, other_workload, read_policy, refuse, same_workload};
 
 use std::error::Error;
 use std::io::Write;
@@ -26,7 +26,7 @@ use crate::report::{
     Besides, Outcomes, comparison_csv, comparison_page, comparison_table, outcomes_csv,
     outcomes_page, outcomes_table,
 };
-use crate::simulation::sweep::{Comparing, Journal, Outcome, Stage, Swept, Whole};
+use crate::simulation::sweep::{Comparing, Comparison, Journal, Outcome, Stage, Swept, Whole};
 use crate::simulation::{Progress, Settings};
 
 /// What a verb returns, or why it has no answer, ready for standard error.
@@ -334,6 +334,19 @@ pub struct OverLoads<'a, M, C> {
     pub swept: Swept<M, C>,
     /// What is told besides.
     pub besides: Besides<'a, M, C>,
+}
+
+impl<'a, M, C> OverLoads<'a, M, C> {
+    /// What parts make together: nothing of it is kept elsewhere.
+    #[must_use]
+    pub fn merged(comparison: Comparison<M, C>, besides: Besides<'a, M, C>) -> Self {
+        let journal = None;
+        let swept = Swept {
+            comparison,
+            journal,
+        };
+        OverLoads { swept, besides }
+    }
 }
 
 impl<M: Serialize, C: Serialize> Compared for OverLoads<'_, M, C> {

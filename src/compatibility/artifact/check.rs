@@ -3,10 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::means::{Means, means};
-use super::{Artifact, Claim, Evidence, Measure, Method, Policy, Quantity, Tuning, unmet};
+use super::{Artifact, Claim, Evidence, Measure, Method, Policy, Quantity, unmet};
 use crate::artifact::{
-    Finding, Findings, Grounds, Known, Quantity as _, is_close, length, nonnegative, positive,
-    sums_to_one,
+    Findings, Grounds, Known, Quantity as _, is_close, length, nonnegative, positive, sums_to_one,
 };
 use crate::compatibility::workload::{Cluster, Jobs};
 
@@ -37,20 +36,11 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Clus
     policy(&artifact.policy, &cluster, findings);
     evidence(&artifact.evidence, &cluster, findings);
     claims(artifact, &cluster, findings);
-    provenance(artifact, &cluster, findings);
-    Some(cluster)
-}
-
-/// Where the workload that a policy was made for and this one differ.
-pub fn check_against(artifact: &Artifact, cluster: &Cluster) -> Vec<Finding> {
-    let recorded = artifact.workload.check().map(|own| own.digest());
-    match recorded.is_ok_and(|digest| digest == cluster.digest()) {
-        true => Vec::new(),
-        false => vec![Finding {
-            path: "workload".into(),
-            message: "it differs from the workload that is named: servers, classes, rates or sizes are others".into(),
-        }],
+    const REMARK: Grounds = Grounds::Trusted("a remark: nothing follows from it");
+    for path in ["workload.source", "provenance.tool", "provenance.options"] {
+        findings.stands(path, REMARK);
     }
+    Some(cluster)
 }
 
 fn policy(policy: &Policy, cluster: &Cluster, findings: &mut Findings) {
@@ -327,68 +317,4 @@ impl Derived<'_> {
             Quantity::Load => return None,
         })
     }
-}
-
-fn provenance(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
-    if let Some(own) = &artifact.provenance.tuning {
-        tuning(own, &artifact.policy, cluster, findings);
-    }
-    if let Some(design) = &artifact.provenance.design {
-        let load = artifact.evidence.load;
-        if load < design.least_load * (1.0 - NEAR) {
-            let message = format!("{}, but the load is {load}", design.least_load);
-            findings.add("provenance.design.least_load", message);
-        }
-        if cluster
-            .classes()
-            .iter()
-            .any(|class| class.servers.len() > design.degree)
-        {
-            let message = "a class has more servers than that";
-            findings.add("provenance.design.degree", message);
-        }
-        let by = Grounds::Judged("the assignment keeps to the degree and to the bound");
-        findings.stands("provenance.design", by);
-    }
-    const REMARK: Grounds = Grounds::Trusted("a remark: nothing follows from it");
-    for path in ["workload.source", "provenance.tool", "provenance.options"] {
-        findings.stands(path, REMARK);
-    }
-}
-
-/// That what was tried leads to what was taken.
-fn tuning(tuning: &Tuning, policy: &Policy, cluster: &Cluster, findings: &mut Findings) {
-    const PATH: &str = "provenance.tuning";
-    positive(format!("{PATH}.tolerance"), tuning.tolerance, findings);
-    positive(format!("{PATH}.fair"), tuning.fair, findings);
-    if !is_close(tuning.size.mean(), cluster.size().mean(), NEAR) {
-        findings.add(
-            format!("{PATH}.size"),
-            "another mean than that of the workload",
-        );
-    }
-    let most = tuning.fair * (1.0 + tuning.tolerance);
-    let near = |m: f64| {
-        let tried = tuning.tried.iter().find(|tried| tried.interruptions == m);
-        tried.map(|tried| tried.response.is_some_and(|r| r <= most))
-    };
-    match near(policy.interruptions) {
-        None => {
-            let message = "what the policy does was not tried";
-            findings.add(format!("{PATH}.tried"), message);
-        }
-        Some(near) if near != tuning.reached => {
-            let message = "it is not what the simulated times say";
-            findings.add(format!("{PATH}.reached"), message);
-        }
-        Some(_) => {}
-    }
-    let fewer = |tried: &&super::Tried| tried.interruptions < policy.interruptions;
-    let mut fewer = tuning.tried.iter().filter(fewer);
-    if fewer.any(|tried| tried.response.is_some_and(|r| r <= most)) {
-        let message = "fewer interruptions than the policy's are near enough";
-        findings.add(format!("{PATH}.tried"), message);
-    }
-    let by = Grounds::Judged("what was taken is the least of what was tried and near enough");
-    findings.stands(PATH, by);
 }

@@ -9,7 +9,7 @@
 mod tests;
 mod verb;
 
-pub use verb::{VerbError, read_policy, refuse};
+pub use verb::{VerbError, checked, other_workload, read_policy, refuse, same_workload};
 
 use std::error::Error;
 use std::io::Write;
@@ -22,8 +22,11 @@ use serde::Serialize;
 
 use crate::artifact::{Artifact, Changes, Checked, Content, Finding};
 use crate::document::{Parsed, harmless};
-use crate::report::{Besides, comparison_csv, comparison_page, comparison_table};
-use crate::simulation::sweep::{Comparing, Journal, Outcome, Stage, Swept, Whole};
+use crate::report::{
+    Besides, Outcomes, comparison_csv, comparison_page, comparison_table, outcomes_csv,
+    outcomes_page, outcomes_table,
+};
+use crate::simulation::sweep::{Comparing, Comparison, Journal, Outcome, Stage, Swept, Whole};
 use crate::simulation::{Progress, Settings};
 
 /// What a verb returns, or why it has no answer, ready for standard error.
@@ -60,7 +63,9 @@ pub trait Kind: Content {
     fn parse(text: &str, name: &str) -> Given<Parsed<Self::Described>>;
 
     /// Files that the wishes name, and that are read.
-    fn files(wishes: &Self::Wishes) -> Vec<&Path>;
+    fn files(_wishes: &Self::Wishes) -> Vec<&Path> {
+        Vec::new()
+    }
 
     /// Makes a policy that the checker has found valid.
     ///
@@ -168,9 +173,13 @@ pub trait Kind: Content {
     fn run(verb: &Self::Verb, caller: &mut Caller<'_>) -> Given<Answered>;
 }
 
-/// No policy of the kind is exported.
+/// The kind has no verbs of its own, or exports no policy.
 #[derive(Clone, Copy, Debug, Subcommand)]
-pub enum NoExport {}
+pub enum NoVerb {}
+
+/// Nothing is typed.
+#[derive(Args)]
+pub struct NoArgs {}
 
 /// The caller: how wide lines may be, which policy files are taken, who hears what goes on, and
 /// whether an end is wanted.
@@ -329,6 +338,19 @@ pub struct OverLoads<'a, M, C> {
     pub besides: Besides<'a, M, C>,
 }
 
+impl<'a, M, C> OverLoads<'a, M, C> {
+    /// What parts make together: nothing of it is kept elsewhere.
+    #[must_use]
+    pub fn merged(comparison: Comparison<M, C>, besides: Besides<'a, M, C>) -> Self {
+        let journal = None;
+        let swept = Swept {
+            comparison,
+            journal,
+        };
+        OverLoads { swept, besides }
+    }
+}
+
 impl<M: Serialize, C: Serialize> Compared for OverLoads<'_, M, C> {
     fn document(&self) -> Given<String> {
         json(&self.swept.comparison)
@@ -357,6 +379,36 @@ impl<M: Serialize, C: Serialize> Compared for OverLoads<'_, M, C> {
 
     fn journal(self: Box<Self>) -> Option<Journal> {
         self.swept.journal
+    }
+}
+
+impl Compared for Outcomes {
+    fn document(&self) -> Given<String> {
+        json(self)
+    }
+
+    fn csv(&self) -> Given<String> {
+        outcomes_csv(self)
+    }
+
+    fn page(&self) -> Given<String> {
+        outcomes_page(self)
+    }
+
+    fn table(&self, width: usize) -> String {
+        outcomes_table(self, width)
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupted
+    }
+
+    fn has_failure(&self) -> bool {
+        !self.failures.is_empty()
+    }
+
+    fn journal(self: Box<Self>) -> Option<Journal> {
+        None
     }
 }
 

@@ -4,7 +4,6 @@
 
 use std::path::Path;
 
-use clap::{Args, Subcommand};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -78,19 +77,13 @@ impl Content for Toy {
     }
 }
 
-#[derive(Args)]
-struct None_ {}
-
-#[derive(Subcommand)]
-enum NoVerb {}
-
 impl Kind for Toy {
     type Described = Queue;
-    type Wishes = None_;
-    type Ways = None_;
-    type Extras = None_;
+    type Wishes = NoArgs;
+    type Ways = NoArgs;
+    type Extras = NoArgs;
     type Verb = NoVerb;
-    type Export = NoExport;
+    type Export = NoVerb;
 
     const EXAMPLES: &'static str = "";
 
@@ -104,11 +97,7 @@ impl Kind for Toy {
         Ok(Parsed { workload, warnings })
     }
 
-    fn files(_: &None_) -> Vec<&Path> {
-        Vec::new()
-    }
-
-    fn synthesize(queue: &Queue, _: &None_, caller: &mut Caller<'_>) -> Given<Answer<Self>> {
+    fn synthesize(queue: &Queue, _: &NoArgs, caller: &mut Caller<'_>) -> Given<Answer<Self>> {
         caller.hear(Word::Doing("a division"));
         let rho = queue.arrival_rate;
         if rho >= 1.0 {
@@ -148,7 +137,7 @@ impl Kind for Toy {
     fn simulate(
         policy: &str,
         _: Option<Queue>,
-        _: &None_,
+        _: &NoArgs,
         settings: &Settings,
         _: &mut Caller<'_>,
     ) -> Given<Simulated> {
@@ -168,7 +157,7 @@ impl Kind for Toy {
     fn compare<'a>(
         queue: Option<&'a Queue>,
         asked: &Comparing<'_>,
-        _: &None_,
+        _: &NoArgs,
         _: &mut Caller<'_>,
     ) -> Given<Box<dyn Compared + 'a>> {
         let queue = wanted(queue)?;
@@ -224,7 +213,7 @@ impl Kind for Toy {
         match *verb {}
     }
 
-    fn export(export: &NoExport, _: &mut Caller<'_>) -> Given<Answered> {
+    fn export(export: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {
         match *export {}
     }
 
@@ -265,7 +254,7 @@ fn a_kind_of_its_own_has_all_verbs() {
         output: &mut std::io::sink(),
     };
     let Answer::Policy { artifact: made, .. } =
-        Toy::synthesize(&queue, &None_ {}, &mut caller).unwrap()
+        Toy::synthesize(&queue, &NoArgs {}, &mut caller).unwrap()
     else {
         unreachable!("the queue is stable")
     };
@@ -280,7 +269,7 @@ fn a_kind_of_its_own_has_all_verbs() {
         events: 1_000_000,
         ..Settings::default()
     };
-    let simulated = Toy::simulate(&text, None, &None_ {}, &settings, &mut caller).unwrap();
+    let simulated = Toy::simulate(&text, None, &NoArgs {}, &settings, &mut caller).unwrap();
     assert!(!simulated.refuted);
     let policies = ["fcfs".to_string()];
     let asked = Comparing {
@@ -292,7 +281,7 @@ fn a_kind_of_its_own_has_all_verbs() {
         journal: None,
         share: None,
     };
-    let compared = Toy::compare(Some(&queue), &asked, &None_ {}, &mut caller).unwrap();
+    let compared = Toy::compare(Some(&queue), &asked, &NoArgs {}, &mut caller).unwrap();
     let table = compared.table(WIDTH);
     assert!(table.contains("fcfs"), "{table}");
 }

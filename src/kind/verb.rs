@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt::Display;
 use std::path::Path;
 
-use crate::artifact::{ArtifactError, Changes, Checked, Content, Finding};
+use crate::artifact::{Artifact, ArtifactError, Changes, Checked, Content, Finding};
 use crate::document::{called, digest, is_standard_input, text_of};
 use crate::simulation::sweep::JournalError;
 
@@ -45,6 +45,33 @@ impl VerbError {
             other => other.into(),
         }
     }
+}
+
+/// A policy that was made, and that the checker finds valid.
+///
+/// # Errors
+/// When the checker finds fault with it.
+pub fn checked<K: Content>(made: Artifact<K>) -> Result<Box<Artifact<K>>, VerbError> {
+    let checked = Checked::check(made).map_err(VerbError::Unchecked)?;
+    Ok(Box::new(checked.artifact().clone()))
+}
+
+/// Where the workload that a policy was made for and this one differ, by their digests; `what` of it may be others.
+#[must_use]
+pub fn same_workload(own: &str, other: &str, what: &str) -> Vec<Finding> {
+    let differs = (own != other).then(|| Finding {
+        path: "workload".into(),
+        message: format!("it differs from the workload that is named: {what} are others"),
+    });
+    differs.into_iter().collect()
+}
+
+/// What should be known beside the numbers of a run on another workload than that of the policy.
+#[must_use]
+pub fn other_workload(is_other: bool) -> Vec<String> {
+    let note =
+        "The workload is not the one that the policy was made for: its claims are not judged.";
+    is_other.then(|| note.into()).into_iter().collect()
 }
 
 /// A request that cannot be met, and what to do.

@@ -4,6 +4,7 @@
 mod comparison;
 mod csv;
 mod number;
+mod outcomes;
 mod page;
 pub mod plot;
 mod run;
@@ -15,7 +16,8 @@ pub use comparison::{
     Besides, Shares, comparison_csv, comparison_page, comparison_table, list, quoted,
 };
 pub use number::{bar, below, change, decimals, estimate, number, percent, within};
+pub use outcomes::{Column, Outcome, Outcomes, outcomes_csv, outcomes_page, outcomes_table};
 pub use page::{Page, Section};
-pub use run::{RunWords, run_report};
-pub use table::{Table, WIDTH, wrap};
+pub use run::{RunWords, headed, run_report};
+pub use table::{Table, WIDTH, rules_table, wrap};
 pub use validity::valid_report;

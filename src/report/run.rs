@@ -176,6 +176,14 @@ fn none_examined<Q: Quantity>(verdicts: &[Judgement<Q>]) -> String {
     )
 }
 
+/// A quantity with its unit, as the head of a row or a column.
+pub fn headed<Q: Quantity>(quantity: Q, time: &str) -> String {
+    match quantity.unit(time).as_str() {
+        "1" => quantity.row().label.to_owned(),
+        unit => format!("{} [{unit}]", quantity.row().label),
+    }
+}
+
 fn name<Q: Quantity>(claim: &Claim<Q>) -> String {
     let name = claim.quantity.row().label;
     let at = match (claim.at, claim.longer_than) {

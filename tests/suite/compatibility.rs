@@ -13,11 +13,10 @@ use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use synth::artifact::{Changes, Subject};
-use synth::compatibility::analysis;
 use synth::compatibility::artifact::{Artifact, Checked, Quantity};
 use synth::compatibility::policy::{FairQueue, Job};
 use synth::compatibility::simulator::{Rule, judge, simulate};
-use synth::compatibility::synthesis::{Aim, Options, Outcome, design, synthesize};
+use synth::compatibility::synthesis::{Options, Outcome, Synthesis, synthesize};
 use synth::compatibility::workload::{Class, Cluster, Trial};
 use synth::simulation::{Settings, Verdict};
 
@@ -39,11 +38,15 @@ fn options(interruptions: Option<f64>) -> Options {
     }
 }
 
-fn made(cluster: &Cluster, interruptions: Option<f64>) -> Artifact {
-    match synthesize(cluster, &options(interruptions), None, |_| ()).unwrap() {
-        Outcome::Made(made) => made.artifact,
+fn synthesized(cluster: &Cluster, interruptions: Option<f64>) -> Synthesis {
+    match synthesize(cluster, &options(interruptions), |_, _| ()).unwrap() {
+        Outcome::Made(made) => *made,
         other => panic!("{other:?}"),
     }
+}
+
+fn made(cluster: &Cluster, interruptions: Option<f64>) -> Artifact {
+    synthesized(cluster, interruptions).artifact
 }
 
 /// Every model becomes a policy that checks, and that its schema describes.
@@ -55,7 +58,9 @@ fn models_become_policies_that_check() {
     assert_eq!(all.len(), 4);
     for path in all {
         let cluster = Cluster::read(&path).unwrap().workload;
-        let artifact = made(&cluster, None);
+        let Synthesis {
+            artifact, tuning, ..
+        } = synthesized(&cluster, None);
         let text = artifact.to_json().unwrap();
         let checked = Checked::parse(&text, "made").unwrap();
         assert_eq!(checked.workload(), &cluster);
@@ -63,7 +68,7 @@ fn models_become_policies_that_check() {
             .iter_errors(&serde_json::from_str(&text).unwrap())
             .count();
         assert_eq!(complaints, 0, "{}", path.display());
-        assert!(artifact.provenance.tuning.as_ref().unwrap().reached);
+        assert!(tuning.unwrap().reached);
     }
 }
 
@@ -123,7 +128,7 @@ fn lies_are_refused() {
         found.map_or_else(|error| error.to_string(), |_| "valid".into())
     };
     assert_eq!(refused(&honest), "valid");
-    let lies: [(&str, Value, &str); 16] = [
+    let lies: [(&str, Value, &str); 15] = [
         ("/evidence/load", json!(0.5), "evidence.load"),
         ("/evidence/tight", json!(["one"]), "evidence.load"),
         ("/evidence/tight", json!(["three"]), "evidence.tight[0]"),
@@ -150,7 +155,6 @@ fn lies_are_refused() {
         ("/claims/1/value", json!(1.0), "claims[1].value"),
         ("/claims/1/unit", json!("h"), "claims[1]"),
         ("/claims/1/half_width", json!(0.1), "claims[1]"),
-        ("/provenance/tuning/fair", json!(3.0), "provenance.tuning"),
         ("/workload/classes/0/arrival_rate", json!(0.7), "evidence"),
     ];
     for (path, value, told) in lies {
@@ -168,166 +172,6 @@ fn lies_are_refused() {
         let value = &mut lie["claims"][n]["value"];
         *value = json!(value.as_f64().unwrap() * 1.001);
         assert!(refused(&lie).contains(&format!("claims[{n}]")), "{n}");
-    }
-}
-
-/// All assignments of two classes with one or two of three servers, gone through: none passes the bounds, and the best is
-/// found.
-#[test]
-fn designs_are_the_best_of_all_on_small_clusters() {
-    let text = "kind: compatibility
-servers: [{name: a, rate: 1}, {name: b, rate: 2}, {name: c, rate: 1.5}]
-classes:
-  - {name: x, servers: [a], arrival_rate: .6}
-  - {name: y, servers: [a, b], arrival_rate: .4}
-  - {name: z, servers: [a], arrival_rate: .2}
-mean_size: 1";
-    let cluster = Cluster::parse(text, "small").unwrap().workload;
-    for degree in [1, 2] {
-        let sets: Vec<Vec<usize>> = match degree {
-            1 => vec![vec![0], vec![1], vec![2]],
-            _ => vec![vec![0, 1], vec![0, 2], vec![1, 2]],
-        };
-        let mut least = [f64::INFINITY; 2];
-        for number in 0..27 {
-            let classes = cluster.classes().iter().enumerate();
-            let classes = classes.map(|(i, class)| Class {
-                servers: sets[number / 3usize.pow(i as u32) % 3].clone(),
-                ..class.clone()
-            });
-            let other = cluster.with_classes(classes.collect());
-            let load = analysis::load(&other).load;
-            least[0] = least[0].min(load);
-            if load < 1.0 {
-                let means = analysis::means(&other).unwrap();
-                least[1] = least[1].min(means.response(&other));
-            }
-        }
-        for (aim, least) in [Aim::Load, Aim::Response].into_iter().zip(least) {
-            let found = design(&cluster, aim, degree, 1, &Arc::default());
-            let load = analysis::load(&found.cluster).load;
-            let response = analysis::means(&found.cluster)
-                .unwrap()
-                .response(&found.cluster);
-            let value = if aim == Aim::Load { load } else { response };
-            assert!(
-                (value / least - 1.0).abs() < 1e-12,
-                "{aim:?} {degree}: {value} {least}"
-            );
-            assert!(found.record.least_load <= load * (1.0 + 1e-12));
-            assert!(found.record.least_response <= response * (1.0 + 1e-12));
-        }
-    }
-}
-
-/// What changes would do is what the changed cluster does, with the new server or rate written down; load and means.
-#[test]
-fn what_changes_would_do() {
-    let cluster = model("three_servers");
-    let artifact = made(&cluster, Some(1.0));
-    let what_if = artifact.provenance.what_if.unwrap();
-    let text = std::fs::read_to_string(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/models/three_servers.yaml"
-    ))
-    .unwrap();
-    let changed = |pairs: &[(&str, &str)]| {
-        let text = pairs.iter().fold(text.clone(), |text, (from, to)| {
-            assert!(text.contains(from), "{from}");
-            text.replacen(from, to, 1)
-        });
-        let cluster = Cluster::parse(&text, "changed").unwrap().workload;
-        let means = analysis::means(&cluster).unwrap();
-        [analysis::load(&cluster).load, means.response(&cluster)]
-    };
-    let server = "  - {name: shared, rate: 1}\n";
-    let second = server.to_owned() + "  - {name: second, rate: 1}\n";
-    let more = changed(&[
-        (server, &second),
-        ("[own-1, shared]", "[own-1, shared, second]"),
-        ("[own-2, shared]", "[own-2, shared, second]"),
-    ]);
-    let found = what_if
-        .servers
-        .iter()
-        .find(|own| own.server.as_deref() == Some("shared"))
-        .unwrap();
-    assert!(
-        (found.load / more[0] - 1.0).abs() < 1e-12
-            && (found.response.unwrap() / more[1] - 1.0).abs() < 1e-12
-    );
-    let replica = changed(&[("[own-1, shared]", "[own-1, own-2, shared]")]);
-    let found = what_if
-        .replicas
-        .iter()
-        .find(|own| own.class.as_deref() == Some("one"))
-        .unwrap();
-    assert_eq!(found.server.as_deref(), Some("own-2"));
-    assert!(
-        (found.load / replica[0] - 1.0).abs() < 1e-12
-            && (found.response.unwrap() / replica[1] - 1.0).abs() < 1e-12
-    );
-    let arrivals = changed(&[(
-        "[own-1, shared], arrival_rate: .9",
-        "[own-1, shared], arrival_rate: .909",
-    )]);
-    let found = what_if
-        .arrivals
-        .iter()
-        .find(|own| own.class.as_deref() == Some("one"))
-        .unwrap();
-    assert!(
-        (found.load / arrivals[0] - 1.0).abs() < 1e-12
-            && (found.response.unwrap() / arrivals[1] - 1.0).abs() < 1e-12
-    );
-}
-
-/// A ring of 26 servers, all unlike, of which each class may use two: no exact method is known, and the load with one more
-/// of each is that of the worst arc of classes, all arcs listed.
-#[test]
-fn one_more_server_by_the_load_alone() {
-    const N: usize = 26;
-    let rate = |s: usize| 1.0 + 0.01 * s as f64;
-    let arriving = |i: usize| 0.5 + 0.013 * ((7 * i) % N) as f64;
-    let mut text = String::from("kind: compatibility\ntime_unit: s\nservers:\n");
-    for s in 0..N {
-        text += &format!("  - {{name: s{s}, rate: {}}}\n", rate(s));
-    }
-    text += "classes:\n";
-    for i in 0..N {
-        let (next, rate) = ((i + 1) % N, arriving(i));
-        text += &format!("  - {{name: c{i}, servers: [s{i}, s{next}], arrival_rate: {rate}}}\n");
-    }
-    text += "mean_size: 1\n";
-    let cluster = Cluster::parse(&text, "ring").unwrap().workload;
-    let artifact = made(&cluster, Some(1.0));
-    let what_if = artifact.provenance.what_if.as_ref().unwrap();
-    assert_eq!(what_if.servers.len(), 5);
-    let load = |twice: usize| {
-        let rate = |s: usize| rate(s) * if s == twice { 2.0 } else { 1.0 };
-        let arcs = (0..N).flat_map(|from| (1..=N).map(move |length| (from, length)));
-        let ratios = arcs.map(|(from, length)| {
-            let classes = (from..from + length).map(|i| arriving(i % N));
-            let servers = (from..from + (length + 1).min(N)).map(|s| rate(s % N));
-            classes.sum::<f64>() / servers.sum::<f64>()
-        });
-        ratios.fold(0.0, f64::max)
-    };
-    let mut least: Vec<f64> = (0..N).map(load).collect();
-    least.sort_by(f64::total_cmp);
-    for (own, least) in what_if.servers.iter().zip(least) {
-        let name = own.server.as_deref().unwrap();
-        let s: usize = name[1..].parse().unwrap();
-        assert!((own.load / load(s) - 1.0).abs() < 1e-9, "{name}");
-        assert!((own.load / least - 1.0).abs() < 1e-9, "{name}");
-        assert_eq!(own.response, None);
-    }
-    Checked::check(artifact.clone()).unwrap();
-    // Outside of what the tight set allows.
-    for wrong in [0.1, 0.99] {
-        let mut artifact = artifact.clone();
-        artifact.provenance.what_if.as_mut().unwrap().servers[0].load = wrong;
-        assert!(Checked::check(artifact).is_err(), "{wrong}");
     }
 }
 

@@ -635,19 +635,19 @@ fn comparisons_are_told_in_every_form() {
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let document: Value =
         serde_json::from_str(&std::fs::read_to_string(document).unwrap()).unwrap();
-    let equi = document["columns"][1]["policies"][1]["cost"]
+    // Columns: cost and times at .3, then at .9.
+    let equi = document["policies"][1]["values"][2]["mean"]
         .as_f64()
         .unwrap();
     let lines = std::fs::read_to_string(lines).unwrap();
     assert!(
-        lines.contains(&format!("0.9,equi,cost,{equi},h")),
+        lines.contains(&format!("equi,0.9,flow_time,{equi},0,h")),
         "{lines}"
     );
     let page = std::fs::read_to_string(page).unwrap();
     for part in [
-        "Cost over the least",
-        "hesrpt: what is left",
-        "knee: servers",
+        "any policy, at least",
+        "which is the optimum",
         "--exponents 0.3,0.9",
     ] {
         assert!(page.contains(part), "{part}");

@@ -115,14 +115,9 @@ fn shards_give_the_bytes_of_one_machine() {
         "--workload",
         "models/three_servers.yaml",
         "--policies",
-        "fcfs,random-ps",
+        "fcfs,random-ps,fcfs@zipf,random-ps@zipf",
     ];
-    the_same(
-        &folder,
-        &[&question[..], &short, &["--sizes", "own,zipf"]].concat(),
-        5,
-        0,
-    );
+    the_same(&folder, &[&question[..], &short].concat(), 5, 0);
     let question = [
         "--workload",
         "models/training_stream.yaml",

@@ -9,11 +9,9 @@ mod cluster;
 mod graph;
 mod margin;
 mod sets;
-mod symmetric;
 #[cfg(test)]
 mod tests;
 
-pub use cluster::{Load, Means, Sum, Unknown, graph, load, means};
+pub use cluster::{Load, Means, Sum, Unknown, graph, load, means, random_assignment};
 pub use graph::{Fair, Graph, Recursion, TooLarge, fair};
 pub use margin::{Margin, margin};
-pub use symmetric::random_assignment;

@@ -3,10 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::means::{Means, means};
-use super::{Artifact, Claim, Evidence, Measure, Method, OneMore, Policy, Quantity, Tuning, unmet};
+use super::{Artifact, Claim, Evidence, Measure, Method, Policy, Quantity, unmet};
 use crate::artifact::{
-    Finding, Findings, Grounds, Known, Quantity as _, is_close, length, nonnegative, positive,
-    sums_to_one,
+    Findings, Grounds, Known, Quantity as _, is_close, length, nonnegative, positive, sums_to_one,
 };
 use crate::compatibility::workload::{Cluster, Jobs};
 
@@ -37,20 +36,11 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Clus
     policy(&artifact.policy, &cluster, findings);
     evidence(&artifact.evidence, &cluster, findings);
     claims(artifact, &cluster, findings);
-    provenance(artifact, &cluster, findings);
-    Some(cluster)
-}
-
-/// Where the workload that a policy was made for and this one differ.
-pub fn check_against(artifact: &Artifact, cluster: &Cluster) -> Vec<Finding> {
-    let recorded = artifact.workload.check().map(|own| own.digest());
-    match recorded.is_ok_and(|digest| digest == cluster.digest()) {
-        true => Vec::new(),
-        false => vec![Finding {
-            path: "workload".into(),
-            message: "it differs from the workload that is named: servers, classes, rates or sizes are others".into(),
-        }],
+    const REMARK: Grounds = Grounds::Trusted("a remark: nothing follows from it");
+    for path in ["workload.source", "provenance.tool", "provenance.options"] {
+        findings.stands(path, REMARK);
     }
+    Some(cluster)
 }
 
 fn policy(policy: &Policy, cluster: &Cluster, findings: &mut Findings) {
@@ -326,119 +316,5 @@ impl Derived<'_> {
             }
             Quantity::Load => return None,
         })
-    }
-}
-
-fn provenance(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
-    if let Some(own) = &artifact.provenance.tuning {
-        tuning(own, &artifact.policy, cluster, findings);
-    }
-    if let Some(what_if) = &artifact.provenance.what_if {
-        let lists = [&what_if.servers, &what_if.replicas, &what_if.arrivals];
-        for change in lists.into_iter().flatten() {
-            changed(change, cluster, findings);
-        }
-        for change in &what_if.servers {
-            one_more(change, &artifact.evidence, cluster, findings);
-        }
-        let by = Grounds::Judged(
-            "names, and numbers > 0; the load with one more server, between that of the tight set with it and that without",
-        );
-        findings.stands("provenance.what_if", by);
-    }
-    if let Some(design) = &artifact.provenance.design {
-        let load = artifact.evidence.load;
-        if load < design.least_load * (1.0 - NEAR) {
-            let message = format!("{}, but the load is {load}", design.least_load);
-            findings.add("provenance.design.least_load", message);
-        }
-        if cluster
-            .classes()
-            .iter()
-            .any(|class| class.servers.len() > design.degree)
-        {
-            let message = "a class has more servers than that";
-            findings.add("provenance.design.degree", message);
-        }
-        let by = Grounds::Judged("the assignment keeps to the degree and to the bound");
-        findings.stands("provenance.design", by);
-    }
-    const REMARK: Grounds = Grounds::Trusted("a remark: nothing follows from it");
-    for path in ["workload.source", "provenance.tool", "provenance.options"] {
-        findings.stands(path, REMARK);
-    }
-}
-
-/// That what was tried leads to what was taken.
-fn tuning(tuning: &Tuning, policy: &Policy, cluster: &Cluster, findings: &mut Findings) {
-    const PATH: &str = "provenance.tuning";
-    positive(format!("{PATH}.tolerance"), tuning.tolerance, findings);
-    positive(format!("{PATH}.fair"), tuning.fair, findings);
-    if !is_close(tuning.size.mean(), cluster.size().mean(), NEAR) {
-        findings.add(
-            format!("{PATH}.size"),
-            "another mean than that of the workload",
-        );
-    }
-    let most = tuning.fair * (1.0 + tuning.tolerance);
-    let near = |m: f64| {
-        let tried = tuning.tried.iter().find(|tried| tried.interruptions == m);
-        tried.map(|tried| tried.response.is_some_and(|r| r <= most))
-    };
-    match near(policy.interruptions) {
-        None => {
-            let message = "what the policy does was not tried";
-            findings.add(format!("{PATH}.tried"), message);
-        }
-        Some(near) if near != tuning.reached => {
-            let message = "it is not what the simulated times say";
-            findings.add(format!("{PATH}.reached"), message);
-        }
-        Some(_) => {}
-    }
-    let fewer = |tried: &&super::Tried| tried.interruptions < policy.interruptions;
-    let mut fewer = tuning.tried.iter().filter(fewer);
-    if fewer.any(|tried| tried.response.is_some_and(|r| r <= most)) {
-        let message = "fewer interruptions than the policy's are near enough";
-        findings.add(format!("{PATH}.tried"), message);
-    }
-    let by = Grounds::Judged("what was taken is the least of what was tried and near enough");
-    findings.stands(PATH, by);
-}
-
-/// With one more server the load is no more than without, and no less than the tight set needs that may use it.
-fn one_more(change: &OneMore, evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
-    let place = |server: &String| cluster.servers().iter().position(|s| s.name == *server);
-    let Some(s) = change.server.as_ref().and_then(place) else {
-        return;
-    };
-    let mut rates = cluster.service_rates();
-    rates[s] *= 2.0;
-    let tight = evidence.tight.as_deref();
-    let least = match tight.filter(|_| findings.is_clear("evidence")) {
-        Some(tight) => needed(tight, cluster, &rates, findings),
-        None => None,
-    };
-    let (least, most) = (least.unwrap_or(0.0), evidence.load);
-    let near = least * (1.0 - NEAR)..=most * (1.0 + NEAR);
-    if !near.contains(&change.load) {
-        let message = format!("{}, expected from {least} to {most}", change.load);
-        findings.add("provenance.what_if.servers", message);
-    }
-}
-
-fn changed(change: &OneMore, cluster: &Cluster, findings: &mut Findings) {
-    const PATH: &str = "provenance.what_if";
-    positive(PATH, change.load, findings);
-    if let Some(response) = change.response {
-        positive(PATH, response, findings);
-    }
-    let class = change.class.as_deref();
-    if class.is_some_and(|name| !cluster.names().contains(&name)) {
-        findings.add(PATH, "a class that does not exist");
-    }
-    let server = change.server.as_ref();
-    if server.is_some_and(|name| !cluster.servers().iter().any(|s| s.name == *name)) {
-        findings.add(PATH, "a server that does not exist");
     }
 }

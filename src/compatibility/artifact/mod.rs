@@ -4,7 +4,6 @@ mod check;
 mod means;
 mod quantity;
 
-pub use check::check_against;
 pub use quantity::{Conditions, Measure, Method, Quantity};
 
 use schemars::JsonSchema;
@@ -12,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::artifact::{self, Content, Findings, Laws, Unmet};
 use crate::compatibility::workload::{Cluster, Record};
-use crate::law::Size;
 
 /// The kind: jobs that may run on some of the servers, and on several at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,22 +47,12 @@ impl Content for Compatibility {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
-    /// The rule.
-    pub family: Family,
     /// m = σ/θ ≥ 0: how often a job is interrupted in the mean.
     pub interruptions: f64,
     /// θ \[work\], > 0: a server s that works on a job interrupts it after an exponential time of mean θ/C_s. Absent
     /// where jobs are never interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice: Option<f64>,
-}
-
-/// The rules that a policy may be of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Family {
-    /// One virtual queue; each server works on the first job that it may serve.
-    BalancedFairness,
 }
 
 /// What proves the load ρ = 1/θ*, from both sides.
@@ -101,98 +89,6 @@ pub struct Provenance {
     pub tool: String,
     /// The options in force, as typed or by default.
     pub options: Vec<String>,
-    /// How the number of interruptions was chosen; absent where it was given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tuning: Option<Tuning>,
-    /// What a change would do; absent where there is no exact method.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub what_if: Option<WhatIf>,
-    /// Which servers each class was given, where that was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub design: Option<Design>,
-}
-
-/// The least number of interruptions with which simulated mean response times come near to those of balanced fairness.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Tuning {
-    /// How near, as a fraction.
-    pub tolerance: f64,
-    /// The law of sizes of these simulations: the workload's, or a widely spread one where it tells the mean alone.
-    pub size: Size,
-    /// Mean response time under balanced fairness \[time\].
-    pub fair: f64,
-    /// What was simulated, by the number of interruptions.
-    pub tried: Vec<Tried>,
-    /// Whether the one that was taken is near enough.
-    pub reached: bool,
-    /// Seed of the simulations.
-    pub seed: u64,
-    /// Their events in all.
-    pub events: u64,
-}
-
-/// A number of interruptions that was tried.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Tried {
-    /// m.
-    pub interruptions: f64,
-    /// Simulated mean response time \[time\]; absent where the run did not settle.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response: Option<f64>,
-    /// Half the width of its 95 % interval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub half_width: Option<f64>,
-}
-
-/// What changes would do to load and mean response time under balanced fairness, the best of each sort first.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WhatIf {
-    /// One more server beside this one, that is used by the same classes and is as fast.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub servers: Vec<OneMore>,
-    /// One more server that this class may use, of those that are there.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub replicas: Vec<OneMore>,
-    /// One percent more arrivals of this class, the worst first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub arrivals: Vec<OneMore>,
-}
-
-/// A change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OneMore {
-    /// The class, if it is about one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub class: Option<String>,
-    /// The server, if it is about one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub server: Option<String>,
-    /// ρ after it.
-    pub load: f64,
-    /// Mean response time after it \[time\]; absent where there is no exact method.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response: Option<f64>,
-}
-
-/// An assignment of servers to classes that was found instead of the workload's.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Design {
-    /// Servers that a class may have at most.
-    pub degree: usize,
-    /// ρ before.
-    pub load_before: f64,
-    /// Mean response time under balanced fairness before \[time\]; absent where there is no exact method.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response_before: Option<f64>,
-    /// No assignment has a lower load.
-    pub least_load: f64,
-    /// No assignment has a lower mean response time \[time\].
-    pub least_response: f64,
 }
 
 /// What a claim assumes and this workload does not meet.

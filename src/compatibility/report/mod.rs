@@ -5,9 +5,9 @@ mod run;
 mod show;
 mod synthesis;
 
-pub use run::{besides, notes, rules, simulation};
+pub use run::{besides, simulation};
 pub use show::{show, valid};
-pub use synthesis::{doing, made, overload};
+pub use synthesis::{made, overload};
 
 use crate::compatibility::workload::{Cluster, Jobs};
 use crate::report::number;

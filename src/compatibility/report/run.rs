@@ -2,9 +2,8 @@
 
 use super::about;
 use crate::compatibility::simulator::{Judgement, Measures, Run};
-use crate::compatibility::verbs::{RULES, Simulated};
 use crate::compatibility::workload::Cluster;
-use crate::report::{Besides, RunWords, Shares, Table, estimate, number, percent, run_report};
+use crate::report::{Besides, RunWords, Shares, estimate, number, percent, run_report};
 
 /// What a simulation found, with the verdicts on the claims, if any were judged.
 pub fn simulation(cluster: &Cluster, run: &Run, verdicts: &[Judgement], width: usize) -> String {
@@ -39,28 +38,6 @@ fn overall(cluster: &Cluster, run: &Run) -> String {
         cluster.time_unit(),
         busy.join(", "),
     )
-}
-
-/// What should be known beside the numbers.
-pub fn notes(simulated: &Simulated) -> Vec<String> {
-    let other = simulated.other_workload.then(|| {
-        "The workload is not the one that the policy was made for: its claims are not judged."
-            .to_string()
-    });
-    other.into_iter().collect()
-}
-
-/// The rules that have a name.
-pub fn rules(width: usize) -> String {
-    let mut table = Table::new(["rule", "preempts", "what it does"])
-        .words(1)
-        .words(2)
-        .wrapping(2);
-    for (name, parameter, preempts, about) in RULES {
-        let preempts = if preempts { "yes" } else { "" };
-        table.row([format!("{name}{parameter}"), preempts.into(), about.into()]);
-    }
-    table.within(width)
 }
 
 /// What is told of a comparison besides response times: which servers work.

@@ -34,7 +34,7 @@ pub fn show(checked: &Checked, width: usize) -> String {
     let _ = writeln!(text, "{}", wrap(&told, width));
     let rule = "One queue for all. Each server works on the first job in it that it may serve, together with others that do the same; when a job leaves, its servers look for the next one.";
     let _ = writeln!(text, "\n{}", wrap(rule, width));
-    let _ = writeln!(text, "{}", wrap(&interruptions(cluster, artifact), width));
+    let _ = writeln!(text, "{}", wrap(&interruptions(artifact), width));
     if let Some(routing) = &artifact.evidence.routing {
         let _ = writeln!(text, "\n{}", graph(checked, routing, width));
     }

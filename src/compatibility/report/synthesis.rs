@@ -5,25 +5,10 @@ use std::fmt::Write as _;
 use super::{about, list, load};
 use crate::artifact::{Quantity as _, Subject};
 use crate::compatibility::analysis::Load;
-use crate::compatibility::artifact::{Artifact, OneMore, Quantity, Tuning, WhatIf};
-use crate::compatibility::synthesis::{Doing, Synthesis};
+use crate::compatibility::artifact::{Artifact, Quantity};
+use crate::compatibility::synthesis::{Synthesis, Tuning};
 use crate::compatibility::workload::Cluster;
-use crate::report::{Table, change, number, percent, within, wrap};
-
-/// What goes on.
-pub fn doing(step: &Doing) -> String {
-    let reached = |at: &Option<crate::simulation::Progress>| {
-        at.map_or(String::new(), |at| {
-            format!(", {:.1e} events", at.events as f64)
-        })
-    };
-    match step {
-        Doing::Analysing => "flow, cut and sums over sets".into(),
-        Doing::Changes => "what changes would do".into(),
-        Doing::Fair(at) => format!("simulating balanced fairness{}", reached(at)),
-        Doing::Interruptions(m, at) => format!("simulating {m} interruptions a job{}", reached(at)),
-    }
-}
+use crate::report::{Table, number, percent, within, wrap};
 
 /// Why no policy is stable, and how much less would be.
 pub fn overload(cluster: &Cluster, found: &Load, width: usize) -> String {
@@ -65,7 +50,7 @@ fn bottleneck(cluster: &Cluster, tight: &[usize]) -> (Vec<String>, Vec<String>) 
     (classes.collect(), servers.collect())
 }
 
-/// The policy, what it attains, and what a change would do.
+/// The policy, and what it attains.
 pub fn made(cluster: &Cluster, made: &Synthesis, width: usize) -> String {
     let artifact = &made.artifact;
     let mut told = Vec::new();
@@ -79,36 +64,13 @@ pub fn made(cluster: &Cluster, made: &Synthesis, width: usize) -> String {
             "Means under balanced fairness are simulated: {why}."
         ));
     }
-    if let Some(design) = &artifact.provenance.design {
-        told.push(format!(
-            "The servers of each class are proposed, at most {} each: load {} before, {} now, and no assignment has less than {}.{}",
-            design.degree,
-            load(design.load_before),
-            load(artifact.evidence.load),
-            load(design.least_load),
-            designed_response(artifact).unwrap_or_default(),
-        ));
-    }
-    told.push(interruptions(cluster, artifact));
+    let tuned = made.tuning.as_ref();
+    let tuned = tuned.map_or(String::new(), |tuning| tuned_words(cluster, tuning));
+    told.push(interruptions(artifact) + &tuned);
     let told = told.iter().map(|told| wrap(told, width));
     let mut text = told.collect::<Vec<_>>().join("\n");
     let _ = writeln!(text, "\n\n{}", means(cluster, artifact, width));
-    if let Some(what_if) = &artifact.provenance.what_if {
-        text += &changes(artifact, what_if, cluster, width);
-    }
     text
-}
-
-fn designed_response(artifact: &Artifact) -> Option<String> {
-    let design = artifact.provenance.design.as_ref()?;
-    let claim = artifact.find(Quantity::FairResponse, Subject::ALL)?;
-    let before = design.response_before.map_or("–".into(), number);
-    Some(format!(
-        " Mean response time under balanced fairness {before} before, {} now, and no assignment has less than {} ({} above that).",
-        number(claim.value),
-        number(design.least_response),
-        percent(claim.value / design.least_response - 1.0),
-    ))
 }
 
 /// Load and bottleneck.
@@ -135,54 +97,43 @@ pub(super) fn stability(cluster: &Cluster, artifact: &Artifact) -> String {
     told + "."
 }
 
-/// How often a job is interrupted, and why that often.
-pub(super) fn interruptions(cluster: &Cluster, artifact: &Artifact) -> String {
+/// How often a job is interrupted.
+pub(super) fn interruptions(artifact: &Artifact) -> String {
     let m = artifact.policy.interruptions;
-    let mut told = match artifact.policy.slice {
+    match artifact.policy.slice {
         None => "Jobs are never interrupted: first come, first served at every server.".to_string(),
         Some(slice) => format!(
             "A job goes to the end of the queue {} times in the mean before it is done (after work of mean θ = {}).",
             number(m),
             number(slice)
         ),
-    };
-    if let Some(tuning) = &artifact.provenance.tuning {
-        told += &tuned(cluster, tuning, m);
     }
-    told
 }
 
-fn tuned(cluster: &Cluster, tuning: &Tuning, m: f64) -> String {
-    let law = match tuning.size == *cluster.size() {
-        true => "the workload's sizes".to_string(),
-        false => format!(
+/// Why that often.
+fn tuned_words(cluster: &Cluster, tuning: &Tuning) -> String {
+    let Some(above) = tuning.above else {
+        return " That is a guess: no run settled in the events that were allowed (`--budget`)."
+            .into();
+    };
+    let law = if tuning.size == *cluster.size() {
+        "the workload's sizes".to_string()
+    } else {
+        format!(
             "sizes that are spread widely (squared coefficient of variation {})",
             number(tuning.size.scv())
-        ),
+        )
     };
-    let own = tuning.tried.iter().find(|tried| tried.interruptions == m);
-    let above = own.and_then(|tried| Some(tried.response? / tuning.fair - 1.0));
-    let how = match (tuning.reached, above) {
-        (true, Some(above)) => format!(
-            "comes within {} of balanced fairness ({:+.1} %)",
-            percent(tuning.tolerance),
-            100.0 * above
-        ),
-        (_, Some(above)) => format!(
-            "was tried, and is still {:+.1} % above balanced fairness, more than {}",
-            100.0 * above,
-            percent(tuning.tolerance)
-        ),
-        (_, None) => {
-            return " That is a guess: no run settled in the events that were allowed (`--budget`).".into();
-        }
-    };
-    let least = if tuning.reached {
-        "the least that"
+    let (tolerance, above) = (percent(tuning.tolerance), 100.0 * above);
+    if tuning.reached {
+        format!(
+            " It is the least that, with {law}, comes within {tolerance} of balanced fairness ({above:+.1} %)."
+        )
     } else {
-        "the most that"
-    };
-    format!(" It is {least}, with {law}, {how}.")
+        format!(
+            " It is the most that, with {law}, was tried, and is still {above:+.1} % above balanced fairness, more than {tolerance}."
+        )
+    }
 }
 
 /// Mean response times, class by class.
@@ -226,53 +177,4 @@ pub(super) fn means(cluster: &Cluster, artifact: &Artifact, width: usize) -> Str
         );
     }
     text
-}
-
-/// A change in words.
-type Words<'a> = &'a dyn Fn(&OneMore) -> String;
-
-/// What a change would do.
-fn changes(artifact: &Artifact, what_if: &WhatIf, cluster: &Cluster, width: usize) -> String {
-    let now = artifact.find(Quantity::FairResponse, Subject::ALL);
-    let unit = cluster.time_unit();
-    let mut header = vec!["a change".to_string(), "load".into(), "carries".into()];
-    if now.is_some() {
-        header.extend([format!("E[T] [{unit}]"), String::new()]);
-    }
-    let mut table = Table::new(header);
-    let carries = |load: f64| change(artifact.evidence.load / load);
-    let name = |name: &Option<String>| name.clone().unwrap_or_default();
-    let sorts: [(&[OneMore], Words<'_>); 3] = [
-        (&what_if.servers, &|own| {
-            format!("one more server like {}", name(&own.server))
-        }),
-        (&what_if.replicas, &|own| {
-            format!("{} on {}, too", name(&own.class), name(&own.server))
-        }),
-        (&what_if.arrivals, &|own| {
-            format!("1 % more of {}", name(&own.class))
-        }),
-    ];
-    let mut any = false;
-    for (changes, words) in sorts {
-        for own in changes.iter().take(3) {
-            any = true;
-            let mut row = vec![words(own), load(own.load), carries(own.load)];
-            if let (Some(now), Some(then)) = (now, own.response) {
-                let ratio = then / now.value;
-                row.extend([number(then), change(ratio)]);
-            }
-            table.row(row);
-        }
-    }
-    match any {
-        true => {
-            let by = match now {
-                Some(_) => "Under balanced fairness, exactly",
-                None => "What to buy first, by the load alone",
-            };
-            format!("\n{by}:\n{}\n", table.within(width))
-        }
-        false => String::new(),
-    }
 }

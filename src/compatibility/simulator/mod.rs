@@ -4,20 +4,35 @@ mod engine;
 mod judge;
 mod measures;
 mod processor_sharing;
-mod rule;
 mod sharing;
 #[cfg(test)]
 mod tests;
 
 pub use judge::{Judgement, judge};
 pub use measures::{Measures, Run};
-pub use rule::Rule;
 
 use crate::compatibility::workload::Cluster;
 use crate::simulation::{Alias, Progress, Replication, Settings, Stream, replicate};
 use engine::Engine;
 use processor_sharing::{Chosen, ProcessorSharing};
 use sharing::Sharing;
+
+/// How jobs are served.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rule {
+    /// The virtual queue ([`crate::compatibility::policy::FairQueue`]); interrupted after so much work \[work\] in the mean,
+    /// or never: first come, first served.
+    Fair {
+        /// θ \[work\], > 0.
+        slice: Option<f64>,
+    },
+    /// Each job is sent to any of its servers, and these share themselves among their jobs.
+    RandomPs,
+    /// The same; a class's jobs (K) are sent to servers with these probabilities.
+    RoutedPs(Vec<Vec<(usize, f64)>>),
+    /// The same; each job is sent where it is served fastest when it comes.
+    ShortestPs,
+}
 
 /// Simulates a rule on a cluster.
 ///
@@ -30,41 +45,25 @@ pub fn simulate(
     progress: impl FnMut(Progress),
 ) -> Result<Run, String> {
     let rates: Vec<f64> = cluster.servers().iter().map(|s| s.rate.value()).collect();
-    let sharing = |slice: f64| {
-        let rates = rates.clone();
-        move |service: Stream| Sharing::new(rates, slice, service)
-    };
-    let sent = |chosen: Chosen| {
-        let rates = &rates;
-        move |service: Stream| ProcessorSharing::new(rates, chosen, service)
-    };
-    match rule {
-        Rule::Fair { slice } => {
-            let slice = slice.unwrap_or(f64::INFINITY);
-            let engine = |r| Engine::new(cluster, sharing(slice), settings, r);
-            run(cluster, engine, settings, progress)
-        }
-        Rule::RandomPs => {
-            let engine = |r| Engine::new(cluster, sent(Chosen::Random), settings, r);
-            run(cluster, engine, settings, progress)
-        }
-        Rule::ShortestPs => {
-            let engine = |r| Engine::new(cluster, sent(Chosen::Shortest), settings, r);
-            run(cluster, engine, settings, progress)
-        }
-        Rule::RoutedPs(routing) => {
-            let tables = || {
-                let parts = routing.iter().map(|parts| {
-                    let servers = parts.iter().map(|(s, _)| *s as u32).collect();
-                    let weights: Vec<f64> = parts.iter().map(|(_, part)| *part).collect();
-                    (servers, Alias::new(&weights))
-                });
-                Chosen::Routed(parts.collect())
-            };
-            let engine = |r| Engine::new(cluster, sent(tables()), settings, r);
-            run(cluster, engine, settings, progress)
-        }
+    if let Rule::Fair { slice } = rule {
+        let slice = slice.unwrap_or(f64::INFINITY);
+        let sharing = |service: Stream| Sharing::new(rates.clone(), slice, service);
+        let engine = |r| Engine::new(cluster, sharing, settings, r);
+        return run(cluster, engine, settings, progress);
     }
+    let of_class = |parts: &Vec<(usize, f64)>| {
+        let servers = parts.iter().map(|(s, _)| *s as u32).collect();
+        let weights: Vec<f64> = parts.iter().map(|(_, part)| *part).collect();
+        (servers, Alias::new(&weights))
+    };
+    let chosen = || match rule {
+        Rule::RoutedPs(routing) => Chosen::Routed(routing.iter().map(of_class).collect()),
+        Rule::ShortestPs => Chosen::Shortest,
+        Rule::RandomPs | Rule::Fair { .. } => Chosen::Random,
+    };
+    let sent = |service: Stream| ProcessorSharing::new(&rates, chosen(), service);
+    let engine = |r| Engine::new(cluster, sent, settings, r);
+    run(cluster, engine, settings, progress)
 }
 
 fn run<R: Replication<Violation = String>>(

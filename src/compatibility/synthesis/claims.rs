@@ -6,7 +6,10 @@ use crate::compatibility::analysis::{Load, Means, Sum};
 use crate::compatibility::artifact::{Claim, HoldsFor, Method, Quantity};
 use crate::compatibility::simulator::Run;
 use crate::compatibility::workload::{Cluster, Jobs};
-use crate::simulation::Estimate;
+
+/// Quantities of the policy itself, and the same of balanced fairness.
+const OWN: [Quantity; 2] = [Quantity::MeanResponse, Quantity::MeanNumber];
+const FAIR: [Quantity; 2] = [Quantity::FairResponse, Quantity::FairNumber];
 
 pub(super) fn claims(
     cluster: &Cluster,
@@ -14,137 +17,95 @@ pub(super) fn claims(
     means: Option<&Means>,
     tuned: &Tuned,
 ) -> Vec<Claim> {
-    let mut claims = Claims {
-        cluster,
-        all: Vec::new(),
-    };
-    let always = HoldsFor::default();
-    claims.push(
+    let mut claims = vec![Claim::new(
         Quantity::Load,
         Subject::ALL,
-        load.load,
+        (load.load, cluster.time_unit()),
         Method::ExactFlow,
-        &always,
-    );
+        HoldsFor::default(),
+    )];
     if let Some(means) = means {
-        claims.exact(means);
+        claims.extend(exact(cluster, means));
     } else if let Some(run) = &tuned.fair {
-        claims.simulated(run, [Quantity::FairResponse, Quantity::FairNumber]);
+        claims.extend(simulated(cluster, run, FAIR));
         if cluster.size().is_exponential() {
-            claims.simulated(run, [Quantity::MeanResponse, Quantity::MeanNumber]);
+            claims.extend(simulated(cluster, run, OWN));
         }
     }
     if let Some(run) = &tuned.own {
-        claims.simulated(run, [Quantity::MeanResponse, Quantity::MeanNumber]);
+        claims.extend(simulated(cluster, run, OWN));
     }
-    claims.all
+    claims
 }
 
-struct Claims<'a> {
-    cluster: &'a Cluster,
-    all: Vec<Claim>,
+/// Of all jobs, of each class, and of each server.
+fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
+    let method = match means.by {
+        Sum::Servers => Method::ExactIdleServers,
+        Sum::Classes => Method::ExactActiveClasses,
+        Sum::Counts => Method::ExactSymmetry,
+    };
+    let poisson = HoldsFor {
+        arrivals: Some(ArrivalLaw::Poisson),
+        ..HoldsFor::default()
+    };
+    let exponential = HoldsFor {
+        sizes: Some(SizeLaw::Exponential),
+        ..poisson.clone()
+    };
+    let claim = |quantity, subject, value, holds_for: &HoldsFor| {
+        let value = (value, cluster.time_unit());
+        Claim::new(quantity, subject, value, method, holds_for.clone())
+    };
+    let told_apart = matches!(cluster.jobs(), Jobs::Classes(_));
+    let (names, rates) = (cluster.names(), cluster.arrival_rates());
+    let each = names.iter().enumerate().filter(|_| told_apart);
+    let each = each.map(|(i, name)| (Subject::of_type(*name), i..i + 1));
+    let all = (Subject::ALL, 0..names.len());
+    let mut claims = Vec::new();
+    for (subject, places) in [all].into_iter().chain(each) {
+        let number: f64 = means.numbers[places.clone()].iter().sum();
+        let response = number / rates[places].iter().sum::<f64>();
+        let rate = cluster.size().mean() / response;
+        claims.extend([
+            claim(Quantity::FairResponse, subject, response, &poisson),
+            claim(Quantity::FairNumber, subject, number, &poisson),
+            claim(Quantity::FairRate, subject, rate, &poisson),
+        ]);
+        if cluster.size().is_exponential() {
+            claims.extend([
+                claim(Quantity::MeanResponse, subject, response, &exponential),
+                claim(Quantity::MeanNumber, subject, number, &exponential),
+            ]);
+        }
+    }
+    let servers = cluster.servers().iter().zip(&means.busy);
+    claims.extend(servers.filter(|_| told_apart).map(|(server, busy)| {
+        let subject = Subject::ALL.on(Some(&server.name));
+        claim(Quantity::Utilization, subject, *busy, &exponential)
+    }));
+    claims
 }
 
-impl Claims<'_> {
-    fn push(
-        &mut self,
-        quantity: Quantity,
-        subject: Subject<'_>,
-        value: f64,
-        method: Method,
-        holds_for: &HoldsFor,
-    ) {
-        let value = (value, self.cluster.time_unit());
-        let claim = Claim::new(quantity, subject, value, method, holds_for.clone());
-        self.all.push(claim);
-    }
-
-    /// All jobs, and each class.
-    fn subjects(&self) -> Vec<(Subject<'_>, Vec<usize>)> {
-        let names = self.cluster.names();
-        let all = (Subject::ALL, (0..names.len()).collect());
-        let each = names.into_iter().enumerate();
-        let each = each.map(|(i, name)| (Subject::of_type(name), vec![i]));
-        match self.cluster.jobs() {
-            Jobs::Classes(_) => [all].into_iter().chain(each).collect(),
-            Jobs::Random(_) => vec![all],
+/// What a run measured, of all jobs and of each class.
+fn simulated(cluster: &Cluster, run: &Run, [response, number]: [Quantity; 2]) -> Vec<Claim> {
+    let apart = matches!(cluster.jobs(), Jobs::Classes(_)) && cluster.are_told_apart();
+    let each = run.types.iter().filter(|_| apart).map(|class| {
+        let subject = Subject::of_type(class.name.as_str());
+        (subject, class.mean_response, class.mean_number)
+    });
+    let all = (Subject::ALL, run.mean_response, run.mean_number);
+    let mut claims = Vec::new();
+    for (subject, responses, numbers) in [all].into_iter().chain(each) {
+        for (quantity, measured) in [(response, responses), (number, numbers)] {
+            let Some(measured) = measured else { continue };
+            let value = (measured.mean, cluster.time_unit());
+            let holds_for = HoldsFor::default();
+            claims.push(Claim {
+                half_width: Some(measured.half_width),
+                ..Claim::new(quantity, subject, value, Method::Simulated, holds_for)
+            });
         }
     }
-
-    fn exact(&mut self, means: &Means) {
-        let cluster = self.cluster;
-        let method = match means.by {
-            Sum::Servers => Method::ExactIdleServers,
-            Sum::Classes => Method::ExactActiveClasses,
-            Sum::Counts => Method::ExactSymmetry,
-        };
-        let poisson = HoldsFor {
-            arrivals: Some(ArrivalLaw::Poisson),
-            ..HoldsFor::default()
-        };
-        let own = HoldsFor {
-            sizes: Some(SizeLaw::Exponential),
-            ..poisson.clone()
-        };
-        let exponential = cluster.size().is_exponential();
-        let mut all = Vec::new();
-        for (subject, places) in self.subjects() {
-            let number: f64 = places.iter().map(|i| means.numbers[*i]).sum();
-            let rates = cluster.arrival_rates();
-            let response = number / places.iter().map(|i| rates[*i]).sum::<f64>();
-            let rate = cluster.size().mean() / response;
-            let fair = [
-                (Quantity::FairResponse, response, &poisson),
-                (Quantity::FairNumber, number, &poisson),
-                (Quantity::FairRate, rate, &poisson),
-            ];
-            let same = [
-                (Quantity::MeanResponse, response, &own),
-                (Quantity::MeanNumber, number, &own),
-            ];
-            let same = same.into_iter().filter(|_| exponential);
-            for (quantity, value, holds_for) in fair.into_iter().chain(same) {
-                let value = (value, cluster.time_unit());
-                all.push(Claim::new(
-                    quantity,
-                    subject,
-                    value,
-                    method,
-                    holds_for.clone(),
-                ));
-            }
-        }
-        self.all.extend(all);
-        if let Jobs::Classes(_) = cluster.jobs() {
-            for (server, busy) in cluster.servers().iter().zip(&means.busy) {
-                let subject = Subject::ALL.on(Some(&server.name));
-                self.push(Quantity::Utilization, subject, *busy, method, &own);
-            }
-        }
-    }
-
-    /// What a run measured, of all jobs and of each class.
-    fn simulated(&mut self, run: &Run, [response, number]: [Quantity; 2]) {
-        let cluster = self.cluster;
-        let apart = matches!(cluster.jobs(), Jobs::Classes(_)) && cluster.are_told_apart();
-        let each = run.types.iter().filter(|_| apart);
-        let each = each.map(|class| {
-            let subject = Subject::of_type(class.name.as_str());
-            (subject, class.mean_response, class.mean_number)
-        });
-        let all = (Subject::ALL, run.mean_response, run.mean_number);
-        for (subject, responses, numbers) in [all].into_iter().chain(each) {
-            for (quantity, measured) in [(response, responses), (number, numbers)] {
-                if let Some(Estimate {
-                    mean, half_width, ..
-                }) = measured
-                {
-                    let holds_for = HoldsFor::default();
-                    self.push(quantity, subject, mean, Method::Simulated, &holds_for);
-                    let claim = self.all.last_mut().expect("it was just made");
-                    claim.half_width = Some(half_width);
-                }
-            }
-        }
-    }
+    claims
 }

@@ -1,20 +1,15 @@
 //! From a workload to a policy: load, means, number of interruptions, claims.
 
 mod claims;
-mod design;
 mod tuning;
-mod what_if;
 
-pub use design::{Aim, Designed, design};
+pub use tuning::Tuning;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::artifact::Finding;
 use crate::compatibility::analysis::{self, Load, Means, Unknown};
-use crate::compatibility::artifact::{
-    Artifact, Checked, Design, Evidence, Family, Part, Policy, Provenance, Tried,
-};
+use crate::compatibility::artifact::{Artifact, Evidence, Part, Policy, Provenance};
 use crate::compatibility::workload::{Cluster, Record};
 use crate::simulation::Progress;
 
@@ -35,26 +30,15 @@ pub struct Options {
     pub interrupt: Arc<AtomicBool>,
 }
 
-/// What goes on.
-#[derive(Clone, Copy, Debug)]
-pub enum Doing {
-    /// Flow, cut and sums over sets.
-    Analysing,
-    /// Changes of the workload are analysed.
-    Changes,
-    /// Mean response time under balanced fairness is simulated, as no exact method is known.
-    Fair(Option<Progress>),
-    /// This many interruptions are simulated.
-    Interruptions(f64, Option<Progress>),
-}
-
 /// A policy that was made.
 #[derive(Clone, Debug)]
 pub struct Synthesis {
-    /// The policy, which the checker found valid.
+    /// The policy.
     pub artifact: Artifact,
     /// The means under balanced fairness, or why they are not known.
     pub means: Result<Means, Unknown>,
+    /// How the number of interruptions was chosen; none where it was given.
+    pub tuning: Option<Tuning>,
 }
 
 /// What comes of a synthesis.
@@ -68,100 +52,56 @@ pub enum Outcome {
     Interrupted,
 }
 
-/// Why there is no policy though there should be one.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum SynthesisError {
-    /// The checker finds fault with what was made.
-    #[error(
-        "the policy made does not check, and is not written:\n  {}\nPlease report this with the workload",
-        .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n  ")
-    )]
-    Unchecked(Vec<Finding>),
-    /// What was simulated did not keep to what must hold.
-    #[error("the simulation went wrong: {0}. Please report this with the workload")]
-    Violation(String),
-}
-
-/// Makes a policy for a cluster; `design` is how its classes were assigned, if that was asked for.
+/// Makes a policy for a cluster.
 ///
 /// # Errors
-/// When something is wrong with this program.
+/// What did not hold in a simulation that must, in words: a fault of this program.
 pub fn synthesize(
     cluster: &Cluster,
     options: &Options,
-    design: Option<Design>,
-    mut hears: impl FnMut(Doing),
-) -> Result<Outcome, SynthesisError> {
-    hears(Doing::Analysing);
+    hears: impl FnMut(&str, Progress),
+) -> Result<Outcome, String> {
     let load = analysis::load(cluster);
     if load.load >= 1.0 {
         return Ok(Outcome::Overload(load));
     }
     let means = analysis::means(cluster);
-    let tuned = tuning::tune(cluster, &load, means.as_ref().ok(), options, &mut hears)?;
-    let Some(tuned) = tuned else {
+    let tuned = tuning::tune(cluster, &load, means.as_ref().ok(), options, hears)?;
+    if options.interrupt.load(Ordering::Relaxed) {
         return Ok(Outcome::Interrupted);
-    };
-    hears(Doing::Changes);
-    let what_if = what_if::what_if(cluster, means.as_ref().ok(), &options.interrupt);
-    let mean = cluster.size().mean();
+    }
     let m = tuned.interruptions;
     let artifact = Artifact::new(
         Record::of(cluster),
         Policy {
-            family: Family::BalancedFairness,
             interruptions: m,
-            slice: (m > 0.0).then(|| mean / m),
+            slice: (m > 0.0).then(|| cluster.size().mean() / m),
         },
         claims::claims(cluster, &load, means.as_ref().ok(), &tuned),
         evidence(cluster, &load),
         Provenance {
             tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
             options: options.typed.clone(),
-            tuning: tuned.record,
-            what_if,
-            design,
         },
     );
-    let checked = Checked::check(artifact).map_err(SynthesisError::Unchecked)?;
     Ok(Outcome::Made(Box::new(Synthesis {
-        artifact: checked.artifact().clone(),
+        artifact,
         means,
+        tuning: tuned.tuning,
     })))
 }
 
 fn evidence(cluster: &Cluster, load: &Load) -> Evidence {
-    let classes = cluster.classes();
     let margin = load.margin.as_ref();
     let part = |(s, part): &(usize, f64)| Part {
         server: cluster.servers()[*s].name.clone(),
         part: *part,
     };
+    let of_class = |parts: &Vec<(usize, f64)>| parts.iter().map(part).collect();
+    let name = |i: &usize| cluster.classes()[*i].name.clone();
     Evidence {
         load: load.load,
-        tight: margin.map(|m| m.tight.iter().map(|i| classes[*i].name.clone()).collect()),
-        routing: margin.map(|m| {
-            let routing = m.routing.iter();
-            routing
-                .map(|parts| parts.iter().map(part).collect())
-                .collect()
-        }),
-    }
-}
-
-/// Additions that exact means take, about: members of sets, of servers or of classes.
-fn additions(cluster: &Cluster) -> f64 {
-    let least = cluster.servers().len().min(cluster.classes().len());
-    let members = least.min(22) as f64;
-    members * members.exp2()
-}
-
-fn is_set(flag: &AtomicBool) -> bool {
-    flag.load(Ordering::Relaxed)
-}
-
-impl Tried {
-    fn near(&self, most: f64) -> bool {
-        self.response.is_some_and(|response| response <= most)
+        tight: margin.map(|margin| margin.tight.iter().map(name).collect()),
+        routing: margin.map(|margin| margin.routing.iter().map(of_class).collect()),
     }
 }

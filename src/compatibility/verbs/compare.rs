@@ -3,44 +3,32 @@
 use super::simulate::routing;
 use super::{Entered, VerbError, enter, refuse};
 use crate::compatibility::analysis;
+use crate::compatibility::artifact::Checked;
 use crate::compatibility::simulator::{Measures, Run, simulate};
-use crate::compatibility::workload::{Cluster, Trial};
+use crate::compatibility::workload::Cluster;
 use crate::simulation::sweep::{self, Cells, Comparing, Exact, Header, Stage, Subject, Swept};
 use crate::simulation::{Progress, Settings};
 
 /// Policies over loads on a cluster.
 pub type Comparison = sweep::Comparison<Measures, ()>;
 
-/// What came of a comparison.
-pub type Compared = Swept<Measures, ()>;
-
-/// Compares policies at each load, each under each of these laws of sizes, beside the exact means of balanced fairness where
-/// these are known.
+/// Compares policies at each load, beside the exact means of balanced fairness where these are known.
 ///
 /// # Errors
 /// When a policy does not exist or is refused, a load cannot be reached, or the journal not be read or written.
 pub fn compare(
     cluster: &Cluster,
     asked: &Comparing<'_>,
-    trials: &[Trial],
     progress: impl FnMut(Stage<'_>),
-) -> Result<Compared, VerbError> {
-    let settings = asked.settings;
-    let names = asked.policies.iter().flat_map(|name| {
-        let under = move |trial: &Trial| match trial {
-            Trial::Own => name.clone(),
-            other => format!("{name}@{}", other.name()),
-        };
-        trials.iter().map(under)
-    });
-    let entered = names.map(|name| enter(&name, asked.changes));
+) -> Result<Swept<Measures, ()>, VerbError> {
+    let entered = asked.policies.iter().map(|name| enter(name, asked.changes));
     let entered = entered.collect::<Result<Vec<Entered>, VerbError>>()?;
     let own = analysis::load(cluster).load;
     let cells = ClusterCells {
         cluster,
         own,
         entered: &entered,
-        settings,
+        settings: asked.settings,
     };
     let subject = Subject {
         file: asked.file.into(),
@@ -123,7 +111,7 @@ impl Cells for ClusterCells<'_> {
     ) -> Result<Run, String> {
         let entered = &self.entered[policy];
         let scene = &scene.with_sizes(entered.trial.law(scene.size()));
-        let same = |file: &crate::compatibility::artifact::Checked| {
+        let same = |file: &Checked| {
             let own = file.workload();
             own.servers().len() == scene.servers().len() && own.names() == scene.names()
         };

@@ -11,36 +11,31 @@ use crate::document::suggest;
 use crate::kind::read_policy;
 use crate::simulation::sweep::{Entrant, Knows};
 
-/// A rule that has a name: with what stands behind a colon, whether it stops jobs, and what it does.
-pub const RULES: [(&str, &str, bool, &str); 5] = [
+/// A rule that has a name: with what stands behind a colon, and what it does.
+pub const RULES: [(&str, &str, &str); 5] = [
     (
         "balanced-fairness",
         ":M",
-        true,
         "one virtual queue, each server works on the first job that it may serve, and a job goes to the end M times in the mean before it is done; with more and more interruptions balanced fairness",
     ),
     (
         "fcfs",
         "",
-        false,
         "the same without interruptions: first come, first served at every server, and a job is served by all that are free for it",
     ),
     (
         "random-ps",
         "",
-        false,
         "each job is sent to any of its servers, which share themselves among their jobs",
     ),
     (
         "routed-ps",
         "",
-        false,
         "the same with the probabilities of the routing that proves the load, which are the best against overload",
     ),
     (
         "shortest-ps",
         "",
-        false,
         "each job is sent to that of its servers where it is served fastest at once (join the shortest queue), which share themselves",
     ),
 ];

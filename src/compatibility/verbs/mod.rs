@@ -5,9 +5,8 @@ mod compare;
 mod enter;
 mod simulate;
 
-pub use crate::compatibility::artifact::check_against as against;
 pub use crate::kind::VerbError;
-pub use compare::{Compared, Comparison, add_exact, compare};
+pub use compare::{Comparison, add_exact, compare};
 pub use enter::{Entered, RULES, enter};
 pub use simulate::{Simulated, simulate};
 

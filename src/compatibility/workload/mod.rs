@@ -235,24 +235,6 @@ impl Cluster {
         }
     }
 
-    /// The same with other classes: such that a document could have them.
-    #[must_use]
-    pub fn with_classes(&self, classes: Vec<Class>) -> Self {
-        Cluster {
-            jobs: Jobs::Classes(classes),
-            ..self.clone()
-        }
-    }
-
-    /// The same with other servers, as many and named alike.
-    #[must_use]
-    pub fn with_servers(&self, servers: Vec<Server>) -> Self {
-        Cluster {
-            servers,
-            ..self.clone()
-        }
-    }
-
     /// What identifies it.
     #[must_use]
     pub fn digest(&self) -> String {

@@ -166,14 +166,14 @@ fn beside(pool: &Pool, found: f64, width: usize) -> String {
     table.within(width)
 }
 
-pub(super) fn bracketed(pool: &Pool) -> String {
+fn bracketed(pool: &Pool) -> String {
     match pool.objective() {
         Objective::Slowdown => String::new(),
         _ => format!(" [{}]", pool.time_unit()),
     }
 }
 
-pub(super) fn times(ratio: f64) -> String {
+fn times(ratio: f64) -> String {
     match (ratio - 1.0).abs() < 0.1 {
         true => format!("{ratio:.4}"),
         false => number(ratio),

@@ -1,19 +1,13 @@
-//! What a person reads: on the terminal, and the page of a comparison. Only rendered here; every value comes from the makers
-//! and the verbs. Tables are `width` characters wide at most.
+//! What a person reads on the terminal. Only rendered here; every value comes from the makers and the verbs. Tables are
+//! `width` characters wide at most.
 
-mod areas;
-mod figures;
 mod made;
-mod page;
 mod run;
 mod show;
-mod tournament;
 
 pub use made::{fitted, made, online, overload};
-pub use page::page_of;
-pub use run::{besides, course, notes, of_course, rules, simulation};
+pub use run::{besides, course, notes, of_course, simulation};
 pub use show::{show, valid};
-pub use tournament::{document, lines, table};
 
 use crate::malleable::workload::{Objective, Pool, Speedup, Stream, Workload};
 use crate::report::number;

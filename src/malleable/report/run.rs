@@ -3,11 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{of_pool, of_stream};
-use crate::artifact::Quantity as _;
 use crate::malleable::simulator::{Course, Judgement, Measures, Run};
-use crate::malleable::verbs::{RULES, Simulated};
+use crate::malleable::verbs::Simulated;
 use crate::malleable::workload::{ALL_JOBS, Pool, Stream};
-use crate::report::{Besides, RunWords, Table, estimate, number, run_report};
+use crate::report::{Besides, RunWords, Table, estimate, headed, number, run_report};
 use crate::simulation::Verdict;
 
 /// What a simulation of a stream found, with the verdicts on the claims, if any were judged.
@@ -60,17 +59,13 @@ fn costs(pool: &Pool, course: &Course, verdicts: &[Judgement], width: usize) -> 
         .filter(|own| own.verdict != Verdict::NotExamined);
     for judgement in examined {
         let claim = &judgement.claim;
-        let unit = match claim.unit.as_str() {
-            "1" => String::new(),
-            unit => format!(" [{unit}]"),
-        };
         let verdict = match judgement.verdict {
             Verdict::Confirmed => "confirmed",
             _ => "REFUTED",
         };
         let happened = judgement.measured.map_or(f64::NAN, |found| found.mean);
         table.row([
-            format!("{}{unit}", claim.quantity.row().label),
+            headed(claim.quantity, pool.time_unit()),
             digits(claim.value),
             digits(happened),
             verdict.into(),
@@ -81,12 +76,8 @@ fn costs(pool: &Pool, course: &Course, verdicts: &[Judgement], width: usize) -> 
         told.extend([Quantity::MeanResponse, Quantity::Makespan]);
         told.dedup();
         for quantity in told {
-            let unit = match quantity.unit(pool.time_unit()).as_str() {
-                "1" => String::new(),
-                unit => format!(" [{unit}]"),
-            };
             table.row([
-                format!("{}{unit}", quantity.row().label),
+                headed(quantity, pool.time_unit()),
                 String::new(),
                 digits(cost(pool, quantity, &course.ends)),
             ]);
@@ -113,15 +104,6 @@ pub fn notes(simulated: &Simulated) -> Vec<String> {
             .to_string()
     });
     other.into_iter().collect()
-}
-
-/// The rules that have a name.
-pub fn rules(width: usize) -> String {
-    let mut table = Table::new(["rule", "what it does"]).words(1).wrapping(1);
-    for (name, parameter, about) in RULES {
-        table.row([format!("{name}{parameter}"), about.into()]);
-    }
-    table.within(width)
 }
 
 /// What is told of a comparison on a stream besides response times: nothing.

@@ -2,12 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::areas::areas;
 use super::{about, gap, objective, speedup, unit};
 use crate::artifact::Subject;
 use crate::malleable::artifact::{Artifact, Checked, Policy, Quantity};
 use crate::malleable::policy::{Online, Rule};
-use crate::malleable::simulator::{Dividing, execute};
 use crate::malleable::workload::{Pool, Stream, Workload};
 use crate::report::{number, percent, valid_report, within, wrap};
 
@@ -16,9 +14,6 @@ pub fn valid(checked: &Checked, width: usize) -> String {
     let about = format!("about {}", about(checked.workload()));
     valid_report(checked, &about, width)
 }
-
-/// Plans of more jobs than this are not drawn.
-const DRAWN: usize = 2000;
 
 /// What the policy is for, what it does, and what it promises.
 pub fn show(checked: &Checked, width: usize) -> String {
@@ -64,10 +59,6 @@ fn of_plan(pool: &Pool, rule: &Rule, artifact: &Artifact, width: usize) -> Strin
         }
     };
     let _ = writeln!(text, "\n{}", wrap(told, width));
-    if pool.jobs().len() <= DRAWN {
-        let course = execute(pool, Dividing::Plan(rule), true);
-        let _ = writeln!(text, "\nServers over time\n{}", areas(pool, &course, width));
-    }
     let _ = writeln!(text, "\nIt promises");
     if let Some(found) = value(artifact, pool.objective().quantity()) {
         let gap = value(artifact, Quantity::Gap).map_or(String::new(), |g| format!(", {}", gap(g)));

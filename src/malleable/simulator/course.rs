@@ -31,8 +31,8 @@ pub struct Stage {
     pub from: f64,
     /// When it ends.
     pub to: f64,
-    /// The jobs that are there: place, servers, and what is left of it at the begin \[work\].
-    pub jobs: Vec<(usize, f64, f64)>,
+    /// The jobs that are there: place and servers.
+    pub jobs: Vec<(usize, f64)>,
 }
 
 /// Runs a pool to its end; `keep` is whether stages are told.
@@ -76,7 +76,7 @@ pub fn execute(pool: &Pool, dividing: Dividing<'_>, keep: bool) -> Course {
             stages.push(Stage {
                 from,
                 to: now,
-                jobs: each.map(|(&i, k)| (i, *k, left[i])).collect(),
+                jobs: each.map(|(&i, k)| (i, *k)).collect(),
             });
         }
         for (i, rate) in remaining.iter().zip(&rates) {

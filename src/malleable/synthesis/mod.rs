@@ -9,7 +9,7 @@ mod tests;
 
 pub use choice::{Tuned, tune};
 pub use knob::{Tunable, tuned};
-pub use plan::{BESIDE, COMPARED, Open, Planned, Proof};
+pub use plan::{BESIDE, COMPARED, Open, Planned, Proof, best_plan};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,7 +49,7 @@ fn provenance(options: &Options) -> Provenance {
 /// The best plan for a pool that is known, and how far it is from the optimum at most.
 #[must_use]
 pub fn plan(pool: &Pool, options: &Options) -> (Artifact, Planned) {
-    let planned = plan::plan(pool);
+    let planned = best_plan(pool);
     let objective = pool.objective().quantity();
     let claim = |quantity, value, method| {
         let value = (value, pool.time_unit());
@@ -109,9 +109,9 @@ pub fn changes(pool: &Pool, planned: &Planned) -> Changes {
         .with_one_more_server()
         .filter(|_| planned.open.is_none());
     Changes {
-        unlimited: pool.unlimited().map(|pool| plan::plan(&pool).least),
+        unlimited: pool.unlimited().map(|pool| best_plan(&pool).least),
         one_more_server: larger.map(|pool| {
-            let ends = plan::plan(&pool).ends;
+            let ends = best_plan(&pool).ends;
             cost(&pool, pool.objective().quantity(), &ends)
         }),
     }

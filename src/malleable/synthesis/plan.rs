@@ -48,7 +48,8 @@ pub enum Open {
 }
 
 /// The best plan that is known.
-pub(super) fn plan(pool: &Pool) -> Planned {
+#[must_use]
+pub fn best_plan(pool: &Pool) -> Planned {
     match pool.objective() {
         Objective::Makespan => {
             let (time, rule) = makespan(pool);
@@ -163,7 +164,7 @@ pub(super) fn or_simpler(pool: &Pool, found: (Rule, Vec<f64>)) -> (Rule, Vec<f64
         let phases = stages.iter().filter(|stage| stage.to > stage.from);
         let phases = phases.map(|stage| {
             let mut servers = vec![0.0; pool.jobs().len()];
-            stage.jobs.iter().for_each(|(i, k, _)| servers[*i] = *k);
+            stage.jobs.iter().for_each(|(i, k)| servers[*i] = *k);
             let until = stage.to;
             Phase { until, servers }
         });

@@ -1,12 +1,23 @@
-//! Rules over loads where jobs arrive, on the same arrivals and sizes.
+//! Rules over loads where jobs arrive, on the same arrivals and sizes; and on jobs that are all there.
 
-use super::simulate::not_online;
+use std::sync::atomic::Ordering;
+
+use super::simulate::{not_online, run_pool};
 use super::{Entered, VerbError, enter, refuse};
+use crate::artifact::Quantity as _;
 use crate::malleable::analysis::relaxation;
+use crate::malleable::artifact::cost;
 use crate::malleable::simulator::{Measures, Run, simulate};
-use crate::malleable::workload::{ALL_JOBS, Stream, Workload};
-use crate::simulation::sweep::{self, Cells, Comparing, Exact, Header, Stage, Subject, Swept};
-use crate::simulation::{Progress, Settings};
+use crate::malleable::synthesis::{Open, best_plan};
+use crate::malleable::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
+use crate::report::{Column, Outcomes, headed};
+use crate::simulation::sweep::{
+    self, Cells, Comparing, Exact, Header, Stage, Subject, Swept, quoted,
+};
+use crate::simulation::{Estimate, Progress, Settings};
+
+/// What the bound of all policies is called.
+const LEAST: &str = "any policy, at least";
 
 /// Rules over loads where jobs arrive.
 pub type Comparison = sweep::Comparison<Measures, ()>;
@@ -24,8 +35,7 @@ pub fn compare(
     progress: impl FnMut(Stage<'_>),
 ) -> Result<Compared, VerbError> {
     let settings = asked.settings;
-    let entered = asked.policies.iter().map(|name| enter(name, asked.changes));
-    let entered = entered.collect::<Result<Vec<Entered>, VerbError>>()?;
+    let entered = enter_all(asked)?;
     let cells = StreamCells {
         stream,
         entered: &entered,
@@ -47,6 +57,11 @@ pub fn compare(
     Ok(swept)
 }
 
+fn enter_all(asked: &Comparing<'_>) -> Result<Vec<Entered>, VerbError> {
+    let entered = asked.policies.iter().map(|name| enter(name, asked.changes));
+    entered.collect()
+}
+
 /// Adds to a comparison on this stream what no policy has less mean response time than.
 ///
 /// # Errors
@@ -55,7 +70,7 @@ pub fn add_bounds(comparison: &mut Comparison, stream: &Stream) -> Result<(), Ve
     let bound = |load: &f64| {
         let least = relaxation(&at(stream, *load)?).least;
         Ok(Exact {
-            name: "any policy, at least".into(),
+            name: LEAST.into(),
             load: *load,
             mean_response: least,
             types: vec![(ALL_JOBS.into(), least)],
@@ -104,4 +119,111 @@ impl Cells for StreamCells<'_> {
             None => Err(not_online(&entrant.name, policy)),
         }
     }
+}
+
+/// Compares rules on jobs that are all there, beside what no policy costs less than: at the workload's own speedup, or at the
+/// speedups k^p with these exponents.
+///
+/// # Errors
+/// When a policy does not exist or is refused, or loads or shards are asked for.
+pub fn compare_pool(
+    pool: &Pool,
+    asked: &Comparing<'_>,
+    exponents: &[f64],
+    mut hears: impl FnMut(&str),
+) -> Result<Outcomes, VerbError> {
+    if asked.share.is_some() {
+        return refuse(
+            "--shard goes with jobs that arrive; where all are there, a comparison takes seconds: leave it out",
+        );
+    }
+    if !asked.loads.is_empty() {
+        return refuse(
+            "--loads goes with jobs that arrive, and here all are there at the start: leave it out, or compare at speedups k^p with --exponents",
+        );
+    }
+    let entered = enter_all(asked)?;
+    let quantity = pool.objective().quantity();
+    let unit = quantity.unit(pool.time_unit());
+    let exact = |value| Some(Estimate::exact(value));
+    let mut outcomes = Outcomes::new(
+        asked.file,
+        Workload::Pool(pool.clone()).digest(),
+        headed(quantity, pool.time_unit()),
+        &[asked.policies, &[LEAST.into()]].concat(),
+    );
+    let mut open = None;
+    let powers = exponents.iter().map(|p| (Some(*p), pool.with_power(*p)));
+    let own = exponents.is_empty().then(|| (None, pool.clone()));
+    for (at, pool) in own.into_iter().chain(powers) {
+        if asked.settings.interrupt.load(Ordering::Relaxed) {
+            outcomes.interrupted = true;
+            break;
+        }
+        let planned = best_plan(&pool);
+        open = open.or(planned.open.filter(|_| !planned.is_best(&pool)));
+        let digest = Workload::Pool(pool.clone()).digest();
+        for (n, Entered { entrant, policy }) in entered.iter().enumerate() {
+            let at = at.map_or(String::new(), |p| format!(" at p = {p}"));
+            hears(&format!("{}{at}", entrant.name));
+            let same = policy.workload().is_some_and(|own| own.digest() == digest);
+            let values = match run_pool(&entrant.name, policy, &pool, same) {
+                Ok(course) => {
+                    let cost = cost(&pool, quantity, &course.ends);
+                    [exact(cost), exact(cost / planned.least)]
+                }
+                Err(why) => {
+                    outcomes
+                        .failures
+                        .push(format!("{}{at}: {why}", entrant.name));
+                    [None; 2]
+                }
+            };
+            outcomes.policies[n].values.extend(values);
+        }
+        let least = &mut outcomes.policies[entered.len()];
+        least.values.extend([exact(planned.least), None]);
+        let label = at.map_or("cost".into(), |p| format!("p = {p}"));
+        outcomes.columns.push(Column {
+            quantity: quantity.row().name,
+            at,
+            unit: unit.clone(),
+            label,
+        });
+        outcomes.columns.push(Column {
+            quantity: "times_the_least",
+            at,
+            unit: "1".into(),
+            label: "times".into(),
+        });
+    }
+    outcomes.notes = vec![costs(pool.objective(), open)];
+    outcomes.command = command(asked, exponents);
+    Ok(outcomes)
+}
+
+/// What the numbers are.
+fn costs(objective: Objective, open: Option<Open>) -> String {
+    let why = match open {
+        None if objective == Objective::Makespan => "which a plan reaches",
+        None => "which is the optimum",
+        Some(Open::FavoursLarge) => "a bound below the optimum: the weights favour large jobs",
+        Some(Open::SpeedupsDiffer) => "a bound below the optimum: speedups differ",
+    };
+    format!(
+        "costs are exact, from one end of a job to the next; times: over what no policy costs less than, {why}"
+    )
+}
+
+fn command(asked: &Comparing<'_>, exponents: &[f64]) -> String {
+    let mut command = format!(
+        "synth compare --workload {} --policies {}",
+        quoted(asked.file),
+        quoted(&asked.policies.join(","))
+    );
+    if !exponents.is_empty() {
+        let exponents = exponents.iter().map(ToString::to_string);
+        command += &format!(" --exponents {}", exponents.collect::<Vec<_>>().join(","));
+    }
+    command
 }

@@ -5,14 +5,12 @@ mod compare;
 mod enter;
 mod fit;
 mod simulate;
-mod tournament;
 
 pub use crate::kind::VerbError;
 pub use crate::malleable::artifact::check_against as against;
-pub use compare::{Compared, Comparison, add_bounds, compare};
+pub use compare::{Compared, Comparison, add_bounds, compare, compare_pool};
 pub use enter::{Entered, Named, RULES, enter};
 pub use fit::{Fit, Fitted, fit};
 pub use simulate::{Ran, Simulated, simulate};
-pub use tournament::{Column, Entry, Tournament, tournament};
 
 use crate::kind::refuse;

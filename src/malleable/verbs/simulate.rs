@@ -43,9 +43,6 @@ impl Simulated {
     }
 }
 
-/// Stages are kept of so many jobs.
-const KEPT: usize = 512;
-
 /// Simulates a rule by name, or a policy file, and judges the claims of the file.
 ///
 /// # Errors
@@ -104,13 +101,12 @@ pub(super) fn run_pool(
     pool: &Pool,
     same: bool,
 ) -> Result<Course, VerbError> {
-    let keep = pool.jobs().len() <= KEPT;
     if let Some(sharing) = policy.on_pool(pool) {
-        return Ok(execute(pool, Dividing::Sharing(sharing), keep));
+        return Ok(execute(pool, Dividing::Sharing(sharing), false));
     }
     match policy {
         Named::File(file) if same => match &file.artifact().policy {
-            Policy::Plan(plan) => Ok(execute(pool, Dividing::Plan(&plan.rule), keep)),
+            Policy::Plan(plan) => Ok(execute(pool, Dividing::Plan(&plan.rule), false)),
             Policy::Online(_) => refuse(format!("{name} is a rule for jobs that arrive")),
         },
         _ => refuse(format!(

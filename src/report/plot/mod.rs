@@ -151,32 +151,6 @@ pub fn courses(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
     })
 }
 
-/// Areas over time, one on the other, that do not change between two times: the n-th layer has its look, and `heights[n][m]` from
-/// `times[m]` to `times[m + 1]`.
-pub fn areas(x: &Axis, y: &Axis, times: &[f64], heights: &[Vec<f64>]) -> Drawn<Picture> {
-    let frame = Frame {
-        height: 240,
-        above: 0,
-        across: false,
-    };
-    frame.picture(x, y, |chart| {
-        let mut floor = vec![0.0; times.len().saturating_sub(1)];
-        for (n, layer) in heights.iter().enumerate() {
-            let top: Vec<f64> = floor.iter().zip(layer).map(|(low, k)| low + k).collect();
-            let steps = |levels: &[f64]| -> Vec<(f64, f64)> {
-                let each = times.windows(2).zip(levels);
-                each.flat_map(|(span, level)| [(span[0], *level), (span[1], *level)])
-                    .collect()
-            };
-            let mut outline = steps(&top);
-            outline.extend(steps(&floor).into_iter().rev());
-            chart.draw_series([Polygon::new(outline, Look::new(n).mark().filled())])?;
-            floor = top;
-        }
-        Ok(())
-    })
-}
-
 /// A piece of a policy's line with its mark, for a legend.
 pub fn key(look: Look) -> Drawn<Picture> {
     let mut svg = String::new();

@@ -9,16 +9,17 @@ use clap::{Args, Subcommand};
 use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, NoExport, Simulated, Word, json, run_document,
+    Answer, Answered, Caller, Compared, Given, Kind, NoArgs, NoVerb, Simulated, Word, run_document,
     wanted,
 };
+use crate::report::rules_table;
 use crate::simulation::Settings;
-use crate::simulation::sweep::{Comparing, Journal};
+use crate::simulation::sweep::Comparing;
 use crate::typed::count;
 use crate::volunteer::artifact::{Checked, Volunteer};
 use crate::volunteer::report;
 use crate::volunteer::synthesis::{self, Doing, Options, Outcome};
-use crate::volunteer::verbs::{self, Tournament, VerbError};
+use crate::volunteer::verbs::{self, VerbError};
 use crate::volunteer::workload::Campaign;
 
 /// What is typed beside the workload to make a policy.
@@ -37,14 +38,6 @@ pub struct Wishes {
     seed: u64,
 }
 
-/// Nothing: policies run as they say.
-#[derive(Args)]
-pub struct Ways {}
-
-/// Nothing besides what is typed for every kind.
-#[derive(Args)]
-pub struct Extras {}
-
 /// Verbs of their own.
 #[derive(Subcommand)]
 pub enum Verb {
@@ -55,10 +48,10 @@ pub enum Verb {
 impl Kind for Volunteer {
     type Described = Campaign;
     type Wishes = Wishes;
-    type Ways = Ways;
-    type Extras = Extras;
+    type Ways = NoArgs;
+    type Extras = NoArgs;
     type Verb = Verb;
-    type Export = NoExport;
+    type Export = NoVerb;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
@@ -68,10 +61,6 @@ impl Kind for Volunteer {
 
     fn parse(text: &str, name: &str) -> Given<Parsed<Campaign>> {
         Ok(Campaign::parse(text, name)?)
-    }
-
-    fn files(_: &Wishes) -> Vec<&Path> {
-        Vec::new()
     }
 
     fn synthesize(
@@ -140,7 +129,7 @@ impl Kind for Volunteer {
     fn simulate(
         policy: &str,
         campaign: Option<Campaign>,
-        _: &Ways,
+        _: &NoArgs,
         settings: &Settings,
         caller: &mut Caller<'_>,
     ) -> Given<Simulated> {
@@ -161,7 +150,7 @@ impl Kind for Volunteer {
     fn compare<'a>(
         campaign: Option<&'a Campaign>,
         asked: &Comparing<'_>,
-        _: &Extras,
+        _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> Given<Box<dyn Compared + 'a>> {
         let campaign = wanted(campaign)?;
@@ -173,7 +162,7 @@ impl Kind for Volunteer {
     }
 
     fn rules(width: usize) -> String {
-        report::rules(width)
+        rules_table(&verbs::RULES, width)
     }
 
     fn files_of(verb: &Verb) -> (Vec<&Path>, Vec<&Path>) {
@@ -182,7 +171,7 @@ impl Kind for Volunteer {
         }
     }
 
-    fn export(export: &NoExport, _: &mut Caller<'_>) -> Given<Answered> {
+    fn export(export: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {
         match *export {}
     }
 
@@ -190,36 +179,6 @@ impl Kind for Volunteer {
         match verb {
             Verb::Dispatch(arguments) => ask::run(arguments, caller),
         }
-    }
-}
-
-impl Compared for Tournament {
-    fn document(&self) -> Given<String> {
-        json(&report::document(self))
-    }
-
-    fn csv(&self) -> Given<String> {
-        report::lines(self)
-    }
-
-    fn page(&self) -> Given<String> {
-        report::page_of(self)
-    }
-
-    fn table(&self, width: usize) -> String {
-        report::table(self, width)
-    }
-
-    fn is_interrupted(&self) -> bool {
-        self.interrupted
-    }
-
-    fn has_failure(&self) -> bool {
-        false
-    }
-
-    fn journal(self: Box<Self>) -> Option<Journal> {
-        None
     }
 }
 
@@ -232,8 +191,8 @@ const EXAMPLES: &str = "\
       derive again what can be, and say what was judged for sense and what is taken on trust
   synth simulate p.json --seed 2
       run it in other campaigns, and try to refute its claims
-  synth compare --workload models/campaign_small.yaml --policies p.json,literal,boinc-2025,fixed --html c.html
-      beside the proposal to the letter, BOINC's rule of 2025 and one deadline for all, as a page with pictures
+  synth compare --workload models/campaign_small.yaml --policies p.json,literal,boinc-2025,fixed
+      beside the proposal to the letter, BOINC's rule of 2025 and one deadline for all
   synth dispatch p.json --request request.json
       answer a request of a host, with a reason for every job
 ";

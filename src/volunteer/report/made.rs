@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{about, headed, knob, mean, rule, told};
-use crate::report::{Table, number, percent, wrap};
+use super::{about, knob, mean, rule};
+use crate::report::{Table, estimate, headed, number, percent, wrap};
 use crate::volunteer::artifact::{BESIDE, Beside, Quantity, TUNED, Tried};
 use crate::volunteer::synthesis::Made;
 use crate::volunteer::workload::{Campaign, Quality, Shortage, Supply};
@@ -19,7 +19,7 @@ pub fn made(campaign: &Campaign, made: &Made, width: usize) -> String {
     let mut table = Table::new(["what it attains", "mean of campaigns"]);
     for quantity in <Quantity as crate::artifact::Quantity>::ALL {
         if let Some(found) = made.run.estimate(campaign, *quantity) {
-            table.row([headed(*quantity, time), told(Some(found))]);
+            table.row([headed(*quantity, time), estimate(Some(found))]);
         }
     }
     let _ = writeln!(text, "\n{}", table.within(width));

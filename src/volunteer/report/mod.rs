@@ -1,23 +1,16 @@
-//! What a person reads: on the terminal, and the page of a comparison. Only rendered here; every value comes from the makers
-//! and the verbs. Tables are `width` characters wide at most.
+//! What a person reads on the terminal. Only rendered here; every value comes from the makers and the verbs. Tables are
+//! `width` characters wide at most.
 
-mod figures;
 mod made;
-mod page;
 mod run;
 mod show;
-mod tournament;
 
 pub use made::{impossible, made};
-pub use page::page_of;
-pub use run::{notes, of_run, rules, simulation};
+pub use run::{notes, of_run, simulation};
 pub use show::{show, valid};
-pub use tournament::{document, lines, table};
 
-use crate::artifact::Quantity as _;
-use crate::report::{decimals, number};
-use crate::simulation::Estimate;
-use crate::volunteer::artifact::{Mean, Quantity};
+use crate::report::{number, within};
+use crate::volunteer::artifact::Mean;
 use crate::volunteer::policy::{Dispatch, Queued};
 use crate::volunteer::workload::Campaign;
 
@@ -34,31 +27,8 @@ fn about(campaign: &Campaign) -> String {
     )
 }
 
-/// A quantity with its unit, as the head of a row.
-fn headed(quantity: Quantity, time: &str) -> String {
-    match quantity.unit(time).as_str() {
-        "1" => quantity.row().label.to_owned(),
-        unit => format!("{} [{unit}]", quantity.row().label),
-    }
-}
-
-/// An estimate, to the digits that its interval leaves.
-fn told(found: Option<Estimate>) -> String {
-    match found {
-        None => "–".into(),
-        Some(found) => with_width(found.mean, found.half_width),
-    }
-}
-
 fn mean(found: Option<Mean>) -> String {
-    found.map_or("–".into(), |own| with_width(own.value, own.half_width))
-}
-
-fn with_width(value: f64, half_width: f64) -> String {
-    match decimals(half_width) {
-        Some(digits) if half_width > 0.0 => format!("{value:.digits$} ±{half_width:.digits$}"),
-        _ => number(value),
-    }
+    found.map_or("–".into(), |own| within(own.value, own.half_width))
 }
 
 /// The parameters in a few words.

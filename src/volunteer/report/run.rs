@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::{about, headed, impossible, told, with_width};
+use super::{about, impossible};
 use crate::artifact::Quantity as _;
-use crate::report::{Table, WIDTH, number, wrap};
+use crate::report::{Table, WIDTH, estimate, headed, within, wrap};
 use crate::simulation::{Estimate, Verdict};
 use crate::volunteer::artifact::Quantity;
 use crate::volunteer::simulator::{Judgement, Run};
-use crate::volunteer::verbs::{RULES, Simulated};
+use crate::volunteer::verbs::Simulated;
 use crate::volunteer::workload::Campaign;
 
 /// What simulated campaigns found, with the verdicts on the claims, if any were judged.
@@ -33,7 +33,7 @@ pub fn simulation(campaign: &Campaign, run: &Run, verdicts: &[Judgement], width:
             let mut table = Table::new(["quantity", "mean of campaigns"]);
             for quantity in Quantity::ALL {
                 if let Some(found) = run.estimate(campaign, *quantity) {
-                    table.row([headed(*quantity, time), told(Some(found))]);
+                    table.row([headed(*quantity, time), estimate(Some(found))]);
                 }
             }
             let _ = writeln!(text, "\n{}", table.within(width));
@@ -63,11 +63,8 @@ fn judged(verdicts: &[Judgement], time: &str, width: usize) -> String {
             None => headed(claim.quantity, time),
             Some(batch) => format!("{batch}: {}", headed(claim.quantity, time)),
         };
-        let claimed = match claim.half_width {
-            Some(half_width) => with_width(claim.value, half_width),
-            None => number(claim.value),
-        };
-        table.row([name, claimed, told(judgement.measured), verdict.into()]);
+        let claimed = within(claim.value, claim.half_width.unwrap_or(0.0));
+        table.row([name, claimed, estimate(judgement.measured), verdict.into()]);
     }
     table.within(width)
 }
@@ -96,10 +93,10 @@ fn batches(campaign: &Campaign, run: &Run, width: usize) -> String {
         let sent = mean(|own| Some(own.sent as f64)).map(|sent| sent.times(1.0 / jobs));
         table.row([
             batch.name.clone(),
-            told(run.makespan(n)),
-            told(mean(|own| own.first_estimate)),
+            estimate(run.makespan(n)),
+            estimate(mean(|own| own.first_estimate)),
             format!("{} of {}", run.finished(n), run.campaigns.len()),
-            told(sent),
+            estimate(sent),
         ]);
     }
     table.within(width)
@@ -115,15 +112,6 @@ pub fn notes(simulated: &Simulated) -> Vec<String> {
     let shortage = campaign.shortage();
     let short = shortage.map(|found| impossible(campaign, &found, WIDTH));
     other.into_iter().chain(short).collect()
-}
-
-/// The rules that have a name.
-pub fn rules(width: usize) -> String {
-    let mut table = Table::new(["rule", "what it does"]).words(1).wrapping(1);
-    for (name, parameter, about) in RULES {
-        table.row([format!("{name}{parameter}"), about.into()]);
-    }
-    table.within(width)
 }
 
 #[derive(Serialize)]

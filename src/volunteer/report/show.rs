@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::made::beside;
-use super::{about, headed, knob};
+use super::{about, knob};
 use crate::artifact::{Quantity as _, Subject};
-use crate::report::{Table, number, valid_report, within, wrap};
+use crate::report::{Table, headed, number, valid_report, within, wrap};
 use crate::volunteer::artifact::{Checked, Quantity};
 use crate::volunteer::policy::{Dispatch, Queued};
 
@@ -42,10 +42,7 @@ pub fn show(checked: &Checked, width: usize) -> String {
     let mut table = Table::new(["quantity", "mean of campaigns"]);
     for quantity in Quantity::ALL {
         if let Some(claim) = artifact.find(*quantity, Subject::ALL) {
-            let value = match claim.half_width {
-                Some(half_width) if half_width > 0.0 => within(claim.value, half_width),
-                _ => number(claim.value),
-            };
+            let value = within(claim.value, claim.half_width.unwrap_or(0.0));
             table.row([headed(*quantity, time), value]);
         }
     }

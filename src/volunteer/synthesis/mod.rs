@@ -7,7 +7,7 @@ mod tests;
 mod trial;
 
 pub use search::Doing;
-pub use trial::{Front, Trial, front};
+pub use trial::{Front, Trial, against, front};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ use crate::artifact::{Quantity as _, Subject};
 use crate::number::Decimal;
 use crate::simulation::Settings;
 use search::{Searched, search};
-use trial::{against, excess, mean_of, unbeaten};
+use trial::{excess, mean_of, unbeaten};
 
 /// What is wanted of a synthesis.
 #[derive(Clone, Debug)]

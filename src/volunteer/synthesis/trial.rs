@@ -198,7 +198,8 @@ fn cost(campaign: &Campaign, own: &Measures, first: &Measures) -> f64 {
 }
 
 /// A number of one rule over that of another, on the same campaigns.
-pub(super) fn against(
+#[must_use]
+pub fn against(
     campaign: &Campaign,
     one: &Run,
     other: &Run,

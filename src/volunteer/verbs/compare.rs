@@ -3,40 +3,13 @@
 use std::sync::atomic::Ordering;
 
 use super::{Entered, VerbError, enter, refuse, too_long};
-use crate::simulation::sweep::Comparing;
-use crate::volunteer::artifact::Tried;
+use crate::artifact::Quantity as _;
+use crate::report::{Column, Outcomes, estimate, headed};
+use crate::simulation::sweep::{Comparing, quoted};
+use crate::volunteer::artifact::Quantity;
 use crate::volunteer::simulator::{Run, simulate};
+use crate::volunteer::synthesis::against;
 use crate::volunteer::workload::Campaign;
-
-/// Policies, and what came of each.
-#[derive(Clone, Debug)]
-pub struct Tournament {
-    /// The file, as it was named.
-    pub file: String,
-    /// The campaign.
-    pub campaign: Campaign,
-    /// In the order in which they were named.
-    pub entries: Vec<Entry>,
-    /// The seed.
-    pub seed: u64,
-    /// Campaigns a policy.
-    pub replications: u32,
-    /// Whether it was told to end before all was there.
-    pub interrupted: bool,
-}
-
-/// A policy, and what came of it.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// Its name.
-    pub name: String,
-    /// What came of it.
-    pub run: Run,
-    /// What was tried to choose it, if it is a file; and its index.
-    pub tried: Vec<Tried>,
-    /// The index of what was taken.
-    pub taken: Option<usize>,
-}
 
 /// Runs all policies on the same hosts and jobs.
 ///
@@ -47,7 +20,7 @@ pub fn compare(
     campaign: &Campaign,
     asked: &Comparing<'_>,
     mut hears: impl FnMut(&str),
-) -> Result<Tournament, VerbError> {
+) -> Result<Outcomes, VerbError> {
     if !asked.loads.is_empty() {
         return refuse(
             "--loads goes with jobs that queue, and hosts of volunteers always have some: leave it out",
@@ -63,33 +36,63 @@ pub fn compare(
     }
     let entered = asked.policies.iter().map(|name| enter(name, asked.changes));
     let entered = entered.collect::<Result<Vec<Entered>, VerbError>>()?;
-    let mut entries = Vec::new();
-    for (name, policy) in asked.policies.iter().zip(&entered) {
-        hears(name);
-        let run = simulate(campaign, policy.rule(campaign), asked.settings, |_| ());
+    let settings = asked.settings;
+    let mut outcomes = Outcomes::new(
+        asked.file,
+        campaign.digest(),
+        "policy".into(),
+        asked.policies,
+    );
+    let time = campaign.time_unit();
+    let column = |quantity: &Quantity| Column {
+        quantity: quantity.row().name,
+        at: None,
+        unit: quantity.unit(time),
+        label: headed(*quantity, time),
+    };
+    outcomes.columns = Quantity::ALL.iter().map(column).collect();
+    let mut runs = Vec::new();
+    for (outcome, policy) in outcomes.policies.iter_mut().zip(&entered) {
+        hears(&outcome.policy);
+        let run = simulate(campaign, policy.rule(campaign), settings, |_| ());
         let run = run.or_else(too_long)?;
         if run.interrupted {
             break;
         }
-        let file = policy.file().map(|file| file.artifact());
-        let tried = file.map_or(Vec::new(), |file| file.evidence.tried.clone());
-        let taken = file.and_then(|file| {
-            let own = |tried: &Tried| tried.dispatch == file.policy.dispatch;
-            tried.iter().position(own)
-        });
-        entries.push(Entry {
-            name: name.clone(),
-            run,
-            tried,
-            taken,
-        });
+        let values = Quantity::ALL.iter().map(|own| run.estimate(campaign, *own));
+        outcome.values = values.collect();
+        runs.push(run);
     }
-    Ok(Tournament {
-        file: asked.file.into(),
-        campaign: campaign.clone(),
-        entries,
-        seed: asked.settings.seed,
-        replications: asked.settings.replications,
-        interrupted: asked.settings.interrupt.load(Ordering::Relaxed),
-    })
+    outcomes.interrupted = settings.interrupt.load(Ordering::Relaxed);
+    outcomes.notes = notes(campaign, asked, &runs);
+    outcomes.command = format!(
+        "synth compare --workload {} --policies {} --replications {} --seed {}",
+        quoted(asked.file),
+        quoted(&asked.policies.join(",")),
+        settings.replications,
+        settings.seed
+    );
+    Ok(outcomes)
+}
+
+/// How many times the median makespan of the first policy each other one has, on the same campaigns; and what the
+/// numbers are.
+fn notes(campaign: &Campaign, asked: &Comparing<'_>, runs: &[Run]) -> Vec<String> {
+    let others = asked.policies.iter().zip(runs).skip(1);
+    let line = |(name, run): (&String, &Run)| {
+        let found = against(campaign, run, &runs[0], Quantity::MedianMakespan)?;
+        let apart = (found.mean - 1.0).abs() > found.half_width;
+        let sure = if apart { "surely" } else { "not surely" };
+        let longer = found.mean > 1.0;
+        let words = if longer { "longer" } else { "shorter" };
+        let (times, first) = (estimate(Some(found)), &asked.policies[0]);
+        Some(format!(
+            "{name}: {times} times the median makespan of {first}, {sure} {words}"
+        ))
+    };
+    let what = format!(
+        "means over {} campaigns with the same hosts and jobs for all policies, 95 % intervals; – where a batch was not done in some campaign",
+        asked.settings.replications
+    );
+    others.filter_map(line).chain([what]).collect()
 }

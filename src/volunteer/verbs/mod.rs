@@ -7,7 +7,7 @@ mod simulate;
 
 pub use crate::kind::VerbError;
 pub use crate::volunteer::artifact::check_against as against;
-pub use compare::{Entry, Tournament, compare};
+pub use compare::compare;
 pub use enter::{Entered, RULES, enter};
 pub use simulate::{Simulated, simulate};
 

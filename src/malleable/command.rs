@@ -2,21 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::Args;
 
 use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, NoExport, OverLoads, Simulated, VerbError,
-    Word, json, run_document, wanted,
+    Answer, Answered, Caller, Compared, Given, Kind, NoArgs, NoVerb, OverLoads, Simulated,
+    VerbError, Word, run_document, wanted,
 };
 use crate::malleable::artifact::{Checked, Malleable};
 use crate::malleable::policy::Online;
 use crate::malleable::report;
 use crate::malleable::synthesis::{self, Options, Outcome};
-use crate::malleable::verbs::{self, Ran, Tournament};
+use crate::malleable::verbs::{self, Ran};
 use crate::malleable::workload::{Pool, Stream, Workload};
-use crate::simulation::sweep::{Comparing, Journal, Stage, Swept, Whole};
+use crate::report::rules_table;
+use crate::simulation::sweep::{Comparing, Stage, Swept, Whole};
 use crate::simulation::{Progress, Settings};
 use crate::typed::{count, part};
 
@@ -52,10 +53,6 @@ fn knob(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Nothing: policies run as they say.
-#[derive(Args)]
-pub struct Ways {}
-
 /// What is typed to compare policies.
 #[derive(Args)]
 pub struct Extras {
@@ -71,17 +68,13 @@ fn exponent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// There are none of its own.
-#[derive(Subcommand)]
-pub enum Verb {}
-
 impl Kind for Malleable {
     type Described = Workload;
     type Wishes = Wishes;
-    type Ways = Ways;
+    type Ways = NoArgs;
     type Extras = Extras;
-    type Verb = Verb;
-    type Export = NoExport;
+    type Verb = NoVerb;
+    type Export = NoVerb;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
@@ -139,7 +132,7 @@ impl Kind for Malleable {
     fn simulate(
         policy: &str,
         workload: Option<Workload>,
-        _: &Ways,
+        _: &NoArgs,
         settings: &Settings,
         caller: &mut Caller<'_>,
     ) -> Given<Simulated> {
@@ -178,8 +171,8 @@ impl Kind for Malleable {
         match workload {
             Workload::Pool(pool) => {
                 let hears = |what: &str| caller.hear(Word::Doing(what));
-                let tournament = verbs::tournament(pool, asked, &extras.exponents, hears);
-                Ok(Box::new(tournament.map_err(VerbError::boxed)?))
+                let outcomes = verbs::compare_pool(pool, asked, &extras.exponents, hears);
+                Ok(Box::new(outcomes.map_err(VerbError::boxed)?))
             }
             Workload::Stream(_) if !extras.exponents.is_empty() => Err(
                 "--exponents goes with jobs that are all there, and here jobs arrive: leave it out"
@@ -216,50 +209,19 @@ impl Kind for Malleable {
     }
 
     fn rules(width: usize) -> String {
-        report::rules(width)
+        rules_table(&verbs::RULES, width)
     }
 
-    fn files_of(verb: &Verb) -> (Vec<&Path>, Vec<&Path>) {
+    fn files_of(verb: &NoVerb) -> (Vec<&Path>, Vec<&Path>) {
         match *verb {}
     }
 
-    fn export(export: &NoExport, _: &mut Caller<'_>) -> Given<Answered> {
+    fn export(export: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {
         match *export {}
     }
 
-    fn run(verb: &Verb, _: &mut Caller<'_>) -> Given<Answered> {
+    fn run(verb: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {
         match *verb {}
-    }
-}
-
-impl Compared for Tournament {
-    fn document(&self) -> Given<String> {
-        json(&report::document(self))
-    }
-
-    fn csv(&self) -> Given<String> {
-        report::lines(self)
-    }
-
-    fn page(&self) -> Given<String> {
-        report::page_of(self)
-    }
-
-    fn table(&self, width: usize) -> String {
-        report::table(self, width)
-    }
-
-    fn is_interrupted(&self) -> bool {
-        self.interrupted
-    }
-
-    fn has_failure(&self) -> bool {
-        let mut entries = self.columns.iter().flat_map(|column| &column.entries);
-        entries.any(Result::is_err)
-    }
-
-    fn journal(self: Box<Self>) -> Option<Journal> {
-        None
     }
 }
 
@@ -343,13 +305,13 @@ const EXAMPLES: &str = "\
   synth --workload models/training_stream.yaml --output p.json
       jobs that arrive: a rule, tuned by simulation, beside a bound that no policy can beat
   synth show p.json
-      what a policy file says, in words, and its plan as areas over time
+      what a policy file says, in words
   synth check p.json
       derive again what can be, and say what was judged for sense and what is taken on trust
   synth simulate p.json
       run it, and judge its claims
-  synth compare --workload models/five_hundred_pareto.yaml --policies hesrpt,equi,srpt,hell,knee --exponents .05,.3,.5,.9,.99 --html c.html
-      what rules cost over the exponent of the speedup, as a page with pictures
+  synth compare --workload models/five_hundred_pareto.yaml --policies hesrpt,equi,srpt,hell,knee --exponents .05,.3,.5,.9,.99
+      what rules cost over the exponent of the speedup
   synth compare --workload models/training_stream.yaml --policies hesrpt,equi,srpt,p.json --loads .3,.6,.9
       mean response times where jobs arrive
 ";

@@ -1,0 +1,200 @@
+//! Clusters with a compatibility graph as a kind of workload: what is typed → verbs → what is told.
+
+use std::path::Path;
+
+use clap::Args;
+
+use crate::artifact::Finding;
+use crate::compatibility::artifact::{Checked, Compatibility};
+use crate::compatibility::report;
+use crate::compatibility::synthesis::{self, Options, Outcome};
+use crate::compatibility::verbs;
+use crate::compatibility::workload::Cluster;
+use crate::document::Parsed;
+use crate::kind::{
+    Answer, Answered, Caller, Compared, Given, Kind, NoArgs, NoVerb, OverLoads, Simulated,
+    VerbError, Word, checked, other_workload, run_document, same_workload, wanted,
+};
+use crate::report::rules_table;
+use crate::simulation::sweep::{Comparing, Stage, Whole};
+use crate::simulation::{Progress, Settings};
+use crate::typed::{count, part};
+
+/// What is typed beside the workload to make a policy.
+#[derive(Args, Clone)]
+pub struct Wishes {
+    /// How often a job goes to the end of the queue, in the mean (0: it runs to its end); tuned if not given
+    #[arg(long, value_name = "M", value_parser = interruptions, allow_negative_numbers = true)]
+    interruptions: Option<f64>,
+
+    /// How near to balanced fairness the mean response time is to come
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = part)]
+    tolerance: f64,
+
+    /// Events that may be simulated to tune
+    #[arg(long, value_name = "EVENTS", default_value = "1e8", value_parser = count)]
+    budget: u64,
+
+    /// Seed of the simulations: the same seed gives the same policy
+    #[arg(long, default_value = "1")]
+    seed: u64,
+}
+
+fn interruptions(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(m) if (0.0..=1e6).contains(&m) => Ok(m),
+        _ => Err(format!("`{text}` is not a number from 0 to 1e6")),
+    }
+}
+
+impl Kind for Compatibility {
+    type Described = Cluster;
+    type Wishes = Wishes;
+    type Ways = NoArgs;
+    type Extras = NoArgs;
+    type Verb = NoVerb;
+    type Export = NoVerb;
+
+    const EXAMPLES: &'static str = EXAMPLES;
+
+    fn read(file: &Path) -> Given<Parsed<Cluster>> {
+        Ok(Cluster::read(file)?)
+    }
+
+    fn parse(text: &str, name: &str) -> Given<Parsed<Cluster>> {
+        Ok(Cluster::parse(text, name)?)
+    }
+
+    fn synthesize(
+        cluster: &Cluster,
+        wishes: &Wishes,
+        caller: &mut Caller<'_>,
+    ) -> Given<Answer<Self>> {
+        caller.hear(Word::Doing("flow, cut and sums over sets"));
+        let options = options(wishes, caller);
+        let hears = |what: &str, reached: Progress| caller.hear(Word::Simulating(what, reached));
+        Ok(match synthesis::synthesize(cluster, &options, hears)? {
+            Outcome::Made(made) => Answer::Policy {
+                summary: report::made(cluster, &made, caller.width),
+                artifact: checked(made.artifact)?,
+            },
+            Outcome::Overload(load) => Answer::Refused {
+                why: report::overload(cluster, &load, caller.width),
+                decided: true,
+            },
+            Outcome::Interrupted => Answer::Interrupted,
+        })
+    }
+
+    fn against(policy: &Checked, cluster: &Cluster) -> Given<Vec<Finding>> {
+        let (own, other) = (policy.workload().digest(), cluster.digest());
+        Ok(same_workload(
+            &own,
+            &other,
+            "servers, classes, rates or sizes",
+        ))
+    }
+
+    fn valid(policy: &Checked, width: usize) -> String {
+        report::valid(policy, width)
+    }
+
+    fn show(policy: &Checked, width: usize) -> String {
+        report::show(policy, width)
+    }
+
+    fn simulate(
+        policy: &str,
+        workload: Option<Cluster>,
+        _: &NoArgs,
+        settings: &Settings,
+        caller: &mut Caller<'_>,
+    ) -> Given<Simulated> {
+        let changes = caller.changes;
+        let hears = |reached| caller.hear(Word::Simulating("simulating", reached));
+        let simulated = verbs::simulate(policy, workload, changes, settings, hears);
+        let simulated = simulated.map_err(VerbError::boxed)?;
+        let (run, verdicts) = (&simulated.run, &simulated.verdicts);
+        Ok(Simulated {
+            table: report::simulation(&simulated.cluster, run, verdicts, caller.width),
+            notes: other_workload(simulated.other_workload),
+            refuted: simulated.is_refuted(),
+            document: run_document(policy, run, verdicts)?,
+            documents: Vec::new(),
+        })
+    }
+
+    fn compare<'a>(
+        cluster: Option<&'a Cluster>,
+        asked: &Comparing<'_>,
+        _: &NoArgs,
+        caller: &mut Caller<'_>,
+    ) -> Given<Box<dyn Compared + 'a>> {
+        let cluster = wanted(cluster)?;
+        caller.hear(Word::Interruptible);
+        let hears = |stage: Stage<'_>| caller.hear(Word::Comparing(stage));
+        Ok(Box::new(OverLoads {
+            swept: verbs::compare(cluster, asked, hears).map_err(VerbError::boxed)?,
+            besides: report::besides(cluster),
+        }))
+    }
+
+    fn merge<'a>(
+        cluster: &'a Cluster,
+        whole: &Whole,
+        _: &mut Caller<'_>,
+    ) -> Given<Box<dyn Compared + 'a>> {
+        let mut comparison = whole.comparison()?;
+        verbs::add_exact(&mut comparison, cluster).map_err(VerbError::boxed)?;
+        let besides = report::besides(cluster);
+        Ok(Box::new(OverLoads::merged(comparison, besides)))
+    }
+
+    fn rules(width: usize) -> String {
+        rules_table(&verbs::RULES, width)
+    }
+
+    fn files_of(verb: &NoVerb) -> (Vec<&Path>, Vec<&Path>) {
+        match *verb {}
+    }
+
+    fn export(export: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {
+        match *export {}
+    }
+
+    fn run(verb: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {
+        match *verb {}
+    }
+}
+
+fn options(wishes: &Wishes, caller: &Caller<'_>) -> Options {
+    let mut typed = vec![
+        format!("--tolerance {}", wishes.tolerance),
+        format!("--budget {}", wishes.budget),
+        format!("--seed {}", wishes.seed),
+    ];
+    typed.extend(wishes.interruptions.map(|m| format!("--interruptions {m}")));
+    Options {
+        interruptions: wishes.interruptions,
+        tolerance: wishes.tolerance,
+        events: wishes.budget,
+        seed: wishes.seed,
+        typed,
+        interrupt: caller.interrupt.clone(),
+    }
+}
+
+const EXAMPLES: &str = "\
+  synth --workload models/three_servers.yaml --output p.json
+      load, bottleneck, exact means under balanced fairness, and how often jobs are interrupted
+  synth show p.json
+      what a policy file says, in words
+  synth check p.json
+      derive again what can be, and say what was judged for sense and what is taken on trust
+  synth simulate p.json --precision 1%
+      run it, with confidence intervals, and judge its claims
+  synth compare --workload models/three_servers.yaml --policies fcfs,balanced-fairness:5,random-ps,p.json --loads .3,.6,.9 --html c.html
+      mean response times beside those of other rules and of balanced fairness, as a page with pictures
+  synth compare --workload models/three_servers.yaml --policies fcfs@zipf,p.json@zipf,p.json@hyperexponential --loads .6,.9
+      how far means depend on the law of sizes
+";

@@ -1,0 +1,191 @@
+//! Numbers of policies where there are no loads to compare them over: as a table, as CSV and as a page.
+
+use std::error::Error;
+
+use serde::Serialize;
+
+use super::{Csv, Page, Table, estimate, list, wrap};
+use crate::simulation::Estimate;
+
+/// Policies, and what was found of each.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcomes {
+    /// The format of the document and its version.
+    pub format: &'static str,
+    /// See `format`.
+    pub version: u32,
+    /// The program and its version.
+    pub tool: String,
+    /// The workload's file, as it was named.
+    pub workload: String,
+    /// The digest of the workload.
+    pub digest: String,
+    /// Whether not all was run.
+    pub interrupted: bool,
+    /// What the numbers are.
+    pub columns: Vec<Column>,
+    /// Each policy with its numbers, one a column; none where it has none.
+    pub policies: Vec<Outcome>,
+    /// Policies that could not be run, and why.
+    pub failures: Vec<String>,
+    /// The head of the column of names.
+    #[serde(skip)]
+    pub head: String,
+    /// What follows from the numbers, and what they are, in words.
+    #[serde(skip)]
+    pub notes: Vec<String>,
+    /// The command that gives them again.
+    #[serde(skip)]
+    pub command: String,
+}
+
+/// What a number of each policy is.
+#[derive(Clone, Debug, Serialize)]
+pub struct Column {
+    /// The quantity, for programs.
+    pub quantity: &'static str,
+    /// For what it was found, where the same is found several times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<f64>,
+    /// Its unit; `1` for a pure number.
+    pub unit: String,
+    /// Its head, for people.
+    #[serde(skip)]
+    pub label: String,
+}
+
+/// A policy with its numbers.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// Its name.
+    pub policy: String,
+    /// One a column.
+    pub values: Vec<Option<Estimate>>,
+}
+
+impl Outcomes {
+    /// Of these policies on a workload, without any number yet.
+    #[must_use]
+    pub fn new(file: &str, digest: String, head: String, policies: &[String]) -> Self {
+        let outcome = |policy: &String| Outcome {
+            policy: policy.clone(),
+            values: Vec::new(),
+        };
+        Outcomes {
+            format: "synth-comparison",
+            version: 1,
+            tool: concat!("synth ", env!("CARGO_PKG_VERSION")).into(),
+            workload: file.into(),
+            digest,
+            interrupted: false,
+            columns: Vec::new(),
+            policies: policies.iter().map(outcome).collect(),
+            failures: Vec::new(),
+            head,
+            notes: Vec::new(),
+            command: String::new(),
+        }
+    }
+
+    /// The columns in which some policy has a number, each with its place.
+    fn filled(&self) -> impl Iterator<Item = (usize, &Column)> {
+        let has = |n: usize| self.policies.iter().any(|own| value(own, n).is_some());
+        let columns = self.columns.iter().enumerate();
+        columns.filter(move |(n, _)| has(*n))
+    }
+
+    /// What should be known before the numbers are used.
+    fn warnings(&self) -> impl Iterator<Item = String> {
+        let interrupted = self
+            .interrupted
+            .then(|| "INTERRUPTED: not all was run".into());
+        self.failures.iter().cloned().chain(interrupted)
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (String, Vec<String>)> {
+        let columns: Vec<usize> = self.filled().map(|(n, _)| n).collect();
+        let row = move |own: &Outcome| {
+            let cells = columns.iter().map(|n| cell(value(own, *n)));
+            (own.policy.clone(), cells.collect())
+        };
+        self.policies.iter().map(row)
+    }
+}
+
+fn value(outcome: &Outcome, column: usize) -> Option<Estimate> {
+    outcome.values.get(column).copied().flatten()
+}
+
+/// A number to the digits that its interval leaves; an exact ratio near 1 has more.
+fn cell(found: Option<Estimate>) -> String {
+    match found {
+        Some(own) if own.half_width == 0.0 && (own.mean - 1.0).abs() < 0.1 => {
+            format!("{:.4}", own.mean)
+        }
+        found => estimate(found),
+    }
+}
+
+/// Policies down, quantities across; then what follows, in words.
+#[must_use]
+pub fn outcomes_table(outcomes: &Outcomes, width: usize) -> String {
+    let labels = outcomes.filled().map(|(_, column)| &column.label);
+    let mut table = Table::new([&outcomes.head].into_iter().chain(labels).cloned());
+    for (name, cells) in outcomes.rows() {
+        table.row([name].into_iter().chain(cells));
+    }
+    let notes = outcomes.notes.iter().cloned();
+    let lines = notes
+        .chain(outcomes.warnings())
+        .map(|line| wrap(&line, width));
+    let lines: Vec<String> = lines.collect();
+    format!("{}\n\n{}\n", table.within(width), lines.join("\n"))
+}
+
+/// All numbers, one a line.
+///
+/// # Errors
+/// When the text cannot be put together.
+pub fn outcomes_csv(outcomes: &Outcomes) -> Result<String, Box<dyn Error>> {
+    let mut table = Csv::titled(["policy", "at", "quantity", "value", "half_width", "unit"])?;
+    for own in &outcomes.policies {
+        for (column, found) in outcomes.columns.iter().zip(&own.values) {
+            let Some(found) = found.filter(|found| found.mean.is_finite()) else {
+                continue;
+            };
+            table.row([
+                &own.policy,
+                &column.at.map_or(String::new(), |at| at.to_string()),
+                column.quantity,
+                &found.mean.to_string(),
+                &found.half_width.to_string(),
+                &column.unit,
+            ])?;
+        }
+    }
+    table.text()
+}
+
+/// The table as a page for people.
+///
+/// # Errors
+/// When it cannot be put together.
+pub fn outcomes_page(outcomes: &Outcomes) -> Result<String, Box<dyn Error>> {
+    let names = outcomes.policies.iter().map(|own| own.policy.as_str());
+    let names: Vec<&str> = names.collect();
+    let title = format!("{} on “{}”", list(&names), outcomes.workload);
+    let page = Page {
+        headline: outcomes.notes.join(". "),
+        warnings: outcomes.warnings().collect(),
+        what: outcomes.head.clone(),
+        columns: outcomes
+            .filled()
+            .map(|(_, own)| own.label.clone())
+            .collect(),
+        rows: outcomes.rows().collect(),
+        method: vec![("Digest of the workload", outcomes.digest.clone())],
+        command: outcomes.command.clone(),
+        ..Page::new(title, 0)
+    };
+    page.text()
+}

@@ -62,9 +62,9 @@ pub trait Kind: Content {
     /// With every fault found in it.
     fn parse(text: &str, name: &str) -> Given<Parsed<Self::Described>>;
 
-    /// Files that the wishes name, and that are read.
-    fn files(_wishes: &Self::Wishes) -> Vec<&Path> {
-        Vec::new()
+    /// Files that are read and written for these wishes.
+    fn files(_wishes: &Self::Wishes) -> (Vec<&Path>, Vec<&Path>) {
+        (Vec::new(), Vec::new())
     }
 
     /// Makes a policy that the checker has found valid.
@@ -226,8 +226,8 @@ pub enum Answer<K: Content> {
         artifact: Box<Artifact<K>>,
         /// What a person should know of it.
         summary: String,
-        /// What was tried, for programs: JSON.
-        log: String,
+        /// What was asked for besides: each with its file, `-` for standard output.
+        documents: Vec<(PathBuf, String)>,
     },
     /// There is none, or none was found.
     Refused {

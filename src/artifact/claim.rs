@@ -10,6 +10,9 @@ use super::{Findings, Of, Part, Quantity};
 pub struct Claim<Q: Quantity> {
     /// What it is about.
     pub quantity: Q,
+    /// The shape of servers of which one is meant, if it is not about all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
     /// The job type that it is about, if it is about one.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub job_type: Option<String>,
@@ -51,6 +54,7 @@ impl<Q: Quantity> Claim<Q> {
         let owned = |name: Option<&str>| name.map(Into::into);
         Claim {
             quantity,
+            server: owned(subject.server),
             job_type: owned(subject.job_type),
             job: owned(subject.job),
             batch: owned(subject.batch),
@@ -72,6 +76,7 @@ impl<Q: Quantity> Claim<Q> {
     /// What it is about.
     pub fn subject(&self) -> Subject<'_> {
         Subject {
+            server: self.server.as_deref(),
             job_type: self.job_type.as_deref(),
             job: self.job.as_deref(),
             batch: self.batch.as_deref(),
@@ -107,6 +112,14 @@ impl<Q: Quantity> Claim<Q> {
             findings.add(format!("{path}.{key}"), message);
             sound = false;
         }
+        if let Some(name) = subject.server.filter(|name| !known.servers.contains(name)) {
+            let message = match known.servers.is_empty() {
+                true => format!("`{name}`, expected none: there is one server"),
+                false => format!("`{name}`, expected the name of a shape of servers"),
+            };
+            findings.add(format!("{path}.server"), message);
+            sound = false;
+        }
         sound
     }
 }
@@ -121,9 +134,12 @@ pub fn find<'a, Q: Quantity>(
     claims.into_iter().find(is_it)
 }
 
-/// What a claim is about: the whole policy, or one of its types, jobs or batches.
+/// What a claim is about: the whole policy, or one of its types, jobs or batches; on all servers, or
+/// on one of a shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Subject<'a> {
+    /// The shape of servers.
+    pub server: Option<&'a str>,
     /// The type of jobs.
     pub job_type: Option<&'a str>,
     /// The job.
@@ -135,6 +151,7 @@ pub struct Subject<'a> {
 impl<'a> Subject<'a> {
     /// The whole policy.
     pub const ALL: Subject<'static> = Subject {
+        server: None,
         job_type: None,
         job: None,
         batch: None,
@@ -147,11 +164,19 @@ impl<'a> Subject<'a> {
             ..Subject::ALL
         }
     }
+
+    /// The same on one server of a shape, or on all where none is named.
+    #[must_use]
+    pub fn on(self, server: Option<&'a str>) -> Self {
+        Subject { server, ..self }
+    }
 }
 
 /// The names that subjects may have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known<'a> {
+    /// Shapes of servers; empty where there is one server.
+    pub servers: &'a [&'a str],
     /// Types of jobs.
     pub types: &'a [&'a str],
     /// Jobs.

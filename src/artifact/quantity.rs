@@ -33,7 +33,7 @@ pub struct Row<M> {
     pub label: &'static str,
     /// The unit of its value.
     pub unit: Unit,
-    /// What it may be claimed of.
+    /// What it may be claimed of; besides, any of these on one server.
     pub of: &'static [Of],
     /// How a run measures it.
     pub measure: M,

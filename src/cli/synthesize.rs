@@ -21,17 +21,12 @@ pub struct Arguments<K: Kind> {
     /// Where the policy goes; standard output if not given
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-
-    /// Also write what was tried, tuned and compared, as JSON (`-`: to standard output)
-    #[arg(long, value_name = "FILE")]
-    log: Option<PathBuf>,
 }
 
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let file = arguments.workload.file()?;
-    let written = arguments.output.iter().chain(&arguments.log);
-    let written: Vec<&Path> = written.map(PathBuf::as_path).collect();
-    let mut read = K::files(&arguments.wishes);
+    let (mut read, mut written) = K::files(&arguments.wishes);
+    written.extend(arguments.output.as_deref());
     read.push(file);
     apart(&read, &written)?;
     let regular = written.iter().filter(|path| !is_stdout(path));
@@ -45,11 +40,11 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         Answer::Policy {
             artifact,
             summary,
-            log,
+            documents,
         } => {
             emit(arguments.output.as_ref(), &artifact.to_json()?)?;
-            if let Some(file) = &arguments.log {
-                emit(Some(file), &log)?;
+            for (file, text) in &documents {
+                emit(Some(file), text)?;
             }
             tell(common, &summary);
             // After an interrupt it is the best so far.

@@ -76,6 +76,7 @@ impl Kind for Compatibility {
         Ok(match synthesis::synthesize(cluster, &options, hears)? {
             Outcome::Made(made) => Answer::Policy {
                 summary: report::made(cluster, &made, caller.width),
+                documents: Vec::new(),
                 artifact: checked(made.artifact)?,
             },
             Outcome::Overload(load) => Answer::Refused {
@@ -168,18 +169,11 @@ impl Kind for Compatibility {
 }
 
 fn options(wishes: &Wishes, caller: &Caller<'_>) -> Options {
-    let mut typed = vec![
-        format!("--tolerance {}", wishes.tolerance),
-        format!("--budget {}", wishes.budget),
-        format!("--seed {}", wishes.seed),
-    ];
-    typed.extend(wishes.interruptions.map(|m| format!("--interruptions {m}")));
     Options {
         interruptions: wishes.interruptions,
         tolerance: wishes.tolerance,
         events: wishes.budget,
         seed: wishes.seed,
-        typed,
         interrupt: caller.interrupt.clone(),
     }
 }

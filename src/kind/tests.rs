@@ -58,7 +58,6 @@ impl Content for Toy {
     type Policy = Nothing;
     type Quantity = Told;
     type Evidence = Nothing;
-    type Provenance = Nothing;
     type Checked = Queue;
 
     fn check(artifact: &Artifact<Self>, findings: &mut Findings) -> Option<Queue> {
@@ -114,10 +113,11 @@ impl Kind for Toy {
             holds_for,
         );
         let nothing = || Nothing {};
-        let made = Artifact::new(queue.clone(), nothing(), vec![claim], nothing(), nothing());
+        let made = Artifact::new(queue.clone(), nothing(), vec![claim], nothing());
         Ok(Answer::Policy {
             artifact: Box::new(made),
             summary: number(value),
+            documents: Vec::new(),
         })
     }
 

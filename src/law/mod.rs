@@ -13,7 +13,6 @@ mod holding;
 mod process;
 mod size;
 mod spelling;
-mod thinning;
 
 pub(crate) use check_size::Part;
 pub use common_modulation::CommonModulation;
@@ -22,4 +21,3 @@ pub use holding::Holding;
 pub use process::ArrivalProcess;
 pub use size::Size;
 pub(crate) use spelling::{respell_law, respell_law_or_number, respell_process, respell_times_of};
-pub(crate) use thinning::Unsplit;

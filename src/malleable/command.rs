@@ -86,8 +86,9 @@ impl Kind for Malleable {
         Ok(Workload::parse(text, name)?)
     }
 
-    fn files(wishes: &Wishes) -> Vec<&Path> {
-        wishes.fit_speedup.iter().map(PathBuf::as_path).collect()
+    fn files(wishes: &Wishes) -> (Vec<&Path>, Vec<&Path>) {
+        let read = wishes.fit_speedup.iter().map(PathBuf::as_path);
+        (read.collect(), Vec::new())
     }
 
     fn synthesize(
@@ -227,15 +228,6 @@ impl Kind for Malleable {
 
 fn options(wishes: &Wishes, caller: &Caller<'_>) -> Options {
     let knobs = wishes.urgency.zip(wishes.background);
-    let file = wishes.fit_speedup.as_ref();
-    let mut typed: Vec<String> = file
-        .map(|file| format!("--fit-speedup {}", file.display()))
-        .into_iter()
-        .collect();
-    typed.extend(wishes.urgency.map(|u| format!("--urgency {u}")));
-    typed.extend(wishes.background.map(|b| format!("--background {b}")));
-    typed.push(format!("--budget {}", wishes.budget));
-    typed.push(format!("--seed {}", wishes.seed));
     Options {
         events: wishes.budget,
         seed: wishes.seed,
@@ -243,7 +235,6 @@ fn options(wishes: &Wishes, caller: &Caller<'_>) -> Options {
             urgency,
             background,
         }),
-        typed,
         interrupt: caller.interrupt.clone(),
     }
 }
@@ -258,7 +249,7 @@ fn plan(
         return Err("--urgency and --background go with jobs that arrive, and here all are there at the start: leave them out".into());
     }
     caller.hear(Word::Doing("planning"));
-    let (artifact, planned) = synthesis::plan(pool, &options(wishes, caller));
+    let (artifact, planned) = synthesis::plan(pool);
     let changes = synthesis::changes(pool, &planned);
     caller.hear(Word::Doing("checking"));
     let artifact = Checked::check(artifact)
@@ -267,6 +258,7 @@ fn plan(
         .clone();
     Ok(Answer::Policy {
         summary: told + &report::made(pool, &planned, &changes, caller.width),
+        documents: Vec::new(),
         artifact: Box::new(artifact),
     })
 }
@@ -282,6 +274,7 @@ fn online(
     Ok(match synthesis::online(stream, &options, hears)? {
         Outcome::Made(made) => Answer::Policy {
             summary: told + &report::online(stream, &made, caller.width),
+            documents: Vec::new(),
             artifact: Box::new(
                 Checked::check(made.artifact)
                     .map_err(VerbError::Unchecked)?

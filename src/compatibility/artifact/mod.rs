@@ -35,7 +35,6 @@ impl Content for Compatibility {
     type Policy = Policy;
     type Quantity = Quantity;
     type Evidence = Evidence;
-    type Provenance = Provenance;
     type Checked = Cluster;
 
     fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Cluster> {
@@ -79,16 +78,6 @@ pub struct Part {
     pub server: String,
     /// The fraction, in (0, 1].
     pub part: f64,
-}
-
-/// How the artifact was made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Provenance {
-    /// Tool and version.
-    pub tool: String,
-    /// The options in force, as typed or by default.
-    pub options: Vec<String>,
 }
 
 /// What a claim assumes and this workload does not meet.

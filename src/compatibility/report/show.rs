@@ -25,7 +25,7 @@ pub fn show(checked: &Checked, width: usize) -> String {
     let mut text = format!(
         "A scheduling policy for {}, made by {}.\n",
         about(cluster),
-        artifact.provenance.tool
+        artifact.tool
     );
     if let Some(source) = cluster.source() {
         let _ = writeln!(text, "Workload: {source}");

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::compatibility::analysis::{self, Load, Means, Unknown};
-use crate::compatibility::artifact::{Artifact, Evidence, Part, Policy, Provenance};
+use crate::compatibility::artifact::{Artifact, Evidence, Part, Policy};
 use crate::compatibility::workload::{Cluster, Record};
 use crate::simulation::Progress;
 
@@ -24,8 +24,6 @@ pub struct Options {
     pub events: u64,
     /// Their seed.
     pub seed: u64,
-    /// The options as typed, for the record.
-    pub typed: Vec<String>,
     /// Once it is set, nothing more is simulated.
     pub interrupt: Arc<AtomicBool>,
 }
@@ -79,10 +77,6 @@ pub fn synthesize(
         },
         claims::claims(cluster, &load, means.as_ref().ok(), &tuned),
         evidence(cluster, &load),
-        Provenance {
-            tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
-            options: options.typed.clone(),
-        },
     );
     Ok(Outcome::Made(Box::new(Synthesis {
         artifact,

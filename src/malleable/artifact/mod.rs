@@ -36,7 +36,6 @@ impl Content for Malleable {
     type Policy = Policy;
     type Quantity = Quantity;
     type Evidence = Evidence;
-    type Provenance = Provenance;
     type Checked = Workload;
 
     fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Workload> {
@@ -125,14 +124,4 @@ pub struct Tried {
     /// Half the width of the interval of that ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_width: Option<f64>,
-}
-
-/// Where the policy comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Provenance {
-    /// The program and its version.
-    pub tool: String,
-    /// Options that it was called with.
-    pub options: Vec<String>,
 }

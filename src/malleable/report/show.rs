@@ -21,7 +21,7 @@ pub fn show(checked: &Checked, width: usize) -> String {
     let mut text = format!(
         "A scheduling policy for {}, made by {}.\n",
         about(workload),
-        artifact.provenance.tool
+        artifact.tool
     );
     if let Some(source) = &workload.record().source {
         let _ = writeln!(text, "Workload: {source}");

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::analysis::{Relaxed, relaxation};
 use super::artifact::{
-    Artifact, Claim, Evidence, HoldsFor, Method, OnlineEvidence, PlanEvidence, Policy, Provenance,
-    Quantity, cost,
+    Artifact, Claim, Evidence, HoldsFor, Method, OnlineEvidence, PlanEvidence, Policy, Quantity,
+    cost,
 };
 use super::policy::Online;
 use super::workload::{Pool, Stream};
@@ -33,22 +33,13 @@ pub struct Options {
     pub seed: u64,
     /// Knobs that are given, and not tuned.
     pub knobs: Option<Online>,
-    /// What was typed.
-    pub typed: Vec<String>,
     /// Once it is set, an end is wanted.
     pub interrupt: Arc<AtomicBool>,
 }
 
-fn provenance(options: &Options) -> Provenance {
-    Provenance {
-        tool: concat!("synth ", env!("CARGO_PKG_VERSION")).into(),
-        options: options.typed.clone(),
-    }
-}
-
 /// The best plan for a pool that is known, and how far it is from the optimum at most.
 #[must_use]
-pub fn plan(pool: &Pool, options: &Options) -> (Artifact, Planned) {
+pub fn plan(pool: &Pool) -> (Artifact, Planned) {
     let planned = best_plan(pool);
     let objective = pool.objective().quantity();
     let claim = |quantity, value, method| {
@@ -88,7 +79,6 @@ pub fn plan(pool: &Pool, options: &Options) -> (Artifact, Planned) {
         Policy::Plan(planned.plan.clone()),
         claims,
         Evidence::Plan(evidence),
-        provenance(options),
     );
     (artifact, planned)
 }
@@ -204,7 +194,6 @@ pub fn online(
         Policy::Online(tuned.online),
         claims.into_iter().flatten().collect(),
         Evidence::Online(evidence),
-        provenance(options),
     );
     Ok(Outcome::Made(Box::new(MadeOnline {
         artifact,

@@ -18,7 +18,6 @@ fn options() -> Options {
         events: 1_000_000,
         seed: 1,
         knobs: None,
-        typed: Vec::new(),
         interrupt: Arc::default(),
     }
 }
@@ -77,7 +76,7 @@ fn one_more_server_by_scaling() {
                 "kind: malleable\nservers: {servers}\nspeedup: {{power: {{p: {p}}}}}\nobjective: {objective}\nsizes: {{pareto: {{shape: 1.5, count: 40, seed: 7}}}}\n"
             );
             let pool = pool(&text);
-            let (artifact, planned) = plan(&pool, &options());
+            let (artifact, planned) = plan(&pool);
             let claim = artifact.claims.iter();
             let mut claim = claim.filter(|c| c.quantity == pool.objective().quantity());
             let now = claim.next().unwrap().value;
@@ -167,7 +166,7 @@ fn weights_that_favour_large_jobs_have_a_bound_and_a_plan_near_it() {
 fn different_speedups_have_a_plan_and_a_bound() {
     let text = "kind: malleable\nservers: 8\njobs:\n  - {name: a, size: 5, speedup: {power: {p: .8}}}\n  - {name: b, size: 3, speedup: {amdahl: {parallel_fraction: .7}}}\n";
     let pool = pool(text);
-    let (artifact, planned) = plan(&pool, &options());
+    let (artifact, planned) = plan(&pool);
     let [a, b] = [0, 1].map(|i| &pool.curves()[pool.jobs()[i].curve]);
     let cost = |k: f64| {
         let (at, bt) = (5.0 / a.at(k), 3.0 / b.at(8.0 - k));

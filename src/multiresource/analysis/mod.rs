@@ -170,17 +170,6 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// The same queue with arrivals `factor` times as frequent.
-    pub fn busier(&self, factor: f64) -> Self {
-        TypeQueue {
-            queue: self
-                .queue
-                .with_arrival_rate(factor * self.queue.arrival_rate()),
-            job_type: self.job_type,
-            stages: self.stages.clone(),
-        }
-    }
-
     /// The queue.
     pub fn queue(&self) -> &ModulatedQueue<'a> {
         &self.queue

@@ -7,7 +7,7 @@ use askama::Template;
 use super::resources::Source;
 use super::{bridgeable, types};
 use crate::document::to_yaml;
-use crate::multiresource::artifact::{Checked, Family};
+use crate::multiresource::artifact::Checked;
 use crate::multiresource::workload::{Fleet, JobType, Resource, Shape};
 use crate::number::Decimal;
 

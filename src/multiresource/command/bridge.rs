@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::names;
 use crate::kind::{Answered, Caller, Given, Word};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{
@@ -317,9 +316,6 @@ fn why(job: &str, replayed: &Replayed, unit: &str) -> Result<String, Box<dyn Err
         0 => ": it is the next of its type".to_owned(),
         ahead => format!(": {ahead} older ones of its type are ahead"),
     };
-    if let Some(n) = waits.server {
-        told += &format!(", on {}", places.server_name(n));
-    }
     told += ".\n";
     if waits.is_shut_out {
         told += "It would fit nowhere if no other job of the policy ran: others use the room, or nodes are down.\n";

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::names;
 use crate::document::is_standard_input;
 use crate::kind::{Answered, Caller, Given};
 use crate::multiresource::artifact::Checked;

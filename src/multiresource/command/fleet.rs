@@ -3,7 +3,7 @@
 use super::doing;
 use super::names::{Family, Preemption};
 use super::wishes::Wishes;
-use crate::kind::{Answer, Caller, Given, Word, json};
+use crate::kind::{Answer, Caller, Given, Word};
 use crate::multiresource::artifact::Multiresource;
 use crate::multiresource::report;
 use crate::multiresource::verbs::VerbError;
@@ -34,7 +34,7 @@ pub fn synthesize(
         FleetAnswer::Policy(made) => Answer::Policy {
             summary: report::pooled(fleet, &made, caller.width)
                 + if preempts { STOPS_NOTHING } else { "" },
-            log: json(&made.log)?,
+            documents: wishes.documents(&made.log)?,
             artifact: Box::new(made.synthesis.artifact),
         },
         FleetAnswer::Refused(refusal) => Answer::Refused {

@@ -14,7 +14,7 @@ mod sweep;
 mod synthesize;
 mod wishes;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
@@ -111,8 +111,11 @@ impl Kind for Multiresource {
         Ok(Described::parse(text, name)?)
     }
 
-    fn files(wishes: &Wishes) -> Vec<&Path> {
-        wishes.files()
+    fn files(wishes: &Wishes) -> (Vec<&Path>, Vec<&Path>) {
+        (
+            Vec::new(),
+            wishes.log.iter().map(PathBuf::as_path).collect(),
+        )
     }
 
     fn synthesize(

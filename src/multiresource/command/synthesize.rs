@@ -3,7 +3,7 @@
 use super::doing;
 use super::names::Family;
 use super::wishes::Wishes;
-use crate::kind::{Answer, Caller, Given, Word, json};
+use crate::kind::{Answer, Caller, Given, Word};
 use crate::multiresource::artifact::{Multiresource, Objective};
 use crate::multiresource::report;
 use crate::multiresource::synthesis::{self, MsfqOutlook};
@@ -63,7 +63,7 @@ fn server(
         told += &thresholds(workload, objective, caller.width);
     }
     Ok(Answer::Policy {
-        log: json(&made.log)?,
+        documents: wishes.documents(&made.log)?,
         artifact: Box::new(made.artifact),
         summary: told,
     })

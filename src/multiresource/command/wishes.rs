@@ -1,15 +1,16 @@
 //! What is typed to make a policy.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 
 use super::names::{Backfill, EmptySlots, Family, Objective, Preemption};
 use super::promise::promise;
-use crate::kind::{Caller, Given, refuse};
+use crate::kind::{Caller, Given, json, refuse};
 use crate::multiresource::artifact::{self, Promise, Route};
 use crate::multiresource::program::Limits;
-use crate::multiresource::synthesis::{Families, Options};
+use crate::multiresource::synthesis::{Families, Log, Options};
 use crate::multiresource::verbs::{self, Request, VerbError, Wanted};
 use crate::multiresource::workload::Workload;
 use crate::typed::{count, positive, seconds, time};
@@ -36,7 +37,7 @@ pub struct Wishes {
 
     /// α, switches per time unit of the preemptive loop; tuned if not given
     #[arg(long, value_name = "α", value_parser = positive, allow_negative_numbers = true)]
-    switching_rate: Option<f64>,
+    pub(super) switching_rate: Option<f64>,
 
     /// The way between schedules: sequential-eager, concurrent-eager, concurrent-late or
     /// sequential-late; tuned if not given
@@ -88,6 +89,10 @@ pub struct Wishes {
     #[arg(long)]
     pub(super) explain: bool,
 
+    /// Also write what was tried, tuned and compared, as JSON (`-`: to standard output, with --output only)
+    #[arg(long, value_name = "FILE")]
+    pub(super) log: Option<PathBuf>,
+
     /// Seconds, or such as 10min or 1h, that all of it may take; what is not proven, analysed or tried by then is not,
     /// the answer says so, and it depends on the machine [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = time)]
@@ -95,6 +100,13 @@ pub struct Wishes {
 }
 
 impl Wishes {
+    /// The log, where it is asked for, with its file.
+    pub(super) fn documents(&self, log: &Log) -> Given<Vec<(PathBuf, String)>> {
+        let file = self.log.clone();
+        let document = file.map(|file| Given::Ok((file, json(log)?)));
+        Ok(document.transpose()?.into_iter().collect())
+    }
+
     /// A part of the time that is given, if any is.
     fn within(&self, part: f64) -> Option<Duration> {
         self.time.map(|limit| seconds(part * limit))

@@ -11,18 +11,12 @@
 //!
 //! *Gangs.* A job that takes g servers at once is g pieces here, which may be apart in time: `b_i` counts pieces.
 //! So the bound holds of all policies; that some policy attains it is not said where there are gangs.
-//!
-//! *Routing.* Of type i the fraction `r_ih = n_h (π_h W_h)_i / Σ_g n_g (π_g W_g)_i` goes to shape
-//! h, where each server then gets the offered load `b^h_i = b_i r_ih / n_h` and serves the type
-//! with `(π_h W_h)_i`: its load there is that in the fleet, ρ_i. With the prices
-//! `y^h_i ∝ (y_i/b_i) b^h_i` the mix of each shape with a price is proven best for that workload,
-//! too ([`Certificate::of_mix`]).
 
 use super::generation::Generation;
 use super::problem::{Column, Problem};
 use super::solution::gap;
 use super::solve::{check_types, starting_columns};
-use super::{Certificate, Knapsack, Limits, Mix, PROOF_GAP, ProgramError, Tree};
+use super::{Knapsack, Limits, Mix, PROOF_GAP, ProgramError, Tree};
 use crate::multiresource::schedule::{self, Packing, Schedule};
 use crate::multiresource::workload::{Fleet, JobType, Workload};
 
@@ -73,50 +67,6 @@ impl FleetCertificate {
     /// Whether the gap is small enough to be called a proof.
     pub fn proven(&self) -> bool {
         self.gap() <= PROOF_GAP
-    }
-}
-
-impl FleetSolution {
-    /// `Σ_h n_h (π_h W_h)_i` for each type (K): how many are in service on average, at most.
-    pub fn served(&self, fleet: &Fleet) -> Vec<f64> {
-        served(fleet, &self.mixes)
-    }
-
-    /// `max_i ρ_i` of the mixes as they are.
-    pub fn load(&self, fleet: &Fleet) -> f64 {
-        load(fleet, &self.mixes)
-    }
-
-    /// `r_ih` for each shape and type (H × K), in \[0, 1\]: of sum 1 over the shapes.
-    pub fn routing(&self, fleet: &Fleet) -> Vec<Vec<f64>> {
-        let total = self.served(fleet);
-        let shapes = fleet.shapes().iter().zip(&self.mixes);
-        let of_shape = shapes.map(|(shape, mix)| {
-            let mut row = vec![0.0; total.len()];
-            for (&i, served) in shape.types().iter().zip(mix.mean_schedule()) {
-                row[i] = f64::from(shape.count()) * served / total[i];
-            }
-            row
-        });
-        of_shape.collect()
-    }
-}
-
-impl Certificate {
-    /// The certificate of a mix by given prices `y` (K, nonnegative, not all 0), brought to the
-    /// sum 1: its load, and the bound by one knapsack of at most so many nodes.
-    pub fn of_mix(workload: &Workload, mix: &Mix, prices: &[f64], nodes: u64) -> Self {
-        let total: f64 = prices.iter().sum();
-        let prices: Vec<f64> = prices.iter().map(|y| y / total).collect();
-        let values = values(workload.types(), &prices);
-        let (worth, resource_prices) = worth(workload, &values, mix, nodes);
-        Certificate {
-            load: mix.load(workload),
-            prices,
-            resource_prices,
-            tree: None,
-            bound: 1.0 / worth,
-        }
     }
 }
 

@@ -4,7 +4,6 @@ mod at_once;
 use super::ends::Ends;
 use super::engine::{Happened, Servers};
 use crate::multiresource::policy::{Counters, Event, Policy, System, Violation};
-use crate::multiresource::workload::Workload;
 use crate::simulation::{Stay, Stream};
 
 /// A server with its queues, its rule, and the ends of its jobs.
@@ -44,12 +43,6 @@ pub(in crate::multiresource) struct Rates {
 }
 
 impl<P: Policy, E: Ends> Server<P, E> {
-    /// An empty server at time 0.
-    pub fn new(workload: &Workload, policy: P, ends: E, service: &mut Stream) -> Self {
-        let system = System::new(workload, policy.clocks(), policy.preempts());
-        Server::of(system, policy, ends, service)
-    }
-
     /// This empty system at time 0, with the clocks of the policy.
     pub fn of(mut system: System, mut policy: P, ends: E, service: &mut Stream) -> Self {
         if E::UNKNOWN {

@@ -329,13 +329,6 @@ pub fn queue_assumptions(preemption: Preemption, types: &[JobType]) -> HoldsFor 
     }
 }
 
-fn all_exponential(workload: &Workload) -> bool {
-    workload
-        .types()
-        .iter()
-        .all(|t| t.holding().is_exponential())
-}
-
 fn check_options(workload: &Workload, options: &Options) -> Result<(), SynthesisError> {
     let range = |name: &str, rate: f64| {
         let relative = rate * mean_size(workload);

@@ -11,7 +11,7 @@ use crate::multiresource::artifact::{
 };
 use crate::multiresource::optimum::{self, Ended, Step};
 use crate::multiresource::policy::{is_proved_stable, time_of_turns};
-use crate::multiresource::schedule::{Fluid, Packing, Schedule, enumerate};
+use crate::multiresource::schedule::{Fluid, Packing, enumerate};
 use crate::multiresource::synthesis::{
     self, ChoiceError, ChoiceOptions, Chosen, Families, Log, Options, Outcome, Overload, Synthesis,
     Upgrades,

@@ -1,7 +1,5 @@
 //! The same workload with other rates, or with more of a resource; the same fleet with more.
 
-use num_bigint::BigInt;
-
 use super::check::Draft;
 use super::fleet_check::FleetDraft;
 use super::{Fleet, Workload};
@@ -63,26 +61,6 @@ impl Workload {
         })
     }
 
-    /// The same workload on a server with one more unit of resource j, and how much that is: the
-    /// greatest common divisor of the demands. `None` where no type demands it, or where the sum is
-    /// no decimal of a double.
-    #[must_use]
-    pub fn with_one_more_unit(&self, j: usize) -> Option<(Self, f64)> {
-        let (i, job) = self
-            .types
-            .iter()
-            .enumerate()
-            .find(|(_, job)| job.units[j] > 0)?;
-        let unit = self.types[i].demand[j].exact() / BigInt::from(job.units[j]);
-        let more = Decimal::nearest(&unit)?;
-        let mut draft = Draft::of(self);
-        draft.capacity[j].1 = Decimal::nearest(&(self.resources[j].capacity.exact() + &unit));
-        let (larger, _) = draft.check(Vec::new()).ok()?;
-        // Rounding may have lost the unit that was added.
-        let gained = larger.resources[j].units > self.resources[j].units;
-        gained.then_some((larger, more.value()))
-    }
-
     /// The same workload on a server with so much more of resource j. `None` where the sum is no decimal of a double.
     fn with_more(&self, j: usize, more: Decimal) -> Option<Self> {
         let mut draft = Draft::of(self);
@@ -94,8 +72,7 @@ impl Workload {
 
 impl Fleet {
     /// The same fleet with so much more of resource j (of all R) on each server of shape h, which has some. `None`
-    /// where the sum is no decimal of a double, or the fleet is none then: a type that fits on one more shape may
-    /// have arrivals that cannot be split.
+    /// where the sum is no decimal of a double.
     ///
     /// # Panics
     /// If h or j is no index of a shape or of a resource.

@@ -3,16 +3,13 @@
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-use super::check::Draft;
 use super::fleet_check::FleetDraft;
 use super::{JobType, Resource, Workload};
 use crate::document::{DocumentError, Fault, digest, place};
-use crate::law::Unsplit;
 use crate::number::Decimal;
 
 /// A checked fleet: K ≥ 1 job types on servers of H ≥ 1 shapes. Each type arrives, and
-/// fits on a server of one shape at least; on a server of each shape some type fits. A type whose
-/// arrivals renew, and are not Poisson, fits on one server only: they cannot be split.
+/// fits on a server of one shape at least; on a server of each shape some type fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fleet {
     pub(super) envelope: Workload,
@@ -158,39 +155,6 @@ impl Fleet {
         (0..self.envelope.resources().len()).map(of).collect()
     }
 
-    /// What arrives at one server of shape h, if of each type i the fraction `routing[i]` (K, in
-    /// \[0, 1\]) is sent to servers of this shape, to each of them alike and independently of all
-    /// else: the process of type i, in which each arrival is kept with probability r_ih / n_h. It
-    /// is exact for Poisson arrivals, modulated ones and batches, and what modulates all types does so
-    /// at each server. Types that are not sent there
-    /// count as not served.
-    ///
-    /// # Errors
-    /// When nothing is sent there, a rate is out of the range of numbers, or what is sent has no
-    /// law that is known.
-    ///
-    /// # Panics
-    /// If h is not the index of a shape, or `routing` is shorter than the types.
-    pub fn routed(&self, h: usize, routing: &[f64]) -> Result<Workload, DocumentError> {
-        let shape = &self.shapes[h];
-        if self.is_one_server() && routing.iter().all(|fraction| *fraction == 1.0) {
-            return Ok(shape.server.clone());
-        }
-        let mut draft = Draft::of(&shape.server);
-        for (job, &i) in draft.jobs.iter_mut().zip(&shape.types) {
-            let arrivals = self.types()[i].arrivals();
-            match arrivals.split(routing[i], shape.count) {
-                Ok(part) => job.arrivals = Some(part),
-                Err(why) => {
-                    let fault = unsplit(h, &job.name, why);
-                    return Err(DocumentError::without_text(vec![fault]));
-                }
-            }
-        }
-        let checked = draft.check(Vec::new());
-        Ok(checked.map_err(DocumentError::without_text)?.0)
-    }
-
     /// The same fleet with all arrival rates times a positive, finite factor.
     ///
     /// # Errors
@@ -246,27 +210,4 @@ impl Fleet {
         text.extend(self.types().iter().map(JobType::canonical));
         digest(&text)
     }
-}
-
-/// Why a part of a type's arrivals cannot be sent to the servers of shape h.
-fn unsplit(h: usize, name: &str, why: Unsplit) -> Fault {
-    let (message, help) = match why {
-        Unsplit::Range => (
-            format!("no rate of type `{name}` can be sent to it"),
-            "send a fraction of it, from 0 to 1",
-        ),
-        Unsplit::Renewal => (
-            format!(
-                "a part of the arrivals of type `{name}`, which renew, would be sent to it, and it renews no more"
-            ),
-            "send all of it to one server, or describe its arrivals by another process",
-        ),
-        Unsplit::Sizes => (
-            format!(
-                "the batches of type `{name}` that are sent to it have more than 100 numbers of jobs"
-            ),
-            "describe its arrivals by smaller batches, at a higher rate",
-        ),
-    };
-    Fault::new(place!("servers", h), message, help)
 }

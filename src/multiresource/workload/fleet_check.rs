@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::check::{Checked, Draft, DraftJob, WITHOUT_FAULTS, repeated};
 use super::fleet::{Fleet, Shape};
 use crate::document::{Fault, Step, place, suggest, unusable};
-use crate::law::ArrivalProcess;
 use crate::number::Decimal;
 
 /// More servers of one shape than this are better modelled as a fluid than one by one.
@@ -123,7 +122,6 @@ impl FleetDraft {
             (0..self.jobs.jobs.len()).for_each(|i| {
                 self.check_fit(i, &mut faults);
                 self.check_gang(i, &mut faults);
-                self.check_split(i, &mut faults);
             });
             (0..self.shapes.len()).for_each(|h| self.check_use(h, &mut faults));
         }
@@ -180,33 +178,6 @@ impl FleetDraft {
             )
             .of_key());
         }
-    }
-
-    /// Arrivals that renew, and are split at random, renew no more, and have no law that is known.
-    fn check_split(&self, i: usize, faults: &mut Vec<Fault>) {
-        let job = &self.jobs.jobs[i];
-        let renews = |a: &&ArrivalProcess| matches!(a, ArrivalProcess::Renewal { .. });
-        let renewal = job.arrivals.as_ref().filter(renews);
-        let Some(process) = renewal.filter(|process| !process.is_poisson()) else {
-            return;
-        };
-        let holds = |shape: &&DraftShape| shape.shortfalls(job).is_empty();
-        let holding = self.shapes.iter().filter(holds);
-        let servers: u64 = holding.filter_map(|shape| shape.count).map(u64::from).sum();
-        if servers <= 1 {
-            return;
-        }
-        let rate = process.rate();
-        faults.push(Fault::new(
-            place!("jobs", i, "arrivals"),
-            format!(
-                "the arrivals of type `{}` are a renewal process, and its parts are none: the type fits on {servers} servers, over which what is proved of a fleet splits it at random",
-                job.name
-            ),
-            format!(
-                "write `arrival_rate: {rate}`, or a markov-modulated process or batches of this mean rate: their parts are known; or have one server only on which it fits"
-            ),
-        ));
     }
 
     /// A type that arrives must fit on an empty server of some shape.

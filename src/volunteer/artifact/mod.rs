@@ -37,7 +37,6 @@ impl Content for Volunteer {
     type Policy = Policy;
     type Quantity = Quantity;
     type Evidence = Evidence;
-    type Provenance = Provenance;
     type Checked = Campaign;
 
     fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Campaign> {
@@ -149,14 +148,4 @@ pub struct Beside {
     /// done counts as done at the end. Below 0 it is better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excess: Option<Mean>,
-}
-
-/// Where the policy comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Provenance {
-    /// The program and its version.
-    pub tool: String,
-    /// Options that it was called with.
-    pub options: Vec<String>,
 }

@@ -72,14 +72,6 @@ impl Kind for Volunteer {
             events: wishes.budget,
             campaigns: wishes.campaigns,
             seed: wishes.seed,
-            typed: [
-                Some(format!("--budget {}", wishes.budget)),
-                wishes.campaigns.map(|n| format!("--campaigns {n}")),
-                Some(format!("--seed {}", wishes.seed)),
-            ]
-            .into_iter()
-            .flatten()
-            .collect(),
             interrupt: caller.interrupt.clone(),
         };
         caller.hear(Word::Interruptible);
@@ -94,6 +86,7 @@ impl Kind for Volunteer {
         Ok(match outcome {
             Outcome::Made(made) => Answer::Policy {
                 summary: report::made(campaign, &made, caller.width),
+                documents: Vec::new(),
                 artifact: Box::new(
                     Checked::check(made.artifact)
                         .map_err(VerbError::Unchecked)?

@@ -22,7 +22,7 @@ pub fn show(checked: &Checked, width: usize) -> String {
     let mut text = format!(
         "A policy for a server of volunteers, {}, made by {}.\n",
         about(campaign),
-        artifact.provenance.tool
+        artifact.tool
     );
     if let Some(source) = &campaign.record().source {
         let _ = writeln!(text, "Workload: {source}");

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::artifact::{
-    Artifact, BESIDE, Beside, Claim, Evidence, HoldsFor, Method, Percentiles, Policy, Provenance,
-    Quantity, TUNED,
+    Artifact, BESIDE, Beside, Claim, Evidence, HoldsFor, Method, Percentiles, Policy, Quantity,
+    TUNED,
 };
 use super::policy::{Dispatch, Queued, UNKNOWN};
 use super::simulator::{REFRESHES, Rule, Run, TICKS, TooLong, simulate};
@@ -34,8 +34,6 @@ pub struct Options {
     pub campaigns: Option<u32>,
     /// The seed.
     pub seed: u64,
-    /// Options as they were typed, for the record.
-    pub typed: Vec<String>,
     /// Once it is set, the synthesis ends without a policy.
     pub interrupt: Arc<AtomicBool>,
 }
@@ -193,10 +191,6 @@ fn made(
         policy(campaign, fresh.rule),
         claims(campaign, &fresh.run),
         evidence,
-        Provenance {
-            tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
-            options: options.typed.clone(),
-        },
     );
     Ok(Made {
         artifact,

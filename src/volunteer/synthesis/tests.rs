@@ -30,7 +30,6 @@ fn made_of(text: &str, events: u64) -> (Campaign, Made) {
         events,
         campaigns: Some(6),
         seed: 1,
-        typed: Vec::new(),
         interrupt: Arc::default(),
     };
     match synthesize(&campaign, &options, &mut |_| ()) {

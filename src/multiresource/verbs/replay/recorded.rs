@@ -195,7 +195,7 @@ fn entered(asked: &Recording<'_>) -> Result<(Rule, Described, Option<String>), V
         Err(unnamed) => unnamed,
     };
     let (checked, digest): (Checked, String) = read_policy(asked.policy, unnamed, asked.changes)?;
-    let rule = rule(asked.policy, &checked)?;
+    let rule = rule(&checked);
     let own = described(checked.workload());
     let Some(workload) = asked.workload else {
         return Ok((rule, own, Some(digest)));

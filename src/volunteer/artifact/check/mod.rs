@@ -44,12 +44,7 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Camp
     claims(artifact, &campaign, findings);
     evidence(artifact, findings);
     let remark = Grounds::Trusted("a remark: nothing follows from it");
-    for path in [
-        "workload.source",
-        "provenance.tool",
-        "provenance.options",
-        "evidence.events",
-    ] {
+    for path in ["workload.source", "tool", "evidence.events"] {
         findings.stands(path, remark);
     }
     Some(campaign)
@@ -280,8 +275,8 @@ fn mean(found: Option<Mean>, path: &str, findings: &mut Findings) {
 fn evidence(artifact: &Artifact, findings: &mut Findings) {
     tried(artifact, findings);
     beside(&artifact.evidence.beside, findings);
-    if let Some(message) = unusable("the program", &artifact.provenance.tool) {
-        findings.add("provenance.tool", message);
+    if let Some(message) = unusable("the program", &artifact.tool) {
+        findings.add("tool", message);
     }
     findings.stands("evidence.campaigns", CAMPAIGNS);
     if artifact.evidence.campaigns < 2 {

@@ -163,8 +163,7 @@ fn size(law: &PhaseType, random: &mut Random) -> f64 {
 fn policy(path: Option<String>) -> Result<(MsrPolicy, Workload), Box<dyn Error>> {
     if let Some(path) = path {
         let checked = Checked::read(Path::new(&path))?;
-        let server = checked.artifact().expect_one_server(&path)?;
-        let msr = server.policy.rule.msr().cloned();
+        let msr = checked.artifact().policy.msr().cloned();
         let policy = msr.ok_or(
             "this draws the schedules of the family msr; `policy::online` has the rule of any family",
         )?;

@@ -96,7 +96,7 @@ fn plans_are_executed_and_proved() {
                 let text = format!(
                     "kind: malleable\nservers: 12\nspeedup: {speedup}\nobjective: {objective}\n{limits}sizes: {{pareto: {{shape: 1.5, count: 40, seed: 7}}}}\n"
                 );
-                let (artifact, _) = plan(&pool(&text), &options());
+                let (artifact, _) = plan(&pool(&text));
                 let gap = artifact
                     .claims
                     .iter()
@@ -115,7 +115,7 @@ fn plans_are_executed_and_proved() {
 #[test]
 fn a_better_cost_than_the_best_is_refused() {
     let text = "kind: malleable\nservers: 12\nspeedup: {amdahl: {parallel_fraction: .9}}\njobs: [{name: a, size: 4}, {name: b, size: 3}, {name: c, size: 1}]\n";
-    let (artifact, _) = plan(&pool(text), &options());
+    let (artifact, _) = plan(&pool(text));
     assert_eq!(plan_of(&mut artifact.clone()).stages.len(), 3);
     let mut cheaper = artifact.clone();
     cheaper.claims[0].value *= 1.0 - 1e-6;
@@ -138,7 +138,7 @@ fn a_better_cost_than_the_best_is_refused() {
 #[test]
 fn weights_that_favour_large_jobs_have_a_bound_and_a_plan_near_it() {
     let text = "kind: malleable\nservers: 1\nspeedup: {power: {p: .5}}\nobjective: weighted-flow-time\njobs: [{name: a, size: 2, weight: 10}, {name: b, size: 1, weight: 1}]\n";
-    let (artifact, planned) = plan(&pool(text), &options());
+    let (artifact, planned) = plan(&pool(text));
     assert_eq!(planned.open, Some(Open::FavoursLarge));
     assert!(
         planned.least >= (2.0 + 120f64.sqrt()) * (1.0 - 1e-9),
@@ -207,7 +207,7 @@ fn many_unlike_jobs_have_a_bound_that_the_checker_finds() {
         "kind: malleable\nservers: 64\njobs:\n{}",
         jobs.collect::<String>()
     );
-    let (artifact, planned) = plan(&pool(&text), &options());
+    let (artifact, planned) = plan(&pool(&text));
     assert_eq!(planned.open, Some(Open::SpeedupsDiffer));
     let gap = artifact.claims.last().unwrap();
     assert!(gap.quantity == Quantity::Gap && gap.value < 0.05, "{gap:?}");

@@ -1,7 +1,6 @@
 //! Batches whose jobs are alike, and one chain that modulates all types.
 
 use super::arrivals::samples_agree;
-use super::fleet::on_servers;
 use super::*;
 use crate::ctmc::{Level, Qbd};
 use crate::multiresource::policy::Job;
@@ -231,17 +230,11 @@ fn alike_batches_on_one_slot_wait_as_one_job_does() {
     }
 }
 
-/// Two servers, batches of two split at random: a server sees 0, 1 or 2 jobs of each, which are alike
-/// as they were. What is sent to one server, as the fleet is analysed, has the same mean.
+/// One queue over two servers: all jobs of one server of twice the slots, batches that are alike, too.
 #[test]
-fn alike_batches_that_are_split_stay_alike() {
+fn batches_over_two_servers_are_those_of_one_of_twice_the_size() {
     let arrivals = "arrivals: {process: batches, rate: .6, sizes: [2], alike: .8}";
     let whole = workload("", 1, &[[arrivals, ONE]]);
-    let exact = response_of_batches(0.6, [1.0, 1.5], 1.0, 1.0, 0.8);
-    for rule in ["fcfs", "first-fit"] {
-        let run = on_servers(&whole, 2, rule, &events(6_000_000));
-        agrees(run.mean_response, exact, 0.03, rule);
-    }
     let fleet = whole.to_yaml().replace(
         "server:\n  capacity:\n    cpu: 1.0\n",
         "servers:\n  - {count: 2, capacity: {cpu: 1}}\n",
@@ -249,10 +242,6 @@ fn alike_batches_that_are_split_stay_alike() {
     let Described::Fleet(fleet) = Described::parse(&fleet, "fleet").unwrap().workload else {
         panic!("{fleet}")
     };
-    let part = fleet.routed(0, &[1.0]).unwrap();
-    let run = simulate(&part, Fcfs, &events(6_000_000), quiet).unwrap();
-    agrees(run.mean_response, exact, 0.03, "one of two servers");
-    // One queue over both: all jobs of one server of twice the slots.
     let settings = events(400_000);
     let rule = PooledRule::named("fcfs").unwrap();
     let pooled = simulate_over(&fleet, &rule.policy(), &settings, quiet).unwrap();

@@ -90,27 +90,16 @@ fn nothing_is_alike_where_nothing_is_said() {
 
 /// More load is more of each type: the chain, and what is alike, stay as they are.
 #[test]
-fn both_laws_stay_as_loads_are_scaled_and_arrivals_split() {
+fn both_laws_stay_as_loads_are_scaled() {
     let document = text(COMMON, FLEET, &[ALIKE, "arrival_rate: .5"]);
     let (fleet, _) = through(&document);
     let half = fleet.scaled(0.5).unwrap();
     assert_eq!(half.envelope().modulation(), fleet.envelope().modulation());
     assert_eq!(half.types()[0].arrivals().alike(), 0.85);
     assert!((half.types()[0].arrival_rate() - 0.3).abs() < 1e-15);
-    let part = fleet.routed(1, &[0.6, 0.9]).unwrap();
-    assert_eq!(part.modulation(), fleet.envelope().modulation());
-    let [batches, single] = part.types() else {
-        panic!("two types")
-    };
-    assert_eq!(batches.arrivals().alike(), 0.85);
-    assert!((batches.arrival_rate() - 0.6 * 0.2).abs() < 1e-12);
-    assert!((single.arrival_rate() - 0.5 * 0.3).abs() < 1e-15 && !single.is_poisson());
     let server = parse(&text(COMMON, ONE, &[ALIKE, "arrival_rate: .5"]));
     let more = server.scaled_by_type(&[0.5, 2.0]).unwrap();
     assert_eq!(more.modulation(), server.modulation());
-    let (larger, _) = server.with_one_more_unit(0).unwrap();
-    assert_eq!(larger.types(), server.types());
-    assert_eq!(larger.modulation(), server.modulation());
 }
 
 #[test]

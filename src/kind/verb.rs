@@ -17,14 +17,6 @@ pub enum VerbError {
     /// The journal of a comparison.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// Another file that cannot be read.
-    #[error("cannot read {path}: {source}")]
-    Read {
-        /// The file.
-        path: String,
-        /// Why.
-        source: std::io::Error,
-    },
     /// The checker finds fault with what was made.
     #[error(
         "the policy made does not pass its own checker, a fault of this program; nothing is written:\n  {}\nPlease report this with the workload",

@@ -1,6 +1,6 @@
 //! Malleable jobs as a kind of workload: what is typed → verbs → what is told.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 
@@ -8,7 +8,7 @@ use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
     Answer, Answered, Caller, Compared, Given, Kind, NoArgs, NoVerb, OverLoads, Simulated,
-    VerbError, Word, run_document, wanted,
+    VerbError, Word, checked, other_workload, run_document, same_workload, wanted,
 };
 use crate::malleable::artifact::{Checked, Malleable};
 use crate::malleable::policy::Online;
@@ -17,18 +17,13 @@ use crate::malleable::synthesis::{self, Options, Outcome};
 use crate::malleable::verbs::{self, Ran};
 use crate::malleable::workload::{Pool, Stream, Workload};
 use crate::report::rules_table;
-use crate::simulation::sweep::{Comparing, Stage, Swept, Whole};
+use crate::simulation::sweep::{Comparing, Stage, Whole};
 use crate::simulation::{Progress, Settings};
 use crate::typed::{count, part};
 
 /// What is typed beside the workload to make a policy.
 #[derive(Args, Clone)]
 pub struct Wishes {
-    /// Take the speedup that fits these measurements best in place of the workload's: CSV with the columns
-    /// `servers` and `throughput`
-    #[arg(long, value_name = "FILE")]
-    fit_speedup: Option<PathBuf>,
-
     /// How far small jobs go first where jobs arrive: 0 is the same for each, 1 as if no job came any more; tuned if not given
     #[arg(long, value_name = "U", value_parser = knob, requires = "background")]
     urgency: Option<f64>,
@@ -86,40 +81,21 @@ impl Kind for Malleable {
         Ok(Workload::parse(text, name)?)
     }
 
-    fn files(wishes: &Wishes) -> (Vec<&Path>, Vec<&Path>) {
-        let read = wishes.fit_speedup.iter().map(PathBuf::as_path);
-        (read.collect(), Vec::new())
-    }
-
     fn synthesize(
         workload: &Workload,
         wishes: &Wishes,
         caller: &mut Caller<'_>,
     ) -> Given<Answer<Self>> {
-        match (workload, &wishes.fit_speedup) {
-            (Workload::Pool(pool), None) => plan(pool, wishes, caller, String::new()),
-            (Workload::Pool(pool), Some(file)) => {
-                let fitted = verbs::fit(file)?;
-                let told = report::fitted(&fitted, caller.width) + "\n";
-                match pool.with_speedup(&fitted.fits[0].record) {
-                    Some(pool) => plan(&pool, wishes, caller, told),
-                    None => Err("the speedup that fits does not go with this workload".into()),
-                }
-            }
-            (Workload::Stream(stream), None) => online(stream, wishes, caller, String::new()),
-            (Workload::Stream(stream), Some(file)) => {
-                let fitted = verbs::fit(file)?;
-                let told = report::fitted(&fitted, caller.width) + "\n";
-                match stream.with_speedup(&fitted.fits[0].record) {
-                    Some(stream) => online(&stream, wishes, caller, told),
-                    None => Err("the speedup that fits does not go with this workload".into()),
-                }
-            }
+        match workload {
+            Workload::Pool(pool) => plan(pool, wishes, caller),
+            Workload::Stream(stream) => online(stream, wishes, caller),
         }
     }
 
     fn against(policy: &Checked, workload: &Workload) -> Given<Vec<Finding>> {
-        Ok(verbs::against(policy.artifact(), workload))
+        let (own, other) = (policy.workload().digest(), workload.digest());
+        let what = "servers, speedups, jobs or the objective";
+        Ok(same_workload(&own, &other, what))
     }
 
     fn valid(policy: &Checked, width: usize) -> String {
@@ -155,7 +131,7 @@ impl Kind for Malleable {
         Ok(Simulated {
             table,
             document,
-            notes: report::notes(&simulated),
+            notes: other_workload(simulated.other_workload),
             refuted: simulated.is_refuted(),
             documents: Vec::new(),
         })
@@ -199,14 +175,8 @@ impl Kind for Malleable {
         };
         let mut comparison = whole.comparison()?;
         verbs::add_bounds(&mut comparison, stream).map_err(VerbError::boxed)?;
-        let journal = None;
-        Ok(Box::new(OverLoads {
-            swept: Swept {
-                comparison,
-                journal,
-            },
-            besides: report::besides(stream),
-        }))
+        let besides = report::besides(stream);
+        Ok(Box::new(OverLoads::merged(comparison, besides)))
     }
 
     fn rules(width: usize) -> String {
@@ -239,48 +209,29 @@ fn options(wishes: &Wishes, caller: &Caller<'_>) -> Options {
     }
 }
 
-fn plan(
-    pool: &Pool,
-    wishes: &Wishes,
-    caller: &mut Caller<'_>,
-    told: String,
-) -> Given<Answer<Malleable>> {
+fn plan(pool: &Pool, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answer<Malleable>> {
     if wishes.urgency.is_some() {
         return Err("--urgency and --background go with jobs that arrive, and here all are there at the start: leave them out".into());
     }
     caller.hear(Word::Doing("planning"));
     let (artifact, planned) = synthesis::plan(pool);
-    let changes = synthesis::changes(pool, &planned);
+    let summary = report::made(pool, &planned, caller.width);
     caller.hear(Word::Doing("checking"));
-    let artifact = Checked::check(artifact)
-        .map_err(VerbError::Unchecked)?
-        .artifact()
-        .clone();
     Ok(Answer::Policy {
-        summary: told + &report::made(pool, &planned, &changes, caller.width),
+        artifact: checked(artifact)?,
+        summary,
         documents: Vec::new(),
-        artifact: Box::new(artifact),
     })
 }
 
-fn online(
-    stream: &Stream,
-    wishes: &Wishes,
-    caller: &mut Caller<'_>,
-    told: String,
-) -> Given<Answer<Malleable>> {
+fn online(stream: &Stream, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answer<Malleable>> {
     let options = options(wishes, caller);
     let hears = |what: &str, reached: Progress| caller.hear(Word::Simulating(what, reached));
     Ok(match synthesis::online(stream, &options, hears)? {
         Outcome::Made(made) => Answer::Policy {
-            summary: told + &report::online(stream, &made, caller.width),
+            summary: report::online(stream, &made, caller.width),
             documents: Vec::new(),
-            artifact: Box::new(
-                Checked::check(made.artifact)
-                    .map_err(VerbError::Unchecked)?
-                    .artifact()
-                    .clone(),
-            ),
+            artifact: checked(made.artifact)?,
         },
         Outcome::Overload(times) => Answer::Refused {
             why: report::overload(stream, times, caller.width),
@@ -293,8 +244,6 @@ fn online(
 const EXAMPLES: &str = "\
   synth --workload models/amdahl_training.yaml --output p.json
       how jobs that are all there divide the servers, when each ends, and the proof that no plan costs less
-  synth --workload models/amdahl_training.yaml --fit-speedup measured.csv --output p.json
-      the same with the speedup that fits measured throughputs best
   synth --workload models/training_stream.yaml --output p.json
       jobs that arrive: a rule, tuned by simulation, beside a bound that no policy can beat
   synth show p.json

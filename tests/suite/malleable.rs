@@ -15,8 +15,7 @@ use synth::malleable::artifact::{Artifact, Checked, Quantity, cost};
 use synth::malleable::policy::{Known, Online, Sharing, Underway};
 use synth::malleable::simulator::{Dividing, execute, judge_course, simulate};
 use synth::malleable::synthesis::{Options, Outcome, Planned, Tunable, online, plan, tuned};
-use synth::malleable::verbs::fit;
-use synth::malleable::workload::{Curve, Pool, Speedup, Stream, Workload};
+use synth::malleable::workload::{Curve, Pool, Stream, Workload};
 use synth::simulation::{Settings, Verdict};
 
 use crate::common::{code, models, stderr, stdout, synth};
@@ -362,8 +361,8 @@ fn false_numbers_are_refused() {
         ("/claims/0/value", 1.0 - 1e-7),
         ("/claims/1/value", 1.0 + 1e-7),
         ("/claims/2/value", 1.0 + 1e-7),
-        ("/evidence/plan/ends/1", 1.0 + 1e-7),
-        ("/evidence/plan/prices/0", 1.0 + 1e-7),
+        ("/evidence/ends/1", 1.0 + 1e-7),
+        ("/evidence/prices/0", 1.0 + 1e-7),
         ("/policy/plan/rule/prices/1", 1.01),
         ("/policy/plan/stages/0/0", 1.0 + 1e-7),
         ("/policy/plan/stages/2/0", 0.9),
@@ -375,9 +374,9 @@ fn false_numbers_are_refused() {
         for n in 0..3 {
             factor(
                 [
-                    "/evidence/plan/prices/0",
-                    "/evidence/plan/prices/1",
-                    "/evidence/plan/prices/2",
+                    "/evidence/prices/0",
+                    "/evidence/prices/1",
+                    "/evidence/prices/2",
                 ][n],
                 0.999,
             )(document);
@@ -405,7 +404,7 @@ fn false_numbers_are_refused() {
         assert!(refused(&artifact, cheaper));
         // Other rents are another bound, and hardly as good a one.
         let others = |document: &mut Value| {
-            let rents = document.pointer_mut("/evidence/plan/rents");
+            let rents = document.pointer_mut("/evidence/rents");
             for rent in rents.and_then(Value::as_array_mut).into_iter().flatten() {
                 rent["rent"] = (rent["rent"].as_f64().unwrap() * 1.2).into();
             }
@@ -425,8 +424,6 @@ fn false_numbers_are_refused() {
     ] {
         assert!(refused(&made.artifact, factor(pointer, by)), "{pointer}");
     }
-    let untried = |document: &mut Value| document["policy"]["online"]["urgency"] = 0.777.into();
-    assert!(refused(&made.artifact, untried));
 }
 
 fn file(text: &str, ending: &str) -> tempfile::NamedTempFile {
@@ -561,53 +558,6 @@ fn wishes_that_do_not_go_together_are_refused() {
         let output = synth(&arguments);
         assert_eq!(code(&output), 2, "{arguments:?}");
         assert!(stderr(&output).contains(told), "{}", stderr(&output));
-    }
-}
-
-/// Measurements that follow a law give it back, with and without one server among them; others are refused by line.
-#[test]
-fn speedups_are_fitted_to_measurements() {
-    for first in [1, 2] {
-        for (law, better) in [
-            (Speedup::Power(0.82), "k^0.82"),
-            (Speedup::Amdahl(0.93), "f = 0.93"),
-        ] {
-            let rows = (first..=64).map(|k| {
-                let k = f64::from(k);
-                format!("{k},{}\n", 37.5 * law.at(k))
-            });
-            let text = format!("servers,throughput\n{}", rows.collect::<String>());
-            let fitted = fit(file(&text, ".csv").path()).unwrap();
-            assert!(fitted.fits[0].name.ends_with(better), "{:?}", fitted.fits);
-            assert!(
-                fitted.fits[0].error < 1e-4 && fitted.fits[1].error > 0.01,
-                "{:?}",
-                fitted.fits
-            );
-            close(fitted.measured[3].1, law.at(fitted.measured[3].0), 1e-3);
-        }
-    }
-    for (text, told) in [
-        (
-            "servers,throughput\n1,10\n2,x\n",
-            "line 3: `x` is not a number > 0",
-        ),
-        (
-            "cores,throughput\n1,10\n",
-            "the columns are cores, throughput",
-        ),
-        ("servers,throughput\n1,10\n", "too few"),
-        (
-            "servers,throughput\n1,10\n1,11\n2,12\n",
-            "1 servers were measured twice",
-        ),
-        (
-            "servers,throughput\n1,10\n2,5\n4,1\n",
-            "more servers are no faster",
-        ),
-    ] {
-        let why = fit(file(text, ".csv").path()).unwrap_err().to_string();
-        assert!(why.contains(told), "{why}");
     }
 }
 

@@ -152,10 +152,7 @@ fn what_was_changed_is_found() {
             |d| d["policy"]["dispatch"]["first_each"] = json!(0),
             "first_each",
         ),
-        (
-            |d| d["policy"]["percentiles"]["refresh"] = json!(1e9),
-            "refresh",
-        ),
+        (|d| d["policy"]["refresh"] = json!(1e9), "refresh"),
         (|d| d["claims"][1]["half_width"] = json!(1e9), "half_width"),
         (
             |d| d["claims"][1]["value"] = json!(1e4),
@@ -169,44 +166,6 @@ fn what_was_changed_is_found() {
             "capacity",
         ),
         (|d| *value(d, "worst_makespan") = json!(0.5), "cannot be"),
-        (|d| *value(d, "mean_makespan") = json!(9.5), "mean makespan"),
-        (|d| *value(d, "throughput") = json!(1e6), "hosts do"),
-        (|d| *value(d, "instances") = json!(0.5), "instances a job"),
-        (|d| *value(d, "given_up") = json!(0.5), "given up"),
-        (
-            |d| {
-                let claims = d["claims"].as_array_mut().unwrap();
-                claims.retain(|claim| claim["batch"] != "f-3");
-            },
-            "no makespan of",
-        ),
-        (
-            |d| d["workload"]["batches"][0]["size"]["mean"] = json!(1e4),
-            "hosts do",
-        ),
-        (
-            |d| {
-                let beside = d["evidence"]["beside"][0].clone();
-                d["evidence"]["beside"][1] = beside;
-            },
-            "a second time the same rule",
-        ),
-        (
-            |d| drop(d["evidence"]["beside"].as_array_mut().unwrap().pop()),
-            "evidence.beside",
-        ),
-        (
-            |d| d["evidence"]["beside"][0]["rule"] = json!("zzz"),
-            "expected one of",
-        ),
-        (|d| d["evidence"]["tried"] = json!([]), "was not tried"),
-        (
-            |d| {
-                let tried = d["evidence"]["tried"].as_array_mut().unwrap();
-                tried.push(tried[0].clone());
-            },
-            "a second time the same parameters",
-        ),
     ] {
         let (code, text) = check(change);
         assert_eq!(code, 1, "{said}: {text}");

@@ -3,7 +3,7 @@
 mod check;
 mod quantity;
 
-pub use check::{check_against, cost};
+pub use check::cost;
 pub use quantity::{Conditions, Measure, Method, Quantity};
 
 use schemars::JsonSchema;
@@ -64,21 +64,12 @@ pub struct Plan {
     pub stages: Vec<Vec<f64>>,
 }
 
-/// Why the claims hold.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Evidence {
-    /// Of a plan.
-    Plan(PlanEvidence),
-    /// Of a rule for jobs that arrive.
-    Online(OnlineEvidence),
-}
-
-/// When jobs end, and why no plan is much better.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// When jobs that are all there end, and why no plan is much better; of jobs that arrive nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct PlanEvidence {
+pub struct Evidence {
     /// When each job ends \[time\].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ends: Vec<f64>,
     /// Prices of work \[cost/work\] from the largest job on, ascending: with them no policy costs less than the sum of
     /// price times size.
@@ -97,31 +88,4 @@ pub struct Rent {
     pub until: f64,
     /// What a server costs \[cost/time\], ≥ 0.
     pub rent: f64,
-}
-
-/// What was simulated to choose the knobs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OnlineEvidence {
-    /// Knobs that were tried, on the same arrivals and sizes; none where they were given.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tried: Vec<Tried>,
-    /// The seed.
-    pub seed: u64,
-    /// Events simulated.
-    pub events: u64,
-}
-
-/// Knobs, and what they gave.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Tried {
-    /// The rule.
-    pub online: Online,
-    /// Its mean response time over that of the rule taken; none where one of them did not settle.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub times: Option<f64>,
-    /// Half the width of the interval of that ratio.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub half_width: Option<f64>,
 }

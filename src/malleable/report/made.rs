@@ -6,10 +6,11 @@ use super::{gap, objective, of_pool, of_servers, of_stream, servers, speedup, un
 use crate::malleable::analysis::{Relaxed, relaxation};
 use crate::malleable::artifact::{Quantity, cost};
 use crate::malleable::simulator::{Dividing, execute};
-use crate::malleable::synthesis::{BESIDE, COMPARED, Changes, MadeOnline, Open, Planned};
-use crate::malleable::verbs::Fitted;
+use crate::malleable::synthesis::{
+    BESIDE, COMPARED, MadeOnline, Open, Planned, with_one_more_server,
+};
 use crate::malleable::workload::{Objective, Pool, Stream};
-use crate::report::{Table, change, estimate, number, percent, within, wrap};
+use crate::report::{Table, change, estimate, headed, number, percent, wrap};
 
 /// Jobs of a plan that are told.
 const TOLD: usize = 24;
@@ -18,7 +19,7 @@ const TOLD: usize = 24;
 const STAGES: usize = 12;
 
 /// A plan: what it costs, what each job has, and what else could be done.
-pub fn made(pool: &Pool, planned: &Planned, changes: &Changes, width: usize) -> String {
+pub fn made(pool: &Pool, planned: &Planned, width: usize) -> String {
     let found = cost(pool, pool.objective().quantity(), &planned.ends);
     let mean = cost(pool, Quantity::MeanResponse, &planned.ends);
     let makespan = cost(pool, Quantity::Makespan, &planned.ends);
@@ -40,17 +41,7 @@ pub fn made(pool: &Pool, planned: &Planned, changes: &Changes, width: usize) -> 
     if let Some(why) = planned.open.map(|open| open_words(pool, planned, open)) {
         let _ = writeln!(text, "{}", wrap(&why, width));
     }
-    if let Some(least) = changes.unlimited {
-        let told = format!(
-            "limits ({}) cost {}: without them it is {}{}, at least",
-            limits(pool),
-            percent((found / least - 1.0).max(0.0)),
-            number(least),
-            unit(pool)
-        );
-        let _ = writeln!(text, "{}", wrap(&told, width));
-    }
-    if let Some(larger) = changes.one_more_server {
+    if let Some(larger) = with_one_more_server(pool, planned) {
         let _ = writeln!(
             text,
             "with one more server: {} {}{} ({})",
@@ -65,18 +56,6 @@ pub fn made(pool: &Pool, planned: &Planned, changes: &Changes, width: usize) -> 
         let _ = writeln!(text, "\n{}", beside(pool, found, width));
     }
     text
-}
-
-fn limits(pool: &Pool) -> String {
-    let record = pool.record();
-    let mut limits = Vec::new();
-    if record.whole_servers {
-        limits.push("whole servers");
-    }
-    if record.cap.is_some() || record.jobs.iter().any(|job| job.cap.is_some()) {
-        limits.push("caps");
-    }
-    limits.join(", ")
 }
 
 /// Why no formula has the best plan, and what is known of this one.
@@ -150,7 +129,7 @@ fn beside(pool: &Pool, found: f64, width: usize) -> String {
     let quantity = pool.objective().quantity();
     let mut table = Table::new([
         "beside it".to_string(),
-        format!("{}{}", objective(pool.objective()), bracketed(pool)),
+        headed(quantity, pool.time_unit()),
         "times".into(),
     ]);
     let names = [
@@ -164,13 +143,6 @@ fn beside(pool: &Pool, found: f64, width: usize) -> String {
         table.row([name.into(), number(cost), times(cost / found)]);
     }
     table.within(width)
-}
-
-fn bracketed(pool: &Pool) -> String {
-    match pool.objective() {
-        Objective::Slowdown => String::new(),
-        _ => format!(" [{}]", pool.time_unit()),
-    }
 }
 
 fn times(ratio: f64) -> String {
@@ -212,14 +184,10 @@ pub fn online(stream: &Stream, made: &MadeOnline, width: usize) -> String {
     if !tuned.tried.is_empty() {
         let mut table = Table::new(["urgency", "background", "E[T], times"]);
         for tried in &tuned.tried {
-            let times = match (tried.times, tried.half_width) {
-                (Some(times), Some(half_width)) => within(times, half_width),
-                _ => "–".into(),
-            };
             table.row([
                 tried.online.urgency.to_string(),
                 tried.online.background.to_string(),
-                times,
+                estimate(tried.times),
             ]);
         }
         let _ = writeln!(text, "\n{}", table.within(width));
@@ -273,34 +241,4 @@ pub fn overload(stream: &Stream, times: f64, width: usize) -> String {
         number(times)
     );
     wrap(&told, width)
-}
-
-/// Fits beside the measurements.
-pub fn fitted(found: &Fitted, width: usize) -> String {
-    let [best, other] = &found.fits;
-    let mut table = Table::new([
-        "servers",
-        "measured",
-        &*best.name,
-        "off",
-        &*other.name,
-        "off",
-    ]);
-    for (k, speedup) in &found.measured {
-        let mut row = vec![number(*k), number(*speedup)];
-        for fit in [best, other] {
-            let own = fit.speedup.at(*k);
-            row.push(number(own));
-            row.push(format!("{:+.1} %", 100.0 * (own / speedup - 1.0)));
-        }
-        table.row(row);
-    }
-    format!(
-        "{}\ntaken: {} (off by {} in the root mean square of logarithms; {} by {})\n",
-        table.within(width),
-        best.name,
-        percent(best.error),
-        other.name,
-        percent(other.error)
-    )
 }

@@ -5,8 +5,8 @@ mod made;
 mod run;
 mod show;
 
-pub use made::{fitted, made, online, overload};
-pub use run::{besides, course, notes, of_course, simulation};
+pub use made::{made, online, overload};
+pub use run::{besides, course, of_course, simulation};
 pub use show::{show, valid};
 
 use crate::malleable::workload::{Objective, Pool, Speedup, Stream, Workload};

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use super::{of_pool, of_stream};
 use crate::malleable::simulator::{Course, Judgement, Measures, Run};
-use crate::malleable::verbs::Simulated;
 use crate::malleable::workload::{ALL_JOBS, Pool, Stream};
 use crate::report::{Besides, RunWords, Table, estimate, headed, number, run_report};
 use crate::simulation::Verdict;
@@ -95,15 +94,6 @@ fn digits(value: f64) -> String {
         }
         false => number(value),
     }
-}
-
-/// What should be known beside the numbers.
-pub fn notes(simulated: &Simulated) -> Vec<String> {
-    let other = simulated.other_workload.then(|| {
-        "The workload is not the one that the policy was made for: its claims are not judged."
-            .to_string()
-    });
-    other.into_iter().collect()
 }
 
 /// What is told of a comparison on a stream besides response times: nothing.

@@ -5,7 +5,6 @@
 //! decided nothing.
 
 use super::Options;
-use crate::malleable::artifact::Tried;
 use crate::malleable::policy::{Online, Sharing};
 use crate::malleable::simulator::{Run, simulate};
 use crate::malleable::workload::Stream;
@@ -22,6 +21,15 @@ pub struct Tuned {
     pub run: Run,
     /// Events simulated in all.
     pub events: u64,
+}
+
+/// Knobs, and what they gave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tried {
+    /// The rule.
+    pub online: Online,
+    /// Its mean response time over that of the rule taken; none where one of them did not settle.
+    pub times: Option<Estimate>,
 }
 
 /// How rules compare on the same arrivals.
@@ -112,10 +120,8 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
             let surely = ratio.is_none_or(|ratio| ratio.mean - ratio.half_width > 1.0);
             surely && !than.replications.is_empty()
         };
-        Ok(match self.tried.iter().any(better) {
-            true => self.best(),
-            false => Online::PLAIN,
-        })
+        let some = self.tried.iter().any(better);
+        Ok(if some { self.best() } else { Online::PLAIN })
     }
 
     fn attempt(&mut self, online: Online) -> Result<(), String> {
@@ -170,13 +176,9 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
     }
 
     fn told(&self, taken: Online) -> Vec<Tried> {
-        let tried = |own: &Choice| {
-            let ratio = self.ratio(own.online, taken);
-            Tried {
-                online: own.online,
-                times: ratio.map(|ratio| ratio.mean),
-                half_width: ratio.map(|ratio| ratio.half_width),
-            }
+        let tried = |own: &Choice| Tried {
+            online: own.online,
+            times: self.ratio(own.online, taken),
         };
         self.tried.iter().map(tried).collect()
     }

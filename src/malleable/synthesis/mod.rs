@@ -7,7 +7,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-pub use choice::{Tuned, tune};
+pub use choice::{Tried, Tuned, tune};
 pub use knob::{Tunable, tuned};
 pub use plan::{BESIDE, COMPARED, Open, Planned, Proof, best_plan};
 
@@ -15,10 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::analysis::{Relaxed, relaxation};
-use super::artifact::{
-    Artifact, Claim, Evidence, HoldsFor, Method, OnlineEvidence, PlanEvidence, Policy, Quantity,
-    cost,
-};
+use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Policy, Quantity, cost};
 use super::policy::Online;
 use super::workload::{Pool, Stream};
 use crate::artifact::Subject;
@@ -57,19 +54,14 @@ pub fn plan(pool: &Pool) -> (Artifact, Planned) {
         claim(quantity, value, Method::ExactFlow)
     };
     let mut claims: Vec<Claim> = told.into_iter().map(exact).collect();
-    let (prices, rents) = match &planned.proof {
-        Proof::Prices(prices) => (prices.clone(), Vec::new()),
-        Proof::Rents(rents) => (Vec::new(), rents.clone()),
-        Proof::Orders | Proof::Servers => (Vec::new(), Vec::new()),
-    };
-    let method = match &planned.proof {
-        Proof::Prices(_) => Method::BoundPrices,
-        Proof::Rents(_) => Method::BoundRents,
-        Proof::Orders => Method::BoundOrders,
-        Proof::Servers => Method::BoundServers,
+    let (method, prices, rents) = match &planned.proof {
+        Proof::Prices(prices) => (Method::BoundPrices, prices.clone(), Vec::new()),
+        Proof::Rents(rents) => (Method::BoundRents, Vec::new(), rents.clone()),
+        Proof::Orders => (Method::BoundOrders, Vec::new(), Vec::new()),
+        Proof::Servers => (Method::BoundServers, Vec::new(), Vec::new()),
     };
     claims.push(claim(Quantity::Gap, planned.gap(pool), method));
-    let evidence = PlanEvidence {
+    let evidence = Evidence {
         ends: planned.ends.clone(),
         prices,
         rents,
@@ -78,33 +70,19 @@ pub fn plan(pool: &Pool) -> (Artifact, Planned) {
         pool.record().clone(),
         Policy::Plan(planned.plan.clone()),
         claims,
-        Evidence::Plan(evidence),
+        evidence,
     );
     (artifact, planned)
 }
 
-/// What a plan would cost if something were different.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Changes {
-    /// No plan costs less without limits on servers; none where there are no limits.
-    pub unlimited: Option<f64>,
-    /// What the best plan costs with one more server; none where no formula has the best plan.
-    pub one_more_server: Option<f64>,
-}
-
-/// What changes of the pool would do to the cost of its plan.
+/// What the best plan costs with one more server; none where no formula has the best plan.
 #[must_use]
-pub fn changes(pool: &Pool, planned: &Planned) -> Changes {
+pub fn with_one_more_server(pool: &Pool, planned: &Planned) -> Option<f64> {
     let larger = pool
         .with_one_more_server()
-        .filter(|_| planned.open.is_none());
-    Changes {
-        unlimited: pool.unlimited().map(|pool| best_plan(&pool).least),
-        one_more_server: larger.map(|pool| {
-            let ends = best_plan(&pool).ends;
-            cost(&pool, pool.objective().quantity(), &ends)
-        }),
-    }
+        .filter(|_| planned.open.is_none())?;
+    let ends = best_plan(&larger).ends;
+    Some(cost(&larger, larger.objective().quantity(), &ends))
 }
 
 impl Planned {
@@ -184,16 +162,11 @@ pub fn online(
             Method::BoundRent,
         )),
     ];
-    let evidence = OnlineEvidence {
-        tried: tuned.tried.clone(),
-        seed: options.seed,
-        events: tuned.events,
-    };
     let artifact = Artifact::new(
         stream.record().clone(),
         Policy::Online(tuned.online),
         claims.into_iter().flatten().collect(),
-        Evidence::Online(evidence),
+        Evidence::default(),
     );
     Ok(Outcome::Made(Box::new(MadeOnline {
         artifact,

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
 use super::plan::{ends, or_simpler};
-use super::{BESIDE, Open, Options, changes, plan};
+use super::{BESIDE, Open, Options, plan, with_one_more_server};
 use crate::artifact::Checked;
 use crate::malleable::Malleable;
-use crate::malleable::artifact::{Artifact, Evidence, Plan, Policy, Quantity, cost};
+use crate::malleable::artifact::{Artifact, Plan, Policy, Quantity, cost};
 use crate::malleable::policy::Rule;
 use crate::malleable::simulator::{Dividing, execute};
 use crate::malleable::workload::Pool;
@@ -80,7 +80,7 @@ fn one_more_server_by_scaling() {
             let claim = artifact.claims.iter();
             let mut claim = claim.filter(|c| c.quantity == pool.objective().quantity());
             let now = claim.next().unwrap().value;
-            let then = changes(&pool, &planned).one_more_server.unwrap();
+            let then = with_one_more_server(&pool, &planned).unwrap();
             let ratio = (servers / (servers + 1.0)).powf(p);
             assert!((then / now / ratio - 1.0).abs() < 1e-6, "{then} {now}");
         }
@@ -121,10 +121,7 @@ fn a_better_cost_than_the_best_is_refused() {
     cheaper.claims[0].value *= 1.0 - 1e-6;
     assert!(Checked::<Malleable>::check(cheaper).is_err());
     let mut dearer = artifact.clone();
-    let Evidence::Plan(evidence) = &mut dearer.evidence else {
-        panic!("it is a plan")
-    };
-    for price in &mut evidence.prices {
+    for price in &mut dearer.evidence.prices {
         *price *= 1.0 + 1e-6;
     }
     assert!(Checked::<Malleable>::check(dearer).is_err());

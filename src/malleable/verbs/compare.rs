@@ -22,9 +22,6 @@ const LEAST: &str = "any policy, at least";
 /// Rules over loads where jobs arrive.
 pub type Comparison = sweep::Comparison<Measures, ()>;
 
-/// What came of a comparison.
-pub type Compared = Swept<Measures, ()>;
-
 /// Compares rules at each load, beside what no policy has less mean response time than.
 ///
 /// # Errors
@@ -33,13 +30,12 @@ pub fn compare(
     stream: &Stream,
     asked: &Comparing<'_>,
     progress: impl FnMut(Stage<'_>),
-) -> Result<Compared, VerbError> {
-    let settings = asked.settings;
+) -> Result<Swept<Measures, ()>, VerbError> {
     let entered = enter_all(asked)?;
     let cells = StreamCells {
         stream,
         entered: &entered,
-        settings,
+        settings: asked.settings,
     };
     let subject = Subject {
         file: asked.file.into(),

@@ -3,14 +3,11 @@
 
 mod compare;
 mod enter;
-mod fit;
 mod simulate;
 
 pub use crate::kind::VerbError;
-pub use crate::malleable::artifact::check_against as against;
-pub use compare::{Compared, Comparison, add_bounds, compare, compare_pool};
+pub use compare::{Comparison, add_bounds, compare, compare_pool};
 pub use enter::{Entered, Named, RULES, enter};
-pub use fit::{Fit, Fitted, fit};
 pub use simulate::{Ran, Simulated, simulate};
 
 use crate::kind::refuse;

@@ -138,23 +138,12 @@ impl Stream {
         self.servers() * self.curve.first_slope()
     }
 
-    /// The same with this speedup; none where it is unsound.
-    #[must_use]
-    pub fn with_speedup(&self, speedup: &SpeedupRecord) -> Option<Self> {
-        let mut record = self.record.clone();
-        record.speedup = Some(speedup.clone());
-        match record.check() {
-            Ok(Workload::Stream(stream)) => Some(stream),
-            _ => None,
-        }
-    }
-
     /// The same on one server more; none where that is out of the range of numbers.
     #[must_use]
     pub fn with_one_more_server(&self) -> Option<Self> {
-        match self.record.with_one_more_server()?.check() {
-            Ok(Workload::Stream(stream)) => Some(stream),
-            _ => None,
+        match self.record.with_one_more_server()? {
+            Workload::Stream(stream) => Some(stream),
+            Workload::Pool(_) => None,
         }
     }
 
@@ -246,43 +235,22 @@ impl Pool {
     /// The same jobs, all with the speedup `k^p`, p in (0, 1]; caps stay.
     #[must_use]
     pub fn with_power(&self, p: f64) -> Self {
-        self.with_speedup(&SpeedupRecord::Power {
-            p: Decimal::new(p).unwrap_or(Decimal::ZERO),
-        })
-        .unwrap_or_else(|| self.clone())
-    }
-
-    /// The same jobs, all with this speedup; caps stay. None where it is unsound.
-    #[must_use]
-    pub fn with_speedup(&self, speedup: &SpeedupRecord) -> Option<Self> {
         let mut record = self.record.clone();
-        record.speedup = Some(speedup.clone());
+        let p = Decimal::new(p).unwrap_or(Decimal::ZERO);
+        record.speedup = Some(SpeedupRecord::Power { p });
         record.jobs.iter_mut().for_each(|job| job.speedup = None);
         match record.check() {
-            Ok(Workload::Pool(pool)) => Some(pool),
-            _ => None,
-        }
-    }
-
-    /// The same jobs where servers can be divided and used without limits; none where they are so.
-    #[must_use]
-    pub fn unlimited(&self) -> Option<Self> {
-        let mut record = self.record.clone();
-        record.whole_servers = false;
-        record.cap = None;
-        record.jobs.iter_mut().for_each(|job| job.cap = None);
-        match record.check() {
-            Ok(Workload::Pool(pool)) if record != self.record => Some(pool),
-            _ => None,
+            Ok(Workload::Pool(pool)) => pool,
+            _ => self.clone(),
         }
     }
 
     /// The same jobs on one server more; none where that is out of the range of numbers.
     #[must_use]
     pub fn with_one_more_server(&self) -> Option<Self> {
-        match self.record.with_one_more_server()?.check() {
-            Ok(Workload::Pool(pool)) => Some(pool),
-            _ => None,
+        match self.record.with_one_more_server()? {
+            Workload::Pool(pool) => Some(pool),
+            Workload::Stream(_) => None,
         }
     }
 
@@ -300,10 +268,11 @@ impl Pool {
 }
 
 impl Record {
-    fn with_one_more_server(&self) -> Option<Self> {
+    fn with_one_more_server(&self) -> Option<Workload> {
         let mut larger = self.clone();
         larger.servers = Decimal::new(self.servers.value() + 1.0)?;
-        (larger.servers > self.servers).then_some(larger)
+        let larger = Some(larger).filter(|larger| larger.servers > self.servers);
+        larger?.check().ok()
     }
 }
 

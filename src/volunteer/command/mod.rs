@@ -9,8 +9,8 @@ use clap::{Args, Subcommand};
 use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, NoArgs, NoVerb, Simulated, Word, run_document,
-    wanted,
+    Answer, Answered, Caller, Compared, Given, Kind, NoArgs, NoVerb, Simulated, Word, checked,
+    run_document, same_workload, wanted,
 };
 use crate::report::rules_table;
 use crate::simulation::Settings;
@@ -18,7 +18,7 @@ use crate::simulation::sweep::Comparing;
 use crate::typed::count;
 use crate::volunteer::artifact::{Checked, Volunteer};
 use crate::volunteer::report;
-use crate::volunteer::synthesis::{self, Doing, Options, Outcome};
+use crate::volunteer::synthesis::{self, Options, Outcome};
 use crate::volunteer::verbs::{self, VerbError};
 use crate::volunteer::workload::Campaign;
 
@@ -75,24 +75,13 @@ impl Kind for Volunteer {
             interrupt: caller.interrupt.clone(),
         };
         caller.hear(Word::Interruptible);
-        let mut hears = |doing: Doing<'_>| {
-            let text = match doing {
-                Doing::Trying(n, of) => format!("trying parameters, {n} of about {of}"),
-                Doing::Measuring(name) => format!("measuring {name}"),
-            };
-            caller.hear(Word::Doing(&text));
-        };
+        let mut hears = |what: &str| caller.hear(Word::Doing(what));
         let outcome = synthesis::synthesize(campaign, &options, &mut hears);
         Ok(match outcome {
             Outcome::Made(made) => Answer::Policy {
                 summary: report::made(campaign, &made, caller.width),
                 documents: Vec::new(),
-                artifact: Box::new(
-                    Checked::check(made.artifact)
-                        .map_err(VerbError::Unchecked)?
-                        .artifact()
-                        .clone(),
-                ),
+                artifact: checked(made.artifact)?,
             },
             Outcome::Impossible(shortage) => Answer::Refused {
                 why: report::impossible(campaign, &shortage, caller.width),
@@ -108,7 +97,12 @@ impl Kind for Volunteer {
     }
 
     fn against(policy: &Checked, campaign: &Campaign) -> Given<Vec<Finding>> {
-        Ok(verbs::against(policy.artifact(), campaign))
+        let (own, other) = (policy.workload().digest(), campaign.digest());
+        Ok(same_workload(
+            &own,
+            &other,
+            "hosts, applications or batches",
+        ))
     }
 
     fn valid(policy: &Checked, width: usize) -> String {

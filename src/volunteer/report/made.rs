@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::{about, knob, mean, rule};
+use super::{about, knob, rule};
 use crate::report::{Table, estimate, headed, number, percent, wrap};
-use crate::volunteer::artifact::{BESIDE, Beside, Quantity, TUNED, Tried};
-use crate::volunteer::synthesis::Made;
+use crate::volunteer::artifact::Quantity;
+use crate::volunteer::synthesis::{BESIDE, Beside, Made, TUNED, Trial};
 use crate::volunteer::workload::{Campaign, Quality, Shortage, Supply};
 
 /// Parameters on the front that are told.
@@ -36,12 +36,12 @@ pub fn made(campaign: &Campaign, made: &Made, width: usize) -> String {
         "simulated in {campaigns} campaigns that decided nothing, 95 % intervals; a heuristic: no optimum is known"
     );
     let _ = writeln!(text, "{}", wrap(&note, width));
-    let others = &made.artifact.evidence.beside;
+    let others = &made.beside;
     if !others.is_empty() {
         let _ = writeln!(text, "\n{}", beside(campaign, others, width));
     }
-    if made.artifact.evidence.tried.len() > 1 {
-        let _ = writeln!(text, "\n{}", front(made, time, width));
+    if made.trials.len() > 1 {
+        let _ = writeln!(text, "\n{}", front(campaign, made, width));
     }
     let not_done = match (made.cut, others.is_empty()) {
         (false, false) => None,
@@ -59,7 +59,7 @@ pub fn made(campaign: &Campaign, made: &Made, width: usize) -> String {
     text + &room(campaign, width)
 }
 
-/// Why not more work, and what one more host would do.
+/// Why not more work.
 fn room(campaign: &Campaign, width: usize) -> String {
     let batches = campaign.batches();
     let applications: Vec<usize> = batches.iter().map(|b| b.application).collect();
@@ -76,20 +76,11 @@ fn room(campaign: &Campaign, width: usize) -> String {
         campaign.time_unit(),
         percent(part)
     );
-    let mut table = Table::new(["one more host", "does more work"]);
-    let groups = campaign.one_host(&applications);
-    for (n, rate) in groups.iter().take(TOLD).filter(|(_, rate)| *rate > 0.0) {
-        let name = &campaign.record().hosts[*n].name;
-        table.row([
-            format!("like {name}"),
-            format!("{:+.3} %", 100.0 * rate / usual),
-        ]);
-    }
-    format!("\n{}\n\n{}\n", wrap(&told, width), table.within(width))
+    format!("\n{}\n", wrap(&told, width))
 }
 
 /// What others do on the same campaigns.
-pub(super) fn beside(campaign: &Campaign, others: &[Beside], width: usize) -> String {
+fn beside(campaign: &Campaign, others: &[Beside], width: usize) -> String {
     let mut table = Table::new(["beside it", "median makespan, times", "instances, times"]);
     let afap = campaign
         .batches()
@@ -99,9 +90,9 @@ pub(super) fn beside(campaign: &Campaign, others: &[Beside], width: usize) -> St
         let makespan = match other.makespan {
             None if !afap => "–".into(),
             None => "not all done".into(),
-            some => mean(some),
+            some => estimate(some),
         };
-        table.row([other.rule.clone(), makespan, mean(other.instances)]);
+        table.row([other.rule.into(), makespan, estimate(other.instances)]);
     }
     table.within(width)
 }
@@ -117,7 +108,7 @@ fn losing(others: &[Beside]) -> Vec<String> {
     });
     let better = others.iter().filter_map(|other| {
         let excess = other.excess?;
-        (excess.value + excess.half_width < 0.0).then(|| {
+        (excess.mean + excess.half_width < 0.0).then(|| {
             let why = match other.rule == "literal" {
                 true => "the workload's `policy` asks for other parameters",
                 false => "no policy file can say it",
@@ -125,8 +116,8 @@ fn losing(others: &[Beside]) -> Vec<String> {
             format!(
                 "{} is surely better here, {} times the median makespan ({} of it and of deadlines in all): {why}",
                 other.rule,
-                mean(other.makespan),
-                mean(Some(excess))
+                estimate(other.makespan),
+                estimate(Some(excess))
             )
         })
     });
@@ -134,11 +125,11 @@ fn losing(others: &[Beside]) -> Vec<String> {
 }
 
 /// The front: what nothing that was tried surely beats.
-fn front(made: &Made, time: &str, width: usize) -> String {
-    let tried = &made.artifact.evidence.tried;
-    let mut on: Vec<&Tried> = tried.iter().filter(|own| own.front).collect();
-    let value = |own: &Tried| own.cost.map_or(f64::INFINITY, |cost| cost.value);
-    on.sort_by(|a, b| value(a).total_cmp(&value(b)));
+fn front(campaign: &Campaign, made: &Made, width: usize) -> String {
+    let time = campaign.time_unit();
+    let on = made.trials.iter().zip(&made.front);
+    let mut on: Vec<&Trial> = on.filter(|(_, on)| **on).map(|(trial, _)| trial).collect();
+    on.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
     let mut table = Table::new([
         "first %".to_owned(),
         "tight %".into(),
@@ -148,28 +139,25 @@ fn front(made: &Made, time: &str, width: usize) -> String {
         "tight a job".into(),
         format!("stopped [1/{time}]"),
     ]);
-    let taken = made.artifact.policy.dispatch;
     for own in on.iter().take(TOLD) {
-        let mark = if own.dispatch == taken { " *" } else { "" };
+        let rule = own.rule;
+        let taken = rule == made.artifact.policy.dispatch;
+        let mark = if taken { " *" } else { "" };
+        let of = |quantity| estimate(own.run.estimate(campaign, quantity));
         table.row([
-            format!("{}{mark}", knob(own.dispatch.first_percentile)),
-            knob(own.dispatch.tight_percentile),
-            own.dispatch.quantile.map_or("last".into(), knob),
-            own.dispatch
-                .first_each
-                .map_or("any".into(), |n| n.to_string()),
-            mean(own.makespan),
-            mean(own.tight),
-            mean(own.stopped),
+            format!("{}{mark}", knob(rule.first_percentile)),
+            knob(rule.tight_percentile),
+            rule.quantile.map_or("last".into(), knob),
+            rule.first_each.map_or("any".into(), |n| n.to_string()),
+            of(Quantity::MedianMakespan),
+            of(Quantity::Tight),
+            of(Quantity::Stopped),
         ]);
     }
-    let more = match on.len().saturating_sub(TOLD) {
-        0 => String::new(),
-        n => format!("; {n} more are in the file"),
-    };
     let told = format!(
-        "the front of {} that were tried: nothing is surely better in one of these (or in deadlines and validation delay) and not surely worse in another; * is taken{more}",
-        tried.len()
+        "the best {} on the front of {} that were tried: nothing is surely better in one of these (or in deadlines and validation delay) and not surely worse in another; * is taken",
+        on.len().min(TOLD),
+        made.trials.len()
     );
     format!("{}\n{}", table.within(width), wrap(&told, width))
 }

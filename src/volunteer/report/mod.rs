@@ -9,8 +9,7 @@ pub use made::{impossible, made};
 pub use run::{notes, of_run, simulation};
 pub use show::{show, valid};
 
-use crate::report::{number, within};
-use crate::volunteer::artifact::Mean;
+use crate::report::number;
 use crate::volunteer::policy::{Dispatch, Queued};
 use crate::volunteer::workload::Campaign;
 
@@ -25,10 +24,6 @@ fn about(campaign: &Campaign) -> String {
         number(campaign.horizon()),
         campaign.time_unit()
     )
-}
-
-fn mean(found: Option<Mean>) -> String {
-    found.map_or("–".into(), |own| within(own.value, own.half_width))
 }
 
 /// The parameters in a few words.

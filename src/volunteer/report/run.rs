@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{about, impossible};
 use crate::artifact::Quantity as _;
+use crate::kind::other_workload;
 use crate::report::{Table, WIDTH, estimate, headed, within, wrap};
 use crate::simulation::{Estimate, Verdict};
 use crate::volunteer::artifact::Quantity;
@@ -104,14 +105,11 @@ fn batches(campaign: &Campaign, run: &Run, width: usize) -> String {
 
 /// What should be known beside the numbers.
 pub fn notes(simulated: &Simulated) -> Vec<String> {
-    let other = simulated.other_workload.then(|| {
-        "The campaign is not the one that the policy was made for: its claims are not judged."
-            .to_string()
-    });
     let campaign = &simulated.campaign;
     let shortage = campaign.shortage();
-    let short = shortage.map(|found| impossible(campaign, &found, WIDTH));
-    other.into_iter().chain(short).collect()
+    let mut notes = other_workload(simulated.other_workload);
+    notes.extend(shortage.map(|found| impossible(campaign, &found, WIDTH)));
+    notes
 }
 
 #[derive(Serialize)]

@@ -2,12 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::made::beside;
 use super::{about, knob};
 use crate::artifact::{Quantity as _, Subject};
 use crate::report::{Table, headed, number, valid_report, within, wrap};
 use crate::volunteer::artifact::{Checked, Quantity};
-use crate::volunteer::policy::{Dispatch, Queued};
+use crate::volunteer::policy::{Dispatch, Queued, UNKNOWN};
 
 /// That a policy passed the checker, and on which grounds what it says stands.
 pub fn valid(checked: &Checked, width: usize) -> String {
@@ -31,11 +30,10 @@ pub fn show(checked: &Checked, width: usize) -> String {
     for line in steps(&artifact.policy.dispatch, time) {
         let _ = writeln!(text, "{}", indented(&line, width));
     }
-    let percentiles = &artifact.policy.percentiles;
     let told = format!(
         "The percentile of a host and a version is the lesser of two shares of all that have returned something: those with a larger mean turnaround, and those with fewer valid results in a row (no matter beyond ten). It is computed every {} {time}; a host without a valid result has 0, and where an application is new, its percentile with others, or {} %.",
-        number(percentiles.refresh),
-        knob(percentiles.unknown)
+        number(artifact.policy.refresh),
+        knob(UNKNOWN)
     );
     let _ = writeln!(text, "\n{}", wrap(&told, width));
     let _ = writeln!(text, "\nIt promises");
@@ -47,10 +45,6 @@ pub fn show(checked: &Checked, width: usize) -> String {
         }
     }
     text += &table.within(width);
-    if !artifact.evidence.beside.is_empty() {
-        let others = beside(campaign, &artifact.evidence.beside, width);
-        let _ = write!(text, "\n\n{others}");
-    }
     text + "\n\n`synth check` tells what it derives anew, `synth simulate` tries to refute what it promises.\n"
 }
 

@@ -6,24 +6,20 @@ mod search;
 mod tests;
 mod trial;
 
-pub use search::Doing;
-pub use trial::{Front, Trial, against, front};
+pub use trial::{Trial, against, front};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::artifact::{
-    Artifact, BESIDE, Beside, Claim, Evidence, HoldsFor, Method, Percentiles, Policy, Quantity,
-    TUNED,
-};
-use super::policy::{Dispatch, Queued, UNKNOWN};
+use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Policy, Quantity};
+use super::policy::{Dispatch, Queued};
 use super::simulator::{REFRESHES, Rule, Run, TICKS, TooLong, simulate};
 use super::workload::{Campaign, Quality, Shortage};
 use crate::artifact::{Quantity as _, Subject};
 use crate::number::Decimal;
-use crate::simulation::Settings;
+use crate::simulation::{Estimate, Settings};
 use search::{Searched, search};
-use trial::{excess, mean_of, unbeaten};
+use trial::{excess, unbeaten};
 
 /// What is wanted of a synthesis.
 #[derive(Clone, Debug)]
@@ -71,13 +67,35 @@ pub struct Made {
     /// What was tried; the one that was taken is `taken`.
     pub trials: Vec<Trial>,
     /// Which of them stand on the front.
-    pub front: Front,
+    pub front: Vec<bool>,
     /// The index of the one that was taken.
     pub taken: usize,
     /// Whether the budget ended before all was tried.
     pub cut: bool,
     /// What it attains.
     pub run: Run,
+    /// Other rules on the same campaigns; none where the budget did not allow them.
+    pub beside: Vec<Beside>,
+}
+
+/// What the rule is called that tuning found, where another was surely better and is taken.
+pub const TUNED: &str = "tuned";
+
+/// The rules that stand beside the one that was taken.
+pub const BESIDE: [&str; 3] = ["fixed", "boinc-2025", "literal"];
+
+/// Another rule beside the one that was taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Beside {
+    /// Its name.
+    pub rule: &'static str,
+    /// Its median makespan, over that of the rule that was taken; none where a batch was not done.
+    pub makespan: Option<Estimate>,
+    /// Its instances a job, over those of the rule that was taken.
+    pub instances: Option<Estimate>,
+    /// By how much more it costs, as what was tried costs, beside the makespans of the rule that was taken; what was not
+    /// done counts as done at the end. Below 0 it is better.
+    pub excess: Option<Estimate>,
 }
 
 /// Campaigns that claims are from have seeds that trials never have.
@@ -111,20 +129,18 @@ fn with_given(campaign: &Campaign, rule: Dispatch) -> Dispatch {
     }
 }
 
-/// The rules that others use, by name; the bound of the fixed ones is that of a stream, or an eighth of
-/// the horizon.
-#[must_use]
-pub fn others(campaign: &Campaign) -> Vec<(String, Rule)> {
+/// The rules that others use, by name.
+fn others(campaign: &Campaign) -> impl Iterator<Item = (&'static str, Rule)> {
     let bound = fixed_bound(campaign);
     let rules = [
         Rule::Fixed(bound),
         Rule::Tail(bound),
         Rule::Dispatch(literal(campaign)),
     ];
-    BESIDE.map(String::from).into_iter().zip(rules).collect()
+    BESIDE.into_iter().zip(rules)
 }
 
-/// The bound of rules that have one for all.
+/// The bound of rules that have one for all: that of a stream, or an eighth of the horizon.
 #[must_use]
 pub fn fixed_bound(campaign: &Campaign) -> f64 {
     let bounds = campaign.batches().iter().filter_map(|b| match b.quality {
@@ -149,11 +165,7 @@ pub fn literal(campaign: &Campaign) -> Dispatch {
 }
 
 /// Makes a policy. `hears` is told what goes on.
-pub fn synthesize(
-    campaign: &Campaign,
-    options: &Options,
-    hears: &mut dyn FnMut(Doing<'_>),
-) -> Outcome {
+pub fn synthesize(campaign: &Campaign, options: &Options, hears: &mut dyn FnMut(&str)) -> Outcome {
     if let Some(shortage) = campaign.shortage() {
         return Outcome::Impossible(shortage);
     }
@@ -171,34 +183,26 @@ fn made(
     campaign: &Campaign,
     searched: Searched,
     options: &Options,
-    hears: &mut dyn FnMut(Doing<'_>),
+    hears: &mut dyn FnMut(&str),
 ) -> Result<Made, Unmade> {
     let Searched { trials, taken, cut } = searched;
-    let fresh = measure(campaign, &trials[taken], options, hears)?;
-    let front = front(&trials);
-    let tried = trials.iter().zip(&front);
-    let evidence = Evidence {
-        tried: tried
-            .map(|(trial, front)| trial.record(campaign, *front))
-            .collect(),
-        beside: fresh.beside,
-        seed: options.seed,
-        campaigns: fresh.run.campaigns.len() as u32,
-        events: fresh.events + trials.iter().map(|t| t.run.events()).sum::<u64>(),
-    };
+    let (rule, run, beside) = measure(campaign, &trials[taken], options, hears)?;
     let artifact = Artifact::new(
         campaign.record().clone(),
-        policy(campaign, fresh.rule),
-        claims(campaign, &fresh.run),
-        evidence,
+        policy(campaign, rule),
+        claims(campaign, &run),
+        Evidence {
+            campaigns: run.campaigns.len() as u32,
+        },
     );
     Ok(Made {
         artifact,
+        front: front(&trials),
         trials,
-        front,
         taken,
         cut,
-        run: fresh.run,
+        run,
+        beside,
     })
 }
 
@@ -215,18 +219,6 @@ fn affordable(tried: &Run, events: u64) -> u32 {
 /// Times that rules stand beside each other in campaigns that decided nothing before, at most.
 const ROUNDS: u64 = 4;
 
-/// Campaigns that decided nothing.
-struct Fresh {
-    /// The rule that is written.
-    rule: Dispatch,
-    /// The campaigns under it.
-    run: Run,
-    /// Other rules beside it.
-    beside: Vec<Beside>,
-    /// Events of all of them.
-    events: u64,
-}
-
 /// Measures the rule that was tuned, and others on the same campaigns: where two of each are more than the budget
 /// allows, it alone. One that is surely better takes its place, and all are measured anew, so that claims come from
 /// campaigns that decided nothing; only those of the last round may be both.
@@ -234,18 +226,18 @@ fn measure(
     campaign: &Campaign,
     tuned: &Trial,
     options: &Options,
-    hears: &mut dyn FnMut(Doing<'_>),
-) -> Result<Fresh, Unmade> {
+    hears: &mut dyn FnMut(&str),
+) -> Result<(Dispatch, Run, Vec<Beside>), Unmade> {
     let campaigns = options.campaigns;
     let campaigns = campaigns.unwrap_or_else(|| affordable(&tuned.run, options.events));
-    let mut rules = vec![(TUNED.to_owned(), Rule::Dispatch(tuned.rule))];
+    let mut rules = vec![(TUNED, Rule::Dispatch(tuned.rule))];
     if campaigns > 1 {
         rules.extend(others(campaign));
     }
     // What is given stays.
     let may = rules.iter().map(|(_, rule)| may_be_taken(campaign, rule));
     let may: Vec<bool> = may.collect();
-    let (mut own, mut events, mut round) = (0, 0, 0);
+    let (mut own, mut round) = (0, 0);
     let mut runs: Vec<Run>;
     loop {
         let settings = Settings {
@@ -257,13 +249,12 @@ fn measure(
         };
         runs = Vec::new();
         for (name, rule) in &rules {
-            hears(Doing::Measuring(name));
+            hears(&format!("measuring {name}"));
             runs.push(simulate(campaign, *rule, &settings, |_| ())?);
         }
         if options.interrupt.load(Ordering::Relaxed) {
             return Err(Unmade::Interrupted);
         }
-        events += runs.iter().map(Run::events).sum::<u64>();
         round += 1;
         let before = own;
         own = unbeaten(campaign, &runs, before, &may);
@@ -272,14 +263,11 @@ fn measure(
         }
     }
     let named = rules.iter().zip(&runs).enumerate();
-    let beside = named.filter(|(n, _)| *n != own);
-    let beside = beside.map(|(_, ((name, _), run))| compared(campaign, name, run, &runs[own]));
-    Ok(Fresh {
-        rule: dispatch_of(&rules[own].1).unwrap_or(tuned.rule),
-        beside: beside.collect(),
-        run: runs.swap_remove(own),
-        events,
-    })
+    let others = named.filter(|(n, _)| *n != own);
+    let beside = others.map(|(_, ((name, _), run))| compared(campaign, name, run, &runs[own]));
+    let beside = beside.collect();
+    let rule = dispatch_of(&rules[own].1).unwrap_or(tuned.rule);
+    Ok((rule, runs.swap_remove(own), beside))
 }
 
 /// Whether a policy file can say a rule, with what the campaign gives.
@@ -300,24 +288,18 @@ fn policy(campaign: &Campaign, dispatch: Dispatch) -> Policy {
     let refresh = refresh.map_or(campaign.horizon() / REFRESHES, |own| own.value());
     Policy {
         dispatch,
-        percentiles: Percentiles {
-            refresh,
-            unknown: UNKNOWN,
-            least_pairs: 3,
-            least_part: 0.01,
-        },
+        refresh,
         tick: refresh / f64::from(TICKS),
     }
 }
 
 /// Another rule beside the one that was taken, on the same campaigns.
-fn compared(campaign: &Campaign, name: &str, other: &Run, own: &Run) -> Beside {
-    let ratio = |quantity| against(campaign, other, own, quantity).map(mean_of);
+fn compared(campaign: &Campaign, rule: &'static str, other: &Run, own: &Run) -> Beside {
     Beside {
-        rule: name.into(),
-        makespan: ratio(Quantity::MedianMakespan),
-        instances: ratio(Quantity::Instances),
-        excess: excess(campaign, other, own).map(mean_of),
+        rule,
+        makespan: against(campaign, other, own, Quantity::MedianMakespan),
+        instances: against(campaign, other, own, Quantity::Instances),
+        excess: excess(campaign, other, own),
     }
 }
 
@@ -327,38 +309,31 @@ fn claims(campaign: &Campaign, run: &Run) -> Vec<Claim> {
     let all: Vec<usize> = campaign.batches().iter().map(|b| b.application).collect();
     let capacity = campaign.capacity(&all).usual;
     let claim = |quantity, subject, value: f64, method| {
-        Claim::new(
-            quantity,
-            subject,
-            (value, time),
-            method,
-            HoldsFor::default(),
-        )
+        let holds_for = HoldsFor::default();
+        Claim::new(quantity, subject, (value, time), method, holds_for)
     };
-    let mut claims = vec![claim(
+    let simulated = |quantity, subject, found: Estimate| Claim {
+        half_width: Some(found.half_width),
+        ..claim(quantity, subject, found.mean, Method::Simulated)
+    };
+    let capacity = claim(
         Quantity::Capacity,
         Subject::ALL,
         capacity,
         Method::BoundMeans,
-    )];
-    for quantity in Quantity::ALL {
-        if let Some(found) = run.estimate(campaign, *quantity) {
-            let mut own = claim(*quantity, Subject::ALL, found.mean, Method::Simulated);
-            own.half_width = Some(found.half_width);
-            claims.push(own);
-        }
-    }
-    for (n, batch) in campaign.batches().iter().enumerate() {
-        let Some(found) = run.makespan(n).filter(|_| !batch.is_stream()) else {
-            continue;
-        };
+    );
+    let whole = Quantity::ALL.iter().filter_map(|quantity| {
+        let found = run.estimate(campaign, *quantity)?;
+        Some(simulated(*quantity, Subject::ALL, found))
+    });
+    let batches = campaign.batches().iter().enumerate();
+    let batches = batches.filter(|(_, batch)| !batch.is_stream());
+    let batches = batches.filter_map(|(n, batch)| {
         let subject = Subject {
             batch: Some(&batch.name),
             ..Subject::ALL
         };
-        let mut own = claim(Quantity::Makespan, subject, found.mean, Method::Simulated);
-        own.half_width = Some(found.half_width);
-        claims.push(own);
-    }
-    claims
+        Some(simulated(Quantity::Makespan, subject, run.makespan(n)?))
+    });
+    [capacity].into_iter().chain(whole).chain(batches).collect()
 }

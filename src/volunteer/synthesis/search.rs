@@ -9,15 +9,6 @@ use crate::volunteer::policy::Dispatch;
 use crate::volunteer::simulator::{Rule, simulate};
 use crate::volunteer::workload::{Campaign, Quality, Record};
 
-/// What goes on.
-#[derive(Clone, Copy, Debug)]
-pub enum Doing<'a> {
-    /// The n-th parameters are tried, of about so many.
-    Trying(usize, usize),
-    /// A rule is measured, by name.
-    Measuring(&'a str),
-}
-
 /// Values that are tried before those between them.
 const FIRST: [f64; 6] = [0.0, 25.0, 50.0, 75.0, 90.0, 97.0];
 const QUANTILES: [f64; 4] = [0.1, 0.3, 0.5, 0.8];
@@ -39,7 +30,7 @@ pub(super) struct Searched {
 pub(super) fn search(
     campaign: &Campaign,
     options: &Options,
-    hears: &mut dyn FnMut(Doing<'_>),
+    hears: &mut dyn FnMut(&str),
 ) -> Result<Searched, Unmade> {
     let mut search = Search {
         campaign,
@@ -87,7 +78,7 @@ fn between(value: f64, all: &[f64], most: f64) -> Vec<f64> {
 struct Search<'a> {
     campaign: &'a Campaign,
     options: &'a Options,
-    hears: &'a mut dyn FnMut(Doing<'_>),
+    hears: &'a mut dyn FnMut(&str),
     campaigns: u32,
     trials: Vec<Trial>,
     cut: bool,
@@ -118,10 +109,8 @@ impl Search<'_> {
         // Without a limit of jobs for each processor higher thresholds are better.
         let own = self.best().first_percentile;
         let higher = FIRST.iter().copied().filter(|other| *other > own);
-        let firsts: Vec<f64> = match first {
-            true => std::iter::once(own).chain(higher.take(2)).collect(),
-            false => vec![own],
-        };
+        let higher = higher.take(if first { 2 } else { 0 });
+        let firsts: Vec<f64> = std::iter::once(own).chain(higher).collect();
         self.vary(&firsts, |rule, first| {
             (rule.first_percentile, rule.first_each) = (first, None);
         })?;
@@ -184,7 +173,7 @@ impl Search<'_> {
             ..Settings::default()
         };
         let number = self.trials.len() + 1;
-        (self.hears)(Doing::Trying(number, TRIALS as usize));
+        (self.hears)(&format!("trying parameters, {number} of about {TRIALS}"));
         let run = simulate(self.campaign, Rule::Dispatch(rule), &settings, |_| ());
         let run = match run {
             Err(_) if !self.trials.is_empty() => {

@@ -45,11 +45,11 @@ fn a_tuned_policy_checks_holds_and_is_faster() {
     let (campaign, made) = made(TEXT);
     Checked::check(made.artifact.clone()).unwrap();
     assert!(made.front[made.taken] && made.trials.len() > 20);
-    for beside in &made.artifact.evidence.beside[..2] {
+    for beside in &made.beside[..2] {
         assert!(
             beside
                 .makespan
-                .is_none_or(|times| times.value - times.half_width > 1.0),
+                .is_none_or(|times| times.mean - times.half_width > 1.0),
             "{beside:?}"
         );
     }
@@ -133,7 +133,7 @@ fn given_parameters_are_kept() {
         ),
         (40.0, 60.0, Some(0.6), 33.0)
     );
-    assert_eq!((policy.percentiles.refresh, policy.tick), (12.0, 0.5));
+    assert_eq!((policy.refresh, policy.tick), (12.0, 0.5));
     assert!(made.trials.len() <= 3);
     assert!(
         made.artifact
@@ -164,13 +164,13 @@ batches:
     for (events, tried) in [(2_000_000, true), (60_000, false)] {
         let (campaign, made) = made_of(text, events);
         let artifact = &made.artifact;
-        let beside = &artifact.evidence.beside;
+        let beside = &made.beside;
         assert_eq!(beside.len(), BESIDE.len());
         assert_eq!(beside.iter().any(|own| own.rule == TUNED), !tried);
         assert!(tried || made.cut && artifact.policy.dispatch == literal(&campaign));
         for own in beside {
             for (found, equal) in [(own.makespan, 1.0), (own.excess, 0.0)] {
-                let surely = found.is_some_and(|own| own.value + own.half_width < equal);
+                let surely = found.is_some_and(|own| own.mean + own.half_width < equal);
                 assert!(!surely, "{own:?}");
             }
         }

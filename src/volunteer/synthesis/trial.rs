@@ -1,10 +1,10 @@
 //! Parameters that were tried, and which of them nothing else surely beats.
 
 use crate::simulation::Estimate;
-use crate::volunteer::artifact::{Mean, Quantity, Tried};
+use crate::volunteer::artifact::Quantity;
 use crate::volunteer::policy::Dispatch;
 use crate::volunteer::simulator::{Measures, Run, estimate};
-use crate::volunteer::workload::Campaign;
+use crate::volunteer::workload::{Campaign, Quality};
 
 /// Parameters, and the campaigns under them.
 #[derive(Clone, Debug)]
@@ -16,9 +16,6 @@ pub struct Trial {
     /// What is to be small, in each campaign; infinite where a batch was not done.
     pub costs: Vec<f64>,
 }
-
-/// Which trials stand on the front.
-pub type Front = Vec<bool>;
 
 /// What is weighed against each other.
 const OBJECTIVES: [Quantity; 3] = [Quantity::Tight, Quantity::Stopped, Quantity::Delay];
@@ -34,21 +31,6 @@ impl Trial {
     #[must_use]
     pub fn cost(&self) -> f64 {
         self.costs.iter().sum::<f64>() / self.costs.len() as f64
-    }
-
-    /// What the artifact says of it.
-    pub(super) fn record(&self, campaign: &Campaign, front: bool) -> Tried {
-        let of = |quantity| self.run.estimate(campaign, quantity).map(mean_of);
-        let cost = estimate(self.costs.iter().map(|c| c.is_finite().then_some(*c)));
-        Tried {
-            dispatch: self.rule,
-            cost: cost.map(mean_of),
-            makespan: of(Quantity::MedianMakespan),
-            tight: of(Quantity::Tight),
-            stopped: of(Quantity::Stopped),
-            delay: of(Quantity::Delay),
-            front,
-        }
     }
 
     /// By how much each objective is more than another trial's, in each campaign; the cost first.
@@ -104,9 +86,9 @@ fn sign(differences: &[f64]) -> i8 {
 /// Which trials nothing beats. Where each is beaten by some other, which tests may find in a circle, the
 /// one of least cost.
 #[must_use]
-pub fn front(trials: &[Trial]) -> Front {
+pub fn front(trials: &[Trial]) -> Vec<bool> {
     let beaten = |trial: &Trial| trials.iter().any(|other| other.beats(trial));
-    let mut front: Front = trials.iter().map(|trial| !beaten(trial)).collect();
+    let mut front: Vec<bool> = trials.iter().map(|trial| !beaten(trial)).collect();
     let cost = |n: &usize| trials[*n].cost();
     let least = (0..trials.len()).min_by(|a, b| cost(a).total_cmp(&cost(b)));
     if let Some(least) = least.filter(|_| !front.contains(&true)) {
@@ -176,17 +158,13 @@ pub(super) fn unbeaten(campaign: &Campaign, runs: &[Run], own: usize, may: &[boo
 fn cost(campaign: &Campaign, own: &Measures, first: &Measures) -> f64 {
     let of = |measures: &Measures, quantity| measures.value(campaign, quantity);
     let batches = campaign.batches();
-    let afap = batches
-        .iter()
-        .any(|b| b.quality == crate::volunteer::workload::Quality::Afap);
-    let makespan = match afap {
-        false => 0.0,
-        true => {
-            let found = of(own, Quantity::MedianMakespan);
-            let reference = of(first, Quantity::MedianMakespan).unwrap_or(campaign.horizon());
-            found.map_or(f64::INFINITY, |found| found / reference)
-        }
-    };
+    let afap = batches.iter().any(|b| b.quality == Quality::Afap);
+    let mut makespan = 0.0;
+    if afap {
+        let found = of(own, Quantity::MedianMakespan);
+        let reference = of(first, Quantity::MedianMakespan).unwrap_or(campaign.horizon());
+        makespan = found.map_or(f64::INFINITY, |found| found / reference);
+    }
     let missed = [
         Quantity::ShortBatches,
         Quantity::ShortJobs,
@@ -211,11 +189,4 @@ pub fn against(
         (b > 0.0).then(|| a / b)
     });
     estimate(ratios)
-}
-
-pub(super) fn mean_of(found: Estimate) -> Mean {
-    Mean {
-        value: found.mean,
-        half_width: found.half_width,
-    }
 }

@@ -6,7 +6,6 @@ mod enter;
 mod simulate;
 
 pub use crate::kind::VerbError;
-pub use crate::volunteer::artifact::check_against as against;
 pub use compare::compare;
 pub use enter::{Entered, RULES, enter};
 pub use simulate::{Simulated, simulate};

@@ -92,24 +92,6 @@ impl Campaign {
         sum
     }
 
-    /// What one host of each group can usually do for these applications \[work/time\], with the place of the group;
-    /// the most first.
-    #[must_use]
-    pub fn one_host(&self, applications: &[usize]) -> Vec<(usize, f64)> {
-        let groups = self.record.hosts.iter().enumerate();
-        let alone = groups.map(|(n, hosts)| {
-            let mut alone = self.clone();
-            alone.record.hosts = vec![super::HostsRecord {
-                count: 1,
-                ..hosts.clone()
-            }];
-            (n, alone.capacity(applications).usual)
-        });
-        let mut all: Vec<(usize, f64)> = alone.collect();
-        all.sort_by(|a, b| b.1.total_cmp(&a.1));
-        all
-    }
-
     /// The greatest efficiency of any version of these applications on a type of processor; 0
     /// where there is none.
     fn efficiency(&self, applications: &[usize], processor: Processor) -> f64 {

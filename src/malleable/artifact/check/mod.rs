@@ -4,15 +4,13 @@ mod bound;
 mod online;
 mod orders;
 mod plan;
-#[cfg(test)]
-mod tests;
 
 pub use plan::cost;
 
 use std::collections::HashSet;
 
 use super::{Artifact, Claim, Evidence, Policy};
-use crate::artifact::{Finding, Findings, Grounds, Known, Quantity as _};
+use crate::artifact::{Findings, Grounds, Known, Quantity as _};
 use crate::malleable::workload::Workload;
 
 /// How near sums of many doubles are to what they are to be.
@@ -30,39 +28,28 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Work
         }
     };
     shapes(artifact, workload.record().time_unit.as_str(), findings);
-    match (&workload, &artifact.policy, &artifact.evidence) {
-        (Workload::Pool(pool), Policy::Plan(plan), Evidence::Plan(evidence)) => {
-            plan::check(pool, plan, evidence, &artifact.claims, findings);
+    match (&workload, &artifact.policy) {
+        (Workload::Pool(pool), Policy::Plan(plan)) => {
+            plan::check(pool, plan, &artifact.evidence, &artifact.claims, findings);
         }
-        (Workload::Stream(stream), Policy::Online(online), Evidence::Online(evidence)) => {
-            online::check(stream, online, evidence, &artifact.claims, findings);
+        (Workload::Stream(stream), Policy::Online(online)) => {
+            if artifact.evidence != Evidence::default() {
+                findings.add("evidence", "it is of a plan, and here jobs arrive");
+            }
+            online::check(stream, online, &artifact.claims, findings);
         }
-        (Workload::Pool(_), ..) => findings.add(
-            "policy",
-            "all jobs of the workload are there at the start: expected a plan, and evidence of a plan",
-        ),
-        (Workload::Stream(_), ..) => findings.add(
-            "policy",
-            "jobs arrive: expected a rule that is online, and evidence of such a rule",
-        ),
+        (Workload::Pool(_), _) => {
+            findings.add("policy", "all jobs are there at the start: expected a plan");
+        }
+        (Workload::Stream(_), _) => {
+            findings.add("policy", "jobs arrive: expected a rule that is online");
+        }
     }
     let remark = Grounds::Trusted("a remark: nothing follows from it");
     for path in ["workload.source", "tool"] {
         findings.stands(path, remark);
     }
     Some(workload)
-}
-
-/// Where the workload that a policy was made for and this one differ.
-pub fn check_against(artifact: &Artifact, workload: &Workload) -> Vec<Finding> {
-    let recorded = artifact.workload.check().map(|own| own.digest());
-    match recorded.is_ok_and(|digest| digest == workload.digest()) {
-        true => Vec::new(),
-        false => vec![Finding {
-            path: "workload".into(),
-            message: "it differs from the workload that is named: servers, speedups, jobs or the objective are others".into(),
-        }],
-    }
 }
 
 /// That each claim is one number about all jobs, in its unit, and made once.

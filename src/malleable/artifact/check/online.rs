@@ -2,8 +2,8 @@
 
 use super::bound::least_response;
 use super::{NEAR, derived_as, numbered};
-use crate::artifact::{Findings, Grounds, is_close, nonnegative, positive};
-use crate::malleable::artifact::{Claim, Method, OnlineEvidence, Quantity};
+use crate::artifact::{Findings, Grounds, nonnegative, positive};
+use crate::malleable::artifact::{Claim, Method, Quantity};
 use crate::malleable::policy::Online;
 use crate::malleable::workload::Stream;
 
@@ -13,15 +13,17 @@ const SIMULATED: Grounds = Grounds::Judged(
 const BOUND: Grounds =
     Grounds::Derived("weak duality: jobs that pay rent for servers, each served for itself");
 
-pub(super) fn check(
-    stream: &Stream,
-    online: &Online,
-    evidence: &OnlineEvidence,
-    claims: &[Claim],
-    findings: &mut Findings,
-) {
-    knobs(online, "policy.online", findings);
-    tried(online, evidence, findings);
+pub(super) fn check(stream: &Stream, online: &Online, claims: &[Claim], findings: &mut Findings) {
+    for (key, value, most) in [
+        ("urgency", online.urgency, 100.0),
+        ("background", online.background, 1e9),
+    ] {
+        let path = format!("policy.online.{key}");
+        nonnegative(&*path, value, findings);
+        if value > most {
+            findings.add(path, format!("expected at most {most}"));
+        }
+    }
     let bound = bound(stream);
     for (path, claim) in numbered(claims) {
         match claim.quantity {
@@ -98,52 +100,11 @@ fn bound(stream: &Stream) -> f64 {
     let (mut low, mut high) = (best.0 / 2.0, best.0 * 2.0);
     for _ in 0..100 {
         let [a, b] = [low + (high - low) / 3.0, high - (high - low) / 3.0];
-        match at(a) < at(b) {
-            true => low = a,
-            false => high = b,
+        if at(a) < at(b) {
+            low = a;
+        } else {
+            high = b;
         }
     }
     at(high).max(best.1)
-}
-
-fn knobs(online: &Online, path: &str, findings: &mut Findings) {
-    nonnegative(format!("{path}.urgency"), online.urgency, findings);
-    nonnegative(format!("{path}.background"), online.background, findings);
-    if online.urgency > 100.0 {
-        findings.add(format!("{path}.urgency"), "expected at most 100");
-    }
-    if online.background > 1e9 {
-        findings.add(format!("{path}.background"), "expected at most 1e9");
-    }
-}
-
-/// That what was tried leads to what was taken.
-fn tried(online: &Online, evidence: &OnlineEvidence, findings: &mut Findings) {
-    const PATH: &str = "evidence.online.tried";
-    for (n, tried) in evidence.tried.iter().enumerate() {
-        knobs(&tried.online, &format!("{PATH}[{n}].online"), findings);
-        let own = format!("{PATH}[{n}]");
-        if let Some(times) = tried.times {
-            positive(format!("{own}.times"), times, findings);
-        }
-        let surely_less = match (tried.times, tried.half_width) {
-            (Some(times), Some(half_width)) => times + half_width < 1.0,
-            _ => false,
-        };
-        if surely_less {
-            findings.add(own, "it was surely better than what was taken");
-        }
-    }
-    let taken = evidence.tried.iter().find(|tried| tried.online == *online);
-    match taken {
-        None if !evidence.tried.is_empty() => {
-            findings.add(PATH, "what the policy does was not tried");
-        }
-        Some(taken) if taken.times.is_some_and(|times| !is_close(times, 1.0, NEAR)) => {
-            findings.add(PATH, "what the policy does is not 1 times itself");
-        }
-        _ => {}
-    }
-    let by = Grounds::Judged("nothing that was tried was surely better than what was taken");
-    findings.stands(PATH, by);
 }

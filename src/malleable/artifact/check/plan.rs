@@ -4,7 +4,7 @@ use super::bound::{least_cost, least_makespan, least_with_rents};
 use super::orders::no_order_costs_less;
 use super::{NEAR, derived_as, numbered};
 use crate::artifact::{Findings, Grounds, is_close, length, nonnegative, positive};
-use crate::malleable::artifact::{Claim, Method, Plan, PlanEvidence, Quantity};
+use crate::malleable::artifact::{Claim, Evidence, Method, Plan, Quantity};
 use crate::malleable::policy::Rule;
 use crate::malleable::workload::{Objective, Pool};
 
@@ -24,19 +24,13 @@ const ORDERS: Grounds = Grounds::Derived("weak duality, for each order in which 
 pub(super) fn check(
     pool: &Pool,
     plan: &Plan,
-    evidence: &PlanEvidence,
+    evidence: &Evidence,
     claims: &[Claim],
     findings: &mut Findings,
 ) {
     rule(&plan.rule, pool, findings);
     let jobs = pool.jobs().len();
-    length(
-        "evidence.plan.ends",
-        evidence.ends.len(),
-        jobs,
-        "job",
-        findings,
-    );
+    length("evidence.ends", evidence.ends.len(), jobs, "job", findings);
     if !findings.is_clear("policy") || !findings.is_clear("evidence") {
         return;
     }
@@ -151,10 +145,10 @@ fn verified(pool: &Pool, prices: &[f64], ends: &[f64], findings: &mut Findings) 
                 ends[i],
                 pool.jobs()[i].size
             );
-            findings.add(format!("evidence.plan.ends[{i}]"), message);
+            findings.add(format!("evidence.ends[{i}]"), message);
         }
     }
-    findings.stands("evidence.plan.ends", WORK);
+    findings.stands("evidence.ends", WORK);
     findings.stands("policy.plan.stages", FLOW);
     true
 }
@@ -215,7 +209,7 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
         );
     }
     findings.stands("policy.plan.stages", FLOW);
-    findings.stands("evidence.plan.ends", FLOW);
+    findings.stands("evidence.ends", FLOW);
     ends
 }
 
@@ -244,14 +238,14 @@ fn tabled(
     }
 }
 
-fn proof(evidence: &PlanEvidence, pool: &Pool, ends: &[f64], findings: &mut Findings) {
+fn proof(evidence: &Evidence, pool: &Pool, ends: &[f64], findings: &mut Findings) {
     for (i, (found, expected)) in evidence.ends.iter().zip(ends).enumerate() {
         if !is_close(*found, *expected, NEAR) {
             let message = format!("{found}, expected {expected}");
-            findings.add(format!("evidence.plan.ends[{i}]"), message);
+            findings.add(format!("evidence.ends[{i}]"), message);
         }
     }
-    const PRICES: &str = "evidence.plan.prices";
+    const PRICES: &str = "evidence.prices";
     let prices = &evidence.prices;
     if !prices.is_empty() {
         length(PRICES, prices.len(), pool.jobs().len(), "job", findings);
@@ -262,7 +256,7 @@ fn proof(evidence: &PlanEvidence, pool: &Pool, ends: &[f64], findings: &mut Find
     if !prices.is_sorted() {
         findings.add(PRICES, "they fall, expected the largest job's first");
     }
-    const RENTS: &str = "evidence.plan.rents";
+    const RENTS: &str = "evidence.rents";
     let mut before = 0.0;
     for (n, rent) in evidence.rents.iter().enumerate() {
         nonnegative(format!("{RENTS}[{n}].rent"), rent.rent, findings);
@@ -293,7 +287,7 @@ pub fn cost(pool: &Pool, quantity: Quantity, ends: &[f64]) -> f64 {
 
 /// That no policy costs so much less.
 fn gap(
-    evidence: &PlanEvidence,
+    evidence: &Evidence,
     claim: &Claim,
     pool: &Pool,
     ends: &[f64],

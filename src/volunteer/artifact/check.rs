@@ -1,16 +1,14 @@
 //! The checker: what can be derived of a campaign from its laws is; what was simulated is judged for sense.
 
-mod together;
-
 use std::collections::HashSet;
 
-use super::{Artifact, BESIDE, Beside, Claim, Mean, Method, Policy, Quantity, TUNED, Tried};
+use super::{Artifact, Claim, Method, Policy, Quantity};
 use crate::artifact::{
-    Finding, Findings, Grounds, Known, Quantity as _, is_close, nonnegative, positive,
+    Findings, Grounds, Known, Quantity as _, Subject, is_close, nonnegative, positive,
 };
 use crate::document::unusable;
 use crate::simulation::student;
-use crate::volunteer::policy::{Dispatch, UNKNOWN};
+use crate::volunteer::policy::Dispatch;
 use crate::volunteer::workload::{Campaign, HostsRecord, Processor, Version};
 
 /// How near sums of many doubles are to what they are to be.
@@ -21,10 +19,6 @@ const SIMULATED: Grounds =
 const CAPACITY: Grounds = Grounds::Derived(
     "processors times mean speed, the fraction of time on, and the chances to be right and returned",
 );
-const TRIED: Grounds = Grounds::Judged(
-    "what was taken stands on the front, and nothing on it is surely better than another",
-);
-
 const CAMPAIGNS: Grounds =
     Grounds::Judged("no interval is wider than that of so many campaigns can be");
 
@@ -39,45 +33,22 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Camp
             return None;
         }
     };
-    policy(&artifact.policy, findings);
+    dispatch(&artifact.policy.dispatch, findings);
     given(&artifact.policy, &campaign, findings);
     claims(artifact, &campaign, findings);
-    evidence(artifact, findings);
+    if let Some(message) = unusable("the program", &artifact.tool) {
+        findings.add("tool", message);
+    }
+    findings.stands("evidence.campaigns", CAMPAIGNS);
+    if artifact.evidence.campaigns < 2 {
+        let message = "expected two at least: an interval needs them";
+        findings.add("evidence.campaigns", message);
+    }
     let remark = Grounds::Trusted("a remark: nothing follows from it");
-    for path in ["workload.source", "tool", "evidence.events"] {
+    for path in ["workload.source", "tool"] {
         findings.stands(path, remark);
     }
     Some(campaign)
-}
-
-/// Where the campaign that a policy was made for and this one differ.
-pub fn check_against(artifact: &Artifact, campaign: &Campaign) -> Vec<Finding> {
-    let recorded = artifact.workload.check().map(|own| own.digest());
-    match recorded.is_ok_and(|digest| digest == campaign.digest()) {
-        true => Vec::new(),
-        false => vec![Finding {
-            path: "workload".into(),
-            message: "it differs from the campaign that is named: hosts, applications or batches are others".into(),
-        }],
-    }
-}
-
-fn policy(policy: &Policy, findings: &mut Findings) {
-    dispatch(&policy.dispatch, "policy.dispatch", findings);
-    let own = &policy.percentiles;
-    positive("policy.percentiles.refresh", own.refresh, findings);
-    positive("policy.tick", policy.tick, findings);
-    // What the rule has built in.
-    for (key, found, expected) in [
-        ("unknown", own.unknown, UNKNOWN),
-        ("least_pairs", f64::from(own.least_pairs), 3.0),
-        ("least_part", own.least_part, 0.01),
-    ] {
-        if found != expected {
-            let message = format!("{found}, expected {expected}: this program has no other rule");
-            findings.add(format!("policy.percentiles.{key}"), message);
-        }
-    }
 }
 
 /// That what the workload gives is what the policy does, and that the table is made as often as it says.
@@ -109,7 +80,7 @@ fn given(policy: &Policy, campaign: &Campaign, findings: &mut Findings) {
         }
     }
     for (key, found, expected) in [
-        ("percentiles.refresh", policy.percentiles.refresh, refresh),
+        ("refresh", policy.refresh, refresh),
         ("tick", policy.tick, refresh / 24.0),
     ] {
         if !is_close(found, expected, NEAR) {
@@ -119,12 +90,10 @@ fn given(policy: &Policy, campaign: &Campaign, findings: &mut Findings) {
     }
 }
 
-fn dispatch(rule: &Dispatch, path: &str, findings: &mut Findings) {
+fn dispatch(rule: &Dispatch, findings: &mut Findings) {
     if rule.first_each == Some(0) {
-        findings.add(
-            format!("{path}.first_each"),
-            "0, expected 1 at least, or none",
-        );
+        let message = "0, expected 1 at least, or none";
+        findings.add("policy.dispatch.first_each", message);
     }
     for (key, value) in [
         ("first_percentile", rule.first_percentile),
@@ -132,16 +101,16 @@ fn dispatch(rule: &Dispatch, path: &str, findings: &mut Findings) {
     ] {
         if !(0.0..=100.0).contains(&value) {
             let message = format!("{value}, expected a percentage from 0 to 100");
-            findings.add(format!("{path}.{key}"), message);
+            findings.add(format!("policy.dispatch.{key}"), message);
         }
     }
     if let Some(q) = rule.quantile
         && !(q > 0.0 && q < 1.0)
     {
         let message = format!("{q}, expected a fraction between 0 and 1");
-        findings.add(format!("{path}.quantile"), message);
+        findings.add("policy.dispatch.quantile", message);
     }
-    positive(format!("{path}.patience"), rule.patience, findings);
+    positive("policy.dispatch.patience", rule.patience, findings);
 }
 
 fn claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
@@ -174,7 +143,30 @@ fn claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
             _ => of_run(claim, campaign, (&path, widest), findings),
         }
     }
-    together::check(artifact, campaign, findings);
+    together(artifact, findings);
+}
+
+/// All claims are means over the same campaigns, so that what holds in each of them holds of the claims.
+fn together(artifact: &Artifact, findings: &mut Findings) {
+    let all = |quantity| artifact.find(quantity, Subject::ALL);
+    if all(Quantity::Capacity).is_none() {
+        let message = "no claim of the capacity, which all policies have";
+        findings.add("claims", message);
+    }
+    for (less, more) in [
+        (Quantity::LeastMakespan, Quantity::MeanMakespan),
+        (Quantity::MedianMakespan, Quantity::WorstMakespan),
+        (Quantity::MeanMakespan, Quantity::WorstMakespan),
+        (Quantity::Tight, Quantity::Instances),
+    ] {
+        if let Some((less, more)) = all(less).zip(all(more))
+            && less.value > more.value * (1.0 + NEAR)
+        {
+            let [a, b] = [less, more].map(|claim| (claim.quantity.row().label, claim.value));
+            let message = format!("{} is {}, and {} {}, which cannot be", a.0, a.1, b.0, b.1);
+            findings.add("claims", message);
+        }
+    }
 }
 
 /// What hosts can do, counted here host by host.
@@ -262,149 +254,4 @@ fn of_run(
         );
     }
     findings.stands(path, SIMULATED);
-}
-
-fn mean(found: Option<Mean>, path: &str, findings: &mut Findings) {
-    if let Some(found) = found {
-        nonnegative(format!("{path}.value"), found.value, findings);
-        nonnegative(format!("{path}.half_width"), found.half_width, findings);
-    }
-}
-
-/// What the claims are from.
-fn evidence(artifact: &Artifact, findings: &mut Findings) {
-    tried(artifact, findings);
-    beside(&artifact.evidence.beside, findings);
-    if let Some(message) = unusable("the program", &artifact.tool) {
-        findings.add("tool", message);
-    }
-    findings.stands("evidence.campaigns", CAMPAIGNS);
-    if artifact.evidence.campaigns < 2 {
-        findings.add(
-            "evidence.campaigns",
-            "expected two at least: an interval needs them",
-        );
-    }
-}
-
-/// That what was tried leads to what was taken.
-fn tried(artifact: &Artifact, findings: &mut Findings) {
-    const PATH: &str = "evidence.tried";
-    let all = &artifact.evidence.tried;
-    for (n, tried) in all.iter().enumerate() {
-        let path = format!("{PATH}[{n}]");
-        dispatch(&tried.dispatch, &format!("{path}.dispatch"), findings);
-        for (key, found) in [
-            ("cost", tried.cost),
-            ("makespan", tried.makespan),
-            ("tight", tried.tight),
-            ("stopped", tried.stopped),
-            ("delay", tried.delay),
-        ] {
-            mean(found, &format!("{path}.{key}"), findings);
-        }
-    }
-    for (n, one) in all.iter().enumerate() {
-        let path = format!("{PATH}[{n}]");
-        let mut others = all.iter();
-        if all[..n].iter().any(|own| own.dispatch == one.dispatch) {
-            findings.add(&*path, "a second time the same parameters");
-        } else if !one.front && !others.any(|other| is_better(other, one)) {
-            let message = "not on the front, but nothing is better in anything";
-            findings.add(format!("{path}.front"), message);
-        }
-    }
-    let beside = &artifact.evidence.beside;
-    let overruled = beside.iter().any(|own| own.rule == TUNED);
-    let taken = |tried: &&Tried| !overruled && tried.dispatch == artifact.policy.dispatch;
-    match all.iter().find(taken) {
-        None if overruled => {}
-        None => findings.add(PATH, "what the policy does was not tried"),
-        Some(taken) if !taken.front => {
-            findings.add(PATH, "what the policy does does not stand on the front");
-        }
-        _ => {}
-    }
-    // Intervals that do not meet decide without the campaigns; others may differ surely all the same,
-    // since all had the same campaigns.
-    for (n, one) in all.iter().enumerate().filter(|(_, one)| one.front) {
-        if all.iter().any(|other| apart(other, one)) {
-            let message =
-                "on the front, but another is surely better in one thing and no worse in any";
-            findings.add(format!("{PATH}[{n}].front"), message);
-        }
-    }
-    let costs = all.iter().filter(|own| own.front);
-    let least = costs
-        .filter_map(|own| Some(own.cost?.value))
-        .fold(f64::INFINITY, f64::min);
-    if let Some(cost) = all.iter().find(taken).and_then(|own| own.cost)
-        && cost.value > least * (1.02 + NEAR)
-    {
-        findings.add(
-            PATH,
-            "what the policy does costs more than 2 % above the least on the front",
-        );
-    }
-    findings.stands(PATH, TRIED);
-}
-
-/// That the other rules are there, each once; or none, where the budget did not allow them.
-fn beside(all: &[Beside], findings: &mut Findings) {
-    for (n, beside) in all.iter().enumerate() {
-        let path = format!("evidence.beside[{n}]");
-        if !BESIDE.contains(&beside.rule.as_str()) && beside.rule != TUNED {
-            let message = format!("`{}`, expected one of {}", beside.rule, BESIDE.join(", "));
-            findings.add(format!("{path}.rule"), message);
-        }
-        mean(beside.makespan, &format!("{path}.makespan"), findings);
-        mean(beside.instances, &format!("{path}.instances"), findings);
-        // A difference, of which only the width has a sign.
-        let excess = beside.excess.map(|found| Mean {
-            value: found.value.abs(),
-            ..found
-        });
-        mean(excess, &format!("{path}.excess"), findings);
-        // What is done was sent.
-        let sent = beside.instances.is_none_or(|found| found.value > 0.0);
-        if beside.makespan.is_some() && !sent {
-            findings.add(format!("{path}.instances"), "expected a number > 0");
-        }
-        if all[..n].iter().any(|own| own.rule == beside.rule) {
-            findings.add(format!("{path}.rule"), "a second time the same rule");
-        }
-    }
-    if !all.is_empty() && all.len() != BESIDE.len() {
-        findings.add("evidence.beside", format!("expected {}", BESIDE.join(", ")));
-    }
-    findings.stands("evidence.beside", SIMULATED);
-}
-
-/// What is weighed against each other.
-fn objectives(tried: &Tried) -> [Option<Mean>; 4] {
-    [tried.cost, tried.tight, tried.stopped, tried.delay]
-}
-
-/// Whether the one is better than the other in anything.
-fn is_better(one: &Tried, other: &Tried) -> bool {
-    let mut pairs = objectives(one).into_iter().zip(objectives(other));
-    pairs.any(|pair| match pair {
-        (Some(a), Some(b)) => a.value < b.value,
-        (some, None) => some.is_some(),
-        _ => false,
-    })
-}
-
-/// Whether by their intervals alone the one is better in something, and not worse in anything.
-fn apart(one: &Tried, other: &Tried) -> bool {
-    let mut better = false;
-    for (a, b) in objectives(one).into_iter().zip(objectives(other)) {
-        match (a, b) {
-            (Some(a), Some(b)) if a.value > b.value => return false,
-            (Some(a), Some(b)) => better |= a.value + a.half_width < b.value - b.half_width,
-            (None, Some(_)) => return false,
-            _ => {}
-        }
-    }
-    better
 }

@@ -20,11 +20,11 @@ use std::sync::atomic::AtomicBool;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use synth::multiresource::artifact::{
-    AdaptiveQuickswapPolicy, Artifact, Backfill, Checked, DivisorFillingPolicy, EasyBackfillPolicy,
-    EasyByMeanPolicy, EmptySlots, Family, FirstFitPolicy, Guard, GuardedPolicy,
-    LeastServersFirstPolicy, MaxWeightPolicy, MaxWeightSetupPolicy, MostServersFirstPolicy,
-    MsrPolicy, Order, PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Preemption,
-    Route, ServerFillingPolicy, ServerFillingSrptPolicy, StaticQuickswapPolicy, Zone,
+    AdaptiveQuickswapPolicy, Artifact, Backfill, Checked, EasyBackfillPolicy, EasyByMeanPolicy,
+    EmptySlots, Family, FirstFitPolicy, Guard, GuardedPolicy, LeastServersFirstPolicy,
+    MaxWeightPolicy, MaxWeightSetupPolicy, MostServersFirstPolicy, MsrPolicy, Order,
+    PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Preemption, Route,
+    ServerFillingPolicy, StaticQuickswapPolicy, Zone,
 };
 use synth::multiresource::live::protocol::{Line, Started};
 use synth::multiresource::optimum::{self, Sought, optimum};
@@ -58,8 +58,6 @@ pub struct Step {
     pub job: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub size: Option<f64>,
     pub starts: Vec<u64>,
     pub stops: Vec<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -94,20 +92,12 @@ impl Interpreter {
         Interpreter { system, rule }
     }
 
-    fn step(
-        &mut self,
-        event: Event,
-        job: Option<u64>,
-        limit: Option<f64>,
-        size: Option<f64>,
-    ) -> Step {
+    fn step(&mut self, event: Event, job: Option<u64>, limit: Option<f64>) -> Step {
         let now = self.system.now() + 1.0;
         match event {
-            Event::Arrival(i) => match (limit, size) {
-                // No rule looks at both.
-                (_, Some(size)) => drop(self.system.arrive_sized(i, now, size)),
-                (Some(limit), _) => drop(self.system.arrive_limited(i, now, limit)),
-                _ => drop(self.system.arrive(i, now)),
+            Event::Arrival(i) => match limit {
+                Some(limit) => drop(self.system.arrive_limited(i, now, limit)),
+                None => drop(self.system.arrive(i, now)),
             },
             Event::Completion(i) => drop(self.system.complete_job(i, job.unwrap(), now).unwrap()),
             Event::Clock(_) => self.system.advance(now),
@@ -130,7 +120,6 @@ impl Interpreter {
             event,
             job,
             limit,
-            size,
             starts,
             stops,
             servers,
@@ -355,14 +344,6 @@ fn preemptive(workload: &Workload, small: &Workload) -> Vec<(&'static str, Artif
             "server-filling",
             chosen(&filling, given(ServerFillingPolicy {}.into())),
         ),
-        (
-            "divisor-filling",
-            chosen(&filling, given(DivisorFillingPolicy {}.into())),
-        ),
-        (
-            "server-filling-srpt",
-            chosen(&filling, given(ServerFillingSrptPolicy {}.into())),
-        ),
     ];
     all.extend(with_setups(&workload.scaled(0.5).unwrap(), small, weights));
     all
@@ -520,7 +501,6 @@ fn chosen(workload: &Workload, families: Families) -> Artifact {
 fn record(artifact: &Artifact) -> Vector {
     let types = artifact.workload.types.len();
     let has_limits = artifact.workload.check().unwrap().envelope().has_limits();
-    let has_sizes = followed(artifact).needs_sizes();
     let mut interpreter = Interpreter::new(artifact);
     let mut running: Vec<(usize, u64)> = Vec::new();
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
@@ -542,10 +522,7 @@ fn record(artifact: &Artifact) -> Vector {
         };
         let limited = has_limits && matches!(event, Event::Arrival(_));
         let limit = limited.then(|| f64::from(random.random_range(1..20)));
-        // So long that none has ended of itself.
-        let sized = has_sizes && matches!(event, Event::Arrival(_));
-        let size = sized.then(|| f64::from(random.random_range(200..400)));
-        steps.push(interpreter.step(event, job, limit, size));
+        steps.push(interpreter.step(event, job, limit));
         for action in interpreter.system.actions() {
             match action {
                 Action::Start(kind, job) => running.push((*kind, job.number)),
@@ -597,7 +574,7 @@ fn vectors_are_reproduced() {
         let mut interpreter = Interpreter::new(checked.artifact());
         let mut starts = 0;
         for (n, step) in vector.steps.iter().enumerate() {
-            let replayed = interpreter.step(step.event, step.job, step.limit, step.size);
+            let replayed = interpreter.step(step.event, step.job, step.limit);
             assert_eq!(&replayed, step, "{name}, step {n}");
             starts += replayed.starts.len();
         }
@@ -606,7 +583,6 @@ fn vectors_are_reproduced() {
     let all = [
         "adaptive-msr",
         "adaptive-quickswap",
-        "divisor-filling",
         "easy-backfill",
         "easy-by-mean",
         "first-fit",
@@ -623,7 +599,6 @@ fn vectors_are_reproduced() {
         "pooled-easy",
         "reserving",
         "server-filling",
-        "server-filling-srpt",
         "static-quickswap",
         "tdc",
     ];

@@ -708,13 +708,10 @@ fn lies_about_preemptive_rules_are_refused() {
         json!(-1.0),
         "expected above 0",
     );
-    // What is known of jobs, and how many resources they need.
+    // How many resources jobs need.
     let own = "/policy/servers/0/rule";
-    for name in ["server-filling", "divisor-filling"] {
-        is_refused(&weights, own, json!({name: {}}), "one resource");
-    }
-    let srpt = json!({"server-filling-srpt": {}});
-    is_refused(&weights, own, srpt, "asks for the sizes of jobs");
+    let filling = json!({"server-filling": {}});
+    is_refused(&weights, own, filling, "one resource");
 }
 
 /// Setups without a rate, tables that stop what does not run, and guards that would not end what is in setup.

@@ -81,10 +81,6 @@ families! {
     MaxWeightSetup(MaxWeightSetupPolicy): "max-weight-setup";
     /// ServerFilling, with preemption.
     ServerFilling(ServerFillingPolicy): "server-filling";
-    /// DivisorFilling, with preemption.
-    DivisorFilling(DivisorFillingPolicy): "divisor-filling";
-    /// ServerFilling-SRPT, with preemption, by the sizes of jobs.
-    ServerFillingSrpt(ServerFillingSrptPolicy): "server-filling-srpt";
     /// The optimum of a dynamic program, as a table.
     Optimal(TablePolicy): "optimal";
     /// The optimum with preemption, as a table.
@@ -123,8 +119,6 @@ impl Family {
             Family::MaxWeight(_)
             | Family::MaxWeightSetup(_)
             | Family::ServerFilling(_)
-            | Family::DivisorFilling(_)
-            | Family::ServerFillingSrpt(_)
             | Family::OptimalPreemptive(_) => true,
             _ => false,
         }
@@ -179,11 +173,6 @@ impl Family {
         }
     }
 
-    /// Whether it asks for the size of each job as it comes.
-    pub fn needs_sizes(&self) -> bool {
-        matches!(self.followed(), Family::ServerFillingSrpt(_))
-    }
-
     /// The knobs in words, as the record of a choice has them.
     pub fn knobs(&self, workload: &Workload) -> Option<String> {
         match self {
@@ -205,8 +194,6 @@ impl Family {
             | Family::PooledEasy(_)
             | Family::Partition(_)
             | Family::ServerFilling(_)
-            | Family::DivisorFilling(_)
-            | Family::ServerFillingSrpt(_)
             | Family::OptimalPreemptive(_)
             | Family::Optimal(_) => None,
         }
@@ -237,7 +224,7 @@ pub struct StaticQuickswapPolicy {
 
 impl StaticQuickswapPolicy {
     /// The paper's: the largest need (dominant share) first, of equals the first type; ℓ_i = c_i − 1.
-    pub fn published(workload: &Workload, overlap: bool) -> Self {
+    pub fn published(workload: &Workload) -> Self {
         let packing = Packing::new(workload);
         let threshold = |i| packing.most(i, packing.capacity()).saturating_sub(1);
         let needs = workload.dominant_shares();
@@ -246,12 +233,15 @@ impl StaticQuickswapPolicy {
         StaticQuickswapPolicy {
             cycle,
             thresholds: (0..packing.types()).map(threshold).collect(),
-            overlap,
+            overlap: false,
         }
     }
 
     fn knobs(&self, workload: &Workload) -> String {
-        let published = StaticQuickswapPolicy::published(workload, self.overlap);
+        let published = StaticQuickswapPolicy {
+            overlap: self.overlap,
+            ..StaticQuickswapPolicy::published(workload)
+        };
         let turn = |i: &usize| {
             let name = workload.types()[*i].name();
             format!("{name} ℓ = {}", self.thresholds[*i])
@@ -300,10 +290,6 @@ plain! {
     AdaptiveQuickswapPolicy;
     /// ServerFilling.
     ServerFillingPolicy;
-    /// DivisorFilling.
-    DivisorFillingPolicy;
-    /// ServerFilling-SRPT.
-    ServerFillingSrptPolicy;
 }
 
 /// Working schedules that are left and chosen by queue lengths, without preemption.

@@ -37,10 +37,9 @@ pub use evidence::{
 pub use exact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
 pub(crate) use family::each_family;
 pub use family::{
-    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, DivisorFillingPolicy, EasyBackfillPolicy,
-    EasyByMeanPolicy, Family, FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy,
-    ReservingPolicy, ServerFillingPolicy, ServerFillingSrptPolicy, StaticQuickswapPolicy,
-    Switching, TdcKnobs, TdcOrder, TdcPolicy,
+    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, EasyBackfillPolicy, EasyByMeanPolicy, Family,
+    FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, ReservingPolicy,
+    ServerFillingPolicy, StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
 };
 pub use growth::{Growth, Step};
 pub use guarded::{Guard, GuardedPolicy};

@@ -42,8 +42,7 @@ pub enum Family {
     /// Over a fleet: First-Fit and its kin, EASY, and rules that keep room for short jobs; by simulation
     Pooled,
     /// The best of these but optimal, and of First-Fit, most and least servers first and EASY by mean sizes; with
-    /// --preemption full, of msr, max-weight, optimal where it is small, ServerFilling and DivisorFilling; with setup,
-    /// of all that do not preempt, msr, max-weight and optimal
+    /// --preemption full, of msr, max-weight, optimal where it is small and ServerFilling; with setup, of all that do not preempt, msr, max-weight and optimal
     Auto,
 }
 

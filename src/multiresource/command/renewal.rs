@@ -60,8 +60,6 @@ impl Earlier {
             | Made::Pooled(_)
             | Made::PooledEasy(_)
             | Made::ServerFilling(_)
-            | Made::DivisorFilling(_)
-            | Made::ServerFillingSrpt(_)
             | Made::Partition(_) => Family::Auto,
             Made::MaxWeight(_) | Made::MaxWeightSetup(_) => Family::MaxWeight,
             Made::Optimal(_) | Made::OptimalPreemptive(_) => Family::Optimal,

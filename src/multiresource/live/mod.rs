@@ -24,8 +24,6 @@ pub struct Newcomer<'a> {
     pub id: &'a str,
     /// Its type, in the order of the policy's workload.
     pub job_type: usize,
-    /// What it takes; NaN where that is not known \[time\].
-    pub size: f64,
     /// What it takes at most; infinity where that is not known \[time\].
     pub limit: f64,
 }
@@ -56,15 +54,6 @@ pub enum Told<'a> {
     Time,
     /// This clock rings, due or not: for hosts that keep clocks of their own.
     Ring(usize),
-}
-
-/// What a rule has to be told of jobs.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted {
-    /// Their sizes.
-    pub sizes: bool,
-    /// Their limits.
-    pub limits: bool,
 }
 
 /// Why a job waits.
@@ -125,7 +114,6 @@ struct Known {
     job_type: usize,
     /// The how many-th that came.
     order: u64,
-    size: f64,
     limit: f64,
     place: Place,
 }
@@ -151,7 +139,7 @@ pub struct Scheduler {
     /// Jobs that wait for others to leave room, in order of arrival.
     aside: BTreeMap<u64, Arc<str>>,
     came: u64,
-    /// What a job holds its room for beside its run, in the mean \[time\]: rules that look at sizes or limits plan with
+    /// What a job holds its room for beside its run, in the mean \[time\]: rules that look at limits plan with
     /// both.
     latency: f64,
     clocks: Stream,
@@ -234,14 +222,10 @@ impl Scheduler {
         violated.map_or(Ok(()), |why| Err(Refused::Violation(why)))
     }
 
-    /// What the rule has to be told of jobs.
+    /// Whether the rule decides by the limits of jobs.
     #[must_use]
-    pub fn wants(&self) -> Wanted {
-        let sites = || self.sites.iter();
-        Wanted {
-            sizes: sites().any(Site::needs_sizes),
-            limits: sites().any(Site::needs_limits),
-        }
+    pub fn needs_limits(&self) -> bool {
+        self.sites.iter().any(Site::needs_limits)
     }
 
     /// When the next clock rings; none where none runs.
@@ -387,7 +371,6 @@ impl Scheduler {
         let known = Known {
             job_type: job.job_type,
             order: self.came,
-            size: job.size + self.latency,
             limit: job.limit + self.latency,
             place,
         };
@@ -407,7 +390,7 @@ impl Scheduler {
     /// before comes into its old place in the queue.
     fn send(&mut self, id: &Arc<str>) -> Option<(usize, Way)> {
         let known = self.known.get(id)?;
-        let (job_type, of, order) = (known.job_type, [known.size, known.limit], known.order);
+        let (job_type, limit, order) = (known.job_type, known.limit, known.order);
         let was = match known.place {
             Place::Aside(was) => was,
             _ => None,
@@ -420,8 +403,8 @@ impl Scheduler {
         let to = &mut self.sites[site];
         let own = to.own_type(job_type);
         let (job, way) = match was {
-            Some(was) => (to.restore(own, was, of, id, self.now), Way::Changed),
-            None => (to.arrive(own, of, id, self.now), Way::Arrived(own)),
+            Some(was) => (to.restore(own, was, limit, id, self.now), Way::Changed),
+            None => (to.arrive(own, limit, id, self.now), Way::Arrived(own)),
         };
         if let Some(known) = self.known.get_mut(id) {
             known.place = Place::At(site, job);
@@ -455,7 +438,7 @@ impl Scheduler {
     fn adopt(&mut self, job: &Newcomer<'_>, ran: f64, servers: Vec<usize>, decided: &mut Decided) {
         let site = servers.first().map_or(0, |n| self.site_of(*n));
         let id = self.meet(job, Place::Aside(None));
-        let of = [ran, job.size + self.latency, job.limit + self.latency];
+        let of = [ran, job.limit + self.latency];
         let at = &mut self.sites[site];
         let own = at.serves(job.job_type);
         let adopted = own.and_then(|own| at.adopt(own, of, &servers, &id, self.now));

@@ -11,12 +11,10 @@
 
 mod adaptive_msr;
 mod adaptive_quickswap;
-mod balanced_splitting;
 mod best_fit;
 mod by_need;
 mod cluster;
 mod conservative_backfill;
-mod divisor_filling;
 mod drain;
 mod drive;
 mod easy_backfill;
@@ -32,7 +30,6 @@ mod max_weight;
 mod most_servers_first;
 mod msfq;
 mod msr;
-mod oldest;
 mod one_or_all;
 mod partition;
 mod passing;
@@ -47,7 +44,6 @@ mod reserving;
 mod room;
 mod router;
 mod server_filling;
-mod server_filling_srpt;
 mod shortest;
 mod static_quickswap;
 mod system;
@@ -59,10 +55,8 @@ mod view;
 
 pub use adaptive_msr::AdaptiveMsr;
 pub use adaptive_quickswap::AdaptiveQuickswap;
-pub use balanced_splitting::BalancedSplitting;
 pub use best_fit::BestFit;
 pub use conservative_backfill::ConservativeBackfill;
-pub use divisor_filling::DivisorFilling;
 #[cfg(feature = "cli")]
 pub(crate) use drive::Completed;
 pub use easy_backfill::EasyBackfill;
@@ -87,7 +81,6 @@ pub use randomized_timers::{RandomizedTimers, Timers};
 pub use reserving::Reserving;
 pub use router::{Router, ShapeShare};
 pub use server_filling::ServerFilling;
-pub use server_filling_srpt::ServerFillingSrpt;
 pub use static_quickswap::{StaticQuickswap, time_of_turns};
 pub use system::{Action, Counters, Job, System, Violation};
 pub use tabled::Tabled;

@@ -306,9 +306,7 @@ pub(super) fn stability(workload: &Workload, policy: &Family) -> Stability {
             _ => Stability::Guard(policy.from),
         },
         Family::MaxWeight(_) | Family::OptimalPreemptive(_) => Stability::Weights,
-        Family::ServerFilling(_) | Family::DivisorFilling(_) | Family::ServerFillingSrpt(_) => {
-            Stability::Fills
-        }
+        Family::ServerFilling(_) => Stability::Fills,
         Family::StaticQuickswap(_) => Stability::Turns(time_of_turns(workload)),
         _ => Stability::Loads,
     }
@@ -380,7 +378,7 @@ pub fn turns(
     cycle: Option<&[String]>,
     thresholds: Option<&[u32]>,
 ) -> Result<StaticQuickswapPolicy, VerbError> {
-    let mut policy = StaticQuickswapPolicy::published(workload, false);
+    let mut policy = StaticQuickswapPolicy::published(workload);
     let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
     if let Some(cycle) = cycle {
         let place = |name: &String| names.iter().position(|n| n == name);

@@ -10,7 +10,7 @@ use crate::multiresource::artifact::{
     ReservingPolicy, StaticQuickswapPolicy, Switching, TablePolicy, TdcPolicy,
 };
 use crate::multiresource::schedule::{Neighbours, Packing};
-use crate::multiresource::workload::{Known, Workload};
+use crate::multiresource::workload::Workload;
 
 /// How far from 1 the dearest working schedule may be worth.
 const ROUNDING: f64 = 1e-9;
@@ -24,13 +24,6 @@ pub(super) fn check(
     if family.needs_limits() && !workload.has_limits() {
         let message = format!(
             "{} asks for the limits of jobs, and of this workload none are known",
-            family.followed().name()
-        );
-        findings.add("policy", message);
-    }
-    if family.needs_sizes() && workload.known() != Some(&Known::Size) {
-        let message = format!(
-            "{} asks for the sizes of jobs, and of this workload they are not known (`known: size`)",
             family.followed().name()
         );
         findings.add("policy", message);

@@ -4,8 +4,8 @@ use super::shape;
 use crate::artifact::{Findings, length, nonnegative, positive};
 use crate::multiresource::artifact::family::Sound;
 use crate::multiresource::artifact::{
-    CertificateRecord, DivisorFillingPolicy, MaxWeightPolicy, MaxWeightSetupPolicy,
-    PresentTablePolicy, ServerFillingPolicy, ServerFillingSrptPolicy,
+    CertificateRecord, MaxWeightPolicy, MaxWeightSetupPolicy, PresentTablePolicy,
+    ServerFillingPolicy,
 };
 use crate::multiresource::workload::Workload;
 
@@ -64,44 +64,11 @@ fn weights(path: &str, policy: &MaxWeightPolicy, workload: &Workload, findings: 
 
 impl Sound for ServerFillingPolicy {
     fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
-        one_resource(workload, findings);
-    }
-}
-
-impl Sound for ServerFillingSrptPolicy {
-    fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
-        one_resource(workload, findings);
-    }
-}
-
-/// More servers than DivisorFilling has tables for.
-const MOST_SERVERS: u64 = 4096;
-
-impl Sound for DivisorFillingPolicy {
-    fn check(&self, workload: &Workload, _: &CertificateRecord, findings: &mut Findings) {
-        one_resource(workload, findings);
-        let [resource] = workload.resources() else {
-            return;
-        };
-        let servers = resource.units();
-        if servers > MOST_SERVERS {
-            let message = format!("{servers} servers, expected at most {MOST_SERVERS}");
+        let count = workload.resources().len();
+        if count != 1 {
+            let message = format!("a rule for one resource, and the workload has {count}");
             findings.add("policy", message);
         }
-        let odd = |kind: &&crate::multiresource::workload::JobType| servers % kind.units()[0] != 0;
-        if let Some(kind) = workload.types().iter().find(odd) {
-            let (name, need) = (kind.name(), kind.units()[0]);
-            let message = format!("`{name}` needs {need}, which does not divide {servers}");
-            findings.add("policy", message);
-        }
-    }
-}
-
-fn one_resource(workload: &Workload, findings: &mut Findings) {
-    let count = workload.resources().len();
-    if count != 1 {
-        let message = format!("a rule for one resource, and the workload has {count}");
-        findings.add("policy", message);
     }
 }
 

@@ -20,18 +20,6 @@ fn capped_counts_only_jobs_that_are_there() {
 }
 
 #[test]
-fn uncapped_serves_schedules_that_there_are_no_jobs_for() {
-    let mut stage = Stage::new(&cores(), MaxWeight::uncapped(&cores()), true);
-    assert_eq!(stage.arrive(0), "+0:0", "1 · 3");
-    assert_eq!(stage.arrive(1), "", "1 · 3 is more than 1 · 1 + 1 · 1");
-    assert_eq!(
-        stage.arrive(2),
-        "-0:0 +2:2",
-        "1 · 10, and nine of them idle"
-    );
-}
-
-#[test]
 fn the_youngest_are_preempted() {
     let mut stage = Stage::new(&cores(), MaxWeight::capped(&cores()), true);
     for decision in ["+0:0", "+0:1", "+0:2"] {

@@ -99,7 +99,7 @@ fn ten() -> Workload {
 fn types_take_turns() {
     let mut stage = Stage::new(
         &ten(),
-        StaticQuickswap::new(&StaticQuickswapPolicy::published(&ten(), false), &ten()),
+        StaticQuickswap::new(&StaticQuickswapPolicy::published(&ten()), &ten()),
         false,
     );
     assert_eq!(stage.arrive(1), "+1:0");
@@ -124,11 +124,11 @@ fn types_take_turns() {
 
 #[test]
 fn the_next_turn_may_begin_while_the_last_one_drains() {
-    let mut stage = Stage::new(
-        &ten(),
-        StaticQuickswap::new(&StaticQuickswapPolicy::published(&ten(), true), &ten()),
-        false,
-    );
+    let policy = StaticQuickswapPolicy {
+        overlap: true,
+        ..StaticQuickswapPolicy::published(&ten())
+    };
+    let mut stage = Stage::new(&ten(), StaticQuickswap::new(&policy, &ten()), false);
     assert_eq!(stage.arrive(2), "+2:0");
     assert_eq!(
         stage.arrive(0),

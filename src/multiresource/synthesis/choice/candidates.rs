@@ -190,7 +190,7 @@ fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
 /// The published policy; and on a one-or-all system the one with the best threshold by exact analysis,
 /// where that is affordable.
 fn static_quickswap(workload: &Workload, objective: Objective) -> Vec<Family> {
-    let published = StaticQuickswapPolicy::published(workload, false);
+    let published = StaticQuickswapPolicy::published(workload);
     let mut starts = vec![Family::StaticQuickswap(published.clone())];
     let exact = MsfqOutlook::new(workload, objective);
     if let Some(outlook) = exact.filter(|o| o.system.servers <= AFFORDABLE)

@@ -2,13 +2,13 @@
 
 use super::ChoiceOptions;
 use crate::multiresource::artifact::{
-    DivisorFillingPolicy, Family, MaxWeightPolicy, MaxWeightSetupPolicy, PresentTablePolicy,
-    ServerFillingPolicy, ServerFillingSrptPolicy, TablePolicy,
+    Family, MaxWeightPolicy, MaxWeightSetupPolicy, PresentTablePolicy, ServerFillingPolicy,
+    TablePolicy,
 };
 use crate::multiresource::optimum::{self, Ended};
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::synthesis::{Options, Synthesis};
-use crate::multiresource::workload::{Known, Workload};
+use crate::multiresource::workload::Workload;
 
 /// Exponents a, and powers b of the service rates, that were good somewhere.
 const WEIGHTS: [(f64, f64); 7] = [
@@ -31,19 +31,8 @@ pub(super) fn full(
     let have = |name: &str| choice.families.have(name);
     let mut starts: Vec<Family> = vec![made.policy.clone().into(), max_weight(workload).into()];
     let weighted = WEIGHTS.map(|weights| weighted(workload, made, weights));
-    let by_name: [(Contender, Family); 3] = [
-        (Contender::ServerFilling, ServerFillingPolicy {}.into()),
-        (Contender::DivisorFilling, DivisorFillingPolicy {}.into()),
-        (
-            Contender::ServerFillingSrpt,
-            ServerFillingSrptPolicy {}.into(),
-        ),
-    ];
-    let knows_sizes = workload.known() == Some(&Known::Size);
-    for (rule, family) in by_name {
-        if rule.suits(workload).is_ok() && (knows_sizes || !family.needs_sizes()) {
-            starts.push(family);
-        }
+    if Contender::ServerFilling.suits(workload).is_ok() {
+        starts.push(ServerFillingPolicy {}.into());
     }
     let own: Vec<Family> = weighted.map(Family::from).into();
     let (table, least) = table(workload, options, choice, &own).unzip();

@@ -15,7 +15,6 @@
 //! decided on it.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicBool;
 
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
@@ -27,7 +26,6 @@ use synth::multiresource::artifact::{
     ServerFillingPolicy, StaticQuickswapPolicy, Zone,
 };
 use synth::multiresource::live::protocol::{Line, Started};
-use synth::multiresource::optimum::{self, Sought, optimum};
 use synth::multiresource::policy::{Action, Event, Policy, System, online, over};
 use synth::multiresource::synthesis::{
     ChoiceOptions, Families, FleetOutcome, Options, Outcome, Pooling, Synthesis, choose, pool,
@@ -236,17 +234,6 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         })))
     };
     let adaptive = Family::AdaptiveQuickswap(AdaptiveQuickswapPolicy {});
-    let (text, never) = (
-        "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 4}}, jobs: [
-  {name: light, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1},
-  {name: heavy, demand: {cpu: 4}, arrival_rate: .3, mean_size: 1}]}",
-        AtomicBool::new(false),
-    );
-    let small = Workload::parse(text, "small").unwrap().workload;
-    let limits = optimum::Limits::default();
-    let sought = Sought::mean(Preemption::None);
-    let best = optimum(&small, sought, &limits, &never, |_| {}).unwrap();
-    let table = best.policy;
     let given = |policy: Family| Families::Given(Box::new(policy));
     let plain: [(_, Family); 4] = [
         ("first-fit", FirstFitPolicy {}.into()),
@@ -281,7 +268,6 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         ),
         ("adaptive-msr", adaptive_msr),
         ("adaptive-msr-draining", chosen(&lighter, given(draining))),
-        ("optimal", chosen(&small, Families::Given(Box::new(table)))),
         ("tdc", chosen(&lighter, Families::Only(&["tdc"]))),
         (
             "reserving",
@@ -310,20 +296,17 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         ("adaptive-msr-limits", adaptive),
         ("reserving-limits", reserving),
     ]);
-    all.extend(preemptive(&workload, &small));
+    all.extend(preemptive(&workload));
     all.extend(over_fleets());
     all
 }
 
 /// Rules that preempt at no cost.
-fn preemptive(workload: &Workload, small: &Workload) -> Vec<(&'static str, Artifact)> {
+fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
     let weights = MaxWeightPolicy {
         worths: vec![0.625, 0.46875, 1.0],
         exponent: 0.3,
     };
-    let (limits, never) = (optimum::Limits::in_passing(), AtomicBool::new(false));
-    let sought = Sought::mean(Preemption::Full);
-    let best = optimum(small, sought, &limits, &never, |_| {}).unwrap();
     let filling =
         "{kind: multiresource, time_unit: s, known: size, server: {capacity: {cpu: 4}}, jobs: [
   {name: one, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1},
@@ -339,28 +322,17 @@ fn preemptive(workload: &Workload, small: &Workload) -> Vec<(&'static str, Artif
                 given(weights.clone().into()),
             ),
         ),
-        ("optimal-preemptive", chosen(small, given(best.policy))),
         (
             "server-filling",
             chosen(&filling, given(ServerFillingPolicy {}.into())),
         ),
     ];
-    all.extend(with_setups(&workload.scaled(0.5).unwrap(), small, weights));
+    all.extend(with_setups(&workload.scaled(0.5).unwrap(), weights));
     all
 }
 
 /// Rules that preempt into setups, one of them under guard.
-fn with_setups(
-    workload: &Workload,
-    small: &Workload,
-    weights: MaxWeightPolicy,
-) -> Vec<(&'static str, Artifact)> {
-    let (limits, never) = (optimum::Limits::in_passing(), AtomicBool::new(false));
-    let sought = Sought {
-        setup_rate: Some(4.0),
-        ..Sought::mean(Preemption::Setup)
-    };
-    let best = optimum(small, sought, &limits, &never, |_| {}).unwrap();
+fn with_setups(workload: &Workload, weights: MaxWeightPolicy) -> Vec<(&'static str, Artifact)> {
     let rule = MaxWeightSetupPolicy {
         weights,
         setup_rate: 10.0,
@@ -386,7 +358,6 @@ fn with_setups(
     let given = |policy: Family| Families::Given(Box::new(policy));
     vec![
         ("max-weight-setup", chosen(workload, given(rule.into()))),
-        ("optimal-setup", chosen(small, given(best.policy))),
         ("guarded-setup", chosen(workload, given(guarded.into()))),
     ]
 }
@@ -592,8 +563,6 @@ fn vectors_are_reproduced() {
         "max-weight-setup",
         "most-servers-first",
         "msr",
-        "optimal",
-        "optimal-preemptive",
         "partition",
         "pooled",
         "pooled-easy",

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     CertificateRecord, GuardedPolicy, MaxWeightPolicy, MaxWeightSetupPolicy, MsrPolicy,
-    PartitionPolicy, PooledEasyPolicy, PooledPolicy, PresentTablePolicy, TablePolicy,
+    PartitionPolicy, PooledEasyPolicy, PooledPolicy,
 };
 use crate::artifact::Findings;
 use crate::multiresource::schedule::Packing;
@@ -81,10 +81,6 @@ families! {
     MaxWeightSetup(MaxWeightSetupPolicy): "max-weight-setup";
     /// ServerFilling, with preemption.
     ServerFilling(ServerFillingPolicy): "server-filling";
-    /// The optimum of a dynamic program, as a table.
-    Optimal(TablePolicy): "optimal";
-    /// The optimum with preemption, as a table.
-    OptimalPreemptive(PresentTablePolicy): "optimal-preemptive";
     /// Over a fleet: who starts next, where, and for whom room is kept.
     Pooled(PooledPolicy): "pooled";
     /// EASY backfilling over a fleet.
@@ -115,11 +111,7 @@ impl Family {
             Family::Guarded(policy) => {
                 policy.rule.preempts() || Family::from(policy.guard.clone()).preempts()
             }
-            Family::Optimal(policy) => policy.beyond.is_some(),
-            Family::MaxWeight(_)
-            | Family::MaxWeightSetup(_)
-            | Family::ServerFilling(_)
-            | Family::OptimalPreemptive(_) => true,
+            Family::MaxWeight(_) | Family::MaxWeightSetup(_) | Family::ServerFilling(_) => true,
             _ => false,
         }
     }
@@ -137,7 +129,6 @@ impl Family {
         match self {
             Family::Msr(policy) => policy.setup_rate,
             Family::MaxWeightSetup(policy) => Some(policy.setup_rate),
-            Family::Optimal(policy) => Some(policy.beyond.as_ref()?.setup_rate),
             Family::Guarded(policy) => policy.rule.setup_rate(),
             _ => None,
         }
@@ -193,9 +184,7 @@ impl Family {
             | Family::AdaptiveQuickswap(_)
             | Family::PooledEasy(_)
             | Family::Partition(_)
-            | Family::ServerFilling(_)
-            | Family::OptimalPreemptive(_)
-            | Family::Optimal(_) => None,
+            | Family::ServerFilling(_) => None,
         }
     }
 

@@ -19,7 +19,6 @@ mod preemptive;
 mod promise;
 mod provenance;
 mod quantity;
-mod table;
 mod tuning;
 mod what_if;
 
@@ -48,11 +47,10 @@ pub(crate) use msr::section_seven;
 pub use msr::{Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption, Route};
 pub use policy::{Policy, ServerPolicy};
 pub use pooling::{Order, PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Zone};
-pub use preemptive::{MaxWeightPolicy, MaxWeightSetupPolicy, PresentTablePolicy};
+pub use preemptive::{MaxWeightPolicy, MaxWeightSetupPolicy};
 pub use promise::{Delay, Promise};
 pub use provenance::{Making, Provenance};
 pub use quantity::{Conditions, Measure, Method, PERCENTILES, Quantity, Routing};
-pub use table::TablePolicy;
 pub use tuning::{CurvePoint, Objective, RouteTried, Tuning};
 pub use what_if::{Crossing, MoreArrivals, MoreResource, WhatIf};
 

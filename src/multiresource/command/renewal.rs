@@ -62,7 +62,6 @@ impl Earlier {
             | Made::ServerFilling(_)
             | Made::Partition(_) => Family::Auto,
             Made::MaxWeight(_) | Made::MaxWeightSetup(_) => Family::MaxWeight,
-            Made::Optimal(_) | Made::OptimalPreemptive(_) => Family::Optimal,
             Made::Guarded(_) => Family::Auto,
         });
         typed.setup_rate = typed.setup_rate.or(rule.setup_rate());

@@ -42,7 +42,6 @@ mod round;
 mod shape;
 mod simulated;
 mod solved;
-mod tabled;
 mod what_if;
 
 pub use against::check_against;

@@ -95,7 +95,7 @@ impl MaxWeight {
     }
 
     /// The schedule of most weight after this event; none after one that changes nothing.
-    pub(super) fn choose(&mut self, event: Event, system: &System) -> Option<&[u32]> {
+    fn choose(&mut self, event: Event, system: &System) -> Option<&[u32]> {
         let (i, before) = match event {
             Event::Arrival(i) => (i, system.present(i) - 1),
             Event::Completion(i) => (i, system.present(i) + 1),
@@ -111,11 +111,6 @@ impl MaxWeight {
             Maximum::Bound(bound) => bound.choose(&mut self.chosen, weights, system),
         }
         Some(&self.chosen)
-    }
-
-    /// The schedule that was chosen last.
-    pub(super) fn chosen(&self) -> &[u32] {
-        &self.chosen
     }
 
     /// The same from a system of which it has not seen the events.
@@ -141,7 +136,7 @@ impl MaxWeight {
 }
 
 /// Stops what shall not run, then starts what shall: of each type as many as are chosen, or all.
-pub(super) fn serve(chosen: &[u32], system: &mut System) {
+fn serve(chosen: &[u32], system: &mut System) {
     let target = |i: usize, system: &System| u64::from(chosen[i]).min(system.present(i)) as u32;
     for i in 0..chosen.len() {
         while system.running(i) > target(i, system) {

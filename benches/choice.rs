@@ -162,7 +162,7 @@ fn beside(workload: &Workload, chosen: &Chosen, preemption: Preemption) -> Strin
         settled.then(|| times(run, own).unwrap_or((0.0, 0.0)))
     };
     let compared = rules.filter_map(|r| {
-        let rule = Contender::named(r.name)?;
+        let rule = Contender::parse(r.name).ok()?;
         let short = run(&rule, EVENTS).filter(|run| run.health != Health::Unstable)?;
         let short = against(&short, &first);
         let is_open = short.is_none_or(|(mean, half_width)| mean - half_width < 1.0 - MATTERS);

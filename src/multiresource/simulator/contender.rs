@@ -6,9 +6,9 @@ use super::{Run, simulate};
 use crate::document::nearest;
 use crate::multiresource::artifact::{Family, StaticQuickswapPolicy, each_family};
 use crate::multiresource::policy::{
-    AdaptiveQuickswap, BestFit, ConservativeBackfill, EasyBackfill, FamilyRule, Fcfs, FirstFit,
-    LeastServersFirst, MaxWeight, MostServersFirst, Msfq, Policy, RandomizedTimers, ServerFilling,
-    StaticQuickswap, Timers, Unsuitable, Violation,
+    AdaptiveQuickswap, ByNeed, ConservativeBackfill, EasyBackfill, FamilyRule, Fcfs, FirstFit,
+    MaxWeight, Msfq, Policy, RandomizedTimers, ServerFilling, StaticQuickswap, Unsuitable,
+    Violation,
 };
 use crate::multiresource::workload::{Known, Workload};
 use crate::simulation::sweep::Knows;
@@ -36,8 +36,8 @@ pub enum Contender {
     EasyByMean,
     /// Conservative backfilling, with the same.
     ConservativeBackfill(Option<f64>),
-    /// Randomized Timers.
-    RandomizedTimers(Timers),
+    /// Randomized Timers, with clocks of this rate.
+    RandomizedTimers(f64),
     /// MaxWeight over schedules that there are jobs for.
     MaxWeight,
     /// ServerFilling.
@@ -123,11 +123,6 @@ impl Contender {
     /// All rules that need no artifact.
     pub fn rules() -> &'static [Rule] {
         RULES
-    }
-
-    /// The rule of this name.
-    pub fn named(name: &str) -> Option<Contender> {
-        Contender::parse(name).ok()
     }
 
     /// The rule that a text names: `name`, or `name:parameter`.
@@ -264,13 +259,12 @@ impl Contender {
         Ok(match self {
             Contender::Fcfs => with.with(Fcfs),
             Contender::FirstFit => with.with(FirstFit),
-            Contender::BestFit => with.with(BestFit::new(w)),
-            Contender::MostServersFirst => with.with(MostServersFirst::new(w)),
-            Contender::LeastServersFirst => with.with(LeastServersFirst::new(w)),
+            Contender::BestFit | Contender::MostServersFirst => with.with(ByNeed::largest_first(w)),
+            Contender::LeastServersFirst => with.with(ByNeed::smallest_first(w)),
             Contender::EasyBackfill(f) => with.with(easy(w, *f)?),
             Contender::EasyByMean => with.with(EasyBackfill::by_mean(w)),
             Contender::ConservativeBackfill(f) => with.with(conservative(w, *f)?),
-            Contender::RandomizedTimers(t) => with.with(RandomizedTimers::new(w, *t)),
+            Contender::RandomizedTimers(rate) => with.with(RandomizedTimers::new(w, *rate)),
             Contender::MaxWeight => with.with(MaxWeight::capped(w)),
             Contender::ServerFilling => with.with(ServerFilling::new(w)?),
             Contender::Msfq(l) => with.with(Msfq::new(w, *l, false)?),

@@ -2,7 +2,6 @@ use std::mem::discriminant;
 
 use super::Contender;
 use super::contender::NameError;
-use crate::multiresource::policy::Timers;
 use crate::simulation::sweep::Knows;
 
 /// A rule that can be asked for by name.
@@ -191,12 +190,7 @@ pub(super) const RULES: &[Rule] = &[
     .parameter(INFLATION, 1.0, f64::NAN),
     Rule::new(
         "randomized-timers",
-        |rate| {
-            Contender::RandomizedTimers(Timers {
-                rate,
-                ..Timers::default()
-            })
-        },
+        Contender::RandomizedTimers,
         "clocks of the types, faster with longer queues, race for free room; dummies hold it \
          (after the abstract of Psychas and Ghaderi 2018; details are ours)",
     )

@@ -3,7 +3,7 @@ use super::*;
 /// Nobody starts but by a clock; who rings without a job leaves a dummy.
 #[test]
 fn timers_start_jobs_and_dummies() {
-    let policy = RandomizedTimers::new(&cores(), Timers::default());
+    let policy = RandomizedTimers::new(&cores(), 1.0);
     let mut stage = Stage::new(&cores(), policy, false);
     assert_eq!(stage.system.clocks(), [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
     assert_eq!([stage.arrive(0), stage.arrive(0)], ["", ""]);
@@ -19,16 +19,4 @@ fn timers_start_jobs_and_dummies() {
     assert!(stage.system.clocks()[..3].iter().all(|rate| *rate > 0.0));
     assert_eq!([stage.ring(2), stage.ring(2), stage.ring(5)], ["", "", ""]);
     assert_eq!(stage.system.free(0), 6, "one dummy has gone");
-}
-
-#[test]
-fn timers_without_dummies_stand_still_for_types_without_jobs() {
-    let timers = Timers {
-        dummies: false,
-        ..Timers::default()
-    };
-    let mut stage = Stage::new(&cores(), RandomizedTimers::new(&cores(), timers), false);
-    stage.arrive(2);
-    let rates = stage.system.clocks();
-    assert!(rates[2] > 0.0 && rates[..2] == [0.0, 0.0]);
 }

@@ -6,12 +6,11 @@ mod servers;
 
 use super::ends::{Ends, Known, Memoryless};
 use super::engine::{Engine, counters};
-use super::laws;
-use super::measures::{self, Columns, Run, classes};
+use super::measures::{self, Run, classes};
 use crate::multiresource::artifact::{Checked, Family, Routing};
 use crate::multiresource::policy::{Policy, Router, Violation, online};
 use crate::multiresource::workload::{JobType, Workload};
-use crate::simulation::{Progress, Settings, Streams, replicate};
+use crate::simulation::{Progress, Settings, replicate};
 use numbering::Numbering;
 use servers::FleetServers;
 
@@ -99,12 +98,10 @@ fn run<P: Policy + Send, E: Ends + Send>(
     let numbering = Numbering::new(arriving, shapes);
     let classes = classes(arriving);
     let engine = |r: u32| {
-        let arrivals = laws::arrivals(arriving, Streams::new(settings.seed, r).arrivals);
         let servers = |service: &mut _, routing| {
             FleetServers::new(shapes, &numbering, router, policy, &ends, service, routing)
         };
-        let columns = Columns::of(arriving);
-        Engine::new(&classes, columns, arrivals, servers, settings, r)
+        Engine::new(&classes, arriving, servers, settings, r)
     };
     let replicated = replicate(&classes, engine, settings, progress)?;
     let counters = counters(&replicated.engines);

@@ -1,5 +1,4 @@
-//! Two policies of one's own in the simulator, beside First-Fit: one that starts whole jobs
-//! (best fit), and one that gives fractional service (processor sharing).
+//! A policy of one's own in the simulator, best fit, beside First-Fit.
 //!
 //!     cargo run --release --example own_policy
 //!
@@ -8,7 +7,6 @@
 //!     E[T] [s]                     ρ = 0.3         ρ = 0.5         ρ = 0.7        ρ = 0.85
 //!     first-fit              1.074 ± 0.010   1.298 ± 0.012   1.967 ± 0.019   5.102 ± 0.068
 //!     best-fit               1.076 ± 0.010   1.296 ± 0.012   2.048 ± 0.018   6.052 ± 0.118
-//!     processor-sharing      1.040 ± 0.006   1.160 ± 0.010   1.517 ± 0.013   2.397 ± 0.022
 use std::{error::Error, path::Path};
 
 use synth::multiresource::policy::{Event, FirstFit, Policy, System, Violation};
@@ -50,35 +48,6 @@ impl Policy for BestFit {
     }
 }
 
-/// Serves all jobs in the system at one speed, at most 1: as fast as the scarcest resource
-/// allows. A fluid ideal: jobs run at any fraction of their demand, and none ever waits.
-#[derive(Clone, Default)]
-struct ProcessorSharing {
-    capacity: Vec<u64>,
-}
-
-impl Policy for ProcessorSharing {
-    fn begin(&mut self, system: &mut System) {
-        self.capacity = system.capacity().to_vec();
-    }
-
-    fn react(&mut self, _event: Event, system: &mut System) {
-        let demand = |j: usize| -> u64 {
-            let of_type = |i: usize| system.present(i) * system.demand(i)[j];
-            (0..system.types()).map(of_type).sum()
-        };
-        let fraction = |j: usize| self.capacity[j] as f64 / demand(j) as f64;
-        let speed = (0..self.capacity.len()).map(fraction).fold(1.0, f64::min);
-        // The sum must fit at each step: all shares down first, and then up.
-        for i in 0..system.types() {
-            system.share(i, 0.0);
-        }
-        for i in 0..system.types() {
-            system.share(i, speed * system.present(i) as f64);
-        }
-    }
-}
-
 fn cell(run: &Run) -> String {
     match (run.health, run.mean_response) {
         (Health::Settled, Some(e)) => format!("{:.3} ± {:.3}", e.mean, e.half_width),
@@ -106,10 +75,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     simulated("best-fit", &|workload| {
         simulate(workload, BestFit::new(workload), &settings, |_| ())
-    })?;
-    simulated("processor-sharing", &|workload| {
-        let policy = ProcessorSharing::default();
-        simulate(workload, policy, &settings, |_| ())
     })?;
     println!(
         "mean response times with 95 % confidence intervals, on the same arrivals at each load"

@@ -23,8 +23,7 @@ from api import ACCOUNT, PROBLEMS, Api, Watcher, quantity, requests, say
 
 GATE, TYPE = "synth.example/hold", "synth.example/type"
 SECONDS = {"ms": 1e-3, "s": 1, "min": 60, "h": 3600, "d": 86400}
-STOPPING = {"max-weight", "max-weight-setup", "server-filling", "server-filling-srpt", "divisor-filling",
-            "optimal-preemptive", "beyond", "setup_rate"}
+STOPPING = {"max-weight", "max-weight-setup", "server-filling", "setup_rate"}
 DONE = ("Succeeded", "Failed")
 
 

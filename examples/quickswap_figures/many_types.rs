@@ -28,11 +28,7 @@ fn plans(tuning: u64) -> Vec<Plan> {
         ("MSF", ORANGE, named("most-servers-first")),
         ("First-Fit", VERMILLION, named("first-fit")),
         ("Static Quickswap", BLUE, named("static-quickswap")),
-        (
-            "Static Quickswap, overlapping",
-            SKY,
-            named("static-quickswap-overlap"),
-        ),
+        ("Static Quickswap, overlapping", SKY, Rule::Overlapping),
         ("Adaptive Quickswap", PURPLE, named("adaptive-quickswap")),
         ("nMSR with backfilling", GREY, Rule::Nmsr),
         (

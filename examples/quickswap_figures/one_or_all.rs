@@ -106,13 +106,13 @@ fn figure2(model: &Workload) -> Result<Figure> {
         curves.push(Curve::known(&label, color, Kind::Approximation, part(1)));
         curves.push(Curve::known(&label, color, Kind::Exact, part(0)));
         let few = [0, 1, 2, 4, 8, 16, 24, 31];
-        let strict = simulated(model, rate, "msfq-strict", &few)?;
+        let strict = simulated(model, rate, Rule::Strict, &few)?;
         curves.push(Curve::new(&label, color, Kind::Check, strict));
     }
     let lazy = simulated(
         model,
         5.0,
-        "msfq",
+        |threshold| Rule::Named(format!("msfq:{threshold}")),
         &[0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 31],
     )?;
     curves.push(Curve::new("λ = 5, lazy", GREY, Kind::Simulated, lazy));
@@ -130,11 +130,16 @@ fn figure2(model: &Workload) -> Result<Figure> {
 type Points = Vec<(f64, Option<Estimate>)>;
 
 /// E\[T\] at these thresholds.
-fn simulated(model: &Workload, rate: f64, rule: &str, thresholds: &[u32]) -> Result<Points> {
+fn simulated(
+    model: &Workload,
+    rate: f64,
+    rule: fn(u32) -> Rule,
+    thresholds: &[u32],
+) -> Result<Points> {
     let workload = at_rate(model, rate)?;
     let run = |(seed, threshold): (u64, &u32)| -> Result<_> {
-        let rule = Rule::Named(format!("{rule}:{threshold}"));
-        let run = rule.simulate(&workload, &settings(100 * rate as u64 + seed, EVENTS))?;
+        let run =
+            rule(*threshold).simulate(&workload, &settings(100 * rate as u64 + seed, EVENTS))?;
         Ok((f64::from(*threshold), run.and_then(|run| run.mean_response)))
     };
     (1..).zip(thresholds).map(run).collect()

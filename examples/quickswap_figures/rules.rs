@@ -1,9 +1,10 @@
 //! The policies that are compared, and their simulation over the arrival rate.
 use plotters::style::RGBColor;
 use synth::multiresource::artifact::{
-    Backfill, EmptySlots, Family, MsrPolicy, Objective, Preemption,
+    Backfill, EmptySlots, Family, MsrPolicy, Objective, Preemption, StaticQuickswapPolicy,
 };
-use synth::multiresource::simulator::{Contender, Estimate, Run, Settings};
+use synth::multiresource::policy::Msfq;
+use synth::multiresource::simulator::{Contender, Estimate, Run, Settings, simulate};
 use synth::multiresource::synthesis::{
     ChoiceOptions, Families, Options, Outcome, choose, synthesize,
 };
@@ -14,6 +15,10 @@ use crate::table::{Curve, Kind};
 
 pub enum Rule {
     Named(String),
+    /// MSFQ(ℓ) as the paper words it.
+    Strict(u32),
+    /// Static Quickswap in which the next type starts while the last one drains.
+    Overlapping,
     /// nMSR with backfilling, synthesized for each rate.
     Nmsr,
     /// Adaptive MSR, tuned at each rate for this, within so many events.
@@ -90,6 +95,17 @@ impl Rule {
     pub fn simulate(&self, workload: &Workload, settings: &Settings) -> Result<Option<Run>> {
         let policy = match self {
             Rule::Named(name) => Some(Contender::parse(name)?),
+            Rule::Strict(threshold) => {
+                let rule = Msfq::new(workload, Some(*threshold), true)?;
+                return Ok(Some(simulate(workload, rule, settings, |_| ())?));
+            }
+            Rule::Overlapping => {
+                let overlapping = StaticQuickswapPolicy {
+                    overlap: true,
+                    ..StaticQuickswapPolicy::published(workload)
+                };
+                Some(Family::StaticQuickswap(overlapping).into())
+            }
             Rule::Nmsr => Some(Family::Msr(nmsr(workload, |options| options)?).into()),
             Rule::Adaptive(objective, budget) => adaptive_msr(workload, *objective, *budget)?,
         };

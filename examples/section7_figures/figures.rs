@@ -1,7 +1,6 @@
 //! Figures 2, 3 and 4 of the MSR paper: which policies, where.
 use plotters::style::RGBColor;
 use synth::multiresource::artifact::{Admission, Drain, Family, MsrPolicy, Route};
-use synth::multiresource::policy::Timers;
 use synth::multiresource::simulator::Contender;
 use synth::multiresource::workload::Workload;
 
@@ -273,7 +272,7 @@ pub fn figure4(model: &Workload) -> Result<Figure> {
     first_fit.iter_mut().for_each(|row| row.events = 0);
     let fcfs = ruled(&Contender::Fcfs, &LOADS[..9]);
     let max_weight = ruled(&Contender::MaxWeight, &SPARSE);
-    let timers = ruled(&Contender::RandomizedTimers(Timers::default()), &SPARSE);
+    let timers = ruled(&Contender::RandomizedTimers(1.0), &SPARSE);
     let preemptive = over_load(model, pmsr)?;
     let patient = over_load(model, |workload| Ok(nmsr(workload, None)?.0))?;
     let panel = |title: &str, range, heights, curves| Panel {

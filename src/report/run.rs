@@ -52,7 +52,6 @@ fn heading<M, C>(unit: &str, run: &Run<M, C>) -> String {
         Ending::Time => "time is over",
         Ending::RunsAway => "given up: the queue runs away",
         Ending::Interrupted => "INTERRUPTED",
-        Ending::ArrivalsEnded => "all recorded jobs have left",
     };
     let scale = format!(
         "{} events, {} {unit} simulated in {} replications, seed {}",

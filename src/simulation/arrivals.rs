@@ -12,34 +12,6 @@ pub struct Arrival {
     pub class: u32,
 }
 
-impl Arrival {
-    /// What stands behind the last arrival of a record.
-    pub(crate) const NEVER: Arrival = Arrival {
-        time: f64::INFINITY,
-        class: 0,
-    };
-}
-
-/// Where arrivals come from: laws, or a record such as a trace.
-pub trait ArrivalSource: Send {
-    /// Whether this is a record: it ends, and may tell the sizes of its jobs. What is none is endless.
-    const RECORDED: bool;
-
-    /// Whether it tells the sizes of some jobs. Where it does not, all are drawn from the laws of the
-    /// classes.
-    fn tells_sizes(&self) -> bool {
-        Self::RECORDED
-    }
-
-    /// The next arrivals from time 0 on, in the order of time, as many as `arrivals` holds. Returns
-    /// how many these were; fewer at the end of a record.
-    ///
-    /// Where it [tells sizes](ArrivalSource::tells_sizes), it sets these \[time\], > 0, in `sizes`, which
-    /// is as long, and filled with NaN: a size that is left NaN is drawn from the law of the job's
-    /// class. Else `sizes` is empty.
-    fn fill(&mut self, arrivals: &mut [Arrival], sizes: &mut [f64]) -> usize;
-}
-
 /// Arrivals by law. They depend on laws and stream alone, and not on the blocks in which they are
 /// asked for; of classes that arrive at once the first one comes first.
 pub(crate) enum LawDriven {
@@ -86,11 +58,9 @@ impl LawDriven {
     }
 }
 
-impl ArrivalSource for LawDriven {
-    const RECORDED: bool = false;
-
-    /// The jobs of some batches have one size, which depends on no policy: it comes with them.
-    fn tells_sizes(&self) -> bool {
+impl LawDriven {
+    /// Whether the jobs of some batches have one size, which depends on no policy: it comes with them.
+    pub fn tells_sizes(&self) -> bool {
         let is_alike = |batches: &Batches| batches.alike.is_some();
         match self {
             LawDriven::Poisson(_) => false,
@@ -102,13 +72,16 @@ impl ArrivalSource for LawDriven {
         }
     }
 
-    fn fill(&mut self, arrivals: &mut [Arrival], sizes: &mut [f64]) -> usize {
+    /// The next arrivals from time 0 on, in the order of time, as many as `arrivals` holds.
+    ///
+    /// Where it [tells sizes](LawDriven::tells_sizes), it sets these \[time\], > 0, in `sizes`, which is as long, and
+    /// filled with NaN: a size that is left NaN is drawn from the law of the job's class. Else `sizes` is empty.
+    pub fn fill(&mut self, arrivals: &mut [Arrival], sizes: &mut [f64]) {
         match self {
             LawDriven::Poisson(flow) => flow.fill(arrivals),
             LawDriven::Mixed(flow) => flow.fill(arrivals, sizes),
             LawDriven::Common(flow) => flow.fill(arrivals, sizes),
         }
-        arrivals.len()
     }
 }
 

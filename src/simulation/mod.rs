@@ -30,7 +30,6 @@ mod tournament;
 mod verdict;
 mod watch;
 
-pub use arrivals::{Arrival, ArrivalSource};
 pub use class::{Class, total_arrival_rate};
 pub use comparison::{Pair, Ranked, Ranking, paired_difference, paired_ratio};
 pub use replication::{Progress, Settings};
@@ -42,7 +41,7 @@ pub use verdict::{Judgement, Verdict};
 pub(crate) use watch::Stay;
 pub use watch::{Threshold, Watch, Watched};
 
-pub(crate) use arrivals::{Batches, LawDriven, Modulated, Process};
+pub(crate) use arrivals::{Arrival, Batches, LawDriven, Modulated, Process};
 pub(crate) use calendar::Calendar;
 pub(crate) use measured::Measured;
 pub(crate) use meter::{Meter, Moment};

@@ -67,17 +67,11 @@ pub(crate) trait Replication: Measured + Send {
     /// that does not hold.
     type Violation: Clone;
 
-    /// Goes on to this many events, or until told to stop, until more jobs than `crowd` are in the
-    /// system, or until it [has ended](Replication::ended).
+    /// Goes on to this many events, or until told to stop, or until more jobs than `crowd` are in the system.
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool);
 
     /// Checks what must hold; what did not so far.
     fn audit(&mut self) -> Option<&Self::Violation>;
-
-    /// Whether nothing comes any more: recorded arrivals have an end.
-    fn ended(&self) -> bool {
-        false
-    }
 }
 
 /// Events between two looks at whether to stop.
@@ -173,8 +167,6 @@ pub(crate) fn replicate<'a, R: Replication>(
             break Ending::Interrupted;
         } else if late() {
             break Ending::Time;
-        } else if engines.iter().all(Replication::ended) {
-            break Ending::ArrivalsEnded;
         }
         view += 1;
     };

@@ -26,8 +26,6 @@ pub enum Ending {
     RunsAway,
     /// It was told to end.
     Interrupted,
-    /// The arrivals came from a record, and all of its jobs have left.
-    ArrivalsEnded,
 }
 
 /// Whether a run's means may be believed.
@@ -158,9 +156,9 @@ impl Results<'_> {
         let (classes, engines) = (self.classes, &self.engines[..]);
         let grows = self.ending == Ending::RunsAway || growth::grows(classes, engines, 5.0);
         let measured = Sample::new(classes, engines).filter(|_| !grows);
-        let unsettled = measured.as_ref().map_or(Some(Unsettled::NoLevel), |s| {
-            s.unsettled(classes, engines, Some(self.ending))
-        });
+        let unsettled = measured
+            .as_ref()
+            .map_or(Some(Unsettled::NoLevel), |s| s.unsettled(classes, engines));
         let unsettled = unsettled.filter(|_| !grows);
         let s = measured.as_ref().filter(|_| unsettled.is_none());
         let health = match (grows, &unsettled) {

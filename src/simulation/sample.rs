@@ -1,10 +1,10 @@
 //! What replications measured after their warm-up, in batches, and the estimates from it.
 
+use super::Class;
 use super::measured::Measured;
 use super::series::{Columns, Series};
 use super::settling::{self, Unsettled};
 use super::statistics::{self, BATCHES, Estimate};
-use super::{Class, Ending};
 
 /// Batches of all replications.
 pub(crate) struct Sample {
@@ -78,17 +78,9 @@ impl Sample {
         })
     }
 
-    /// Why its means of queues may not be believed; `None` where they may. `ending` is why the run ended, if
-    /// it has: of a record of arrivals there is nothing more to be seen.
-    pub fn unsettled(
-        &self,
-        classes: &[Class],
-        engines: &[&dyn Measured],
-        ending: Option<Ending>,
-    ) -> Option<Unsettled> {
-        if ending != Some(Ending::ArrivalsEnded)
-            && let Some(starved) = settling::starved(classes, engines, self)
-        {
+    /// Why its means of queues may not be believed; `None` where they may.
+    pub fn unsettled(&self, classes: &[Class], engines: &[&dyn Measured]) -> Option<Unsettled> {
+        if let Some(starved) = settling::starved(classes, engines, self) {
             return Some(starved);
         }
         let (number, _) = mean_number(all_series(engines), None);
@@ -233,7 +225,7 @@ const MANY: f64 = 300.0;
 /// Relative half-width of the mean response time so far; `None` while nothing can be said.
 pub(super) fn precision(classes: &[Class], engines: &[&dyn Measured]) -> Option<f64> {
     let sample = Sample::new(classes, engines)?;
-    if sample.unsettled(classes, engines, None).is_some() {
+    if sample.unsettled(classes, engines).is_some() {
         return None;
     }
     let (all, c): (Vec<usize>, _) = ((0..classes.len()).collect(), sample.columns);

@@ -38,7 +38,7 @@ impl Queue {
             arrivals: LawDriven::poisson(&[classes[0].arrival_rate], arrivals),
             law: Sampler::Exponential(classes[0].mean_size),
             sizes,
-            next: Arrival::NEVER,
+            next: Arrival::default(),
             jobs: VecDeque::new(),
             end: f64::INFINITY,
             now: 0.0,

@@ -359,12 +359,7 @@ fn no_fault_in_the_evidence_of_other_families_passes() {
         "/evidence/servers/0/mix/schedules",
         "/provenance/servers/0/choice",
     ];
-    for name in [
-        "static-quickswap",
-        "adaptive-quickswap",
-        "adaptive-msr",
-        "optimal",
-    ] {
+    for name in ["static-quickswap", "adaptive-quickswap", "adaptive-msr"] {
         let path = format!(
             "{}/tests/conformance/{name}.json",
             env!("CARGO_MANIFEST_DIR")

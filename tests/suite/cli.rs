@@ -544,7 +544,7 @@ fn extreme_workloads_get_an_answer() {
 }
 
 /// Section 7 at ρ = .5: 1.2781 by an independent computation (2.2366 jobs in the mean). Nobody is
-/// below the bound but by chance, and the policy found is on it.
+/// below the bound but by chance.
 #[test]
 fn the_optimum_bounds_all_policies() {
     let asked = [
@@ -570,13 +570,10 @@ fn the_optimum_bounds_all_policies() {
         lower <= 2.2366 / 1.75 && 2.2366 / 1.75 <= upper * 1.0005,
         "{lower} {upper}"
     );
-    for (n, name) in ["its policy", "first-fit", "fcfs"].iter().enumerate() {
+    for (n, name) in ["first-fit", "fcfs"].iter().enumerate() {
         let at = |key: &str| number(&format!("/policies/{n}/response/{key}"));
         assert_eq!(json["policies"][n]["policy"], *name);
         assert!(at("mean") + 2.0 * at("half_width") > lower, "{name}");
-        if n == 0 {
-            assert!(at("mean") - 2.0 * at("half_width") < upper, "{name}");
-        }
     }
 }
 
@@ -594,7 +591,7 @@ fn the_optimum_is_found_over_loads() {
     let number = |n: usize, key: &str| json[n][key].as_f64().unwrap();
     assert_eq!([number(0, "load"), number(1, "load")], [0.2, 0.4]);
     assert!(number(0, "lower_bound") < number(1, "lower_bound"));
-    assert_eq!(json[1]["policies"][1]["policy"], "fcfs");
+    assert_eq!(json[1]["policies"][0]["policy"], "fcfs");
 }
 
 #[test]

@@ -15,19 +15,17 @@
 //! decided on it.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicBool;
 
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use synth::multiresource::artifact::{
-    AdaptiveQuickswapPolicy, Artifact, Backfill, Checked, DivisorFillingPolicy, EasyBackfillPolicy,
-    EasyByMeanPolicy, EmptySlots, Family, FirstFitPolicy, Guard, GuardedPolicy,
-    LeastServersFirstPolicy, MaxWeightPolicy, MaxWeightSetupPolicy, MostServersFirstPolicy,
-    MsrPolicy, Order, PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Preemption,
-    Route, ServerFillingPolicy, ServerFillingSrptPolicy, StaticQuickswapPolicy, Zone,
+    AdaptiveQuickswapPolicy, Artifact, Backfill, Checked, EasyBackfillPolicy, EasyByMeanPolicy,
+    EmptySlots, Family, FirstFitPolicy, Guard, GuardedPolicy, LeastServersFirstPolicy,
+    MaxWeightPolicy, MaxWeightSetupPolicy, MostServersFirstPolicy, MsrPolicy, Order,
+    PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Preemption, Route,
+    ServerFillingPolicy, StaticQuickswapPolicy, Zone,
 };
 use synth::multiresource::live::protocol::{Line, Started};
-use synth::multiresource::optimum::{self, Sought, optimum};
 use synth::multiresource::policy::{Action, Event, Policy, System, online, over};
 use synth::multiresource::synthesis::{
     ChoiceOptions, Families, FleetOutcome, Options, Outcome, Pooling, Synthesis, choose, pool,
@@ -58,8 +56,6 @@ pub struct Step {
     pub job: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub size: Option<f64>,
     pub starts: Vec<u64>,
     pub stops: Vec<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -94,20 +90,12 @@ impl Interpreter {
         Interpreter { system, rule }
     }
 
-    fn step(
-        &mut self,
-        event: Event,
-        job: Option<u64>,
-        limit: Option<f64>,
-        size: Option<f64>,
-    ) -> Step {
+    fn step(&mut self, event: Event, job: Option<u64>, limit: Option<f64>) -> Step {
         let now = self.system.now() + 1.0;
         match event {
-            Event::Arrival(i) => match (limit, size) {
-                // No rule looks at both.
-                (_, Some(size)) => drop(self.system.arrive_sized(i, now, size)),
-                (Some(limit), _) => drop(self.system.arrive_limited(i, now, limit)),
-                _ => drop(self.system.arrive(i, now)),
+            Event::Arrival(i) => match limit {
+                Some(limit) => drop(self.system.arrive_limited(i, now, limit)),
+                None => drop(self.system.arrive(i, now)),
             },
             Event::Completion(i) => drop(self.system.complete_job(i, job.unwrap(), now).unwrap()),
             Event::Clock(_) => self.system.advance(now),
@@ -130,7 +118,6 @@ impl Interpreter {
             event,
             job,
             limit,
-            size,
             starts,
             stops,
             servers,
@@ -247,17 +234,6 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         })))
     };
     let adaptive = Family::AdaptiveQuickswap(AdaptiveQuickswapPolicy {});
-    let (text, never) = (
-        "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 4}}, jobs: [
-  {name: light, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1},
-  {name: heavy, demand: {cpu: 4}, arrival_rate: .3, mean_size: 1}]}",
-        AtomicBool::new(false),
-    );
-    let small = Workload::parse(text, "small").unwrap().workload;
-    let limits = optimum::Limits::default();
-    let sought = Sought::mean(Preemption::None);
-    let best = optimum(&small, sought, &limits, &never, |_| {}).unwrap();
-    let table = best.policy;
     let given = |policy: Family| Families::Given(Box::new(policy));
     let plain: [(_, Family); 4] = [
         ("first-fit", FirstFitPolicy {}.into()),
@@ -292,7 +268,6 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         ),
         ("adaptive-msr", adaptive_msr),
         ("adaptive-msr-draining", chosen(&lighter, given(draining))),
-        ("optimal", chosen(&small, Families::Given(Box::new(table)))),
         ("tdc", chosen(&lighter, Families::Only(&["tdc"]))),
         (
             "reserving",
@@ -321,20 +296,17 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         ("adaptive-msr-limits", adaptive),
         ("reserving-limits", reserving),
     ]);
-    all.extend(preemptive(&workload, &small));
+    all.extend(preemptive(&workload));
     all.extend(over_fleets());
     all
 }
 
 /// Rules that preempt at no cost.
-fn preemptive(workload: &Workload, small: &Workload) -> Vec<(&'static str, Artifact)> {
+fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
     let weights = MaxWeightPolicy {
         worths: vec![0.625, 0.46875, 1.0],
         exponent: 0.3,
     };
-    let (limits, never) = (optimum::Limits::in_passing(), AtomicBool::new(false));
-    let sought = Sought::mean(Preemption::Full);
-    let best = optimum(small, sought, &limits, &never, |_| {}).unwrap();
     let filling =
         "{kind: multiresource, time_unit: s, known: size, server: {capacity: {cpu: 4}}, jobs: [
   {name: one, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1},
@@ -350,36 +322,17 @@ fn preemptive(workload: &Workload, small: &Workload) -> Vec<(&'static str, Artif
                 given(weights.clone().into()),
             ),
         ),
-        ("optimal-preemptive", chosen(small, given(best.policy))),
         (
             "server-filling",
             chosen(&filling, given(ServerFillingPolicy {}.into())),
         ),
-        (
-            "divisor-filling",
-            chosen(&filling, given(DivisorFillingPolicy {}.into())),
-        ),
-        (
-            "server-filling-srpt",
-            chosen(&filling, given(ServerFillingSrptPolicy {}.into())),
-        ),
     ];
-    all.extend(with_setups(&workload.scaled(0.5).unwrap(), small, weights));
+    all.extend(with_setups(&workload.scaled(0.5).unwrap(), weights));
     all
 }
 
 /// Rules that preempt into setups, one of them under guard.
-fn with_setups(
-    workload: &Workload,
-    small: &Workload,
-    weights: MaxWeightPolicy,
-) -> Vec<(&'static str, Artifact)> {
-    let (limits, never) = (optimum::Limits::in_passing(), AtomicBool::new(false));
-    let sought = Sought {
-        setup_rate: Some(4.0),
-        ..Sought::mean(Preemption::Setup)
-    };
-    let best = optimum(small, sought, &limits, &never, |_| {}).unwrap();
+fn with_setups(workload: &Workload, weights: MaxWeightPolicy) -> Vec<(&'static str, Artifact)> {
     let rule = MaxWeightSetupPolicy {
         weights,
         setup_rate: 10.0,
@@ -405,7 +358,6 @@ fn with_setups(
     let given = |policy: Family| Families::Given(Box::new(policy));
     vec![
         ("max-weight-setup", chosen(workload, given(rule.into()))),
-        ("optimal-setup", chosen(small, given(best.policy))),
         ("guarded-setup", chosen(workload, given(guarded.into()))),
     ]
 }
@@ -520,7 +472,6 @@ fn chosen(workload: &Workload, families: Families) -> Artifact {
 fn record(artifact: &Artifact) -> Vector {
     let types = artifact.workload.types.len();
     let has_limits = artifact.workload.check().unwrap().envelope().has_limits();
-    let has_sizes = followed(artifact).needs_sizes();
     let mut interpreter = Interpreter::new(artifact);
     let mut running: Vec<(usize, u64)> = Vec::new();
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
@@ -542,10 +493,7 @@ fn record(artifact: &Artifact) -> Vector {
         };
         let limited = has_limits && matches!(event, Event::Arrival(_));
         let limit = limited.then(|| f64::from(random.random_range(1..20)));
-        // So long that none has ended of itself.
-        let sized = has_sizes && matches!(event, Event::Arrival(_));
-        let size = sized.then(|| f64::from(random.random_range(200..400)));
-        steps.push(interpreter.step(event, job, limit, size));
+        steps.push(interpreter.step(event, job, limit));
         for action in interpreter.system.actions() {
             match action {
                 Action::Start(kind, job) => running.push((*kind, job.number)),
@@ -597,7 +545,7 @@ fn vectors_are_reproduced() {
         let mut interpreter = Interpreter::new(checked.artifact());
         let mut starts = 0;
         for (n, step) in vector.steps.iter().enumerate() {
-            let replayed = interpreter.step(step.event, step.job, step.limit, step.size);
+            let replayed = interpreter.step(step.event, step.job, step.limit);
             assert_eq!(&replayed, step, "{name}, step {n}");
             starts += replayed.starts.len();
         }
@@ -606,7 +554,6 @@ fn vectors_are_reproduced() {
     let all = [
         "adaptive-msr",
         "adaptive-quickswap",
-        "divisor-filling",
         "easy-backfill",
         "easy-by-mean",
         "first-fit",
@@ -616,14 +563,11 @@ fn vectors_are_reproduced() {
         "max-weight-setup",
         "most-servers-first",
         "msr",
-        "optimal",
-        "optimal-preemptive",
         "partition",
         "pooled",
         "pooled-easy",
         "reserving",
         "server-filling",
-        "server-filling-srpt",
         "static-quickswap",
         "tdc",
     ];

@@ -1,13 +1,8 @@
 //! `--family`: what is chosen, tuned and told, and what is refused.
 
 use crate::common::{Folder, as_it_is, code, command, stderr, stdout, synth};
-use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
-use synth::multiresource::artifact::Preemption;
-use synth::multiresource::optimum::{self, Sought, optimum};
-use synth::multiresource::simulator::{Contender, Settings};
-use synth::multiresource::workload::Workload;
 
 /// Section 7 of the MSR paper, or one-or-all, with few events.
 fn made(model: &str, more: &[&str]) -> std::process::Output {
@@ -172,42 +167,6 @@ fn given_turns_are_taken() {
     );
 }
 
-/// The optimum of a small system, as a table that runs.
-#[test]
-fn a_table_of_the_optimum_is_a_policy() {
-    let (_folder, file) = four_cpus(
-        "{name: light, demand: {cpu: 1}, arrival_rate: 1.6, mean_size: 1},
-      {name: heavy, demand: {cpu: 4}, arrival_rate: .3, mean_size: 1}",
-    );
-    let workload = file.as_str();
-    let typed = [
-        "--workload",
-        workload,
-        "--preemption",
-        "none",
-        "--budget",
-        "4e7",
-    ];
-    let best = synth(&[&typed[..], &["--family", "optimal"]].concat());
-    assert_eq!(code(&best), 0, "{}", stderr(&best));
-    assert!(stderr(&best).contains("gap: to "), "{}", stderr(&best));
-    let artifact: Value = serde_json::from_str(&stdout(&best)).unwrap();
-    assert!(rule(&artifact, "optimal").is_object());
-    let taken = &artifact["provenance"]["servers"][0]["choice"]["candidates"][0]["value"];
-    let [mean, width] = ["mean", "half_width"].map(|n| taken[n].as_f64().unwrap());
-    let bound = synth(&["optimum", "--workload", workload, "--output", "-"]);
-    let bound: Value = serde_json::from_str(&stdout(&bound)).unwrap();
-    let bound = bound["lower_bound"].as_f64().unwrap();
-    assert!(
-        mean + width >= bound && mean - width <= 1.01 * bound,
-        "{mean} ± {width}, {bound}"
-    );
-    let others = artifact["provenance"]["servers"][0]["choice"]["candidates"]
-        .as_array()
-        .unwrap();
-    assert!(others.len() == 3);
-}
-
 /// One type on four servers: nothing to gain, and nothing to lose; whoever wins, the file checks.
 #[test]
 fn one_type_is_chosen_for_too() {
@@ -218,8 +177,6 @@ fn one_type_is_chosen_for_too() {
         let output = synth(&[&typed[..], &more].concat());
         assert_eq!(code(&output), 0, "{}", stderr(&output));
     }
-    let table = synth(&[&typed[..], &["--family", "optimal", "--budget", "2e7"]].concat());
-    assert_eq!(code(&table), 0, "{}", stderr(&table));
     // Nothing settles in so few events: what is proved to be stable is taken.
     let few = synth(&[&typed[..], &["--budget", "1e3"]].concat());
     assert_eq!(code(&few), 0, "{}", stderr(&few));
@@ -534,12 +491,6 @@ fn what_does_not_go_together_is_refused() {
             &["--queue", "servers", "--objective", "p99"],
             "goes with one server",
         ),
-        ("section7", &["--family", "optimal"], "at most 2 types"),
-        (
-            "one_or_all",
-            &["--family", "optimal", "--effort", "1e-6"],
-            "give more --effort",
-        ),
         (
             "section7",
             &["--family", "auto", "--route", "sequential-late"],
@@ -658,8 +609,6 @@ fn families_go_with_their_preemption() {
     let setup = ["--preemption", "setup", "--setup-rate", "5"];
     let told = refused(&[&setup[..], &["--family", "tdc"]].concat());
     assert!(told.contains("--preemption none"), "{told}");
-    let told = refused(&[&setup[..], &["--family", "optimal"]].concat());
-    assert!(told.contains("at most 2 types"), "{told}");
     let told = refused(&["--preemption", "setup"]);
     assert!(told.contains("--setup-rate"), "{told}");
     let told = refused(&["--preemption", "full", "--setup-rate", "5"]);
@@ -715,43 +664,6 @@ fn with_setups_the_best_of_all_is_chosen() {
         "{} {}",
         mean(&slow),
         mean(&fast)
-    );
-}
-
-/// The table of the dynamic program with preemption, or with setups, followed, attains its bound: of two types, one
-/// needs both servers. What it does beyond the table costs less than a thousandth.
-#[test]
-fn the_table_with_preemption_attains_the_optimum() {
-    attains_its_bound(Sought::mean(Preemption::Full));
-    attains_its_bound(Sought {
-        setup_rate: Some(5.0),
-        ..Sought::mean(Preemption::Setup)
-    });
-}
-
-fn attains_its_bound(sought: Sought) {
-    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 2}}\njobs:
-  - {name: light, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1}
-  - {name: heavy, demand: {cpu: 2}, arrival_rate: .8, mean_size: .5}\n";
-    let workload = Workload::parse(text, "t").unwrap().workload;
-    let (limits, never) = (optimum::Limits::default(), AtomicBool::new(false));
-    let found = optimum(&workload, sought, &limits, &never, |_| {}).unwrap();
-    let settings = Settings {
-        events: 16_000_000,
-        precision: 0.0,
-        ..Settings::default()
-    };
-    let own = Contender::from(found.policy);
-    let run = own.simulate(&workload, &settings, |_| ()).unwrap();
-    let mean = run.mean_response.unwrap();
-    // 99.9 % of runs are as near.
-    let near = mean.half_width * 3.29 / 1.96 + 1e-3 * mean.mean;
-    assert!(near < 0.02 * mean.mean, "{mean:?}");
-    assert!(mean.mean > found.lower - near, "{mean:?} {}", found.lower);
-    assert!(
-        mean.mean < found.upper_in_box + near,
-        "{mean:?} {}",
-        found.upper_in_box
     );
 }
 

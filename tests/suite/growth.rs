@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::common::{Folder, code, stderr, stdout, synth};
+use crate::common::{code, stderr, stdout, synth};
 use crate::fleet::{TWO_SHAPES, mixed, read};
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
@@ -201,12 +201,6 @@ fn without_time_steps_are_counted_only() {
 /// Every family tells what to buy, and why there is no room for more.
 #[test]
 fn every_family_tells_what_to_buy() {
-    let folder = Folder::new();
-    let small = folder.name("small.yaml");
-    let text = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 4}}, jobs: [
-      {name: light, demand: {cpu: 1}, arrival_rate: 1.6, mean_size: 1},
-      {name: heavy, demand: {cpu: 4}, arrival_rate: .3, mean_size: 1}]}";
-    std::fs::write(&small, text).unwrap();
     let msr = "models/section7.yaml";
     for (model, more) in [
         (msr, "--preemption none --family msr"),
@@ -221,7 +215,6 @@ fn every_family_tells_what_to_buy() {
             "--preemption none --family quickswap --budget 3e5",
         ),
         ("models/bursty.yaml", "--preemption full --family msr"),
-        (&small, "--preemption none --family optimal --budget 4e7"),
         ("models/fleet.yaml", "--preemption full --family msr"),
         (
             "models/gpu_fleet.yaml",

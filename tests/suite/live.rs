@@ -148,13 +148,12 @@ impl<'a> World<'a> {
         self.tell(line);
     }
 
-    /// A line about a job that comes, with its size and limit where they are wanted.
+    /// A line about a job that comes, with its limit where it is needed.
     fn of_job(&mut self) -> Line {
-        let wants = self.scheduler.wants();
         let length = f64::from(self.random.random_range(1..40));
+        let needed = self.scheduler.needs_limits();
         Line {
-            size: wants.sizes.then_some(length),
-            limit: wants.limits.then_some(length),
+            limit: needed.then_some(length),
             ..self.line()
         }
     }
@@ -446,7 +445,6 @@ fn vectors_go_through_the_protocol() {
                 Event::Arrival(i) => Line {
                     arrive: kind(i),
                     job: Some(came.to_string()),
-                    size: step.size,
                     limit: step.limit,
                     ..Line::default()
                 },
@@ -489,11 +487,10 @@ fn net(step: &Step) -> [Vec<u64>; 2] {
 }
 
 /// Of the first type.
-fn unsized_job(id: &str) -> Newcomer<'_> {
+fn unlimited_job(id: &str) -> Newcomer<'_> {
     Newcomer {
         id,
         job_type: 0,
-        size: f64::NAN,
         limit: f64::INFINITY,
     }
 }
@@ -516,7 +513,7 @@ fn jobs_beyond_the_room_are_others() {
         .fold(f64::MAX, f64::min) as usize;
     let adopt = |scheduler: &mut Scheduler, job: &str, t: f64| {
         let told = Told::Adopt {
-            job: unsized_job(job),
+            job: unlimited_job(job),
             ran: 0.0,
             servers: Vec::new(),
         };
@@ -526,7 +523,7 @@ fn jobs_beyond_the_room_are_others() {
     for n in 0..most + 2 {
         adopt(&mut scheduler, &format!("a{n}"), 1.0);
     }
-    let arrive = Told::Arrive(unsized_job("w"));
+    let arrive = Told::Arrive(unlimited_job("w"));
     assert!(scheduler.tell(2.0, arrive).unwrap().start.is_empty());
     // Two more than there is room for have to end before there is any.
     for n in 0..2 {
@@ -576,7 +573,6 @@ fn what_cannot_run_is_not_waited_for() {
             Told::Arrive(Newcomer {
                 id: job,
                 job_type,
-                size: 1.0,
                 limit: 1.0,
             })
         };

@@ -86,7 +86,7 @@ fn a_fleet_of_one_is_a_server() {
         ("easy-by-mean", PooledEasyPolicy { limits: false }.into()),
         ("easy-backfill", PooledEasyPolicy { limits: true }.into()),
     ] {
-        let alone = Contender::named(name).unwrap();
+        let alone = Contender::parse(name).unwrap();
         let alone = alone.simulate(&workload, &settings, |_| ()).unwrap();
         let pooled = simulate_over(&fleet, &rule, &settings, |_| ()).unwrap();
         assert_eq!(alone.mean_response, pooled.mean_response, "{name}");

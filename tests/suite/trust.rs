@@ -210,12 +210,6 @@ fn a_check_tells_what_was_derived_and_what_was_not() {
     assert!(proved.iter().all(derived));
     assert!(!simulated.is_empty());
     assert!(simulated.iter().all(|g| matches!(g, Grounds::Judged(_))));
-
-    // The chain of a table can be followed, as far as it tells.
-    for table in ["optimal", "optimal-preemptive", "optimal-setup"] {
-        let checked = Checked::parse(&vector(table).to_string(), "p").unwrap();
-        assert!(checked.grounds().iter().all(derived), "{table}");
-    }
 }
 
 /// Without claims nothing is promised, which is told.
@@ -611,46 +605,7 @@ fn a_candidate_that_contradicts_itself_is_refused() {
     }
 }
 
-/// A table that starts nothing does not have the means of one that does.
-#[test]
-fn a_table_that_serves_nobody_is_refused() {
-    let valid = vector("optimal");
-    let idle = |v: &mut Value| {
-        let decisions = v["policy"]["servers"][0]["rule"]["optimal"]["decisions"].as_array_mut();
-        for runs in decisions.unwrap() {
-            let states: u64 = runs
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|r| r[0].as_u64().unwrap())
-                .sum();
-            *runs = json!([[states, 0]]);
-        }
-    };
-    let found = findings(&valid, idle);
-    assert!(
-        found.iter().any(|f| f.contains("of this table")),
-        "{found:#?}"
-    );
-    // Nor does one that never starts the large jobs but where the box ends.
-    let light_alone = |v: &mut Value| {
-        let decisions = v["policy"]["servers"][0]["rule"]["optimal"]["decisions"].as_array_mut();
-        for runs in decisions.unwrap() {
-            for run in runs.as_array_mut().unwrap() {
-                if run[1] == 2 {
-                    run[1] = json!(0);
-                }
-            }
-        }
-    };
-    let found = findings(&valid, light_alone);
-    assert!(
-        found.iter().any(|f| f.contains("of this table")),
-        "{found:#?}"
-    );
-}
-
-/// Weights that prove nothing, tables that stand still, and rules that do not go with the server.
+/// Weights that prove nothing, and rules that do not go with the server.
 #[test]
 fn lies_about_preemptive_rules_are_refused() {
     let rule = |name: &str| format!("/policy/servers/0/rule/{name}");
@@ -686,38 +641,13 @@ fn lies_about_preemptive_rules_are_refused() {
         json!([1.0]),
         "one for each job type",
     );
-    let table = vector("optimal-preemptive");
-    let own = rule("optimal-preemptive");
-    let idle = json!([[0, 0], [4, 0], [0, 1]]);
-    is_refused(
-        &table,
-        &format!("{own}/decisions"),
-        json!([[3, 0]]),
-        "they are for 3 states",
-    );
-    is_refused(
-        &table,
-        &format!("{own}/decisions/0/1"),
-        json!(9),
-        "no such schedule",
-    );
-    is_refused(&table, &format!("{own}/schedules"), idle, "none runs");
-    is_refused(
-        &table,
-        &format!("{own}/beyond/exponent"),
-        json!(-1.0),
-        "expected above 0",
-    );
-    // What is known of jobs, and how many resources they need.
+    // How many resources jobs need.
     let own = "/policy/servers/0/rule";
-    for name in ["server-filling", "divisor-filling"] {
-        is_refused(&weights, own, json!({name: {}}), "one resource");
-    }
-    let srpt = json!({"server-filling-srpt": {}});
-    is_refused(&weights, own, srpt, "asks for the sizes of jobs");
+    let filling = json!({"server-filling": {}});
+    is_refused(&weights, own, filling, "one resource");
 }
 
-/// Setups without a rate, tables that stop what does not run, and guards that would not end what is in setup.
+/// Setups without a rate, and guards that would not end what is in setup.
 #[test]
 fn lies_about_setups_are_refused() {
     let rule = "/policy/servers/0/rule";
@@ -731,22 +661,6 @@ fn lies_about_setups_are_refused() {
     ] {
         is_refused(&weights, &format!("{own}/{field}"), json!(lie), told);
     }
-    let table = vector("optimal-setup");
-    let own = format!("{rule}/optimal");
-    let gone = format!("{own}/beyond");
-    is_refused(&table, &gone, json!(null), "schedules");
-    is_refused(
-        &table,
-        &format!("{own}/beyond/setup_rate"),
-        json!(-4.0),
-        "setup_rate",
-    );
-    is_refused(
-        &table,
-        &format!("{own}/decisions/0/0/1"),
-        json!(3),
-        "can be stopped",
-    );
     let guarded = vector("guarded-setup");
     let guard = format!("{rule}/guarded/guard");
     is_refused(

@@ -3,8 +3,8 @@
 use super::measures::Columns;
 use crate::compatibility::workload::{Cluster, Jobs};
 use crate::simulation::{
-    Arrival, ArrivalSource, BURST, LawDriven, Measured, Moment, Passed, Recorder, Replication,
-    Sampler, Settings, Stay, Stream, Streams,
+    Arrival, BURST, LawDriven, Measured, Moment, Passed, Recorder, Replication, Sampler, Settings,
+    Stay, Stream, Streams,
 };
 
 /// How jobs share the servers.

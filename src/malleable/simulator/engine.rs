@@ -3,8 +3,8 @@
 use crate::malleable::policy::{Known, Sharing, Underway};
 use crate::malleable::workload::{Curve, Stream as Arriving};
 use crate::simulation::{
-    Arrival, ArrivalSource, BURST, LawDriven, Measured, Moment, Passed, Recorder, Replication,
-    Sampler, Settings, Stay, Stream, Streams,
+    Arrival, BURST, LawDriven, Measured, Moment, Passed, Recorder, Replication, Sampler, Settings,
+    Stay, Stream, Streams,
 };
 
 /// A job that is there.

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Evidence, GuardedPolicy, MaxWeightPolicy, MaxWeightSetupPolicy, MsrPolicy, PartitionPolicy,
-    PooledEasyPolicy, PooledPolicy, PresentTablePolicy, TablePolicy,
+    PooledEasyPolicy, PooledPolicy,
 };
 use crate::artifact::Findings;
 use crate::multiresource::schedule::Packing;
@@ -81,14 +81,6 @@ families! {
     MaxWeightSetup(MaxWeightSetupPolicy): "max-weight-setup";
     /// ServerFilling, with preemption.
     ServerFilling(ServerFillingPolicy): "server-filling";
-    /// DivisorFilling, with preemption.
-    DivisorFilling(DivisorFillingPolicy): "divisor-filling";
-    /// ServerFilling-SRPT, with preemption, by the sizes of jobs.
-    ServerFillingSrpt(ServerFillingSrptPolicy): "server-filling-srpt";
-    /// The optimum of a dynamic program, as a table.
-    Optimal(TablePolicy): "optimal";
-    /// The optimum with preemption, as a table.
-    OptimalPreemptive(PresentTablePolicy): "optimal-preemptive";
     /// Over a fleet: who starts next, where, and for whom room is kept.
     Pooled(PooledPolicy): "pooled";
     /// EASY backfilling over a fleet.
@@ -113,13 +105,7 @@ impl Family {
             Family::Guarded(policy) => {
                 policy.rule.preempts() || Family::from(policy.guard.clone()).preempts()
             }
-            Family::Optimal(policy) => policy.beyond.is_some(),
-            Family::MaxWeight(_)
-            | Family::MaxWeightSetup(_)
-            | Family::ServerFilling(_)
-            | Family::DivisorFilling(_)
-            | Family::ServerFillingSrpt(_)
-            | Family::OptimalPreemptive(_) => true,
+            Family::MaxWeight(_) | Family::MaxWeightSetup(_) | Family::ServerFilling(_) => true,
             _ => false,
         }
     }
@@ -137,7 +123,6 @@ impl Family {
         match self {
             Family::Msr(policy) => policy.setup_rate,
             Family::MaxWeightSetup(policy) => Some(policy.setup_rate),
-            Family::Optimal(policy) => Some(policy.beyond.as_ref()?.setup_rate),
             Family::Guarded(policy) => policy.rule.setup_rate(),
             _ => None,
         }
@@ -173,11 +158,6 @@ impl Family {
         }
     }
 
-    /// Whether it asks for the size of each job as it comes.
-    pub fn needs_sizes(&self) -> bool {
-        matches!(self.followed(), Family::ServerFillingSrpt(_))
-    }
-
     /// The knobs in words, as the record of a choice has them.
     pub fn knobs(&self, workload: &Workload) -> Option<String> {
         match self {
@@ -198,11 +178,7 @@ impl Family {
             | Family::AdaptiveQuickswap(_)
             | Family::PooledEasy(_)
             | Family::Partition(_)
-            | Family::ServerFilling(_)
-            | Family::DivisorFilling(_)
-            | Family::ServerFillingSrpt(_)
-            | Family::OptimalPreemptive(_)
-            | Family::Optimal(_) => None,
+            | Family::ServerFilling(_) => None,
         }
     }
 
@@ -231,7 +207,7 @@ pub struct StaticQuickswapPolicy {
 
 impl StaticQuickswapPolicy {
     /// The paper's: the largest need (dominant share) first, of equals the first type; ℓ_i = c_i − 1.
-    pub fn published(workload: &Workload, overlap: bool) -> Self {
+    pub fn published(workload: &Workload) -> Self {
         let packing = Packing::new(workload);
         let threshold = |i| packing.most(i, packing.capacity()).saturating_sub(1);
         let needs = workload.dominant_shares();
@@ -240,12 +216,15 @@ impl StaticQuickswapPolicy {
         StaticQuickswapPolicy {
             cycle,
             thresholds: (0..packing.types()).map(threshold).collect(),
-            overlap,
+            overlap: false,
         }
     }
 
     fn knobs(&self, workload: &Workload) -> String {
-        let published = StaticQuickswapPolicy::published(workload, self.overlap);
+        let published = StaticQuickswapPolicy {
+            overlap: self.overlap,
+            ..StaticQuickswapPolicy::published(workload)
+        };
         let turn = |i: &usize| {
             let name = workload.types()[*i].name();
             format!("{name} ℓ = {}", self.thresholds[*i])
@@ -294,10 +273,6 @@ plain! {
     AdaptiveQuickswapPolicy;
     /// ServerFilling.
     ServerFillingPolicy;
-    /// DivisorFilling.
-    DivisorFillingPolicy;
-    /// ServerFilling-SRPT.
-    ServerFillingSrptPolicy;
 }
 
 /// Working schedules that are left and chosen by queue lengths, without preemption.

@@ -14,7 +14,6 @@ mod pooling;
 mod preemptive;
 mod promise;
 mod quantity;
-mod table;
 
 pub use crate::artifact::{
     ArrivalLaw, ArtifactError, Finding, Side, SizeLaw, Standing, Subject, Unmet, parse,
@@ -26,10 +25,9 @@ pub use evidence::{Evidence, Mix, SearchNode, SearchRecord, ShapeWorth, Simulati
 pub use exact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
 pub(crate) use family::each_family;
 pub use family::{
-    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, DivisorFillingPolicy, EasyBackfillPolicy,
-    EasyByMeanPolicy, Family, FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy,
-    ReservingPolicy, ServerFillingPolicy, ServerFillingSrptPolicy, StaticQuickswapPolicy,
-    Switching, TdcKnobs, TdcOrder, TdcPolicy,
+    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, EasyBackfillPolicy, EasyByMeanPolicy, Family,
+    FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, ReservingPolicy,
+    ServerFillingPolicy, StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
 };
 pub use guarded::{Guard, GuardedPolicy};
 #[cfg(test)]
@@ -37,10 +35,9 @@ pub(crate) use msr::section_seven;
 pub use msr::{Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption, Route};
 pub use objective::Objective;
 pub use pooling::{Order, PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Zone};
-pub use preemptive::{MaxWeightPolicy, MaxWeightSetupPolicy, PresentTablePolicy};
+pub use preemptive::{MaxWeightPolicy, MaxWeightSetupPolicy};
 pub use promise::{Delay, Promise};
 pub use quantity::{Conditions, Measure, Method, PERCENTILES, Quantity};
-pub use table::TablePolicy;
 
 use crate::artifact::{self, Content, Findings, Laws};
 use crate::multiresource::workload::{Fleet, JobType, Record, Workload};

@@ -45,19 +45,6 @@ pub struct MaxWeightSetupPolicy {
 }
 
 impl MaxWeightSetupPolicy {
-    /// With setups at this rate of so many types, and knobs that were good somewhere.
-    pub fn plain(setup_rate: f64, types: usize) -> Self {
-        MaxWeightSetupPolicy {
-            weights: MaxWeightPolicy {
-                worths: vec![1.0; types],
-                exponent: 1.0,
-            },
-            setup_rate,
-            eagerness: 0.3,
-            haste: 0.5,
-        }
-    }
-
     pub(super) fn knobs(&self, workload: &Workload) -> String {
         let weights = self.weights.knobs(workload);
         format!(
@@ -65,20 +52,4 @@ impl MaxWeightSetupPolicy {
             self.eagerness, self.haste
         )
     }
-}
-
-/// Which schedule to serve, with full preemption, at each number of jobs of each type in the system, and how to
-/// go on beyond.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PresentTablePolicy {
-    /// Maximal schedules (each K); jobs that there are not leave their room idle.
-    pub schedules: Vec<Vec<u32>>,
-    /// The most jobs of each type of which the table tells (K).
-    pub limits: Vec<usize>,
-    /// Runs over the jobs of all types up to their limits, those of the last type next to each other: how many
-    /// states, and the place of the schedule.
-    pub decisions: Vec<[u32; 2]>,
-    /// With more jobs of some type.
-    pub beyond: MaxWeightPolicy,
 }

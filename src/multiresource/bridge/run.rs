@@ -95,9 +95,6 @@ impl Rule {
         let policy = Checked::parse_with(&text, &path, setup.changes)?;
         bridgeable(&policy).map_err(BridgeError::Unfit)?;
         let scheduler = Scheduler::new(&policy, setup.seed);
-        if scheduler.wants().sizes {
-            return Err(BridgeError::Unfit("the policy decides by the sizes of jobs, which nobody knows on a cluster: make one that knows types or limits".into()).into());
-        }
         let unit = policy.workload().time_unit();
         let second = seconds_in(unit).ok_or_else(|| {
             BridgeError::Unfit(format!(

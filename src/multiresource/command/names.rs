@@ -35,15 +35,13 @@ pub enum Family {
     Tdc,
     /// The schedule of most weight, with --preemption full or setup; weights tuned by simulation
     MaxWeight,
-    /// The optimum of a dynamic program as a table: small systems of two types, of four with full preemption
-    Optimal,
     /// Slots for each type on the servers of a fleet: exact analysis, proved stable
     Partition,
     /// Over a fleet: First-Fit and its kin, EASY, and rules that keep room for short jobs; by simulation
     Pooled,
-    /// The best of these but optimal, and of First-Fit, most and least servers first and EASY by mean sizes; with
-    /// --preemption full, of msr, max-weight, optimal where it is small, ServerFilling and DivisorFilling; with setup,
-    /// of all that do not preempt, msr, max-weight and optimal
+    /// The best of these, and of First-Fit, most and least servers first and EASY by mean sizes; with
+    /// --preemption full, of msr, max-weight and ServerFilling; with setup, of all that do not preempt, msr and
+    /// max-weight
     Auto,
 }
 

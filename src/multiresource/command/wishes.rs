@@ -133,8 +133,8 @@ impl Wishes {
     /// The family: as given, or as the other options imply.
     fn family(&self) -> Result<Family, String> {
         match self.asked_family()? {
-            Family::Msr | Family::Optimal | Family::Partition if self.objective == Objective::P99 => Err(
-                "--objective p99 goes with families that are chosen by simulation: msr, optimal and partition are made by analysis"
+            Family::Msr | Family::Partition if self.objective == Objective::P99 => Err(
+                "--objective p99 goes with families that are chosen by simulation: msr and partition are made by analysis"
                     .into(),
             ),
             Family::Msr | Family::Partition if !self.slo.is_empty() => Err(
@@ -170,11 +170,11 @@ impl Wishes {
             Some(Family::MaxWeight) if drains => Err(
                 "max-weight stops jobs: it goes with --preemption full, or setup".into(),
             ),
-            Some(Family::MaxWeight | Family::Optimal | Family::Auto) if !drains => {
+            Some(Family::MaxWeight | Family::Auto) if !drains => {
                 self.without(typed, false)
             }
             Some(_) if !drains => Err(
-                "of the families only msr, max-weight and optimal preempt: the others go with --preemption none".into(),
+                "of the families only msr and max-weight preempt: the others go with --preemption none".into(),
             ),
             Some(_) => self.without(typed, turns),
         }
@@ -228,7 +228,6 @@ impl Wishes {
         }
         Ok(match family {
             Family::Msr => Wanted::Msr,
-            Family::Optimal => Wanted::Optimal,
             Family::Partition => Wanted::Partition,
             Family::Pooled => Wanted::Simulated(Families::Only(&["pooled", "pooled-easy"])),
             Family::Quickswap => {

@@ -24,8 +24,6 @@ pub struct Newcomer<'a> {
     pub id: &'a str,
     /// Its type, in the order of the policy's workload.
     pub job_type: usize,
-    /// What it takes; NaN where that is not known \[time\].
-    pub size: f64,
     /// What it takes at most; infinity where that is not known \[time\].
     pub limit: f64,
 }
@@ -56,15 +54,6 @@ pub enum Told<'a> {
     Time,
     /// This clock rings, due or not: for hosts that keep clocks of their own.
     Ring(usize),
-}
-
-/// What a rule has to be told of jobs.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted {
-    /// Their sizes.
-    pub sizes: bool,
-    /// Their limits.
-    pub limits: bool,
 }
 
 /// Why a job waits.
@@ -123,7 +112,6 @@ struct Known {
     job_type: usize,
     /// The how many-th that came.
     order: u64,
-    size: f64,
     limit: f64,
     place: Place,
 }
@@ -147,7 +135,7 @@ pub struct Scheduler {
     /// Jobs that wait for others to leave room, in order of arrival.
     aside: BTreeMap<u64, Arc<str>>,
     came: u64,
-    /// What a job holds its room for beside its run, in the mean \[time\]: rules that look at sizes or limits plan with
+    /// What a job holds its room for beside its run, in the mean \[time\]: rules that look at limits plan with
     /// both.
     latency: f64,
     clocks: Stream,
@@ -221,13 +209,10 @@ impl Scheduler {
         violated.map_or(Ok(()), |why| Err(Refused::Violation(why)))
     }
 
-    /// What the rule has to be told of jobs.
+    /// Whether the rule decides by the limits of jobs.
     #[must_use]
-    pub fn wants(&self) -> Wanted {
-        Wanted {
-            sizes: self.site.needs_sizes(),
-            limits: self.site.needs_limits(),
-        }
+    pub fn needs_limits(&self) -> bool {
+        self.site.needs_limits()
     }
 
     /// When the next clock rings; none where none runs.
@@ -361,7 +346,6 @@ impl Scheduler {
         let known = Known {
             job_type: job.job_type,
             order: self.came,
-            size: job.size + self.latency,
             limit: job.limit + self.latency,
             place,
         };
@@ -381,7 +365,7 @@ impl Scheduler {
     /// before comes into its old place in the queue.
     fn send(&mut self, id: &Arc<str>) -> Option<Way> {
         let known = self.known.get_mut(id)?;
-        let (job_type, of, order) = (known.job_type, [known.size, known.limit], known.order);
+        let (job_type, limit, order) = (known.job_type, known.limit, known.order);
         if !self.site.is_open(job_type) {
             self.aside.insert(order, Arc::clone(id));
             return None;
@@ -389,11 +373,11 @@ impl Scheduler {
         self.aside.remove(&order);
         let (job, way) = match known.place {
             Place::Aside(Some(was)) => {
-                let job = self.site.restore(job_type, was, of, id, self.now);
+                let job = self.site.restore(job_type, was, limit, id, self.now);
                 (job, Way::Changed)
             }
             _ => {
-                let job = self.site.arrive(job_type, of, id, self.now);
+                let job = self.site.arrive(job_type, limit, id, self.now);
                 (job, Way::Arrived(job_type))
             }
         };
@@ -403,7 +387,7 @@ impl Scheduler {
 
     fn adopt(&mut self, job: &Newcomer<'_>, ran: f64, servers: Vec<usize>, decided: &mut Decided) {
         let id = self.meet(job, Place::Aside(None));
-        let of = [ran, job.size + self.latency, job.limit + self.latency];
+        let of = [ran, job.limit + self.latency];
         let adopted = self.site.adopt(job.job_type, of, &servers, &id, self.now);
         let on = if servers.is_empty() { vec![0] } else { servers };
         if let Some(known) = self.known.get_mut(&id) {

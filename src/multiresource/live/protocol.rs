@@ -26,9 +26,6 @@ pub struct Line {
     /// The id of either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
-    /// What it takes, where the rule looks at sizes \[time\].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub size: Option<f64>,
     /// What it takes at most, where the rule looks at limits \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<f64>,
@@ -88,7 +85,6 @@ impl Line {
 
     /// Whether it comes in time and says all that the rule looks at: who runs many schedulers by it may forget.
     fn is_whole(&self, scheduler: &Scheduler) -> Result<(), String> {
-        let wants = scheduler.wants();
         let comes = self.arrive.is_some() || self.adopt.is_some();
         if self.adopt.is_some() && scheduler.has_begun() {
             return Err(
@@ -96,10 +92,7 @@ impl Line {
                     .into(),
             );
         }
-        if comes && wants.sizes && self.size.is_none() {
-            return Err("the rule decides by sizes: give \"size\"".into());
-        }
-        if comes && wants.limits && self.limit.is_none() {
+        if comes && scheduler.needs_limits() && self.limit.is_none() {
             return Err("the rule decides by limits: give \"limit\"".into());
         }
         Ok(())
@@ -120,12 +113,10 @@ impl Line {
             return Err("two things happened: say each in a line of its own".into());
         }
         let comes = self.arrive.is_some() || self.adopt.is_some();
-        let of_job = self.job.is_some() || self.size.is_some() || self.limit.is_some();
+        let of_job = self.job.is_some() || self.limit.is_some();
         let of_adopted = self.ran.is_some() || !self.servers.is_empty();
         if of_job && !comes || of_adopted && self.adopt.is_none() {
-            return Err(
-                "job, size and limit go with arrive or adopt, ran and servers with adopt".into(),
-            );
+            return Err("job and limit go with arrive or adopt, ran and servers with adopt".into());
         }
         if self.server.is_some() && self.occupy.is_none() {
             return Err("server goes with occupy".into());
@@ -349,7 +340,6 @@ fn newcomer<'a>(line: &'a Line, name: &str, places: &Places) -> Result<Newcomer<
     Ok(Newcomer {
         id,
         job_type,
-        size: nonnegative("size", line.size)?.unwrap_or(f64::NAN),
         limit: nonnegative("limit", line.limit)?.unwrap_or(f64::INFINITY),
     })
 }

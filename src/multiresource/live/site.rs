@@ -60,10 +60,6 @@ impl Site {
         self.timers.len()
     }
 
-    pub fn needs_sizes(&self) -> bool {
-        self.rule.needs_sizes()
-    }
-
     pub fn needs_limits(&self) -> bool {
         self.rule.needs_limits()
     }
@@ -157,15 +153,14 @@ impl Site {
         self.system.clear_actions();
     }
 
-    pub fn arrive(&mut self, own: usize, [size, limit]: [f64; 2], id: &Arc<str>, now: f64) -> Job {
-        let job = self.system.arrive_sized(own, now, size);
-        self.system.set_limit(job, limit);
+    pub fn arrive(&mut self, own: usize, limit: f64, id: &Arc<str>, now: f64) -> Job {
+        let job = self.system.arrive_limited(own, now, limit);
         self.name(job, id);
         job
     }
 
-    pub fn restore(&mut self, own: usize, job: Job, of: [f64; 2], id: &Arc<str>, now: f64) -> Job {
-        let job = self.system.restore(own, job, of, now);
+    pub fn restore(&mut self, own: usize, job: Job, limit: f64, id: &Arc<str>, now: f64) -> Job {
+        let job = self.system.restore(own, job, limit, now);
         self.name(job, id);
         job
     }
@@ -173,7 +168,7 @@ impl Site {
     pub fn adopt(
         &mut self,
         own: usize,
-        of: [f64; 3],
+        of: [f64; 2],
         servers: &[usize],
         id: &Arc<str>,
         now: f64,

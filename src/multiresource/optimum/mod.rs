@@ -9,8 +9,7 @@
 //!
 //! The optimum in the box is a lower bound for the system without one: a policy in the box can serve
 //! the jobs that are not lost as a policy without the box serves them, and idle for the others. So is
-//! the least change of a sweep. The box grows until that hardly matters. The cost of the policy in the
-//! system without a box is found by simulation ([`crate::multiresource::policy::Tabled`]).
+//! the least change of a sweep. The box grows until that hardly matters.
 //!
 //! # Practice
 //! Memory and time grow as schedules × box, and the box as a power of the number of types: two types on
@@ -25,7 +24,7 @@ mod sweep;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::multiresource::artifact::{Family, Objective, Preemption};
+use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::schedule::{Packing, enumerate, maximal};
 use crate::multiresource::workload::{JobType, Workload};
 use preemptive::Preemptive;
@@ -84,17 +83,6 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// For a table that is tried beside other policies: some five seconds times the effort, and where updates take
-    /// longer twice that.
-    pub fn for_a_table(effort: f64) -> Self {
-        Limits {
-            tolerance: 0.01,
-            states: 400_000,
-            updates: (1e9 * effort) as u64,
-            ..Limits::default()
-        }
-    }
-
     /// The same, but no longer than this.
     #[must_use]
     pub fn within(self, time: Duration) -> Self {
@@ -196,8 +184,6 @@ pub struct Optimum {
     pub growth: f64,
     /// Why it ended.
     pub ended: Ended,
-    /// The policy of the last box.
-    pub policy: Family,
 }
 
 /// Progress.
@@ -233,9 +219,6 @@ trait Dynamic {
 
     /// The most jobs of each type in the box.
     fn limits(&self) -> &[usize];
-
-    /// The best decisions, by the values as they are.
-    fn policy(self) -> Family;
 }
 
 /// The least mean response time that a policy with this preemption can have, or that weighted by load.
@@ -333,7 +316,6 @@ fn closed_in(
                 growth,
                 ended,
                 limits: solver.limits().to_vec(),
-                policy: solver.policy(),
             };
         }
         (before, grown) = (Some(lower), Some(growth).filter(|g| g.is_finite()));

@@ -2,7 +2,6 @@ use rayon::prelude::*;
 
 use super::Dynamic;
 use super::region::Region;
-use crate::multiresource::artifact::{Family, MaxWeightPolicy, PresentTablePolicy};
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::workload::Workload;
 
@@ -238,14 +237,5 @@ impl Dynamic for Preemptive {
 
     fn limits(&self) -> &[usize] {
         &self.region.limits
-    }
-
-    fn policy(self) -> Family {
-        let beyond = MaxWeightPolicy {
-            worths: vec![1.0; self.services.len()],
-            exponent: 1.0,
-        };
-        let (schedules, sides) = (&self.schedules, &self.region.limits);
-        PresentTablePolicy::new(schedules, sides, &self.choices, beyond).into()
     }
 }

@@ -1,7 +1,9 @@
+use std::collections::HashMap;
+
 use itertools::Itertools;
 
 use super::region::Region;
-use crate::multiresource::schedule::{Neighbours, Schedule};
+use crate::multiresource::schedule::Schedule;
 
 /// States without preemption: a schedule that runs, and waiting jobs of each type in a box. With setups schedules are
 /// twice as long: jobs that run, then slots in setup.
@@ -65,5 +67,41 @@ impl Space {
         let setups = self.near.schedules[s].len() - self.types;
         let after = |i: usize| self.near.more[self.near.fewer[s][i]?][self.types + i];
         (0..setups).map(after).collect()
+    }
+}
+
+/// Schedules, and which of them have one job more or one less: where a job can start or end.
+#[derive(Clone, Debug)]
+pub(super) struct Neighbours {
+    /// The schedules, as they were given.
+    pub schedules: Vec<Schedule>,
+    /// By schedule and type: the place of that with one job more, if it is among them.
+    pub more: Vec<Vec<Option<usize>>>,
+    /// By schedule and type: the place of that with one job less.
+    pub fewer: Vec<Vec<Option<usize>>>,
+}
+
+impl Neighbours {
+    /// Of these schedules, each of which stands there once.
+    pub fn new(schedules: Vec<Schedule>) -> Self {
+        let places = schedules.iter().enumerate();
+        let places: HashMap<&Schedule, usize> = places.map(|(n, s)| (s, n)).collect();
+        let step = |schedule: &Schedule, i: usize, up: bool| {
+            let mut next = schedule.clone();
+            next[i] = match up {
+                true => next[i] + 1,
+                false => next[i].checked_sub(1)?,
+            };
+            places.get(&next).copied()
+        };
+        let all = |up: bool| -> Vec<Vec<Option<usize>>> {
+            let of = |s: &Schedule| (0..s.len()).map(|i| step(s, i, up)).collect();
+            schedules.iter().map(of).collect()
+        };
+        Neighbours {
+            more: all(true),
+            fewer: all(false),
+            schedules,
+        }
     }
 }

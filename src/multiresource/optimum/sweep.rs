@@ -2,7 +2,6 @@ use rayon::prelude::*;
 
 use super::Dynamic;
 use super::space::Space;
-use crate::multiresource::artifact::{Family, MaxWeightSetupPolicy, TablePolicy};
 use crate::multiresource::workload::Workload;
 
 /// Relative value iteration on one box.
@@ -20,7 +19,6 @@ pub(super) struct Sweeps {
     /// Cost of a job of each type \[1/time\], over it.
     costs: Vec<f64>,
     rate: f64,
-    setup_rate: Option<f64>,
     /// V by schedule.
     values: Vec<Vec<f64>>,
     /// U by schedule.
@@ -50,7 +48,6 @@ impl Sweeps {
             least: values.clone(),
             space,
             rate,
-            setup_rate,
             values,
         }
     }
@@ -159,48 +156,6 @@ impl Sweeps {
         }
         bounds
     }
-
-    /// By schedule and waiting state: which job the best decision stops or starts first, if any: of K types, for one
-    /// that is started its type + 1, and for one that is stopped K more.
-    fn decisions(&mut self) -> Vec<Vec<u8>> {
-        self.start();
-        let started = self.least.clone();
-        self.stop();
-        let of_schedule = |s: usize| {
-            let mut first = vec![0; self.space.waiting.states];
-            for (i, more) in self.space.starts(s) {
-                let Some(next) = *more else { continue };
-                let (own, next) = (&started[s], &started[next]);
-                self.space.waiting.pairs(i, |fewer, waiting| {
-                    let pairs = own[waiting.clone()].iter().zip(&next[fewer]);
-                    for (choice, (u, v)) in first[waiting].iter_mut().zip(pairs) {
-                        // Starting a job costs no more than waiting, up to rounding.
-                        if *v <= *u {
-                            *choice = i as u8 + 1;
-                        }
-                    }
-                });
-            }
-            for (i, after) in self.space.stopped[s].iter().enumerate() {
-                let Some(after) = after else { continue };
-                let (own, started, after) = (&self.least[s], &started[s], &self.least[*after]);
-                let stop = (self.space.types + i + 1) as u8;
-                self.space.waiting.pairs(i, |fewer, more| {
-                    for (place, next) in fewer.zip(more) {
-                        // Only where that is better, beyond rounding.
-                        let gains = started[place] - own[place] > TINY * own[place].abs();
-                        if gains && after[next] <= own[place] {
-                            first[place] = stop;
-                        }
-                    }
-                });
-            }
-            first
-        };
-        (0..self.space.near.schedules.len())
-            .map(of_schedule)
-            .collect()
-    }
 }
 
 impl Dynamic for Sweeps {
@@ -240,19 +195,7 @@ impl Dynamic for Sweeps {
     fn limits(&self) -> &[usize] {
         &self.space.waiting.limits
     }
-
-    fn policy(mut self) -> Family {
-        let decisions = self.decisions();
-        let Space { near, waiting, .. } = self.space;
-        let beyond = self
-            .setup_rate
-            .map(|rate| MaxWeightSetupPolicy::plain(rate, self.costs.len()));
-        TablePolicy::new(&near.schedules, &waiting.limits, &decisions, beyond).into()
-    }
 }
-
-/// Of V: what is rounding.
-const TINY: f64 = 1e-10;
 
 /// Adds `rate` times each value.
 fn add(row: &mut [f64], rate: f64, values: &[f64]) {

@@ -407,3 +407,12 @@ fn the_box_with_preemption_is_the_optimum_of_a_linear_program() {
     let bounds = found.lower * (1.0 - 1e-5)..=found.upper_in_box;
     assert!(bounds.contains(&least), "{least} not in {bounds:?}");
 }
+
+#[test]
+fn neighbours_differ_by_one_job() {
+    let found = space::Neighbours::new(vec![vec![0, 0], vec![0, 1], vec![1, 0], vec![2, 0]]);
+    assert_eq!(found.more[0], [Some(2), Some(1)]);
+    assert_eq!(found.more[1], [None, None]);
+    assert_eq!(found.fewer[3], [Some(2), None]);
+    assert_eq!(found.fewer[0], [None, None]);
+}

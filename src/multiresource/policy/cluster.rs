@@ -26,13 +26,13 @@ impl System {
     }
 
     /// A job of type i that was withdrawn waits again, in its place in the queue. `limit` as in
-    /// [`System::arrive_limited`], infinity where none is known; `size` is NaN where it is not.
-    pub fn restore(&mut self, i: usize, job: Job, [size, limit]: [f64; 2], now: f64) -> Job {
+    /// [`System::arrive_limited`], infinity where none is known.
+    pub fn restore(&mut self, i: usize, job: Job, limit: f64, now: f64) -> Job {
         self.advance(now);
         let slot = self.settle(Entry {
             number: job.number,
             arrived: job.arrived,
-            work: size,
+            work: f64::NAN,
             started: job.arrived,
             place: WAITING,
             job_type: i as u32,
@@ -48,13 +48,13 @@ impl System {
     }
 
     /// A job of type i is found that has run for `ran` \[time\]; in a fleet on these servers. It takes the next number.
-    /// Its size and limit are of the whole job, NaN and infinity where they are not known.
+    /// Its limit is of the whole job, infinity where it is not known.
     /// `None`, without effect, where there is no room for it: then what it uses is [`occupied`](System::occupy).
     /// It is no decision: [`System::actions`] do not have it.
     pub fn adopt(
         &mut self,
         i: usize,
-        [ran, size, limit]: [f64; 3],
+        [ran, limit]: [f64; 2],
         servers: &[usize],
         now: f64,
     ) -> Option<Job> {
@@ -66,9 +66,7 @@ impl System {
         if !has_room || self.entries.len() - self.vacant.len() >= MOST_JOBS {
             return None;
         }
-        let left = if size < ran { 0.0 } else { size - ran };
-        let job = self.arrive_sized(i, now, left);
-        self.set_limit(job, limit);
+        let job = self.arrive_limited(i, now, limit);
         let noted = self.actions.len();
         match self.hosts {
             None => self.start_job(i, job),

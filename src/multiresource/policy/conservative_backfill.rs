@@ -12,13 +12,6 @@ use crate::multiresource::workload::Workload;
 /// Source: Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, section 2; compression in order of arrival
 /// as there. Several resources: ours, all must have room.
 ///
-/// Where nothing is known of a job but its type ([`by_mean`](ConservativeBackfill::by_mean)), it is
-/// planned for its type's mean size, and may run on. Whoever is overdue may end at any moment, as in
-/// [`EasyBackfill`](super::EasyBackfill): the plan takes its room for free, so that a reservation may be due and
-/// not fit yet. Reservations then can only be kept as far as that goes: at each completion, and at arrivals while one
-/// is due, all are made anew in order of arrival (ours; Tsafrir, Etsion, Feitelson, IEEE TPDS 18(6), 2007,
-/// correct the estimates of overdue jobs upwards instead).
-///
 /// With exact sizes jobs end as planned, but for rounding: a reservation within 1e-12 of now,
 /// relatively, is due, and one that is due starts at the first event at which it fits. No job waits
 /// for a time without an event.
@@ -32,9 +25,8 @@ pub struct ConservativeBackfill {
     profile: Profile,
     /// Waiting jobs, in order of arrival.
     plans: Vec<Plan>,
-    running: Vec<Running>,
-    /// R numbers.
-    capacity: Vec<u64>,
+    /// Running jobs: number, and when they are planned to end.
+    running: Vec<(u64, f64)>,
     /// The first reservation.
     soonest: f64,
     /// Jobs that came at this instant and have no reservation yet.
@@ -52,15 +44,6 @@ struct Plan {
     estimate: f64,
 }
 
-/// A running job.
-#[derive(Clone, Copy, Debug)]
-struct Running {
-    number: u64,
-    job_type: usize,
-    /// When it is planned to end.
-    end: f64,
-}
-
 /// Of times, relatively.
 const ROUNDING: f64 = 1e-12;
 
@@ -75,17 +58,11 @@ impl ConservativeBackfill {
         ConservativeBackfill::estimating(workload, Estimates::Limits)
     }
 
-    /// The rule that knows of jobs nothing but their types.
-    pub fn by_mean(workload: &Workload) -> Self {
-        ConservativeBackfill::estimating(workload, Estimates::by_mean(workload))
-    }
-
     fn estimating(workload: &Workload, estimates: Estimates) -> Self {
         let capacity: Vec<u64> = workload.resources().iter().map(|r| r.units()).collect();
         ConservativeBackfill {
             estimates,
             profile: Profile::new(&capacity),
-            capacity,
             plans: Vec::new(),
             running: Vec::new(),
             soonest: f64::INFINITY,
@@ -127,11 +104,8 @@ impl ConservativeBackfill {
         let starts = plan.start <= system.now() * (1.0 + ROUNDING) && system.fits(plan.job_type);
         if starts {
             system.start_job(plan.job_type, plan.job);
-            self.running.push(Running {
-                number: plan.job.number,
-                job_type: plan.job_type,
-                end: plan.start + plan.estimate,
-            });
+            let end = plan.start + plan.estimate;
+            self.running.push((plan.job.number, end));
         }
         starts
     }
@@ -139,11 +113,11 @@ impl ConservativeBackfill {
     /// A job of type i has ended: what was planned for it is free.
     fn ended(&mut self, i: usize, system: &System) {
         let ended = system.ended();
-        let place = self.running.iter().position(|r| r.number == ended);
+        let place = self.running.iter().position(|(number, _)| *number == ended);
         let place = place.expect("the job that has ended was started here");
-        let Running { end, .. } = self.running.swap_remove(place);
+        let (_, end) = self.running.swap_remove(place);
         let now = system.now();
-        if !self.may_overrun() && end > now * (1.0 + ROUNDING) {
+        if end > now * (1.0 + ROUNDING) {
             self.profile.give(now, end, system.demand(i));
             self.is_early = true;
         }
@@ -151,10 +125,7 @@ impl ConservativeBackfill {
 
     /// After all that has ended.
     fn go_on(&mut self, system: &mut System) {
-        let is_early = std::mem::take(&mut self.is_early);
-        if self.may_overrun() {
-            self.plan_anew(system);
-        } else if is_early {
+        if std::mem::take(&mut self.is_early) {
             self.for_each_plan(system, Self::compress);
         } else {
             self.start_due(system);
@@ -165,30 +136,7 @@ impl ConservativeBackfill {
         if self.soonest > system.now() * (1.0 + ROUNDING) {
             return;
         }
-        match self.may_overrun() {
-            true => self.plan_anew(system),
-            false => self.for_each_plan(system, |rule, plan, system| rule.start(plan, system)),
-        }
-    }
-
-    /// Whether jobs may last longer than is estimated.
-    fn may_overrun(&self) -> bool {
-        matches!(self.estimates, Estimates::Means(_))
-    }
-
-    /// All reservations again, in order of arrival.
-    fn plan_anew(&mut self, system: &mut System) {
-        let now = system.now();
-        self.profile = Profile::new(&self.capacity);
-        self.profile.advance(now);
-        for running in &self.running {
-            let demand = system.demand(running.job_type);
-            self.profile.take(now, running.end, demand);
-        }
-        self.for_each_plan(system, |rule, plan, system| {
-            rule.reserve(plan, system);
-            rule.start(plan, system)
-        });
+        self.for_each_plan(system, |rule, plan, system| rule.start(plan, system));
     }
 
     /// Moves the job to the front as far as there is room; whether it has started.

@@ -69,21 +69,17 @@ impl System {
         }
     }
 
-    /// The `n`-th job of type i that is served (in no particular order) ends at time `now`.
+    /// The `n`-th running job of type i (in no particular order) ends at time `now`.
     /// `None`, without effect, when there are not so many.
     pub fn complete(&mut self, i: usize, n: usize, now: f64) -> Option<Job> {
-        let served = self.running_jobs(i).chain(self.waiting_jobs(i));
-        let found = served.take(self.served(i)).nth(n)?;
+        let found = self.running_jobs(i).nth(n)?;
         Some(self.complete_slot(found.slot, now).job)
     }
 
-    /// The job of type i with this number, which runs or shares fractional service, ends at
-    /// time `now`. `None`, without effect, when it does neither. O(jobs of type i).
+    /// The running job of type i with this number ends at time `now`. `None`, without effect, when it does not run.
+    /// O(running jobs of type i).
     pub fn complete_job(&mut self, i: usize, number: u64, now: f64) -> Option<Job> {
-        let served = self.running_jobs(i).chain(self.waiting_jobs(i));
-        let found = served
-            .take(self.served(i))
-            .find(|job| job.number == number)?;
+        let found = self.running_jobs(i).find(|job| job.number == number)?;
         Some(self.complete_slot(found.slot, now).job)
     }
 
@@ -105,14 +101,8 @@ impl System {
             ..
         } = self.entries[slot as usize];
         let (job, i) = (self.job(slot), job_type as usize);
-        if place == WAITING {
-            self.types[i].waiting.retain(|other| other.slot() != slot);
-            self.queue_changed(i);
-            self.queued.length -= 1;
-        } else {
-            self.stop_running(i, place);
-            self.give_room(i, slot);
-        }
+        self.stop_running(i, place);
+        self.give_room(i, slot);
         self.entries[slot as usize].place = WAITING;
         self.vacant.push(slot);
         let at = now - self.origin;
@@ -156,19 +146,6 @@ impl System {
         &self.clocks
     }
 
-    /// Jobs of type i served at once: the number running, or what [`System::share`] says.
-    pub fn speed(&self, i: usize) -> f64 {
-        f64::from(self.types[i].running) + self.types[i].share
-    }
-
-    /// Jobs of type i that are being served: those that may complete next.
-    pub fn served(&self, i: usize) -> usize {
-        match self.types[i].running {
-            0 if self.types[i].share > 0.0 => self.types[i].waiting.len(),
-            running => running as usize,
-        }
-    }
-
     /// How often each kind of event happened.
     pub fn counters(&self) -> Counters {
         self.counters
@@ -183,7 +160,6 @@ impl System {
     /// slots leave; sums the rates again.
     pub fn audit(&mut self) {
         self.clock_rate = self.clocks.iter().sum();
-        self.shared_rate = self.types.iter().map(|t| t.share * t.service_rate).sum();
         self.pools.recount();
         let inside: u64 = (0..self.types.len()).map(|i| self.present(i)).sum();
         let Counters {
@@ -210,20 +186,19 @@ impl System {
         }
     }
 
-    /// Checks that this many jobs of type i are served, for a caller that knows when they end.
-    pub fn expect_served(&mut self, i: usize, known: usize) {
-        let served = self.served(i);
-        if served != known {
-            self.violate(Violation::Service(i, served, known));
+    /// Checks that this many jobs of type i run, for a caller that knows when they end.
+    pub fn expect_running(&mut self, i: usize, known: u32) {
+        let running = self.types[i].running;
+        if running != known {
+            self.violate(Violation::Service(i, running, known));
         }
     }
 
-    /// Total rates \[1/time\] of the clocks, of completions by fractional service, and a bound
-    /// on those of running jobs, if sizes are exponential: running sums, exact to rounding since
+    /// Total rates \[1/time\] of the clocks, and a bound on those of running jobs, if sizes are exponential: running sums, exact to rounding since
     /// the last [`System::audit`].
     #[inline]
-    pub(crate) fn rates(&self) -> [f64; 3] {
-        [self.clock_rate, self.shared_rate, self.pools.rate()]
+    pub(crate) fn rates(&self) -> [f64; 2] {
+        [self.clock_rate, self.pools.rate()]
     }
 
     /// The slot of the running job that ends, for a point drawn uniformly below the bound of
@@ -235,20 +210,6 @@ impl System {
         (left < self.types[job_type].service_rate).then_some(slot)
     }
 
-    /// The slot of the job whose fractional service ends, for a point drawn uniformly below
-    /// their total rate.
-    pub(crate) fn drawn_share(&self, mut point: f64) -> Option<u32> {
-        for own in &self.types {
-            let rate = own.share * own.service_rate;
-            if point < rate {
-                let which = (point / rate * own.waiting.len() as f64) as usize;
-                return own.waiting.get(which).map(|ticket| ticket.slot());
-            }
-            point -= rate;
-        }
-        None
-    }
-
     /// When the job in this slot ends, if it runs.
     pub(crate) fn ends_at(&self, slot: u32) -> Option<f64> {
         let entry = self.entries.get(slot as usize)?;
@@ -258,20 +219,6 @@ impl System {
     /// The type of the job in this slot.
     pub(crate) fn type_of(&self, slot: u32) -> usize {
         self.entries[slot as usize].job_type as usize
-    }
-
-    /// Sets the work left of a job in the system.
-    pub(crate) fn set_work_left(&mut self, job: Job, left: f64) {
-        let entry = &mut self.entries[job.slot as usize];
-        entry.work = match entry.place {
-            WAITING => left,
-            _ => self.now + left,
-        };
-    }
-
-    /// Whether any type has or had fractional service.
-    pub(crate) fn shares(&self) -> bool {
-        self.shares
     }
 
     /// Running jobs of all types.
@@ -294,10 +241,10 @@ impl System {
     pub(crate) fn collect(&mut self, mut of_type: impl FnMut(usize, [f64; 3])) {
         let length = self.now - self.origin;
         for i in 0..self.types.len() {
-            let (present, served) = (self.present(i) as f64, self.speed(i));
+            let (present, running) = (self.present(i) as f64, f64::from(self.running(i)));
             let own = &mut self.types[i];
             let present = own.present.collect(present, length);
-            let busy = own.busy.collect(served, length);
+            let busy = own.busy.collect(running, length);
             of_type(i, [present, busy, own.offered.collect(length)]);
         }
         self.guarded_time += self.guarded.collect(length);

@@ -1,5 +1,4 @@
-use super::estimated::{Estimated, covers};
-use super::estimates::Estimates;
+use super::estimates::{Estimated, Estimates, covers};
 use super::{Event, Policy, System};
 use crate::multiresource::workload::Workload;
 

@@ -2,8 +2,7 @@
 //! new family implements [`FamilyRule`] beside its rule, and has its row in the table of families.
 
 use super::{
-    AdaptiveQuickswap, EasyBackfill, FirstFit, LeastServersFirst, MostServersFirst, Partition,
-    Policy, Pooled, PooledEasy,
+    AdaptiveQuickswap, ByNeed, EasyBackfill, FirstFit, Partition, Policy, Pooled, PooledEasy,
 };
 use crate::multiresource::artifact::{
     AdaptiveQuickswapPolicy, EasyBackfillPolicy, EasyByMeanPolicy, Family, FirstFitPolicy,
@@ -112,9 +111,9 @@ macro_rules! plain {
 plain! {
     FirstFitPolicy => FirstFit, |_| FirstFit, 0.0,
         "First-Fit, without preemption: whenever there is room, the oldest waiting job that fits starts.";
-    MostServersFirstPolicy => MostServersFirst, MostServersFirst::new, 0.0,
+    MostServersFirstPolicy => ByNeed, ByNeed::largest_first, 0.0,
         "Most Servers First, without preemption: whenever there is room, the waiting job that needs most of those that fit starts; need is the dominant share.";
-    LeastServersFirstPolicy => LeastServersFirst, LeastServersFirst::new, 0.0,
+    LeastServersFirstPolicy => ByNeed, ByNeed::smallest_first, 0.0,
         "Least Servers First, without preemption: whenever there is room, the waiting job that needs least of those that fit starts; need is the dominant share.";
     EasyByMeanPolicy => EasyBackfill, EasyBackfill::by_mean, 2.0,
         "EASY backfilling, without preemption: jobs start in order of arrival; while the oldest waits for room, others pass it that end before it can start or leave it its room, each taken to be as long as the mean of its type.";

@@ -1,4 +1,4 @@
-//! Online rules, one a file: what to start now, and what to stop where preemption allows.
+//! Online rules: what to start now, and what to stop where preemption allows.
 //!
 //! A rule is a function of what it sees: [`Policy::react`] gets one [`Event`] and the
 //! [`System`] with its queues, and acts on that system. The same code runs in the simulator
@@ -7,88 +7,63 @@
 //!
 //! A rule draws no random numbers. It asks for exponential *clocks* by their rates, and
 //! its caller reports when one rings; so a recorded sequence of events determines all
-//! decisions. A rule may also give fractional service: [`System::share`].
+//! decisions.
 
 mod adaptive_msr;
-mod adaptive_quickswap;
-mod balanced_splitting;
-mod best_fit;
 mod by_need;
 mod cluster;
 mod conservative_backfill;
-mod divisor_filling;
 mod drain;
 mod drive;
 mod easy_backfill;
-mod estimated;
 mod estimates;
 mod family;
-mod fcfs;
 mod first_fit;
 mod guarded;
 mod hosts;
-mod least_servers_first;
 mod max_weight;
-mod most_servers_first;
-mod msfq;
 mod msr;
-mod oldest;
-mod one_or_all;
 mod partition;
 mod passing;
 mod pooled;
 mod pooled_easy;
 mod pools;
-mod present_table;
 mod profile;
 mod queued;
+mod quickswap;
 mod randomized_timers;
 mod reserving;
 mod room;
 mod server_filling;
-mod server_filling_srpt;
 mod shortest;
-mod static_quickswap;
 mod system;
-mod tabled;
 mod tdc;
 mod type_set;
 mod unsuitable;
 mod view;
 
 pub use adaptive_msr::AdaptiveMsr;
-pub use adaptive_quickswap::AdaptiveQuickswap;
-pub use balanced_splitting::BalancedSplitting;
-pub use best_fit::BestFit;
+pub use by_need::ByNeed;
 pub use conservative_backfill::ConservativeBackfill;
-pub use divisor_filling::DivisorFilling;
 #[cfg(feature = "cli")]
 pub(crate) use drive::Completed;
 pub use easy_backfill::EasyBackfill;
 pub use family::{
     FamilyRule, KnobRange, axes, has_lengths, is_proved_stable, online, over, stepped, words, work,
 };
-pub use fcfs::Fcfs;
-pub use first_fit::FirstFit;
+pub use first_fit::{Fcfs, FirstFit};
 pub use guarded::Guarded;
 pub use hosts::Hosts;
-pub use least_servers_first::LeastServersFirst;
 pub use max_weight::{MaxWeight, MaxWeightSetups};
-pub use most_servers_first::MostServersFirst;
-pub use msfq::Msfq;
 pub use msr::Msr;
-pub use one_or_all::OneOrAll;
 pub use partition::Partition;
 pub use pooled::Pooled;
 pub use pooled_easy::PooledEasy;
-pub use present_table::PresentTable;
-pub use randomized_timers::{RandomizedTimers, Timers};
+pub use quickswap::{AdaptiveQuickswap, Msfq, OneOrAll, StaticQuickswap, time_of_turns};
+pub use randomized_timers::RandomizedTimers;
 pub use reserving::Reserving;
 pub use server_filling::ServerFilling;
-pub use server_filling_srpt::ServerFillingSrpt;
-pub use static_quickswap::{StaticQuickswap, time_of_turns};
 pub use system::{Action, Counters, Job, System, Violation};
-pub use tabled::Tabled;
 pub use tdc::Tdc;
 pub use unsuitable::Unsuitable;
 

@@ -1,8 +1,7 @@
 //! Who starts before a job that waits for room.
 
 use super::drain::Drains;
-use super::estimated::Estimated;
-use super::estimates::Estimates;
+use super::estimates::{Estimated, Estimates};
 use super::room::{Packed, Room};
 use super::{Event, System};
 use crate::multiresource::schedule::Packing;

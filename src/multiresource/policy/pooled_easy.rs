@@ -1,5 +1,4 @@
-use super::estimated::covers;
-use super::estimates::Estimates;
+use super::estimates::{Estimates, covers};
 use super::shortest::Shortest;
 use super::{Event, Hosts, Job, Policy, System};
 use crate::multiresource::artifact::Placement;

@@ -16,7 +16,6 @@ use crate::multiresource::workload::Workload;
 /// stationary law `π(u) ∝ Π_i (r exp(w_i))^{u_i} / u_i!` on S, which comes near to the maximum of
 /// `Σ w_i u_i` as weights grow. They change slowly where queues are long, and that is why the rule
 /// is throughput-optimal for weights `w_i = max(f(Q_i), ε f(Q_max))`, `f(x) = ln^{1−b}(1 + x)`.
-/// Without dummies the law is another, and stability is not proved.
 ///
 /// Source: Ghaderi, "Randomized algorithms for scheduling VMs in the cloud", INFOCOM 2016; Psychas
 /// and Ghaderi, "Randomized algorithms for scheduling multi-resource jobs in the cloud", IEEE/ACM
@@ -27,7 +26,8 @@ use crate::multiresource::workload::Workload;
 /// at random; here is one.
 #[derive(Clone, Debug)]
 pub struct RandomizedTimers {
-    timers: Timers,
+    /// r > 0: how often the clock of a type without waiting jobs rings, in a mean size of it.
+    rate: f64,
     /// μ_i, by type.
     service_rates: Vec<f64>,
     /// f(Q_i), by type.
@@ -36,36 +36,18 @@ pub struct RandomizedTimers {
     dummies: Vec<u32>,
 }
 
-/// Parameters of [`RandomizedTimers`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Timers {
-    /// r > 0: how often the clock of a type without waiting jobs rings, in a mean size of it.
-    pub rate: f64,
-    /// b in \[0, 1): the proofs need b > 0; with 0, `exp(f(x))` is 1 + x.
-    pub damping: f64,
-    /// ε in \[0, 1].
-    pub floor: f64,
-    /// Whether dummies are placed.
-    pub dummies: bool,
-}
+/// b in \[0, 1): the proofs need b > 0; with 0, `exp(f(x))` is 1 + x.
+const DAMPING: f64 = 0.1;
 
-impl Default for Timers {
-    fn default() -> Self {
-        Timers {
-            rate: 1.0,
-            damping: 0.1,
-            floor: 0.01,
-            dummies: true,
-        }
-    }
-}
+/// ε.
+const FLOOR: f64 = 0.01;
 
 impl RandomizedTimers {
-    /// The rule for this workload.
-    pub fn new(workload: &Workload, timers: Timers) -> Self {
+    /// The rule for this workload, with clocks of rate r.
+    pub fn new(workload: &Workload, rate: f64) -> Self {
         let types = workload.types();
         RandomizedTimers {
-            timers,
+            rate,
             service_rates: types.iter().map(|t| t.service_rate()).collect(),
             growth: vec![0.0; types.len()],
             dummies: vec![0; types.len()],
@@ -89,7 +71,7 @@ impl RandomizedTimers {
         }
         if system.waiting(i) > 0 {
             system.start(i);
-        } else if self.timers.dummies {
+        } else {
             self.dummies[i] += 1;
             system.hold(i);
         }
@@ -98,16 +80,15 @@ impl RandomizedTimers {
     /// f(Q_i) of a type whose queue may have changed.
     fn weigh(&mut self, i: usize, system: &System) {
         let queue = f64::from(system.waiting(i));
-        self.growth[i] = queue.ln_1p().powf(1.0 - self.timers.damping);
+        self.growth[i] = queue.ln_1p().powf(1.0 - DAMPING);
     }
 
     fn set_clocks(&self, system: &mut System) {
         let largest = self.growth.iter().copied().fold(0.0, f64::max);
-        let least = self.timers.floor * largest;
+        let least = FLOOR * largest;
         for (i, growth) in self.growth.iter().enumerate() {
-            let wanted = system.waiting(i) > 0 || self.timers.dummies;
-            let rate = match wanted && system.fits(i) {
-                true => self.timers.rate * self.service_rates[i] * growth.max(least).exp(),
+            let rate = match system.fits(i) {
+                true => self.rate * self.service_rates[i] * growth.max(least).exp(),
                 false => 0.0,
             };
             system.set_clock(i, rate);

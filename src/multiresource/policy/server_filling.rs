@@ -1,6 +1,5 @@
 use std::collections::VecDeque;
 
-use super::oldest::Oldest;
 use super::unsuitable::{fills, one_resource};
 use super::{Event, FamilyRule, Job, Policy, System, Unsuitable};
 use crate::multiresource::artifact::ServerFillingPolicy;
@@ -26,7 +25,9 @@ pub struct ServerFilling {
     of_type: Vec<usize>,
     /// In descending order of need.
     classes: Vec<Class>,
-    oldest: Oldest,
+    /// By type: its jobs in the prefix. They enter in order, and every running job is among them; so the next one
+    /// to enter is the oldest among the first of each type outside.
+    inside: Vec<u32>,
     /// Servers that the prefix needs.
     needed: u64,
 }
@@ -66,7 +67,7 @@ impl ServerFilling {
             servers,
             of_type: needs.iter().map(class).collect(),
             classes: distinct.iter().map(empty).collect(),
-            oldest: Oldest::new(needs.len()),
+            inside: vec![0; needs.len()],
             needed: 0,
         })
     }
@@ -78,18 +79,28 @@ impl ServerFilling {
         class.jobs.remove(place);
         class.served -= 1;
         self.needed -= class.need;
-        self.oldest.leave(i);
+        self.inside[i] -= 1;
     }
 
     /// Takes in jobs until they need all servers.
     fn extend(&mut self, system: &System) {
         while self.needed < self.servers
-            && let Some((i, job)) = self.oldest.take(system)
+            && let Some((i, job)) = self.next(system)
         {
             let class = &mut self.classes[self.of_type[i]];
             class.jobs.push_back((i, job));
             self.needed += class.need;
+            self.inside[i] += 1;
         }
+    }
+
+    /// The oldest job outside of the prefix, and its type. No queue is scanned: O(K).
+    fn next(&self, system: &System) -> Option<(usize, Job)> {
+        let place = |i: usize| (self.inside[i] - system.running(i)) as usize;
+        let heads =
+            (0..self.inside.len()).filter_map(|i| Some((system.nth_number(i, place(i))?, i)));
+        let (_, i) = heads.min()?;
+        Some((i, system.nth_waiting(i, place(i))?))
     }
 
     /// Descending need, while there is room.
@@ -143,7 +154,7 @@ impl Policy for ServerFilling {
             (class.served, class.target) = (0, 0);
             class.jobs.clear();
         }
-        self.oldest = Oldest::new(self.of_type.len());
+        self.inside.fill(0);
         self.needed = 0;
         self.extend(system);
         self.aim(system);

@@ -52,9 +52,9 @@ pub enum Violation {
     /// Jobs in are not jobs out plus jobs inside.
     #[error("{0} jobs came in, {1} went out, {2} are inside")]
     Conservation(u64, u64, u64),
-    /// The jobs served are not those whose ends are known.
-    #[error("{1} jobs of type {0} are served, and the ends of {2} are known")]
-    Service(usize, usize, usize),
+    /// The jobs that run are not those whose ends are known.
+    #[error("{1} jobs of type {0} run, and the ends of {2} are known")]
+    Service(usize, u32, u32),
 }
 
 /// How often things happened.
@@ -143,8 +143,6 @@ pub(super) struct Type {
     pub running: u32,
     /// Slots that hold room and serve no job: setups in progress.
     pub held: u32,
-    /// Fractional service: what [`System::share`] says.
-    pub share: f64,
     /// Of the number in system.
     pub present: Moment,
     /// Of the number in service.
@@ -179,10 +177,6 @@ pub struct System {
     pub(super) clocks: Vec<f64>,
     /// Σ of the clocks' rates, but for rounding.
     pub(super) clock_rate: f64,
-    /// Σ share·μ over the types, but for rounding.
-    pub(super) shared_rate: f64,
-    /// Whether a type ever had fractional service.
-    pub(super) shares: bool,
     preemptible: bool,
     pub(super) now: f64,
     /// The meters' origin.
@@ -210,7 +204,6 @@ impl System {
             waiting: VecDeque::new(),
             running: 0,
             held: 0,
-            share: 0.0,
             present: Moment::default(),
             busy: Moment::default(),
             offered: Meter::default(),
@@ -229,8 +222,6 @@ impl System {
             packing,
             clocks: vec![0.0; clocks],
             clock_rate: 0.0,
-            shared_rate: 0.0,
-            shares: false,
             preemptible,
             now: 0.0,
             origin: 0.0,
@@ -389,27 +380,6 @@ impl System {
     pub fn set_setup_clocks(&mut self, rate: f64) {
         for i in 0..self.types() {
             self.set_clock(i, f64::from(self.types[i].held) * rate);
-        }
-    }
-
-    /// Fractional service: all jobs of type i, waiting ones too, share `speed` equally (speed
-    /// 1 serves one job at full rate). For policies that start no jobs of that type.
-    pub fn share(&mut self, i: usize, speed: f64) {
-        self.shares = true;
-        let at = self.now - self.origin;
-        let own = &mut self.types[i];
-        let more = speed - own.share;
-        own.share = speed;
-        own.busy.jump(more, at);
-        self.shared_rate += more * own.service_rate;
-        let overfull = |j: usize| {
-            let served = |t: &Type| f64::from(t.running) + t.share;
-            let used = |(k, t): (usize, &Type)| served(t) * self.demand(k)[j] as f64;
-            let used: f64 = self.types.iter().enumerate().map(used).sum();
-            used > self.capacity()[j] as f64 * (1.0 + 1e-9)
-        };
-        if speed.is_nan() || speed < 0.0 || (0..self.capacity().len()).any(overfull) {
-            self.violate(Violation::Capacity(i));
         }
     }
 

@@ -381,11 +381,4 @@ fn violations_are_noticed() {
         Some(&Violation::Preemption(1)),
         "the first one"
     );
-    let mut system = System::new(&cores(), 0, true);
-    system.share(0, 3.4);
-    assert_eq!(
-        system.violation(),
-        Some(&Violation::Capacity(0)),
-        "3.4 · 3 cores of 10"
-    );
 }

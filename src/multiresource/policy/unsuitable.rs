@@ -7,11 +7,6 @@ pub enum Unsuitable {
     /// The rule counts servers, and there is more than one resource.
     #[error("it is defined for one resource, and the workload has {0}")]
     Resources(usize),
-    /// A type's need does not divide the number of servers.
-    #[error(
-        "each need must divide the number of servers, and {1} of type `{0}` does not divide {2}"
-    )]
-    Divisor(String, u64, u64),
     /// None of its types runs alone, or several do: these.
     #[error(
         "it is for two types, one of which takes the whole server, and {} here; for any types there are static-quickswap and adaptive-quickswap",
@@ -35,9 +30,6 @@ pub enum Unsuitable {
         "it stops jobs, and the workload has a start latency, of which it is not said what a stopped job pays again: take a rule that stops none, or leave the start latency out: setup times (--preemption setup) say what a stopped job costs"
     )]
     StartLatency,
-    /// More servers than the rule's tables are made for.
-    #[error("its tables are for at most {1} servers, and the workload has {0}")]
-    Servers(u64, u64),
 }
 
 impl Unsuitable {

@@ -35,7 +35,7 @@ enum Next {
 impl<'a, P: Policy + Send> Engine<'a, P> {
     pub fn new(scene: &'a Scene<'a>, system: System, policy: P) -> Self {
         let mut service = Streams::new(scene.seed, scene.draw).service;
-        let ends = Known::given(system.types());
+        let ends = Known::given();
         let (needs_limits, decides_on_state) = (policy.needs_limits(), policy.decides_on_state());
         Engine {
             scene,
@@ -55,10 +55,9 @@ impl<'a, P: Policy + Send> Engine<'a, P> {
         self.next
     }
 
-    /// Whether no job was stopped, and none shared a server's speed.
+    /// Whether no job was stopped.
     pub fn runs_through(&self) -> bool {
-        let system = &self.server.system;
-        system.counters().preemptions == 0 && !system.shares()
+        self.server.system.counters().preemptions == 0
     }
 
     /// Whether the policy has clocks.

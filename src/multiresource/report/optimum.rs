@@ -136,8 +136,12 @@ fn over_loads(found: &[Least], objective: Objective, width: usize) -> String {
         }));
         rows.row(row);
     }
+    let beside = match policies.is_empty() {
+        true => "",
+        false => "; policies simulated, with how far they are above",
+    };
     let mut text = format!(
-        "no policy {} has a {} below these; policies simulated, with how far they are above:\n\n{}",
+        "no policy {} has a {} below these{beside}:\n\n{}",
         told(preemption),
         what(objective),
         rows.within(width)

@@ -11,7 +11,6 @@ mod depth_first;
 mod enumeration;
 mod knapsack;
 mod maximal;
-mod neighbours;
 mod step;
 
 #[cfg(feature = "synthesis")]
@@ -19,7 +18,6 @@ pub(crate) use depth_first::{DepthFirst, Item};
 pub use enumeration::{Enumeration, enumerate};
 pub use knapsack::Knapsack;
 pub use maximal::maximal;
-pub use neighbours::Neighbours;
 pub use step::smallest_step;
 
 use crate::multiresource::workload::Workload;

@@ -6,10 +6,9 @@ use super::{Run, simulate};
 use crate::document::nearest;
 use crate::multiresource::artifact::{Family, StaticQuickswapPolicy, each_family};
 use crate::multiresource::policy::{
-    AdaptiveQuickswap, BalancedSplitting, BestFit, ConservativeBackfill, DivisorFilling,
-    EasyBackfill, FamilyRule, Fcfs, FirstFit, LeastServersFirst, MaxWeight, MostServersFirst, Msfq,
-    Policy, RandomizedTimers, ServerFilling, ServerFillingSrpt, StaticQuickswap, Timers,
-    Unsuitable, Violation,
+    AdaptiveQuickswap, ByNeed, ConservativeBackfill, EasyBackfill, FamilyRule, Fcfs, FirstFit,
+    MaxWeight, Msfq, Policy, RandomizedTimers, ServerFilling, StaticQuickswap, Unsuitable,
+    Violation,
 };
 use crate::multiresource::workload::{Known, Workload};
 use crate::simulation::sweep::Knows;
@@ -37,30 +36,16 @@ pub enum Contender {
     EasyByMean,
     /// Conservative backfilling, with the same.
     ConservativeBackfill(Option<f64>),
-    /// Conservative backfilling by the types' mean sizes.
-    ConservativeByMean,
-    /// Randomized Timers.
-    RandomizedTimers(Timers),
+    /// Randomized Timers, with clocks of this rate.
+    RandomizedTimers(f64),
     /// MaxWeight over schedules that there are jobs for.
     MaxWeight,
-    /// MaxWeight over all schedules.
-    MaxWeightUncapped,
     /// ServerFilling.
     ServerFilling,
-    /// DivisorFilling.
-    DivisorFilling,
-    /// ServerFilling-SRPT.
-    ServerFillingSrpt,
-    /// Balanced Splitting.
-    BalancedSplitting,
     /// MSFQ(ℓ), lazy; ℓ = k − 1 where none is given.
     Msfq(Option<u32>),
-    /// MSFQ(ℓ) as the paper words it.
-    MsfqStrict(Option<u32>),
     /// Static Quickswap.
     StaticQuickswap,
-    /// Static Quickswap in which the next type starts while the last one drains.
-    StaticQuickswapOverlap,
     /// Adaptive Quickswap.
     AdaptiveQuickswap,
     /// A policy from an artifact.
@@ -140,11 +125,6 @@ impl Contender {
         RULES
     }
 
-    /// The rule of this name.
-    pub fn named(name: &str) -> Option<Contender> {
-        Contender::parse(name).ok()
-    }
-
     /// The rule that a text names: `name`, or `name:parameter`.
     ///
     /// # Errors
@@ -187,7 +167,6 @@ impl Contender {
                     false => Knows::Sizes,
                 }
             }
-            (Contender::Policy(family), _) if family.needs_sizes() => Knows::Sizes,
             (Contender::Policy(family), known) if family.needs_limits() => match known {
                 Some(Known::Size) => Knows::Sizes,
                 _ => Knows::Estimates,
@@ -208,19 +187,12 @@ impl Contender {
         self.starts_once(workload)?;
         match self {
             Contender::ServerFilling => ServerFilling::new(workload).map(drop),
-            Contender::DivisorFilling => DivisorFilling::new(workload).map(drop),
-            Contender::ServerFillingSrpt => server_filling_srpt(workload).map(drop),
             Contender::EasyBackfill(f) => easy(workload, *f).map(drop),
             Contender::ConservativeBackfill(f) => conservative(workload, *f).map(drop),
-            Contender::Policy(family) if family.needs_sizes() => {
-                Unsuitable::unless_known(workload, true)
-            }
             Contender::Policy(family) if family.needs_limits() => {
                 Unsuitable::unless_known(workload, false)
             }
-            Contender::BalancedSplitting => BalancedSplitting::new(workload).map(drop),
             Contender::Msfq(l) => Msfq::new(workload, *l, false).map(drop),
-            Contender::MsfqStrict(l) => Msfq::new(workload, *l, true).map(drop),
             _ => Ok(()),
         }
     }
@@ -287,24 +259,19 @@ impl Contender {
         Ok(match self {
             Contender::Fcfs => with.with(Fcfs),
             Contender::FirstFit => with.with(FirstFit),
-            Contender::BestFit => with.with(BestFit::new(w)),
-            Contender::MostServersFirst => with.with(MostServersFirst::new(w)),
-            Contender::LeastServersFirst => with.with(LeastServersFirst::new(w)),
+            Contender::BestFit | Contender::MostServersFirst => with.with(ByNeed::largest_first(w)),
+            Contender::LeastServersFirst => with.with(ByNeed::smallest_first(w)),
             Contender::EasyBackfill(f) => with.with(easy(w, *f)?),
             Contender::EasyByMean => with.with(EasyBackfill::by_mean(w)),
             Contender::ConservativeBackfill(f) => with.with(conservative(w, *f)?),
-            Contender::ConservativeByMean => with.with(ConservativeBackfill::by_mean(w)),
-            Contender::RandomizedTimers(t) => with.with(RandomizedTimers::new(w, *t)),
+            Contender::RandomizedTimers(rate) => with.with(RandomizedTimers::new(w, *rate)),
             Contender::MaxWeight => with.with(MaxWeight::capped(w)),
-            Contender::MaxWeightUncapped => with.with(MaxWeight::uncapped(w)),
             Contender::ServerFilling => with.with(ServerFilling::new(w)?),
-            Contender::DivisorFilling => with.with(DivisorFilling::new(w)?),
-            Contender::ServerFillingSrpt => with.with(server_filling_srpt(w)?),
-            Contender::BalancedSplitting => with.with(BalancedSplitting::new(w)?),
             Contender::Msfq(l) => with.with(Msfq::new(w, *l, false)?),
-            Contender::MsfqStrict(l) => with.with(Msfq::new(w, *l, true)?),
-            Contender::StaticQuickswap => with.with(static_quickswap(w, false)),
-            Contender::StaticQuickswapOverlap => with.with(static_quickswap(w, true)),
+            Contender::StaticQuickswap => with.with(StaticQuickswap::new(
+                &StaticQuickswapPolicy::published(w),
+                w,
+            )),
             Contender::AdaptiveQuickswap => with.with(AdaptiveQuickswap::new(w)),
             Contender::Policy(family) => {
                 self.suits(w)?;
@@ -355,18 +322,6 @@ fn by_limit(workload: &Workload, inflation: Option<f64>) -> Result<bool, Unsuita
     let given = inflation.is_some();
     Unsuitable::unless_known(workload, given || workload.known().is_none())?;
     Ok(!given && workload.has_limits())
-}
-
-fn server_filling_srpt(workload: &Workload) -> Result<ServerFillingSrpt, Unsuitable> {
-    Unsuitable::unless_known(workload, true)?;
-    ServerFillingSrpt::new(workload)
-}
-
-fn static_quickswap(workload: &Workload, overlap: bool) -> StaticQuickswap {
-    StaticQuickswap::new(
-        &StaticQuickswapPolicy::published(workload, overlap),
-        workload,
-    )
 }
 
 /// What is done with a rule, whichever it is.

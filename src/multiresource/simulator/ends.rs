@@ -1,9 +1,9 @@
 //! When jobs end whose sizes are drawn as they arrive.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::law::Size;
-use crate::multiresource::policy::{Action, Job, System};
+use crate::multiresource::policy::{Action, System};
 use crate::multiresource::workload::{self, JobType, Workload};
 use crate::number::Decimal;
 use crate::simulation::{Calendar, Sampler, Stream};
@@ -71,10 +71,6 @@ pub(in crate::multiresource) struct Known {
     mean_latency: f64,
     limits: Limits,
     calendar: Calendar,
-    /// Fractional service, by type.
-    lanes: Vec<Lane>,
-    /// The lane whose job ends next, if that is before all running jobs.
-    shared: Option<usize>,
 }
 
 /// What is known of limits.
@@ -103,20 +99,18 @@ impl Known {
                     Limits::OfType(types.iter().map(limit).collect())
                 }
             },
-            ..Known::given(types.len())
+            ..Known::given()
         }
     }
 
-    /// Jobs of so many types that all come with their sizes.
-    pub fn given(types: usize) -> Self {
+    /// Jobs that all come with their sizes.
+    pub fn given() -> Self {
         Known {
             laws: Vec::new(),
             latency: None,
             mean_latency: 0.0,
             limits: Limits::Unknown,
             calendar: Calendar::default(),
-            lanes: (0..types).map(|_| Lane::default()).collect(),
-            shared: None,
         }
     }
 }
@@ -150,31 +144,14 @@ impl Ends for Known {
     }
 
     fn next(&mut self, system: &System) -> f64 {
-        let mut next = self.calendar.next(|end, slot| is_due(system, end, slot));
-        self.shared = None;
-        if system.shares() {
-            for (i, lane) in self.lanes.iter().enumerate() {
-                if lane.next < next {
-                    (next, self.shared) = (lane.next, Some(i));
-                }
-            }
-        }
-        next
+        self.calendar.next(|end, slot| is_due(system, end, slot))
     }
 
     fn take(&mut self) -> Option<u32> {
-        match self.shared {
-            Some(i) => self.lanes[i].take(),
-            None => self.calendar.take(),
-        }
+        self.calendar.take()
     }
 
     fn follow(&mut self, system: &mut System) {
-        if system.shares() {
-            for (i, lane) in self.lanes.iter_mut().enumerate() {
-                lane.follow(i, system);
-            }
-        }
         for action in system.actions() {
             if let Action::Start(_, job) = action
                 && let Some(end) = system.ends_at(job.slot)
@@ -196,73 +173,9 @@ impl Ends for Known {
         for slot in slots {
             known[system.type_of(slot)] += 1;
         }
-        for (i, lane) in self.lanes.iter().enumerate() {
-            system.expect_served(i, known[i] + lane.ends.len());
+        for (i, known) in known.into_iter().enumerate() {
+            system.expect_running(i, known);
         }
-    }
-}
-
-/// The jobs of one type while they share fractional service, all at one speed.
-///
-/// With V the work that each of them has been given so far, a job with work x left that joins
-/// at V ends when the type has come to V + x, whatever the speed until then.
-#[derive(Default)]
-struct Lane {
-    /// V at the end of each job, by number.
-    ends: BTreeMap<u64, (u64, Job)>,
-    /// The same in order: V as bits, and number.
-    order: BTreeSet<(u64, u64)>,
-    /// V \[time\], at time `since`.
-    given: f64,
-    since: f64,
-    /// dV/dt, ≥ 0.
-    speed: f64,
-    /// Time of the next end; infinity when no job is served.
-    next: f64,
-}
-
-impl Lane {
-    fn follow(&mut self, i: usize, system: &mut System) {
-        let now = system.now();
-        self.given += (now - self.since) * self.speed;
-        self.since = now;
-        let shared = system.running(i) == 0 && system.speed(i) > 0.0;
-        if shared {
-            self.join(i, system);
-            self.speed = system.speed(i) / self.ends.len().max(1) as f64;
-        } else {
-            self.leave(system);
-        }
-        self.next = match self.order.first() {
-            Some((end, _)) => now + (f64::from_bits(*end) - self.given) / self.speed,
-            None => f64::INFINITY,
-        };
-    }
-
-    /// Who is not yet served arrived last.
-    fn join(&mut self, i: usize, system: &System) {
-        let known = self.ends.len();
-        for job in system.waiting_jobs(i).skip(known) {
-            let end = (self.given + system.work_left(job)).to_bits();
-            self.ends.insert(job.number, (end, job));
-            self.order.insert((end, job.number));
-        }
-    }
-
-    /// All jobs go, with what they have left.
-    fn leave(&mut self, system: &mut System) {
-        self.order.clear();
-        for (end, job) in std::mem::take(&mut self.ends).into_values() {
-            // Rounding must not leave a job with less than no work.
-            let left = (f64::from_bits(end) - self.given).max(0.0);
-            system.set_work_left(job, left);
-        }
-        self.speed = 0.0;
-    }
-
-    fn take(&mut self) -> Option<u32> {
-        let (_, number) = self.order.pop_first()?;
-        self.ends.remove(&number).map(|(_, job)| job.slot)
     }
 }
 
@@ -318,39 +231,6 @@ mod tests {
     }
 
     #[test]
-    fn work_at_varying_speed_adds_up() {
-        let (mut system, mut calendar) = system();
-        system.share(0, 1.0);
-        assert_eq!(follow(&mut system, &mut calendar), f64::INFINITY);
-        arrive(&mut system, 2.0, 1.0);
-        assert_eq!(follow(&mut system, &mut calendar), 3.0);
-        // One of 2 is left; from here on two share one server.
-        arrive(&mut system, 2.0, 2.0);
-        assert_eq!(follow(&mut system, &mut calendar), 4.0);
-        system.advance(3.0);
-        system.share(0, 0.0);
-        assert_eq!(follow(&mut system, &mut calendar), f64::INFINITY);
-        system.advance(7.0);
-        system.share(0, 2.0);
-        assert_eq!(follow(&mut system, &mut calendar), 7.5);
-        // From sharing to running: the first has .25 left, and runs alone.
-        system.advance(7.25);
-        system.start(0);
-        assert_eq!(follow(&mut system, &mut calendar), 7.5);
-        assert_eq!(calendar.take(), Some(0));
-        system.complete_job(0, 0, 7.5).unwrap();
-        system.share(0, 0.5);
-        // 2 − .5 − .25 left at 7.5, at half speed.
-        assert_eq!(follow(&mut system, &mut calendar), 10.0);
-        assert_eq!(calendar.take(), Some(1));
-        assert_eq!(
-            system.complete_job(0, 1, 10.0).map(|job| job.number),
-            Some(1)
-        );
-        assert_eq!(follow(&mut system, &mut calendar), f64::INFINITY);
-    }
-
-    #[test]
     fn a_job_served_without_an_end_is_noticed() {
         let (mut system, mut calendar) = system();
         system.arrive(0, 1.0);
@@ -358,9 +238,6 @@ mod tests {
         calendar.follow(&mut system);
         calendar.audit(&mut system);
         let violation = system.violation().unwrap().to_string();
-        assert!(
-            violation.contains("1 jobs of type 0 are served"),
-            "{violation}"
-        );
+        assert!(violation.contains("1 jobs of type 0 run"), "{violation}");
     }
 }

@@ -1,7 +1,9 @@
+use super::laws;
 use super::measures::Columns;
 use crate::multiresource::policy::{Counters, Violation};
+use crate::multiresource::workload::Workload;
 use crate::simulation::{
-    Arrival, ArrivalSource, BURST, Class, Measured, Passed, Recorder, Replication, Settings, Stay,
+    Arrival, BURST, Class, LawDriven, Measured, Passed, Recorder, Replication, Settings, Stay,
     Stream, Streams,
 };
 
@@ -63,12 +65,12 @@ pub(in crate::multiresource) enum Happened {
 /// A run under way: arrivals, servers, and what is measured. Arrivals, sizes and service stand in
 /// streams of their own, so that all policies face the same arrivals and sizes. Nothing is
 /// allocated an event but by growing queues.
-pub(super) struct Engine<S, A> {
+pub(super) struct Engine<S> {
     servers: S,
     recorder: Recorder,
     columns: Columns,
     events: u64,
-    arrivals: A,
+    arrivals: LawDriven,
     /// The next arrivals, from `next` on.
     block: Box<[Arrival]>,
     /// Sizes that come with them; empty where none do.
@@ -80,30 +82,29 @@ pub(super) struct Engine<S, A> {
     switches: u64,
     /// Time under guard until then.
     guarded: f64,
-    /// The record of arrivals is at its end, and nothing is left to do.
-    ended: bool,
 }
 
 /// Arrivals drawn at a time.
 const BLOCK: usize = 256;
 
-impl<S: Servers, A: ArrivalSource> Engine<S, A> {
-    /// The `replication`-th run of these settings. `servers` gets the streams of service and of
+impl<S: Servers> Engine<S> {
+    /// The `replication`-th run of this workload, with these classes. `servers` gets the streams of service and of
     /// routing.
     pub fn new(
         classes: &[Class],
-        columns: Columns,
-        arrivals: A,
+        workload: &Workload,
         servers: impl FnOnce(&mut Stream, Stream) -> S,
         settings: &Settings,
         replication: u32,
     ) -> Self {
         let Streams {
+            arrivals,
             mut service,
             sizes,
             routing,
-            ..
         } = Streams::new(settings.seed, replication);
+        let columns = Columns::of(workload);
+        let arrivals = laws::arrivals(workload, arrivals);
         let told = if arrivals.tells_sizes() { BLOCK } else { 0 };
         Engine {
             servers: servers(&mut service, routing),
@@ -118,12 +119,7 @@ impl<S: Servers, A: ArrivalSource> Engine<S, A> {
             service,
             switches: 0,
             guarded: 0.0,
-            ended: false,
         }
-    }
-
-    pub fn servers(&self) -> &S {
-        &self.servers
     }
 
     /// One event: an arrival, a completion or a clock, and the policy's reaction.
@@ -134,10 +130,6 @@ impl<S: Servers, A: ArrivalSource> Engine<S, A> {
         }
         let arrival = self.block[self.next];
         let (now, due) = self.servers.due(arrival.time);
-        if A::RECORDED && (now == f64::INFINITY || self.is_over(arrival)) {
-            self.ended = true;
-            return;
-        }
         self.pass(now);
         match due {
             None => self.arrive(arrival),
@@ -156,16 +148,8 @@ impl<S: Servers, A: ArrivalSource> Engine<S, A> {
     #[inline(always)]
     fn refill(&mut self) {
         self.given.fill(f64::NAN);
-        let count = self.arrivals.fill(&mut self.block, &mut self.given);
-        if A::RECORDED {
-            self.block[count..].fill(Arrival::NEVER);
-        }
+        self.arrivals.fill(&mut self.block, &mut self.given);
         self.next = 0;
-    }
-
-    /// Whether the record is at its end, and all jobs have left: clocks may ring forever.
-    fn is_over(&self, next: Arrival) -> bool {
-        next.time == f64::INFINITY && self.servers.jobs() == 0
     }
 
     #[inline(always)]
@@ -218,7 +202,7 @@ impl<S: Servers, A: ArrivalSource> Engine<S, A> {
     }
 }
 
-impl<S: Servers, A: ArrivalSource> Measured for Engine<S, A> {
+impl<S: Servers> Measured for Engine<S> {
     fn recorder(&self) -> &Recorder {
         &self.recorder
     }
@@ -240,13 +224,13 @@ impl<S: Servers, A: ArrivalSource> Measured for Engine<S, A> {
     }
 }
 
-impl<S: Servers, A: ArrivalSource> Replication for Engine<S, A> {
+impl<S: Servers> Replication for Engine<S> {
     type Violation = Violation;
 
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool) {
-        while self.events < events && self.servers.jobs() <= crowd && !self.ended && !stopped() {
+        while self.events < events && self.servers.jobs() <= crowd && !stopped() {
             let burst = events.min(self.events + BURST);
-            while self.events < burst && !(A::RECORDED && self.ended) {
+            while self.events < burst {
                 self.step();
             }
         }
@@ -255,14 +239,10 @@ impl<S: Servers, A: ArrivalSource> Replication for Engine<S, A> {
     fn audit(&mut self) -> Option<&Violation> {
         self.servers.audit()
     }
-
-    fn ended(&self) -> bool {
-        self.ended
-    }
 }
 
 /// The counters of all engines together.
-pub(super) fn counters<S: Servers, A: ArrivalSource>(engines: &[Engine<S, A>]) -> Counters {
-    let each = engines.iter().map(|e| e.servers().counters());
+pub(super) fn counters<S: Servers>(engines: &[Engine<S>]) -> Counters {
+    let each = engines.iter().map(|e| e.servers.counters());
     each.fold(Counters::default(), Counters::plus)
 }

@@ -35,10 +35,9 @@ pub use crate::simulation::{
 
 use crate::multiresource::policy::{Policy, System, Violation};
 use crate::multiresource::workload::{JobType, Workload};
-use crate::simulation::{ArrivalSource, Streams, replicate};
+use crate::simulation::{Streams, replicate};
 use ends::{Ends, Memoryless};
 use engine::{Engine, counters};
-use measures::Columns;
 
 /// Simulates a policy on a workload. `progress` hears now and then how far it is.
 ///
@@ -50,50 +49,31 @@ pub fn simulate<P: Policy + Clone + Send>(
     settings: &Settings,
     progress: impl FnMut(Progress),
 ) -> Result<Run, Violation> {
-    let arrivals = |r| laws::arrivals(workload, Streams::new(settings.seed, r).arrivals);
-    simulate_arrivals(workload, arrivals, policy, settings, progress)
-}
-
-/// Simulates a policy on a workload whose jobs arrive from elsewhere than the laws of its
-/// arrivals: `arrivals` makes the source of this replication. Classes are the workload's types.
-///
-/// # Errors
-/// When the policy makes a decision that no server could carry out.
-pub fn simulate_arrivals<P: Policy + Clone + Send, A: ArrivalSource>(
-    workload: &Workload,
-    arrivals: impl Fn(u32) -> A,
-    policy: P,
-    settings: &Settings,
-    progress: impl FnMut(Progress),
-) -> Result<Run, Violation> {
     let system = |policy: &P| System::new(workload, policy.clocks(), policy.preempts());
-    on(workload, system, arrivals, policy, settings, progress)
+    on(workload, system, policy, settings, progress)
 }
 
 /// Simulates a policy on what `system` makes, with the jobs of this workload.
-fn on<P: Policy + Clone + Send, A: ArrivalSource>(
+fn on<P: Policy + Clone + Send>(
     workload: &Workload,
     system: impl Fn(&P) -> System,
-    arrivals: impl Fn(u32) -> A,
     policy: P,
     settings: &Settings,
     progress: impl FnMut(Progress),
 ) -> Result<Run, Violation> {
     let memoryless = workload.types().iter().all(JobType::is_memoryless);
     let asked = policy.needs_sizes() || policy.needs_limits();
-    let told = A::RECORDED || arrivals(0).tells_sizes();
-    let drawn = told || settings.common_sizes || asked;
-    let jobs = (workload, arrivals);
-    if memoryless && !drawn {
-        run(jobs, system, policy, || Memoryless, settings, progress)
+    let told = laws::arrivals(workload, Streams::new(settings.seed, 0).arrivals).tells_sizes();
+    if memoryless && !(told || settings.common_sizes || asked) {
+        run(workload, system, policy, || Memoryless, settings, progress)
     } else {
         let ends = || Known::new(workload);
-        run(jobs, system, policy, ends, settings, progress)
+        run(workload, system, policy, ends, settings, progress)
     }
 }
 
-fn run<P: Policy + Clone + Send, A: ArrivalSource, E: Ends + Send>(
-    (workload, arrivals): (&Workload, impl Fn(u32) -> A),
+fn run<P: Policy + Clone + Send, E: Ends + Send>(
+    workload: &Workload,
     system: impl Fn(&P) -> System,
     policy: P,
     ends: impl Fn() -> E,
@@ -104,8 +84,7 @@ fn run<P: Policy + Clone + Send, A: ArrivalSource, E: Ends + Send>(
     let engine = |r: u32| {
         let server =
             |service: &mut _, _| Server::of(system(&policy), policy.clone(), ends(), service);
-        let columns = Columns::of(workload);
-        Engine::new(&classes, columns, arrivals(r), server, settings, r)
+        Engine::new(&classes, workload, server, settings, r)
     };
     let replicated = replicate(&classes, engine, settings, progress)?;
     let counters = counters(&replicated.engines);

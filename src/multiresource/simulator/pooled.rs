@@ -1,11 +1,11 @@
 use super::contender::With;
 use super::measures::Run;
-use super::{laws, on};
+use super::on;
 use crate::multiresource::artifact::{Family, Order, Placement, PooledEasyPolicy, PooledPolicy};
 use crate::multiresource::policy::{FamilyRule, Policy, System, Violation};
 use crate::multiresource::workload::{Fleet, Known};
 use crate::simulation::sweep::Knows;
-use crate::simulation::{Progress, Settings, Streams};
+use crate::simulation::{Progress, Settings};
 
 /// Simulates a policy that decides over all servers of a fleet, whose jobs wait in one place. Types and
 /// resources of the run are the fleet's; a job's dominant share is that of its
@@ -20,9 +20,8 @@ pub fn simulate_pooled<P: Policy + Clone + Send>(
     progress: impl FnMut(Progress),
 ) -> Result<Run, Violation> {
     let workload = fleet.envelope();
-    let arrivals = |r| laws::arrivals(workload, Streams::new(settings.seed, r).arrivals);
     let system = |policy: &P| System::of_fleet(fleet, policy.clocks(), policy.preempts());
-    let mut run = on(workload, system, arrivals, policy, settings, progress)?;
+    let mut run = on(workload, system, policy, settings, progress)?;
     // Measured by what the envelope has of each resource, and told of what all servers have.
     let own = &mut run.own;
     let capacity = fleet.capacity();

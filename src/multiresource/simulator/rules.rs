@@ -2,7 +2,6 @@ use std::mem::discriminant;
 
 use super::Contender;
 use super::contender::NameError;
-use crate::multiresource::policy::Timers;
 use crate::simulation::sweep::Knows;
 
 /// A rule that can be asked for by name.
@@ -190,18 +189,8 @@ pub(super) const RULES: &[Rule] = &[
     .alias(&["conservative"])
     .parameter(INFLATION, 1.0, f64::NAN),
     Rule::new(
-        "conservative-by-mean",
-        |_| Contender::ConservativeByMean,
-        "the same, with the mean size of its type for each job's; plans are made anew as jobs run over",
-    ),
-    Rule::new(
         "randomized-timers",
-        |rate| {
-            Contender::RandomizedTimers(Timers {
-                rate,
-                ..Timers::default()
-            })
-        },
+        Contender::RandomizedTimers,
         "clocks of the types, faster with longer queues, race for free room; dummies hold it \
          (after the abstract of Psychas and Ghaderi 2018; details are ours)",
     )
@@ -211,13 +200,6 @@ pub(super) const RULES: &[Rule] = &[
         |_| Contender::MaxWeight,
         "the schedule of most weight, each job weighing as many jobs as there are of its type",
     )
-    .preempting()
-    .alias(&["max-weight-capped"]),
-    Rule::new(
-        "max-weight-uncapped",
-        |_| Contender::MaxWeightUncapped,
-        "the same over all schedules, also such as there are no jobs for",
-    )
     .preempting(),
     Rule::new(
         "server-filling",
@@ -226,28 +208,9 @@ pub(super) const RULES: &[Rule] = &[
     )
     .preempting(),
     Rule::new(
-        "divisor-filling",
-        |_| Contender::DivisorFilling,
-        "of the k oldest jobs some that fill all servers; each need must divide k",
-    )
-    .preempting(),
-    Rule::new(
-        "server-filling-srpt",
-        |_| Contender::ServerFillingSrpt,
-        "server-filling by least need times remaining size; one resource",
-    )
-    .preempting()
-    .knowing_sizes(),
-    Rule::new(
         "msfq",
         |l| Contender::Msfq(threshold(l)),
         "quickswap: heavy jobs, then light ones until few are left, while heavy ones wait; one-or-all",
-    )
-    .threshold(),
-    Rule::new(
-        "msfq-strict",
-        |l| Contender::MsfqStrict(threshold(l)),
-        "quickswap to the letter: the light jobs' turn ends even when no heavy job waits; one-or-all",
     )
     .threshold(),
     Rule::new(
@@ -256,20 +219,9 @@ pub(super) const RULES: &[Rule] = &[
         "the types in turn, each until too few are left to use its room; the next when all are done",
     ),
     Rule::new(
-        "static-quickswap-overlap",
-        |_| Contender::StaticQuickswapOverlap,
-        "the same, but the next type starts as soon as it fits, while the last one drains",
-    ),
-    Rule::new(
         "adaptive-quickswap",
         |_| Contender::AdaptiveQuickswap,
         "most servers first, until a type waits in vain: then no job enters before the largest one",
-    ),
-    Rule::new(
-        "balanced-splitting",
-        |_| Contender::BalancedSplitting,
-        "each type owns servers by its load; who finds them busy queues for helpers; one resource \
-         (after the abstract of Anselmi and Doncel 2024; details are ours)",
     ),
 ];
 

@@ -1,8 +1,7 @@
-#[cfg(feature = "cli")]
-mod at_once;
-
 use super::ends::Ends;
 use super::engine::{Happened, Servers};
+#[cfg(feature = "cli")]
+use crate::multiresource::policy::Completed;
 use crate::multiresource::policy::{Counters, Event, Policy, System, Violation};
 use crate::simulation::{Stay, Stream};
 
@@ -35,8 +34,6 @@ pub(in crate::multiresource) enum Due {
 #[derive(Clone, Copy)]
 pub(in crate::multiresource) struct Rates {
     clocks: f64,
-    /// Of completions by fractional service.
-    shared: f64,
     /// With a bound on that of completions of running jobs; of the clocks alone where ends are
     /// known.
     pub total: f64,
@@ -61,16 +58,12 @@ impl<P: Policy, E: Ends> Server<P, E> {
 
     #[inline(always)]
     pub fn rates(&self) -> Rates {
-        let [clocks, shared, running] = self.system.rates();
+        let [clocks, running] = self.system.rates();
         let total = match E::UNKNOWN {
-            true => clocks + shared + running,
+            true => clocks + running,
             false => clocks,
         };
-        Rates {
-            clocks,
-            shared,
-            total,
-        }
+        Rates { clocks, total }
     }
 
     /// When the next job of known size ends; infinity where there is none.
@@ -93,6 +86,29 @@ impl<P: Policy, E: Ends> Server<P, E> {
     pub fn settle(&mut self) {
         self.system.audit();
         self.ends.audit(&mut self.system);
+    }
+}
+
+/// Several events at one instant, and one decision: what recorded jobs need.
+#[cfg(feature = "cli")]
+impl<P: Policy, E: Ends> Server<P, E> {
+    /// The job of known size that is due ends at time `now`, and the rule is not told yet.
+    #[inline(always)]
+    pub fn end(&mut self, now: f64) -> Option<Completed> {
+        let slot = self.ends.take()?;
+        Some(self.system.complete_slot(slot, now))
+    }
+
+    /// The rule is told of an event at an instant at which more happens.
+    pub fn note(&mut self, event: Event) {
+        self.policy.note(event, &mut self.system);
+    }
+
+    /// The rule decides on all that it was told of.
+    pub fn decide(&mut self) {
+        self.system.clear_actions();
+        self.policy.decide(&mut self.system);
+        self.ends.follow(&mut self.system);
     }
 }
 
@@ -136,10 +152,7 @@ impl<P: Policy + Send, E: Ends + Send> Servers for Server<P, E> {
                     self.react(event);
                     return Happened::Clock;
                 }
-                match point < rates.clocks + rates.shared {
-                    true => self.system.drawn_share(point - rates.clocks),
-                    false => self.system.drawn(point - rates.clocks - rates.shared),
-                }
+                self.system.drawn(point - rates.clocks)
             }
         };
         let Some(slot) = slot else {

@@ -13,7 +13,6 @@ mod chains;
 mod coverage;
 mod dependence;
 mod health;
-mod recorded;
 mod references;
 mod rules;
 mod sizes;
@@ -261,25 +260,4 @@ fn a_policy_that_overfills_the_server_is_caught() {
     }
     let outcome = simulate(&one_type(1, 0.5), Greedy, &events(1_000_000), quiet);
     assert_eq!(outcome.unwrap_err(), Violation::Capacity(0));
-}
-
-/// Processor sharing of one server, by fractional service.
-#[derive(Clone)]
-struct Sharing;
-
-impl Policy for Sharing {
-    fn react(&mut self, _: Event, system: &mut System) {
-        let speed = if system.waiting(0) > 0 { 1.0 } else { 0.0 };
-        system.share(0, speed);
-    }
-}
-
-/// Processor sharing: E[T] = 1/(μ−λ), as FCFS has it for exponential sizes, but with another
-/// law of T.
-#[test]
-fn fractional_service_is_processor_sharing() {
-    let run = simulate(&one_type(1, 0.8), Sharing, &events(8_000_000), quiet).unwrap();
-    agrees(run.mean_response, 5.0, 0.02, "E[T]");
-    // Heavier in the tail than the exponential law of FCFS, whose P99 is 23.03.
-    assert!(run.types[0].percentiles.unwrap()[2] > 26.0);
 }

@@ -10,7 +10,7 @@ use crate::artifact::Changes;
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::optimum::{Ended, Limits, Optimum, Sought, optimum};
 use crate::multiresource::program;
-use crate::multiresource::simulator::{Contender, Run, Settings};
+use crate::multiresource::simulator::{Run, Settings};
 use crate::multiresource::workload::Workload;
 use crate::simulation::{Estimate, Health};
 
@@ -54,7 +54,7 @@ pub struct LeastReport {
     pub interrupted: bool,
     /// Whether the box is not as large as asked for: a larger one would have too many states.
     pub full: bool,
-    /// Simulated policies: first that of the dynamic program.
+    /// Simulated policies.
     pub policies: Vec<Distance>,
 }
 
@@ -132,9 +132,6 @@ fn at_load(
             let distance = Distance::new(name, run, objective, found.lower);
             report.policies.push(distance);
         };
-        progress(Doing::Simulating("its policy".into()));
-        let own = Contender::from(found.policy.clone());
-        add("its policy", &own.simulate(&workload, settings, |_| ())?);
         for entered in entered {
             let name = &entered.entrant.name;
             progress(Doing::Simulating(name.clone()));

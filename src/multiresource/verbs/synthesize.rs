@@ -1,7 +1,7 @@
 //! From a workload to a policy that passed the checker.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::{Doing, VerbError, refuse};
@@ -9,7 +9,7 @@ use crate::kind;
 use crate::multiresource::artifact::{
     Artifact, Family, Guard, Preemption, Promise, StaticQuickswapPolicy, check_within,
 };
-use crate::multiresource::optimum::{self, Ended, Step};
+use crate::multiresource::optimum::{self, Ended};
 use crate::multiresource::policy::{is_proved_stable, time_of_turns};
 use crate::multiresource::schedule::{Fluid, Packing, enumerate};
 use crate::multiresource::synthesis::{
@@ -42,8 +42,6 @@ pub struct Request {
 pub enum Wanted {
     /// Markovian Service Rate, by analysis alone.
     Msr,
-    /// The table of a dynamic program, for two types at most, or four with preemption.
-    Optimal,
     /// Slots for each type on the servers of a fleet, by analysis alone.
     Partition,
     /// Those chosen by simulation.
@@ -185,7 +183,7 @@ pub fn synthesize(
         how => how?,
     };
     if let How::Chosen(chosen, known) = &mut how {
-        known.optimum = known.optimum.or_else(|| in_passing(workload, request));
+        known.optimum = in_passing(workload, request);
         log.choice = Some(chosen.choice.clone());
     }
     let artifact = checked(how.artifact().clone(), request)?;
@@ -207,21 +205,15 @@ pub(super) fn taken(
     progress: &mut dyn FnMut(Doing<'_>),
 ) -> Result<How, VerbError> {
     let options = &request.options;
-    let (families, optimum) = match &request.wanted {
+    let families = match &request.wanted {
         Wanted::Msr => return Ok(How::Analysed(made)),
         Wanted::Partition => {
             return refuse("a partition is a rule over a fleet: take another --family");
         }
-        Wanted::Optimal => {
-            progress(Doing::Dynamic(None));
-            let mut hears = |step| progress(Doing::Dynamic(Some(step)));
-            let (table, least) = table(workload, request, &mut hears)?;
-            (Families::Given(Box::new(table)), Some(least))
-        }
         Wanted::Simulated(Families::Only(names)) if names.contains(&"pooled") => {
             return refuse("these are rules over a fleet: take another --family");
         }
-        Wanted::Simulated(families) => (families.clone(), None),
+        Wanted::Simulated(families) => families.clone(),
     };
     let choice = ChoiceOptions {
         families,
@@ -238,10 +230,7 @@ pub(super) fn taken(
     let known = Knowledge {
         preemption: options.preemption,
         stability,
-        // Of jobs of which nothing is known but the type.
-        optimum: optimum
-            .or(chosen.least)
-            .filter(|_| workload.known().is_none()),
+        optimum: None,
     };
     Ok(How::Chosen(Box::new(chosen), known))
 }
@@ -256,40 +245,6 @@ pub(super) fn checked(artifact: Artifact, request: &Request) -> Result<Artifact,
         Ok(()) => Ok(artifact),
         Err(findings) => Err(kind::VerbError::Unchecked(findings).into()),
     }
-}
-
-/// Types that a table is made for, without preemption and with it: its size is the product of the queues that it tells
-/// apart.
-const MOST_TYPES: [usize; 2] = [2, 4];
-
-/// Updates of a state that go into a table that is asked for, at effort 1: some minutes.
-const UPDATES: f64 = 2e10;
-
-/// The table of the dynamic program, and the least cost that it proves.
-fn table(
-    workload: &Workload,
-    request: &Request,
-    progress: &mut dyn FnMut(Step),
-) -> Result<(Family, f64), VerbError> {
-    let (options, interrupt) = (&request.options, &*request.interrupt);
-    let types = workload.types().len();
-    let most = MOST_TYPES[usize::from(options.preemption == Preemption::Full)];
-    if types > most {
-        return refuse(format!(
-            "tables are for at most {most} types, and here are {types}: take --family auto, and `synth optimum` for the bound"
-        ));
-    }
-    let all = optimum::Limits::default();
-    let updates = (options.effort * UPDATES) as u64;
-    let limits = optimum::Limits { updates, ..all }.within(synthesis::left(request.end));
-    let found = optimum::optimum(workload, options.sought(), &limits, interrupt, progress)?;
-    if found.ended == Ended::Cut && !interrupt.load(Ordering::Relaxed) {
-        return refuse(format!(
-            "the dynamic program was not solved within {:.1e} updates of a state and {} sweeps: its table would be no optimum; take --family auto, or give more --effort, and a longer --time if there is one",
-            limits.updates as f64, limits.sweeps
-        ));
-    }
-    Ok((found.policy, found.lower))
 }
 
 /// What no policy without preemption can beat, where that costs little beside a choice.
@@ -311,10 +266,8 @@ pub(super) fn stability(workload: &Workload, policy: &Family) -> Stability {
             Guard::Partition(_) => Stability::Partition(policy.from),
             _ => Stability::Guard(policy.from),
         },
-        Family::MaxWeight(_) | Family::OptimalPreemptive(_) => Stability::Weights,
-        Family::ServerFilling(_) | Family::DivisorFilling(_) | Family::ServerFillingSrpt(_) => {
-            Stability::Fills
-        }
+        Family::MaxWeight(_) => Stability::Weights,
+        Family::ServerFilling(_) => Stability::Fills,
         Family::StaticQuickswap(_) => Stability::Turns(time_of_turns(workload)),
         _ => Stability::Loads,
     }
@@ -372,7 +325,7 @@ pub fn turns(
     cycle: Option<&[String]>,
     thresholds: Option<&[u32]>,
 ) -> Result<StaticQuickswapPolicy, VerbError> {
-    let mut policy = StaticQuickswapPolicy::published(workload, false);
+    let mut policy = StaticQuickswapPolicy::published(workload);
     let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
     if let Some(cycle) = cycle {
         let place = |name: &String| names.iter().position(|n| n == name);

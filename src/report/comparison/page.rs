@@ -216,7 +216,6 @@ fn endings<M, C>(comparison: &Comparison<M, C>) -> String {
         (Ending::Time, "ran out of time"),
         (Ending::RunsAway, "ran away"),
         (Ending::Interrupted, "was interrupted"),
-        (Ending::ArrivalsEnded, "came to the end of its record"),
     ];
     let counted = kinds.map(|(ending, what)| {
         (

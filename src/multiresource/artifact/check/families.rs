@@ -1,16 +1,16 @@
 //! The rules that look at queues: what they are made of must fit the workload.
 
-use super::{preemptive, shape};
+use super::shape;
 use crate::artifact::{Findings, is_close, length, nonnegative, permutation, positive};
 use crate::multiresource::artifact::family::{Sound, each_family};
 use crate::multiresource::artifact::{
     AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, EasyBackfillPolicy, EasyByMeanPolicy, Evidence,
     Family, FirstFitPolicy, GuardedPolicy, LeastServersFirstPolicy, MostServersFirstPolicy,
     MsrPolicy, PartitionPolicy, PooledEasyPolicy, PooledPolicy, ReservingPolicy,
-    StaticQuickswapPolicy, Switching, TablePolicy, TdcPolicy,
+    StaticQuickswapPolicy, Switching, TdcPolicy,
 };
-use crate::multiresource::schedule::{Neighbours, Packing};
-use crate::multiresource::workload::{Known, Workload};
+use crate::multiresource::schedule::Packing;
+use crate::multiresource::workload::Workload;
 
 /// How far from 1 the dearest working schedule may be worth.
 const ROUNDING: f64 = 1e-9;
@@ -24,13 +24,6 @@ pub(super) fn check(
     if family.needs_limits() && !workload.has_limits() {
         let message = format!(
             "{} asks for the limits of jobs, and of this workload none are known",
-            family.followed().name()
-        );
-        findings.add("policy", message);
-    }
-    if family.needs_sizes() && workload.known() != Some(&Known::Size) {
-        let message = format!(
-            "{} asks for the sizes of jobs, and of this workload they are not known (`known: size`)",
             family.followed().name()
         );
         findings.add("policy", message);
@@ -102,12 +95,6 @@ impl Sound for ReservingPolicy {
 
 /// What is followed, and what takes over, are checked each for itself.
 impl Sound for GuardedPolicy {}
-
-impl Sound for TablePolicy {
-    fn check(&self, workload: &Workload, _: &Evidence, findings: &mut Findings) {
-        table(self, workload, findings);
-    }
-}
 
 /// Each type has its turn, and thresholds are below the number of jobs that fit: no more are in
 /// service, and a turn that ends with jobs waiting would not end.
@@ -254,114 +241,4 @@ fn switching(switching: Switching, findings: &mut Findings) {
             format!("{waste}, expected from 0 to 1"),
         );
     }
-}
-
-/// More entries than a table of ours has.
-const LARGEST_TABLE: u64 = 1 << 28;
-
-/// All schedules that can be reached, and at each state a job that waits and fits, or one that runs to be stopped.
-fn table(policy: &TablePolicy, workload: &Workload, findings: &mut Findings) {
-    let types = workload.types().len();
-    let path = "policy.schedules";
-    // With setups jobs that run, then slots in setup.
-    let slots = types * (1 + usize::from(policy.beyond.is_some()));
-    shape::schedules(path, &policy.schedules, slots, findings);
-    length(
-        "policy.limits",
-        policy.limits.len(),
-        types,
-        "job type",
-        findings,
-    );
-    if let Some(beyond) = &policy.beyond {
-        preemptive::with_setups("policy.beyond", beyond, workload, findings);
-    }
-    let (tables, schedules) = (policy.decisions.len(), policy.schedules.len());
-    length("policy.decisions", tables, schedules, "schedule", findings);
-    if !findings.is_clear("policy") {
-        return;
-    }
-    let holds = |schedule: &Vec<u32>| -> Vec<u32> {
-        let setups = schedule[types..]
-            .iter()
-            .copied()
-            .chain(std::iter::repeat(0));
-        schedule[..types]
-            .iter()
-            .zip(setups)
-            .map(|(u, s)| u.saturating_add(s))
-            .collect()
-    };
-    let together: Vec<Vec<u32>> = policy.schedules.iter().map(holds).collect();
-    shape::fits(path, &together, workload, findings);
-    if policy.schedules[0].iter().any(|slots| *slots > 0) {
-        findings.add(format!("{path}[0]"), "expected the empty schedule");
-    }
-    let sides = policy.limits.iter().map(|limit| *limit as u64 + 1);
-    let states = sides.fold(1, u64::saturating_mul);
-    if states.saturating_mul(schedules as u64) > LARGEST_TABLE {
-        return findings.add("policy.limits", "a table too large to be run");
-    }
-    let near = Neighbours::new(policy.schedules.clone());
-    for (s, runs) in policy.decisions.iter().enumerate() {
-        let mut held = (0..slots).filter(|i| policy.schedules[s][*i] > 0);
-        if let Some(i) = held.find(|i| near.fewer[s][*i].is_none()) {
-            let name = workload.types()[i % types].name();
-            let what = ["job", "setup"][i / types];
-            let message = format!("a {what} of `{name}` can end, and what is left stands nowhere");
-            findings.add(format!("{path}[{s}]"), message);
-        }
-        let stop = |i: usize| {
-            near.more[near.fewer[s][i]?]
-                .get(types + i)
-                .copied()
-                .flatten()
-        };
-        let mut after: Vec<Option<usize>> = near.more[s][..types].to_vec();
-        after.extend((0..slots - types).map(stop));
-        if let Err(message) = decisions(policy, &after, states, runs) {
-            findings.add(format!("policy.decisions[{s}]"), message);
-        }
-    }
-}
-
-/// What is wrong with the decisions where a schedule runs, which changes to these by a start of each type, and by a
-/// stop.
-fn decisions(
-    policy: &TablePolicy,
-    after: &[Option<usize>],
-    states: u64,
-    runs: &[[u32; 2]],
-) -> Result<(), String> {
-    let covered: u64 = runs.iter().map(|run| u64::from(run[0])).sum();
-    if covered != states {
-        return Err(format!("they are for {covered} states, expected {states}"));
-    }
-    let mut state = 0;
-    for &[length, choice] in runs {
-        if let Some(i) = (choice as usize).checked_sub(1) {
-            if after.get(i).is_none_or(|next| next.is_none()) {
-                return Err(match i < policy.limits.len() {
-                    true => format!("{choice}: no such job fits beside what runs"),
-                    false => format!("{choice}: no such job can be stopped"),
-                });
-            }
-            if i < policy.limits.len() && lacks(&policy.limits, i, state, length as usize) {
-                return Err(format!(
-                    "{choice} at a state where no job of that type waits"
-                ));
-            }
-        }
-        state += length as usize;
-    }
-    Ok(())
-}
-
-/// Whether some state of `length` from `state` on has no waiting job of this type.
-fn lacks(limits: &[usize], kind: usize, state: usize, length: usize) -> bool {
-    let stride: usize = limits[kind + 1..].iter().map(|limit| limit + 1).product();
-    let side = limits[kind] + 1;
-    let within = state % (stride * side);
-    // Those without stand first in each block of stride × side.
-    within < stride || within + length > stride * side
 }

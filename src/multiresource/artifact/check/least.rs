@@ -33,7 +33,7 @@ impl Least {
     pub(super) fn new(evidence: Option<&Evidence>, workload: &Workload, rule: &Family) -> Self {
         let types = workload.types();
         let exponential = types.iter().all(|kind| kind.holding().is_exponential());
-        let holds = !rule.preempts() || exponential && !rule.needs_sizes();
+        let holds = !rule.preempts() || exponential;
         let offered: Vec<f64> = types.iter().map(JobType::offered_load).collect();
         let proof = evidence.filter(|proof| holds && workload.is_poisson() && proof.bound < 1.0);
         let prices = proof.map_or(vec![0.0; types.len()], |proof| proof.prices.clone());

@@ -36,7 +36,6 @@ mod round;
 mod shape;
 mod simulated;
 mod solved;
-mod tabled;
 
 pub use against::check_against;
 #[cfg(test)]

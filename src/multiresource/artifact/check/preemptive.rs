@@ -1,11 +1,9 @@
 //! Rules with full preemption: what they are made of fits the workload, and their proofs of stability hold.
 
-use super::shape;
 use crate::artifact::{Findings, length, nonnegative, positive};
 use crate::multiresource::artifact::family::Sound;
 use crate::multiresource::artifact::{
-    DivisorFillingPolicy, Evidence, MaxWeightPolicy, MaxWeightSetupPolicy, PresentTablePolicy,
-    ServerFillingPolicy, ServerFillingSrptPolicy,
+    Evidence, MaxWeightPolicy, MaxWeightSetupPolicy, ServerFillingPolicy,
 };
 use crate::multiresource::workload::Workload;
 
@@ -17,21 +15,11 @@ impl Sound for MaxWeightPolicy {
 
 impl Sound for MaxWeightSetupPolicy {
     fn check(&self, workload: &Workload, _: &Evidence, findings: &mut Findings) {
-        with_setups("policy", self, workload, findings);
+        weights("policy.weights", &self.weights, workload, findings);
+        positive("policy.setup_rate", self.setup_rate, findings);
+        nonnegative("policy.eagerness", self.eagerness, findings);
+        nonnegative("policy.haste", self.haste, findings);
     }
-}
-
-pub(super) fn with_setups(
-    path: &str,
-    policy: &MaxWeightSetupPolicy,
-    workload: &Workload,
-    findings: &mut Findings,
-) {
-    let at = |field: &str| format!("{path}.{field}");
-    weights(&at("weights"), &policy.weights, workload, findings);
-    positive(at("setup_rate"), policy.setup_rate, findings);
-    nonnegative(at("eagerness"), policy.eagerness, findings);
-    nonnegative(at("haste"), policy.haste, findings);
 }
 
 /// The smallest worth that is told apart, and the largest exponent: with more, weights of a few thousand jobs no
@@ -64,109 +52,10 @@ fn weights(path: &str, policy: &MaxWeightPolicy, workload: &Workload, findings: 
 
 impl Sound for ServerFillingPolicy {
     fn check(&self, workload: &Workload, _: &Evidence, findings: &mut Findings) {
-        one_resource(workload, findings);
-    }
-}
-
-impl Sound for ServerFillingSrptPolicy {
-    fn check(&self, workload: &Workload, _: &Evidence, findings: &mut Findings) {
-        one_resource(workload, findings);
-    }
-}
-
-/// More servers than DivisorFilling has tables for.
-const MOST_SERVERS: u64 = 4096;
-
-impl Sound for DivisorFillingPolicy {
-    fn check(&self, workload: &Workload, _: &Evidence, findings: &mut Findings) {
-        one_resource(workload, findings);
-        let [resource] = workload.resources() else {
-            return;
-        };
-        let servers = resource.units();
-        if servers > MOST_SERVERS {
-            let message = format!("{servers} servers, expected at most {MOST_SERVERS}");
+        let count = workload.resources().len();
+        if count != 1 {
+            let message = format!("a rule for one resource, and the workload has {count}");
             findings.add("policy", message);
         }
-        let odd = |kind: &&crate::multiresource::workload::JobType| servers % kind.units()[0] != 0;
-        if let Some(kind) = workload.types().iter().find(odd) {
-            let (name, need) = (kind.name(), kind.units()[0]);
-            let message = format!("`{name}` needs {need}, which does not divide {servers}");
-            findings.add("policy", message);
-        }
-    }
-}
-
-fn one_resource(workload: &Workload, findings: &mut Findings) {
-    let count = workload.resources().len();
-    if count != 1 {
-        let message = format!("a rule for one resource, and the workload has {count}");
-        findings.add("policy", message);
-    }
-}
-
-/// More entries than a table of ours has.
-const LARGEST_TABLE: u64 = 1 << 28;
-
-impl Sound for PresentTablePolicy {
-    fn check(&self, workload: &Workload, _: &Evidence, findings: &mut Findings) {
-        let types = workload.types().len();
-        let path = "policy.schedules";
-        shape::schedules(path, &self.schedules, types, findings);
-        length(
-            "policy.limits",
-            self.limits.len(),
-            types,
-            "job type",
-            findings,
-        );
-        weights("policy.beyond", &self.beyond, workload, findings);
-        if !findings.is_clear("policy") {
-            return;
-        }
-        shape::fits(path, &self.schedules, workload, findings);
-        let sides = self.limits.iter().map(|limit| *limit as u64 + 1);
-        let states = sides.fold(1, u64::saturating_mul);
-        if states > LARGEST_TABLE {
-            return findings.add("policy.limits", "a table too large to be run");
-        }
-        if let Err(message) = decisions(self, states) {
-            findings.add("policy.decisions", message);
-        }
-    }
-}
-
-/// What is wrong with the decisions: where there are jobs, one of them runs. So no state is absorbing, and with the
-/// weights beyond, proved to be stable, the whole is: the table's states are finitely many.
-fn decisions(policy: &PresentTablePolicy, states: u64) -> Result<(), String> {
-    let covered = policy.decisions.iter().map(|run| u64::from(run[0]));
-    let covered = covered.fold(0, u64::saturating_add);
-    if covered != states {
-        return Err(format!("they are for {covered} states, expected {states}"));
-    }
-    let mut present = vec![0; policy.limits.len()];
-    for &[length, choice] in &policy.decisions {
-        let schedule = policy.schedules.get(choice as usize);
-        let schedule = schedule.ok_or_else(|| format!("{choice}: there is no such schedule"))?;
-        for _ in 0..length {
-            let mut pairs = present.iter().zip(schedule);
-            let is_empty = present.iter().all(|jobs| *jobs == 0);
-            if !is_empty && pairs.all(|(jobs, slots)| (*jobs).min(*slots as usize) == 0) {
-                return Err(format!("with {present:?} jobs none runs"));
-            }
-            next(&mut present, &policy.limits);
-        }
-    }
-    Ok(())
-}
-
-/// The next numbers of jobs, the last type's first.
-pub(super) fn next(present: &mut [usize], limits: &[usize]) {
-    for (jobs, limit) in present.iter_mut().zip(limits).rev() {
-        *jobs += 1;
-        if *jobs <= *limit {
-            return;
-        }
-        *jobs = 0;
     }
 }

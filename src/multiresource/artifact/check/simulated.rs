@@ -7,7 +7,6 @@ use std::collections::HashSet;
 
 use super::claims::{CHAIN, PROGRAM};
 use super::least::Least;
-use super::tabled::{self, Followed};
 use super::{Document, Round, partition};
 use crate::artifact::{
     ArrivalLaw, Findings, Grounds, Known, Quantity as _, Side, SizeLaw, is_close, written,
@@ -23,12 +22,8 @@ const TAIL: Grounds = Grounds::Judged("Markov's inequality with the mean respons
 
 const GUARDED: Grounds = Grounds::Derived("one round of the guard's loop, as a renewal cycle");
 
-const FOLLOWED: Grounds = Grounds::Derived("the stationary law of the chain that the table makes");
-
-/// How many half-widths a simulated mean may be off, since what was made must not be refused by chance; and
-/// what part of it the edge of a table's box may take away.
+/// How many half-widths a simulated mean may be off, since what was made must not be refused by chance.
 const SPREAD: f64 = 3.0;
-const BOX: f64 = 0.01;
 
 /// Relative rounding allowed in what no rule can have less of.
 const ROUNDING: f64 = 1e-9;
@@ -40,9 +35,6 @@ struct Simulated<'a> {
     under_guard: Option<Vec<f64>>,
     /// What no rule can have less of.
     least: Least,
-    /// The mean numbers of jobs under a table, where it could be followed; and whether so few arrivals
-    /// are lost at the edge of its box that they are those without a box. Else they are no more.
-    followed: Option<(Vec<f64>, bool)>,
 }
 
 /// The claims about the rule.
@@ -51,44 +43,9 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
     let simulated = Simulated {
         document,
         least: Least::new(evidence, document.workload, document.rule),
-        followed: followed(document, findings),
         under_guard: under_guard(document, findings),
     };
     simulated.check(findings);
-}
-
-/// The part of arrivals that may be lost at the edge of a table's box, if its means are to say what those
-/// without a box are. Where a guard takes over instead as many jobs stay behind as it takes over.
-const LOST: f64 = 1e-3;
-
-/// See [`Simulated::followed`].
-fn followed(document: &Document<'_>, findings: &mut Findings) -> Option<(Vec<f64>, bool)> {
-    if !findings.is_clear("policy") {
-        return None;
-    }
-    let followed = match document.rule {
-        Family::Guarded(policy) => tabled::follow(&policy.rule, policy.from - 1, document.workload),
-        rule => tabled::follow(rule, u64::MAX, document.workload),
-    };
-    let least = match document.rule {
-        Family::Guarded(policy) => LOST / policy.from as f64,
-        _ => LOST,
-    };
-    match followed? {
-        Followed::Means { numbers, lost } => Some((numbers, lost < least)),
-        // A guard, or weights beyond the table, go on.
-        Followed::StandsStill(_) if !is_alone(document.rule) => None,
-        Followed::StandsStill(waiting) => {
-            let message = format!("with {waiting:?} jobs waiting and none running it starts none");
-            findings.add("policy", message);
-            None
-        }
-    }
-}
-
-/// Whether a rule is a table and nothing else.
-fn is_alone(rule: &Family) -> bool {
-    matches!(rule, Family::Optimal(table) if table.beyond.is_none())
 }
 
 /// See [`Simulated::under_guard`].
@@ -266,7 +223,7 @@ impl Simulated<'_> {
             );
             findings.add(format!("{path}.half_width"), message);
         } else {
-            self.as_followed(claim, &factors, path, findings);
+            findings.stands(path, SENSE);
         }
     }
 
@@ -324,21 +281,6 @@ impl Simulated<'_> {
             None => mean / (1.0 - claim.quantity.row().measure.percentile()?),
         };
         Some(most + own)
-    }
-
-    /// That the interval is about what follows from a table, if that is known.
-    fn as_followed(&self, claim: &Claim, factors: &[f64], path: &str, findings: &mut Findings) {
-        let Some((numbers, exact)) = &self.followed else {
-            return findings.stands(path, SENSE);
-        };
-        let expected: f64 = factors.iter().zip(numbers).map(|(a, n)| a * n).sum();
-        let spread = SPREAD * claim.half_width.unwrap_or(0.0) + BOX * expected;
-        if claim.value < expected - spread || *exact && claim.value > expected + spread {
-            let message = format!("{}, expected about {expected} of this table", claim.value);
-            findings.add(format!("{path}.value"), message);
-        } else {
-            findings.stands(path, if *exact { FOLLOWED } else { SENSE });
-        }
     }
 
     /// The a_i (K) with which a claim is `Σ a_i E[N_i]`; none where it is no such mean.

@@ -15,8 +15,7 @@ use weights::Weights;
 /// Source: Maguluri, Srikant, Ying, "Stochastic models of load balancing and scheduling in cloud
 /// computing clusters", INFOCOM 2012, after Tassiulas and Ephremides, IEEE Transactions on
 /// Automatic Control 37(12), 1992; in continuous time with preemption as the MSR paper compares
-/// with it. *Capped*, u ≤ Q; *uncapped*, the formula as it stands, of which min(u, Q) is served.
-/// Both are throughput-optimal, and the second is far worse where schedules hold many jobs.
+/// with it, but for u ≤ Q, which is throughput-optimal too, and far better where schedules hold many jobs.
 /// *Weighted*, `argmax Σ_i c_i Q_i^a u_i` with u ≤ Q, and c, a > 0: throughput-optimal too (`Σ c_i Q_i^(a+1)/μ_i` is a
 /// Lyapunov function: Eryilmaz, Srikant, Perkins, IEEE/ACM Transactions on Networking 13(2), 2005), and with a below
 /// 1 closer to the least delay: the server is kept full rather than the longest queue served.
@@ -33,7 +32,6 @@ use weights::Weights;
 /// 20 to 100 types it takes 1 to 10 µs. Where it is cut short what is served is the best found, no worse than what ran.
 #[derive(Clone, Debug)]
 pub struct MaxWeight {
-    capped: bool,
     weights: Weights,
     /// How many of each type at most are served.
     chosen: Schedule,
@@ -65,24 +63,18 @@ enum Maximum {
 impl MaxWeight {
     /// The rule with u ≤ Q.
     pub fn capped(workload: &Workload) -> Self {
-        MaxWeight::new(workload, true, Weights::Jobs)
-    }
-
-    /// The paper's formula, which may choose schedules that there are no jobs for.
-    pub fn uncapped(workload: &Workload) -> Self {
-        MaxWeight::new(workload, false, Weights::Jobs)
+        MaxWeight::new(workload, Weights::Jobs)
     }
 
     /// The rule with u ≤ Q and these weights.
     pub fn weighted(workload: &Workload, policy: &MaxWeightPolicy) -> Self {
-        MaxWeight::new(workload, true, Weights::of_policy(policy))
+        MaxWeight::new(workload, Weights::of_policy(policy))
     }
 
-    fn new(workload: &Workload, capped: bool, weights: Weights) -> Self {
+    fn new(workload: &Workload, weights: Weights) -> Self {
         let packing = Packing::new(workload);
         let types = packing.types();
         MaxWeight {
-            capped,
             weights,
             chosen: vec![0; types],
             maximum: match few_maximal(&packing) {
@@ -103,38 +95,33 @@ impl MaxWeight {
     }
 
     /// The schedule of most weight after this event; none after one that changes nothing.
-    pub(super) fn choose(&mut self, event: Event, system: &System) -> Option<&[u32]> {
+    fn choose(&mut self, event: Event, system: &System) -> Option<&[u32]> {
         let (i, before) = match event {
             Event::Arrival(i) => (i, system.present(i) - 1),
             Event::Completion(i) => (i, system.present(i) + 1),
             Event::Clock(_) => return None,
         };
-        let (weights, capped) = (&self.weights, self.capped);
+        let weights = &self.weights;
         match &mut self.maximum {
             Maximum::Scan(scan) => {
                 let weight = |jobs| weights.of(i, jobs);
-                scan.update(i, [before, system.present(i)], weight, capped);
+                scan.update(i, [before, system.present(i)], weight);
                 scan.choose(&mut self.chosen);
             }
-            Maximum::Bound(bound) => bound.choose(&mut self.chosen, capped, weights, system),
+            Maximum::Bound(bound) => bound.choose(&mut self.chosen, weights, system),
         }
         Some(&self.chosen)
     }
 
-    /// The schedule that was chosen last.
-    pub(super) fn chosen(&self) -> &[u32] {
-        &self.chosen
-    }
-
     /// The same from a system of which it has not seen the events.
     fn look(&mut self, system: &System) {
-        let (weights, capped) = (&self.weights, self.capped);
+        let weights = &self.weights;
         match &mut self.maximum {
             Maximum::Scan(scan) => {
                 scan.worths.fill(0);
                 for i in 0..self.chosen.len() {
                     let weight = |jobs| weights.of(i, jobs);
-                    scan.update(i, [0, system.present(i)], weight, capped);
+                    scan.update(i, [0, system.present(i)], weight);
                 }
                 scan.choose(&mut self.chosen);
             }
@@ -142,14 +129,14 @@ impl MaxWeight {
                 for (i, count) in self.chosen.iter_mut().enumerate() {
                     *count = system.running(i);
                 }
-                bound.choose(&mut self.chosen, capped, weights, system);
+                bound.choose(&mut self.chosen, weights, system);
             }
         }
     }
 }
 
 /// Stops what shall not run, then starts what shall: of each type as many as are chosen, or all.
-pub(super) fn serve(chosen: &[u32], system: &mut System) {
+fn serve(chosen: &[u32], system: &mut System) {
     let target = |i: usize, system: &System| u64::from(chosen[i]).min(system.present(i)) as u32;
     for i in 0..chosen.len() {
         while system.running(i) > target(i, system) {
@@ -184,7 +171,7 @@ fn few_maximal(packing: &Packing) -> Option<Vec<Schedule>> {
 }
 
 /// The worth of all maximal schedules. Any schedule u ≤ Q is part of a maximal one m, and is worth
-/// no more than min(m, Q), which is in S too; so they suffice, capped or not.
+/// no more than min(m, Q), which is in S too; so they suffice.
 #[derive(Clone, Debug)]
 struct Scan {
     /// Counts of each type in all of them.
@@ -202,13 +189,12 @@ impl Scan {
     }
 
     /// Type i had so many jobs, and has so many now; each of so many weighs so much.
-    fn update(&mut self, i: usize, jobs: [u64; 2], weight: impl Fn(u64) -> u64, capped: bool) {
+    fn update(&mut self, i: usize, jobs: [u64; 2], weight: impl Fn(u64) -> u64) {
         let weights = jobs.map(weight);
-        let most = jobs.map(|jobs| if capped { jobs } else { u64::MAX });
         for (total, count) in self.worths.iter_mut().zip(&self.counts[i]) {
             let count = u64::from(*count);
-            *total += weights[1] * count.min(most[1]);
-            *total -= weights[0] * count.min(most[0]);
+            *total += weights[1] * count.min(jobs[1]);
+            *total -= weights[0] * count.min(jobs[0]);
         }
     }
 
@@ -244,9 +230,9 @@ impl Bound {
         }
     }
 
-    fn choose(&mut self, chosen: &mut [u32], capped: bool, weights: &Weights, system: &System) {
-        self.look(chosen, capped, weights, system);
-        if capped && self.all_fit(system) {
+    fn choose(&mut self, chosen: &mut [u32], weights: &Weights, system: &System) {
+        self.look(chosen, weights, system);
+        if self.all_fit(system) {
             chosen.copy_from_slice(&self.bounds);
         } else {
             self.knapsack.improve(&self.values, &self.bounds, chosen);
@@ -254,14 +240,12 @@ impl Bound {
     }
 
     /// Values and bounds; and the present schedule within them.
-    fn look(&mut self, chosen: &mut [u32], capped: bool, weights: &Weights, system: &System) {
+    fn look(&mut self, chosen: &mut [u32], weights: &Weights, system: &System) {
         for (i, count) in chosen.iter_mut().enumerate() {
             let jobs = system.present(i);
             self.values[i] = weights.of(i, jobs);
-            if capped {
-                self.bounds[i] = u64::from(self.most[i]).min(jobs) as u32;
-                *count = (*count).min(self.bounds[i]);
-            }
+            self.bounds[i] = u64::from(self.most[i]).min(jobs) as u32;
+            *count = (*count).min(self.bounds[i]);
         }
     }
 

@@ -72,32 +72,11 @@ impl MaxWeightSetups {
         }
     }
 
-    /// γ \[1/time\].
-    pub fn setup_rate(&self) -> f64 {
-        self.setup_rate
-    }
-
-    /// What is to be known of an event, whoever decides.
-    pub fn observe(&mut self, event: Event, system: &mut System) {
-        if let Event::Clock(i) = event
-            && i < self.weights.len()
-            && system.held(i) > 0
-        {
-            system.release_setup(i);
-        }
-        self.best.choose(event, system);
-    }
-
-    /// The same from a system of which it has not seen the events.
-    pub fn look(&mut self, system: &System) {
-        self.best.look(system);
-    }
-
     /// Stops and starts.
-    pub fn decide(&mut self, system: &mut System) {
+    fn decide(&mut self, system: &mut System) {
         for (i, weight) in self.weights.iter_mut().enumerate() {
             *weight = self.best.weights.of(i, system.present(i)) as f64;
-            self.most[i] = u64::from(self.best.chosen()[i]).min(system.present(i)) as u32;
+            self.most[i] = u64::from(self.best.chosen[i]).min(system.present(i)) as u32;
         }
         self.fill(system, true);
         std::mem::swap(&mut self.fill, &mut self.ahead);
@@ -195,12 +174,18 @@ impl Policy for MaxWeightSetups {
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
-        self.observe(event, system);
+        if let Event::Clock(i) = event
+            && i < self.weights.len()
+            && system.held(i) > 0
+        {
+            system.release_setup(i);
+        }
+        self.best.choose(event, system);
         self.decide(system);
     }
 
     fn take_over(&mut self, system: &mut System) {
-        self.look(system);
+        self.best.look(system);
         self.decide(system);
     }
 

@@ -178,31 +178,6 @@ fn conservative_compresses_the_plan_when_a_job_ends_early() {
     assert_eq!(stage.finish(1, 1, 10.0), "+1:4");
 }
 
-/// By means of 1: who runs over may end at any moment, so its room is planned for at once, and no job
-/// behind takes what is planned.
-#[test]
-fn conservative_by_mean_plans_with_the_room_of_those_that_are_overdue() {
-    let policy = ConservativeBackfill::by_mean(&cores());
-    let mut stage = Stage::new(&cores(), policy, false);
-    assert_eq!(stage.arrive_sized(1, 0.0, 1.4), "+1:0", "planned until 1");
-    assert_eq!(stage.arrive_sized(1, 0.5, 1.0), "", "from 1 on");
-    assert_eq!(stage.arrive_sized(0, 0.5, 0.8), "+0:2", "until 1.5");
-    assert_eq!(stage.arrive_sized(2, 0.5, 1.0), "", "from 1.5 on");
-    assert_eq!(
-        stage.arrive_sized(0, 1.2, 1.0),
-        "",
-        "from 2.2 on: the second seven is due, and will take 7"
-    );
-    assert_eq!(stage.finish(0, 2, 1.3), "+2:3", "moved up");
-    assert_eq!(
-        stage.arrive_sized(2, 1.35, 1.0),
-        "",
-        "2 are free, but from 2.3 to 2.35 a seven and a three are planned"
-    );
-    assert_eq!(stage.finish(1, 0, 1.4), "+1:1");
-    assert_eq!(stage.finish(1, 1, 2.0), "+0:4 +2:5");
-}
-
 /// Sums of decimals are not exact: whoever is due starts at the event, and no later.
 #[test]
 fn conservative_starves_nobody_by_rounding() {

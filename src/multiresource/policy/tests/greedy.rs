@@ -14,19 +14,17 @@ fn crowd<P: Policy>(policy: P) -> Stage<P> {
 
 #[test]
 fn the_largest_that_fits_comes_first() {
-    let mut stage = crowd(MostServersFirst::new(&cores()));
+    let mut stage = crowd(ByNeed::largest_first(&cores()));
     assert_eq!(stage.end(0), "+0:6", "three, and not the older one");
     assert_eq!(stage.end(0), "+2:5");
-    let mut stage = crowd(BestFit::new(&cores()));
-    assert_eq!([stage.end(0), stage.end(0)], ["+0:6", "+2:5"]);
 }
 
 #[test]
 fn the_smallest_that_fits_comes_first() {
-    let mut stage = crowd(LeastServersFirst::new(&cores()));
+    let mut stage = crowd(ByNeed::smallest_first(&cores()));
     assert_eq!(stage.end(0), "+2:5");
     assert_eq!(stage.end(0), "+0:6");
-    let mut stage = Stage::new(&cores(), LeastServersFirst::new(&cores()), false);
+    let mut stage = Stage::new(&cores(), ByNeed::smallest_first(&cores()), false);
     assert_eq!([stage.arrive(1), stage.arrive(0)], ["+1:0", "+0:1"]);
     for i in [1, 0, 2] {
         assert_eq!(stage.arrive(i), "");
@@ -37,7 +35,7 @@ fn the_smallest_that_fits_comes_first() {
 #[test]
 fn of_equal_needs_the_oldest_comes_first() {
     let workload = servers(4, &[2, 4, 2]);
-    let mut stage = Stage::new(&workload, MostServersFirst::new(&workload), false);
+    let mut stage = Stage::new(&workload, ByNeed::largest_first(&workload), false);
     assert_eq!(stage.arrive(1), "+1:0");
     for i in [2, 0, 0, 1] {
         assert_eq!(stage.arrive(i), "");
@@ -49,7 +47,7 @@ fn of_equal_needs_the_oldest_comes_first() {
 /// Dominant shares in section 7: 7/15, 4/20, 10/20.
 #[test]
 fn need_is_the_dominant_share_of_several_resources() {
-    let policy = MostServersFirst::new(&section7());
+    let policy = ByNeed::largest_first(&section7());
     let mut stage = Stage::new(&section7(), policy, false);
     for i in [2, 2, 1, 0, 2] {
         stage.arrive(i);
@@ -64,7 +62,7 @@ fn need_is_the_dominant_share_of_several_resources() {
 
 #[test]
 fn the_least_dominant_share_comes_first() {
-    let policy = LeastServersFirst::new(&section7());
+    let policy = ByNeed::smallest_first(&section7());
     let mut stage = Stage::new(&section7(), policy, false);
     for i in [2, 2, 2, 0, 1] {
         stage.arrive(i);

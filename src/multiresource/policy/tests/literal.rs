@@ -124,41 +124,6 @@ fn server_filling_as_it_reads() {
     });
 }
 
-#[test]
-fn server_filling_srpt_as_it_reads() {
-    let workload = servers(SERVERS as u32, &NEEDS);
-    let policy = ServerFillingSrpt::new(&workload).unwrap();
-    drive(&workload, policy, (3.2, 1.0), |now, jobs, running| {
-        let mut jobs = jobs.to_vec();
-        let rank = |job: &Known| {
-            let left = if job.runs { job.work - now } else { job.work };
-            f64::from(NEEDS[job.job_type]) * left
-        };
-        jobs.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
-        assert_eq!(running, filling(&jobs));
-    });
-}
-
-/// All subsets of the oldest twelve: the largest sum, and of these subsets the one with the oldest.
-#[test]
-fn divisor_filling_as_it_reads() {
-    let workload = servers(SERVERS as u32, &NEEDS);
-    let policy = DivisorFilling::new(&workload).unwrap();
-    drive(&workload, policy, (3.2, 1.0), |_, jobs, running| {
-        let oldest = &jobs[..jobs.len().min(SERVERS as usize)];
-        let chosen = |set: u32| {
-            let places = (0..oldest.len()).filter(move |n| set >> n & 1 == 1);
-            places.map(|n| oldest[n])
-        };
-        let sum = |set: u32| chosen(set).map(|job| NEEDS[job.job_type]).sum::<u32>();
-        let sets = (0..1_u32 << oldest.len()).filter(|set| u64::from(sum(*set)) <= SERVERS);
-        let best = sets.max_by_key(|set| (sum(*set), set.reverse_bits()));
-        let numbers: Vec<u64> = chosen(best.unwrap()).map(|job| job.number).collect();
-        assert_eq!(running, numbers);
-        assert!(oldest.len() < SERVERS as usize || u64::from(sum(best.unwrap())) == SERVERS);
-    });
-}
-
 fn fits(workload: &Workload, free: &[u64], job_type: usize) -> bool {
     let demand = workload.types()[job_type].units();
     free.iter().zip(demand).all(|(free, d)| d <= free)
@@ -327,38 +292,4 @@ fn conservative_backfilling_as_it_reads() {
         });
         assert!(waited > 100, "{waited}");
     }
-}
-
-/// By means of 1, with jobs that run over: each is planned in order of arrival, again at each event,
-/// beside what is planned of the running ones; who is planned for now starts where there is room.
-#[test]
-fn conservative_backfilling_by_mean_as_it_reads() {
-    let workload = section7();
-    let mut ends = std::collections::HashMap::new();
-    let (mut waited, mut overran) = (0, 0);
-    let policy = ConservativeBackfill::by_mean(&workload);
-    drive(&workload, policy, (2.6, 1.0), |now, jobs, running| {
-        let mut free = room(&workload, &[]);
-        let (mut plans, mut run) = (Vec::new(), Vec::new());
-        for job in jobs.iter().filter(|job| job.runs) {
-            change(&workload, &mut free, job.job_type, -1);
-            overran += usize::from(ends[&job.number] <= now);
-            plans.push((job.job_type, now, ends[&job.number]));
-            run.push(job.number);
-        }
-        for job in jobs.iter().filter(|job| !job.runs) {
-            let start = earliest(&workload, &plans, now, job.job_type, 1.0);
-            plans.push((job.job_type, start, start + 1.0));
-            if start <= now && fits(&workload, &free, job.job_type) {
-                change(&workload, &mut free, job.job_type, -1);
-                ends.insert(job.number, start + 1.0);
-                run.push(job.number);
-            } else {
-                waited += 1;
-            }
-        }
-        run.sort_unstable();
-        assert_eq!(running, run, "at {now}");
-    });
-    assert!(waited > 100 && overran > 100, "{waited} {overran}");
 }

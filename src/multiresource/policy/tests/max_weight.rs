@@ -1,5 +1,5 @@
 use super::*;
-use crate::multiresource::artifact::{MaxWeightPolicy, PresentTablePolicy};
+use crate::multiresource::artifact::MaxWeightPolicy;
 use crate::multiresource::schedule::{Packing, Schedule, enumerate};
 use rand::{RngExt, SeedableRng};
 
@@ -17,18 +17,6 @@ fn capped_counts_only_jobs_that_are_there() {
         "2 · 1 + 1 · 1, as 1 · 1 + 2 · 1"
     );
     assert_eq!(stage.finish(2, 3, 10.0), "+0:0");
-}
-
-#[test]
-fn uncapped_serves_schedules_that_there_are_no_jobs_for() {
-    let mut stage = Stage::new(&cores(), MaxWeight::uncapped(&cores()), true);
-    assert_eq!(stage.arrive(0), "+0:0", "1 · 3");
-    assert_eq!(stage.arrive(1), "", "1 · 3 is more than 1 · 1 + 1 · 1");
-    assert_eq!(
-        stage.arrive(2),
-        "-0:0 +2:2",
-        "1 · 10, and nine of them idle"
-    );
 }
 
 #[test]
@@ -117,44 +105,4 @@ fn what_runs_is_the_maximum_of_other_weights() {
         }
         assert!((0..3).any(|i| stage.system.present(i) > 20));
     }
-}
-
-/// One server, two types: the table says what to serve up to its limit of two jobs of the second, and beyond the
-/// weights do, by which the second goes first.
-#[test]
-fn a_table_is_followed_up_to_its_limits() {
-    let workload = servers(1, &[1, 1]);
-    let table = PresentTablePolicy {
-        schedules: vec![vec![1, 0], vec![0, 1]],
-        limits: vec![2, 2],
-        // The first type wherever there is one, else the second.
-        decisions: vec![[1, 0], [2, 1], [6, 0]],
-        beyond: weighted_two([0.1, 1.0]),
-    };
-    let mut stage = Stage::new(&workload, table.rule(&workload), true);
-    assert_eq!(stage.arrive(1), "+1:0");
-    assert_eq!(stage.arrive(0), "-1:0 +0:1");
-    assert_eq!(stage.arrive(1), "");
-    assert_eq!(stage.arrive(1), "-0:1 +1:0", "three of the second");
-    assert_eq!(stage.end(1), "+0:1", "two, as the table has it");
-    let mut other = table.rule(&workload);
-    other.take_over(&mut stage.system);
-    assert_eq!([0, 1].map(|i| stage.system.running(i)), [1, 0]);
-}
-
-fn weighted_two(worths: [f64; 2]) -> MaxWeightPolicy {
-    MaxWeightPolicy {
-        worths: worths.into(),
-        exponent: 1.0,
-    }
-}
-
-/// Of a box of sides 4 × 1 three by one stay (a quarter of a side is its rim), with the decisions that they had.
-#[test]
-fn the_rim_of_a_box_is_left_to_the_weights() {
-    let schedules = vec![vec![1, 0], vec![0, 1]];
-    let decisions = [0, 1, 0, 1, 1, 1, 0, 0, 9, 9];
-    let table = PresentTablePolicy::new(&schedules, &[4, 1], &decisions, weighted_two([1.0, 1.0]));
-    assert_eq!(table.limits, [3, 1]);
-    assert_eq!(table.decisions, [[1, 0], [1, 1], [1, 0], [3, 1], [2, 0]]);
 }

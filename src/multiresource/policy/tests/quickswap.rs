@@ -61,7 +61,7 @@ fn without_heavy_jobs_the_lazy_rule_goes_on_and_the_strict_one_does_not() {
 fn threshold_0_is_most_servers_first() {
     for strict in [false, true] {
         let mut quickswap = msfq(0, strict);
-        let mut largest = Stage::new(&four(), MostServersFirst::new(&four()), false);
+        let mut largest = Stage::new(&four(), ByNeed::largest_first(&four()), false);
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(4);
         for _ in 0..3000 {
             let heavy = usize::from(random.random_range(0..8) == 0);
@@ -99,7 +99,7 @@ fn ten() -> Workload {
 fn types_take_turns() {
     let mut stage = Stage::new(
         &ten(),
-        StaticQuickswap::new(&StaticQuickswapPolicy::published(&ten(), false), &ten()),
+        StaticQuickswap::new(&StaticQuickswapPolicy::published(&ten()), &ten()),
         false,
     );
     assert_eq!(stage.arrive(1), "+1:0");
@@ -124,11 +124,11 @@ fn types_take_turns() {
 
 #[test]
 fn the_next_turn_may_begin_while_the_last_one_drains() {
-    let mut stage = Stage::new(
-        &ten(),
-        StaticQuickswap::new(&StaticQuickswapPolicy::published(&ten(), true), &ten()),
-        false,
-    );
+    let policy = StaticQuickswapPolicy {
+        overlap: true,
+        ..StaticQuickswapPolicy::published(&ten())
+    };
+    let mut stage = Stage::new(&ten(), StaticQuickswap::new(&policy, &ten()), false);
     assert_eq!(stage.arrive(2), "+2:0");
     assert_eq!(
         stage.arrive(0),

@@ -1,6 +1,6 @@
 use super::*;
 use crate::multiresource::artifact::{
-    Family, Guard, GuardedPolicy, MaxWeightPolicy, MaxWeightSetupPolicy, TablePolicy,
+    Family, Guard, GuardedPolicy, MaxWeightPolicy, MaxWeightSetupPolicy,
 };
 
 /// A light job weighs a quarter for each light one, a heavy one for each heavy one.
@@ -157,59 +157,4 @@ fn slots_in_setup_are_handed_over() {
     // One light and one heavy: still the guard's, which leaves the heavy one waiting.
     assert_eq!(stage.system.running(0), 1);
     assert_eq!(stage.end(0), "+1:0", "the rule again");
-}
-
-/// One server, two types: the table stops the first for the second, and beyond its rim the weights decide, until no more
-/// than half of it is left.
-#[test]
-fn a_table_with_setups_is_followed() {
-    let workload = servers(1, &[1, 1]);
-    // Runs: the first, the second; in setup: the same.
-    let schedules = [
-        [0; 4],
-        [1, 0, 0, 0],
-        [0, 1, 0, 0],
-        [0, 0, 1, 0],
-        [0, 0, 0, 1],
-    ];
-    // Waiting: at most two of the first, four of the second.
-    let free = |a: usize, b: usize| match (a, b) {
-        (_, 1..) => 2,
-        (1.., 0) => 1,
-        _ => 0,
-    };
-    // The first is stopped where one of the second waits.
-    let first = |_, b: usize| if b > 0 { 3 } else { 0 };
-    let states = |choose: &dyn Fn(usize, usize) -> u8| -> Vec<u8> {
-        (0..15).map(|s| choose(s / 5, s % 5)).collect()
-    };
-    let nothing = states(&|_, _| 0);
-    let decisions = [
-        states(&free),
-        states(&first),
-        nothing.clone(),
-        nothing.clone(),
-        nothing,
-    ];
-    let beyond = MaxWeightSetupPolicy {
-        weights: MaxWeightPolicy {
-            worths: vec![1.0, 0.01],
-            exponent: 1.0,
-        },
-        ..policy(10.0, 5.0, 3.0)
-    };
-    let table = TablePolicy::new(&schedules.map(Vec::from), &[2, 4], &decisions, Some(beyond));
-    let mut stage = Stage::new(&workload, table.rule(&workload), true);
-    assert_eq!(stage.arrive(0), "+0:0");
-    assert_eq!(stage.arrive(1), "-0:0");
-    assert_eq!(stage.ring(0), "+1:1");
-    assert_eq!([1; 3].map(|i| stage.arrive(i)), ["", "", ""]);
-    // The fourth of the second that waits is at the rim: the weights go back to the first.
-    assert_eq!(stage.arrive(1), "-1:1");
-    assert_eq!(stage.ring(1), "+0:0");
-    assert_eq!(stage.end(0), "+1:1");
-    assert_eq!(stage.end(1), "+1:2", "four wait and one runs");
-    let mut other = table.rule(&workload);
-    other.take_over(&mut stage.system);
-    assert_eq!(stage.system.violation(), None);
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::multiresource::simulator::laws;
-use crate::simulation::{Arrival, ArrivalSource, Streams};
+use crate::simulation::{Arrival, Streams};
 
 /// One type for each kind of arrivals, as written in a document.
 fn workload(arrivals: &[&str]) -> Workload {

@@ -98,7 +98,7 @@ fn with_seed(name: &str, seed: u64) -> Run {
         ..Settings::default()
     };
     let scaled = model("section7_phases").scaled(0.6 / 0.8).unwrap();
-    let contender = Contender::named(name).unwrap();
+    let contender = Contender::parse(name).unwrap();
     contender.simulate(&scaled, &settings, quiet).unwrap()
 }
 

@@ -9,8 +9,8 @@ fn all() -> impl Iterator<Item = Contender> {
     names.map(|name| Contender::parse(name).unwrap())
 }
 
-/// M/M/8 at ρ = .9 by Erlang's C: with one type of job that needs one server, every rule that does
-/// not look at sizes serves as many jobs as it can. Randomized Timers does so as its clocks get
+/// M/M/8 at ρ = .9 by Erlang's C: with one type of job that needs one server, every rule
+/// serves as many jobs as it can. Randomized Timers does so as its clocks get
 /// fast: a thousand times faster than jobs end, the difference is less than .1 %. MSFQ is for two
 /// types.
 #[test]
@@ -22,33 +22,12 @@ fn one_type_is_the_queue_with_many_servers() {
     let workload = one_type(8, offered);
     for contender in all().filter(|c| c.suits(&workload).is_ok()) {
         let contender = match contender {
-            Contender::ServerFillingSrpt => continue,
             Contender::RandomizedTimers(_) => Contender::parse("randomized-timers:1000").unwrap(),
             other => other,
         };
         let run = contender.simulate(&workload, &events(4_000_000), quiet);
         agrees(run.unwrap().mean_response, exact, 0.04, contender.name());
     }
-}
-
-/// M/M/1 at ρ = .8 under SRPT (Schrage and Miller, Operations Research 14, 1966): with `ρ(x) = λ
-/// ∫_0^x t dF`, `E[T] = ∫ [λ (∫_0^x t² dF + x² (1−F(x))) / (2 (1−ρ(x))²) + ∫_0^x dt/(1−ρ(t))] dF`.
-#[test]
-fn one_server_by_remaining_size_is_srpt() {
-    let (rate, step) = (0.8, 1e-4);
-    let [mut load, mut square, mut residence, mut exact] = [0.0; 4];
-    for n in 0..400_000 {
-        let x = (f64::from(n) + 0.5) * step;
-        let density = (-x).exp();
-        load += rate * x * density * step;
-        square += x * x * density * step;
-        residence += step / (1.0 - load);
-        let waiting = rate * (square + x * x * density) / (2.0 * (1.0 - load).powi(2));
-        exact += (waiting + residence) * density * step;
-    }
-    assert!((exact - 2.35).abs() < 0.05, "{exact}");
-    let run = Contender::ServerFillingSrpt.simulate(&one_type(1, rate), &events(6_000_000), quiet);
-    agrees(run.unwrap().mean_response, exact, 0.03, "E[T]");
 }
 
 /// Where sizes are known, EASY by what is known is EASY by sizes, number for number; limits of twice the sizes
@@ -193,20 +172,5 @@ fn unsuitable_rules_say_why() {
         text.contains("one resource, and the workload has 3"),
         "{text}"
     );
-    assert!(
-        text.contains("max-weight") && !text.contains("divisor-filling"),
-        "{text}"
-    );
-    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 6}}\njobs:
-  - {name: one, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
-  - {name: four, demand: {cpu: 4}, arrival_rate: 1, mean_size: 1}\n";
-    let text = said(
-        "divisor-filling",
-        &Workload::parse(text, "six").unwrap().workload,
-    );
-    assert!(
-        text.contains("4 of type `four` does not divide 6"),
-        "{text}"
-    );
-    assert!(text.contains("server-filling-srpt"), "{text}");
+    assert!(text.contains("max-weight"), "{text}");
 }

@@ -125,16 +125,6 @@ fn with_room_for_all_only_the_mean_size_matters() {
     }
 }
 
-/// M/G/1 with processor sharing: E[T] = E[S]/(1−ρ), whatever the law.
-#[test]
-fn processor_sharing_does_not_see_the_law() {
-    for law in [LAWS[1], LAWS[2]] {
-        let workload = workload(1, &[(0.7, law)]);
-        let run = simulate(&workload, Sharing, &events(6_000_000), quiet).unwrap();
-        agrees(run.mean_response, 1.0 / 0.3, 0.03, law);
-    }
-}
-
 /// Types in order of their index, each preempting those after it. Its clock changes nothing, but
 /// draws random numbers.
 #[derive(Clone)]

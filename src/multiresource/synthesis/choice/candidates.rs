@@ -14,25 +14,21 @@ use crate::multiresource::workload::Workload;
 /// Servers up to which the best threshold is computed.
 const AFFORDABLE: u32 = 128;
 
-/// All of them with the preemption of the options, what is not considered, and what no policy can beat where that was
-/// computed on the way.
+/// All of them with the preemption of the options, and what is not considered.
 pub(super) fn all(
     workload: &Workload,
     options: &Options,
     choice: &ChoiceOptions,
     made: &Synthesis,
-) -> (Vec<Family>, Vec<String>, Option<f64>) {
+) -> (Vec<Family>, Vec<String>) {
     if options.preemption == Preemption::Full {
-        let (all, least) = preemptive::full(workload, options, choice, made);
-        return (all, Vec::new(), least);
+        return (preemptive::full(workload, choice, made), Vec::new());
     }
     let (mut all, skipped) = draining(workload, options, choice, made);
-    if options.preemption == Preemption::None {
-        return (all, skipped, None);
+    if options.preemption == Preemption::Setup {
+        all.extend(preemptive::with_setups(workload, options, choice, made));
     }
-    let (more, least) = preemptive::with_setups(workload, options, choice, made);
-    all.extend(more);
-    (all, skipped, least)
+    (all, skipped)
 }
 
 /// Those without preemption, and what is not considered.
@@ -190,7 +186,7 @@ fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
 /// The published policy; and on a one-or-all system the one with the best threshold by exact analysis,
 /// where that is affordable.
 fn static_quickswap(workload: &Workload, objective: Objective) -> Vec<Family> {
-    let published = StaticQuickswapPolicy::published(workload, false);
+    let published = StaticQuickswapPolicy::published(workload);
     let mut starts = vec![Family::StaticQuickswap(published.clone())];
     let exact = MsfqOutlook::new(workload, objective);
     if let Some(outlook) = exact.filter(|o| o.system.servers <= AFFORDABLE)

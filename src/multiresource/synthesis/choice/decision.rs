@@ -2,7 +2,7 @@
 
 use super::evaluator::{self, DONE, Evaluator, REPLICATIONS};
 use super::ladder::{self, Candidate, Comparison, Ladder};
-use super::{Basis, ChoiceError, ChoiceOptions, Families, Stage, preemptive, record, search};
+use super::{Basis, ChoiceError, ChoiceOptions, Families, Stage, record, search};
 use crate::multiresource::artifact::Family;
 use crate::multiresource::policy::{KnobRange, is_proved_stable};
 use crate::multiresource::simulator::Run;
@@ -94,12 +94,7 @@ pub(super) fn decide(
             evaluator.seed = choice.seed.wrapping_add(1);
             evaluator.end = until(SEARCH);
             let work = SEARCH * evaluator.left();
-            let mut found = search::search(evaluator, knobs, field.starts, work, progress)?;
-            let policies: Vec<Family> = found.iter().map(|c| c.policy.clone()).collect();
-            for candidate in &mut found {
-                candidate.policy = preemptive::going_on(candidate.policy.clone(), &policies);
-            }
-            found
+            search::search(evaluator, knobs, field.starts, work, progress)?
         }
     };
     for rule in field.rivals {

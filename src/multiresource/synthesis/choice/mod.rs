@@ -137,8 +137,6 @@ pub struct Chosen {
     pub made: Option<Box<Synthesis>>,
     /// What was not considered, and why.
     pub skipped: Vec<String>,
-    /// What no policy with the same preemption can beat \[time\], where it was computed on the way.
-    pub least: Option<f64>,
 }
 
 /// Why there is no choice.
@@ -176,7 +174,7 @@ pub fn choose(
     made: Box<Synthesis>,
     mut progress: impl FnMut(Stage),
 ) -> Result<Chosen, ChoiceError> {
-    let (starts, skipped, least) = candidates::all(workload, options, choice, &made);
+    let (starts, skipped) = candidates::all(workload, options, choice, &made);
     let guards = guards(workload, options, choice, &made);
     let mut evaluator = Evaluator::new((workload, None), options.objective, choice, guards);
     let taken = made.routes.iter().find(|r| r.route == made.policy.route);
@@ -205,7 +203,6 @@ pub fn choose(
         unclaimed,
         made: policy.msr().is_some().then_some(made),
         skipped,
-        least,
     })
 }
 

@@ -2,13 +2,11 @@
 
 use super::ChoiceOptions;
 use crate::multiresource::artifact::{
-    DivisorFillingPolicy, Family, MaxWeightPolicy, MaxWeightSetupPolicy, PresentTablePolicy,
-    ServerFillingPolicy, ServerFillingSrptPolicy, TablePolicy,
+    Family, MaxWeightPolicy, MaxWeightSetupPolicy, ServerFillingPolicy,
 };
-use crate::multiresource::optimum::{self, Ended};
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::synthesis::{Options, Synthesis};
-use crate::multiresource::workload::{Known, Workload};
+use crate::multiresource::workload::Workload;
 
 /// Exponents a, and powers b of the service rates, that were good somewhere.
 const WEIGHTS: [(f64, f64); 7] = [
@@ -21,56 +19,18 @@ const WEIGHTS: [(f64, f64); 7] = [
     (1.0, 1.0),
 ];
 
-/// All of them with full preemption, and what no policy can beat where that is known.
-pub(super) fn full(
-    workload: &Workload,
-    options: &Options,
-    choice: &ChoiceOptions,
-    made: &Synthesis,
-) -> (Vec<Family>, Option<f64>) {
+/// All of them with full preemption.
+pub(super) fn full(workload: &Workload, choice: &ChoiceOptions, made: &Synthesis) -> Vec<Family> {
     let have = |name: &str| choice.families.have(name);
     let mut starts: Vec<Family> = vec![made.policy.clone().into(), max_weight(workload).into()];
     let weighted = WEIGHTS.map(|weights| weighted(workload, made, weights));
-    let by_name: [(Contender, Family); 3] = [
-        (Contender::ServerFilling, ServerFillingPolicy {}.into()),
-        (Contender::DivisorFilling, DivisorFillingPolicy {}.into()),
-        (
-            Contender::ServerFillingSrpt,
-            ServerFillingSrptPolicy {}.into(),
-        ),
-    ];
-    let knows_sizes = workload.known() == Some(&Known::Size);
-    for (rule, family) in by_name {
-        if rule.suits(workload).is_ok() && (knows_sizes || !family.needs_sizes()) {
-            starts.push(family);
-        }
+    if Contender::ServerFilling.suits(workload).is_ok() {
+        starts.push(ServerFillingPolicy {}.into());
     }
     let own: Vec<Family> = weighted.map(Family::from).into();
-    let (table, least) = table(workload, options, choice, &own).unzip();
     starts.extend(own);
-    starts.extend(table);
     starts.retain(|policy| have(policy.name()));
-    (starts, least.flatten())
-}
-
-/// The table of the dynamic program, where that may be taken and is solved in passing, which goes on as one of these
-/// beyond; and what no policy can beat where that is known.
-fn table(
-    workload: &Workload,
-    options: &Options,
-    choice: &ChoiceOptions,
-    beyond: &[Family],
-) -> Option<(Family, Option<f64>)> {
-    if !choice.families.have("optimal") {
-        return None;
-    }
-    let limits = optimum::Limits::for_a_table(options.effort).within(options.left());
-    let interrupt = &choice.interrupt;
-    let found = optimum::optimum(workload, options.sought(), &limits, interrupt, |_| ());
-    // Cut short it would be no optimum.
-    let found = found.ok().filter(|found| found.ended != Ended::Cut)?;
-    let least = Some(found.lower).filter(|_| found.ended == Ended::Close);
-    Some((going_on(found.policy, beyond), least))
+    starts
 }
 
 /// At the prices of the program.
@@ -90,16 +50,16 @@ fn weighted(
 /// Eagerness and haste that were good somewhere.
 const SETUPS: [(f64, f64); 3] = [(0.5, 0.35), (1.0, 0.2), (0.3, 1.0)];
 
-/// With setups: those that preempt, beside all that do not; and what no policy can beat where that is known.
+/// With setups: those that preempt, beside all that do not.
 pub(super) fn with_setups(
     workload: &Workload,
     options: &Options,
     choice: &ChoiceOptions,
     made: &Synthesis,
-) -> (Vec<Family>, Option<f64>) {
+) -> Vec<Family> {
     let have = |name: &str| choice.families.have(name);
     let Some(setup_rate) = options.setup_rate.filter(|_| have("max-weight-setup")) else {
-        return (Vec::new(), None);
+        return Vec::new();
     };
     let starts = SETUPS.iter().flat_map(|(eagerness, haste)| {
         WEIGHTS[..4].iter().map(|weights| MaxWeightSetupPolicy {
@@ -109,35 +69,7 @@ pub(super) fn with_setups(
             haste: *haste,
         })
     });
-    let mut starts: Vec<Family> = starts.map(Family::from).collect();
-    let (table, least) = table(workload, options, choice, &starts).unzip();
-    starts.extend(table);
-    (starts, least.flatten())
-}
-
-/// Beyond its table the optimum goes on as the best weights among these policies.
-pub(super) fn going_on(policy: Family, tuned: &[Family]) -> Family {
-    let weights = tuned.iter().find_map(|policy| match policy {
-        Family::MaxWeight(weights) => Some(weights),
-        _ => None,
-    });
-    let with_setups = tuned.iter().find_map(|policy| match policy {
-        Family::MaxWeightSetup(weights) => Some(weights),
-        _ => None,
-    });
-    match (policy, weights, with_setups) {
-        (Family::OptimalPreemptive(table), Some(beyond), _) => PresentTablePolicy {
-            beyond: beyond.clone(),
-            ..table
-        }
-        .into(),
-        (Family::Optimal(table), _, Some(beyond)) if table.beyond.is_some() => TablePolicy {
-            beyond: Some(beyond.clone()),
-            ..table
-        }
-        .into(),
-        (other, ..) => other,
-    }
+    starts.map(Family::from).collect()
 }
 
 /// The rule as it is published.

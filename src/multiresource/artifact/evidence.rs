@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BalanceRecord, ExactRecord};
+use super::ExactRecord;
 
 /// The proofs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,9 +41,6 @@ pub struct CertificateRecord {
     /// The mix of schedules that has this load; absent where it is the policy's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mix: Option<Mix>,
-    /// What the policy's mix was chosen for, where it is not the load.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub balance: Option<BalanceRecord>,
 }
 
 /// Proof that no schedule is worth more than a bound B: a tree of bounds on the counts of jobs.

@@ -4,7 +4,6 @@
 //! shape, and what is claimed of one server of a shape names it. The JSON Schema is generated from
 //! these types ([`Artifact::schema`]) and stands in `schema/synth-policy.v1.json`.
 
-mod balance;
 mod check;
 mod choice;
 mod evidence;
@@ -26,7 +25,6 @@ mod what_if;
 pub use crate::artifact::{
     ArrivalLaw, ArtifactError, Finding, Side, SizeLaw, Standing, Subject, Unmet, parse,
 };
-pub use balance::{Balance, BalanceRecord};
 #[cfg(test)]
 pub(crate) use check::loads_of_partition;
 pub use check::{check_against, check_within};

@@ -1,7 +1,7 @@
 //! The policy of a fleet.
 
 use super::doing;
-use super::names::{Balance, Family, Objective, Preemption, Queue};
+use super::names::{Family, Objective, Preemption, Queue};
 use super::wishes::Wishes;
 use crate::kind::{Answer, Caller, Given, Word};
 use crate::multiresource::artifact::Multiresource;
@@ -122,8 +122,6 @@ fn goes_with_fleets(wishes: &Wishes) -> Result<(), String> {
         ("--slo", !wishes.slo.is_empty()),
         ("--objective p99", wishes.objective == Objective::P99),
         ("--explain", wishes.explain),
-        ("--balance", wishes.balance != Balance::Load),
-        ("--weights", wishes.weights.is_some()),
     ];
     match typed.iter().find(|(_, typed)| *typed) {
         Some((name, _)) => Err(format!(

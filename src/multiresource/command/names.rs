@@ -126,45 +126,6 @@ impl From<Objective> for artifact::Objective {
     }
 }
 
-/// What the mix of schedules is best for, as typed.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Balance {
-    /// The least load: the largest ρ of a type as small as can be
-    Load,
-    /// The largest s such that each type's 1/ρ - 1 is at least s times its weight (of itself 1)
-    Headroom,
-    /// The least sum of weight/(1 - ρ) over the types (of itself the offered load)
-    TotalResponse,
-    /// The least weight/(1 - ρ) of the worst type (of itself the mean size)
-    WorstResponse,
-}
-
-impl Balance {
-    /// The aim that it names, if it is not the load.
-    pub fn aim(self) -> Option<artifact::Balance> {
-        match self {
-            Balance::Load => None,
-            Balance::Headroom => Some(artifact::Balance::Headroom),
-            Balance::TotalResponse => Some(artifact::Balance::TotalResponse),
-            Balance::WorstResponse => Some(artifact::Balance::WorstResponse),
-        }
-    }
-}
-
-/// A type's weight, as typed: what stands behind the last `=`.
-pub fn weight(text: &str) -> Result<(String, f64), String> {
-    let parts = text.rsplit_once('=');
-    let parsed = parts.and_then(|(name, weight)| Some((name.into(), weight.parse().ok()?)));
-    let (name, weight) =
-        parsed.ok_or_else(|| format!("`{text}`: expected NAME=NUMBER, as in `type-1=2`"))?;
-    // Outside of this range the objective has no correct digits in doubles. Weights that are not
-    // positive are refused later, with the type's name.
-    match weight > 0.0 && !(1e-6..=1e6).contains(&weight) {
-        true => Err(format!("`{text}`: give a weight from 1e-6 to 1e6")),
-        false => Ok((name, weight)),
-    }
-}
-
 /// Backfilling, as typed.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Backfill {

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use super::names::{Backfill, Balance, EmptySlots, Family, Objective, Preemption, Queue, weight};
+use super::names::{Backfill, EmptySlots, Family, Objective, Preemption, Queue};
 use super::promise::promise;
 use crate::kind::{Caller, Given, refuse};
 use crate::multiresource::artifact::{self, Promise, Route};
-use crate::multiresource::program::{Balancing, Limits};
+use crate::multiresource::program::Limits;
 use crate::multiresource::synthesis::{Families, Options};
 use crate::multiresource::verbs::{self, Request, VerbError, Wanted};
 use crate::multiresource::workload::Workload;
@@ -64,14 +64,6 @@ pub struct Wishes {
     /// What is minimized
     #[arg(long, value_enum, default_value = "mean")]
     pub(super) objective: Objective,
-
-    /// What the mix of schedules is best for, under msr
-    #[arg(long, value_enum, default_value = "load")]
-    pub(super) balance: Balance,
-
-    /// Weights of types for --balance; a type that is not named has the default weight of that aim
-    #[arg(long, value_name = "NAME=W,NAME=W,…", value_delimiter = ',', value_parser = weight)]
-    pub(super) weights: Option<Vec<(String, f64)>>,
 
     /// What is promised of a job type, as in 'g8: wait 95 % < 6 h', or `response` for the whole stay; may
     /// be given several times. Of the policies that keep all, the best is chosen; where none does, nothing
@@ -162,7 +154,6 @@ impl Wishes {
         let for_msr = [
             ("--route", self.route.is_some()),
             ("--switching-rate", self.switching_rate.is_some()),
-            ("--balance", self.balance != Balance::Load),
             ("--explain", self.explain),
         ];
         let typed = for_msr
@@ -233,7 +224,6 @@ impl Wishes {
         let wanted = self.wanted(workload)?;
         let now = Instant::now();
         options.end = self.within(ANALYSIS).map(|time| now + time);
-        options.balance = self.balancing(workload)?;
         Ok(Request {
             options,
             wanted,
@@ -249,20 +239,6 @@ impl Wishes {
     fn promises(&self, workload: &Workload) -> Result<Vec<Promise>, String> {
         let promises = self.slo.iter().map(|text| promise(text, workload));
         promises.collect()
-    }
-
-    /// What the mix is best for, if it is not the load, weighted as typed.
-    fn balancing(&self, workload: &Workload) -> Result<Option<Balancing>, String> {
-        match (self.balance.aim(), &self.weights) {
-            (None, Some(_)) => Err(
-                "--weights goes with --balance headroom, total-response or worst-response: the load has none"
-                    .into(),
-            ),
-            (None, None) => Ok(None),
-            (Some(aim), weights) => Balancing::new(workload, aim, weights.as_deref().unwrap_or(&[]))
-                .map(Some)
-                .map_err(|why| format!("--weights: {why}")),
-        }
     }
 
     /// Among which families the policy is chosen.

@@ -11,7 +11,6 @@
 //!
 //! Corrected against the paper: its `ρ_i = λ_i/(πW)_i` lacks `μ_i`.
 
-mod balance;
 mod by_enumeration;
 mod exact;
 mod exchange;
@@ -24,7 +23,6 @@ mod problem;
 mod solution;
 mod solve;
 
-pub use balance::{BALANCE_GAP, Balanced, Balancing, UnknownWeight, balance};
 pub use by_enumeration::{most_even, solve_by_enumeration, solve_fleet_by_enumeration};
 pub(crate) use exact::nearest;
 pub use exact::{Exact, Inexact, Prices, Unproven, exact};

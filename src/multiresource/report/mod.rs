@@ -1,7 +1,6 @@
 //! What a person reads on the terminal. Only rendered here; every value comes from the makers and from
 //! [`crate::multiresource::verbs`]. Tables are `width` characters wide at most.
 
-mod balance;
 mod changes;
 mod choice;
 mod comparison;

@@ -2,7 +2,6 @@ use std::fmt::Write as _;
 
 use num_rational::BigRational;
 
-use super::balance::balance;
 use super::choice::choice;
 use super::cost::{conditions, cost_table, what_if};
 use super::growth::{growth, of_overloaded};
@@ -35,7 +34,6 @@ fn analysed(workload: &Workload, made: &Made, synthesis: &Synthesis, width: usiz
     let certificate = made.artifact.the_server().certificate;
     let exact = synthesis.exact.as_ref();
     let mut text = heading(workload, certificate, &made.fluid, made.schedules, exact);
-    text += &balance(workload, made);
     text += &of_loop(workload, synthesis, width);
     text + &what_if(workload, synthesis, width)
 }

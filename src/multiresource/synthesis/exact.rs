@@ -4,10 +4,13 @@ use num_rational::BigRational;
 use num_traits::One;
 
 use super::Options;
-use crate::multiresource::artifact::{ExactRecord, Fraction, MOST_DIGITS, Preemption, Proven};
+use crate::multiresource::artifact::{
+    CertificateRecord, ExactRecord, Fraction, MOST_DIGITS, Preemption, Proven, SearchNode,
+    SearchRecord,
+};
 use crate::multiresource::modulation;
 use crate::multiresource::program::{
-    self, Exact, Knapsack, LOAD_MARGIN, ProgramError, Solution, nearest,
+    self, Exact, Knapsack, LOAD_MARGIN, ProgramError, Solution, Tree, nearest,
 };
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
@@ -70,6 +73,40 @@ impl Settled {
             _ => Standing::Undecided,
         }
     }
+
+    /// The certificate as an artifact carries it, whose policy takes the mix.
+    pub fn record(&self) -> CertificateRecord {
+        let certificate = &self.solution.certificate;
+        CertificateRecord {
+            load: certificate.load,
+            prices: certificate.prices.clone(),
+            resource_prices: certificate.resource_prices.clone(),
+            bound: certificate.bound,
+            search: certificate.tree.as_ref().map(search_record),
+            gap: certificate.gap(),
+            proven: certificate.proven(),
+            exact: self.exact.as_ref().and_then(record),
+            mix: None,
+        }
+    }
+}
+
+/// The tree with each branch before the two nodes below it, the one with fewer jobs first.
+pub(super) fn search_record(tree: &Tree) -> SearchRecord {
+    let mut nodes = Vec::with_capacity(tree.nodes.len());
+    let mut open = vec![0];
+    while let Some(at) = open.pop() {
+        let node = &tree.nodes[at];
+        open.extend(node.branch.iter().flat_map(|b| b.children.iter().rev()));
+        nodes.push(SearchNode {
+            prices: node.prices.clone(),
+            branch: node.branch.map(|b| (b.job_type, b.most)),
+        });
+    }
+    SearchRecord {
+        types: tree.types.clone(),
+        nodes,
+    }
 }
 
 /// Makes the doubles the nearest to the fractions.
@@ -99,7 +136,7 @@ fn covering(workload: &Workload, prices: &[f64]) -> Vec<f64> {
 }
 
 /// The fractions as an artifact carries them; `None` where they are too long.
-pub(super) fn record(exact: &Exact) -> Option<ExactRecord> {
+fn record(exact: &Exact) -> Option<ExactRecord> {
     let fractions = |all: &[BigRational]| -> Option<Vec<Fraction>> {
         all.iter().cloned().map(Fraction::new).collect()
     };

@@ -1,7 +1,6 @@
 //! From a fleet to its policy: one program for all shapes, then each shape as one server.
 
-use super::balance::{self, Solved};
-use super::exact::Settled;
+use super::exact::{Settled, search_record};
 use super::growth;
 use super::{Options, Synthesis, SynthesisError, check_options, of_solution};
 use crate::artifact::{ArrivalLaw, SizeLaw, Subject, find};
@@ -181,8 +180,11 @@ fn servers(
     let routing = solution.routing(fleet).into_iter().enumerate();
     let of_shape = |(h, routing): (usize, Vec<f64>)| {
         let workload = fleet.routed(h, &routing)?;
-        let own = of_shape(fleet, h, &routing, &workload, solution, options)?;
-        let (made, _) = of_solution(&workload, options, Solved::plain(own))?;
+        let settled = Settled {
+            solution: of_shape(fleet, h, &routing, &workload, solution, options)?,
+            exact: None,
+        };
+        let (made, _) = of_solution(&workload, options, settled)?;
         Ok((workload, made))
     };
     routing.map(of_shape).collect()
@@ -277,7 +279,7 @@ pub(super) fn certificate_record(certificate: &FleetCertificate) -> FleetCertifi
         resource_prices: server.resource_prices.clone(),
         worth: server.worth,
         mix: None,
-        search: server.tree.as_ref().map(balance::search_record),
+        search: server.tree.as_ref().map(search_record),
     });
     FleetCertificateRecord {
         load: certificate.load,

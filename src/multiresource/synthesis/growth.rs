@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::balance::search_record;
+use super::exact::search_record;
 use super::fleet::certificate_record;
 use super::{Options, SynthesisError};
 use crate::multiresource::artifact::{FleetCertificateRecord, Growth, Mix, ShapeWorth, Step};

@@ -1,6 +1,5 @@
 //! From a workload to a policy, on one screen: program, loop, route, switching rate, claims.
 
-mod balance;
 mod choice;
 mod claims;
 mod exact;
@@ -38,11 +37,10 @@ use crate::multiresource::artifact::{
 use crate::multiresource::modulation::{self, Modulation, ModulationError};
 use crate::multiresource::optimum::Sought;
 use crate::multiresource::program::{
-    Balancing, Certificate, Exact, LOAD_MARGIN, Limits, ProgramError, Solution,
+    Certificate, Exact, LOAD_MARGIN, Limits, ProgramError, Solution,
 };
 use crate::multiresource::schedule::{Fluid, Schedule};
 use crate::multiresource::workload::{JobType, Workload};
-use balance::Solved;
 use exact::{Settled, Standing};
 
 /// Phases up to which a chain is built.
@@ -73,8 +71,6 @@ pub struct Options {
     pub backfill: Backfill,
     /// What happens to empty draining slots.
     pub empty_slots: EmptySlots,
-    /// What the mix of schedules is chosen for, with a weight for each type; the load if absent.
-    pub balance: Option<Balancing>,
     /// What route and switching rate are chosen for, as far as it is [analysed](Objective::analysed), and
     /// what a choice makes least.
     pub objective: Objective,
@@ -99,7 +95,6 @@ impl Options {
             route: None,
             backfill: Backfill::FirstFit,
             empty_slots: EmptySlots::Release,
-            balance: None,
             objective: Objective::Mean,
             effort: 1.0,
             limits: Limits::default(),
@@ -262,8 +257,7 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
     if standing == Standing::JustBelow {
         return Err(SynthesisError::JustBelow);
     }
-    let solved = Solved::new(workload, options, settled)?;
-    let (mut made, modulation) = of_solution(workload, options, solved)?;
+    let (mut made, modulation) = of_solution(workload, options, settled)?;
     add_what_if(workload, options, &mut made, &modulation)?;
     Ok(Outcome::Policy(Box::new(made)))
 }
@@ -275,14 +269,12 @@ fn again(
     mut made: Synthesis,
 ) -> Result<Synthesis, SynthesisError> {
     let mut before = made.artifact.provenance.growth.take();
-    let server = made.server();
-    let (record, asked) = (server.certificate.clone(), server.making.what_if.is_some());
-    let solved = Solved {
+    let asked = made.server().making.what_if.is_some();
+    let settled = Settled {
         solution: made.solution,
         exact: made.exact,
-        record,
     };
-    let (mut made, modulation) = of_solution(workload, options, solved)?;
+    let (mut made, modulation) = of_solution(workload, options, settled)?;
     if asked {
         add_what_if(workload, options, &mut made, &modulation)?;
     }
@@ -303,10 +295,7 @@ fn add_what_if(
     modulation: &Modulation,
 ) -> Result<(), SynthesisError> {
     let (policy, solution) = (&made.policy, &made.solution);
-    let least = made.server().certificate.mix.as_ref();
-    let known = least.map_or(&policy.schedules, |mix| &mix.schedules);
-    let (what_if, growth) =
-        what_if::what_if(workload, options, policy, modulation, solution, known)?;
+    let (what_if, growth) = what_if::what_if(workload, options, policy, modulation, solution)?;
     let provenance = &mut made.artifact.provenance;
     provenance.servers[0].what_if = Some(what_if);
     provenance.growth = Some(growth);
@@ -317,13 +306,10 @@ fn add_what_if(
 fn of_solution(
     workload: &Workload,
     options: &Options,
-    solved: Solved,
+    settled: Settled,
 ) -> Result<(Synthesis, Modulation), SynthesisError> {
-    let Solved {
-        solution,
-        exact,
-        record,
-    } = solved;
+    let record = settled.record();
+    let Settled { solution, exact } = settled;
     let (policy, mut routes) = policy_of(workload, options, &solution, tuning::FINEST)?;
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
     let taken = routes.iter_mut().find(|r| r.route == policy.route);
@@ -526,10 +512,6 @@ fn provenance(
     Provenance {
         tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
         options: vec![
-            format!(
-                "balance: {}",
-                options.balance.as_ref().map_or("load", |b| b.aim.name())
-            ),
             format!("preemption: {:?}", policy.preemption).to_lowercase(),
             format!("route: {}", found(options.route.is_some())),
             format!(

@@ -1,6 +1,5 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::balance::Solved;
 use super::exact::{Settled, Standing};
 use super::{Options, PHASE_LIMIT, SynthesisError, first_draft, tuning};
 use crate::multiresource::analysis::{AnalysisError, Cost, TypeQueue};
@@ -50,7 +49,7 @@ pub fn sweep(
             return Err(SynthesisError::Overloaded(load));
         }
     }
-    let solution = Solved::new(workload, options, settled)?.solution;
+    let solution = settled.solution;
     let draft = first_draft(workload, options, &solution);
     if draft.order.len() == 1 {
         return Ok(Vec::new());

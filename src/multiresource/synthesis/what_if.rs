@@ -1,6 +1,5 @@
 //! The effect of changes of the workload or of the server: what operators ask first.
 
-use super::balance::Solved;
 use super::exact::Settled;
 use super::growth;
 use super::{Options, PHASE_LIMIT, SynthesisError, all_exponential, policy_of};
@@ -10,7 +9,6 @@ use crate::multiresource::artifact::{
 };
 use crate::multiresource::modulation::Modulation;
 use crate::multiresource::program::Solution;
-use crate::multiresource::schedule::Schedule;
 use crate::multiresource::workload::{Fleet, JobType, Workload};
 
 /// Work that goes into these answers at effort 1, roughly in nanoseconds.
@@ -23,15 +21,13 @@ const ROOT: f64 = 12.0;
 /// ln α is found this well where only the objective's value counts, which is flat there.
 const COARSE: f64 = 1e-2;
 
-/// Answers what can be answered within the effort; what is left out is absent. `known` are the
-/// schedules of the mix with the least load.
+/// Answers what can be answered within the effort; what is left out is absent.
 pub(super) fn what_if(
     workload: &Workload,
     options: &Options,
     policy: &MsrPolicy,
     modulation: &Modulation,
     solution: &Solution,
-    known: &[Schedule],
 ) -> Result<(WhatIf, Growth), SynthesisError> {
     let budget = options.work(WHAT_IF);
     let work = analysis::work(workload, modulation, policy.preemption, budget);
@@ -41,7 +37,6 @@ pub(super) fn what_if(
         policy,
         modulation,
         solution,
-        known,
     };
     let affordable = |evaluations: f64| evaluations * work <= budget;
     let now = match affordable(2.0) {
@@ -79,7 +74,6 @@ struct Question<'a> {
     policy: &'a MsrPolicy,
     modulation: &'a Modulation,
     solution: &'a Solution,
-    known: &'a [Schedule],
 }
 
 impl Question<'_> {
@@ -132,12 +126,11 @@ impl Question<'_> {
             let larger = larger.envelope();
             // What fits now fits then.
             let options = Options {
-                known: [&options.known, self.known].concat(),
+                known: [&options.known[..], &self.policy.schedules].concat(),
                 ..options.clone()
             };
-            let settled = Settled::in_doubles(larger, &options)?;
-            let proof = growth::of_one(&settled.solution);
-            let Solved { solution, .. } = Solved::new(larger, &options, settled)?;
+            let solution = Settled::in_doubles(larger, &options)?.solution;
+            let proof = growth::of_one(&solution);
             let anew = match now {
                 Some(now) => Some(now.min(self.anew(larger, &solution)?)),
                 None => None,

@@ -11,7 +11,6 @@ use crate::multiresource::artifact::{
 };
 use crate::multiresource::optimum::{self, Ended, Step};
 use crate::multiresource::policy::{is_proved_stable, time_of_turns};
-use crate::multiresource::program::{self, Balancing};
 use crate::multiresource::schedule::{Fluid, Packing, Schedule, enumerate};
 use crate::multiresource::synthesis::{
     self, ChoiceError, ChoiceOptions, Chosen, Families, Options, Outcome, Overload, Synthesis,
@@ -72,9 +71,6 @@ pub struct Made {
     pub fluid: Fluid,
     /// What there is to choose from.
     pub schedules: Schedules,
-    /// Where the mix is best for something else than the load: what the mix of the least load attains
-    /// of that.
-    pub least_load_attains: Option<f64>,
 }
 
 /// How a policy was made.
@@ -187,7 +183,6 @@ pub fn synthesize(
         how,
         fluid: Fluid::new(workload),
         schedules: Schedules::of(workload),
-        least_load_attains: least_load_attains(workload, &artifact),
         artifact,
     })))
 }
@@ -333,20 +328,6 @@ impl Schedules {
             false => Schedules::MoreThan(budget),
         }
     }
-}
-
-fn least_load_attains(workload: &Workload, artifact: &Artifact) -> Option<f64> {
-    let certificate = artifact.the_server().certificate;
-    let (found, mix) = (certificate.balance.as_ref()?, certificate.mix.as_ref()?);
-    let balancing = Balancing {
-        aim: found.aim,
-        weights: found.weights.clone(),
-    };
-    let mix = program::Mix {
-        schedules: mix.schedules.clone(),
-        weights: mix.weights.clone(),
-    };
-    Some(balancing.value(&mix.loads(workload)))
 }
 
 fn refusal(workload: &Workload, overload: Overload, decided: bool, options: &Options) -> Answer {

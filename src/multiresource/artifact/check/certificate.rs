@@ -58,7 +58,6 @@ pub(super) fn bound(found: &CertificateRecord, workload: &Workload, findings: &m
         values: &values,
         resource_prices: &found.resource_prices,
         worth: 1.0 / found.bound,
-        rounding: ROUNDING,
         search: found.search.as_ref(),
         nodes: NODES,
         prices_path: "certificate.resource_prices",
@@ -75,8 +74,6 @@ pub(super) struct Priced<'a> {
     pub resource_prices: &'a [f64],
     /// No schedule is worth more.
     pub worth: f64,
-    /// Relative rounding allowed in that, and in what jobs cost.
-    pub rounding: f64,
     /// Where prices differ from node to node; of the server's types and resources (see
     /// [`super::shape`]).
     pub search: Option<&'a SearchRecord>,
@@ -106,7 +103,7 @@ impl Priced<'_> {
             return self.nodes;
         }
         for ((kind, value), cost) in types.iter().zip(self.values).zip(&costs) {
-            let covered = *cost >= value * (1.0 - self.rounding);
+            let covered = *cost >= value * (1.0 - ROUNDING);
             if !covered {
                 let name = kind.name();
                 let message = format!(
@@ -122,7 +119,7 @@ impl Priced<'_> {
             );
             findings.add(self.prices_path, message);
         }
-        let worth = (1.0 + self.rounding) * self.worth;
+        let worth = (1.0 + ROUNDING) * self.worth;
         // Without integrality already: the knapsack is worth at most P·w.
         if !findings.is_clear(self.prices_path) || relaxed <= worth {
             return self.nodes;

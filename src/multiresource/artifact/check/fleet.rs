@@ -209,7 +209,6 @@ pub(super) fn bound(
             values: &values,
             resource_prices: &own.resource_prices,
             worth: own.worth,
-            rounding: ROUNDING,
             nodes,
             prices_path: &format!("evidence.fleet.servers[{h}].resource_prices"),
             bound_path: &format!("evidence.fleet.servers[{h}].worth"),

@@ -95,7 +95,6 @@ mod tests {
             proven: true,
             exact: None,
             mix: None,
-            balance: None,
         }
     }
 

@@ -20,7 +20,6 @@
 
 mod again;
 mod against;
-mod balance;
 mod branching;
 mod certificate;
 mod choice;
@@ -268,9 +267,6 @@ impl OneServer<'_> {
         }
         if findings.is_clear("certificate") {
             findings.stands("certificate", certificate::PROVED);
-        }
-        if let Some(found) = &self.certificate.balance {
-            balance::check(self, found, findings);
         }
         if let (Some(found), Some(mix)) = (&self.certificate.exact, mix(self))
             && findings.is_clear("certificate")

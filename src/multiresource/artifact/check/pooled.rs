@@ -97,7 +97,6 @@ fn certificate(proof: &FleetCertificateRecord, fleet: &Fleet) -> CertificateReco
         proven: proof.proven && fleet.gangs().next().is_none(),
         exact: None,
         mix: None,
-        balance: None,
     }
 }
 

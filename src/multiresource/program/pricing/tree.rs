@@ -442,14 +442,6 @@ impl<'a> Search<'a> {
 }
 
 impl Tree {
-    /// For values that are so many times as large.
-    pub(in crate::multiresource::program) fn scaled(mut self, factor: f64) -> Self {
-        for node in &mut self.nodes {
-            node.prices.iter_mut().for_each(|w| *w *= factor);
-        }
-        self
-    }
-
     /// The same proof with fewer nodes, of larger searches: that at these values no schedule is worth
     /// more than the bound. `None` where one search at prices of the root proves it.
     pub(in crate::multiresource::program) fn coarser(

@@ -202,8 +202,7 @@ pub(super) fn artifact(
 fn follow(artifact: &mut Artifact, made: &Synthesis, policy: &Family, workload: &Workload) {
     artifact.policy.servers[0].rule = policy.clone();
     let certificate = &mut artifact.evidence.servers[0];
-    certificate.balance = None;
-    certificate.mix.get_or_insert_with(|| Mix {
+    certificate.mix = Some(Mix {
         schedules: made.policy.schedules.clone(),
         weights: made.policy.weights.clone(),
     });

@@ -60,7 +60,9 @@ pub trait Kind: Content {
     fn parse(text: &str, name: &str) -> Given<Parsed<Self::Described>>;
 
     /// Files that the wishes name, and that are read.
-    fn files(wishes: &Self::Wishes) -> Vec<&Path>;
+    fn files(_wishes: &Self::Wishes) -> Vec<&Path> {
+        Vec::new()
+    }
 
     /// Makes a policy that the checker has found valid.
     ///

@@ -104,10 +104,6 @@ impl Kind for Toy {
         Ok(Parsed { workload, warnings })
     }
 
-    fn files(_: &None_) -> Vec<&Path> {
-        Vec::new()
-    }
-
     fn synthesize(queue: &Queue, _: &None_, caller: &mut Caller<'_>) -> Given<Answer<Self>> {
         caller.hear(Word::Doing("a division"));
         let rho = queue.arrival_rate;

@@ -124,10 +124,6 @@ impl Kind for Compatibility {
         Ok(Cluster::parse(text, name)?)
     }
 
-    fn files(_: &Wishes) -> Vec<&Path> {
-        Vec::new()
-    }
-
     fn synthesize(
         cluster: &Cluster,
         wishes: &Wishes,

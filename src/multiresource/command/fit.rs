@@ -51,8 +51,7 @@ pub struct Arguments {
     #[arg(long, value_enum, conflicts_with = "since")]
     by: Option<By>,
 
-    /// Keep the types of this policy, and let recent jobs weigh more: half as much every 14 days back. Make a policy of
-    /// the workload with `synth --from POLICY`
+    /// Keep the types of this policy, and let recent jobs weigh more: half as much every 14 days back
     #[arg(long, value_name = "POLICY")]
     since: Option<PathBuf>,
 

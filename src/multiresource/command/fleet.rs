@@ -61,9 +61,9 @@ pub fn synthesize(
 fn pooled(fleet: &Fleet, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answer<Multiresource>> {
     goes_with_a_queue(fleet, wishes)?;
     // Rules over all servers stop nothing.
-    let could_stop = wishes.preemption != Some(Preemption::None);
+    let could_stop = wishes.preemption != Preemption::None;
     let mut wishes = wishes.clone();
-    (wishes.preemption, wishes.setup_rate) = (Some(Preemption::None), None);
+    (wishes.preemption, wishes.setup_rate) = (Preemption::None, None);
     let request = wishes.request(fleet.envelope(), caller)?;
     let hears = |step: Doing<'_>| match step {
         Doing::Program => caller.hear(Word::Doing("solving the program of the fleet")),
@@ -117,8 +117,6 @@ fn goes_with_a_queue(fleet: &Fleet, wishes: &Wishes) -> Result<(), String> {
 /// Refuses options that are about types or schedules of one server.
 fn goes_with_fleets(wishes: &Wishes) -> Result<(), String> {
     let typed = [
-        ("--cycle", wishes.cycle.is_some()),
-        ("--thresholds", wishes.thresholds.is_some()),
         ("--slo", !wishes.slo.is_empty()),
         ("--objective p99", wishes.objective == Objective::P99),
         ("--explain", wishes.explain),

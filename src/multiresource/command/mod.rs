@@ -9,7 +9,6 @@ mod names;
 mod optimum;
 mod promise;
 mod reading;
-mod renewal;
 mod replay;
 mod sweep;
 mod synthesize;
@@ -114,10 +113,6 @@ impl Kind for Multiresource {
 
     fn parse(text: &str, name: &str) -> Given<Parsed<Described>> {
         Ok(Described::parse(text, name)?)
-    }
-
-    fn files(wishes: &Wishes) -> Vec<&Path> {
-        wishes.files()
     }
 
     fn synthesize(

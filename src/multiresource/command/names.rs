@@ -67,34 +67,6 @@ pub enum Preemption {
     Setup,
 }
 
-impl From<artifact::Preemption> for Preemption {
-    fn from(made: artifact::Preemption) -> Self {
-        match made {
-            artifact::Preemption::None => Preemption::None,
-            artifact::Preemption::Full => Preemption::Full,
-            artifact::Preemption::Setup => Preemption::Setup,
-        }
-    }
-}
-
-impl From<artifact::Backfill> for Backfill {
-    fn from(made: artifact::Backfill) -> Self {
-        match made {
-            artifact::Backfill::None => Backfill::None,
-            artifact::Backfill::FirstFit => Backfill::FirstFit,
-        }
-    }
-}
-
-impl From<artifact::EmptySlots> for EmptySlots {
-    fn from(made: artifact::EmptySlots) -> Self {
-        match made {
-            artifact::EmptySlots::Phantom => EmptySlots::Phantom,
-            artifact::EmptySlots::Release => EmptySlots::Release,
-        }
-    }
-}
-
 impl From<Preemption> for artifact::Preemption {
     fn from(typed: Preemption) -> Self {
         match typed {

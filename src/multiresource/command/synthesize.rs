@@ -2,7 +2,6 @@
 
 use super::doing;
 use super::names::Family;
-use super::renewal::Earlier;
 use super::wishes::Wishes;
 use crate::kind::{Answer, Caller, Given, Word};
 use crate::multiresource::artifact::{Multiresource, Objective};
@@ -18,17 +17,7 @@ pub fn synthesize(
     wishes: &Wishes,
     caller: &mut Caller<'_>,
 ) -> Given<Answer<Multiresource>> {
-    let earlier = wishes.from.as_deref();
-    let earlier = earlier.map(|file| Earlier::read(file, caller.changes));
-    let earlier = earlier.transpose()?;
-    let wishes = &match &earlier {
-        Some(earlier) => earlier.complete(wishes.clone()),
-        None => wishes.clone(),
-    };
     match workload {
-        Described::Fleet(_) if earlier.is_some() => {
-            Err("--from is for one server: leave it out for a fleet".into())
-        }
         Described::Fleet(fleet) => super::fleet::synthesize(fleet, wishes, caller),
         Described::Server(_)
             if matches!(wishes.family, Some(Family::Partition | Family::Pooled)) =>
@@ -38,20 +27,16 @@ pub fn synthesize(
         Described::Server(_) if wishes.queue.is_some() => Err(
             "--queue is about the servers of a fleet, and here is one server: leave it out".into(),
         ),
-        Described::Server(workload) => server(workload, wishes, earlier.as_ref(), caller),
+        Described::Server(workload) => server(workload, wishes, caller),
     }
 }
 
 fn server(
     workload: &Workload,
     wishes: &Wishes,
-    earlier: Option<&Earlier>,
     caller: &mut Caller<'_>,
 ) -> Given<Answer<Multiresource>> {
-    let mut request = wishes.request(workload, caller)?;
-    if let Some(earlier) = earlier {
-        request.options.known = verbs::known(&earlier.artifact, workload);
-    }
+    let request = wishes.request(workload, caller)?;
     let objective = request.options.objective;
     let hears = |step: Doing<'_>| {
         if !matches!(step, Doing::Program) {
@@ -70,10 +55,6 @@ fn server(
         verbs::Answer::Broken(why) => return Ok(Answer::Refused { why, decided: true }),
     };
     let mut told = report::made(workload, &made, caller.width);
-    if let Some(earlier) = earlier {
-        let changes = verbs::changes(&earlier.artifact, &made.artifact);
-        told = told + "\n" + &report::changes(&changes);
-    }
     if wishes.explain {
         if let How::Analysed(analysed) = &made.how {
             let bounds = synthesis::paper_bounds(workload, &analysed.policy)?;

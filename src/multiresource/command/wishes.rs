@@ -1,17 +1,16 @@
 //! What is typed to make a policy.
 
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 
 use super::names::{Backfill, EmptySlots, Family, Objective, Preemption, Queue};
 use super::promise::promise;
-use crate::kind::{Caller, Given, refuse};
-use crate::multiresource::artifact::{self, Promise, Route};
+use crate::kind::{Caller, Given};
+use crate::multiresource::artifact::{Promise, Route};
 use crate::multiresource::program::Limits;
 use crate::multiresource::synthesis::{Families, Options};
-use crate::multiresource::verbs::{self, Request, VerbError, Wanted};
+use crate::multiresource::verbs::{Request, Wanted};
 use crate::multiresource::workload::Workload;
 use crate::typed::{count, positive, seconds, time};
 
@@ -23,14 +22,9 @@ const ANALYSIS: f64 = 0.6;
 /// What is typed beside the workload to make a policy.
 #[derive(Args, Clone)]
 pub struct Wishes {
-    /// An earlier policy: start from its schedules, and print what changed. Options that are not given
-    /// are taken from it: preemption, family, route
-    #[arg(long, value_name = "FILE")]
-    pub(super) from: Option<PathBuf>,
-
     /// What may happen to a running job when the schedule changes
-    #[arg(long, value_enum, required_unless_present = "from")]
-    pub(super) preemption: Option<Preemption>,
+    #[arg(long, value_enum)]
+    pub(super) preemption: Preemption,
 
     /// Family of policies [default: the best of all, chosen by simulation]
     #[arg(long, value_enum)]
@@ -80,14 +74,6 @@ pub struct Wishes {
     #[arg(long, default_value = "1")]
     seed: u64,
 
-    /// Static Quickswap with this order of turns, by names of types, in place of one that is tuned
-    #[arg(long, value_name = "TYPE,TYPE,…", value_delimiter = ',')]
-    pub(super) cycle: Option<Vec<String>>,
-
-    /// Static Quickswap with these thresholds ℓ, in the order of the types in the workload
-    #[arg(long, value_name = "ℓ,ℓ,…", value_delimiter = ',')]
-    pub(super) thresholds: Option<Vec<u32>>,
-
     /// How much work may go into exact analysis: 1 is about ten seconds; the time is
     /// proportional
     #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
@@ -105,22 +91,14 @@ pub struct Wishes {
 }
 
 impl Wishes {
-    /// An earlier policy that is read.
-    pub fn files(&self) -> Vec<&Path> {
-        self.from.iter().map(PathBuf::as_path).collect()
-    }
-
     /// A part of the time that is given, if any is.
     fn within(&self, part: f64) -> Option<Duration> {
         self.time.map(|limit| seconds(part * limit))
     }
 
     /// The options of an MSR policy.
-    pub(super) fn options(&self) -> Result<Options, String> {
-        let preemption = self
-            .preemption
-            .ok_or("give --preemption none, full or setup")?;
-        Ok(Options {
+    pub(super) fn options(&self) -> Options {
+        Options {
             setup_rate: self.setup_rate,
             switching_rate: self.switching_rate,
             route: self.route,
@@ -132,8 +110,8 @@ impl Wishes {
                 time: self.within(PROOF).unwrap_or(Limits::default().time),
                 ..Limits::default()
             },
-            ..Options::new(preemption.into())
-        })
+            ..Options::new(self.preemption.into())
+        }
     }
 
     /// The family: as given, or as the other options imply.
@@ -160,43 +138,27 @@ impl Wishes {
             .iter()
             .find(|(_, typed)| *typed)
             .map(|(name, _)| *name);
-        let turns = self.cycle.is_some() || self.thresholds.is_some();
-        let drains = self.preemption == Some(Preemption::None);
-        match self.family {
-            _ if turns && !drains => {
-                Err("--cycle and --thresholds go with --preemption none".into())
-            }
-            None if turns => Ok(Family::Quickswap),
-            None if typed.is_none() => Ok(Family::Auto),
-            None => Ok(Family::Msr),
-            Some(Family::Msr) if turns => {
-                Err("--cycle and --thresholds go with --family quickswap".into())
-            }
-            Some(Family::Msr) => Ok(Family::Msr),
-            Some(Family::MaxWeight) if drains => Err(
+        let drains = self.preemption == Preemption::None;
+        let family = match self.family {
+            None if typed.is_none() => return Ok(Family::Auto),
+            None | Some(Family::Msr) => return Ok(Family::Msr),
+            Some(family) => family,
+        };
+        match (family, drains) {
+            (Family::MaxWeight, true) => Err(
                 "max-weight stops jobs: it goes with --preemption full, or setup".into(),
             ),
-            Some(Family::MaxWeight | Family::Optimal | Family::Auto) if !drains => {
-                self.without(typed, false)
+            (Family::MaxWeight | Family::Optimal | Family::Auto, false) | (_, true) => {
+                match typed.filter(|name| *name != "--explain") {
+                    Some(name) => Err(format!(
+                        "{name} goes with --family msr: leave it out, or that"
+                    )),
+                    None => Ok(family),
+                }
             }
-            Some(_) if !drains => Err(
+            (_, false) => Err(
                 "of the families only msr, max-weight and optimal preempt: the others go with --preemption none".into(),
             ),
-            Some(_) => self.without(typed, turns),
-        }
-    }
-
-    /// The family as typed, without options that go with another one.
-    fn without(&self, for_msr: Option<&str>, turns: bool) -> Result<Family, String> {
-        let family = self.family.unwrap_or(Family::Auto);
-        match for_msr.filter(|name| *name != "--explain") {
-            Some(name) => Err(format!(
-                "{name} goes with --family msr: leave it out, or that"
-            )),
-            None if turns && family != Family::Quickswap => {
-                Err("--cycle and --thresholds go with --family quickswap".into())
-            }
-            None => Ok(family),
         }
     }
 
@@ -220,8 +182,8 @@ impl Wishes {
 
     /// All that is asked for; of a fleet the workload is its envelope.
     pub(super) fn request(&self, workload: &Workload, caller: &Caller<'_>) -> Given<Request> {
-        let mut options = self.options()?;
-        let wanted = self.wanted(workload)?;
+        let mut options = self.options();
+        let wanted = self.wanted()?;
         let now = Instant::now();
         options.end = self.within(ANALYSIS).map(|time| now + time);
         Ok(Request {
@@ -242,15 +204,8 @@ impl Wishes {
     }
 
     /// Among which families the policy is chosen.
-    fn wanted(&self, workload: &Workload) -> Result<Wanted, VerbError> {
-        let family = self.family().or_else(refuse)?;
-        let (cycle, thresholds) = (self.cycle.as_deref(), self.thresholds.as_deref());
-        if cycle.is_some() || thresholds.is_some() {
-            let policy = verbs::turns(workload, cycle, thresholds)?;
-            let given = Box::new(artifact::Family::StaticQuickswap(policy));
-            return Ok(Wanted::Simulated(Families::Given(given)));
-        }
-        Ok(match family {
+    fn wanted(&self) -> Result<Wanted, String> {
+        Ok(match self.family()? {
             Family::Msr => Wanted::Msr,
             Family::Optimal => Wanted::Optimal,
             Family::Partition => Wanted::Partition,

@@ -161,7 +161,7 @@ pub fn fit_notes(report: &Report) -> Vec<String> {
     if let Some(drift) = report.drift.filter(Drift::is_unusual) {
         notes.push(format!(
             "the load of the last week, {:.3}, is beyond what 95 % of the weeks before had, {:.3} to {:.3}: it is time for a new policy; \
-             `synth fit --since POLICY` and `synth --from POLICY` keep its types",
+             `synth fit --since POLICY` keeps its types",
             drift.last_week, drift.usual[0], drift.usual[1]
         ));
     }

@@ -1,7 +1,6 @@
 //! What a person reads on the terminal. Only rendered here; every value comes from the makers and from
 //! [`crate::multiresource::verbs`]. Tables are `width` characters wide at most.
 
-mod changes;
 mod choice;
 mod comparison;
 mod cost;
@@ -20,7 +19,6 @@ mod sweep;
 mod synthesis;
 mod validity;
 
-pub use changes::changes;
 pub use choice::thresholds;
 pub use comparison::besides;
 pub use cost::explain;

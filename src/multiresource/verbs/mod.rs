@@ -1,7 +1,6 @@
 //! What can be asked of multiresource jobs, one file a verb. Each is a function that returns values:
 //! nothing is printed here, and progress goes to a callback.
 
-mod changes;
 mod check;
 mod compare;
 mod enter;
@@ -13,7 +12,6 @@ mod room;
 mod simulate;
 mod synthesize;
 
-pub use changes::{Change, changes};
 pub use check::against;
 pub use compare::{Compared, Comparison, Underway, add_optima, compare};
 pub use enter::{Entered, enter};
@@ -25,8 +23,7 @@ pub use pooled::compare_pooled;
 pub use room::{Room, room};
 pub use simulate::{Simulated, Unjudged, Ways, simulate};
 pub use synthesize::{
-    Answer, How, Knowledge, Made, Refusal, Request, Schedules, Stability, Wanted, known,
-    synthesize, turns,
+    Answer, How, Knowledge, Made, Refusal, Request, Schedules, Stability, Wanted, synthesize,
 };
 
 use std::error::Error;

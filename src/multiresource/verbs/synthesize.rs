@@ -7,11 +7,11 @@ use std::time::Instant;
 use super::{Doing, VerbError, refuse};
 use crate::kind;
 use crate::multiresource::artifact::{
-    Artifact, Family, Growth, Guard, Preemption, Promise, StaticQuickswapPolicy, check_within,
+    Artifact, Family, Growth, Guard, Preemption, Promise, check_within,
 };
 use crate::multiresource::optimum::{self, Ended, Step};
 use crate::multiresource::policy::{is_proved_stable, time_of_turns};
-use crate::multiresource::schedule::{Fluid, Packing, Schedule, enumerate};
+use crate::multiresource::schedule::{Fluid, Packing, enumerate};
 use crate::multiresource::synthesis::{
     self, ChoiceError, ChoiceOptions, Chosen, Families, Options, Outcome, Overload, Synthesis,
 };
@@ -349,65 +349,4 @@ fn refusal(workload: &Workload, overload: Overload, decided: bool, options: &Opt
 pub(super) fn prices(types: &[JobType], worth: &[f64]) -> Vec<f64> {
     let types = types.iter().zip(worth);
     types.map(|(kind, y)| y / kind.offered_load()).collect()
-}
-
-/// Static Quickswap with this order of turns, by names of types, and these thresholds ℓ, in the order
-/// of the workload's types; what is not given is as published.
-///
-/// # Errors
-/// When the order does not have each type once, or a threshold is out of its range.
-pub fn turns(
-    workload: &Workload,
-    cycle: Option<&[String]>,
-    thresholds: Option<&[u32]>,
-) -> Result<StaticQuickswapPolicy, VerbError> {
-    let mut policy = StaticQuickswapPolicy::published(workload, false);
-    let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
-    if let Some(cycle) = cycle {
-        let place = |name: &String| names.iter().position(|n| n == name);
-        let places: Option<Vec<usize>> = cycle.iter().map(place).collect();
-        let once = |places: &Vec<usize>| (0..names.len()).all(|i| places.contains(&i));
-        let right = places.filter(|p| p.len() == names.len() && once(p));
-        policy.cycle = right.ok_or_else(|| {
-            kind::VerbError::Request(format!(
-                "--cycle {}: give each type once: {}",
-                cycle.join(","),
-                names.join(",")
-            ))
-        })?;
-    }
-    if let Some(thresholds) = thresholds {
-        let most = std::mem::replace(&mut policy.thresholds, thresholds.to_vec());
-        if thresholds.len() != most.len() {
-            return refuse(format!(
-                "--thresholds has {} numbers: give one for each of {}",
-                thresholds.len(),
-                names.join(", ")
-            ));
-        }
-        let types = thresholds.iter().zip(&most).zip(&names);
-        if let Some(((l, most), name)) = types.into_iter().find(|((l, most), _)| l > most) {
-            return refuse(format!(
-                "--thresholds: ℓ of `{name}` is {l}, and it is from 0 to {most}, less than the jobs of it that fit"
-            ));
-        }
-    }
-    Ok(policy)
-}
-
-/// The schedules of an earlier policy over the types of this workload, for the program to start
-/// from. Types that are new do not run in them; the earlier policy need not be valid.
-pub fn known(earlier: &Artifact, workload: &Workload) -> Vec<Schedule> {
-    let before = &earlier.workload.types;
-    let place = |name: &str| before.iter().position(|kind| kind.name == name);
-    let places: Vec<Option<usize>> = workload.types().iter().map(|t| place(t.name())).collect();
-    let now = |schedule: &Schedule| -> Schedule {
-        let count = |place: &Option<usize>| place.and_then(|i| schedule.get(i).copied());
-        places
-            .iter()
-            .map(|place| count(place).unwrap_or(0))
-            .collect()
-    };
-    let (schedules, _) = earlier.the_server().mix().unwrap_or_default();
-    schedules.iter().map(now).collect()
 }

@@ -70,10 +70,6 @@ impl Kind for Volunteer {
         Ok(Campaign::parse(text, name)?)
     }
 
-    fn files(_: &Wishes) -> Vec<&Path> {
-        Vec::new()
-    }
-
     fn synthesize(
         campaign: &Campaign,
         wishes: &Wishes,

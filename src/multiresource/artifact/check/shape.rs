@@ -13,8 +13,7 @@ pub(super) fn check(server: &OneServer<'_>, findings: &mut Findings) {
     let types = server.workload.types().len();
     mixes(server).for_each(|mix| mixed(mix, types, findings));
     let proof = server.certificate;
-    let is_own = server.rule.msr().is_some();
-    match (is_own, &proof.mix) {
+    match (server.rule.msr().is_some(), &proof.mix) {
         (false, None) => findings.add(
             "certificate.mix",
             "absent, expected the mix that has the load",

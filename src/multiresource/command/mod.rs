@@ -414,8 +414,8 @@ const EXAMPLES: &str = "\
       a table of jobs on one server of this capacity, at another load
   synth compare --trace log.swf --policies first-fit,easy,conservative --loads .7,.9 --html c.html
       rules on the same log at two loads, with intervals, and a page with what waited when
-  synth compare --trace log.swf --workload fit.yaml --policies first-fit,p.json --ladder --resample weeks
-      a policy made for the fit beside First-Fit; where the fit departs from the log; replications of its weeks
+  synth compare --trace log.swf --workload fit.yaml --policies first-fit,p.json --resample weeks
+      a policy made for the fit beside First-Fit, on the log and on replications of its weeks
   synth optimum --workload models/section7.yaml --load .8 --policies first-fit,adaptive-quickswap
       the least mean response time that any policy without preemption can have, and how near policies are
   synth export slurm p.json --partition batch --output slurm/

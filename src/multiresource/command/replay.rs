@@ -52,10 +52,6 @@ pub struct Trace {
     #[arg(long, value_name = "FILE")]
     jobs: Option<PathBuf>,
 
-    /// How often what is random of recorded jobs is drawn: the policy's clocks, start latencies and limits of a law
-    #[arg(long, value_name = "N", default_value = "20", requires = "jobs", conflicts_with = "trace", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    draws: u32,
-
     /// Also write how many wait and run over time, as CSV (`-`: to standard output)
     #[arg(long, value_name = "FILE", requires = "trace")]
     series: Option<PathBuf>,
@@ -102,23 +98,7 @@ pub struct Repeats {
 
     /// Replicate the trace: whole parts of it drawn with replacement, 8 times, the same for each policy
     #[arg(long, requires = "trace", value_enum)]
-    resample: Option<Parts>,
-
-    /// Let each job come up to so many ticks later, 8 times: how far means move with nothing
-    #[arg(long, value_name = "TICKS", requires = "trace", value_parser = clap::value_parser!(u32).range(1..))]
-    jitter: Option<u32>,
-
-    /// Tell step by step where the fit in --workload departs from the trace
-    #[arg(long, requires = "trace")]
-    ladder: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Parts {
-    /// Of seven days
-    Weeks,
-    /// Of 24 hours
-    Days,
+    resample: Option<Part>,
 }
 
 impl Trace {
@@ -151,15 +131,26 @@ impl Trace {
         source: &'a Source,
         workload: Option<&'a Described>,
         policies: &'a [String],
+        loads: &[f64],
         settings: &Settings,
         caller: &Caller<'_>,
     ) -> Replaying<'a> {
+        let loads = loads.iter().map(|load| Pace::Load(*load));
+        let mut paces: Vec<Pace> = self
+            .speed
+            .map(Pace::Speed)
+            .into_iter()
+            .chain(loads)
+            .collect();
+        if paces.is_empty() {
+            paces.push(Pace::Speed(Speed::ONE));
+        }
         Replaying {
             source,
             options: self.reading.options(),
             workload,
             policies,
-            paces: self.speed.map(Pace::Speed).into_iter().collect(),
+            paces,
             rounded: self.demands == Demands::Rounded,
             unknown_out: self.unknown.is_some(),
             start_latency: None,
@@ -167,8 +158,6 @@ impl Trace {
             step: self.step,
             keeps_visits: self.jobs.is_some(),
             resample: None,
-            jitter: None,
-            ladder: false,
             changes: caller.changes,
             seed: settings.seed,
             interrupt: settings.interrupt.clone(),
@@ -198,7 +187,6 @@ impl Trace {
             policy: replay.policy,
             workload: replay.workload,
             start_latency: replay.start_latency,
-            draws: self.draws,
             seed: replay.settings.seed,
             changes: caller.changes,
             interrupt: replay.settings.interrupt.clone(),
@@ -224,9 +212,16 @@ impl Trace {
     ) -> Given<Simulated> {
         let source = self.source()?;
         let policies = [replay.policy.to_owned()];
-        let mut asked = self.asked(&source, replay.workload, &policies, replay.settings, caller);
+        let loads: Vec<f64> = load.into_iter().collect();
+        let mut asked = self.asked(
+            &source,
+            replay.workload,
+            &policies,
+            &loads,
+            replay.settings,
+            caller,
+        );
         asked.start_latency = replay.start_latency;
-        asked.paces.extend(load.map(Pace::Load));
         let replays = run(&asked, caller)?;
         let told = replays.paces.iter().flat_map(|pace| &pace.policies);
         for told in told {
@@ -270,17 +265,9 @@ impl Repeats {
         let source = self.trace.source()?;
         let mut asked = self
             .trace
-            .asked(&source, workload, policies, settings, caller);
-        asked
-            .paces
-            .extend(loads.iter().map(|load| Pace::Load(*load)));
+            .asked(&source, workload, policies, loads, settings, caller);
         asked.start_latency = start_latency;
-        asked.resample = self.resample.map(|parts| match parts {
-            Parts::Weeks => Part::Weeks,
-            Parts::Days => Part::Days,
-        });
-        asked.jitter = self.jitter;
-        asked.ladder = self.ladder;
+        asked.resample = self.resample;
         let replays = run(&asked, caller)?;
         for note in notes(&replays, caller.width) {
             caller.hear(Word::Known(&note));

@@ -34,7 +34,7 @@ enum Next {
 
 impl<'a, P: Policy + Send> Engine<'a, P> {
     pub fn new(scene: &'a Scene<'a>, system: System, policy: P) -> Self {
-        let mut service = Streams::new(scene.seed, scene.draw).service;
+        let mut service = Streams::new(scene.seed, 0).service;
         let ends = Known::given(system.types());
         let (needs_limits, decides_on_state) = (policy.needs_limits(), policy.decides_on_state());
         Engine {

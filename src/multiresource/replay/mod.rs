@@ -37,9 +37,8 @@ mod record;
 mod run;
 mod scene;
 mod speed;
-pub mod variants;
 
-pub use blocks::{Blocks, Interval};
+pub use blocks::{Blocks, Interval, resampled};
 pub use kinds::{Kinds, Rounding};
 pub use latency::{StartLatency, WholeParts};
 pub use log::{Job, Log};

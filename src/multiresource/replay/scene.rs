@@ -20,10 +20,8 @@ pub struct Scene<'a> {
     pub clock: Clock,
     /// How long jobs hold their room before they run.
     pub latency: StartLatency,
-    /// Seed of the policy's clocks, if it has some…
+    /// Seed of the policy's clocks, if it has some.
     pub seed: u64,
-    /// …and which draw of them it is.
-    pub draw: u32,
 }
 
 impl Scene<'_> {

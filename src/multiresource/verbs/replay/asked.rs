@@ -1,8 +1,9 @@
 //! What is asked of a replay.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+use clap::ValueEnum;
 
 use crate::artifact::Changes;
 use crate::multiresource::replay::{Speed, Window};
@@ -20,7 +21,7 @@ pub struct Replaying<'a> {
     pub workload: Option<&'a Described>,
     /// Rules by name, or policy files.
     pub policies: &'a [String],
-    /// How fast jobs come; as they did where none is given.
+    /// How fast jobs come, once and again; at least one.
     pub paces: Vec<Pace>,
     /// Whether jobs hold what their types do under rules by name as well.
     pub rounded: bool,
@@ -36,10 +37,6 @@ pub struct Replaying<'a> {
     pub keeps_visits: bool,
     /// Replications of whole parts of the span.
     pub resample: Option<Part>,
-    /// By how many ticks jobs are shaken.
-    pub jitter: Option<u32>,
-    /// Whether is told where a fit goes wrong.
-    pub ladder: bool,
     /// What becomes of policy files that were changed after they were written.
     pub changes: Changes,
     /// Seed of all that is drawn.
@@ -58,11 +55,11 @@ pub enum Pace {
 }
 
 /// Parts of a span that are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Part {
-    /// Of seven days each.
+    /// Of seven days
     Weeks,
-    /// Of 86 400 s each.
+    /// Of 24 hours
     Days,
 }
 
@@ -73,26 +70,6 @@ impl Part {
         match self {
             Part::Weeks => 604_800.0,
             Part::Days => 86_400.0,
-        }
-    }
-}
-
-impl fmt::Display for Part {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(match self {
-            Part::Weeks => "weeks",
-            Part::Days => "days",
-        })
-    }
-}
-
-impl Replaying<'_> {
-    /// How fast jobs come, once and again.
-    #[must_use]
-    pub fn paces(&self) -> Vec<Pace> {
-        match self.paces.is_empty() {
-            true => vec![Pace::Speed(Speed::ONE)],
-            false => self.paces.clone(),
         }
     }
 }

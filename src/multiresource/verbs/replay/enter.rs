@@ -79,7 +79,7 @@ pub(super) fn rule(name: &str, checked: &Checked) -> Result<Rule, VerbError> {
     match artifact.one_server() {
         Some(server) => Ok(Rule::One(Box::new(server.policy.rule.clone().into()))),
         None => refuse(format!(
-            "{name} sends jobs to the servers of a fleet when they arrive, and jobs of a trace or a record come to one queue: make a policy with `synth --queue fleet`"
+            "{name} sends jobs to the servers of a fleet when they arrive, and jobs of a trace or a record come to one queue: make a policy with `synth --queue global`"
         )),
     }
 }

@@ -33,7 +33,7 @@ pub fn synthesize(
     }
     goes_with_fleets(wishes)?;
     let request = wishes.request(fleet.envelope(), caller)?;
-    let hears = |step: Doing<'_>| match step {
+    let hears = |step: Doing| match step {
         Doing::Program => caller.hear(Word::Doing("solving the program of the fleet")),
         step => {
             caller.hear(Word::Interruptible);
@@ -65,7 +65,7 @@ fn pooled(fleet: &Fleet, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answ
     let mut wishes = wishes.clone();
     (wishes.preemption, wishes.setup_rate) = (Preemption::None, None);
     let request = wishes.request(fleet.envelope(), caller)?;
-    let hears = |step: Doing<'_>| match step {
+    let hears = |step: Doing| match step {
         Doing::Program => caller.hear(Word::Doing("solving the program of the fleet")),
         step => {
             caller.hear(Word::Interruptible);

@@ -199,11 +199,10 @@ impl Kind for Multiresource {
         hear_latency(workload, caller);
         caller.hear(Word::Doing("solving the program"));
         let hears = |underway: Underway<'_>| hear(underway, caller);
-        let compared = match workload {
-            Described::Server(workload) => verbs::compare(workload, asked, extras.optimum, hears),
-            Described::Fleet(_) if extras.optimum => return Err(NO_OPTIMUM.into()),
-            Described::Fleet(fleet) => verbs::compare_pooled(fleet, asked, hears),
-        };
+        if extras.optimum && matches!(workload, Described::Fleet(_)) {
+            return Err(NO_OPTIMUM.into());
+        }
+        let compared = verbs::compare(workload, asked, extras.optimum, hears);
         Ok(over_loads(
             given,
             workload,
@@ -364,12 +363,12 @@ fn server_of(file: &Path, caller: &mut Caller<'_>) -> Given<Workload> {
 }
 
 /// What a verb is doing, in words.
-fn doing(step: &Doing<'_>) -> String {
+fn doing(step: &Doing) -> String {
     match step {
         Doing::Program => "solving the program".into(),
         Doing::Dynamic(None) => DYNAMIC.into(),
         Doing::Dynamic(Some(step)) => report::optimum_step(step),
-        Doing::Analysed(..) | Doing::Candidates(None) => "simulating candidates".into(),
+        Doing::Candidates(None) => "simulating candidates".into(),
         Doing::Candidates(Some(stage)) => {
             format!(
                 "{} ({:.0} % of the budget)",

@@ -110,7 +110,7 @@ impl Arguments {
             },
             settings: &settings,
         };
-        let hears = |step: Doing<'_>| {
+        let hears = |step: Doing| {
             if !matches!(step, Doing::Program) {
                 caller.hear(Word::Interruptible);
             }

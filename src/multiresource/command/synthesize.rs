@@ -38,7 +38,7 @@ fn server(
 ) -> Given<Answer<Multiresource>> {
     let request = wishes.request(workload, caller)?;
     let objective = request.options.objective;
-    let hears = |step: Doing<'_>| {
+    let hears = |step: Doing| {
         if !matches!(step, Doing::Program) {
             caller.hear(Word::Interruptible);
         }

@@ -73,12 +73,12 @@ pub struct FleetRefusal {
 pub fn synthesize_fleet(
     fleet: &Fleet,
     request: &Request,
-    mut progress: impl FnMut(Doing<'_>),
+    mut progress: impl FnMut(Doing),
 ) -> Result<FleetAnswer, VerbError> {
     progress(Doing::Program);
     let mut done = 0.0;
     let choose = |server: OneOf<'_>, made: Box<Synthesis>| {
-        let mut hears = |doing: Doing<'_>| match doing {
+        let mut hears = |doing: Doing| match doing {
             Doing::Candidates(Some(stage)) => progress(Doing::Candidates(Some(Stage {
                 what: format!("{}: {}", server.shape, stage.what),
                 spent: done + server.part * stage.spent,
@@ -122,7 +122,7 @@ pub fn synthesize_fleet(
 pub fn synthesize_pooled(
     fleet: &Fleet,
     request: &Request,
-    mut progress: impl FnMut(Doing<'_>),
+    mut progress: impl FnMut(Doing),
 ) -> Result<FleetAnswer<PooledMade>, VerbError> {
     progress(Doing::Program);
     let families = match &request.wanted {

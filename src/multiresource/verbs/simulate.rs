@@ -1,7 +1,6 @@
 //! A policy on its workload or on another, and the verdicts on its claims.
 
-use super::enter::same_types;
-use super::pooled;
+use super::enter::{policy_for, same_types, unnamed};
 use super::{VerbError, marked, refuse};
 use crate::artifact::Changes;
 use crate::kind::read_policy;
@@ -213,9 +212,8 @@ impl Asked<'_> {
             self.has_own_ways()?;
             return self.pooled(&rule.policy(), fleet, None, progress);
         }
-        let unnamed = pooled::unnamed(name);
-        let (checked, _) = read_policy(name, unnamed, self.ways.changes)?;
-        let policy = pooled::policy_for(&checked, &fleet).or_else(refuse)?;
+        let (checked, _) = read_policy(name, unnamed(name), self.ways.changes)?;
+        let policy = policy_for(&checked, &fleet).or_else(refuse)?;
         self.pooled(&policy, fleet, Some(&checked), progress)
     }
 

@@ -159,7 +159,7 @@ pub struct Refusal {
 pub fn synthesize(
     workload: &Workload,
     request: &Request,
-    mut progress: impl FnMut(Doing<'_>),
+    mut progress: impl FnMut(Doing),
 ) -> Result<Answer, VerbError> {
     let options = &request.options;
     progress(Doing::Program);
@@ -168,9 +168,6 @@ pub fn synthesize(
         Outcome::Overloaded(overload) => return Ok(refusal(workload, overload, true, options)),
         Outcome::Undecided(overload) => return Ok(refusal(workload, overload, false, options)),
     };
-    if request.wanted != Wanted::Msr {
-        progress(Doing::Analysed(&made, Schedules::of(workload)));
-    }
     let mut how = match taken(workload, request, made, &mut progress) {
         Err(VerbError::Choice(ChoiceError::Broken(why))) => return Ok(Answer::Broken(why)),
         how => how?,
@@ -193,7 +190,7 @@ pub(super) fn taken(
     workload: &Workload,
     request: &Request,
     made: Box<Synthesis>,
-    progress: &mut dyn FnMut(Doing<'_>),
+    progress: &mut dyn FnMut(Doing),
 ) -> Result<How, VerbError> {
     let options = &request.options;
     let (families, optimum) = match &request.wanted {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::super::enter::same_record;
 use super::super::{VerbError, refuse};
-use super::enter::{described, over_a_fleet, record_of, rule};
+use super::enter::{over_a_fleet, rule};
 use crate::artifact::Changes;
 use crate::kind::read_policy;
 use crate::law::Size;
@@ -175,11 +175,11 @@ fn entered(asked: &Recording<'_>) -> Result<(Rule, Described, Option<String>), V
     };
     let (checked, digest): (Checked, String) = read_policy(asked.policy, unnamed, asked.changes)?;
     let rule = rule(asked.policy, &checked)?;
-    let own = described(checked.workload().fleet());
+    let own = Described::from(checked.workload().fleet());
     let Some(workload) = asked.workload else {
         return Ok((rule, own, Some(digest)));
     };
-    same_record(&checked.artifact().workload, &record_of(workload)).or_else(refuse)?;
+    same_record(&checked.artifact().workload, &workload.record()).or_else(refuse)?;
     Ok((rule, workload.clone(), Some(digest)))
 }
 

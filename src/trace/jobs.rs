@@ -245,18 +245,13 @@ impl Trace {
 
     /// Why a line takes no part, if it does not.
     fn left_out(&self, raw: &Raw, size: i64) -> Option<Reason> {
-        let options = &self.options;
         let broken = raw.fate == Fate::Broken;
         if raw.fate == Fate::Part {
             Some(Reason::Partial)
         } else if size < 0 || size == 0 && broken {
             Some(Reason::NeverRan)
-        } else if size == 0 && options.zero_out {
-            Some(Reason::LeftOutZero)
-        } else if broken && options.completed_only {
+        } else if broken && self.options.completed_only {
             Some(Reason::NotCompleted)
-        } else if matches!(raw.held, Held::Initial(_)) && options.initial_out {
-            Some(Reason::LeftOutInitial)
         } else if raw.fate == Fate::Unplaced {
             Some(Reason::TooLarge)
         } else if self.demand.iter().all(|demand| *demand == 0.0) {

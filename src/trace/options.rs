@@ -24,16 +24,12 @@ pub struct Options {
     pub from: Option<f64>,
     /// Jobs submitted later than this after the first are left out \[s\].
     pub to: Option<f64>,
-    /// Whether jobs that took less than a tick are left out.
-    pub zero_out: bool,
     /// Whether only jobs that completed take part.
     pub completed_only: bool,
     /// Whether jobs that ran past their limit are cut to it.
     pub kill: bool,
     /// Whether jobs that still ran at the end count as if they had ended then.
     pub censored_end: bool,
-    /// Whether jobs that were there before the start are left out.
-    pub initial_out: bool,
     /// The share of lines that may be faulty, in [0, 1].
     pub faults: f64,
 }
@@ -49,11 +45,9 @@ impl Default for Options {
             machine: None,
             from: None,
             to: None,
-            zero_out: false,
             completed_only: false,
             kill: false,
             censored_end: false,
-            initial_out: false,
             faults: 0.01,
         }
     }

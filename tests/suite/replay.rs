@@ -274,7 +274,7 @@ fn what_cannot_be_replayed_is_told_with_what_to_do() {
                 "--workload",
                 &small,
             ],
-            "--unknown out",
+            "--unknown-out",
         ),
         (
             &[
@@ -305,8 +305,7 @@ fn what_cannot_be_replayed_is_told_with_what_to_do() {
         "rounded",
         "--workload",
         &small,
-        "--unknown",
-        "out",
+        "--unknown-out",
     ];
     let run = simulate(&left_out);
     assert_eq!(code(&run), 0, "{}", stderr(&run));

@@ -164,9 +164,10 @@ impl Conditions {
 /// How jobs are sent to the servers of a fleet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Routing {
     /// Each job independently: to a shape by the policy's fractions, and there to any server alike.
     Probabilistic,
-    /// To the server that promises the shortest delay: see [`crate::multiresource::policy::Router`].
+    /// To the server that promises the shortest delay.
     LeastLoaded,
 }

@@ -6,6 +6,7 @@ use super::{Method, Quantity, Route};
 /// What a policy is tuned for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Objective {
     /// `E[T]`: the mean response time over all jobs.
     #[default]

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::names;
 use crate::kind::{Answered, Caller, Given, Word};
 use crate::multiresource::artifact::{Checked, Routing};
 use crate::multiresource::bridge::{
@@ -106,7 +105,7 @@ struct SlurmArguments {
 
     /// How jobs are sent to the servers of a fleet, where the policy has a rule for each [default: probabilistic]
     #[arg(long, value_enum)]
-    routing: Option<names::Routing>,
+    routing: Option<Routing>,
 
     /// Of the policy's clocks
     #[arg(long, value_name = "N", default_value = "1")]
@@ -218,7 +217,7 @@ impl SlurmArguments {
                 keeps_unknown: matches!(self.unknown, Unknown::Hold),
             },
             pool: self.pool,
-            routing: self.routing.map_or(Routing::Probabilistic, Into::into),
+            routing: self.routing.unwrap_or(Routing::Probabilistic),
             seed: self.seed,
             until: self.until,
         };

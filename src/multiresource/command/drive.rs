@@ -5,7 +5,6 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::names;
 use crate::document::is_standard_input;
 use crate::kind::{Answered, Caller, Given};
 use crate::multiresource::artifact::{Checked, Routing};
@@ -26,7 +25,7 @@ pub struct Arguments {
 
     /// How jobs are sent to the servers of a fleet, where the policy has a rule for each [default: probabilistic]
     #[arg(long, value_enum)]
-    routing: Option<names::Routing>,
+    routing: Option<Routing>,
 }
 
 const EXAMPLE: &str = "\
@@ -58,7 +57,7 @@ impl Arguments {
             );
         }
         let policy = Checked::read_with(policy, caller.changes)?;
-        let routing = self.routing.map_or(Routing::Probabilistic, Into::into);
+        let routing = self.routing.unwrap_or(Routing::Probabilistic);
         let mut scheduler = Scheduler::new(&policy, routing, self.seed);
         let input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());
         let driven = protocol::drive(&mut scheduler, input, &mut *caller.output)?;

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use super::reading::{Reading, share};
 use crate::kind::{Answered, Caller, Given, VerbError, Word, json, read_policy};
 use crate::multiresource::artifact::Checked;
-use crate::multiresource::fit::{self, Options};
+use crate::multiresource::fit::{self, Arrivals, Options};
 use crate::multiresource::report;
 use crate::multiresource::verbs::replay::servers_of;
 use crate::multiresource::workload::{Described, Fleet};
@@ -47,9 +47,9 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Sizes::Measured)]
     sizes: Sizes,
 
-    /// What tells types apart beside what they demand
-    #[arg(long, value_enum, conflicts_with = "since")]
-    by: Option<By>,
+    /// Tell types apart by the limits that jobs promise, too
+    #[arg(long, conflicts_with = "since")]
+    by_limit: bool,
 
     /// Keep the types of this policy, and let recent jobs weigh more: half as much every 14 days back
     #[arg(long, value_name = "POLICY")]
@@ -65,38 +65,6 @@ enum Sizes {
     Measured,
     /// The nearest law of few parameters with the same mean; as measured where none is near
     Fitted,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum By {
-    /// The limits that jobs promise
-    Limit,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Arrivals {
-    /// As the dispersion of their work says
-    Auto,
-    /// As Poisson processes
-    Poisson,
-    /// At rates that change between two states, of each type by itself
-    Modulated,
-    /// At rates that change for all types together
-    Common,
-    /// In batches: jobs of one user, or of one batch where they are named, that come at one instant
-    Batches,
-}
-
-impl From<Arrivals> for fit::Arrivals {
-    fn from(typed: Arrivals) -> Self {
-        match typed {
-            Arrivals::Auto => fit::Arrivals::Auto,
-            Arrivals::Poisson => fit::Arrivals::Poisson,
-            Arrivals::Modulated => fit::Arrivals::Modulated,
-            Arrivals::Common => fit::Arrivals::Common,
-            Arrivals::Batches => fit::Arrivals::Batches,
-        }
-    }
 }
 
 impl Arguments {
@@ -125,9 +93,9 @@ impl Arguments {
             source: format!("synth fit {}", source.name()),
             max_types: self.max_types.min(1000) as usize,
             rounding_loss: self.rounding_loss,
-            arrivals: self.arrivals.into(),
+            arrivals: self.arrivals,
             fitted_sizes: self.sizes == Sizes::Fitted,
-            by_limit: self.by == Some(By::Limit),
+            by_limit: self.by_limit,
             since,
         };
         let interrupt = caller.interrupt.clone();
@@ -202,7 +170,7 @@ fn types_of(fleet: &Fleet, reading: &trace::Options) -> Given<Vec<(String, Vec<f
         .into());
     };
     if fleet.types().iter().any(|kind| kind.limit().is_some()) {
-        return Err("the types of the policy are told apart by limits, which --since does not keep: fit the trace anew with --by limit".into());
+        return Err("the types of the policy are told apart by limits, which --since does not keep: fit the trace anew with --by-limit".into());
     }
     let types = fleet.types().iter().map(|kind| {
         let demand = places.iter().map(|j| kind.demand()[*j].value()).collect();

@@ -1,10 +1,9 @@
 //! The policy of a fleet.
 
 use super::doing;
-use super::names::{Family, Objective, Preemption, Queue};
-use super::wishes::Wishes;
+use super::wishes::{Family, Queue, Wishes};
 use crate::kind::{Answer, Caller, Given, Word};
-use crate::multiresource::artifact::Multiresource;
+use crate::multiresource::artifact::{Multiresource, Objective, Preemption};
 use crate::multiresource::report;
 use crate::multiresource::verbs::VerbError;
 use crate::multiresource::verbs::{self, Doing, FleetAnswer};

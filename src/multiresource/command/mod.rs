@@ -5,7 +5,6 @@ mod drive;
 mod export;
 mod fit;
 mod fleet;
-mod names;
 mod optimum;
 mod promise;
 mod reading;
@@ -24,14 +23,15 @@ use crate::kind::{
     Answer, Answered, Caller, Compared, Given, Kind, OverLoads, Simulated, Word, run_document,
     wanted,
 };
-use crate::multiresource::artifact::{Checked, Multiresource};
+use crate::multiresource::artifact::{Backfill, Checked, EmptySlots, Multiresource, Routing};
 use crate::multiresource::report;
 use crate::multiresource::verbs::{self, Doing, Underway, VerbError};
 use crate::multiresource::workload::{Described, Workload};
 use crate::number::Decimal;
+use crate::number::quantity::explained;
 use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Whole};
-use names::{Backfill, EmptySlots, Routing, start_latency};
+use crate::typed::fraction;
 use replay::Replay;
 pub use wishes::Wishes;
 
@@ -60,7 +60,7 @@ pub struct Ways {
 
     /// Let the jobs of the trace come so fast that its load is this: the most that a resource is asked for, over what
     /// there is of it
-    #[arg(long, value_name = "ρ", requires = "trace", conflicts_with = "speed", value_parser = replay::load)]
+    #[arg(long, value_name = "ρ", requires = "trace", conflicts_with = "speed", value_parser = fraction)]
     load: Option<f64>,
 }
 
@@ -147,9 +147,9 @@ impl Kind for Multiresource {
             return replayed(policy, workload.as_ref(), ways, settings, caller);
         }
         let ways = verbs::Ways {
-            backfill: ways.backfill.map(Into::into),
-            empty_slots: ways.empty_slots.map(Into::into),
-            routing: ways.routing.map(Into::into),
+            backfill: ways.backfill,
+            empty_slots: ways.empty_slots,
+            routing: ways.routing,
             start_latency: ways.start_latency,
             changes: caller.changes,
         };
@@ -281,6 +281,20 @@ impl Kind for Multiresource {
             Verb::Fit(arguments) => arguments.run(caller),
             Verb::Drive(arguments) => arguments.run(caller),
             Verb::Bridge(arguments) => arguments.run(caller),
+        }
+    }
+}
+
+/// A start latency, as typed.
+fn start_latency(text: &str) -> Result<Decimal, String> {
+    match Decimal::parse(text) {
+        Ok(latency) if latency >= Decimal::ZERO => Ok(latency),
+        Ok(latency) => Err(format!(
+            "the start latency is {latency}, expected a number ≥ 0"
+        )),
+        Err(why) => {
+            let help = explained(text, None).unwrap_or_else(|| why.help());
+            Err(format!("{why}; {help}"))
         }
     }
 }

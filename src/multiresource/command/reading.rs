@@ -47,10 +47,6 @@ pub struct Reading {
     #[arg(long, value_name = "TIME", requires = "trace", value_parser = seconds)]
     to: Option<f64>,
 
-    /// What becomes of jobs that took less than a tick
-    #[arg(long, requires = "trace", value_enum, default_value_t = Zero::Tick)]
-    zero: Zero,
-
     /// Which jobs take part
     #[arg(long, requires = "trace", value_enum, default_value_t = Status::Started)]
     status: Status,
@@ -63,25 +59,9 @@ pub struct Reading {
     #[arg(long, requires = "trace", value_enum, default_value_t = Censored::Part)]
     censored: Censored,
 
-    /// What becomes of jobs that were there before the start
-    #[arg(long, requires = "trace", value_enum, default_value_t = Initial::Keep)]
-    initial: Initial,
-
     /// The share of faulty lines that may be left out, such as 5%
     #[arg(long, value_name = "SHARE", requires = "trace", default_value = "1%", value_parser = share)]
     faults: f64,
-
-    /// Accept no faulty line
-    #[arg(long, requires = "trace")]
-    strict: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Zero {
-    /// They take one tick
-    Tick,
-    /// They are left out
-    Out,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -108,14 +88,6 @@ enum Censored {
     End,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Initial {
-    /// They are replayed from the start with what is left of them
-    Keep,
-    /// They are left out
-    Out,
-}
-
 impl Reading {
     /// What it asks of the reader.
     pub fn options(&self) -> Options {
@@ -128,12 +100,10 @@ impl Reading {
             machine: self.machine.clone(),
             from: self.from,
             to: self.to,
-            zero_out: self.zero == Zero::Out,
             completed_only: self.status == Status::Completed,
             kill: self.past_limit == PastLimit::Kill,
             censored_end: self.censored == Censored::End,
-            initial_out: self.initial == Initial::Out,
-            faults: if self.strict { 0.0 } else { self.faults },
+            faults: self.faults,
         }
     }
 }

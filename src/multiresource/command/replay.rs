@@ -20,7 +20,6 @@ use crate::number::Decimal;
 use crate::simulation::Settings;
 use crate::simulation::sweep::Comparing;
 use crate::trace::{Source, seconds};
-use crate::typed::fraction;
 
 /// A trace, and how it is replayed.
 #[derive(Args, Clone, Debug)]
@@ -38,9 +37,9 @@ pub struct Trace {
     #[arg(long, requires = "trace", value_enum, default_value_t = Demands::Exact)]
     demands: Demands,
 
-    /// Leave out jobs that demand more than every type, also where they are over 1 % of the work
-    #[arg(long, requires = "trace", value_enum)]
-    unknown: Option<Unknown>,
+    /// Leave out jobs that demand more than every type, for every policy, also where they are over 1 % of the work
+    #[arg(long, requires = "trace")]
+    unknown_out: bool,
 
     /// Of which jobs measures are: all, or those submitted in a part of the span such as .1,.9 [default: .02,.98]
     #[arg(long, value_name = "PART", requires = "trace", value_parser = Window::parse)]
@@ -82,12 +81,6 @@ enum Demands {
     Exact,
     /// What their types in --workload do
     Rounded,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Unknown {
-    /// They are left out, for every policy
-    Out,
 }
 
 /// What is typed besides to compare policies on a trace.
@@ -152,7 +145,7 @@ impl Trace {
             policies,
             paces,
             rounded: self.demands == Demands::Rounded,
-            unknown_out: self.unknown.is_some(),
+            unknown_out: self.unknown_out,
             start_latency: None,
             window: self.measure,
             step: self.step,
@@ -281,11 +274,6 @@ fn run(asked: &Replaying<'_>, caller: &mut Caller<'_>) -> Given<Replays> {
     caller.hear(Word::Interruptible);
     let mut hears = |what: &str| caller.hear(Word::Doing(what));
     replay_trace(asked, &mut hears).map_err(VerbError::boxed)
-}
-
-/// A load > 0: the jobs of a trace come to an end at any load.
-pub fn load(text: &str) -> Result<f64, String> {
-    fraction(text)
 }
 
 /// Policies on a trace.

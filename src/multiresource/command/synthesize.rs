@@ -1,8 +1,7 @@
 //! What is typed to make a policy → the request to the library → the answer in words.
 
 use super::doing;
-use super::names::Family;
-use super::wishes::Wishes;
+use super::wishes::{Family, Wishes};
 use crate::kind::{Answer, Caller, Given, Word};
 use crate::multiresource::artifact::{Multiresource, Objective};
 use crate::multiresource::report;

@@ -2,12 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use super::names::{Backfill, EmptySlots, Family, Objective, Preemption, Queue};
 use super::promise::promise;
 use crate::kind::{Caller, Given};
-use crate::multiresource::artifact::{Promise, Route};
+use crate::multiresource::artifact::{Backfill, EmptySlots, Objective, Preemption, Promise, Route};
 use crate::multiresource::program::Limits;
 use crate::multiresource::synthesis::{Families, Options};
 use crate::multiresource::verbs::{Request, Wanted};
@@ -102,15 +101,15 @@ impl Wishes {
             setup_rate: self.setup_rate,
             switching_rate: self.switching_rate,
             route: self.route,
-            backfill: self.backfill.unwrap_or(Backfill::FirstFit).into(),
-            empty_slots: self.empty_slots.unwrap_or(EmptySlots::Release).into(),
-            objective: self.objective.into(),
+            backfill: self.backfill.unwrap_or(Backfill::FirstFit),
+            empty_slots: self.empty_slots.unwrap_or(EmptySlots::Release),
+            objective: self.objective,
             effort: self.effort,
             limits: Limits {
                 time: self.within(PROOF).unwrap_or(Limits::default().time),
                 ..Limits::default()
             },
-            ..Options::new(self.preemption.into())
+            ..Options::new(self.preemption)
         }
     }
 
@@ -222,4 +221,40 @@ impl Wishes {
             Family::Auto => Wanted::Simulated(Families::All),
         })
     }
+}
+
+/// The family, as typed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Family {
+    /// A clock moves between the working schedules of the program: exact analysis, proved stable
+    Msr,
+    /// The types in turn, or the largest first until others starve; tuned by simulation
+    Quickswap,
+    /// Working schedules left and chosen by queue lengths; tuned by simulation
+    AdaptiveMsr,
+    /// First-Fit with a reservation that opens when it is worth the drain; tuned by simulation
+    Reserving,
+    /// What is worth most, with the price of the drain; tuned by simulation
+    Tdc,
+    /// The schedule of most weight, with --preemption full or setup; weights tuned by simulation
+    MaxWeight,
+    /// The optimum of a dynamic program as a table: small systems of two types, of four with full preemption
+    Optimal,
+    /// Slots for each type on the servers of a fleet: exact analysis, proved stable
+    Partition,
+    /// Over a fleet: First-Fit and its kin, EASY, and rules that keep room for short jobs; by simulation
+    Pooled,
+    /// The best of these but optimal, and of First-Fit, most and least servers first and EASY by mean sizes; with
+    /// --preemption full, of msr, max-weight, optimal where it is small, ServerFilling and DivisorFilling; with setup,
+    /// of all that do not preempt, msr, max-weight and optimal
+    Auto,
+}
+
+/// Where the jobs of a fleet wait, as typed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Queue {
+    /// In one place; a rule says which starts on which server
+    Global,
+    /// At servers, to which they are sent when they arrive
+    Servers,
 }

@@ -30,6 +30,8 @@ pub use drift::Drift;
 pub use report::{Fit, Report, TypeFound};
 pub use types::{NoTypes, Tried};
 
+use clap::ValueEnum;
+
 use crate::document::DocumentError;
 use crate::number::Decimal;
 use crate::trace::{Trace, TraceError};
@@ -58,17 +60,17 @@ pub struct Options {
 }
 
 /// How jobs arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Arrivals {
-    /// As the dispersion of their work says.
+    /// As the dispersion of their work says
     Auto,
-    /// As Poisson processes.
+    /// As Poisson processes
     Poisson,
-    /// At rates that change, of each type by itself.
+    /// At rates that change between two states, of each type by itself
     Modulated,
-    /// At rates that change together.
+    /// At rates that change for all types together
     Common,
-    /// In batches.
+    /// In batches: jobs of one user, or of one batch where they are named, that come at one instant
     Batches,
 }
 

@@ -51,7 +51,7 @@ impl Types {
         let rounding = Rounding::to(log, workload, &places, ticks);
         if rounding.untyped_work > MOST_UNTYPED && !unknown_out {
             return Err(format!(
-                "{} of {} jobs, {:.1} % of the work, demand more than every type of the workload holds: fit a workload to this trace, or leave them out for every policy with --unknown out",
+                "{} of {} jobs, {:.1} % of the work, demand more than every type of the workload holds: fit a workload to this trace, or leave them out for every policy with --unknown-out",
                 rounding.untyped,
                 log.jobs.len(),
                 100.0 * rounding.untyped_work

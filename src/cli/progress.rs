@@ -1,28 +1,111 @@
-//! Progress on standard error, for steps that take longer than a second; none where standard error is
-//! not a terminal.
+//! What a verb tells while it works, on standard error; progress of steps that take longer than a second, where that is
+//! a terminal.
 
-use std::io::IsTerminal as _;
+use std::io::{BufWriter, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use synth::kind::{Caller, Given, Word};
 use synth::report::number;
 use synth::simulation::sweep::Stage;
 use synth::simulation::{Progress, Settings};
 
-use super::Common;
+use super::{Common, interrupt, tell, width};
+
+/// Does a verb, which is heard; nothing more is shown once it has an answer. Of simulations under these settings it is
+/// told how much is left.
+pub fn heard<T>(
+    common: &Common,
+    interrupt: &interrupt::Later,
+    settings: Option<&Settings>,
+    verb: impl FnOnce(&mut Caller<'_>) -> Given<T>,
+) -> Given<T> {
+    let mut listener = Listener::new(common, interrupt, settings);
+    let mut output = BufWriter::new(std::io::stdout().lock());
+    let answer = verb(&mut Caller {
+        width: width(),
+        changes: common.changes(),
+        interrupt: interrupt.flag(),
+        hears: &mut |word| listener.hear(word),
+        output: &mut output,
+    });
+    output.flush()?;
+    answer
+}
+
+/// Hears a verb: shows progress, and from when on Ctrl-C leaves something to tell.
+pub struct Listener<'a> {
+    common: &'a Common,
+    interrupt: &'a interrupt::Later,
+    settings: Option<&'a Settings>,
+    spinner: Option<Spinner>,
+    bar: Bar<'a>,
+    started: Instant,
+}
+
+impl<'a> Listener<'a> {
+    /// A listener; of simulations under these settings it tells how much is left.
+    pub fn new(
+        common: &'a Common,
+        interrupt: &'a interrupt::Later,
+        settings: Option<&'a Settings>,
+    ) -> Self {
+        Listener {
+            common,
+            interrupt,
+            settings,
+            spinner: None,
+            bar: Bar::new(common),
+            started: Instant::now(),
+        }
+    }
+
+    /// Hears one word.
+    pub fn hear(&mut self, word: Word<'_>) {
+        match word {
+            Word::Doing(what) => self.show(what.to_string()),
+            Word::Known(text) => {
+                self.spinner = None;
+                tell(self.common, text);
+            }
+            Word::Interruptible => self.interrupt.listen(),
+            Word::Simulating(what, reached) => {
+                let elapsed = self.started.elapsed();
+                let told = |settings| simulation(what, reached, settings, elapsed);
+                self.show(self.settings.map_or_else(|| what.to_string(), told));
+            }
+            Word::Comparing(stage) => {
+                self.spinner = None;
+                if let Some(settings) = self.settings {
+                    self.bar.stage(&stage, settings);
+                }
+            }
+        }
+    }
+
+    fn show(&mut self, message: String) {
+        match &self.spinner {
+            Some(spinner) => spinner.set_message(message),
+            None => {
+                self.bar.end();
+                self.spinner = Some(spinner(self.common, &message));
+            }
+        }
+    }
+}
 
 /// A line of progress that appears after a second and is removed when it is dropped.
-pub struct Spinner(ProgressBar);
+struct Spinner(ProgressBar);
 
 impl Spinner {
     /// Says what is under way.
-    pub fn set_message(&self, message: String) {
+    fn set_message(&self, message: String) {
         self.0.set_message(message);
     }
 
     /// Removes the line before it is dropped.
-    pub fn end(&self) {
+    fn end(&self) {
         self.0.finish_and_clear();
     }
 }
@@ -34,7 +117,7 @@ impl Drop for Spinner {
 }
 
 /// Starts a line of progress.
-pub fn spinner(common: &Common, what: &str) -> Spinner {
+fn spinner(common: &Common, what: &str) -> Spinner {
     line(common, None, "{spinner} {wide_msg} ({elapsed})", what)
 }
 
@@ -58,7 +141,7 @@ fn line(common: &Common, length: Option<u64>, template: &str, what: &str) -> Spi
 }
 
 /// Progress of several simulations, one after another.
-pub struct Bar<'a> {
+struct Bar<'a> {
     common: &'a Common,
     /// None before the first cell.
     begun: Option<Begun>,
@@ -75,7 +158,7 @@ const STEPS: f64 = 1000.0;
 
 impl<'a> Bar<'a> {
     /// A bar that appears with the first cell.
-    pub fn new(common: &'a Common) -> Self {
+    fn new(common: &'a Common) -> Self {
         Bar {
             common,
             begun: None,
@@ -83,14 +166,14 @@ impl<'a> Bar<'a> {
     }
 
     /// Removes the bar before it is dropped.
-    pub fn end(&self) {
+    fn end(&self) {
         if let Some(begun) = &self.begun {
             begun.line.end();
         }
     }
 
     /// Says how far a comparison is.
-    pub fn stage(&mut self, stage: &Stage<'_>, settings: &Settings) {
+    fn stage(&mut self, stage: &Stage<'_>, settings: &Settings) {
         let begun = self.begun.get_or_insert_with(|| {
             let template = "{bar:12.cyan/dim} {wide_msg} ({elapsed})";
             let length = (stage.cells as f64 * STEPS) as u64;
@@ -134,7 +217,7 @@ impl Begun {
 }
 
 /// How far one simulation is, and how much longer it may take.
-pub fn simulation(what: &str, reached: Progress, settings: &Settings, elapsed: Duration) -> String {
+fn simulation(what: &str, reached: Progress, settings: &Settings, elapsed: Duration) -> String {
     let left = rest(elapsed, share(reached, settings, elapsed));
     let events = events(reached, settings.precision);
     format!("{what}: {events}{}", about(left))

@@ -6,8 +6,8 @@ use synth::kind::Kind;
 use synth::simulation::Settings;
 use synth::typed::{Budget, PolicyFile};
 
-use super::listener::heard;
 use super::output::{apart, emit, is_stdout, publish};
+use super::progress::heard;
 use super::{Common, NEGATIVE, Outcome, examples_of, interrupt, read_workload, tell};
 
 #[derive(Args)]

@@ -5,8 +5,8 @@ use clap::Args;
 use synth::kind::{Answer, Kind};
 use synth::typed::WorkloadFile;
 
-use super::listener::heard;
 use super::output::{apart, emit, is_stdout, writable};
+use super::progress::heard;
 use super::terminal::tell_always;
 use super::{Common, NEGATIVE, Outcome, interrupt, read_workload, tell};
 

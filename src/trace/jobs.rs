@@ -1,8 +1,9 @@
 //! The jobs of a trace, one after the other.
 
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use super::buffer::Buffer;
 use super::format::{self, Opened};
 use super::reader::{Fate, Held, Raw, Reader};
 use super::{Account, Demands, Format, Job, Options, Reason, Seen, Servers, Tick, TraceError};
@@ -303,5 +304,67 @@ impl Trace {
             }),
             _ => Ok(()),
         }
+    }
+}
+
+/// Jobs that wait until no earlier one is expected.
+///
+/// Those that come in order stand in a queue; only the others pay for being sorted.
+struct Buffer {
+    ordered: VecDeque<Job>,
+    late: BinaryHeap<Reverse<Late>>,
+}
+
+impl Buffer {
+    /// Room for so many jobs, of which memory is taken as they come: a queue that grew by copying itself would take it
+    /// twice.
+    fn new(jobs: usize) -> Self {
+        Buffer {
+            ordered: VecDeque::with_capacity(jobs),
+            late: BinaryHeap::new(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.ordered.len() + self.late.len()
+    }
+
+    fn push(&mut self, job: Job) {
+        match self.ordered.back() {
+            Some(last) if place(&job) < place(last) => self.late.push(Reverse(Late(job))),
+            _ => self.ordered.push_back(job),
+        }
+    }
+
+    /// The job that was submitted first; of several at one instant that of the first line.
+    fn pop(&mut self) -> Option<Job> {
+        let late_first = match (self.late.peek(), self.ordered.front()) {
+            (Some(Reverse(Late(late))), Some(ordered)) => place(late) < place(ordered),
+            (late, _) => late.is_some(),
+        };
+        match late_first {
+            true => self.late.pop().map(|Reverse(Late(job))| job),
+            false => self.ordered.pop_front(),
+        }
+    }
+}
+
+fn place(job: &Job) -> (i64, u32) {
+    (job.submit, job.line)
+}
+
+/// A job, ordered by its place.
+#[derive(PartialEq, Eq)]
+struct Late(Job);
+
+impl Ord for Late {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        place(&self.0).cmp(&place(&other.0))
+    }
+}
+
+impl PartialOrd for Late {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
     }
 }

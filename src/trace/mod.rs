@@ -14,7 +14,6 @@
 //! first seen. Memory does not grow with the trace: a buffer of [`Trace::MOST_OUT_OF_ORDER`] jobs puts them in order.
 
 mod account;
-mod buffer;
 mod demands;
 mod error;
 mod fields;
@@ -30,7 +29,7 @@ pub use demands::Demands;
 pub use error::TraceError;
 pub use format::{Format, nodes};
 pub use jobs::{Source, Trace};
-pub use options::{Options, seconds};
+pub use options::Options;
 pub use servers::{Servers, Shape};
 
 /// A job that takes part.

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use super::{Format, Servers};
-use crate::number::seconds_of;
 
 /// What is done with lines that can be read in more than one way.
 #[derive(Clone, Debug)]
@@ -51,15 +50,4 @@ impl Default for Options {
             faults: 0.01,
         }
     }
-}
-
-/// Reads a length of time: `90`, `90s`, `15min`, `6h`, `120d`, `2weeks`; in seconds where no unit stands.
-///
-/// # Errors
-/// When it is none; says what is expected.
-pub fn seconds(text: &str) -> Result<f64, String> {
-    let text = text.trim();
-    seconds_of(text).ok_or_else(|| {
-        format!("`{text}` is no length of time: write such as 3600, 90min, 6h, 120d or 2weeks")
-    })
 }

@@ -1,10 +1,12 @@
 //! What is typed to have a trace read.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::trace::{Format, Options, Servers, nodes, seconds};
+use crate::trace::{Format, Options, Servers, nodes};
+use crate::typed::duration;
 
 /// How the lines of a trace are read. The trace itself is an argument `trace` beside it.
 #[derive(Args, Clone, Debug)]
@@ -40,12 +42,12 @@ pub struct Reading {
     machine: Option<String>,
 
     /// Leave out what came earlier than this after the first job, such as 120d
-    #[arg(long, value_name = "TIME", requires = "trace", value_parser = seconds)]
-    from: Option<f64>,
+    #[arg(long, value_name = "TIME", requires = "trace", value_parser = duration)]
+    from: Option<Duration>,
 
     /// Leave out what came later than this after the first job
-    #[arg(long, value_name = "TIME", requires = "trace", value_parser = seconds)]
-    to: Option<f64>,
+    #[arg(long, value_name = "TIME", requires = "trace", value_parser = duration)]
+    to: Option<Duration>,
 
     /// Which jobs take part
     #[arg(long, requires = "trace", value_enum, default_value_t = Status::Started)]
@@ -98,8 +100,8 @@ impl Reading {
             units: self.unit.clone(),
             vm_types: self.vm_types.clone(),
             machine: self.machine.clone(),
-            from: self.from,
-            to: self.to,
+            from: self.from.as_ref().map(Duration::as_secs_f64),
+            to: self.to.as_ref().map(Duration::as_secs_f64),
             completed_only: self.status == Status::Completed,
             kill: self.past_limit == PastLimit::Kill,
             censored_end: self.censored == Censored::End,

@@ -1,6 +1,7 @@
 //! What is typed to replay a trace.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
@@ -19,7 +20,8 @@ use crate::multiresource::workload::Described;
 use crate::number::Decimal;
 use crate::simulation::Settings;
 use crate::simulation::sweep::Comparing;
-use crate::trace::{Source, seconds};
+use crate::trace::Source;
+use crate::typed::duration;
 
 /// A trace, and how it is replayed.
 #[derive(Args, Clone, Debug)]
@@ -56,8 +58,8 @@ pub struct Trace {
     series: Option<PathBuf>,
 
     /// Length of a step of the series, such as 1h; a millionth of the span at least [default: a 500th of it]
-    #[arg(long, value_name = "TIME", requires = "series", value_parser = seconds)]
-    step: Option<f64>,
+    #[arg(long, value_name = "TIME", requires = "series", value_parser = duration)]
+    step: Option<Duration>,
 
     #[command(flatten)]
     reading: Reading,
@@ -148,7 +150,7 @@ impl Trace {
             unknown_out: self.unknown_out,
             start_latency: None,
             window: self.measure,
-            step: self.step,
+            step: self.step.as_ref().map(Duration::as_secs_f64),
             keeps_visits: self.jobs.is_some(),
             resample: None,
             changes: caller.changes,

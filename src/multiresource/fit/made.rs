@@ -415,8 +415,6 @@ impl<'a> Made<'a> {
         let arrived = tally.arrived();
         let gaps = (arrived - 1) as f64;
         let mean_gap = tally.gaps.0 / gaps;
-        let (first, last) = tally.span.unwrap_or_default();
-        let second = |tick: i64| tick.div_euclid(counts.per_second as i64);
         let resources = trace.servers().resources.iter().cloned();
         let day = 86_400.0 * counts.per_second as f64;
         Report {
@@ -439,7 +437,6 @@ impl<'a> Made<'a> {
             dispersion: Vec::new(),
             gaps_scv: tally.gaps.1 / gaps / (mean_gap * mean_gap) - 1.0,
             together: self.together(),
-            rhythm: tally.calendar.rhythm(second(first), second(last)),
             thirds: thirds(&tally.course, counts.length),
             drift: Drift::of(&tally.days, (counts.length as f64 / day) as u64, day),
             of_no_type: self.of_no_type(),

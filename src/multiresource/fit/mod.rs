@@ -14,7 +14,6 @@ mod again;
 mod arrivals;
 mod course;
 mod dispersion;
-mod drift;
 mod laws;
 mod limits;
 mod made;
@@ -24,9 +23,8 @@ mod sizes;
 mod tally;
 mod types;
 
-pub use course::Rhythm;
+pub use course::Drift;
 pub use dispersion::{Dispersion, Excess};
-pub use drift::Drift;
 pub use report::{Fit, Report, TypeFound};
 pub use types::{NoTypes, Tried};
 

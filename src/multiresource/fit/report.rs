@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Dispersion, Drift, Excess, Rhythm, Tried};
+use super::{Dispersion, Drift, Excess, Tried};
 use crate::multiresource::workload::Described;
 use crate::trace::{Account, Format};
 
@@ -56,8 +56,6 @@ pub struct Report {
     pub gaps_scv: f64,
     /// The share of jobs that came at one instant with others of their user or batch.
     pub together: f64,
-    /// Loads by hour and day, relative to the mean.
-    pub rhythm: Option<Rhythm>,
     /// Loads of the three thirds of the span.
     pub thirds: [f64; 3],
     /// The load of the last week beside that of the weeks before.

@@ -2,7 +2,6 @@
 
 mod azure;
 mod borg;
-mod nodes;
 mod openb;
 mod rows;
 mod sacct;
@@ -16,7 +15,7 @@ use super::jobs::Source;
 use super::reader::Reader;
 use super::{Options, Servers, TraceError};
 
-pub use nodes::nodes;
+pub use openb::nodes;
 
 /// A format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]

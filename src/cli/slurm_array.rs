@@ -11,8 +11,8 @@ use synth::kind::{Caller, Kind, Word};
 use synth::simulation::Settings;
 use synth::simulation::sweep::{Comparing, Header, Shard, Share, deal, quoted};
 
-use crate::cli::listener::Listener;
 use crate::cli::output::emit;
+use crate::cli::progress::Listener;
 use crate::cli::question::{Question, read_with_text};
 use crate::cli::{Common, Outcome, interrupt, tell, width};
 

@@ -174,11 +174,12 @@ pub fn load(text: &str) -> Result<f64, String> {
 /// # Errors
 /// What is expected.
 pub fn below_one(load: f64) -> Result<f64, String> {
-    match load < 1.0 {
-        true => Ok(load),
-        false => Err(format!(
+    if load < 1.0 {
+        Ok(load)
+    } else {
+        Err(format!(
             "`{load}`: at a load of 1 and more no policy is stable; give a load below 1, such as 0.9 or 90%"
-        )),
+        ))
     }
 }
 

@@ -80,9 +80,10 @@ struct Common {
 impl Common {
     /// What becomes of a policy file that was changed after it was written.
     fn changes(&self) -> Changes {
-        match self.accept_changes {
-            true => Changes::Accepted,
-            false => Changes::Refused,
+        if self.accept_changes {
+            Changes::Accepted
+        } else {
+            Changes::Refused
         }
     }
 }
@@ -245,10 +246,11 @@ fn unknown_verb<K: Kind>() -> Option<String> {
 /// What was typed is no command, or asks for help.
 fn refused(error: &clap::Error) -> ExitCode {
     let text = error.render().ansi().to_string();
-    match error.use_stderr() {
-        true => tell_always(text.trim_end()),
+    if error.use_stderr() {
+        tell_always(text.trim_end());
+    } else {
         // A closed standard output is no reason to fail.
-        false => drop(say(&text)),
+        drop(say(&text));
     }
     ExitCode::from(error.exit_code() as u8)
 }

@@ -128,9 +128,10 @@ pub fn publish(
     document: &str,
     output: Option<&PathBuf>,
 ) -> Result<(), Box<dyn Error>> {
-    match output.is_some_and(|file| is_stdout(file)) {
-        true => tell(common, table),
-        false => say(&format!("{table}\n"))?,
+    if output.is_some_and(|file| is_stdout(file)) {
+        tell(common, table)
+    } else {
+        say(&format!("{table}\n"))?
     }
     let Some(file) = output else { return Ok(()) };
     emit(Some(file), document)
@@ -194,9 +195,10 @@ impl Results {
         }
         let table = compared.table(width());
         let own = compared.documents().iter().map(|(path, _)| path);
-        match self.files().chain(own).any(|path| is_stdout(path)) {
-            true => tell(common, &table),
-            false => say(&format!("{table}\n"))?,
+        if self.files().chain(own).any(|path| is_stdout(path)) {
+            tell(common, &table)
+        } else {
+            say(&format!("{table}\n"))?
         }
         Ok(())
     }
@@ -204,8 +206,9 @@ impl Results {
 
 /// The exit code of a comparison that ended.
 pub fn code_of(compared: &dyn Compared) -> ExitCode {
-    match compared.has_failure() {
-        true => ExitCode::from(NEGATIVE),
-        false => ExitCode::SUCCESS,
+    if compared.has_failure() {
+        ExitCode::from(NEGATIVE)
+    } else {
+        ExitCode::SUCCESS
     }
 }

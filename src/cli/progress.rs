@@ -35,7 +35,7 @@ pub fn heard<T>(
 }
 
 /// Hears a verb: shows progress, and from when on Ctrl-C leaves something to tell.
-pub struct Listener<'a> {
+struct Listener<'a> {
     common: &'a Common,
     interrupt: &'a interrupt::Later,
     settings: Option<&'a Settings>,
@@ -45,8 +45,7 @@ pub struct Listener<'a> {
 }
 
 impl<'a> Listener<'a> {
-    /// A listener; of simulations under these settings it tells how much is left.
-    pub fn new(
+    fn new(
         common: &'a Common,
         interrupt: &'a interrupt::Later,
         settings: Option<&'a Settings>,
@@ -62,7 +61,7 @@ impl<'a> Listener<'a> {
     }
 
     /// Hears one word.
-    pub fn hear(&mut self, word: Word<'_>) {
+    fn hear(&mut self, word: Word<'_>) {
         match word {
             Word::Doing(what) => self.show(what.to_string()),
             Word::Known(text) => {

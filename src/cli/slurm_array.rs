@@ -1,20 +1,17 @@
 //! A comparison as an array of Slurm's: scripts that run a shard a task, merge, and submit both.
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use clap::Args;
 use synth::document::is_standard_input;
-use synth::kind::{Caller, Kind, Word};
-use synth::simulation::Settings;
-use synth::simulation::sweep::{Comparing, Header, Shard, Share, deal, quoted};
+use synth::kind::Kind;
+use synth::simulation::sweep::{Comparing, quoted};
 
-use crate::cli::output::emit;
-use crate::cli::progress::Listener;
-use crate::cli::question::{Question, read_with_text};
-use crate::cli::{Common, Outcome, interrupt, tell, width};
+use super::output::emit;
+use super::question::{Question, read_workload};
+use super::{Common, Outcome};
 
 #[derive(Args)]
 #[command(after_long_help = ABOUT)]
@@ -22,9 +19,9 @@ pub struct Arguments<K: Kind> {
     #[command(flatten)]
     question: Question<K>,
 
-    /// Shards, a task each [default: as many as leave each 30 s at least]
+    /// Shards, a task each; Slurm takes 1000 of an array unless its MaxArraySize says otherwise
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    shards: Option<u32>,
+    shards: u32,
 
     /// The folder that scripts, parts and results go to; all nodes must see it
     #[arg(long, short, value_name = "DIR")]
@@ -37,21 +34,13 @@ pub struct Arguments<K: Kind> {
 
 const ABOUT: &str = "\
 Examples:
-  synth export slurm-array --workload models/section7.yaml --policies first-fit,fcfs --output sweep
+  synth export slurm-array --workload models/section7.yaml --policies first-fit,fcfs --shards 6 --output sweep
   sh sweep/submit.sh
       the array, and behind it the job that merges: sweep/comparison.json, .csv and .html
 
-Each policy runs for a moment, on one core, for the estimate. Names of files stay relative to where this
-is typed; the program is the one that writes the scripts, unless the variable SYNTH names another.";
-
-/// Slurm starts the tasks of an array about a second apart: shorter ones wait more than they work.
-const LEAST_SECONDS: f64 = 30.0;
-
-/// Most tasks of an array, where Slurm is not told otherwise (`MaxArraySize` less 1).
-const MOST_TASKS: usize = 1000;
-
-/// Each policy runs for the estimate until it has had so many events, or so long.
-const PILOT: (u64, Duration) = (4_000_000, Duration::from_secs(1));
+A cell, a policy at a load, takes about as long as `synth compare` with that policy and load alone. Names of files
+stay relative to where this is typed; the program is the one that writes the scripts, unless the variable SYNTH
+names another.";
 
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let question = &arguments.question;
@@ -68,25 +57,28 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         let why = "is there already: give --force to overwrite it, or choose another --output";
         return Err(format!("{} {why}", there.display()).into());
     }
-    // A task has one core: several shards side by side use cores better than one shard that spreads.
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build_global()?;
-    let (workload, document) = read_with_text::<K>(file, common)?;
-    let Some((header, rate)) = pilot::<K>(question, &workload, document, common)? else {
-        tell(common, "Interrupted: nothing is written.");
-        return Ok(interrupt::code());
+    // Its faults are told here, and not by each task.
+    read_workload::<K>(file, common)?;
+    let (file, settings) = (question.file(), question.settings(Arc::default()));
+    let asked = Comparing {
+        file: &file,
+        policies: &question.policies,
+        changes: common.changes(),
+        loads: &question.loads,
+        settings: &settings,
+        journal: None,
+        share: None,
     };
-    let estimate = Estimate::new(&header, rate);
-    let shards = arguments.shards.map(|shards| shards as usize);
-    let shards = shards.unwrap_or_else(|| estimate.shards(&header));
+    let mut command = vec![asked.arguments()];
+    command.extend(K::besides_cells(&question.extras));
+    command.extend(common.accept_changes.then(|| "--accept-changes".into()));
     let cannot = |e| format!("cannot make the folder {}: {e}", arguments.output.display());
     std::fs::create_dir_all(&arguments.output).map_err(cannot)?;
     let folder = arguments.output.canonicalize().map_err(cannot)?;
     let array = Array {
-        command: command::<K>(&header, question, common),
-        estimate: estimate.told(&header, shards),
-        shards,
+        command: command.join(" "),
+        cells: question.policies.len() * asked.loads().len(),
+        shards: arguments.shards,
         folder: &folder,
         from: std::env::current_dir()?,
         program: std::env::current_exe()?,
@@ -99,150 +91,12 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs each policy for a moment at the highest load: what is compared, and events per second; none
-/// where it was interrupted.
-fn pilot<K: Kind>(
-    question: &Question<K>,
-    workload: &K::Described,
-    document: String,
-    common: &Common,
-) -> Result<Option<(Header, f64)>, Box<dyn Error>> {
-    let interrupt = interrupt::Later::new();
-    let settings = question.settings(interrupt.flag());
-    let short = Settings {
-        events: PILOT.0,
-        time: Some(PILOT.1),
-        precision: f64::MIN_POSITIVE,
-        ..settings.clone()
-    };
-    let share = Share {
-        shard: Shard::new(1, 1).ok_or("there is one shard")?,
-        kind: K::NAME.into(),
-        extras: Vec::new(),
-        document,
-    };
-    let file = question.file();
-    let asked = |loads, settings, share| Comparing {
-        file: &file,
-        policies: &question.policies,
-        changes: common.changes(),
-        loads,
-        settings,
-        journal: None,
-        share,
-    };
-    let whole = asked(&question.loads, &settings, None);
-    let highest = whole.loads().iter().copied().reduce(f64::max);
-    let highest: Vec<f64> = highest.into_iter().collect();
-    let mut listener = Listener::new(common, &interrupt, Some(&short));
-    let mut started = None;
-    let mut caller = Caller {
-        width: width(),
-        changes: common.changes(),
-        interrupt: interrupt.flag(),
-        hears: &mut |word| {
-            if matches!(word, Word::Comparing(_)) {
-                started.get_or_insert_with(Instant::now);
-            }
-            listener.hear(word);
-        },
-        output: &mut std::io::sink(),
-    };
-    let asked = asked(&highest, &short, Some(&share));
-    let compared = K::compare(Some(workload), &asked, &question.extras, &mut caller)?;
-    if compared.is_interrupted() {
-        return Ok(None);
-    }
-    let seconds = started.map_or(0.0, |started| started.elapsed().as_secs_f64());
-    let text = compared.document()?;
-    let ran: serde_json::Value = serde_json::from_str(&text)?;
-    let cells = ran["cells"].as_array().into_iter().flatten();
-    let events: u64 = cells.filter_map(|c| c["run"]["events"].as_u64()).sum();
-    let header = Header {
-        settings: (&settings).into(),
-        loads: whole.loads().to_vec(),
-        ..serde_json::from_str(&text)?
-    };
-    Ok(Some((header, events as f64 / seconds.max(1e-3))))
-}
-
-/// What a shard runs, without its number.
-fn command<K: Kind>(header: &Header, question: &Question<K>, common: &Common) -> String {
-    let mut extras = K::besides_cells(&question.extras);
-    extras.extend(common.accept_changes.then(|| "--accept-changes".into()));
-    let typed = header.command();
-    let typed = typed.strip_prefix("synth ").unwrap_or(&typed);
-    [vec![typed.to_owned()], extras].concat().join(" ")
-}
-
-/// What all cells are taken to need.
-struct Estimate {
-    events: u64,
-    /// Events per second and core.
-    rate: f64,
-}
-
-impl Estimate {
-    fn new(header: &Header, rate: f64) -> Self {
-        let events = header.cells().map(|(_, load)| header.work(load)).sum();
-        Estimate { events, rate }
-    }
-
-    /// Seconds that the shard with the least work and that with the most need.
-    fn seconds(&self, header: &Header, shards: usize) -> [f64; 2] {
-        let mut work = vec![0; shards];
-        for ((_, load), shard) in header.cells().zip(deal(header, shards)) {
-            work[shard - 1] += header.work(load);
-        }
-        let ends = [work.iter().min(), work.iter().max()];
-        ends.map(|events| events.map_or(0.0, |&events: &u64| events as f64 / self.rate))
-    }
-
-    /// The most shards that have enough to do.
-    fn shards(&self, header: &Header) -> usize {
-        let most = (self.events as f64 / self.rate / LEAST_SECONDS) as usize;
-        let most = most.min(header.cells().count()).min(MOST_TASKS);
-        let enough = |shards: &usize| self.seconds(header, *shards)[0] >= LEAST_SECONDS;
-        (2..=most).rev().find(enough).unwrap_or(1)
-    }
-
-    fn told(&self, header: &Header, shards: usize) -> String {
-        let cells = header.cells().count();
-        let [least, most] = self.seconds(header, shards);
-        let mut told = format!(
-            "{cells} cells take about {} million events; at {} million a second and core, as measured here, that is {} s of one core. ",
-            about(self.events as f64 / 1e6),
-            about(self.rate / 1e6),
-            about(self.events as f64 / self.rate),
-        );
-        told += &match shards {
-            1 => "One shard: one machine is enough.".to_owned(),
-            _ => format!(
-                "{shards} shards: {} to {} s each.",
-                about(least),
-                about(most)
-            ),
-        };
-        if shards > cells {
-            let idle = shards - cells;
-            told += &format!(" There are {cells} cells only: {idle} of them have none.");
-        } else if shards > 1 && least < LEAST_SECONDS {
-            told += " Slurm starts the tasks of an array about a second apart: fewer shards may be done as soon.";
-        }
-        if shards > MOST_TASKS {
-            told += &format!(
-                " Slurm takes arrays up to task {MOST_TASKS} unless its MaxArraySize says otherwise."
-            );
-        }
-        told
-    }
-}
-
 /// The scripts.
 struct Array<'a> {
+    /// What a shard runs, without its number.
     command: String,
-    estimate: String,
-    shards: usize,
+    cells: usize,
+    shards: u32,
     folder: &'a Path,
     from: PathBuf,
     program: PathBuf,
@@ -259,7 +113,7 @@ impl Array<'_> {
 #SBATCH --requeue
 #SBATCH --open-mode=append
 #SBATCH --output=log-%a.txt
-# Task i runs shard i of {shards}. {}
+# Task i runs shard i of {shards}.
 # A shard that was cut short, by its node or by its time, goes on where it was: sbatch --array={shards} shard.sbatch
 set -eu
 cd {}
@@ -268,7 +122,6 @@ export RAYON_NUM_THREADS=${{SLURM_CPUS_PER_TASK:-1}}
 i=$SLURM_ARRAY_TASK_ID
 exec \"$synth\" {} --shard \"$i/{shards}\" --resume --output {folder}/\"part-$i.jsonl\"
 ",
-            self.estimate,
             shell(&self.from),
             shell(&self.program),
             self.command,
@@ -293,9 +146,9 @@ exec \"$synth\" merge part-*.jsonl --output comparison.json --csv comparison.csv
 
     /// What to type now; the folder as it was named.
     fn told(&self, folder: &Path) -> String {
-        let (estimate, shards, at) = (&self.estimate, self.shards, shell(folder));
+        let (cells, shards, at) = (self.cells, self.shards, shell(folder));
         format!(
-            "{estimate}
+            "{cells} cells in {shards} shards.
 
 All of it:         sh {at}/submit.sh
 One shard again:   cd {at} && sbatch --array={shards} shard.sbatch, and once it is done: sbatch merge.sbatch
@@ -317,14 +170,6 @@ echo \"array $array, then merge ${{merge%%;*}}\"
 ",
             shell(self.folder)
         )
-    }
-}
-
-/// A number that is not known well.
-fn about(value: f64) -> String {
-    match value < 10.0 {
-        true => format!("{value:.1}"),
-        false => format!("{value:.0}"),
     }
 }
 

@@ -21,9 +21,10 @@ impl Source {
     /// The file of this name; `-` is standard input.
     #[must_use]
     pub fn named(path: &Path) -> Self {
-        match path.as_os_str() == "-" {
-            true => Source::Input,
-            false => Source::File(path.into()),
+        if path.as_os_str() == "-" {
+            Source::Input
+        } else {
+            Source::File(path.into())
         }
     }
 
@@ -342,9 +343,10 @@ impl Buffer {
             (Some(Reverse(Late(late))), Some(ordered)) => place(late) < place(ordered),
             (late, _) => late.is_some(),
         };
-        match late_first {
-            true => self.late.pop().map(|Reverse(Late(job))| job),
-            false => self.ordered.pop_front(),
+        if late_first {
+            self.late.pop().map(|Reverse(Late(job))| job)
+        } else {
+            self.ordered.pop_front()
         }
     }
 }

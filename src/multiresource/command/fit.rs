@@ -128,14 +128,15 @@ fn opening<'a>(
 ) -> impl Fn() -> Result<Trace, TraceError> + 'a {
     let is_read = Cell::new(false);
     move || {
-        match *source == Source::Input && is_read.replace(true) {
-        true => Err(TraceError::Request(
+        if *source == Source::Input && is_read.replace(true) {
+            Err(TraceError::Request(
             "this fit reads the trace twice, for batches or a coarse clock, and standard input can be read once: give a file, \
              or --arrivals poisson"
                 .into(),
-        )),
-        false => Trace::open(source, reading),
-    }
+        ))
+        } else {
+            Trace::open(source, reading)
+        }
     }
 }
 

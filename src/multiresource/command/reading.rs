@@ -112,9 +112,10 @@ impl Reading {
 
 /// Shapes of servers, as they are written or as a file lists them.
 fn servers(text: &str) -> Result<Servers, String> {
-    match !text.contains('=') && Path::new(text).is_file() {
-        true => nodes(Path::new(text)).map_err(|why| why.to_string()),
-        false => Servers::shapes(text),
+    if !text.contains('=') && Path::new(text).is_file() {
+        nodes(Path::new(text)).map_err(|why| why.to_string())
+    } else {
+        Servers::shapes(text)
     }
 }
 
@@ -135,10 +136,11 @@ pub fn share(text: &str) -> Result<f64, String> {
         None => (text, 1.0),
     };
     let share = digits.trim().parse::<f64>().unwrap_or(f64::NAN) * unit;
-    match (0.0..=1.0).contains(&share) {
-        true => Ok(share),
-        false => Err(format!(
+    if (0.0..=1.0).contains(&share) {
+        Ok(share)
+    } else {
+        Err(format!(
             "`{text}` is no share between 0 and 1: write such as 2% or .02"
-        )),
+        ))
     }
 }

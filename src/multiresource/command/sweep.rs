@@ -79,9 +79,10 @@ impl Arguments {
         };
         let swept = synthesis::sweep(&workload, &options, points, &interrupt, begun)?;
         let is_late = options.end.is_some_and(|end| Instant::now() >= end);
-        let cut = match interrupt.load(Ordering::Relaxed) {
-            true => Some("Interrupted"),
-            false => is_late.then_some("The time is over"),
+        let cut = if interrupt.load(Ordering::Relaxed) {
+            Some("Interrupted")
+        } else {
+            is_late.then_some("The time is over")
         };
         let told = cut.map(|why| format!("{why}: {} switching rates were evaluated.", swept.len()));
         let mut answered = Answered {

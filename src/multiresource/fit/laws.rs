@@ -164,9 +164,10 @@ fn pareto(atoms: &[Atom], mean: f64) -> Option<Fitted> {
     }
     for _ in 0..100 {
         let middle = f64::midpoint(few, many);
-        match of(middle).mean() > mean {
-            true => few = middle,
-            false => many = middle,
+        if of(middle).mean() > mean {
+            few = middle
+        } else {
+            many = middle
         }
     }
     let (shape, low, high) = (f64::midpoint(few, many), low.value(), high.value());
@@ -182,10 +183,7 @@ fn greatest(of: impl Fn(f64) -> f64, from: f64, to: f64) -> f64 {
     let (mut low, mut high) = (from.ln(), to.ln());
     for _ in 0..60 {
         let [a, b] = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)];
-        match at(a) < at(b) {
-            true => low = a,
-            false => high = b,
-        }
+        if at(a) < at(b) { low = a } else { high = b }
     }
     f64::midpoint(low, high).exp()
 }

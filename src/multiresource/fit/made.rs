@@ -166,9 +166,10 @@ impl<'a> Made<'a> {
 
     /// With which others a job came, if they came at one instant: its batch where batches are named, else its user.
     pub fn batch_of(&self, job: &Job) -> u32 {
-        match self.tally.together.is_named {
-            true => job.batch,
-            false => job.user,
+        if self.tally.together.is_named {
+            job.batch
+        } else {
+            job.user
         }
     }
 
@@ -344,9 +345,10 @@ impl<'a> Made<'a> {
     /// The law of sizes of a type \[ticks\]; of all its jobs alike where too few are recent.
     fn law(&self, cut: &Cut) -> Law {
         let recent = law(self.jobs(cut), Weighing::Weights);
-        match recent.effective < ENOUGH as f64 {
-            true => law(self.jobs(cut), Weighing::Jobs),
-            false => recent,
+        if recent.effective < ENOUGH as f64 {
+            law(self.jobs(cut), Weighing::Jobs)
+        } else {
+            recent
         }
     }
 
@@ -514,11 +516,12 @@ fn size(law: &Law, per_second: f64, fitted: bool) -> Size {
         return size;
     }
     let values = law.parts(law.count.min(VALUES) as usize);
-    match values.first() == values.last() {
-        true => Size::Deterministic { mean },
-        false => Size::Empirical {
+    if values.first() == values.last() {
+        Size::Deterministic { mean }
+    } else {
+        Size::Empirical {
             values: values.into_iter().map(seconds).collect(),
             probabilities: None,
-        },
+        }
     }
 }

@@ -167,19 +167,19 @@ pub fn fit(
         })?,
     };
     let made = Made::new(trace, &tally, &counts, types, options);
-    let again = match made.is_read_again() {
-        false => None,
-        true => {
-            let again = Again::of(&mut open()?, &made, |read| {
-                goes_on = tell(&format!("reading again: {read} jobs so far"));
-                goes_on
-            })?;
-            Some(again)
-        }
+    let again = if made.is_read_again() {
+        let again = Again::of(&mut open()?, &made, |read| {
+            goes_on = tell(&format!("reading again: {read} jobs so far"));
+            goes_on
+        })?;
+        Some(again)
+    } else {
+        None
     };
-    match goes_on {
-        true => made.conclude(tried, again.as_ref()),
-        false => Err(FitError::Interrupted),
+    if goes_on {
+        made.conclude(tried, again.as_ref())
+    } else {
+        Err(FitError::Interrupted)
     }
 }
 

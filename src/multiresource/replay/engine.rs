@@ -110,12 +110,11 @@ impl<'a, P: Policy + Send> Engine<'a, P> {
         } else {
             Next::Arrival
         };
-        match self.decides_on_state {
-            true => self.instant(until, next),
-            false => {
-                let event = self.happen(until, next);
-                self.react(event);
-            }
+        if self.decides_on_state {
+            self.instant(until, next)
+        } else {
+            let event = self.happen(until, next);
+            self.react(event);
         }
         true
     }

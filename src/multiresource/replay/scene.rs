@@ -90,9 +90,10 @@ pub fn gathered(
             mean: decimal(latency),
         }),
         time_unit: "tick".into(),
-        known: Some(match sizes {
-            true => Known::Size,
-            false => Known::Limit(Size::Deterministic { mean: Decimal::ONE }),
+        known: Some(if sizes {
+            Known::Size
+        } else {
+            Known::Limit(Size::Deterministic { mean: Decimal::ONE })
         }),
         resources: log.servers.resources.clone(),
         shapes: shapes

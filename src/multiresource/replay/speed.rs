@@ -53,9 +53,10 @@ impl Speed {
         let numerator: u64 = format!("{units}{decimals}").parse().map_err(|_| wrong())?;
         let speed = Speed::reduced(numerator, denominator);
         let in_range = |n| (1..=LARGEST).contains(&n);
-        match in_range(speed.numerator) && in_range(speed.denominator) {
-            true => Ok(speed),
-            false => Err(wrong()),
+        if in_range(speed.numerator) && in_range(speed.denominator) {
+            Ok(speed)
+        } else {
+            Err(wrong())
         }
     }
 

@@ -45,9 +45,10 @@ pub(super) fn lines(account: &Account, known_in_part: u64, width: usize) -> Stri
             row.lines.to_string(),
             row.reason.found().to_owned(),
             percent(row.lines as f64 / account.lines as f64),
-            match work > 0.0 {
-                true => percent(row.work / work),
-                false => "–".into(),
+            if work > 0.0 {
+                percent(row.work / work)
+            } else {
+                "–".into()
             },
             row.first_line.to_string(),
             match (row.reason, known_in_part) {
@@ -57,9 +58,10 @@ pub(super) fn lines(account: &Account, known_in_part: u64, width: usize) -> Stri
             row.reason.option().unwrap_or_default().to_owned(),
         ]);
     }
-    match account.rows.is_empty() {
-        true => String::new(),
-        false => table.within(width),
+    if account.rows.is_empty() {
+        String::new()
+    } else {
+        table.within(width)
     }
 }
 
@@ -116,9 +118,10 @@ fn load(report: &Report) -> String {
     let tried: Vec<String> = tried
         .map(|(k, load)| format!("{k} types {load:.5}"))
         .collect();
-    let by_types = match tried.is_empty() {
-        true => String::new(),
-        false => format!("\nBy the number of types: {}.", tried.join(", ")),
+    let by_types = if tried.is_empty() {
+        String::new()
+    } else {
+        format!("\nBy the number of types: {}.", tried.join(", "))
     };
     format!(
         "Load: ρ = {:.5} of {} types, {}; {:.5} is held on average of the resource used most.{by_types}",

@@ -47,9 +47,10 @@ pub(super) fn heading(fleet: &Fleet, artifact: &Artifact, demand: &[f64]) -> Str
         }
         None => load(rho),
     };
-    let proof = match proven {
-        true => format!("proven best, relative gap below {PROOF_GAP:.0e}"),
-        false => format!("NOT PROVEN best: gap {gap:.2e}; a longer --time searches on"),
+    let proof = if proven {
+        format!("proven best, relative gap below {PROOF_GAP:.0e}")
+    } else {
+        format!("NOT PROVEN best: gap {gap:.2e}; a longer --time searches on")
     };
     format!("load ρ = {least}  ({proof})\n{}", there_are(fleet, demand))
 }
@@ -134,9 +135,12 @@ fn routing_table(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
     let mut table = Table::new(std::iter::once("type".to_owned()).chain(names));
     for (i, kind) in fleet.types().iter().enumerate() {
         let fractions = artifact.policy.servers.iter().zip(fleet.shapes());
-        let fraction = fractions.map(|(sent, shape)| match shape.types().contains(&i) {
-            true => percent(sent.routing[i]),
-            false => "does not fit".into(),
+        let fraction = fractions.map(|(sent, shape)| {
+            if shape.types().contains(&i) {
+                percent(sent.routing[i])
+            } else {
+                "does not fit".into()
+            }
         });
         table.row(std::iter::once(kind.name().to_owned()).chain(fraction));
     }

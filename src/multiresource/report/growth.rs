@@ -66,9 +66,10 @@ fn why(fleet: &Fleet, artifact: &Artifact, room: &Room) -> String {
         ),
     };
     let binding = room.binding.iter().map(|(shape, resource, share)| {
-        let of = match fleet.is_one_server() {
-            true => String::new(),
-            false => format!(" of {shape}"),
+        let of = if fleet.is_one_server() {
+            String::new()
+        } else {
+            format!(" of {shape}")
         };
         format!("{resource}{of} ({})", percent(*share))
     });
@@ -130,10 +131,7 @@ fn steps(fleet: &Fleet, growth: &Growth, now: (f64, Option<f64>), width: usize) 
         let header = ["what to buy first", "load ρ", "carries"].into_iter();
         let mut table = Table::new(header.chain(with_means.then_some(&*mean)));
         for step in &helping {
-            let sign = match step.proof.proven {
-                true => "",
-                false => "≤ ",
-            };
+            let sign = if step.proof.proven { "" } else { "≤ " };
             let response = shorter(step).zip(step.mean_response);
             let response = response.map_or("–".into(), |(ratio, mean)| {
                 format!("{} ({})", number(mean), change(ratio))

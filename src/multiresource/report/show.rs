@@ -45,13 +45,14 @@ pub fn show(checked: &Checked, width: usize) -> String {
 pub fn valid(checked: &Checked, width: usize) -> String {
     let fleet = checked.workload().fleet();
     let types = fleet.types().len();
-    let about = match fleet.is_one_server() {
-        true => format!("about {types} types"),
-        false => format!(
+    let about = if fleet.is_one_server() {
+        format!("about {types} types")
+    } else {
+        format!(
             "about {types} types on {} servers of {} shapes",
             fleet.servers(),
             fleet.shapes().len()
-        ),
+        )
     };
     valid_report(checked, &about, width)
 }

@@ -52,9 +52,10 @@ fn proof(artifact: &Artifact) -> Option<(f64, f64, Vec<&[f64]>)> {
 }
 
 fn in_pieces(fleet: &Fleet) -> f64 {
-    match fleet.is_one_server() {
-        true => Fluid::new(fleet.envelope()).bound(),
-        false => demand(fleet).into_iter().fold(0.0, f64::max),
+    if fleet.is_one_server() {
+        Fluid::new(fleet.envelope()).bound()
+    } else {
+        demand(fleet).into_iter().fold(0.0, f64::max)
     }
 }
 

@@ -317,12 +317,13 @@ impl Schedules {
     pub fn of(workload: &Workload) -> Self {
         let budget = Self::COUNTED.min(Self::NUMBERS / workload.types().len());
         let all = enumerate(&Packing::new(workload), budget);
-        match all.complete {
-            true => Schedules::All {
+        if all.complete {
+            Schedules::All {
                 fit: all.schedules.len(),
                 maximal: all.maximal,
-            },
-            false => Schedules::MoreThan(budget),
+            }
+        } else {
+            Schedules::MoreThan(budget)
         }
     }
 }

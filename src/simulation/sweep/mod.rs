@@ -19,7 +19,8 @@ pub use journal::{Journal, JournalError};
 pub use merge::{MergeError, Wanting, Whole};
 pub use part::{Heading, Share};
 pub use plan::{Cells, Comparing, Stage, Swept, sweep};
-pub use shard::{Shard, deal};
+pub use shard::Shard;
+use shard::deal;
 
 #[cfg(test)]
 mod tests;

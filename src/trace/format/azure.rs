@@ -95,9 +95,10 @@ fn kinds(
     if let Some(fault) = account.faults.first() {
         return Err(rows.wrong(fault.clone()));
     }
-    match kinds.is_empty() {
-        true => Err(rows.wrong(unchosen(machine, machines))),
-        false => Ok(kinds),
+    if kinds.is_empty() {
+        Err(rows.wrong(unchosen(machine, machines)))
+    } else {
+        Ok(kinds)
     }
 }
 

@@ -204,12 +204,13 @@ impl Borg {
             return Ok(None);
         }
         let (time, _) = rows.time(columns.time, 1.0, "a time [µs]")?;
-        match time >= self.now {
-            true => Ok(Some(time)),
-            false => Err(rows.fault(
+        if time >= self.now {
+            Ok(Some(time))
+        } else {
+            Err(rows.fault(
                 columns.time,
                 "a time not before that of the line before: export the events ordered by time",
-            )),
+            ))
         }
     }
 

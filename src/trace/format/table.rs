@@ -176,9 +176,10 @@ impl Row for Table {
         Ok(Raw {
             line: rows.number(),
             submit,
-            held: match is_censored {
-                true => Held::Censored(held),
-                false => Held::Ticks(held),
+            held: if is_censored {
+                Held::Censored(held)
+            } else {
+                Held::Ticks(held)
             },
             limit,
             user: of(columns.user),

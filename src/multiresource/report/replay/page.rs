@@ -62,9 +62,12 @@ fn warnings(replays: &Replays) -> Vec<String> {
     if replays.interrupted {
         warnings.push("INTERRUPTED: not all of it was replayed.".to_owned());
     }
-    warnings.extend(lacks_intervals(replays).map(|all| match all {
-        true => format!("No interval: {TOO_SHORT}."),
-        false => format!("Where no interval stands, {TOO_SHORT}."),
+    warnings.extend(lacks_intervals(replays).map(|all| {
+        if all {
+            format!("No interval: {TOO_SHORT}.")
+        } else {
+            format!("Where no interval stands, {TOO_SHORT}.")
+        }
     }));
     let failures = replays.paces.iter().flat_map(|at| {
         let failed = at

@@ -122,9 +122,10 @@ fn used(replays: &Replays, played: &Played) -> String {
     let each: Vec<String> = pairs
         .map(|(name, used)| format!("{name} {}", percent(*used)))
         .collect();
-    match each.is_empty() {
-        true => String::new(),
-        false => format!("; in use: {}", each.join(", ")),
+    if each.is_empty() {
+        String::new()
+    } else {
+        format!("; in use: {}", each.join(", "))
     }
 }
 

@@ -121,15 +121,16 @@ impl<'a> Stage<'a> {
         };
         let jobs = self.log.jobs.iter();
         let longest = jobs.map(|job| job.limit).fold(self.log.span(), f64::max);
-        match self
+        if self
             .latency
             .clock(speed)
             .holds(longest + self.latency.ticks())
         {
-            true => Ok(speed),
-            false => refuse(format!(
+            Ok(speed)
+        } else {
+            refuse(format!(
                 "times of the trace in parts of a tick for the speed {speed} are beyond 2^53, and cannot be counted exactly: choose a simpler --speed, such as 5/4"
-            )),
+            ))
         }
     }
 
@@ -228,9 +229,10 @@ impl<'a> Stage<'a> {
         self.asked.window.unwrap_or_else(|| {
             let [from, to] = Window::MIDDLE.within(self.log.span());
             let within = |job: &Job| (from..=to).contains(&job.submit);
-            match self.log.jobs.iter().any(within) {
-                true => Window::MIDDLE,
-                false => Window::ALL,
+            if self.log.jobs.iter().any(within) {
+                Window::MIDDLE
+            } else {
+                Window::ALL
             }
         })
     }

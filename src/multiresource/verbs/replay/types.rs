@@ -143,11 +143,12 @@ fn places(workload: &Workload, log: &Log) -> Result<Vec<usize>, String> {
         })
     });
     let places: Vec<usize> = own.collect::<Result<_, _>>()?;
-    match places.len() == known.len() {
-        true => Ok(places),
-        false => Err(format!(
+    if places.len() == known.len() {
+        Ok(places)
+    } else {
+        Err(format!(
             "the trace is read with {}, and the workload has fewer resources: leave --capacity and --servers out, or name the same ones",
             known.join(", ")
-        )),
+        ))
     }
 }

@@ -4,8 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use super::format::{self, Opened};
-use super::reader::{Fate, Held, Raw, Reader};
+use super::format::{self, Fate, Held, Opened, Raw, Reader};
 use super::{Account, Demands, Format, Job, Options, Reason, Seen, Servers, Tick, TraceError};
 
 /// Where a trace is read from.

@@ -1,8 +1,8 @@
 //! The policy of a fleet.
 
-use super::doing;
+use super::hear_doing;
 use super::wishes::{Family, Queue, Wishes};
-use crate::kind::{Answer, Caller, Given, Word};
+use crate::kind::{Answer, Caller, Given};
 use crate::multiresource::artifact::{Multiresource, Objective, Preemption};
 use crate::multiresource::report;
 use crate::multiresource::verbs::VerbError;
@@ -32,28 +32,29 @@ pub fn synthesize(
     }
     goes_with_fleets(wishes)?;
     let request = wishes.request(fleet.envelope(), caller)?;
-    let hears = |step: Doing| match step {
-        Doing::Program => caller.hear(Word::Doing("solving the program of the fleet")),
-        step => {
-            caller.hear(Word::Interruptible);
-            caller.hear(Word::Doing(&doing(&step)));
-        }
-    };
+    let hears = |step: Doing| hear_doing(&step, caller);
     let answer = verbs::synthesize_fleet(fleet, &request, hears).map_err(VerbError::boxed)?;
-    Ok(match answer {
-        FleetAnswer::Policy(made) => {
-            let told = report::fleet(fleet, &made, caller.width);
-            Answer::Policy {
-                artifact: Box::new(made.synthesis.artifact),
-                summary: told,
-            }
-        }
+    Ok(told(fleet, answer, caller.width, |made| Answer::Policy {
+        summary: report::fleet(fleet, &made, caller.width),
+        artifact: Box::new(made.synthesis.artifact),
+    }))
+}
+
+/// The answer in words, of which `policy` has those of a policy.
+fn told<M>(
+    fleet: &Fleet,
+    answer: FleetAnswer<M>,
+    width: usize,
+    policy: impl FnOnce(M) -> Answer<Multiresource>,
+) -> Answer<Multiresource> {
+    match answer {
+        FleetAnswer::Policy(made) => policy(*made),
         FleetAnswer::Refused(refusal) => Answer::Refused {
-            why: report::fleet_refusal(fleet, &refusal, caller.width),
+            why: report::fleet_refusal(fleet, &refusal, width),
             decided: refusal.decided,
         },
         FleetAnswer::Broken(why) => Answer::Refused { why, decided: true },
-    })
+    }
 }
 
 /// Makes a rule over all servers.
@@ -64,30 +65,18 @@ fn pooled(fleet: &Fleet, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answ
     let mut wishes = wishes.clone();
     (wishes.preemption, wishes.setup_rate) = (Preemption::None, None);
     let request = wishes.request(fleet.envelope(), caller)?;
-    let hears = |step: Doing| match step {
-        Doing::Program => caller.hear(Word::Doing("solving the program of the fleet")),
-        step => {
-            caller.hear(Word::Interruptible);
-            caller.hear(Word::Doing(&doing(&step)));
-        }
-    };
+    let hears = |step: Doing| hear_doing(&step, caller);
     let answer = verbs::synthesize_pooled(fleet, &request, hears).map_err(VerbError::boxed)?;
-    Ok(match answer {
-        FleetAnswer::Policy(made) => Answer::Policy {
-            summary: report::pooled(fleet, &made, caller.width)
-                + if could_stop && fleet.gangs().next().is_none() {
-                    STOPS_NOTHING
-                } else {
-                    ""
-                },
+    Ok(told(fleet, answer, caller.width, |made| {
+        let mut summary = report::pooled(fleet, &made, caller.width);
+        if could_stop && fleet.gangs().next().is_none() {
+            summary += STOPS_NOTHING;
+        }
+        Answer::Policy {
+            summary,
             artifact: Box::new(made.synthesis.artifact),
-        },
-        FleetAnswer::Refused(refusal) => Answer::Refused {
-            why: report::fleet_refusal(fleet, &refusal, caller.width),
-            decided: refusal.decided,
-        },
-        FleetAnswer::Broken(why) => Answer::Refused { why, decided: true },
-    })
+        }
+    }))
 }
 
 /// Where preemption was asked for.

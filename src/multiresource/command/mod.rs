@@ -376,9 +376,12 @@ fn server_of(file: &Path, caller: &mut Caller<'_>) -> Given<Workload> {
     Ok(parsed.workload)
 }
 
-/// What a verb is doing, in words.
-fn doing(step: &Doing) -> String {
-    match step {
+/// Tells what a verb is doing.
+fn hear_doing(step: &Doing, caller: &mut Caller<'_>) {
+    if !matches!(step, Doing::Program) {
+        caller.hear(Word::Interruptible);
+    }
+    let told = match step {
         Doing::Program => "solving the program".into(),
         Doing::Dynamic(None) => DYNAMIC.into(),
         Doing::Dynamic(Some(step)) => report::optimum_step(step),
@@ -391,7 +394,8 @@ fn doing(step: &Doing) -> String {
             )
         }
         Doing::Simulating(name) => format!("simulating {name}"),
-    }
+    };
+    caller.hear(Word::Doing(&told));
 }
 
 const EXAMPLES: &str = "\

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{doing, server_of};
-use crate::kind::{Answered, Caller, Given, Word, json};
+use super::{hear_doing, server_of};
+use crate::kind::{Answered, Caller, Given, json};
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::optimum::{Limits, Sought};
 use crate::multiresource::report;
@@ -110,12 +110,7 @@ impl Arguments {
             },
             settings: &settings,
         };
-        let hears = |step: Doing| {
-            if !matches!(step, Doing::Program) {
-                caller.hear(Word::Interruptible);
-            }
-            caller.hear(Word::Doing(&doing(&step)));
-        };
+        let hears = |step: Doing| hear_doing(&step, caller);
         let found = verbs::least(&workload, &asking, hears).map_err(VerbError::boxed)?;
         let failures: BTreeSet<_> = found.iter().flat_map(|least| &least.failures).collect();
         let output = self.output.iter().cloned();

@@ -21,8 +21,8 @@ pub struct Reading {
     #[arg(long, value_name = "SHAPES", requires = "trace", value_parser = servers)]
     servers: Option<Servers>,
 
-    /// Its format: swf, sacct, openb, azure, borg or csv [default: found out, and told]
-    #[arg(long, requires = "trace", value_parser = Format::named)]
+    /// Its format [default: found out, and told]
+    #[arg(long, requires = "trace", value_enum)]
     format: Option<Format>,
 
     /// Of a table (csv): what stands in which column, such as time=submit_s,size=held_s,cpu=cores

@@ -4,7 +4,9 @@ use super::enter::{policy_for, same_types, unnamed};
 use super::{VerbError, marked, refuse};
 use crate::artifact::Changes;
 use crate::kind::read_policy;
-use crate::multiresource::artifact::{Backfill, Checked, EmptySlots, Family, MsrPolicy, Routing};
+use crate::multiresource::artifact::{
+    Artifact, Backfill, Checked, EmptySlots, Family, MsrPolicy, Routing,
+};
 use crate::multiresource::policy::{Router, Unsuitable, online};
 use crate::multiresource::simulator::{
     Alike, Contender, Failure, Judgement, PooledRule, Run, Settings, Verdict, as_analysed, judge,
@@ -153,6 +155,47 @@ struct Asked<'a> {
 
 type Hears<'a> = &'a mut dyn FnMut(&str, Progress);
 
+/// A policy file, and how its claims can be judged.
+struct Own<'a> {
+    artifact: &'a Artifact,
+    /// Whether it runs on another workload than that which it was made for.
+    is_other: bool,
+    /// Whether it runs under the conditions that its claims hold for.
+    is_as_analysed: bool,
+}
+
+impl Own<'_> {
+    /// Runs the policy, and again as analysed where that is another way; `simulate` is told whether it is to run so, and
+    /// whether claims are judged by the run.
+    fn judged(
+        &self,
+        workload: Workload,
+        mut simulate: impl FnMut(bool, bool) -> Result<Run, VerbError>,
+    ) -> Result<Simulated, VerbError> {
+        let run = simulate(false, self.is_as_analysed && !self.is_other)?;
+        if self.is_other {
+            let unjudged = Some(Unjudged::OtherWorkload);
+            return Ok(Simulated::unjudged(workload, run, unjudged));
+        }
+        if self.is_as_analysed {
+            return Ok(Simulated {
+                verdicts: judge(self.artifact, &workload, &run),
+                ..Simulated::unjudged(workload, run, None)
+            });
+        }
+        if run.ending == Ending::Interrupted {
+            let unjudged = Some(Unjudged::Interrupted);
+            return Ok(Simulated::unjudged(workload, run, unjudged));
+        }
+        let again = simulate(true, true)?;
+        Ok(Simulated {
+            verdicts: judge(self.artifact, &workload, &again),
+            as_analysed: Some(again),
+            ..Simulated::unjudged(workload, run, None)
+        })
+    }
+}
+
 impl Asked<'_> {
     fn server(
         &self,
@@ -176,33 +219,22 @@ impl Asked<'_> {
             watch: watches(artifact, &workload),
             ..self.settings.clone()
         };
-        let mut simulate = |policy: &Family, settings: &Settings, what: &str| {
-            let contender = Contender::from(policy.clone());
-            let run = contender.simulate(&workload, settings, |reached| progress(what, reached));
-            run.map(|run| marked(run, settings))
+        let own = Own {
+            artifact,
+            is_other: workload.digest() != artifact.workload.digest,
+            is_as_analysed: analysed == policy,
         };
-        if workload.digest() != artifact.workload.digest {
-            let run = simulate(&policy, self.settings, AS_ASKED)?;
-            let unjudged = Some(Unjudged::OtherWorkload);
-            return Ok(Simulated::unjudged(workload, run, unjudged));
-        }
-        if analysed == policy {
-            let run = simulate(&policy, &watching, AS_ASKED)?;
-            return Ok(Simulated {
-                verdicts: judge(artifact, &workload, &run),
-                ..Simulated::unjudged(workload, run, None)
-            });
-        }
-        let run = simulate(&policy, self.settings, AS_ASKED)?;
-        if run.ending == Ending::Interrupted {
-            let unjudged = Some(Unjudged::Interrupted);
-            return Ok(Simulated::unjudged(workload, run, unjudged));
-        }
-        let again = simulate(&analysed, &watching, AS_ANALYSED)?;
-        Ok(Simulated {
-            verdicts: judge(artifact, &workload, &again),
-            as_analysed: Some(again),
-            ..Simulated::unjudged(workload, run, None)
+        let scene = workload.clone();
+        own.judged(workload, |as_analysed, is_judged| {
+            let (policy, what) = if as_analysed {
+                (&analysed, AS_ANALYSED)
+            } else {
+                (&policy, AS_ASKED)
+            };
+            let settings = if is_judged { &watching } else { self.settings };
+            let contender = Contender::from(policy.clone());
+            let run = contender.simulate(&scene, settings, |reached| progress(what, reached))?;
+            Ok(marked(run, settings))
         })
     }
 
@@ -288,7 +320,18 @@ impl Asked<'_> {
         let analysed = policies.iter().map(|policy| as_analysed(artifact, policy));
         let analysed: Vec<Family> = analysed.collect();
         let routing = self.ways.routing.unwrap_or(Routing::Probabilistic);
-        let mut simulate = |policies: &[Family], routing: Routing, what: &str| {
+        let own_ways = Own {
+            artifact,
+            is_other,
+            is_as_analysed: routing == Routing::Probabilistic && analysed == policies,
+        };
+        let scene = workload.clone();
+        own_ways.judged(workload, |as_analysed, _| {
+            let (policies, routing, what) = if as_analysed {
+                (&analysed, Routing::Probabilistic, AS_ANALYSED)
+            } else {
+                (&policies, routing, AS_ASKED)
+            };
             let hears = |reached| progress(what, reached);
             let router = Router::new(checked, routing);
             let shapes = own.fleet().shapes().iter().zip(&sent);
@@ -299,30 +342,8 @@ impl Asked<'_> {
                 })
                 .collect();
             let rule = |h: usize| online(&policies[h], &sent[h]);
-            let run = simulate_servers(&workload, &shapes, rule, &router, self.settings, hears);
-            run.map(|run| marked(run, self.settings))
-                .map_err(Failure::from)
-        };
-        let run = simulate(&policies, routing, AS_ASKED)?;
-        if is_other {
-            let unjudged = Some(Unjudged::OtherWorkload);
-            return Ok(Simulated::unjudged(workload, run, unjudged));
-        }
-        if routing == Routing::Probabilistic && analysed == policies {
-            return Ok(Simulated {
-                verdicts: judge(artifact, &workload, &run),
-                ..Simulated::unjudged(workload, run, None)
-            });
-        }
-        if run.ending == Ending::Interrupted {
-            let unjudged = Some(Unjudged::Interrupted);
-            return Ok(Simulated::unjudged(workload, run, unjudged));
-        }
-        let again = simulate(&analysed, Routing::Probabilistic, AS_ANALYSED)?;
-        Ok(Simulated {
-            verdicts: judge(artifact, &workload, &again),
-            as_analysed: Some(again),
-            ..Simulated::unjudged(workload, run, None)
+            let run = simulate_servers(&scene, &shapes, rule, &router, self.settings, hears);
+            Ok(marked(run.map_err(Failure::from)?, self.settings))
         })
     }
 

@@ -10,9 +10,8 @@
 use std::collections::HashMap;
 
 use super::rows::Rows;
-use super::{File, Format, Opened};
+use super::{Fate, File, Format, Held, Opened, Raw, Reader};
 use crate::trace::fields::{Fault, name, number, whole};
-use crate::trace::reader::{Fate, Held, Raw, Reader};
 use crate::trace::{Account, Reason, Tick, TraceError};
 
 struct Borg {

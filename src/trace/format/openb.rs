@@ -7,10 +7,9 @@
 use std::path::Path;
 
 use super::rows::{Row, Rows};
-use super::{File, Format, Opened};
+use super::{Fate, File, Format, Held, Opened, Raw};
 use crate::number::Decimal;
 use crate::trace::fields::{AMOUNT, Fault};
-use crate::trace::reader::{Fate, Held, Raw};
 use crate::trace::{Account, Reason, Servers, Shape, Source, TraceError, input};
 
 /// Thousandths in a unit.

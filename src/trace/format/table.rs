@@ -1,11 +1,10 @@
 //! A table with a header, of which is said what stands in which column.
 
 use super::rows::{Row, Rows};
-use super::{File, Format, Opened};
+use super::{Fate, File, Format, Held, Opened, Raw};
 use crate::document::suggest;
 use crate::number::seconds_in;
 use crate::trace::fields::{Fault, name};
-use crate::trace::reader::{Fate, Held, Raw};
 use crate::trace::{Account, Options, Reason, Servers, Tick, TraceError};
 
 /// What may be taken beside resources.

@@ -2,7 +2,7 @@
 
 use super::super::enter::{same_record, unnamed};
 use super::super::{VerbError, refuse};
-use super::asked::Replaying;
+use super::Replaying;
 use crate::kind::read_policy;
 use crate::multiresource::artifact::{Checked, Quantity, Subject};
 use crate::multiresource::replay::Rule;

@@ -3,12 +3,12 @@
 use std::sync::atomic::Ordering;
 
 use super::super::{VerbError, refuse};
-use super::asked::{Pace, Part, Replaying};
 use super::enter::{By, Entrant, enter, over_a_fleet};
 use super::told::{
     AtPace, Course, Distance, Outcome, Played, Ratio, Replays, Spread, Told, Traced, Typed,
 };
 use super::types::{Types, servers_of};
+use super::{Pace, Part, Replaying};
 use crate::multiresource::replay::{
     Blocks, Clock, Interval, Job, Kinds, Log, Measured, Replayed, Rule, Scene, Speed, StartLatency,
     Visit, WholeParts, Window, course, gathered, replay, resampled, visits,

@@ -59,7 +59,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         journal: journal.map(|output| (output.as_path(), arguments.resume)),
         share: share.as_ref(),
     };
-    let compared = heard(common, &interrupt, Some(&settings), |caller| {
+    let compared = heard(common, &interrupt, |caller| {
         K::compare(workload.as_ref(), &asked, &question.extras, caller)
     })?;
     match (arguments.shard, &arguments.results.output) {

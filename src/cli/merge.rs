@@ -40,7 +40,7 @@ pub fn run<K: Kind>(arguments: &Arguments, common: &Common) -> Outcome {
     }
     let workload = K::parse(&heading.document, &heading.comparison.workload.file)?.workload;
     let interrupt = interrupt::Later::new();
-    let merged = heard(common, &interrupt, None, |caller| {
+    let merged = heard(common, &interrupt, |caller| {
         K::merge(&workload, &whole, caller)
     })?;
     results.publish(&*merged, common)?;

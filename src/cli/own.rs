@@ -43,7 +43,7 @@ fn answer(
 ) -> Outcome {
     apart(read, written)?;
     let interrupt = interrupt::Later::new();
-    let answered = heard(common, &interrupt, None, run)?;
+    let answered = heard(common, &interrupt, run)?;
     for note in &answered.notes {
         tell_always(note);
     }

@@ -336,18 +336,6 @@ fn bad_input_gets_a_clear_error() {
         ),
         (
             &[
-                "simulate",
-                "--policy",
-                "fcfs",
-                "--workload",
-                workload,
-                "--backfill",
-                "none",
-            ],
-            "policy file",
-        ),
-        (
-            &[
                 "compare",
                 "--workload",
                 workload,

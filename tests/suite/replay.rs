@@ -82,8 +82,8 @@ fn recorded_jobs_run_once_and_faults_have_a_line() {
     for (more, expected) in [
         (&[][..], "give --workload FILE"),
         (
-            &["--workload", &types, "--backfill", "none"],
-            "leave them out",
+            &["--workload", &types, "--routing", "least-loaded"],
+            "leave it out",
         ),
         (
             &["--workload", &types, "--start-latency", "-1"],
@@ -258,8 +258,8 @@ fn what_cannot_be_replayed_is_told_with_what_to_do() {
         ),
         (&["--policy", "fcfs", "--measure", ".5,.6"], "--measure all"),
         (
-            &["--policy", "fcfs", "--backfill", "none"],
-            "leave them out",
+            &["--policy", "fcfs", "--routing", "least-loaded"],
+            "leave it out",
         ),
         (
             &["--policy", "fcfs", "--jobs", &log],

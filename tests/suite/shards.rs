@@ -100,7 +100,7 @@ fn shards_give_the_bytes_of_one_machine() {
     ];
     the_same(
         &folder,
-        &[&question[..], &short, &["--loads", ".3,.4", "--optimum"]].concat(),
+        &[&question[..], &short, &["--loads", ".3,.4"]].concat(),
         3,
         0,
     );

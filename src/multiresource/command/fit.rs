@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::reading::{Reading, share};
 use crate::kind::{Answered, Caller, Given, VerbError, Word, json, read_policy};
@@ -43,10 +43,6 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Arrivals::Auto)]
     arrivals: Arrivals,
 
-    /// The laws of sizes
-    #[arg(long, value_enum, default_value_t = Sizes::Measured)]
-    sizes: Sizes,
-
     /// Tell types apart by the limits that jobs promise, too
     #[arg(long, conflicts_with = "since")]
     by_limit: bool,
@@ -57,14 +53,6 @@ pub struct Arguments {
 
     #[command(flatten)]
     reading: Reading,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Sizes {
-    /// As they were measured
-    Measured,
-    /// The nearest law of few parameters with the same mean; as measured where none is near
-    Fitted,
 }
 
 impl Arguments {
@@ -94,7 +82,6 @@ impl Arguments {
             max_types: self.max_types.min(1000) as usize,
             rounding_loss: self.rounding_loss,
             arrivals: self.arrivals,
-            fitted_sizes: self.sizes == Sizes::Fitted,
             by_limit: self.by_limit,
             since,
         };

@@ -23,14 +23,14 @@ use crate::kind::{
     Answer, Answered, Caller, Compared, Given, Kind, OverLoads, Simulated, Word, run_document,
     wanted,
 };
-use crate::multiresource::artifact::{Backfill, Checked, EmptySlots, Multiresource, Routing};
+use crate::multiresource::artifact::{Checked, Multiresource, Routing};
 use crate::multiresource::report;
-use crate::multiresource::verbs::{self, Doing, Underway, VerbError};
+use crate::multiresource::verbs::{self, Doing, VerbError};
 use crate::multiresource::workload::{Described, Workload};
 use crate::number::Decimal;
 use crate::number::quantity::explained;
 use crate::simulation::Settings;
-use crate::simulation::sweep::{Comparing, Whole};
+use crate::simulation::sweep::{Comparing, Stage, Whole};
 use crate::typed::fraction;
 use replay::Replay;
 pub use wishes::Wishes;
@@ -38,14 +38,6 @@ pub use wishes::Wishes;
 /// What is typed to run a policy in other ways than its own.
 #[derive(Args)]
 pub struct Ways {
-    /// Run with this backfilling instead of the policy's own
-    #[arg(long, value_enum)]
-    backfill: Option<Backfill>,
-
-    /// Treat empty draining slots like this instead of the policy's own way
-    #[arg(long, value_enum)]
-    empty_slots: Option<EmptySlots>,
-
     /// How jobs are sent to the servers of a fleet [default: as its claims assume]
     #[arg(long, value_enum)]
     routing: Option<Routing>,
@@ -67,15 +59,8 @@ pub struct Ways {
 /// What is typed to compare policies.
 #[derive(Args)]
 pub struct Extras {
-    /// Show how far each policy is above the least mean response time that any policy can have
-    /// without preemption and without knowing sizes (`synth optimum`), where that can be computed: up to three types, and two
-    /// minutes per load
-    #[arg(long, conflicts_with = "trace")]
-    optimum: bool,
-
-    /// Dead time: how long a job holds its room before it runs, in place of the workload's own [the workload's time
-    /// unit; with --trace s]
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
+    /// Dead time: how long each job of the trace holds its room before it runs [s]
+    #[arg(long, value_name = "TIME", requires = "trace", allow_negative_numbers = true, value_parser = start_latency)]
     start_latency: Option<Decimal>,
 
     #[command(flatten)]
@@ -147,8 +132,6 @@ impl Kind for Multiresource {
             return replayed(policy, workload.as_ref(), ways, settings, caller);
         }
         let ways = verbs::Ways {
-            backfill: ways.backfill,
-            empty_slots: ways.empty_slots,
             routing: ways.routing,
             start_latency: ways.start_latency,
             changes: caller.changes,
@@ -193,63 +176,26 @@ impl Kind for Multiresource {
             return Err("--jobs without --trace runs recorded jobs, under one policy: give it to `synth simulate`, or give --trace FILE".into());
         }
         let workload = wanted(workload)?;
-        let delayed = extras.start_latency.map(|l| workload.with_start_latency(l));
-        let delayed = delayed.transpose()?;
-        let (given, workload) = (workload, delayed.as_ref().unwrap_or(workload));
         hear_latency(workload, caller);
         caller.hear(Word::Doing("solving the program"));
-        let hears = |underway: Underway<'_>| hear(underway, caller);
-        if extras.optimum && matches!(workload, Described::Fleet(_)) {
-            return Err(NO_OPTIMUM.into());
-        }
-        let compared = verbs::compare(workload, asked, extras.optimum, hears);
-        Ok(over_loads(
-            given,
-            workload,
-            compared.map_err(VerbError::boxed)?,
-        ))
-    }
-
-    fn besides_cells(extras: &Extras) -> Vec<String> {
-        let optimum = extras.optimum.then(|| OPTIMUM.to_owned());
-        let latency = extras
-            .start_latency
-            .map(|latency| format!("{LATENCY}{latency}"));
-        optimum.into_iter().chain(latency).collect()
+        let hears = |stage: Stage<'_>| {
+            caller.hear(Word::Interruptible);
+            caller.hear(Word::Comparing(stage));
+        };
+        let compared = verbs::compare(workload, asked, hears);
+        Ok(over_loads(workload, compared.map_err(VerbError::boxed)?))
     }
 
     fn merge<'a>(
         workload: &'a Described,
         whole: &Whole,
-        caller: &mut Caller<'_>,
+        _caller: &mut Caller<'_>,
     ) -> Given<Box<dyn Compared + 'a>> {
-        let mut comparison = whole.comparison()?;
-        let wants_optimum = whole.heading().extras.iter().any(|extra| extra == OPTIMUM);
-        let extras = &whole.heading().extras;
-        let latency = extras.iter().find_map(|extra| extra.strip_prefix(LATENCY));
-        let latency = latency.map(start_latency).transpose()?;
-        let delayed = latency
-            .map(|l| workload.with_start_latency(l))
-            .transpose()?;
-        let run = delayed.as_ref().unwrap_or(workload);
-        if let (Described::Server(workload), true) = (run, wants_optimum) {
-            let settings = Settings {
-                interrupt: caller.interrupt.clone(),
-                ..Settings::default()
-            };
-            let hears = |underway: Underway<'_>| hear(underway, caller);
-            verbs::add_optima(&mut comparison, workload, &settings, hears)
-                .map_err(VerbError::boxed)?;
-        }
-        let journal = None;
-        Ok(over_loads(
-            workload,
-            run,
-            verbs::Compared {
-                comparison,
-                journal,
-            },
-        ))
+        let swept = verbs::Compared {
+            comparison: whole.comparison()?,
+            journal: None,
+        };
+        Ok(over_loads(workload, swept))
     }
 
     fn rules(width: usize) -> String {
@@ -306,28 +252,13 @@ fn hear_latency(workload: &Described, caller: &mut Caller<'_>) {
     }
 }
 
-/// Tells how far a comparison is.
-fn hear(underway: Underway<'_>, caller: &mut Caller<'_>) {
-    caller.hear(Word::Interruptible);
-    match underway {
-        Underway::Cell(stage) => caller.hear(Word::Comparing(stage)),
-        Underway::Optimum(load, step) => {
-            let step = step.map_or(DYNAMIC.into(), |step| report::optimum_step(&step));
-            caller.hear(Word::Doing(&format!("ρ = {load}: {step}")));
-        }
-    }
-}
-
-/// A comparison with what is told besides of this workload, which ran with another start latency perhaps.
-fn over_loads<'a>(
-    given: &'a Described,
-    run: &Described,
-    swept: verbs::Compared,
-) -> Box<dyn Compared + 'a> {
-    let mut besides = report::besides(given.envelope());
-    if let Some(law) = run.envelope().start_latency() {
+/// A comparison with what is told besides of its workload.
+fn over_loads<'a>(workload: &'a Described, swept: verbs::Compared) -> Box<dyn Compared + 'a> {
+    let envelope = workload.envelope();
+    let mut besides = report::besides(envelope);
+    if let Some(law) = envelope.start_latency() {
         let mean = report::number(law.mean());
-        let unit = given.envelope().time_unit();
+        let unit = envelope.time_unit();
         besides.about += &format!(", with a mean start latency of {mean} {unit}");
     }
     Box::new(OverLoads { swept, besides })
@@ -341,8 +272,8 @@ fn replayed(
     settings: &Settings,
     caller: &mut Caller<'_>,
 ) -> Given<Simulated> {
-    if ways.backfill.is_some() || ways.empty_slots.is_some() || ways.routing.is_some() {
-        return Err("--backfill, --empty-slots and --routing go with jobs that are drawn, and those of a trace or a record run under the policy as it is: leave them out".into());
+    if ways.routing.is_some() {
+        return Err("--routing goes with jobs that are drawn, and those of a trace or a record run under the policy as it is: leave it out".into());
     }
     let replay = Replay {
         policy,
@@ -356,15 +287,8 @@ fn replayed(
     }
 }
 
-const NO_OPTIMUM: &str =
-    "--optimum goes with one server, and the workload is a fleet: leave it out";
-
 const OVER_A_FLEET: &str =
     "this family is a rule over a fleet, and here is one server: take another --family";
-
-/// As they are typed.
-const OPTIMUM: &str = "--optimum";
-const LATENCY: &str = "--start-latency ";
 
 const DYNAMIC: &str = "solving the dynamic program";
 

@@ -3,7 +3,6 @@
 use super::again::Again;
 use super::arrivals::{Modulated, common, kappa, modulated};
 use super::course::Course;
-use super::laws;
 use super::limits::{self, Cut};
 use super::merge::Vector;
 use super::sizes::{Law, Sizes, Weighing};
@@ -253,11 +252,7 @@ impl<'a> Made<'a> {
             name: self.name(cut),
             demand: self.demand(cut).iter().map(|d| short(*d)).collect(),
             arrivals,
-            size: size(
-                law,
-                self.counts.per_second as f64,
-                self.options.fitted_sizes,
-            ),
+            size: size(law, self.counts.per_second as f64),
             limit: self.limit(cut).map(short),
         });
         types.collect()
@@ -504,16 +499,12 @@ fn thirds(course: &Course, length: u64) -> [f64; 3] {
     [0.0, 1.0, 2.0].map(|n| course.load(n / 3.0, (n + 1.0) / 3.0, length))
 }
 
-/// The law of sizes in a workload that counts seconds: as measured, where there are enough jobs, or of few parameters
-/// where one is wanted that is near.
-fn size(law: &Law, per_second: f64, fitted: bool) -> Size {
+/// The law of sizes in a workload that counts seconds: as measured, where there are enough jobs.
+fn size(law: &Law, per_second: f64) -> Size {
     let seconds = |ticks: f64| short(ticks / per_second);
     let mean = seconds(law.mean());
     if law.count < ENOUGH {
         return Size::Exponential { mean };
-    }
-    if let Some((size, _)) = laws::nearest(law, per_second).filter(|_| fitted) {
-        return size;
     }
     let values = law.parts(law.count.min(VALUES) as usize);
     if values.first() == values.last() {

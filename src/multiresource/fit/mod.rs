@@ -14,7 +14,6 @@ mod again;
 mod arrivals;
 mod course;
 mod dispersion;
-mod laws;
 mod limits;
 mod made;
 mod merge;
@@ -49,8 +48,6 @@ pub struct Options {
     pub rounding_loss: f64,
     /// How jobs arrive.
     pub arrivals: Arrivals,
-    /// Whether sizes get laws of few parameters, where one is near enough; else they are taken as measured.
-    pub fitted_sizes: bool,
     /// Whether types are told apart by the limits that jobs promise.
     pub by_limit: bool,
     /// Types that are kept (each a name and R demands), for a policy that has them; recent jobs weigh more then.

@@ -10,7 +10,7 @@ mod room;
 mod simulate;
 mod synthesize;
 
-pub use compare::{Compared, Comparison, Underway, add_optima, compare};
+pub use compare::{Compared, compare};
 pub use enter::{Entered, against, enter};
 pub use fleet::{
     FleetAnswer, FleetMade, FleetRefusal, PooledMade, synthesize_fleet, synthesize_pooled,

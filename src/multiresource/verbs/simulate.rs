@@ -4,9 +4,7 @@ use super::enter::{policy_for, same_types, unnamed};
 use super::{VerbError, marked, refuse};
 use crate::artifact::Changes;
 use crate::kind::read_policy;
-use crate::multiresource::artifact::{
-    Artifact, Backfill, Checked, EmptySlots, Family, MsrPolicy, Routing,
-};
+use crate::multiresource::artifact::{Artifact, Checked, Family, Routing};
 use crate::multiresource::policy::{Router, Unsuitable, online};
 use crate::multiresource::simulator::{
     Alike, Contender, Failure, Judgement, PooledRule, Run, Settings, Verdict, as_analysed, judge,
@@ -20,10 +18,6 @@ use crate::simulation::{Ending, Health, Progress};
 /// Other ways of running a policy than those that its file says.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ways {
-    /// What happens with room that the schedule leaves.
-    pub backfill: Option<Backfill>,
-    /// What happens with draining slots that hold no job.
-    pub empty_slots: Option<EmptySlots>,
     /// How jobs are sent to the servers of a fleet.
     pub routing: Option<Routing>,
     /// The start latency of jobs, in place of the workload's own \[time\], ≥ 0.
@@ -125,11 +119,6 @@ pub fn simulate(
     if ways.routing.is_some() {
         return refuse(NO_FLEET);
     }
-    if ways.backfill.is_some() || ways.empty_slots.is_some() {
-        return refuse(
-            "--backfill and --empty-slots go with a policy file; a rule has no such ways",
-        );
-    }
     let Some(workload) = workload else {
         return refuse(format!(
             "the rule {policy} needs a workload: give --workload FILE"
@@ -213,8 +202,7 @@ impl Asked<'_> {
             None => self.delayed(checked.workload().envelope())?,
         };
         same_types(artifact, &workload).or_else(refuse)?;
-        let policy = self.overriding(rule)?;
-        let analysed = as_analysed(artifact, &policy);
+        let analysed = as_analysed(artifact, rule);
         let watching = Settings {
             watch: watches(artifact, &workload),
             ..self.settings.clone()
@@ -222,14 +210,14 @@ impl Asked<'_> {
         let own = Own {
             artifact,
             is_other: workload.digest() != artifact.workload.digest,
-            is_as_analysed: analysed == policy,
+            is_as_analysed: analysed == *rule,
         };
         let scene = workload.clone();
         own.judged(workload, |as_analysed, is_judged| {
             let (policy, what) = if as_analysed {
                 (&analysed, AS_ANALYSED)
             } else {
-                (&policy, AS_ASKED)
+                (rule, AS_ASKED)
             };
             let settings = if is_judged { &watching } else { self.settings };
             let contender = Contender::from(policy.clone());
@@ -276,21 +264,12 @@ impl Asked<'_> {
         })
     }
 
-    /// Refuses ways of servers to which jobs are sent where they wait in one place.
+    /// Refuses a way to send jobs to servers where they wait in one place.
     fn has_own_ways(&self) -> Result<(), VerbError> {
-        let Ways {
-            backfill,
-            empty_slots,
-            routing,
-            ..
-        } = self.ways;
-        match (routing, backfill.is_some() || empty_slots.is_some()) {
-            (Some(_), _) => refuse(NO_ROUTING),
-            (_, true) => refuse(
-                "--backfill and --empty-slots go with servers of the family msr; here one rule decides over all servers: leave them out",
-            ),
-            (None, false) => Ok(()),
+        if self.ways.routing.is_some() {
+            return refuse(NO_ROUTING);
         }
+        Ok(())
     }
 
     fn fleet(&self, checked: &Checked, progress: Hears<'_>) -> Result<Simulated, VerbError> {
@@ -315,8 +294,7 @@ impl Asked<'_> {
             ));
         }
         let servers = artifact.policy.servers.iter();
-        let policies = servers.map(|server| self.overriding(&server.rule));
-        let policies = policies.collect::<Result<Vec<Family>, VerbError>>()?;
+        let policies: Vec<Family> = servers.map(|server| server.rule.clone()).collect();
         let analysed = policies.iter().map(|policy| as_analysed(artifact, policy));
         let analysed: Vec<Family> = analysed.collect();
         let routing = self.ways.routing.unwrap_or(Routing::Probabilistic);
@@ -353,26 +331,5 @@ impl Asked<'_> {
             Some(latency) => workload.with_start_latency(latency)?,
             None => workload.clone(),
         })
-    }
-
-    /// The policy, with what was asked for in place of its own ways.
-    fn overriding(&self, policy: &Family) -> Result<Family, VerbError> {
-        let Ways {
-            backfill,
-            empty_slots,
-            ..
-        } = *self.ways;
-        match policy {
-            Family::Msr(policy) => Ok(Family::Msr(MsrPolicy {
-                backfill: backfill.unwrap_or(policy.backfill),
-                empty_slots: empty_slots.unwrap_or(policy.empty_slots),
-                ..policy.clone()
-            })),
-            _ if backfill.is_some() || empty_slots.is_some() => refuse(format!(
-                "--backfill and --empty-slots go with policies of the family msr, and this one is of {}",
-                policy.name()
-            )),
-            _ => Ok(policy.clone()),
-        }
     }
 }

@@ -13,7 +13,7 @@ mod shard;
 
 pub use command::quoted;
 pub use document::{
-    AtLoad, Budgets, Cell, Comparison, Entrant, Exact, Header, Knows, OptimumAt, Outcome, Subject,
+    AtLoad, Budgets, Cell, Comparison, Entrant, Exact, Header, Knows, Outcome, Subject,
 };
 pub use journal::{Journal, JournalError};
 pub use merge::{MergeError, Wanting, Whole};

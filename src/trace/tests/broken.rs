@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, Read};
 
+use clap::ValueEnum as _;
+
 use super::*;
 
 /// Each of these lines under the header is a fault in this column.

@@ -1,7 +1,6 @@
 //! `cargo bench --bench program`: the program over random workloads of three classes and up to 200
 //! types, and of three hard ones of up to 100, from the checked workload to the proof, without the choice among optima; then that choice,
-//! with the completions that a non-preemptive round waits for before and after it; then the program
-//! again from the schedules found, after every rate has changed by 5 %, up or down. Times are
+//! with the completions that a non-preemptive round waits for before and after it. Times are
 //! medians of repeated solves of each of three seeds; the machine's peak memory is at the end, where
 //! the system tells it.
 #![allow(clippy::unwrap_used, missing_docs)]
@@ -12,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use synth::multiresource::modulation::{drains, fewer_drains, least_drain_order};
-use synth::multiresource::program::{Limits, Solution, solve, solve_from};
+use synth::multiresource::program::{Limits, Solution, solve};
 use synth::multiresource::workload::Workload;
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=3;
@@ -37,7 +36,6 @@ fn main() {
         "choice [ms]",
         "drains before",
         "after",
-        "again [ms]",
     ]);
     let plain = instances::CLASSES.map(|class| (class, &[10, 50, 100, 200][..]));
     let hard = instances::HARD.map(|class| (class, &[10, 50, 100][..]));
@@ -47,7 +45,7 @@ fn main() {
             table.add_row(row(class, types, &measured));
         }
     }
-    for column in 1..12 {
+    for column in 1..11 {
         let column = table.column_mut(column).unwrap();
         column.set_cell_alignment(CellAlignment::Right);
     }
@@ -63,7 +61,6 @@ struct Measured {
     settled: Duration,
     first: Solution,
     chosen: Solution,
-    again: Duration,
 }
 
 fn measure(class: &str, types: usize, seed: u64) -> Measured {
@@ -79,17 +76,11 @@ fn measure(class: &str, types: usize, seed: u64) -> Measured {
         solution.mix = fewer_drains(&workload, solution.mix, &solution.face);
         solution
     });
-    // Every other type comes 5 % more often, the others 5 % less.
-    let drift: Vec<f64> = (0..types).map(|i| [1.05, 0.95][i % 2]).collect();
-    let drifted = workload.scaled_by_type(&drift).unwrap();
-    let known = &first.mix.schedules;
-    let (again, _) = timed(|| solve_from(&drifted, &quick, known).unwrap());
     Measured {
         proof,
         settled,
         first,
         chosen,
-        again,
     }
 }
 
@@ -142,6 +133,5 @@ fn row(class: &str, types: usize, measured: &[Measured]) -> Vec<String> {
         ms(median(choices.collect())),
         of(&|m| round(&m.first) as usize),
         of(&|m| round(&m.chosen) as usize),
-        ms(median(measured.iter().map(|m| m.again).collect())),
     ]
 }

@@ -298,7 +298,6 @@ fn replays(c: &mut Criterion) {
             clock,
             latency: StartLatency::default(),
             seed: 1,
-            draw: 0,
         };
         group.bench_function(format!("{name}/replay"), |b| {
             b.iter(|| {

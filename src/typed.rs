@@ -1,7 +1,6 @@
 //! What is typed in the same way for every kind of workload.
 
-mod files;
-
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -9,7 +8,68 @@ use clap::Args;
 use crate::number::seconds_of;
 use crate::simulation::Settings;
 
-pub use files::{PolicyFile, WorkloadFile};
+/// The workload that a verb is about, or may be about.
+#[derive(Args, Clone, Debug)]
+#[group(id = "a_workload", required = REQUIRED, multiple = false)]
+pub struct WorkloadFile<const REQUIRED: bool = true> {
+    /// The workload, a YAML file (`-`: standard input): what arrives, and the servers
+    #[arg(value_name = "FILE")]
+    workload_file: Option<PathBuf>,
+
+    /// The same, after its name
+    #[arg(long, value_name = "FILE")]
+    workload: Option<PathBuf>,
+}
+
+impl<const REQUIRED: bool> WorkloadFile<REQUIRED> {
+    /// The file.
+    ///
+    /// # Errors
+    /// When none was typed.
+    pub fn file(&self) -> Result<&Path, &'static str> {
+        self.typed()
+            .ok_or("give a workload: FILE, or --workload FILE; see --help")
+    }
+
+    /// The file, if one was typed.
+    #[must_use]
+    pub fn typed(&self) -> Option<&Path> {
+        let named = self.workload.as_deref();
+        self.workload_file.as_deref().or(named)
+    }
+}
+
+/// The policy that a verb is about, or may be about.
+#[derive(Args, Clone, Debug)]
+#[group(id = "a_policy", required = REQUIRED, multiple = false)]
+pub struct PolicyFile<const REQUIRED: bool = true> {
+    /// The policy: a JSON file made by `synth FILE` (`-`: standard input), or to simulate also the name of a rule,
+    /// such as first-fit, with --workload
+    #[arg(value_name = "POLICY")]
+    policy_file: Option<PathBuf>,
+
+    /// The same, after its name
+    #[arg(long, value_name = "POLICY")]
+    policy: Option<PathBuf>,
+}
+
+impl<const REQUIRED: bool> PolicyFile<REQUIRED> {
+    /// The file.
+    ///
+    /// # Errors
+    /// When none was typed.
+    pub fn file(&self) -> Result<&Path, &'static str> {
+        self.typed()
+            .ok_or("give a policy: POLICY, or --policy POLICY; see --help")
+    }
+
+    /// The file, if one was typed.
+    #[must_use]
+    pub fn typed(&self) -> Option<&Path> {
+        let named = self.policy.as_deref();
+        self.policy_file.as_deref().or(named)
+    }
+}
 
 /// When a simulation ends.
 #[derive(Args, Clone, Debug)]
@@ -114,11 +174,12 @@ pub fn load(text: &str) -> Result<f64, String> {
 /// # Errors
 /// What is expected.
 pub fn below_one(load: f64) -> Result<f64, String> {
-    match load < 1.0 {
-        true => Ok(load),
-        false => Err(format!(
+    if load < 1.0 {
+        Ok(load)
+    } else {
+        Err(format!(
             "`{load}`: at a load of 1 and more no policy is stable; give a load below 1, such as 0.9 or 90%"
-        )),
+        ))
     }
 }
 

@@ -9,7 +9,7 @@ use synth::typed::PolicyFile;
 
 use super::output::apart;
 use super::terminal::tell_always;
-use super::{Common, NEGATIVE, Outcome, read_workload, tell, width};
+use super::{Common, NEGATIVE, Outcome, printed, read_workload, tell, width};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -38,4 +38,15 @@ pub fn run<K: Kind>(arguments: &Arguments, common: &Common) -> Outcome {
     }
     tell(common, &K::valid(&checked, width()));
     Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Args)]
+pub struct ShowArguments {
+    #[command(flatten)]
+    policy: PolicyFile,
+}
+
+pub fn show<K: Kind>(arguments: &ShowArguments, common: &Common) -> Outcome {
+    let checked = Checked::<K>::read_with(arguments.policy.file()?, common.changes())?;
+    printed(&format!("{}\n", K::show(&checked, width())))
 }

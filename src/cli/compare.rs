@@ -6,10 +6,9 @@ use clap::Args;
 use synth::kind::{Compared, Given, Kind};
 use synth::simulation::sweep::{Comparing, Journal, Shard, Share};
 
-use super::listener::heard;
-use super::output::{apart, is_stdout};
+use super::output::{Results, apart, code_of, is_stdout};
+use super::progress::heard;
 use super::question::{Question, read_with_text};
-use super::results::{Results, code_of};
 use super::{Common, Outcome, examples_of, interrupt, read_workload, tell};
 
 #[derive(Args)]
@@ -18,18 +17,8 @@ pub struct Arguments<K: Kind> {
     #[command(flatten)]
     question: Question<K>,
 
-    /// Also write all results as JSON to this file (`-`: to standard output, in place of the
-    /// table). While it is being made, finished parts are kept in FILE.partial
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
-
-    /// Also write all numbers as CSV, one per line (`-`: to standard output)
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
-
-    /// Also write a page with the answer in words, tables and pictures (`-`: to standard output)
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+    #[command(flatten)]
+    results: Results,
 
     /// Continue the comparison whose finished parts are in OUTPUT.partial
     #[arg(long, requires = "output")]
@@ -47,8 +36,8 @@ fn examples<K: Kind>() -> String {
 const ABOUT: &str = "\
 A policy that cannot be run somewhere, or is unstable at a load, is reported as that, and the others
 continue. All policies face the same jobs, so that ratios are known more precisely than means.
-With --output, --resume continues after Ctrl-C or a crash, where jobs queue: the same options give the
-same bytes as an uninterrupted run.
+With --output FILE, finished parts are kept in FILE.partial until it is written: --resume continues after
+Ctrl-C or a crash, where jobs queue, and the same options give the same bytes as an uninterrupted run.
 With --shard, cells (a policy at a load) are dealt to shards that have about the same work. A part is
 written whole or not at all; what --shard 1/N to N/N write, `synth merge` makes one comparison of, with
 the bytes of one machine.";
@@ -70,13 +59,13 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         journal: journal.map(|output| (output.as_path(), arguments.resume)),
         share: share.as_ref(),
     };
-    let compared = heard(common, &interrupt, Some(&settings), |caller| {
+    let compared = heard(common, &interrupt, |caller| {
         K::compare(workload.as_ref(), &asked, &question.extras, caller)
     })?;
-    match (arguments.shard, &arguments.output) {
+    match (arguments.shard, &arguments.results.output) {
         (Some(shard), Some(output)) => written(shard, output, compared, common),
         _ => {
-            arguments.results().publish(&*compared, common)?;
+            arguments.results.publish(&*compared, common)?;
             conclude(compared, common)
         }
     }
@@ -133,11 +122,10 @@ impl<K: Kind> Arguments<K> {
     /// Finds mistakes in the arguments before anything runs.
     fn check(&self) -> Result<(), Box<dyn Error>> {
         self.question.check()?;
-        let results = self.results();
         let journal = self.journal_at().map(|output| Journal::path(output));
         let (mut read, mut written) = K::files_of_extras(&self.question.extras);
         read.extend(self.question.files());
-        written.extend(results.files().chain(&journal).map(PathBuf::as_path));
+        written.extend(self.results.files().chain(&journal).map(PathBuf::as_path));
         apart(&read, &written)?;
         if self.shard.is_some() && self.question.is_replay() {
             return Err("a replay goes through its trace once, job after job, and is over soon: leave --shard out, or compare some of the policies on each machine".into());
@@ -151,7 +139,7 @@ impl<K: Kind> Arguments<K> {
         if self.resume && self.journal_at().is_none() {
             return Err("--resume needs a file to continue: give the --output FILE of the interrupted comparison".into());
         }
-        results.check()
+        self.results.check()
     }
 
     /// The workload; and what is shared out, where a shard runs.
@@ -171,21 +159,14 @@ impl<K: Kind> Arguments<K> {
         Ok((Some(workload), Some(share)))
     }
 
-    fn results(&self) -> Results<'_> {
-        Results {
-            output: self.output.as_ref(),
-            csv: self.csv.as_ref(),
-            html: self.html.as_ref(),
-        }
-    }
-
     /// The output file beside which the journal is kept; none for a stream.
     fn journal_at(&self) -> Option<&PathBuf> {
         if self.question.is_replay() {
             return None;
         }
         let regular = |path: &&PathBuf| std::fs::metadata(path).map_or(true, |m| m.is_file());
-        self.output
+        let output = &self.results.output;
+        output
             .as_ref()
             .filter(|path| !is_stdout(path))
             .filter(regular)

@@ -4,9 +4,8 @@ use clap::Args;
 use synth::kind::Kind;
 use synth::simulation::sweep::Whole;
 
-use super::listener::heard;
-use super::output::apart;
-use super::results::{Results, code_of};
+use super::output::{Results, apart, code_of};
+use super::progress::heard;
 use super::{Common, Outcome, interrupt};
 
 #[derive(Args)]
@@ -16,17 +15,8 @@ pub struct Arguments {
     #[arg(required = true, value_name = "PART")]
     parts: Vec<PathBuf>,
 
-    /// Also write all results as JSON to this file (`-`: to standard output, in place of the table)
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
-
-    /// Also write all numbers as CSV, one per line (`-`: to standard output)
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
-
-    /// Also write a page with the answer in words, tables and pictures (`-`: to standard output)
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+    #[command(flatten)]
+    results: Results,
 }
 
 const ABOUT: &str = "\
@@ -38,11 +28,7 @@ Parts hold the workload and the whole plan: no other file is read. Parts of diff
 shards and parts that are cut short are refused, with the commands that run them again.";
 
 pub fn run<K: Kind>(arguments: &Arguments, common: &Common) -> Outcome {
-    let results = Results {
-        output: arguments.output.as_ref(),
-        csv: arguments.csv.as_ref(),
-        html: arguments.html.as_ref(),
-    };
+    let results = &arguments.results;
     let read: Vec<&Path> = arguments.parts.iter().map(PathBuf::as_path).collect();
     let written: Vec<&Path> = results.files().map(PathBuf::as_path).collect();
     apart(&read, &written)?;
@@ -54,7 +40,7 @@ pub fn run<K: Kind>(arguments: &Arguments, common: &Common) -> Outcome {
     }
     let workload = K::parse(&heading.document, &heading.comparison.workload.file)?.workload;
     let interrupt = interrupt::Later::new();
-    let merged = heard(common, &interrupt, None, |caller| {
+    let merged = heard(common, &interrupt, |caller| {
         K::merge(&workload, &whole, caller)
     })?;
     results.publish(&*merged, common)?;

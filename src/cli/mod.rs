@@ -4,19 +4,15 @@
 
 mod check;
 mod compare;
-mod completions;
-mod export;
 mod interrupt;
-mod listener;
 mod merge;
 mod output;
 mod own;
 mod peek;
 mod progress;
 mod question;
-mod results;
-mod show;
 mod simulate;
+mod slurm_array;
 mod synthesize;
 mod terminal;
 
@@ -27,12 +23,14 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap_complete::Shell;
 use synth::artifact::{Artifact, ArtifactError, Changes};
 use synth::document::nearest;
 use synth::kind::Kind;
 use synth::kinds::{self, Visitor};
 use synth::report::WIDTH;
 
+use output::emit;
 use question::read_workload;
 use terminal::{say, tell_always};
 
@@ -82,9 +80,10 @@ struct Common {
 impl Common {
     /// What becomes of a policy file that was changed after it was written.
     fn changes(&self) -> Changes {
-        match self.accept_changes {
-            true => Changes::Accepted,
-            false => Changes::Refused,
+        if self.accept_changes {
+            Changes::Accepted
+        } else {
+            Changes::Refused
         }
     }
 }
@@ -96,7 +95,7 @@ enum Command<K: Kind> {
     Check(check::Arguments),
     /// Show what a policy says: what it is for, what it does, and what it promises
     #[command(after_long_help = examples_of::<K>("show "))]
-    Show(show::Arguments),
+    Show(check::ShowArguments),
     /// Simulate a policy, and try to refute its claims
     Simulate(simulate::Arguments<K>),
     /// Compare policies over a range of loads, on the same arrivals and sizes
@@ -104,7 +103,10 @@ enum Command<K: Kind> {
     /// Put the parts of a comparison together that `synth compare --shard` wrote
     Merge(merge::Arguments),
     /// Write files for other programs: a comparison as an array of Slurm's
-    Export(export::Arguments<K>),
+    Export {
+        #[command(subcommand)]
+        to: own::Export<K>,
+    },
     /// List the rules that can be simulated and compared by name
     Rules,
     #[command(flatten)]
@@ -116,7 +118,10 @@ enum Command<K: Kind> {
         kind: Option<String>,
     },
     /// Print a shell completion script
-    Completions(completions::Arguments),
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
     /// Print the manual page
     Man,
 }
@@ -241,10 +246,11 @@ fn unknown_verb<K: Kind>() -> Option<String> {
 /// What was typed is no command, or asks for help.
 fn refused(error: &clap::Error) -> ExitCode {
     let text = error.render().ansi().to_string();
-    match error.use_stderr() {
-        true => tell_always(text.trim_end()),
+    if error.use_stderr() {
+        tell_always(text.trim_end());
+    } else {
         // A closed standard output is no reason to fail.
-        false => drop(say(&text)),
+        drop(say(&text));
     }
     ExitCode::from(error.exit_code() as u8)
 }
@@ -254,11 +260,11 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
     match &arguments.command {
         None => synthesize::run(&arguments.synthesize, common),
         Some(Command::Check(arguments)) => check::run::<K>(arguments, common),
-        Some(Command::Show(arguments)) => show::run::<K>(arguments, common),
+        Some(Command::Show(arguments)) => check::show::<K>(arguments, common),
         Some(Command::Simulate(arguments)) => simulate::run(arguments, common),
         Some(Command::Compare(arguments)) => compare::run(arguments, common),
         Some(Command::Merge(arguments)) => merge::run::<K>(arguments, common),
-        Some(Command::Export(arguments)) => export::run(arguments, common),
+        Some(Command::Export { to }) => own::export(to, common),
         Some(Command::Rules) => printed(&kinds::each(Rules).join("\n")),
         Some(Command::Own(verb)) => own::run::<K>(verb, common),
         Some(Command::Schema { kind }) => {
@@ -266,8 +272,16 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
             let schema = serde_json::to_string_pretty(&kinds::visit(kind, Shape))?;
             printed(&format!("{schema}\n"))
         }
-        Some(Command::Completions(arguments)) => completions::completions::<K>(arguments),
-        Some(Command::Man) => completions::manual::<K>(),
+        Some(Command::Completions { shell }) => {
+            let (mut script, mut command) = (Vec::new(), Arguments::<K>::command());
+            clap_complete::generate(*shell, &mut command, "synth", &mut script);
+            written(script)
+        }
+        Some(Command::Man) => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Arguments::<K>::command()).render(&mut page)?;
+            written(page)
+        }
     }
 }
 
@@ -292,6 +306,12 @@ impl Visitor for Shape {
     fn visit<K: Kind>(self) -> schemars::Schema {
         Artifact::<K>::schema()
     }
+}
+
+/// Writes text for other programs to standard output.
+fn written(text: Vec<u8>) -> Outcome {
+    emit(None, &String::from_utf8(text)?)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn printed(text: &str) -> Outcome {

@@ -5,11 +5,14 @@ use std::fs::{Metadata, Permissions};
 use std::io::Write as _;
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
+use clap::Args;
 use synth::document::is_standard_input;
+use synth::kind::Compared;
 
 use super::terminal::say;
-use super::{Common, tell};
+use super::{Common, NEGATIVE, tell, width};
 
 /// Whether the name means standard output.
 pub fn is_stdout(path: &Path) -> bool {
@@ -125,9 +128,10 @@ pub fn publish(
     document: &str,
     output: Option<&PathBuf>,
 ) -> Result<(), Box<dyn Error>> {
-    match output.is_some_and(|file| is_stdout(file)) {
-        true => tell(common, table),
-        false => say(&format!("{table}\n"))?,
+    if output.is_some_and(|file| is_stdout(file)) {
+        tell(common, table)
+    } else {
+        say(&format!("{table}\n"))?
     }
     let Some(file) = output else { return Ok(()) };
     emit(Some(file), document)
@@ -143,4 +147,68 @@ pub fn writable(path: &Path) -> Result<(), Box<dyn Error>> {
         Err(_) => std::fs::File::create_new(path).and_then(|_| std::fs::remove_file(path)),
     };
     tried.map_err(|e| format!("cannot write {}: {e}; choose another place", path.display()).into())
+}
+
+/// Where the results of a comparison go.
+#[derive(Args)]
+pub struct Results {
+    /// Also write all results as JSON to this file (`-`: to standard output, in place of the table)
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Also write all numbers as CSV, one per line (`-`: to standard output)
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+
+    /// Also write a page with the answer in words, tables and pictures (`-`: to standard output)
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+impl Results {
+    /// All files.
+    pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        let all = [&self.output, &self.csv, &self.html];
+        all.into_iter().flatten()
+    }
+
+    /// Checks that all can be written.
+    pub fn check(&self) -> Result<(), Box<dyn Error>> {
+        let mut files = self.files().filter(|path| !is_stdout(path));
+        files.try_for_each(|path| writable(path))
+    }
+
+    /// Prints the table to standard output, or to standard error where a document goes to standard
+    /// output. Files are written in any case.
+    pub fn publish(&self, compared: &dyn Compared, common: &Common) -> Result<(), Box<dyn Error>> {
+        if let Some(path) = &self.output {
+            emit(Some(path), &compared.document()?)?;
+        }
+        if let Some(path) = &self.csv {
+            emit(Some(path), &compared.csv()?)?;
+        }
+        if let Some(path) = &self.html {
+            emit(Some(path), &compared.page()?)?;
+        }
+        for (path, document) in compared.documents() {
+            emit(Some(path), document)?;
+        }
+        let table = compared.table(width());
+        let own = compared.documents().iter().map(|(path, _)| path);
+        if self.files().chain(own).any(|path| is_stdout(path)) {
+            tell(common, &table)
+        } else {
+            say(&format!("{table}\n"))?
+        }
+        Ok(())
+    }
+}
+
+/// The exit code of a comparison that ended.
+pub fn code_of(compared: &dyn Compared) -> ExitCode {
+    if compared.has_failure() {
+        ExitCode::from(NEGATIVE)
+    } else {
+        ExitCode::SUCCESS
+    }
 }

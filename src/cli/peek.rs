@@ -17,9 +17,10 @@ pub fn kind_of(arguments: impl Iterator<Item = OsString>) -> Option<String> {
         let option = text.split_once('=').filter(|_| text.starts_with("--"));
         let (option, file) = option.unwrap_or((&before, text));
         let file = Path::new(file);
-        let kind = match is_standard_input(file) && !reads(option) {
-            true => None,
-            false => named_in(file),
+        let kind = if is_standard_input(file) && !reads(option) {
+            None
+        } else {
+            named_in(file)
         };
         before = text.to_owned();
         kind
@@ -36,9 +37,10 @@ fn reads(before: &str) -> bool {
 /// The value of the key `kind` at the top of a document, in YAML or JSON. A device or a pipe is not
 /// read, but for standard input, which is kept: what is in it can be had once only.
 pub fn named_in(file: &Path) -> Option<String> {
-    let text = match is_standard_input(file) {
-        true => text_of(file).ok()?,
-        false => heading(file)?,
+    let text = if is_standard_input(file) {
+        text_of(file).ok()?
+    } else {
+        heading(file)?
     };
     let line = |line: &str| {
         let line = line.strip_prefix("  ").unwrap_or(line);

@@ -6,8 +6,8 @@ use synth::kind::Kind;
 use synth::simulation::Settings;
 use synth::typed::{Budget, PolicyFile};
 
-use super::listener::heard;
 use super::output::{apart, emit, is_stdout, publish};
+use super::progress::heard;
 use super::{Common, NEGATIVE, Outcome, examples_of, interrupt, read_workload, tell};
 
 #[derive(Args)]
@@ -52,7 +52,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let given = given.map(|file| read_workload::<K>(file, common));
     let given = given.transpose()?;
     let policy = policy.to_str().ok_or("the name of the policy is no text")?;
-    let simulated = heard(common, &interrupt, Some(&settings), |caller| {
+    let simulated = heard(common, &interrupt, |caller| {
         K::simulate(policy, given, &arguments.ways, &settings, caller)
     })?;
     simulated.notes.iter().for_each(|note| tell(common, note));

@@ -29,9 +29,10 @@ fn fitted<H>(text: &str, terminal: Option<(Width, H)>) -> String {
     };
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
-        match shown(line) <= usize::from(columns) {
-            true => out.push_str(line),
-            false => break_line(line, usize::from(columns), &mut out),
+        if shown(line) <= usize::from(columns) {
+            out.push_str(line)
+        } else {
+            break_line(line, usize::from(columns), &mut out)
         }
     }
     out
@@ -76,9 +77,10 @@ pub fn harmless(text: &str) -> String {
             length => length,
         });
         let passes = shown.len() > c.len_utf8() || matches!(c, '\n' | '\t') || !steers(c);
-        match passes {
-            true => out.push_str(shown),
-            false => out.extend(c.escape_unicode()),
+        if passes {
+            out.push_str(shown)
+        } else {
+            out.extend(c.escape_unicode())
         }
         rest = after;
     }

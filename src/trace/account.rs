@@ -12,8 +12,6 @@ pub enum Reason {
     NeverRan,
     /// It took less than a tick: taken as one tick.
     LessThanATick,
-    /// The same, where `--zero out` is given: left out.
-    LeftOutZero,
     /// It failed, was killed or cancelled after its start, where `--status completed` is given: left out.
     NotCompleted,
     /// One of several executions of a job that a line counts as a whole: left out.
@@ -42,8 +40,6 @@ pub enum Reason {
     Censored,
     /// It was there before the trace began.
     Initial,
-    /// The same, where `--initial out` is given: left out.
-    LeftOutInitial,
     /// While it ran, the local clock was set back or forth by an hour: instants are taken as they stand.
     AmbiguousTime,
     /// Its times have fractions of a tick, and are rounded.
@@ -167,7 +163,7 @@ impl Reason {
         match self {
             Reason::Fault => "not what the format has",
             Reason::NeverRan => "never ran",
-            Reason::LessThanATick | Reason::LeftOutZero => "took less than a tick",
+            Reason::LessThanATick => "took less than a tick",
             Reason::NotCompleted => "did not complete",
             Reason::Partial => "partial executions",
             Reason::NoDemand => "ask for nothing",
@@ -180,7 +176,7 @@ impl Reason {
             Reason::NoAmount => "without an amount of a resource",
             Reason::MoreText => "text behind the last field",
             Reason::Censored => "still running at the end",
-            Reason::Initial | Reason::LeftOutInitial => "there before the start",
+            Reason::Initial => "there before the start",
             Reason::AmbiguousTime => "local clock set by an hour meanwhile",
             Reason::RoundedTime => "times with fractions of a tick",
             Reason::Step => "steps of other jobs",
@@ -193,13 +189,11 @@ impl Reason {
         match self {
             Reason::Fault
             | Reason::NeverRan
-            | Reason::LeftOutZero
             | Reason::NotCompleted
             | Reason::Partial
             | Reason::NoDemand
             | Reason::TooLarge
             | Reason::OutsideSpan
-            | Reason::LeftOutInitial
             | Reason::Step => LEFT_OUT,
             Reason::LessThanATick => "taken as one tick",
             Reason::RequestedTaken => "requested taken",
@@ -226,14 +220,12 @@ impl Reason {
     #[must_use]
     pub fn option(self) -> Option<&'static str> {
         Some(match self {
-            Reason::Fault => "--faults, --strict",
-            Reason::LessThanATick | Reason::LeftOutZero => "--zero",
+            Reason::Fault => "--faults",
             Reason::NotCompleted => "--status",
             Reason::TooLarge => "--capacity, --servers",
             Reason::OutsideSpan => "--from, --to",
             Reason::PastLimit | Reason::Killed => "--past-limit",
             Reason::Censored => "--censored",
-            Reason::Initial | Reason::LeftOutInitial => "--initial",
             _ => return None,
         })
     }

@@ -101,9 +101,10 @@ pub(super) fn ticks(field: &[u8], per_unit: f64) -> Option<(i64, bool)> {
     }
     // Nearly all are whole; rounding takes longer than finding out.
     let whole = ticks as i64;
-    Some(match whole as f64 == ticks {
-        true => (whole, false),
-        false => (ticks.round() as i64, true),
+    Some(if whole as f64 == ticks {
+        (whole, false)
+    } else {
+        (ticks.round() as i64, true)
     })
 }
 

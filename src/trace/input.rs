@@ -24,9 +24,10 @@ pub(super) fn open(source: &Source) -> io::Result<Box<dyn BufRead>> {
         return Err(io::Error::new(io::ErrorKind::Unsupported, why));
     }
     let is_gzip = start.starts_with(&[0x1f, 0x8b]);
-    Ok(match is_gzip {
-        true => Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(raw))),
-        false => Box::new(raw),
+    Ok(if is_gzip {
+        Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(raw)))
+    } else {
+        Box::new(raw)
     })
 }
 

@@ -1,10 +1,10 @@
 //! The jobs of a trace, one after the other.
 
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use super::buffer::Buffer;
-use super::format::{self, Opened};
-use super::reader::{Fate, Held, Raw, Reader};
+use super::format::{self, Fate, Held, Opened, Raw, Reader};
 use super::{Account, Demands, Format, Job, Options, Reason, Seen, Servers, Tick, TraceError};
 
 /// Where a trace is read from.
@@ -20,9 +20,10 @@ impl Source {
     /// The file of this name; `-` is standard input.
     #[must_use]
     pub fn named(path: &Path) -> Self {
-        match path.as_os_str() == "-" {
-            true => Source::Input,
-            false => Source::File(path.into()),
+        if path.as_os_str() == "-" {
+            Source::Input
+        } else {
+            Source::File(path.into())
         }
     }
 
@@ -245,18 +246,13 @@ impl Trace {
 
     /// Why a line takes no part, if it does not.
     fn left_out(&self, raw: &Raw, size: i64) -> Option<Reason> {
-        let options = &self.options;
         let broken = raw.fate == Fate::Broken;
         if raw.fate == Fate::Part {
             Some(Reason::Partial)
         } else if size < 0 || size == 0 && broken {
             Some(Reason::NeverRan)
-        } else if size == 0 && options.zero_out {
-            Some(Reason::LeftOutZero)
-        } else if broken && options.completed_only {
+        } else if broken && self.options.completed_only {
             Some(Reason::NotCompleted)
-        } else if matches!(raw.held, Held::Initial(_)) && options.initial_out {
-            Some(Reason::LeftOutInitial)
         } else if raw.fate == Fate::Unplaced {
             Some(Reason::TooLarge)
         } else if self.demand.iter().all(|demand| *demand == 0.0) {
@@ -308,5 +304,68 @@ impl Trace {
             }),
             _ => Ok(()),
         }
+    }
+}
+
+/// Jobs that wait until no earlier one is expected.
+///
+/// Those that come in order stand in a queue; only the others pay for being sorted.
+struct Buffer {
+    ordered: VecDeque<Job>,
+    late: BinaryHeap<Reverse<Late>>,
+}
+
+impl Buffer {
+    /// Room for so many jobs, of which memory is taken as they come: a queue that grew by copying itself would take it
+    /// twice.
+    fn new(jobs: usize) -> Self {
+        Buffer {
+            ordered: VecDeque::with_capacity(jobs),
+            late: BinaryHeap::new(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.ordered.len() + self.late.len()
+    }
+
+    fn push(&mut self, job: Job) {
+        match self.ordered.back() {
+            Some(last) if place(&job) < place(last) => self.late.push(Reverse(Late(job))),
+            _ => self.ordered.push_back(job),
+        }
+    }
+
+    /// The job that was submitted first; of several at one instant that of the first line.
+    fn pop(&mut self) -> Option<Job> {
+        let late_first = match (self.late.peek(), self.ordered.front()) {
+            (Some(Reverse(Late(late))), Some(ordered)) => place(late) < place(ordered),
+            (late, _) => late.is_some(),
+        };
+        if late_first {
+            self.late.pop().map(|Reverse(Late(job))| job)
+        } else {
+            self.ordered.pop_front()
+        }
+    }
+}
+
+fn place(job: &Job) -> (i64, u32) {
+    (job.submit, job.line)
+}
+
+/// A job, ordered by its place.
+#[derive(PartialEq, Eq)]
+struct Late(Job);
+
+impl Ord for Late {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        place(&self.0).cmp(&place(&other.0))
+    }
+}
+
+impl PartialOrd for Late {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
     }
 }

@@ -6,8 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use synth::artifact::Grounds;
-use synth::multiresource::artifact::{Admission, Balance, Drain, Preemption, Route};
-use synth::multiresource::program::Balancing;
+use synth::multiresource::artifact::{Admission, Drain, Preemption, Route};
 use synth::multiresource::synthesis::{Options, Outcome, synthesize};
 use synth::multiresource::workload::Workload;
 use synth::number::Decimal;
@@ -76,8 +75,7 @@ fn is_harmless(mutant: &Mutant, idle: &[&str]) -> bool {
         ])
         || below(idle)
         // A gap of 1e-12 is a rounding error, and so is a thousandth of it.
-        || (["/evidence/servers/0/gap", "/evidence/servers/0/balance/gap"].contains(&pointer.as_str())
-            && is(&["×1.001", "0"]))
+        || (pointer == "/evidence/servers/0/gap" && is(&["×1.001", "0"]))
         // An artifact may claim less, and prove its load in doubles only.
         || (pointer == "/evidence/servers/0/exact" && is(&["removed", "null"]))
         || (a_claim && is(&["removed"]))
@@ -201,11 +199,6 @@ fn mutants(valid: &Value) -> Vec<Mutant> {
 
 /// A fresh artifact of a model, as JSON.
 fn artifact(model: &str, preemption: Preemption, route: Route) -> Value {
-    balanced(model, preemption, route, None)
-}
-
-/// The same with a mix that is best for something other than the load, the last type weighed double.
-fn balanced(model: &str, preemption: Preemption, route: Route, aim: Option<Balance>) -> Value {
     let path = format!("{}/models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
     // At a low load queues are short, and soon derived anew.
     let workload = Workload::read(Path::new(&path)).unwrap().workload;
@@ -214,11 +207,6 @@ fn balanced(model: &str, preemption: Preemption, route: Route, aim: Option<Balan
     // Full preemption has no route to choose.
     options.route = (preemption != Preemption::Full).then_some(route);
     options.setup_rate = (preemption == Preemption::Setup).then_some(10.0);
-    options.balance = aim.map(|aim| {
-        let mut balancing = Balancing::new(&workload, aim, &[]).unwrap();
-        *balancing.weights.last_mut().unwrap() *= 2.0;
-        balancing
-    });
     match synthesize(&workload, &options).unwrap() {
         Outcome::Policy(synthesis) => serde_json::to_value(&synthesis.artifact).unwrap(),
         other => panic!("{other:?}"),
@@ -330,24 +318,6 @@ fn no_fault_in_a_policy_with_a_start_latency_passes() {
         refused.contains("the policy stops jobs, and the workload has a start latency"),
         "{refused}"
     );
-}
-
-/// Two mixes stand there, and two proofs.
-#[test]
-fn no_fault_in_a_balanced_policy_passes() {
-    let route = Route {
-        drain: Drain::Sequential,
-        admission: Admission::Eager,
-    };
-    for aim in [
-        Balance::Headroom,
-        Balance::TotalResponse,
-        Balance::WorstResponse,
-    ] {
-        let document = balanced("section7", Preemption::Full, route, Some(aim));
-        let found = survivors(&document, &NO_ROUTES);
-        assert!(found.is_empty(), "{aim:?}: {found:#?}");
-    }
 }
 
 /// Rules that look at queues: what is simulated is judged by simulation, and another rule that fits

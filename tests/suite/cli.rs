@@ -336,18 +336,6 @@ fn bad_input_gets_a_clear_error() {
         ),
         (
             &[
-                "simulate",
-                "--policy",
-                "fcfs",
-                "--workload",
-                workload,
-                "--backfill",
-                "none",
-            ],
-            "policy file",
-        ),
-        (
-            &[
                 "compare",
                 "--workload",
                 workload,
@@ -623,54 +611,6 @@ fn an_optimum_out_of_reach_is_refused() {
         );
         assert!(stdout(&refused).is_empty());
     }
-}
-
-/// A policy made anew: what was not typed is as it was, a new type is served, the differences are
-/// told; and the earlier file need not be valid, only readable.
-#[test]
-fn a_policy_is_made_anew_from_an_earlier_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
-    let (earlier, later, drifted) = (path("p.json"), path("q.json"), path("drifted.yaml"));
-    let first = ["--workload", "models/vms.yaml", "--preemption", "full"];
-    let msr = ["--family", "msr", "--output"];
-    let made = synth(&[&first[..], &msr, &[&earlier]].concat());
-    assert_eq!(code(&made), 0, "{}", stderr(&made));
-    let document = std::fs::read_to_string("models/vms.yaml").unwrap();
-    let changed = document.replacen("arrival_rate: 4", "arrival_rate: 4.2", 1)
-        + "  - {name: batch, demand: {cpu: 2}, arrival_rate: 1, mean_size: 1}\n";
-    assert_ne!(document.len(), changed.len());
-    std::fs::write(&drifted, changed).unwrap();
-    let again = ["--from", &earlier, "--workload", &drifted];
-    let made = synth(&[&again[..], &["--output", &later]].concat());
-    assert_eq!(code(&made), 0, "{}", stderr(&made));
-    for line in [
-        "new types: `batch`",
-        "arrival rate of `type-1` 4.000 → 4.200 (+5.0 %)",
-        "load ρ 0.655 → ",
-        "schedules: ",
-    ] {
-        assert!(stderr(&made).contains(line), "{line}: {}", stderr(&made));
-    }
-    let text = std::fs::read_to_string(&later).unwrap();
-    let artifact: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(
-        artifact["policy"]["servers"][0]["rule"]["msr"]["preemption"],
-        "full"
-    );
-    assert_eq!(code(&synth(&["check", &later])), 0);
-    // The same load as from nothing.
-    let full = ["--preemption", "full", "--family", "msr"];
-    let alone = synth(&[&["--quiet", "--workload", &drifted][..], &full].concat());
-    let alone: serde_json::Value = serde_json::from_str(&stdout(&alone)).unwrap();
-    let load = |of: &serde_json::Value| of["evidence"]["servers"][0]["load"].as_f64().unwrap();
-    assert!((load(&alone) / load(&artifact) - 1.0).abs() < 1e-12);
-    // Neither is lost: not the earlier one by the new one, and no workload for a policy.
-    let lost = synth(&[&again[..], &["--output", &earlier]].concat());
-    assert_eq!(code(&lost), 2, "{}", stderr(&lost));
-    let swapped = synth(&["--from", &drifted, "--workload", &drifted]);
-    assert_eq!(code(&swapped), 2, "{}", stderr(&swapped));
-    assert!(!stderr(&swapped).contains("panicked"));
 }
 
 /// Somebody who got a policy from a colleague is told what it is for, what it does, what it promises and

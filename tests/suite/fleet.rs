@@ -827,10 +827,6 @@ fn what_takes_one_server_refuses_a_fleet() {
             "{said}"
         );
     }
-    let turns = ["--workload", MODEL, "--preemption", "none", "--cycle", "g8"];
-    let output = synth(&turns);
-    assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("--cycle goes with one server"));
     let valid = "tests/corpus/policies/valid.json";
     let output = synth(&["simulate", "--policy", valid, "--routing", "probabilistic"]);
     assert_eq!(code(&output), 2);

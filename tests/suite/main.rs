@@ -1,7 +1,6 @@
 //! All integration tests but the house's own, as one program: it is linked once.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod balance;
 mod bridge;
 mod checker;
 mod checker_mutations;

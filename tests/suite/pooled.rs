@@ -319,10 +319,6 @@ fn what_does_not_go_with_a_global_queue_is_refused() {
             "wait in one place",
         ),
         (
-            run(&["--policy", &slots, "--backfill", "none"]),
-            "leave them out",
-        ),
-        (
             run(&["--policy", "frist-fit", "--workload", &fleet]),
             "first-fit",
         ),

@@ -100,7 +100,7 @@ fn shards_give_the_bytes_of_one_machine() {
     ];
     the_same(
         &folder,
-        &[&question[..], &short, &["--loads", ".3,.4", "--optimum"]].concat(),
+        &[&question[..], &short, &["--loads", ".3,.4"]].concat(),
         3,
         0,
     );
@@ -268,7 +268,7 @@ fn an_array_of_slurm_gives_the_bytes_of_one_machine() {
     let made = export(&["--shards", "3"]);
     assert_eq!(code(&made), 0, "{}", stderr(&made));
     assert!(
-        stdout(&made).contains("4 cells take about 0.8 million events"),
+        stdout(&made).starts_with("4 cells in 3 shards."),
         "{}",
         stdout(&made)
     );
@@ -300,13 +300,8 @@ fn an_array_of_slurm_gives_the_bytes_of_one_machine() {
         folder.bytes("a sweep/comparison.json"),
         folder.bytes("one.json")
     );
-    let forced = export(&["--force"]);
+    let forced = export(&["--shards", "2", "--force"]);
     assert_eq!(code(&forced), 0, "{}", stderr(&forced));
-    assert!(
-        stdout(&forced).contains("one machine is enough"),
-        "{}",
-        stdout(&forced)
-    );
 }
 
 /// The same with other schedulers, where they are installed.

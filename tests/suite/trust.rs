@@ -164,11 +164,6 @@ fn verbs_take_a_changed_policy_only_when_told_to() {
             &few,
         ]
         .concat(),
-        [
-            &["--from", name, "--preemption", "full", "--family", "msr"][..],
-            &model,
-        ]
-        .concat(),
     ] {
         let refused = synth(&typed);
         assert_eq!(code(&refused), 1, "{typed:?}: {}", stderr(&refused));

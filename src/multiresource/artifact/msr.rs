@@ -6,6 +6,7 @@ use crate::multiresource::workload::Workload;
 /// What may happen to a running job when the schedule changes (the MSR paper, §3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Preemption {
     /// Jobs run to their end (nMSR).
     None,
@@ -96,16 +97,18 @@ impl std::str::FromStr for Route {
 /// Whether room that the schedule does not use is offered to other waiting jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Backfill {
-    /// It is not.
+    /// It stays empty.
     None,
-    /// It is, in arrival order (the MSR paper, §8.2).
+    /// It is offered to waiting jobs in arrival order (the MSR paper, §8.2).
     FirstFit,
 }
 
 /// What becomes of a draining slot that holds no job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum EmptySlots {
     /// It keeps its clock, so that the chain does not depend on the queue: what is analysed.
     Phantom,

@@ -3,6 +3,7 @@ use serde::Serialize;
 /// What a policy is tuned for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Objective {
     /// `E[T]`: the mean response time over all jobs.
     #[default]

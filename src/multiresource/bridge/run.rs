@@ -509,7 +509,7 @@ impl Bridge {
         lines.iter().for_each(|line| say(&format!("  {line}")));
         if is_apart {
             say(
-                "warning: (!) is more than a tenth and three standard errors apart from what the policy was made for: fit what came (`synth fit --since POLICY`), and make a policy from this one with `synth --from POLICY`",
+                "warning: (!) is more than a tenth and three standard errors apart from what the policy was made for: fit what came (`synth fit --since POLICY`), and make a policy of that",
             );
         }
     }

@@ -4,12 +4,12 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::reading::{Reading, share};
 use crate::kind::{Answered, Caller, Given, VerbError, Word, json, read_policy};
 use crate::multiresource::artifact::Checked;
-use crate::multiresource::fit::{self, Options};
+use crate::multiresource::fit::{self, Arrivals, Options};
 use crate::multiresource::report;
 use crate::multiresource::verbs::replay::servers_of;
 use crate::multiresource::workload::{Described, Fleet};
@@ -43,61 +43,16 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Arrivals::Auto)]
     arrivals: Arrivals,
 
-    /// The laws of sizes
-    #[arg(long, value_enum, default_value_t = Sizes::Measured)]
-    sizes: Sizes,
+    /// Tell types apart by the limits that jobs promise, too
+    #[arg(long, conflicts_with = "since")]
+    by_limit: bool,
 
-    /// What tells types apart beside what they demand
-    #[arg(long, value_enum, conflicts_with = "since")]
-    by: Option<By>,
-
-    /// Keep the types of this policy, and let recent jobs weigh more: half as much every 14 days back. Make a policy of
-    /// the workload with `synth --from POLICY`
+    /// Keep the types of this policy, and let recent jobs weigh more: half as much every 14 days back
     #[arg(long, value_name = "POLICY")]
     since: Option<PathBuf>,
 
     #[command(flatten)]
     reading: Reading,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Sizes {
-    /// As they were measured
-    Measured,
-    /// The nearest law of few parameters with the same mean; as measured where none is near
-    Fitted,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum By {
-    /// The limits that jobs promise
-    Limit,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Arrivals {
-    /// As the dispersion of their work says
-    Auto,
-    /// As Poisson processes
-    Poisson,
-    /// At rates that change between two states, of each type by itself
-    Modulated,
-    /// At rates that change for all types together
-    Common,
-    /// In batches: jobs of one user, or of one batch where they are named, that come at one instant
-    Batches,
-}
-
-impl From<Arrivals> for fit::Arrivals {
-    fn from(typed: Arrivals) -> Self {
-        match typed {
-            Arrivals::Auto => fit::Arrivals::Auto,
-            Arrivals::Poisson => fit::Arrivals::Poisson,
-            Arrivals::Modulated => fit::Arrivals::Modulated,
-            Arrivals::Common => fit::Arrivals::Common,
-            Arrivals::Batches => fit::Arrivals::Batches,
-        }
-    }
 }
 
 impl Arguments {
@@ -126,9 +81,8 @@ impl Arguments {
             source: format!("synth fit {}", source.name()),
             max_types: self.max_types.min(1000) as usize,
             rounding_loss: self.rounding_loss,
-            arrivals: self.arrivals.into(),
-            fitted_sizes: self.sizes == Sizes::Fitted,
-            by_limit: self.by == Some(By::Limit),
+            arrivals: self.arrivals,
+            by_limit: self.by_limit,
             since,
         };
         let interrupt = caller.interrupt.clone();
@@ -161,14 +115,15 @@ fn opening<'a>(
 ) -> impl Fn() -> Result<Trace, TraceError> + 'a {
     let is_read = Cell::new(false);
     move || {
-        match *source == Source::Input && is_read.replace(true) {
-        true => Err(TraceError::Request(
+        if *source == Source::Input && is_read.replace(true) {
+            Err(TraceError::Request(
             "this fit reads the trace twice, for batches or a coarse clock, and standard input can be read once: give a file, \
              or --arrivals poisson"
                 .into(),
-        )),
-        false => Trace::open(source, reading),
-    }
+        ))
+        } else {
+            Trace::open(source, reading)
+        }
     }
 }
 
@@ -203,7 +158,7 @@ fn types_of(fleet: &Fleet, reading: &trace::Options) -> Given<Vec<(String, Vec<f
         .into());
     };
     if fleet.types().iter().any(|kind| kind.limit().is_some()) {
-        return Err("the types of the policy are told apart by limits, which --since does not keep: fit the trace anew with --by limit".into());
+        return Err("the types of the policy are told apart by limits, which --since does not keep: fit the trace anew with --by-limit".into());
     }
     let types = fleet.types().iter().map(|kind| {
         let demand = places.iter().map(|j| kind.demand()[*j].value()).collect();

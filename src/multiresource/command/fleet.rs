@@ -1,10 +1,9 @@
 //! The policy of a fleet.
 
-use super::doing;
-use super::names::{Family, Preemption};
-use super::wishes::Wishes;
-use crate::kind::{Answer, Caller, Given, Word};
-use crate::multiresource::artifact::Multiresource;
+use super::hear_doing;
+use super::wishes::{Family, Wishes};
+use crate::kind::{Answer, Caller, Given};
+use crate::multiresource::artifact::{Multiresource, Preemption};
 use crate::multiresource::report;
 use crate::multiresource::verbs::VerbError;
 use crate::multiresource::verbs::{self, Doing, FleetAnswer};
@@ -22,20 +21,14 @@ pub fn synthesize(
     let mut wishes = wishes.clone();
     (wishes.preemption, wishes.setup_rate) = (Preemption::None, None);
     let request = wishes.request(fleet.envelope(), caller)?;
-    let hears = |step: Doing<'_>| match step {
-        Doing::Program => caller.hear(Word::Doing("solving the program of the fleet")),
-        step => {
-            caller.hear(Word::Interruptible);
-            caller.hear(Word::Doing(&doing(&step)));
-        }
-    };
+    let hears = |step: Doing| hear_doing(&step, caller);
     let answer = verbs::synthesize_pooled(fleet, &request, hears).map_err(VerbError::boxed)?;
     Ok(match answer {
-        FleetAnswer::Policy(made) => Answer::Policy {
-            summary: report::pooled(fleet, &made, caller.width)
+        FleetAnswer::Policy(synthesis) => Answer::Policy {
+            summary: report::pooled(fleet, &synthesis, caller.width)
                 + if preempts { STOPS_NOTHING } else { "" },
-            documents: wishes.documents(&made.log)?,
-            artifact: Box::new(made.synthesis.artifact),
+            documents: wishes.documents(&synthesis.log)?,
+            artifact: Box::new(synthesis.synthesis.artifact),
         },
         FleetAnswer::Refused(refusal) => Answer::Refused {
             why: report::fleet_refusal(fleet, &refusal, caller.width),

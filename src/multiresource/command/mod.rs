@@ -5,7 +5,6 @@ mod drive;
 mod export;
 mod fit;
 mod fleet;
-mod names;
 mod optimum;
 mod promise;
 mod reading;
@@ -26,26 +25,19 @@ use crate::kind::{
 };
 use crate::multiresource::artifact::{Checked, Multiresource};
 use crate::multiresource::report;
-use crate::multiresource::verbs::{self, Doing, Underway, VerbError};
+use crate::multiresource::verbs::{self, Doing, VerbError};
 use crate::multiresource::workload::{Described, Workload};
 use crate::number::Decimal;
+use crate::number::quantity::explained;
 use crate::simulation::Settings;
-use crate::simulation::sweep::{Comparing, Whole};
-use names::{Backfill, EmptySlots, start_latency};
+use crate::simulation::sweep::{Comparing, Stage, Whole};
+use crate::typed::fraction;
 use replay::Replay;
 pub use wishes::Wishes;
 
 /// What is typed to run a policy in other ways than its own.
 #[derive(Args)]
 pub struct Ways {
-    /// Run with this backfilling instead of the policy's own
-    #[arg(long, value_enum)]
-    backfill: Option<Backfill>,
-
-    /// Treat empty draining slots like this instead of the policy's own way
-    #[arg(long, value_enum)]
-    empty_slots: Option<EmptySlots>,
-
     /// Dead time: how long a job holds its room before it runs, in place of the workload's own [the policy's time
     /// unit; with --trace s]
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
@@ -56,22 +48,15 @@ pub struct Ways {
 
     /// Let the jobs of the trace come so fast that its load is this: the most that a resource is asked for, over what
     /// there is of it
-    #[arg(long, value_name = "ρ", requires = "trace", conflicts_with = "speed", value_parser = replay::load)]
+    #[arg(long, value_name = "ρ", requires = "trace", conflicts_with = "speed", value_parser = fraction)]
     load: Option<f64>,
 }
 
 /// What is typed to compare policies.
 #[derive(Args)]
 pub struct Extras {
-    /// Show how far each policy is above the least mean response time that any policy can have
-    /// without preemption and without knowing sizes (`synth optimum`), where that can be computed: up to three types, and two
-    /// minutes per load
-    #[arg(long, conflicts_with = "trace")]
-    optimum: bool,
-
-    /// Dead time: how long a job holds its room before it runs, in place of the workload's own [the workload's time
-    /// unit; with --trace s]
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
+    /// Dead time: how long each job of the trace holds its room before it runs [s]
+    #[arg(long, value_name = "TIME", requires = "trace", allow_negative_numbers = true, value_parser = start_latency)]
     start_latency: Option<Decimal>,
 
     #[command(flatten)]
@@ -112,10 +97,8 @@ impl Kind for Multiresource {
     }
 
     fn files(wishes: &Wishes) -> (Vec<&Path>, Vec<&Path>) {
-        (
-            Vec::new(),
-            wishes.log.iter().map(PathBuf::as_path).collect(),
-        )
+        let written = wishes.log.iter().map(PathBuf::as_path);
+        (Vec::new(), written.collect())
     }
 
     fn synthesize(
@@ -150,8 +133,6 @@ impl Kind for Multiresource {
             return replayed(policy, workload.as_ref(), ways, settings, caller);
         }
         let ways = verbs::Ways {
-            backfill: ways.backfill.map(Into::into),
-            empty_slots: ways.empty_slots.map(Into::into),
             start_latency: ways.start_latency,
             changes: caller.changes,
         };
@@ -195,64 +176,26 @@ impl Kind for Multiresource {
             return Err("--jobs without --trace runs recorded jobs, under one policy: give it to `synth simulate`, or give --trace FILE".into());
         }
         let workload = wanted(workload)?;
-        let delayed = extras.start_latency.map(|l| workload.with_start_latency(l));
-        let delayed = delayed.transpose()?;
-        let (given, workload) = (workload, delayed.as_ref().unwrap_or(workload));
         hear_latency(workload, caller);
         caller.hear(Word::Doing("solving the program"));
-        let hears = |underway: Underway<'_>| hear(underway, caller);
-        let compared = match workload {
-            Described::Server(workload) => verbs::compare(workload, asked, extras.optimum, hears),
-            Described::Fleet(_) if extras.optimum => return Err(NO_OPTIMUM.into()),
-            Described::Fleet(fleet) => verbs::compare_pooled(fleet, asked, hears),
+        let hears = |stage: Stage<'_>| {
+            caller.hear(Word::Interruptible);
+            caller.hear(Word::Comparing(stage));
         };
-        Ok(over_loads(
-            given,
-            workload,
-            compared.map_err(VerbError::boxed)?,
-        ))
-    }
-
-    fn besides_cells(extras: &Extras) -> Vec<String> {
-        let optimum = extras.optimum.then(|| OPTIMUM.to_owned());
-        let latency = extras
-            .start_latency
-            .map(|latency| format!("{LATENCY}{latency}"));
-        optimum.into_iter().chain(latency).collect()
+        let compared = verbs::compare(workload, asked, hears);
+        Ok(over_loads(workload, compared.map_err(VerbError::boxed)?))
     }
 
     fn merge<'a>(
         workload: &'a Described,
         whole: &Whole,
-        caller: &mut Caller<'_>,
+        _caller: &mut Caller<'_>,
     ) -> Given<Box<dyn Compared + 'a>> {
-        let mut comparison = whole.comparison()?;
-        let wants_optimum = whole.heading().extras.iter().any(|extra| extra == OPTIMUM);
-        let extras = &whole.heading().extras;
-        let latency = extras.iter().find_map(|extra| extra.strip_prefix(LATENCY));
-        let latency = latency.map(start_latency).transpose()?;
-        let delayed = latency
-            .map(|l| workload.with_start_latency(l))
-            .transpose()?;
-        let run = delayed.as_ref().unwrap_or(workload);
-        if let (Described::Server(workload), true) = (run, wants_optimum) {
-            let settings = Settings {
-                interrupt: caller.interrupt.clone(),
-                ..Settings::default()
-            };
-            let hears = |underway: Underway<'_>| hear(underway, caller);
-            verbs::add_optima(&mut comparison, workload, &settings, hears)
-                .map_err(VerbError::boxed)?;
-        }
-        let journal = None;
-        Ok(over_loads(
-            workload,
-            run,
-            verbs::Compared {
-                comparison,
-                journal,
-            },
-        ))
+        let swept = verbs::Compared {
+            comparison: whole.comparison()?,
+            journal: None,
+        };
+        Ok(over_loads(workload, swept))
     }
 
     fn rules(width: usize) -> String {
@@ -288,6 +231,20 @@ impl Kind for Multiresource {
     }
 }
 
+/// A start latency, as typed.
+fn start_latency(text: &str) -> Result<Decimal, String> {
+    match Decimal::parse(text) {
+        Ok(latency) if latency >= Decimal::ZERO => Ok(latency),
+        Ok(latency) => Err(format!(
+            "the start latency is {latency}, expected a number ≥ 0"
+        )),
+        Err(why) => {
+            let help = explained(text, None).unwrap_or_else(|| why.help());
+            Err(format!("{why}; {help}"))
+        }
+    }
+}
+
 /// That jobs have a start latency.
 fn hear_latency(workload: &Described, caller: &mut Caller<'_>) {
     if let Some(told) = report::start_latency(workload.envelope()) {
@@ -295,28 +252,13 @@ fn hear_latency(workload: &Described, caller: &mut Caller<'_>) {
     }
 }
 
-/// Tells how far a comparison is.
-fn hear(underway: Underway<'_>, caller: &mut Caller<'_>) {
-    caller.hear(Word::Interruptible);
-    match underway {
-        Underway::Cell(stage) => caller.hear(Word::Comparing(stage)),
-        Underway::Optimum(load, step) => {
-            let step = step.map_or(DYNAMIC.into(), |step| report::optimum_step(&step));
-            caller.hear(Word::Doing(&format!("ρ = {load}: {step}")));
-        }
-    }
-}
-
-/// A comparison with what is told besides of this workload, which ran with another start latency perhaps.
-fn over_loads<'a>(
-    given: &'a Described,
-    run: &Described,
-    swept: verbs::Compared,
-) -> Box<dyn Compared + 'a> {
-    let mut besides = report::besides(given.envelope());
-    if let Some(law) = run.envelope().start_latency() {
+/// A comparison with what is told besides of its workload.
+fn over_loads<'a>(workload: &'a Described, swept: verbs::Compared) -> Box<dyn Compared + 'a> {
+    let envelope = workload.envelope();
+    let mut besides = report::besides(envelope);
+    if let Some(law) = envelope.start_latency() {
         let mean = report::number(law.mean());
-        let unit = given.envelope().time_unit();
+        let unit = envelope.time_unit();
         besides.about += &format!(", with a mean start latency of {mean} {unit}");
     }
     Box::new(OverLoads { swept, besides })
@@ -330,9 +272,6 @@ fn replayed(
     settings: &Settings,
     caller: &mut Caller<'_>,
 ) -> Given<Simulated> {
-    if ways.backfill.is_some() || ways.empty_slots.is_some() {
-        return Err("--backfill and --empty-slots go with jobs that are drawn, and those of a trace or a record run under the policy as it is: leave them out".into());
-    }
     let replay = Replay {
         policy,
         workload,
@@ -345,15 +284,8 @@ fn replayed(
     }
 }
 
-const NO_OPTIMUM: &str =
-    "--optimum goes with one server, and the workload is a fleet: leave it out";
-
 const OVER_A_FLEET: &str =
     "this family is a rule over a fleet, and here is one server: take another --family";
-
-/// As they are typed.
-const OPTIMUM: &str = "--optimum";
-const LATENCY: &str = "--start-latency ";
 
 const DYNAMIC: &str = "solving the dynamic program";
 
@@ -365,13 +297,16 @@ fn server_of(file: &Path, caller: &mut Caller<'_>) -> Given<Workload> {
     Ok(parsed.workload)
 }
 
-/// What a verb is doing, in words.
-fn doing(step: &Doing<'_>) -> String {
-    match step {
+/// Tells what a verb is doing.
+fn hear_doing(step: &Doing, caller: &mut Caller<'_>) {
+    if !matches!(step, Doing::Program) {
+        caller.hear(Word::Interruptible);
+    }
+    let told = match step {
         Doing::Program => "solving the program".into(),
         Doing::Dynamic(None) => DYNAMIC.into(),
         Doing::Dynamic(Some(step)) => report::optimum_step(step),
-        Doing::Analysed(..) | Doing::Candidates(None) => "simulating candidates".into(),
+        Doing::Candidates(None) => "simulating candidates".into(),
         Doing::Candidates(Some(stage)) => {
             format!(
                 "{} ({:.0} % of the budget)",
@@ -380,7 +315,8 @@ fn doing(step: &Doing<'_>) -> String {
             )
         }
         Doing::Simulating(name) => format!("simulating {name}"),
-    }
+    };
+    caller.hear(Word::Doing(&told));
 }
 
 const EXAMPLES: &str = "\
@@ -416,8 +352,8 @@ const EXAMPLES: &str = "\
       a table of jobs on one server of this capacity, at another load
   synth compare --trace log.swf --policies first-fit,easy,conservative --loads .7,.9 --html c.html
       rules on the same log at two loads, with intervals, and a page with what waited when
-  synth compare --trace log.swf --workload fit.yaml --policies first-fit,p.json --ladder --resample weeks
-      a policy made for the fit beside First-Fit; where the fit departs from the log; replications of its weeks
+  synth compare --trace log.swf --workload fit.yaml --policies first-fit,p.json --resample weeks
+      a policy made for the fit beside First-Fit, on the log and on replications of its weeks
   synth optimum --workload models/section7.yaml --load .8 --policies first-fit,adaptive-quickswap
       the least mean response time that any policy without preemption can have, and how near policies are
   synth export slurm p.json --partition batch --output slurm/

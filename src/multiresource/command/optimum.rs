@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::names::{Objective, Preemption};
-use super::{doing, server_of};
-use crate::kind::{Answered, Caller, Given, Word, json};
+use super::{hear_doing, server_of};
+use crate::kind::{Answered, Caller, Given, json};
+use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::optimum::{Limits, Sought};
 use crate::multiresource::report;
 use crate::multiresource::verbs::VerbError;
@@ -96,9 +96,9 @@ impl Arguments {
         let asking = Asking {
             loads: &self.load,
             sought: Sought {
-                preemption: self.preemption.into(),
+                preemption: self.preemption,
                 setup_rate: self.setup_rate,
-                objective: self.objective.into(),
+                objective: self.objective,
             },
             policies: &self.policies,
             changes: caller.changes,
@@ -110,12 +110,7 @@ impl Arguments {
             },
             settings: &settings,
         };
-        let hears = |step: Doing<'_>| {
-            if !matches!(step, Doing::Program) {
-                caller.hear(Word::Interruptible);
-            }
-            caller.hear(Word::Doing(&doing(&step)));
-        };
+        let hears = |step: Doing| hear_doing(&step, caller);
         let found = verbs::least(&workload, &asking, hears).map_err(VerbError::boxed)?;
         let failures: BTreeSet<_> = found.iter().flat_map(|least| &least.failures).collect();
         let output = self.output.iter().cloned();

@@ -1,10 +1,12 @@
 //! What is typed to have a trace read.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::trace::{Format, Options, Servers, nodes, seconds};
+use crate::trace::{Format, Options, Servers, nodes};
+use crate::typed::duration;
 
 /// How the lines of a trace are read. The trace itself is an argument `trace` beside it.
 #[derive(Args, Clone, Debug)]
@@ -19,8 +21,8 @@ pub struct Reading {
     #[arg(long, value_name = "SHAPES", requires = "trace", value_parser = servers)]
     servers: Option<Servers>,
 
-    /// Its format: swf, sacct, openb, azure, borg or csv [default: found out, and told]
-    #[arg(long, requires = "trace", value_parser = Format::named)]
+    /// Its format [default: found out, and told]
+    #[arg(long, requires = "trace", value_enum)]
     format: Option<Format>,
 
     /// Of a table (csv): what stands in which column, such as time=submit_s,size=held_s,cpu=cores
@@ -40,16 +42,12 @@ pub struct Reading {
     machine: Option<String>,
 
     /// Leave out what came earlier than this after the first job, such as 120d
-    #[arg(long, value_name = "TIME", requires = "trace", value_parser = seconds)]
-    from: Option<f64>,
+    #[arg(long, value_name = "TIME", requires = "trace", value_parser = duration)]
+    from: Option<Duration>,
 
     /// Leave out what came later than this after the first job
-    #[arg(long, value_name = "TIME", requires = "trace", value_parser = seconds)]
-    to: Option<f64>,
-
-    /// What becomes of jobs that took less than a tick
-    #[arg(long, requires = "trace", value_enum, default_value_t = Zero::Tick)]
-    zero: Zero,
+    #[arg(long, value_name = "TIME", requires = "trace", value_parser = duration)]
+    to: Option<Duration>,
 
     /// Which jobs take part
     #[arg(long, requires = "trace", value_enum, default_value_t = Status::Started)]
@@ -63,25 +61,9 @@ pub struct Reading {
     #[arg(long, requires = "trace", value_enum, default_value_t = Censored::Part)]
     censored: Censored,
 
-    /// What becomes of jobs that were there before the start
-    #[arg(long, requires = "trace", value_enum, default_value_t = Initial::Keep)]
-    initial: Initial,
-
     /// The share of faulty lines that may be left out, such as 5%
     #[arg(long, value_name = "SHARE", requires = "trace", default_value = "1%", value_parser = share)]
     faults: f64,
-
-    /// Accept no faulty line
-    #[arg(long, requires = "trace")]
-    strict: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Zero {
-    /// They take one tick
-    Tick,
-    /// They are left out
-    Out,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -108,14 +90,6 @@ enum Censored {
     End,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Initial {
-    /// They are replayed from the start with what is left of them
-    Keep,
-    /// They are left out
-    Out,
-}
-
 impl Reading {
     /// What it asks of the reader.
     pub fn options(&self) -> Options {
@@ -126,23 +100,22 @@ impl Reading {
             units: self.unit.clone(),
             vm_types: self.vm_types.clone(),
             machine: self.machine.clone(),
-            from: self.from,
-            to: self.to,
-            zero_out: self.zero == Zero::Out,
+            from: self.from.as_ref().map(Duration::as_secs_f64),
+            to: self.to.as_ref().map(Duration::as_secs_f64),
             completed_only: self.status == Status::Completed,
             kill: self.past_limit == PastLimit::Kill,
             censored_end: self.censored == Censored::End,
-            initial_out: self.initial == Initial::Out,
-            faults: if self.strict { 0.0 } else { self.faults },
+            faults: self.faults,
         }
     }
 }
 
 /// Shapes of servers, as they are written or as a file lists them.
 fn servers(text: &str) -> Result<Servers, String> {
-    match !text.contains('=') && Path::new(text).is_file() {
-        true => nodes(Path::new(text)).map_err(|why| why.to_string()),
-        false => Servers::shapes(text),
+    if !text.contains('=') && Path::new(text).is_file() {
+        nodes(Path::new(text)).map_err(|why| why.to_string())
+    } else {
+        Servers::shapes(text)
     }
 }
 
@@ -163,10 +136,11 @@ pub fn share(text: &str) -> Result<f64, String> {
         None => (text, 1.0),
     };
     let share = digits.trim().parse::<f64>().unwrap_or(f64::NAN) * unit;
-    match (0.0..=1.0).contains(&share) {
-        true => Ok(share),
-        false => Err(format!(
+    if (0.0..=1.0).contains(&share) {
+        Ok(share)
+    } else {
+        Err(format!(
             "`{text}` is no share between 0 and 1: write such as 2% or .02"
-        )),
+        ))
     }
 }

@@ -1,6 +1,7 @@
 //! What is typed to replay a trace.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
@@ -19,8 +20,8 @@ use crate::multiresource::workload::Described;
 use crate::number::Decimal;
 use crate::simulation::Settings;
 use crate::simulation::sweep::Comparing;
-use crate::trace::{Source, seconds};
-use crate::typed::fraction;
+use crate::trace::Source;
+use crate::typed::duration;
 
 /// A trace, and how it is replayed.
 #[derive(Args, Clone, Debug)]
@@ -38,9 +39,9 @@ pub struct Trace {
     #[arg(long, requires = "trace", value_enum, default_value_t = Demands::Exact)]
     demands: Demands,
 
-    /// Leave out jobs that demand more than every type, also where they are over 1 % of the work
-    #[arg(long, requires = "trace", value_enum)]
-    unknown: Option<Unknown>,
+    /// Leave out jobs that demand more than every type, for every policy, also where they are over 1 % of the work
+    #[arg(long, requires = "trace")]
+    unknown_out: bool,
 
     /// Of which jobs measures are: all, or those submitted in a part of the span such as .1,.9 [default: .02,.98]
     #[arg(long, value_name = "PART", requires = "trace", value_parser = Window::parse)]
@@ -52,17 +53,13 @@ pub struct Trace {
     #[arg(long, value_name = "FILE")]
     jobs: Option<PathBuf>,
 
-    /// How often what is random of recorded jobs is drawn: the policy's clocks, start latencies and limits of a law
-    #[arg(long, value_name = "N", default_value = "20", requires = "jobs", conflicts_with = "trace", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    draws: u32,
-
     /// Also write how many wait and run over time, as CSV (`-`: to standard output)
     #[arg(long, value_name = "FILE", requires = "trace")]
     series: Option<PathBuf>,
 
     /// Length of a step of the series, such as 1h; a millionth of the span at least [default: a 500th of it]
-    #[arg(long, value_name = "TIME", requires = "series", value_parser = seconds)]
-    step: Option<f64>,
+    #[arg(long, value_name = "TIME", requires = "series", value_parser = duration)]
+    step: Option<Duration>,
 
     #[command(flatten)]
     reading: Reading,
@@ -88,12 +85,6 @@ enum Demands {
     Rounded,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Unknown {
-    /// They are left out, for every policy
-    Out,
-}
-
 /// What is typed besides to compare policies on a trace.
 #[derive(Args, Clone, Debug)]
 pub struct Repeats {
@@ -102,23 +93,7 @@ pub struct Repeats {
 
     /// Replicate the trace: whole parts of it drawn with replacement, 8 times, the same for each policy
     #[arg(long, requires = "trace", value_enum)]
-    resample: Option<Parts>,
-
-    /// Let each job come up to so many ticks later, 8 times: how far means move with nothing
-    #[arg(long, value_name = "TICKS", requires = "trace", value_parser = clap::value_parser!(u32).range(1..))]
-    jitter: Option<u32>,
-
-    /// Tell step by step where the fit in --workload departs from the trace
-    #[arg(long, requires = "trace")]
-    ladder: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Parts {
-    /// Of seven days
-    Weeks,
-    /// Of 24 hours
-    Days,
+    resample: Option<Part>,
 }
 
 impl Trace {
@@ -151,24 +126,33 @@ impl Trace {
         source: &'a Source,
         workload: Option<&'a Described>,
         policies: &'a [String],
+        loads: &[f64],
         settings: &Settings,
         caller: &Caller<'_>,
     ) -> Replaying<'a> {
+        let loads = loads.iter().map(|load| Pace::Load(*load));
+        let mut paces: Vec<Pace> = self
+            .speed
+            .map(Pace::Speed)
+            .into_iter()
+            .chain(loads)
+            .collect();
+        if paces.is_empty() {
+            paces.push(Pace::Speed(Speed::ONE));
+        }
         Replaying {
             source,
             options: self.reading.options(),
             workload,
             policies,
-            paces: self.speed.map(Pace::Speed).into_iter().collect(),
+            paces,
             rounded: self.demands == Demands::Rounded,
-            unknown_out: self.unknown.is_some(),
+            unknown_out: self.unknown_out,
             start_latency: None,
             window: self.measure,
-            step: self.step,
+            step: self.step.as_ref().map(Duration::as_secs_f64),
             keeps_visits: self.jobs.is_some(),
             resample: None,
-            jitter: None,
-            ladder: false,
             changes: caller.changes,
             seed: settings.seed,
             interrupt: settings.interrupt.clone(),
@@ -198,7 +182,6 @@ impl Trace {
             policy: replay.policy,
             workload: replay.workload,
             start_latency: replay.start_latency,
-            draws: self.draws,
             seed: replay.settings.seed,
             changes: caller.changes,
             interrupt: replay.settings.interrupt.clone(),
@@ -224,9 +207,16 @@ impl Trace {
     ) -> Given<Simulated> {
         let source = self.source()?;
         let policies = [replay.policy.to_owned()];
-        let mut asked = self.asked(&source, replay.workload, &policies, replay.settings, caller);
+        let loads: Vec<f64> = load.into_iter().collect();
+        let mut asked = self.asked(
+            &source,
+            replay.workload,
+            &policies,
+            &loads,
+            replay.settings,
+            caller,
+        );
         asked.start_latency = replay.start_latency;
-        asked.paces.extend(load.map(Pace::Load));
         let replays = run(&asked, caller)?;
         let told = replays.paces.iter().flat_map(|pace| &pace.policies);
         for told in told {
@@ -270,17 +260,9 @@ impl Repeats {
         let source = self.trace.source()?;
         let mut asked = self
             .trace
-            .asked(&source, workload, policies, settings, caller);
-        asked
-            .paces
-            .extend(loads.iter().map(|load| Pace::Load(*load)));
+            .asked(&source, workload, policies, loads, settings, caller);
         asked.start_latency = start_latency;
-        asked.resample = self.resample.map(|parts| match parts {
-            Parts::Weeks => Part::Weeks,
-            Parts::Days => Part::Days,
-        });
-        asked.jitter = self.jitter;
-        asked.ladder = self.ladder;
+        asked.resample = self.resample;
         let replays = run(&asked, caller)?;
         for note in notes(&replays, caller.width) {
             caller.hear(Word::Known(&note));
@@ -294,11 +276,6 @@ fn run(asked: &Replaying<'_>, caller: &mut Caller<'_>) -> Given<Replays> {
     caller.hear(Word::Interruptible);
     let mut hears = |what: &str| caller.hear(Word::Doing(what));
     replay_trace(asked, &mut hears).map_err(VerbError::boxed)
-}
-
-/// A load > 0: the jobs of a trace come to an end at any load.
-pub fn load(text: &str) -> Result<f64, String> {
-    fraction(text)
 }
 
 /// Policies on a trace.

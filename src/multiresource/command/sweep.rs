@@ -7,13 +7,12 @@ use std::time::Instant;
 
 use clap::Args;
 
-use super::names::Preemption;
 use super::server_of;
 use crate::kind::{Answered, Caller, Given, Word};
-use crate::multiresource::artifact::Route;
+use crate::multiresource::artifact::{Preemption, Route};
 use crate::multiresource::report;
 use crate::multiresource::synthesis::{self, Options};
-use crate::typed::{WorkloadFile, count, positive, seconds, time};
+use crate::typed::{WorkloadFile, positive, seconds, time};
 
 /// What is typed.
 #[derive(Args)]
@@ -38,7 +37,7 @@ pub struct Arguments {
     effort: f64,
 
     /// Switching rates for each route, on a logarithmic scale around the best
-    #[arg(long, value_name = "N", default_value = "40", value_parser = count)]
+    #[arg(long, value_name = "N", default_value = "40", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     points: u64,
 
     /// Seconds, or such as 10min, that all of it may take: the rates that were evaluated by then are told
@@ -64,20 +63,13 @@ impl Arguments {
 
     /// Evaluates the switching rates of each route.
     pub fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
-        if self.points > 10_000 {
-            return Err(format!(
-                "{} points are more than a curve needs: give at most 10000",
-                self.points
-            )
-            .into());
-        }
         let workload = server_of(self.workload.file()?, caller)?;
         let options = Options {
             setup_rate: self.setup_rate,
             route: self.route,
             effort: self.effort,
             end: self.time.map(|limit| Instant::now() + seconds(limit)),
-            ..Options::new(self.preemption.into())
+            ..Options::new(self.preemption)
         };
         caller.hear(Word::Doing("solving the program"));
         let (points, interrupt) = (self.points as usize, Arc::clone(&caller.interrupt));
@@ -87,9 +79,10 @@ impl Arguments {
         };
         let swept = synthesis::sweep(&workload, &options, points, &interrupt, begun)?;
         let is_late = options.end.is_some_and(|end| Instant::now() >= end);
-        let cut = match interrupt.load(Ordering::Relaxed) {
-            true => Some("Interrupted"),
-            false => is_late.then_some("The time is over"),
+        let cut = if interrupt.load(Ordering::Relaxed) {
+            Some("Interrupted")
+        } else {
+            is_late.then_some("The time is over")
         };
         let told = cut.map(|why| format!("{why}: {} switching rates were evaluated.", swept.len()));
         let mut answered = Answered {

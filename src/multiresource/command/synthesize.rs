@@ -1,9 +1,8 @@
 //! What is typed to make a policy → the request to the library → the answer in words.
 
-use super::doing;
-use super::names::Family;
-use super::wishes::Wishes;
-use crate::kind::{Answer, Caller, Given, Word};
+use super::hear_doing;
+use super::wishes::{Family, Wishes};
+use crate::kind::{Answer, Caller, Given};
 use crate::multiresource::artifact::{Multiresource, Objective};
 use crate::multiresource::report;
 use crate::multiresource::synthesis::{self, MsfqOutlook};
@@ -36,12 +35,7 @@ fn server(
 ) -> Given<Answer<Multiresource>> {
     let request = wishes.request(workload, caller)?;
     let objective = request.options.objective;
-    let hears = |step: Doing<'_>| {
-        if !matches!(step, Doing::Program) {
-            caller.hear(Word::Interruptible);
-        }
-        caller.hear(Word::Doing(&doing(&step)));
-    };
+    let hears = |step: Doing| hear_doing(&step, caller);
     let made = match verbs::synthesize(workload, &request, hears).map_err(VerbError::boxed)? {
         verbs::Answer::Policy(made) => made,
         verbs::Answer::Refused(refusal) => {

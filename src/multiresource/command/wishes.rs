@@ -3,15 +3,14 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use super::names::{Backfill, EmptySlots, Family, Objective, Preemption};
 use super::promise::promise;
-use crate::kind::{Caller, Given, json, refuse};
-use crate::multiresource::artifact::{self, Promise, Route};
+use crate::kind::{Caller, Given, json};
+use crate::multiresource::artifact::{Backfill, EmptySlots, Objective, Preemption, Promise, Route};
 use crate::multiresource::program::Limits;
 use crate::multiresource::synthesis::{Families, Log, Options};
-use crate::multiresource::verbs::{self, Request, VerbError, Wanted};
+use crate::multiresource::verbs::{Request, Wanted};
 use crate::multiresource::workload::Workload;
 use crate::typed::{count, positive, seconds, time};
 
@@ -71,14 +70,6 @@ pub struct Wishes {
     #[arg(long, default_value = "1")]
     seed: u64,
 
-    /// Static Quickswap with this order of turns, by names of types, in place of one that is tuned
-    #[arg(long, value_name = "TYPE,TYPE,…", value_delimiter = ',')]
-    pub(super) cycle: Option<Vec<String>>,
-
-    /// Static Quickswap with these thresholds ℓ, in the order of the types in the workload
-    #[arg(long, value_name = "ℓ,ℓ,…", value_delimiter = ',')]
-    pub(super) thresholds: Option<Vec<u32>>,
-
     /// How much work may go into exact analysis: 1 is about ten seconds; the time is
     /// proportional
     #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
@@ -113,21 +104,21 @@ impl Wishes {
     }
 
     /// The options of an MSR policy.
-    pub(super) fn options(&self) -> Result<Options, String> {
-        Ok(Options {
+    pub(super) fn options(&self) -> Options {
+        Options {
             setup_rate: self.setup_rate,
             switching_rate: self.switching_rate,
             route: self.route,
-            backfill: self.backfill.unwrap_or(Backfill::FirstFit).into(),
-            empty_slots: self.empty_slots.unwrap_or(EmptySlots::Release).into(),
-            objective: self.objective.into(),
+            backfill: self.backfill.unwrap_or(Backfill::FirstFit),
+            empty_slots: self.empty_slots.unwrap_or(EmptySlots::Release),
+            objective: self.objective,
             effort: self.effort,
             limits: Limits {
                 time: self.within(PROOF).unwrap_or(Limits::default().time),
                 ..Limits::default()
             },
-            ..Options::new(self.preemption.into())
-        })
+            ..Options::new(self.preemption)
+        }
     }
 
     /// The family: as given, or as the other options imply.
@@ -144,7 +135,7 @@ impl Wishes {
         }
     }
 
-    pub(super) fn asked_family(&self) -> Result<Family, String> {
+    fn asked_family(&self) -> Result<Family, String> {
         let for_msr = [
             ("--route", self.route.is_some()),
             ("--switching-rate", self.switching_rate.is_some()),
@@ -154,50 +145,34 @@ impl Wishes {
             .iter()
             .find(|(_, typed)| *typed)
             .map(|(name, _)| *name);
-        let turns = self.cycle.is_some() || self.thresholds.is_some();
         let drains = self.preemption == Preemption::None;
-        match self.family {
-            _ if turns && !drains => {
-                Err("--cycle and --thresholds go with --preemption none".into())
-            }
-            None if turns => Ok(Family::Quickswap),
-            None if typed.is_none() => Ok(Family::Auto),
-            None => Ok(Family::Msr),
-            Some(Family::Msr) if turns => {
-                Err("--cycle and --thresholds go with --family quickswap".into())
-            }
-            Some(Family::Msr) => Ok(Family::Msr),
-            Some(Family::MaxWeight) if drains => Err(
+        let family = match self.family {
+            None if typed.is_none() => return Ok(Family::Auto),
+            None | Some(Family::Msr) => return Ok(Family::Msr),
+            Some(family) => family,
+        };
+        match (family, drains) {
+            (Family::MaxWeight, true) => Err(
                 "max-weight stops jobs: it goes with --preemption full, or setup".into(),
             ),
-            Some(Family::MaxWeight | Family::Auto) if !drains => {
-                self.without(typed, false)
+            (Family::MaxWeight | Family::Auto, false) | (_, true) => {
+                match typed.filter(|name| *name != "--explain") {
+                    Some(name) => Err(format!(
+                        "{name} goes with --family msr: leave it out, or that"
+                    )),
+                    None => Ok(family),
+                }
             }
-            Some(_) if !drains => Err(
+            (_, false) => Err(
                 "of the families only msr and max-weight preempt: the others go with --preemption none".into(),
             ),
-            Some(_) => self.without(typed, turns),
-        }
-    }
-
-    /// The family as typed, without options that go with another one.
-    fn without(&self, for_msr: Option<&str>, turns: bool) -> Result<Family, String> {
-        let family = self.family.unwrap_or(Family::Auto);
-        match for_msr.filter(|name| *name != "--explain") {
-            Some(name) => Err(format!(
-                "{name} goes with --family msr: leave it out, or that"
-            )),
-            None if turns && family != Family::Quickswap => {
-                Err("--cycle and --thresholds go with --family quickswap".into())
-            }
-            None => Ok(family),
         }
     }
 
     /// All that is asked for; of a fleet the workload is its envelope.
     pub(super) fn request(&self, workload: &Workload, caller: &Caller<'_>) -> Given<Request> {
-        let mut options = self.options()?;
-        let wanted = self.wanted(workload)?;
+        let mut options = self.options();
+        let wanted = self.wanted()?;
         let now = Instant::now();
         options.end = self.within(ANALYSIS).map(|time| now + time);
         Ok(Request {
@@ -218,15 +193,8 @@ impl Wishes {
     }
 
     /// Among which families the policy is chosen.
-    fn wanted(&self, workload: &Workload) -> Result<Wanted, VerbError> {
-        let family = self.family().or_else(refuse)?;
-        let (cycle, thresholds) = (self.cycle.as_deref(), self.thresholds.as_deref());
-        if cycle.is_some() || thresholds.is_some() {
-            let policy = verbs::turns(workload, cycle, thresholds)?;
-            let given = Box::new(artifact::Family::StaticQuickswap(policy));
-            return Ok(Wanted::Simulated(Families::Given(given)));
-        }
-        Ok(match family {
+    fn wanted(&self) -> Result<Wanted, String> {
+        Ok(match self.family()? {
             Family::Msr => Wanted::Msr,
             Family::Partition => Wanted::Partition,
             Family::Pooled => Wanted::Simulated(Families::Only(&["pooled", "pooled-easy"])),
@@ -242,4 +210,28 @@ impl Wishes {
             Family::Auto => Wanted::Simulated(Families::All),
         })
     }
+}
+
+/// The family, as typed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Family {
+    /// A clock moves between the working schedules of the program: exact analysis, proved stable
+    Msr,
+    /// The types in turn, or the largest first until others starve; tuned by simulation
+    Quickswap,
+    /// Working schedules left and chosen by queue lengths; tuned by simulation
+    AdaptiveMsr,
+    /// First-Fit with a reservation that opens when it is worth the drain; tuned by simulation
+    Reserving,
+    /// What is worth most, with the price of the drain; tuned by simulation
+    Tdc,
+    /// The schedule of most weight, with --preemption full or setup; weights tuned by simulation
+    MaxWeight,
+    /// Slots for each type on the servers of a fleet: exact analysis, proved stable
+    Partition,
+    /// Over a fleet: First-Fit and its kin, EASY, and rules that keep room for short jobs; by simulation
+    Pooled,
+    /// The best of these, and of First-Fit, most and least servers first and EASY by mean sizes; with --preemption full, of
+    /// msr, max-weight and ServerFilling; with setup, of all that do not preempt, msr and max-weight
+    Auto,
 }

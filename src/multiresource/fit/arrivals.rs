@@ -50,9 +50,10 @@ pub fn kappa(types: &[Modulated], excess: Excess) -> f64 {
 /// below 0, they are 0 and `1 + v`.
 pub fn common(rate: f64, work: (f64, f64), excess: Excess) -> CommonModulation {
     let variance = excess.amount * excess.rate * work.1 / (2.0 * rate * work.0 * work.0);
-    let (factors, busy) = match variance <= 1.0 {
-        true => ([1.0 - variance.sqrt(), 1.0 + variance.sqrt()], 0.5),
-        false => ([0.0, 1.0 + variance], 1.0 / (1.0 + variance)),
+    let (factors, busy) = if variance <= 1.0 {
+        ([1.0 - variance.sqrt(), 1.0 + variance.sqrt()], 0.5)
+    } else {
+        ([0.0, 1.0 + variance], 1.0 / (1.0 + variance))
     };
     let zero = Decimal::ZERO;
     let [up, down] = [excess.rate * busy, excess.rate * (1.0 - busy)].map(short);

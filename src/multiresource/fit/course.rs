@@ -1,4 +1,6 @@
-//! The load over the span of a trace, and over the hours of a day and the days of a week.
+//! The load over the span of a trace, and whether that of the last week is one that weeks before had, too.
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -46,62 +48,45 @@ impl Course {
     }
 }
 
-/// Work by hour of day and day of week, in the time of the clock.
-#[derive(Clone, Debug, Default)]
-pub struct Calendar {
-    hours: [f64; 24],
-    days: [f64; 7],
+/// The load of the last seven days beside that of all weeks before.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Drift {
+    /// Mean share of all servers that the jobs of the last seven whole days take.
+    pub last_week: f64,
+    /// Between which 95 % of all spans of seven days before lie.
+    pub usual: [f64; 2],
 }
 
-/// Loads relative to the mean.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Rhythm {
-    /// By hour of the day, from the clock's midnight (24).
-    pub hours: Vec<f64>,
-    /// By day of the week, from the clock's first day (7); from Thursday on where the clock counts from 1970.
-    pub days: Vec<f64>,
-}
+impl Drift {
+    /// Fewer days before the last week than this say nothing of weeks.
+    const FEWEST: u64 = 28;
+    /// A longer trace is none of days.
+    const MOST: u64 = 100_000;
 
-impl Calendar {
-    /// So much work arrives at this second of the clock.
-    pub fn add(&mut self, second: i64, work: f64) {
-        self.hours[second.div_euclid(3600).rem_euclid(24) as usize] += work;
-        self.days[second.div_euclid(86_400).rem_euclid(7) as usize] += work;
-    }
-
-    /// The loads of hours and days in a span between these seconds of the clock; none of a span of less than two days,
-    /// and none by days of less than two weeks.
-    pub fn rhythm(&self, first: i64, last: i64) -> Option<Rhythm> {
-        let length = last - first;
-        if length < 2 * 86_400 {
+    /// From work by day \[ticks of all servers\] of a trace of so many whole days, each of so many ticks.
+    pub fn of(work: &BTreeMap<u64, f64>, days: u64, ticks: f64) -> Option<Self> {
+        if !(Self::FEWEST + 7..Self::MOST).contains(&days) {
             return None;
         }
-        let days = if length < 14 * 86_400 {
-            Vec::new()
-        } else {
-            relative(&self.days, 86_400, first, last)
-        };
-        Some(Rhythm {
-            hours: relative(&self.hours, 3600, first, last),
-            days,
+        let daily: Vec<f64> = (0..days)
+            .map(|day| work.get(&day).map_or(0.0, |w| w / ticks))
+            .collect();
+        let mean = |week: &[f64]| week.iter().sum::<f64>() / week.len() as f64;
+        let (before, last) = daily.split_at(daily.len() - 7);
+        let mut weeks: Vec<f64> = before.windows(7).map(mean).collect();
+        weeks.sort_by(f64::total_cmp);
+        let at = |share: f64| weeks[(share * (weeks.len() - 1) as f64).round() as usize];
+        Some(Drift {
+            last_week: mean(last),
+            usual: [at(0.025), at(0.975)],
         })
     }
-}
 
-/// The load of each part of a period in turn, over the mean load.
-fn relative(work: &[f64], width: i64, first: i64, last: i64) -> Vec<f64> {
-    let total: f64 = work.iter().sum();
-    let period = width * work.len() as i64;
-    // How many seconds up to this one are in part n.
-    let until = |second: i64, n: i64| {
-        let since = second - n * width;
-        since.div_euclid(period) * width + since.rem_euclid(period).min(width)
-    };
-    let parts = work.iter().zip(0..).map(|(work, n)| {
-        let seen = (until(last, n) - until(first, n)).max(1) as f64;
-        work / total * (last - first) as f64 / seen
-    });
-    parts.collect()
+    /// Whether it is time to make the policy anew.
+    #[must_use]
+    pub fn is_unusual(&self) -> bool {
+        !(self.usual[0]..=self.usual[1]).contains(&self.last_week)
+    }
 }
 
 #[cfg(test)]
@@ -119,19 +104,16 @@ mod tests {
     }
 
     #[test]
-    fn hours_that_were_seen_more_often_have_no_more_load() {
-        let mut calendar = Calendar::default();
-        // Two days and six hours from 22:00 on: every hour the same.
-        let (first, last) = (22 * 3600, 22 * 3600 + 54 * 3600);
-        (first..last)
-            .step_by(60)
-            .for_each(|second| calendar.add(second, 1.0));
-        let rhythm = calendar.rhythm(first, last).unwrap();
+    fn a_week_beyond_all_others_is_seen() {
+        let mut work: BTreeMap<u64, f64> =
+            (0..60).map(|day| (day, 4.0 + (day % 7) as f64)).collect();
+        let drift = Drift::of(&work, 60, 10.0).unwrap();
         assert!(
-            rhythm.hours.iter().all(|load| (load - 1.0).abs() < 1e-9),
-            "{rhythm:?}"
+            !drift.is_unusual() && (drift.last_week - 0.7).abs() < 1e-12,
+            "{drift:?}"
         );
-        assert!(rhythm.days.is_empty());
-        assert_eq!(calendar.rhythm(0, 3600), None);
+        (53..60).for_each(|day| _ = work.insert(day, 9.0));
+        assert!(Drift::of(&work, 60, 10.0).unwrap().is_unusual());
+        assert_eq!(Drift::of(&work, 34, 10.0), None);
     }
 }

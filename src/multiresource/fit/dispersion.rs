@@ -190,9 +190,10 @@ impl Excess {
 
 /// `1 − (1 − e^{−x})/x`, which rises from 0 to 1.
 fn rise(x: f64) -> f64 {
-    match x < 1e-4 {
-        true => x / 2.0 - x * x / 6.0,
-        false => 1.0 + (-x).exp_m1() / x,
+    if x < 1e-4 {
+        x / 2.0 - x * x / 6.0
+    } else {
+        1.0 + (-x).exp_m1() / x
     }
 }
 

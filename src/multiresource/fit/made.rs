@@ -3,7 +3,6 @@
 use super::again::Again;
 use super::arrivals::{Modulated, common, kappa, modulated};
 use super::course::Course;
-use super::laws;
 use super::limits::{self, Cut};
 use super::merge::Vector;
 use super::sizes::{Law, Sizes, Weighing};
@@ -166,9 +165,10 @@ impl<'a> Made<'a> {
 
     /// With which others a job came, if they came at one instant: its batch where batches are named, else its user.
     pub fn batch_of(&self, job: &Job) -> u32 {
-        match self.tally.together.is_named {
-            true => job.batch,
-            false => job.user,
+        if self.tally.together.is_named {
+            job.batch
+        } else {
+            job.user
         }
     }
 
@@ -252,11 +252,7 @@ impl<'a> Made<'a> {
             name: self.name(cut),
             demand: self.demand(cut).iter().map(|d| short(*d)).collect(),
             arrivals,
-            size: size(
-                law,
-                self.counts.per_second as f64,
-                self.options.fitted_sizes,
-            ),
+            size: size(law, self.counts.per_second as f64),
             limit: self.limit(cut).map(short),
         });
         types.collect()
@@ -344,9 +340,10 @@ impl<'a> Made<'a> {
     /// The law of sizes of a type \[ticks\]; of all its jobs alike where too few are recent.
     fn law(&self, cut: &Cut) -> Law {
         let recent = law(self.jobs(cut), Weighing::Weights);
-        match recent.effective < ENOUGH as f64 {
-            true => law(self.jobs(cut), Weighing::Jobs),
-            false => recent,
+        if recent.effective < ENOUGH as f64 {
+            law(self.jobs(cut), Weighing::Jobs)
+        } else {
+            recent
         }
     }
 
@@ -415,8 +412,6 @@ impl<'a> Made<'a> {
         let arrived = tally.arrived();
         let gaps = (arrived - 1) as f64;
         let mean_gap = tally.gaps.0 / gaps;
-        let (first, last) = tally.span.unwrap_or_default();
-        let second = |tick: i64| tick.div_euclid(counts.per_second as i64);
         let resources = trace.servers().resources.iter().cloned();
         let day = 86_400.0 * counts.per_second as f64;
         Report {
@@ -439,7 +434,6 @@ impl<'a> Made<'a> {
             dispersion: Vec::new(),
             gaps_scv: tally.gaps.1 / gaps / (mean_gap * mean_gap) - 1.0,
             together: self.together(),
-            rhythm: tally.calendar.rhythm(second(first), second(last)),
             thirds: thirds(&tally.course, counts.length),
             drift: Drift::of(&tally.days, (counts.length as f64 / day) as u64, day),
             of_no_type: self.of_no_type(),
@@ -505,23 +499,20 @@ fn thirds(course: &Course, length: u64) -> [f64; 3] {
     [0.0, 1.0, 2.0].map(|n| course.load(n / 3.0, (n + 1.0) / 3.0, length))
 }
 
-/// The law of sizes in a workload that counts seconds: as measured, where there are enough jobs, or of few parameters
-/// where one is wanted that is near.
-fn size(law: &Law, per_second: f64, fitted: bool) -> Size {
+/// The law of sizes in a workload that counts seconds: as measured, where there are enough jobs.
+fn size(law: &Law, per_second: f64) -> Size {
     let seconds = |ticks: f64| short(ticks / per_second);
     let mean = seconds(law.mean());
     if law.count < ENOUGH {
         return Size::Exponential { mean };
     }
-    if let Some((size, _)) = laws::nearest(law, per_second).filter(|_| fitted) {
-        return size;
-    }
     let values = law.parts(law.count.min(VALUES) as usize);
-    match values.first() == values.last() {
-        true => Size::Deterministic { mean },
-        false => Size::Empirical {
+    if values.first() == values.last() {
+        Size::Deterministic { mean }
+    } else {
+        Size::Empirical {
             values: values.into_iter().map(seconds).collect(),
             probabilities: None,
-        },
+        }
     }
 }

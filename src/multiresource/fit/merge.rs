@@ -46,15 +46,16 @@ impl<'a> Merging<'a> {
         most: usize,
         fits: impl Fn(&[f64]) -> bool,
     ) -> Self {
-        let order = match prices.len() == 1 && vectors.len() <= 4 * MOST {
-            true => intervals(vectors, most),
-            false => Order::Pairs(pairs(
+        let order = if prices.len() == 1 && vectors.len() <= 4 * MOST {
+            intervals(vectors, most)
+        } else {
+            Order::Pairs(pairs(
                 vectors,
                 &Costs {
                     prices,
                     fits: &fits,
                 },
-            )),
+            ))
         };
         Merging { vectors, order }
     }

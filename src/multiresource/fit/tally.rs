@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use num_integer::Integer;
 
-use super::course::{Calendar, Course};
+use super::course::Course;
 use super::dispersion::Windows;
 use super::sizes::Sizes;
 use crate::trace::{Job, Seen, Trace, TraceError};
@@ -36,8 +36,6 @@ pub struct Tally {
     pub windows: Windows,
     /// Work over the span.
     pub course: Course,
-    /// Work by hour and day.
-    pub calendar: Calendar,
     /// Jobs that came together.
     pub together: Together,
     /// Sums of the times between arrivals \[ticks\] and of their squares.
@@ -149,7 +147,6 @@ impl Tally {
             span: None,
             windows: Windows::new(per_second, per_second),
             course: Course::new(per_second),
-            calendar: Calendar::default(),
             together: Together::default(),
             gaps: (0.0, 0.0),
             grid: 0,
@@ -193,8 +190,6 @@ impl Tally {
         self.grid = at.gcd(&self.grid);
         self.windows.add(at, v, work);
         self.course.add(at, work);
-        let second = job.submit.div_euclid(self.per_second as i64);
-        self.calendar.add(second, work);
         self.together.add(job);
         let day = at / (86_400 * self.per_second);
         *self.days.entry(day).or_default() += work;

@@ -19,7 +19,6 @@ fn plain() -> Options {
         max_types: 32,
         rounding_loss: 0.0,
         arrivals: Arrivals::Auto,
-        fitted_sizes: false,
         by_limit: false,
         since: None,
     }

@@ -113,9 +113,10 @@ impl<'a> Search<'a> {
         }
         while few < enough {
             let between = usize::midpoint(few, enough);
-            match of(between, &mut tried)? <= goal {
-                true => enough = between,
-                false => few = between + 1,
+            if of(between, &mut tried)? <= goal {
+                enough = between
+            } else {
+                few = between + 1
             }
         }
         for count in [enough / 2, (2 * enough).min(there).min(MOST_TRIED)] {
@@ -150,9 +151,12 @@ impl<'a> Search<'a> {
     /// When the program has no answer.
     pub fn given(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, NoTypes> {
         let dominating = Dominating::of(demands, &self.servers.total());
-        let serves = |vector: &Vector| match vector.busy > 0.0 {
-            true => dominating.types_of(&vector.demand).first().map(|(_, i)| *i),
-            false => None,
+        let serves = |vector: &Vector| {
+            if vector.busy > 0.0 {
+                dominating.types_of(&vector.demand).first().map(|(_, i)| *i)
+            } else {
+                None
+            }
         };
         let of_vector: Vec<Option<usize>> = self.vectors.iter().map(serves).collect();
         let is_used = |i: &usize| of_vector.contains(&Some(*i));

@@ -1,7 +1,8 @@
-//! Intervals of means over one trace, by moving blocks of time.
+//! Intervals of means over one trace, by moving blocks of time; and other traces of whole parts of it.
 
 use serde::Serialize;
 
+use super::Job;
 use crate::simulation::Streams;
 
 /// Where a mean may be.
@@ -95,4 +96,28 @@ impl Interval {
         let pairs = means.iter().zip(others);
         Interval::of(pairs.filter_map(|(a, b)| Some((*a)? / (*b)?)))
     }
+}
+
+/// Whole parts of the span, each this long \[ticks\], drawn with replacement and put one after the other: as many as
+/// there are (Zakay and Feitelson, 2013). What comes in a part stays together. `None` where there are fewer than two.
+#[must_use]
+pub fn resampled(jobs: &[Job], part: f64, seed: u64, replication: u32) -> Option<Vec<Job>> {
+    let span = jobs.last()?.submit;
+    let count = (span / part).floor();
+    if count < 2.0 {
+        return None;
+    }
+    let mut stream = Streams::new(seed, replication).arrivals;
+    let place = |time: f64| jobs.partition_point(|job| job.submit < time);
+    let mut drawn = Vec::with_capacity(jobs.len());
+    for n in 0..count as u64 {
+        let from = (stream.uniform() * count).floor() * part;
+        let own = &jobs[place(from)..place(from + part)];
+        let moved = n as f64 * part - from;
+        drawn.extend(own.iter().map(|job| Job {
+            submit: job.submit + moved,
+            ..*job
+        }));
+    }
+    (!drawn.is_empty()).then_some(drawn)
 }

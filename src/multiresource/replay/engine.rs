@@ -34,7 +34,7 @@ enum Next {
 
 impl<'a, P: Policy + Send> Engine<'a, P> {
     pub fn new(scene: &'a Scene<'a>, system: System, policy: P) -> Self {
-        let mut service = Streams::new(scene.seed, scene.draw).service;
+        let mut service = Streams::new(scene.seed, 0).service;
         let ends = Known::given();
         let (needs_limits, decides_on_state) = (policy.needs_limits(), policy.decides_on_state());
         Engine {
@@ -109,12 +109,11 @@ impl<'a, P: Policy + Send> Engine<'a, P> {
         } else {
             Next::Arrival
         };
-        match self.decides_on_state {
-            true => self.instant(until, next),
-            false => {
-                let event = self.happen(until, next);
-                self.react(event);
-            }
+        if self.decides_on_state {
+            self.instant(until, next)
+        } else {
+            let event = self.happen(until, next);
+            self.react(event);
         }
         true
     }

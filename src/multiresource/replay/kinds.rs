@@ -16,9 +16,12 @@ pub struct Kinds {
 impl Kinds {
     fn new(log: &Log, demands: Vec<(String, Vec<Decimal>)>) -> Self {
         let capacity = log.servers.total();
-        let share = |(demand, capacity): (&Decimal, &f64)| match *capacity > 0.0 {
-            true => demand.value() / capacity,
-            false => 0.0,
+        let share = |(demand, capacity): (&Decimal, &f64)| {
+            if *capacity > 0.0 {
+                demand.value() / capacity
+            } else {
+                0.0
+            }
         };
         let held = demands.iter();
         let held = held.map(|(_, demand)| demand.iter().zip(&capacity).map(share).collect());

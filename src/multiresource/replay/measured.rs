@@ -139,9 +139,10 @@ pub fn visits<'a>(
         .map(move |(n, (job, end))| {
             let (submit, held) = (clock.submit(job.submit), scene.held(n));
             let wait = end - submit - held;
-            let start = match replayed.runs_through {
-                true => end - held,
-                false => f64::NAN,
+            let start = if replayed.runs_through {
+                end - held
+            } else {
+                f64::NAN
             };
             Visit {
                 submit: seconds(submit),

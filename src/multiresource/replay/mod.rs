@@ -30,24 +30,21 @@
 mod blocks;
 mod engine;
 mod kinds;
-mod latency;
 mod log;
 mod measured;
 mod record;
 mod run;
 mod scene;
 mod speed;
-pub mod variants;
 
-pub use blocks::{Blocks, Interval};
+pub use blocks::{Blocks, Interval, resampled};
 pub use kinds::{Kinds, Rounding};
-pub use latency::{StartLatency, WholeParts};
 pub use log::{Job, Log};
 pub use measured::{Measured, Step, Visit, Window, course, passes, visits};
 pub use record::{RecordError, record};
 pub use run::{Replayed, Rule, Stopped, replay};
 pub use scene::{Scene, gathered};
-pub use speed::{Clock, Speed};
+pub use speed::{Clock, Speed, StartLatency, WholeParts};
 
 #[cfg(test)]
 mod tests;

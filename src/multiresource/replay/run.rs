@@ -4,16 +4,42 @@ use super::engine::Engine;
 use super::scene::Scene;
 use crate::multiresource::artifact::Family;
 use crate::multiresource::policy::{Policy, System, Violation};
-use crate::multiresource::simulator::{Contender, Failure, With, made_over};
+use crate::multiresource::simulator::{Contender, Failure, Run, With, made_over, simulate_over};
 use crate::multiresource::workload::{Described, Workload};
+use crate::simulation::{Progress, Settings};
 
-/// A policy that is replayed.
+/// What decides.
 #[derive(Clone, Debug)]
 pub enum Rule {
     /// On one server.
     One(Box<Contender>),
     /// Over all servers of a fleet, whose jobs wait in one place.
     Over(Box<Family>),
+}
+
+impl Rule {
+    /// Simulates it on a workload, jobs being drawn.
+    ///
+    /// # Errors
+    /// When it cannot serve such jobs, or decides what no server could carry out.
+    pub fn simulate(
+        &self,
+        workload: &Described,
+        settings: &Settings,
+        progress: impl FnMut(Progress),
+    ) -> Result<Run, Stopped> {
+        match (self, workload) {
+            (Rule::One(rule), Described::Server(workload)) => {
+                Ok(rule.simulate(workload, settings, progress)?)
+            }
+            (Rule::Over(policy), Described::Fleet(fleet)) => {
+                let run = simulate_over(fleet, policy, settings, progress);
+                Ok(run.map_err(Failure::from)?)
+            }
+            (Rule::One(_), Described::Fleet(_)) => Err(Stopped::Servers(FOR_A_SERVER)),
+            (Rule::Over(_), Described::Server(_)) => Err(Stopped::Servers(FOR_A_FLEET)),
+        }
+    }
 }
 
 /// What came of it.
@@ -34,7 +60,7 @@ pub struct Replayed {
     pub events: u64,
 }
 
-/// Why there is no replay.
+/// Why there is no run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Stopped {
     /// The policy cannot serve such jobs, or made a decision that no server could carry out.

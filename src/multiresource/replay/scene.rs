@@ -20,10 +20,8 @@ pub struct Scene<'a> {
     pub clock: Clock,
     /// How long jobs hold their room before they run.
     pub latency: StartLatency,
-    /// Seed of the policy's clocks, if it has some…
+    /// Seed of the policy's clocks, if it has some.
     pub seed: u64,
-    /// …and which draw of them it is.
-    pub draw: u32,
 }
 
 impl Scene<'_> {
@@ -92,9 +90,10 @@ pub fn gathered(
             mean: decimal(latency),
         }),
         time_unit: "tick".into(),
-        known: Some(match sizes {
-            true => Known::Size,
-            false => Known::Limit(Size::Deterministic { mean: Decimal::ONE }),
+        known: Some(if sizes {
+            Known::Size
+        } else {
+            Known::Limit(Size::Deterministic { mean: Decimal::ONE })
         }),
         resources: log.servers.resources.clone(),
         shapes: shapes

@@ -57,7 +57,6 @@ fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Vis
         clock,
         latency: StartLatency::same(latency),
         seed: 1,
-        draw: 0,
     };
     let rule = Rule::One(Box::new(contender));
     let replayed = replay(&rule, &scene, &mut |_| true).unwrap();
@@ -294,8 +293,9 @@ fn a_course_adds_up() {
     );
 }
 
+/// Parts keep their jobs, and come one after the other.
 #[test]
-fn variants_keep_what_they_say() {
+fn resampled_parts_are_in_order() {
     let log = small(&[
         (0, 10, 2),
         (3, 9, 2),
@@ -304,23 +304,12 @@ fn variants_keep_what_they_say() {
         (25, 7, 1),
         (41, 1, 1),
     ]);
-    let sizes = |jobs: &[Job]| {
-        let mut sizes: Vec<(u32, f64)> = jobs.iter().map(|job| (job.kind, job.size)).collect();
-        sizes.sort_by(|a, b| a.partial_cmp(b).unwrap());
-        sizes
-    };
     for n in 0..20 {
-        let shuffled = variants::with_shuffled_sizes(&log.jobs, 1, n);
-        assert_eq!(sizes(&shuffled), sizes(&log.jobs));
-        let uniform = variants::with_uniform_arrivals(&shuffled, 1, n);
-        assert!(uniform.is_sorted_by(|a, b| a.submit <= b.submit));
-        let shaken = variants::jittered(&log.jobs, 2, 1, n);
-        assert_eq!(sizes(&shaken), sizes(&log.jobs));
-        let drawn = variants::resampled(&log.jobs, 20.0, 1, n).unwrap();
+        let drawn = resampled(&log.jobs, 20.0, 1, n).unwrap();
         assert!(drawn.is_sorted_by(|a, b| a.submit <= b.submit));
         assert!(drawn.iter().all(|job| job.submit < 40.0 && job.line < 7));
     }
-    assert_eq!(variants::resampled(&log.jobs, 30.0, 1, 0), None);
+    assert_eq!(resampled(&log.jobs, 30.0, 1, 0), None);
 }
 
 /// The interval of a mean of independent values is that of the central limit theorem.

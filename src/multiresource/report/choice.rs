@@ -76,11 +76,10 @@ pub(super) fn taken(
         Basis::Unseen => "no run was long enough to say anything of any policy".into(),
         Basis::Analysis => "by analysis no policy can be better by 1 %".into(),
     };
-    let cut = match is_cut {
-        true => {
-            " The choice was cut short by the time limit or an interrupt: this is the best so far, and another machine may take another."
-        }
-        false => "",
+    let cut = if is_cut {
+        " The choice was cut short by the time limit or an interrupt: this is the best so far, and another machine may take another."
+    } else {
+        ""
     };
     wrap(&format!("{name} is taken: {why}{proved}.{cut}\n"), width)
 }
@@ -147,9 +146,10 @@ pub(super) fn compared(
         Objective::Mean => "in which all jobs count alike",
         _ => "in which jobs count by the work they bring",
     };
-    let broken = match record.candidates.iter().any(|c| c.kept == Some(false)) {
-        true => " breaks: a promise of --slo.",
-        false => "",
+    let broken = if record.candidates.iter().any(|c| c.kept == Some(false)) {
+        " breaks: a promise of --slo."
+    } else {
+        ""
     };
     let least = optimum.map_or(String::new(), |least| {
         format!(
@@ -182,13 +182,14 @@ pub(super) fn verdict(record: &Choice) -> String {
         .iter()
         .filter(|c| !record.decided && record.is_open(c));
     let open: Vec<String> = open.map(unsure).collect();
-    let mut text = match open.is_empty() {
-        true => taken.name.clone(),
-        false => format!(
+    let mut text = if open.is_empty() {
+        taken.name.clone()
+    } else {
+        format!(
             "that {} is better is not sure of {}",
             taken.name,
             open.join(", ")
-        ),
+        )
     };
     let told = |c: &&Candidate| record.decided || !record.is_open(c);
     let won: Vec<String> = others.iter().filter(told).filter_map(over).collect();
@@ -290,9 +291,10 @@ pub(super) fn promised(record: &Choice, artifact: &Artifact) -> String {
             return format!("promise {promise}: kept, as far as runs could see\n");
         };
         let half_width = claim.half_width.unwrap_or(0.0);
-        let sure = match claim.value + half_width <= promise.allowed() {
-            true => "kept",
-            false => "kept, but that is not sure",
+        let sure = if claim.value + half_width <= promise.allowed() {
+            "kept"
+        } else {
+            "kept, but that is not sure"
         };
         let share = within(100.0 * (1.0 - claim.value), 100.0 * half_width);
         format!("promise {promise}: {sure}: {share} % of them do\n")

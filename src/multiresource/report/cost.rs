@@ -123,13 +123,10 @@ fn told(workload: &Workload, mean: &Claim, preemption: Preemption) -> String {
         return "exactly".into();
     };
     // Only a chain that waits for completions depends on the law of sizes.
-    match (unmet.sizes || unmet.independence) && !preempts {
-        true => {
-            format!("as if {taken}; with these sizes even its stability is not proved: simulate it")
-        }
-        false => {
-            format!("as if {taken} (loads and stability are exact; simulate it for the means)")
-        }
+    if (unmet.sizes || unmet.independence) && !preempts {
+        format!("as if {taken}; with these sizes even its stability is not proved: simulate it")
+    } else {
+        format!("as if {taken} (loads and stability are exact; simulate it for the means)")
     }
 }
 

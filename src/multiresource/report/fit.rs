@@ -1,8 +1,8 @@
 //! What a fit to a trace stands on.
 
-use super::lines::lines;
 use crate::multiresource::fit::{Drift, Report};
 use crate::report::{Table, number, percent};
+use crate::trace::{Account, Reason};
 
 /// The fit for people, at most `width` characters wide.
 pub fn fit(report: &Report, width: usize) -> String {
@@ -12,7 +12,6 @@ pub fn fit(report: &Report, width: usize) -> String {
         types(report, width),
         load(report),
         dispersion(report, width),
-        rhythm(report),
         PREDICTS.to_owned(),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -22,6 +21,49 @@ pub fn fit(report: &Report, width: usize) -> String {
 const PREDICTS: &str = "What such a workload predicts: waiting within some 30 %, and mostly which of two rules that backfill is \
 better; not waiting under first come first served near its own saturation. Replay the trace to see how far it is off:\n  \
 synth compare --trace TRACE --workload WORKLOAD --policies first-fit,easy-backfill,…";
+
+/// What was done with the lines of a trace. A row a reason; `known_in_part` is the number of jobs that still ran at the end and are not taken to have ended then.
+pub(super) fn lines(account: &Account, known_in_part: u64, width: usize) -> String {
+    let header = [
+        "lines",
+        "",
+        "of lines",
+        "of work",
+        "first line",
+        "done",
+        "changed by",
+    ];
+    let mut table = Table::new(header)
+        .words(1)
+        .words(5)
+        .wrapping(5)
+        .words(6)
+        .wrapping(6);
+    let work = account.all_work();
+    for row in &account.rows {
+        table.row([
+            row.lines.to_string(),
+            row.reason.found().to_owned(),
+            percent(row.lines as f64 / account.lines as f64),
+            if work > 0.0 {
+                percent(row.work / work)
+            } else {
+                "–".into()
+            },
+            row.first_line.to_string(),
+            match (row.reason, known_in_part) {
+                (Reason::Censored, 0) => "taken to have ended then".to_owned(),
+                (reason, _) => reason.done().to_owned(),
+            },
+            row.reason.option().unwrap_or_default().to_owned(),
+        ]);
+    }
+    if account.rows.is_empty() {
+        String::new()
+    } else {
+        table.within(width)
+    }
+}
 
 fn headline(report: &Report) -> String {
     format!(
@@ -76,9 +118,10 @@ fn load(report: &Report) -> String {
     let tried: Vec<String> = tried
         .map(|(k, load)| format!("{k} types {load:.5}"))
         .collect();
-    let by_types = match tried.is_empty() {
-        true => String::new(),
-        false => format!("\nBy the number of types: {}.", tried.join(", ")),
+    let by_types = if tried.is_empty() {
+        String::new()
+    } else {
+        format!("\nBy the number of types: {}.", tried.join(", "))
     };
     format!(
         "Load: ρ = {:.5} of {} types, {}; {:.5} is held on average of the resource used most.{by_types}",
@@ -121,27 +164,6 @@ fn dispersion(report: &Report, width: usize) -> String {
     )
 }
 
-fn rhythm(report: &Report) -> String {
-    let Some(rhythm) = &report.rhythm else {
-        return String::new();
-    };
-    let row = |loads: &[f64]| {
-        loads
-            .iter()
-            .map(|load| format!("{load:.2}"))
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
-    let mut text = format!(
-        "Load by hour of the clock, 1 is the mean: {}",
-        row(&rhythm.hours)
-    );
-    if !rhythm.days.is_empty() {
-        text += &format!("\nBy day of its week: {}", row(&rhythm.days));
-    }
-    text
-}
-
 /// What a person should know before the workload is used.
 pub fn fit_notes(report: &Report) -> Vec<String> {
     let mut notes = report.lines.faults.clone();
@@ -161,7 +183,7 @@ pub fn fit_notes(report: &Report) -> Vec<String> {
     if let Some(drift) = report.drift.filter(Drift::is_unusual) {
         notes.push(format!(
             "the load of the last week, {:.3}, is beyond what 95 % of the weeks before had, {:.3} to {:.3}: it is time for a new policy; \
-             `synth fit --since POLICY` and `synth --from POLICY` keep its types",
+             `synth fit --since POLICY` keeps its types",
             drift.last_week, drift.usual[0], drift.usual[1]
         ));
     }

@@ -24,9 +24,10 @@ pub(super) fn heading(fleet: &Fleet, artifact: &Artifact, demand: &[f64]) -> Str
         }
         None => load(rho),
     };
-    let proof = match proven {
-        true => format!("proven best, relative gap below {PROOF_GAP:.0e}"),
-        false => format!("NOT PROVEN best: gap {gap:.2e}; a longer --time searches on"),
+    let proof = if proven {
+        format!("proven best, relative gap below {PROOF_GAP:.0e}")
+    } else {
+        format!("NOT PROVEN best: gap {gap:.2e}; a longer --time searches on")
     };
     format!("load ρ = {least}  ({proof})\n{}", there_are(fleet, demand))
 }

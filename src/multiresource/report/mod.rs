@@ -2,37 +2,28 @@
 //! [`crate::multiresource::verbs`]. Tables are `width` characters wide at most.
 
 mod choice;
-mod comparison;
 mod cost;
 mod fit;
 mod fleet;
-mod lines;
 mod optimum;
 mod pooled;
 pub mod replay;
-mod rules;
 mod show;
 mod simulation;
-mod start_latency;
 mod sweep;
 mod synthesis;
 mod upgrades;
-mod validity;
 
 pub use choice::thresholds;
-pub use comparison::besides;
 pub use cost::explain;
 pub use fit::{fit, fit_notes};
 pub use fleet::fleet_refusal;
 pub use optimum::{optimum, optimum_step};
 pub use pooled::pooled;
-pub use rules::rules;
-pub use show::show;
-pub use simulation::{notes, simulation};
-pub use start_latency::{start_latency, start_latency_of};
+pub use show::{show, valid};
+pub use simulation::{besides, notes, rules, simulation, start_latency, start_latency_of};
 pub use sweep::{sweep_csv, sweep_plot};
 pub use synthesis::{made, refusal};
-pub use validity::valid;
 
 pub use crate::report::{
     WIDTH, comparison_csv, comparison_page, comparison_table, estimate, number,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::upgrades::bounds;
-use super::{Table, bar, load, number, percent, start_latency, within, wrap};
+use super::{Table, bar, load, number, percent, start_latency, valid_report, within, wrap};
 use crate::artifact::{Method as _, Quantity as _, Standing};
 use crate::multiresource::artifact::{Artifact, Checked, Claim, Family, Quantity, unmet};
 use crate::multiresource::policy::words;
@@ -26,6 +26,23 @@ pub fn show(checked: &Checked, width: usize) -> String {
     let _ = write!(text, "\n{}", promises(artifact, checked, width));
     text += &bounds(fleet, artifact, width);
     text + "\n`synth check` tells what it derives anew, `synth simulate` tries to refute what it promises.\n"
+}
+
+/// That a policy passed the checker: what was derived anew, what was judged for sense only, and what
+/// was taken on trust.
+pub fn valid(checked: &Checked, width: usize) -> String {
+    let fleet = checked.workload();
+    let types = fleet.types().len();
+    let about = if fleet.is_one_server() {
+        format!("about {types} types")
+    } else {
+        format!(
+            "about {types} types on {} servers of {} shapes",
+            fleet.servers(),
+            fleet.shapes().len()
+        )
+    };
+    valid_report(checked, &about, width)
 }
 
 /// What it is for.

@@ -1,9 +1,16 @@
-use super::{RunWords, estimate, percent, run_report, start_latency};
+//! Rules by name, simulations and comparisons.
+
+use super::{RunWords, Table, estimate, number, percent, run_report};
 use crate::artifact::Quantity as _;
+use crate::law::Size;
 use crate::multiresource::artifact::Quantity;
-use crate::multiresource::simulator::{Ending, Health, Judgement, Run};
+use crate::multiresource::simulator::{
+    Contender, Ending, Health, Judgement, Measures, Offered, Run,
+};
 use crate::multiresource::verbs::{Simulated, Unjudged};
 use crate::multiresource::workload::Workload;
+use crate::report::{Besides, Shares};
+use crate::simulation::sweep::Knows;
 
 /// What a simulation found, with the verdicts on the claims, if any were judged.
 pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement], width: usize) -> String {
@@ -76,4 +83,94 @@ fn overall(workload: &Workload, run: &Run) -> String {
         c.preemptions,
         c.setups,
     )
+}
+
+/// That jobs have a start latency, and what counts it; none where they start at once.
+pub fn start_latency(workload: &Workload) -> Option<String> {
+    let law = workload.start_latency()?;
+    let told = start_latency_of(law, workload.time_unit());
+    Some(format!(
+        "{told} Loads and numbers of jobs count it, too, and so does every claim: the sizes that claims speak of are those of latency and run together."
+    ))
+}
+
+/// How long jobs hold their room before they run, and what counts it of a job.
+pub fn start_latency_of(law: &Size, unit: &str) -> String {
+    let mean = format!("{} {unit}", number(law.mean()));
+    let length = match law {
+        Size::Deterministic { .. } => mean,
+        law => format!("{mean} in the mean ({})", law.law()),
+    };
+    format!(
+        "Start latency: a job holds its room for {length} before it runs, which its response time counts and its wait does not."
+    )
+}
+
+/// What is told of a comparison on a server besides response times: what is in use of its resources.
+pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
+    let parts: Vec<&str> = workload.resources().iter().map(|r| r.name()).collect();
+    let resources = match parts.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        all => all.concat(),
+    };
+    Besides {
+        about: format!("{} job types on {resources}", workload.types().len()),
+        parts,
+        section: (
+            "Resources",
+            "Every stable policy gets the same work done, and so uses as much; they differ in what stands idle while a job waits.",
+        ),
+        shares: &[
+            Shares {
+                quantity: "utilization",
+                words: "in use",
+                of: |run| &run.own.utilization,
+            },
+            Shares {
+                quantity: "wastage",
+                words: "free while a job waits",
+                of: |run| &run.own.wastage,
+            },
+        ],
+        counts: &[
+            ("preemptions", |run| run.own.counters.preemptions),
+            ("setups", |run| run.own.counters.setups),
+        ],
+        frequencies: &[("switching_frequency", |run| run.own.switching_frequency)],
+    }
+}
+
+/// The rules that have a name, with what each does, may and knows.
+pub fn rules(width: usize) -> String {
+    let header = ["rule", "preempts", "knows", "what it does"];
+    let mut table = Table::new(header).words(1).words(2).words(3).wrapping(3);
+    for rule in Contender::rules() {
+        let name = match &rule.parameter {
+            Some(parameter) if !parameter.default.is_nan() => {
+                format!("{}:{}", rule.name, parameter.default)
+            }
+            _ => rule.name.into(),
+        };
+        let also = match rule.aliases {
+            [] => String::new(),
+            aliases => format!(" (also {})", aliases.join(", ")),
+        };
+        let meaning = rule.parameter.as_ref().map_or(String::new(), |p| {
+            format!("; the number is {}, from {} to {}", p.what, p.least, p.most)
+        });
+        let preempts = if rule.preempts { "yes" } else { "" };
+        let knows = match rule.knows {
+            Knows::Means => "",
+            Knows::Estimates => "estimates",
+            Knows::Sizes if rule.parameter.is_some() => "sizes; estimates above 1",
+            Knows::Sizes => "sizes",
+        };
+        table.row([
+            name,
+            preempts.into(),
+            knows.into(),
+            format!("{}{meaning}{also}", rule.about),
+        ]);
+    }
+    table.within(width)
 }

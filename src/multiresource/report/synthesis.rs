@@ -85,9 +85,10 @@ pub fn refusal(workload: &Workload, refusal: &Refusal, width: usize) -> String {
     let exactly = overload.exact.as_ref().filter(|e| e.is_proven());
     if let Some(exactly) = exactly.filter(|_| decided) {
         let in_doubles = load(certificate.bound);
-        let told = match in_doubles == "1" && !exactly.load.is_integer() {
-            true => format!("is above 1, exactly, by less than {LOAD_MARGIN:e}"),
-            false => format!("= {}{in_doubles} exactly", fraction(&exactly.load)),
+        let told = if in_doubles == "1" && !exactly.load.is_integer() {
+            format!("is above 1, exactly, by less than {LOAD_MARGIN:e}")
+        } else {
+            format!("= {}{in_doubles} exactly", fraction(&exactly.load))
         };
         let _ = writeln!(
             text,
@@ -231,9 +232,10 @@ fn loop_table(workload: &Workload, policy: &MsrPolicy, width: usize) -> String {
         let running: Vec<String> = running.map(|(name, n)| format!("{n} {name}")).collect();
         in_words.row([position, percent(weight), running.join(", ")]);
     }
-    match by_type.width() <= width {
-        true => by_type.within(width),
-        false => in_words.within(width),
+    if by_type.width() <= width {
+        by_type.within(width)
+    } else {
+        in_words.within(width)
     }
 }
 

@@ -53,9 +53,10 @@ fn why(fleet: &Fleet, artifact: &Artifact, room: &Room) -> String {
         ),
     };
     let binding = room.binding.iter().map(|(shape, resource, share)| {
-        let of = match fleet.is_one_server() {
-            true => String::new(),
-            false => format!(" of {shape}"),
+        let of = if fleet.is_one_server() {
+            String::new()
+        } else {
+            format!(" of {shape}")
         };
         format!("{resource}{of} ({})", percent(*share))
     });

@@ -61,7 +61,7 @@ pub struct FleetRefusal {
 pub fn synthesize_pooled(
     fleet: &Fleet,
     request: &Request,
-    mut progress: impl FnMut(Doing<'_>),
+    mut progress: impl FnMut(Doing),
 ) -> Result<FleetAnswer, VerbError> {
     progress(Doing::Program);
     let families = match &request.wanted {

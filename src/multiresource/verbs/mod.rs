@@ -1,27 +1,23 @@
 //! What can be asked of multiresource jobs, one file a verb. Each is a function that returns values:
 //! nothing is printed here, and progress goes to a callback.
 
-mod check;
 mod compare;
 mod enter;
 mod fleet;
 mod optimum;
-mod pooled;
 pub mod replay;
 mod room;
 mod simulate;
 mod synthesize;
 
-pub use check::against;
-pub use compare::{Compared, Comparison, Underway, add_optima, compare};
-pub use enter::{Entered, enter};
+pub use compare::{Compared, compare};
+pub use enter::{Entered, against, enter};
 pub use fleet::{FleetAnswer, FleetRefusal, PooledMade, synthesize_pooled};
 pub use optimum::{Asking, Distance, Least, LeastReport, least};
-pub use pooled::compare_pooled;
 pub use room::{Room, room};
 pub use simulate::{Simulated, Unjudged, Ways, simulate};
 pub use synthesize::{
-    Answer, How, Knowledge, Made, Refusal, Request, Schedules, Stability, Wanted, synthesize, turns,
+    Answer, How, Knowledge, Made, Refusal, Request, Schedules, Stability, Wanted, synthesize,
 };
 
 use std::error::Error;
@@ -33,8 +29,9 @@ use crate::kind;
 use crate::multiresource::artifact::ArtifactError;
 use crate::multiresource::optimum::{OptimumError, Step};
 use crate::multiresource::program::{Limits, ProgramError};
+use crate::multiresource::replay::Stopped;
 use crate::multiresource::simulator::{Failure, Run, Settings};
-use crate::multiresource::synthesis::{ChoiceError, Stage, Synthesis, SynthesisError};
+use crate::multiresource::synthesis::{ChoiceError, Stage, SynthesisError};
 use crate::report::number;
 use crate::simulation::Ending;
 use crate::simulation::sweep::JournalError;
@@ -42,11 +39,9 @@ use crate::trace::TraceError;
 
 /// What goes on.
 #[derive(Clone, Debug)]
-pub enum Doing<'a> {
+pub enum Doing {
     /// The program and the exact analysis.
     Program,
-    /// The MSR policy is analysed: what is exact is known before anything is simulated.
-    Analysed(&'a Synthesis, Schedules),
     /// The dynamic program; no step at its beginning.
     Dynamic(Option<Step>),
     /// Candidates are simulated; no stage at the beginning.
@@ -79,6 +74,9 @@ pub enum VerbError {
     /// A rule that cannot run.
     #[error(transparent)]
     Failure(#[from] Failure),
+    /// A rule that cannot run on such servers.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
     /// A trace that cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),

@@ -11,7 +11,7 @@ use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::optimum::{Ended, Limits, Optimum, Sought, optimum};
 use crate::multiresource::program;
 use crate::multiresource::simulator::{Run, Settings};
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Described, Workload};
 use crate::simulation::{Estimate, Health};
 
 /// How a policy fares beside the optimum.
@@ -95,10 +95,11 @@ pub struct Asking<'a> {
 pub fn least(
     workload: &Workload,
     asking: &Asking<'_>,
-    mut progress: impl FnMut(Doing<'_>),
+    mut progress: impl FnMut(Doing),
 ) -> Result<Vec<Least>, VerbError> {
     let entered = asking.policies.iter();
-    let entered = entered.map(|name| enter(name, workload, asking.changes));
+    let given = Described::Server(workload.clone());
+    let entered = entered.map(|name| enter(name, &given, asking.changes));
     let entered = entered.collect::<Result<Vec<_>, VerbError>>()?;
     let mut found = Vec::new();
     for (load, workload) in at_loads(workload, asking.loads, asking.limits.time)? {
@@ -116,7 +117,7 @@ fn at_load(
     workload: Workload,
     asking: &Asking<'_>,
     entered: &[Entered],
-    progress: &mut impl FnMut(Doing<'_>),
+    progress: &mut impl FnMut(Doing),
 ) -> Result<Least, VerbError> {
     let Asking {
         sought, settings, ..
@@ -132,11 +133,12 @@ fn at_load(
             let distance = Distance::new(name, run, objective, found.lower);
             report.policies.push(distance);
         };
+        let scene = Described::Server(workload.clone());
         for entered in entered {
             let name = &entered.entrant.name;
             progress(Doing::Simulating(name.clone()));
-            match &entered.contender {
-                Ok(rule) => add(name, &rule.simulate(&workload, settings, |_| ())?),
+            match &entered.rule {
+                Ok(rule) => add(name, &rule.simulate(&scene, settings, |_| ())?),
                 Err(why) => failures.push((name.clone(), why.clone())),
             }
         }

@@ -41,9 +41,10 @@ pub fn room(artifact: &Artifact, fleet: &Fleet) -> Room {
 }
 
 fn in_pieces(fleet: &Fleet) -> f64 {
-    match fleet.is_one_server() {
-        true => Fluid::new(fleet.envelope()).bound(),
-        false => demand(fleet).into_iter().fold(0.0, f64::max),
+    if fleet.is_one_server() {
+        Fluid::new(fleet.envelope()).bound()
+    } else {
+        demand(fleet).into_iter().fold(0.0, f64::max)
     }
 }
 

@@ -1,11 +1,10 @@
 //! A policy on its workload or on another, and the verdicts on its claims.
 
-use super::enter::same_types;
-use super::pooled;
+use super::enter::{policy_for, same_types, unnamed};
 use super::{VerbError, marked, refuse};
 use crate::artifact::Changes;
 use crate::kind::read_policy;
-use crate::multiresource::artifact::{Backfill, Checked, EmptySlots, Family, MsrPolicy};
+use crate::multiresource::artifact::{Checked, Family};
 use crate::multiresource::simulator::{
     Contender, Failure, Judgement, PooledRule, Run, Settings, Verdict, as_analysed, judge,
     knows_over, simulate_over, watches,
@@ -18,10 +17,6 @@ use crate::simulation::{Ending, Health, Progress};
 /// Other ways of running a policy than those that its file says.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ways {
-    /// What happens with room that the schedule leaves.
-    pub backfill: Option<Backfill>,
-    /// What happens with draining slots that hold no job.
-    pub empty_slots: Option<EmptySlots>,
     /// The start latency of jobs, in place of the workload's own \[time\], ≥ 0.
     pub start_latency: Option<Decimal>,
     /// What becomes of a file that was changed after it was written.
@@ -102,33 +97,26 @@ pub fn simulate(
         Ok(rule) => rule,
         Err(unnamed) => {
             let (checked, _): (Checked, _) = read_policy(policy, unnamed, ways.changes)?;
-            let fleet = checked.workload();
-            if !fleet.is_one_server() {
-                if workload.is_some() {
-                    return refuse(
-                        "the policy of a fleet is simulated on a fleet, and this workload is one server: leave --workload out",
-                    );
-                }
-                let fleet = match ways.start_latency {
-                    Some(latency) => fleet.with_start_latency(latency)?,
-                    None => fleet.clone(),
-                };
-                let rule = &checked.artifact().policy;
-                return asked.pooled(rule, fleet, Some(&checked), &mut progress);
+            let (fleet, rule) = (checked.workload(), &checked.artifact().policy);
+            if fleet.is_one_server() {
+                let simulated = asked.server(&checked, rule, workload, &mut progress)?;
+                return Ok(Simulated {
+                    knows: Contender::from(rule.clone()).knows(&simulated.workload),
+                    ..simulated
+                });
             }
-            let rule = &checked.artifact().policy;
-            let simulated = asked.server(&checked, rule, workload, &mut progress)?;
-            return Ok(Simulated {
-                knows: Contender::from(rule.clone()).knows(&simulated.workload),
-                ..simulated
-            });
+            if workload.is_some() {
+                return refuse(
+                    "the policy of a fleet is simulated on a fleet, and this workload is one server: leave --workload out",
+                );
+            }
+            let fleet = match ways.start_latency {
+                Some(latency) => fleet.with_start_latency(latency)?,
+                None => fleet.clone(),
+            };
+            return asked.pooled(rule, fleet, Some(&checked), &mut progress);
         }
     };
-    if ways.backfill.is_some() || ways.empty_slots.is_some() {
-        return refuse(
-            "--backfill and --empty-slots go with a policy file; a rule has no such ways",
-        );
-    }
     let Some(workload) = workload else {
         return refuse(format!(
             "the rule {policy} needs a workload: give --workload FILE"
@@ -165,32 +153,30 @@ impl Asked<'_> {
             None => self.delayed(checked.workload().envelope())?,
         };
         same_types(artifact, &workload).or_else(refuse)?;
-        let policy = self.overriding(rule)?;
-        let analysed = as_analysed(artifact, &policy);
-        let watching = Settings {
-            watch: watches(artifact, &workload),
-            ..self.settings.clone()
-        };
         let mut simulate = |policy: &Family, settings: &Settings, what: &str| {
             let contender = Contender::from(policy.clone());
             let run = contender.simulate(&workload, settings, |reached| progress(what, reached));
             run.map(|run| marked(run, settings))
         };
-        if workload.digest() != artifact.workload.digest {
-            let run = simulate(&policy, self.settings, AS_ASKED)?;
-            let unjudged = Some(Unjudged::OtherWorkload);
-            return Ok(Simulated::unjudged(workload, run, unjudged));
-        }
-        if analysed == policy {
-            let run = simulate(&policy, &watching, AS_ASKED)?;
+        let analysed = as_analysed(artifact, rule);
+        let watching = Settings {
+            watch: watches(artifact, &workload),
+            ..self.settings.clone()
+        };
+        if workload.digest() == artifact.workload.digest && analysed == *rule {
+            let run = simulate(rule, &watching, AS_ASKED)?;
             return Ok(Simulated {
                 verdicts: judge(artifact, &workload, &run),
                 ..Simulated::unjudged(workload, run, None)
             });
         }
-        let run = simulate(&policy, self.settings, AS_ASKED)?;
-        if run.ending == Ending::Interrupted {
-            let unjudged = Some(Unjudged::Interrupted);
+        let run = simulate(rule, self.settings, AS_ASKED)?;
+        let unjudged = match run.ending {
+            _ if workload.digest() != artifact.workload.digest => Some(Unjudged::OtherWorkload),
+            Ending::Interrupted => Some(Unjudged::Interrupted),
+            _ => None,
+        };
+        if unjudged.is_some() {
             return Ok(Simulated::unjudged(workload, run, unjudged));
         }
         let again = simulate(&analysed, &watching, AS_ANALYSED)?;
@@ -204,12 +190,10 @@ impl Asked<'_> {
     /// A rule by name over all servers of a fleet, or a policy file.
     fn over(&self, name: &str, fleet: Fleet, progress: Hears<'_>) -> Result<Simulated, VerbError> {
         if let Some(rule) = PooledRule::named(name) {
-            self.has_own_ways()?;
             return self.pooled(&rule.policy(), fleet, None, progress);
         }
-        let unnamed = pooled::unnamed(name);
-        let (checked, _) = read_policy(name, unnamed, self.ways.changes)?;
-        let policy = pooled::policy_for(&checked, &fleet).or_else(refuse)?;
+        let (checked, _) = read_policy(name, unnamed(name), self.ways.changes)?;
+        let policy = policy_for(&checked, &fleet).or_else(refuse)?;
         self.pooled(&policy, fleet, Some(&checked), progress)
     }
 
@@ -221,7 +205,6 @@ impl Asked<'_> {
         of: Option<&Checked>,
         progress: Hears<'_>,
     ) -> Result<Simulated, VerbError> {
-        self.has_own_ways()?;
         let artifact = of.map(Checked::artifact);
         let own = artifact.filter(|artifact| artifact.workload.digest == fleet.digest());
         let workload = fleet.envelope().clone();
@@ -240,42 +223,11 @@ impl Asked<'_> {
         })
     }
 
-    /// Refuses ways of running a loop.
-    fn has_own_ways(&self) -> Result<(), VerbError> {
-        match self.ways.backfill.is_some() || self.ways.empty_slots.is_some() {
-            true => refuse(
-                "--backfill and --empty-slots go with one server and a policy of the family msr; here one rule decides over all servers: leave them out",
-            ),
-            false => Ok(()),
-        }
-    }
-
     /// The workload with the start latency that was asked for.
     fn delayed(&self, workload: &Workload) -> Result<Workload, VerbError> {
         Ok(match self.ways.start_latency {
             Some(latency) => workload.with_start_latency(latency)?,
             None => workload.clone(),
         })
-    }
-
-    /// The policy, with what was asked for in place of its own ways.
-    fn overriding(&self, policy: &Family) -> Result<Family, VerbError> {
-        let Ways {
-            backfill,
-            empty_slots,
-            ..
-        } = *self.ways;
-        match policy {
-            Family::Msr(policy) => Ok(Family::Msr(MsrPolicy {
-                backfill: backfill.unwrap_or(policy.backfill),
-                empty_slots: empty_slots.unwrap_or(policy.empty_slots),
-                ..policy.clone()
-            })),
-            _ if backfill.is_some() || empty_slots.is_some() => refuse(format!(
-                "--backfill and --empty-slots go with policies of the family msr, and this one is of {}",
-                policy.name()
-            )),
-            _ => Ok(policy.clone()),
-        }
     }
 }

@@ -6,9 +6,7 @@ use std::time::Instant;
 
 use super::{Doing, VerbError, refuse};
 use crate::kind;
-use crate::multiresource::artifact::{
-    Artifact, Family, Guard, Preemption, Promise, StaticQuickswapPolicy, check_within,
-};
+use crate::multiresource::artifact::{Artifact, Family, Guard, Preemption, Promise, check_within};
 use crate::multiresource::optimum::{self, Ended};
 use crate::multiresource::policy::{is_proved_stable, time_of_turns};
 use crate::multiresource::schedule::{Fluid, Packing, enumerate};
@@ -160,7 +158,7 @@ pub struct Refusal {
 pub fn synthesize(
     workload: &Workload,
     request: &Request,
-    mut progress: impl FnMut(Doing<'_>),
+    mut progress: impl FnMut(Doing),
 ) -> Result<Answer, VerbError> {
     let options = &request.options;
     progress(Doing::Program);
@@ -169,9 +167,6 @@ pub fn synthesize(
         Outcome::Overloaded(overload) => return Ok(refusal(workload, overload, true, options)),
         Outcome::Undecided(overload) => return Ok(refusal(workload, overload, false, options)),
     };
-    if request.wanted != Wanted::Msr {
-        progress(Doing::Analysed(&made, Schedules::of(workload)));
-    }
     // Before the choice, which takes all the time that there is.
     let known = [made.policy.schedules.clone()];
     let mut log = Log {
@@ -202,7 +197,7 @@ pub(super) fn taken(
     workload: &Workload,
     request: &Request,
     made: Box<Synthesis>,
-    progress: &mut dyn FnMut(Doing<'_>),
+    progress: &mut dyn FnMut(Doing),
 ) -> Result<How, VerbError> {
     let options = &request.options;
     let families = match &request.wanted {
@@ -284,12 +279,13 @@ impl Schedules {
     pub fn of(workload: &Workload) -> Self {
         let budget = Self::COUNTED.min(Self::NUMBERS / workload.types().len());
         let all = enumerate(&Packing::new(workload), budget);
-        match all.complete {
-            true => Schedules::All {
+        if all.complete {
+            Schedules::All {
                 fit: all.schedules.len(),
                 maximal: all.maximal,
-            },
-            false => Schedules::MoreThan(budget),
+            }
+        } else {
+            Schedules::MoreThan(budget)
         }
     }
 }
@@ -313,48 +309,4 @@ fn refusal(workload: &Workload, overload: Overload, decided: bool, options: &Opt
 pub(super) fn prices(types: &[JobType], worth: &[f64]) -> Vec<f64> {
     let types = types.iter().zip(worth);
     types.map(|(kind, y)| y / kind.offered_load()).collect()
-}
-
-/// Static Quickswap with this order of turns, by names of types, and these thresholds ℓ, in the order
-/// of the workload's types; what is not given is as published.
-///
-/// # Errors
-/// When the order does not have each type once, or a threshold is out of its range.
-pub fn turns(
-    workload: &Workload,
-    cycle: Option<&[String]>,
-    thresholds: Option<&[u32]>,
-) -> Result<StaticQuickswapPolicy, VerbError> {
-    let mut policy = StaticQuickswapPolicy::published(workload);
-    let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
-    if let Some(cycle) = cycle {
-        let place = |name: &String| names.iter().position(|n| n == name);
-        let places: Option<Vec<usize>> = cycle.iter().map(place).collect();
-        let once = |places: &Vec<usize>| (0..names.len()).all(|i| places.contains(&i));
-        let right = places.filter(|p| p.len() == names.len() && once(p));
-        policy.cycle = right.ok_or_else(|| {
-            kind::VerbError::Request(format!(
-                "--cycle {}: give each type once: {}",
-                cycle.join(","),
-                names.join(",")
-            ))
-        })?;
-    }
-    if let Some(thresholds) = thresholds {
-        let most = std::mem::replace(&mut policy.thresholds, thresholds.to_vec());
-        if thresholds.len() != most.len() {
-            return refuse(format!(
-                "--thresholds has {} numbers: give one for each of {}",
-                thresholds.len(),
-                names.join(", ")
-            ));
-        }
-        let types = thresholds.iter().zip(&most).zip(&names);
-        if let Some(((l, most), name)) = types.into_iter().find(|((l, most), _)| l > most) {
-            return refuse(format!(
-                "--thresholds: ℓ of `{name}` is {l}, and it is from 0 to {most}, less than the jobs of it that fit"
-            ));
-        }
-    }
-    Ok(policy)
 }

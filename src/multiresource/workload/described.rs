@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::document::{self, EXAMPLE, KIND, ServerDocument};
 use super::fleet_document::{self, FleetDocument};
-use super::{Fleet, Workload};
+use super::{Fleet, Record, Workload};
 use crate::document::{Document, DocumentError, Fault, Node, Parsed, meant, place, read_file};
 use crate::law::{respell_law, respell_law_or_number, respell_process, respell_times_of};
 
@@ -15,6 +15,17 @@ pub enum Described {
     Server(Workload),
     /// Servers of several shapes.
     Fleet(Fleet),
+}
+
+impl From<&Fleet> for Described {
+    /// One server, or a fleet of several.
+    fn from(fleet: &Fleet) -> Self {
+        if fleet.is_one_server() {
+            Self::Server(fleet.envelope().clone())
+        } else {
+            Self::Fleet(fleet.clone())
+        }
+    }
 }
 
 impl Workload {
@@ -53,6 +64,26 @@ impl Described {
         match self {
             Self::Server(workload) => workload.to_yaml(),
             Self::Fleet(fleet) => fleet.to_yaml(),
+        }
+    }
+
+    /// The same with every arrival rate multiplied by `factor`, as [`Workload::scaled`] does it.
+    ///
+    /// # Errors
+    /// As [`Workload::scaled`].
+    pub fn scaled(&self, factor: f64) -> Result<Self, DocumentError> {
+        Ok(match self {
+            Self::Server(workload) => Self::Server(workload.scaled(factor)?),
+            Self::Fleet(fleet) => Self::Fleet(fleet.scaled(factor)?),
+        })
+    }
+
+    /// As a policy file has it.
+    #[must_use]
+    pub fn record(&self) -> Record {
+        match self {
+            Self::Server(workload) => workload.record(),
+            Self::Fleet(fleet) => fleet.record(),
         }
     }
 

@@ -34,8 +34,6 @@ pub fn comparison_csv<M, C>(
         };
         let mut lines = of_run(besides, run, &comparison.header.workload.time_unit);
         lines.extend(ratio(comparison, &cell.policy, cell.load));
-        let above = comparison.above_optimum(&cell.policy, cell.load);
-        lines.extend(above.map(|a| Line::plain("all", "above_optimum", Some(a), "1")));
         let load = cell.load.to_string();
         for Line {
             kind,

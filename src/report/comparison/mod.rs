@@ -76,7 +76,7 @@ mod tests {
         let comparison: Comparison =
             Comparison::new(Header::sample(&["fcfs", "it's.json"]), Vec::new(), false);
         assert_eq!(
-            words::command(&comparison),
+            comparison.header.command(),
             r"synth compare --workload 'a file.yaml' --policies 'fcfs,it'\''s.json' --loads 0.5,0.95 --seed 1 --replications 8 --precision 0.01 --events 10 --time 1.5"
         );
     }

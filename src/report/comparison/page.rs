@@ -32,7 +32,7 @@ pub fn comparison_page<M, C>(
         details: details(besides, comparison),
         sections: figures::sections(besides, comparison)?,
         method: method(besides, comparison),
-        command: words::command(comparison),
+        command: comparison.header.command(),
         tool: &comparison.header.tool,
         light,
         dark,
@@ -129,7 +129,7 @@ fn rows<M, C>(comparison: &Comparison<M, C>) -> Vec<(String, Vec<Shown>)> {
         (comparison.titled(name), cells.collect())
     };
     let mut rows: Vec<_> = comparison.names().map(row).collect();
-    for mut cells in table::beside(comparison) {
+    if let Some(mut cells) = table::exact(comparison) {
         let label = cells.remove(0);
         let shown = |text| Shown {
             text,

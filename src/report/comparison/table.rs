@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use super::words;
-use crate::report::{Table, below, estimate, number};
+use crate::report::{Table, estimate, number};
 use crate::simulation::sweep::{Comparison, Outcome};
 use crate::simulation::{Ending, Health, Run};
 
@@ -20,7 +20,7 @@ pub fn comparison_table<M, C>(comparison: &Comparison<M, C>, width: usize) -> St
             .map(|&load| cell(comparison, name, load));
         table.row([comparison.titled(name)].into_iter().chain(cells));
     }
-    for row in beside(comparison) {
+    if let Some(row) = exact(comparison) {
         table.row(row);
     }
     let mut text = format!("{}\n\n", table.within(width));
@@ -34,20 +34,11 @@ pub fn comparison_table<M, C>(comparison: &Comparison<M, C>, width: usize) -> St
     }
     text += "\n";
     text += NOTE;
-    if !comparison.optima.is_empty() {
-        text += ABOVE;
-    }
     text
 }
 
-/// Rows below the policies: what is known without a run.
-pub fn beside<M, C>(comparison: &Comparison<M, C>) -> impl Iterator<Item = Vec<String>> {
-    let rows = [exact(comparison), optima(comparison)];
-    rows.into_iter().flatten()
-}
-
-/// The exact means, load by load.
-fn exact<M, C>(comparison: &Comparison<M, C>) -> Option<Vec<String>> {
+/// A row below the policies, of means that are known without a run.
+pub fn exact<M, C>(comparison: &Comparison<M, C>) -> Option<Vec<String>> {
     let name = comparison.exact.first()?.name.clone();
     let mean = |load: &f64| {
         let exact = comparison.exact(*load);
@@ -56,17 +47,6 @@ fn exact<M, C>(comparison: &Comparison<M, C>) -> Option<Vec<String>> {
     let row = comparison.header.loads.iter().map(mean);
     Some([name].into_iter().chain(row).collect())
 }
-
-/// What no policy can beat, load by load.
-fn optima<M, C>(comparison: &Comparison<M, C>) -> Option<Vec<String>> {
-    let least = |load: &f64| comparison.optimum(*load).map_or("–".into(), below);
-    let row = comparison.header.loads.iter().map(least);
-    let first = "at least, without preemption".to_string();
-    (!comparison.optima.is_empty()).then(|| [first].into_iter().chain(row).collect())
-}
-
-const ABOVE: &str = "
-In brackets: above the least that any policy can have that does not preempt, and knows no sizes (a bound from below).";
 
 const NOTE: &str = "mean response time over all jobs with 95 % confidence intervals; the same arrivals and
 sizes for each policy at a load. What is said of a load holds together at 95 % (pairs of replications, Bonferroni);
@@ -80,11 +60,7 @@ pub fn cell<M, C>(comparison: &Comparison<M, C>, name: &str, load: f64) -> Strin
         Some(Outcome::Run(run)) if run.ending == Ending::Interrupted => {
             format!("{} (interrupted)", mean(run))
         }
-        Some(Outcome::Run(run)) => {
-            let above = comparison.above_optimum(name, load);
-            let above = above.map(|a| format!(" ({:+.1} %)", 100.0 * a));
-            mean(run) + &above.unwrap_or_default()
-        }
+        Some(Outcome::Run(run)) => mean(run),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::report::{below, estimate};
-use crate::simulation::sweep::{AtLoad, Comparison, OptimumAt, Outcome};
+use crate::simulation::sweep::{AtLoad, Comparison, Outcome};
 use crate::simulation::{Estimate, Health, Pair};
 
 /// `a, b and c`.
@@ -276,15 +276,6 @@ fn range<M, C>(
     }
 }
 
-/// The command that gives these results, without its output files.
-pub fn command<M, C>(comparison: &Comparison<M, C>) -> String {
-    let optimum = match comparison.optima.is_empty() {
-        true => "",
-        false => " --optimum",
-    };
-    comparison.header.command() + optimum
-}
-
 /// What is missing, and why.
 pub fn warnings<M, C>(comparison: &Comparison<M, C>) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -299,12 +290,6 @@ pub fn warnings<M, C>(comparison: &Comparison<M, C>) -> Vec<String> {
     }
     for name in comparison.names() {
         warnings.extend(failures(comparison, name));
-    }
-    for OptimumAt { load, why, .. } in &comparison.optima {
-        warnings.extend(
-            why.as_ref()
-                .map(|why| format!("the optimum at ρ = {load}: {why}")),
-        );
     }
     warnings
 }

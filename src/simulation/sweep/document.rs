@@ -190,9 +190,6 @@ pub struct Comparison<M = (), C = ()> {
     pub cells: Vec<Cell<M, C>>,
     /// Which policies are faster, and how surely, at each load.
     pub rankings: Vec<AtLoad>,
-    /// What no policy without preemption can beat, where that was asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub optima: Vec<OptimumAt>,
     /// Means that are known without a run, at loads where they are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exact: Vec<Exact>,
@@ -211,21 +208,6 @@ pub struct Exact {
     pub types: Vec<(String, f64)>,
 }
 
-/// The least mean response time without preemption, and its load.
-#[derive(Clone, Debug, Serialize)]
-pub struct OptimumAt {
-    /// The load ρ.
-    pub load: f64,
-    /// No policy without preemption has less \[time\]; none where that was too much to compute.
-    pub lower_bound: Option<f64>,
-    /// Why there is none, or a weak one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
-    /// Policies that it bounds, by name, and how far each is above it, as a fraction.
-    #[serde(skip)]
-    pub above: Vec<(String, f64)>,
-}
-
 /// A ranking and its load.
 #[derive(Clone, Debug, Serialize)]
 pub struct AtLoad {
@@ -240,7 +222,6 @@ impl<M, C> Comparison<M, C> {
     /// Ranks the policies at each load by the cells that are there.
     pub fn new(header: Header, cells: Vec<Cell<M, C>>, interrupted: bool) -> Self {
         let mut comparison = Comparison {
-            optima: Vec::new(),
             exact: Vec::new(),
             rankings: Vec::new(),
             interrupted,
@@ -266,22 +247,6 @@ impl<M, C> Comparison<M, C> {
     pub fn exact(&self, load: f64) -> Option<&Exact> {
         let mut exact = self.exact.iter();
         exact.find(|exact| exact.load.to_bits() == load.to_bits())
-    }
-
-    /// What no policy without preemption can beat at a load \[time\].
-    pub fn optimum(&self, load: f64) -> Option<f64> {
-        self.optimum_at(load)?.lower_bound
-    }
-
-    /// How far a policy is above that, as a fraction; none where that does not bound it.
-    pub fn above_optimum(&self, policy: &str, load: f64) -> Option<f64> {
-        let mut above = self.optimum_at(load)?.above.iter();
-        above.find(|(name, _)| name == policy).map(|(_, by)| *by)
-    }
-
-    fn optimum_at(&self, load: f64) -> Option<&OptimumAt> {
-        let mut optima = self.optima.iter();
-        optima.find(|at| at.load.to_bits() == load.to_bits())
     }
 
     /// What came of a policy at a load; none where it was not reached.

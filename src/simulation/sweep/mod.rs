@@ -13,13 +13,14 @@ mod shard;
 
 pub use command::quoted;
 pub use document::{
-    AtLoad, Budgets, Cell, Comparison, Entrant, Exact, Header, Knows, OptimumAt, Outcome, Subject,
+    AtLoad, Budgets, Cell, Comparison, Entrant, Exact, Header, Knows, Outcome, Subject,
 };
 pub use journal::{Journal, JournalError};
 pub use merge::{MergeError, Wanting, Whole};
 pub use part::{Heading, Share};
 pub use plan::{Cells, Comparing, Stage, Swept, sweep};
-pub use shard::{Shard, deal};
+pub use shard::Shard;
+use shard::deal;
 
 #[cfg(test)]
 mod tests;

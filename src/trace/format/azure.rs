@@ -9,9 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use super::rows::{Row, Rows};
-use super::{File, Format, Opened};
+use super::{Fate, File, Format, Held, Opened, Raw};
 use crate::trace::fields::{Fault, name};
-use crate::trace::reader::{Fate, Held, Raw};
 use crate::trace::{Account, Reason, Source, TraceError, input};
 
 /// Seconds in a day.
@@ -95,9 +94,10 @@ fn kinds(
     if let Some(fault) = account.faults.first() {
         return Err(rows.wrong(fault.clone()));
     }
-    match kinds.is_empty() {
-        true => Err(rows.wrong(unchosen(machine, machines))),
-        false => Ok(kinds),
+    if kinds.is_empty() {
+        Err(rows.wrong(unchosen(machine, machines)))
+    } else {
+        Ok(kinds)
     }
 }
 

@@ -10,9 +10,8 @@
 use std::collections::HashMap;
 
 use super::rows::Rows;
-use super::{File, Format, Opened};
+use super::{Fate, File, Format, Held, Opened, Raw, Reader};
 use crate::trace::fields::{Fault, name, number, whole};
-use crate::trace::reader::{Fate, Held, Raw, Reader};
 use crate::trace::{Account, Reason, Tick, TraceError};
 
 struct Borg {
@@ -204,12 +203,13 @@ impl Borg {
             return Ok(None);
         }
         let (time, _) = rows.time(columns.time, 1.0, "a time [µs]")?;
-        match time >= self.now {
-            true => Ok(Some(time)),
-            false => Err(rows.fault(
+        if time >= self.now {
+            Ok(Some(time))
+        } else {
+            Err(rows.fault(
                 columns.time,
                 "a time not before that of the line before: export the events ordered by time",
-            )),
+            ))
         }
     }
 

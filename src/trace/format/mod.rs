@@ -2,7 +2,6 @@
 
 mod azure;
 mod borg;
-mod nodes;
 mod openb;
 mod rows;
 mod sacct;
@@ -11,15 +10,16 @@ mod table;
 
 use std::io::{BufRead, Cursor, Read};
 
+use clap::ValueEnum;
+
 use super::input;
 use super::jobs::Source;
-use super::reader::Reader;
-use super::{Options, Servers, TraceError};
+use super::{Account, Options, Servers, Tick, TraceError};
 
-pub use nodes::nodes;
+pub use openb::nodes;
 
 /// A format of traces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// The Standard Workload Format 2.2 of the Parallel Workloads Archive (Chapin et al., 1999): processors, and memory
@@ -32,7 +32,7 @@ pub enum Format {
     /// are seconds.
     Openb,
     /// Virtual machines of AzureTracesForPacking2020: `cpu`, `memory`, `hdd`, `ssd` and `nic`, in fractions of the
-    /// machine that [`Options::machine`] chooses. Ticks are seconds.
+    /// machine that is chosen of them. Ticks are seconds.
     Azure,
     /// Events of instances of Google's clusterdata-2019: `cpu` and `memory`, in fractions of the largest machine. Ticks
     /// are microseconds.
@@ -42,16 +42,6 @@ pub enum Format {
 }
 
 impl Format {
-    /// All of them.
-    pub const ALL: [Format; 6] = [
-        Format::Swf,
-        Format::Sacct,
-        Format::Openb,
-        Format::Azure,
-        Format::Borg,
-        Format::Csv,
-    ];
-
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -63,18 +53,6 @@ impl Format {
             Format::Borg => "borg",
             Format::Csv => "csv",
         }
-    }
-
-    /// The format of this name.
-    ///
-    /// # Errors
-    /// When there is none; names all.
-    pub fn named(name: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|format| format.name() == name);
-        found.ok_or_else(|| {
-            let all: Vec<&str> = Self::ALL.map(Self::name).to_vec();
-            format!("no format `{name}`: there are {}", all.join(", "))
-        })
     }
 
     /// What to do where lines are too far out of order.
@@ -153,6 +131,61 @@ impl Format {
         let table = || first.contains(&b',').then_some(Format::Csv);
         known.map(|(format, ..)| format).or_else(table)
     }
+}
+
+/// A line that stands for a job, before it is decided what is done with it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::trace) struct Raw {
+    pub line: u32,
+    /// \[ticks\]
+    pub submit: i64,
+    pub held: Held,
+    /// \[ticks\], where one is told.
+    pub limit: Option<i64>,
+    pub user: u32,
+    pub batch: u32,
+    pub fate: Fate,
+}
+
+/// How long a job held its room.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::trace) enum Held {
+    /// So many ticks; it never ran where that is negative.
+    Ticks(i64),
+    /// At least so many: it still ran at the end.
+    Censored(i64),
+    /// So many after the start, before which it was there.
+    Initial(i64),
+}
+
+/// What became of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::trace) enum Fate {
+    /// It completed, as far as is known.
+    Completed,
+    /// It failed, was killed, cancelled, evicted or timed out.
+    Broken,
+    /// The line counts a part of it.
+    Part,
+    /// None of the servers that are looked at holds it; its demand of them is not known.
+    Unplaced,
+}
+
+/// A format, read line by line. Memory does not grow with the lines.
+pub(in crate::trace) trait Reader {
+    /// The resolution of its times.
+    fn tick(&self) -> Tick;
+
+    /// The next line that stands for a job; `demand` (R) is set to what it demands of the resources looked at.
+    /// Faulty lines, and those that are no jobs, are noted and passed over. `None` at the end.
+    ///
+    /// # Errors
+    /// When the file cannot be read further.
+    fn next(
+        &mut self,
+        demand: &mut [f64],
+        account: &mut Account,
+    ) -> Result<Option<Raw>, TraceError>;
 }
 
 fn unquoted(field: &[u8]) -> &[u8] {
@@ -287,10 +320,14 @@ fn first_line(start: &[u8]) -> &[u8] {
 }
 
 fn unknown(first: &[u8]) -> String {
+    let all: Vec<&str> = Format::value_variants()
+        .iter()
+        .map(|format| format.name())
+        .collect();
     format!(
         "no known format begins with `{}`: name one with --format ({})",
         short(first),
-        Format::ALL.map(Format::name).join(", ")
+        all.join(", ")
     )
 }
 

@@ -2,11 +2,10 @@
 
 use std::io::BufRead;
 
-use super::Format;
+use super::{Format, Raw, Reader};
 use crate::document::suggest;
 use crate::trace::fields::{AMOUNT, Fault, amount, ticks};
 use crate::trace::input::Lines;
-use crate::trace::reader::{Raw, Reader};
 use crate::trace::{Account, Reason, Tick, TraceError};
 
 /// A table that is being read, row by row.

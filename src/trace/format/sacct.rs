@@ -6,9 +6,8 @@
 //! `TZ=UTC sacct …` tells times that never jump. Seconds since 1970 (`SLURM_TIME_FORMAT=%s`) are read as well.
 
 use super::rows::{Row, Rows};
-use super::{File, Format, Opened};
+use super::{Fate, File, Format, Held, Opened, Raw};
 use crate::trace::fields::{Fault, amount, civil, name, whole};
-use crate::trace::reader::{Fate, Held, Raw};
 use crate::trace::{Account, Reason, TraceError};
 
 /// What to type for a file that is read without complaint.

@@ -2,11 +2,10 @@
 //! `; Key: value` (Parallel Workloads Archive, version 2.2; S. J. Chapin et al., Benchmarks and Standards for the
 //! Evaluation of Parallel Job Schedulers, JSSPP 1999).
 
-use super::{File, Format, Opened};
+use super::{Fate, File, Format, Held, Opened, Raw, Reader};
 use crate::number::Decimal;
 use crate::trace::fields::{Fault, MOST, name, number, ticks};
 use crate::trace::input::Lines;
-use crate::trace::reader::{Fate, Held, Raw, Reader};
 use crate::trace::{Account, Reason, Servers, Tick, TraceError};
 
 /// How many fields a line has.

@@ -1,11 +1,10 @@
 //! A table with a header, of which is said what stands in which column.
 
 use super::rows::{Row, Rows};
-use super::{File, Format, Opened};
+use super::{Fate, File, Format, Held, Opened, Raw};
 use crate::document::suggest;
 use crate::number::seconds_in;
 use crate::trace::fields::{Fault, name};
-use crate::trace::reader::{Fate, Held, Raw};
 use crate::trace::{Account, Options, Reason, Servers, Tick, TraceError};
 
 /// What may be taken beside resources.
@@ -176,9 +175,10 @@ impl Row for Table {
         Ok(Raw {
             line: rows.number(),
             submit,
-            held: match is_censored {
-                true => Held::Censored(held),
-                false => Held::Ticks(held),
+            held: if is_censored {
+                Held::Censored(held)
+            } else {
+                Held::Ticks(held)
             },
             limit,
             user: of(columns.user),

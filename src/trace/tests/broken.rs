@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, Read};
 
+use clap::ValueEnum as _;
+
 use super::*;
 
 /// Each of these lines under the header is a fault in this column.
@@ -290,7 +292,7 @@ fn a_file_of_another_format_than_named_is_told() {
     let log = swf(&[line("5", "10", "4", "20", "1")]);
     let yaml = b"kind: multiresource\ntypes: [{name: a, demand: 1}]\n";
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\xff\xfe\n\0\n";
-    for format in Format::ALL {
+    for &format in Format::value_variants() {
         let options = Options {
             format: Some(format),
             ..on("cpu=128")

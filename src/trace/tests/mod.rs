@@ -80,16 +80,14 @@ fn rows(trace: &Trace) -> Vec<(Reason, u64)> {
 }
 
 /// The reasons for which a line that stands for a job is left out.
-const LEFT_OUT: [Reason; 9] = [
+const LEFT_OUT: [Reason; 7] = [
     Reason::Fault,
     Reason::NeverRan,
-    Reason::LeftOutZero,
     Reason::NotCompleted,
     Reason::Partial,
     Reason::NoDemand,
     Reason::TooLarge,
     Reason::OutsideSpan,
-    Reason::LeftOutInitial,
 ];
 
 /// Conservation: each line that stands for a job takes part or is counted once among those left out.

@@ -145,9 +145,12 @@ fn every_line_is_accounted_for() {
         );
         for _ in 0..1000 {
             let length = random.random_range(0..300);
-            let noise = (0..length).map(|_| match random.random_bool(0.5) {
-                true => random.random(),
-                false => TELLING[random.random_range(0..TELLING.len())],
+            let noise = (0..length).map(|_| {
+                if random.random_bool(0.5) {
+                    random.random()
+                } else {
+                    TELLING[random.random_range(0..TELLING.len())]
+                }
             });
             let header = seed.lines().next().unwrap_or_default().as_bytes();
             let noise: Vec<u8> = noise.collect();

@@ -37,7 +37,7 @@ fn what_never_ran_is_left_out() {
 }
 
 #[test]
-fn less_than_a_tick_is_a_tick_or_left_out() {
+fn less_than_a_tick_is_a_tick() {
     let text = swf(&[
         line("1", "0", "4", "20", "1"),
         line("2", "5", "4", "20", "1"),
@@ -45,13 +45,6 @@ fn less_than_a_tick_is_a_tick_or_left_out() {
     let (jobs, trace) = read(&text, &Options::default());
     assert_eq!(three(&jobs), [(1, 1, 20), (2, 5, 20)]);
     assert_eq!(rows(&trace), [(Reason::LessThanATick, 1)]);
-    let options = Options {
-        zero_out: true,
-        ..Options::default()
-    };
-    let (jobs, trace) = read(&text, &options);
-    assert_eq!(jobs.len(), 1);
-    assert_eq!(rows(&trace), [(Reason::LeftOutZero, 1)]);
 }
 
 #[test]

@@ -3,14 +3,12 @@
 mod csv;
 mod notes;
 mod page;
-mod recorded;
 mod table;
 
 pub use csv::{replay_csv, series, visits};
 pub use notes::notes;
 pub use page::replay_page;
-pub use recorded::recorded;
-pub use table::replayed;
+pub use table::{recorded, replayed};
 
 use super::{number, percent};
 use crate::multiresource::replay::Interval;
@@ -52,4 +50,19 @@ fn lacks_intervals(replays: &Replays) -> Option<bool> {
 const TOO_SHORT: &str = "the trace is too short (an interval is made of ten blocks at least, each of a day and of 10 mean waits at least)";
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_stands_with_its_interval_where_there_is_one() {
+        let interval = Interval {
+            low: 9701.0,
+            high: 13_200.0,
+        };
+        assert_eq!(
+            with_interval(11_620.0, Some(interval)),
+            "11620 [9701, 13200]"
+        );
+        assert_eq!(with_interval(0.0, None), "0");
+    }
+}

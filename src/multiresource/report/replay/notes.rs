@@ -1,6 +1,6 @@
 //! What should be known of a trace before its numbers are used.
 
-use super::super::lines::lines;
+use super::super::fit::lines;
 use super::super::{number, percent, wrap};
 use crate::multiresource::verbs::replay::{Replays, Told};
 

@@ -4,7 +4,7 @@ use super::super::{number, percent};
 use super::{TOO_SHORT, lacks_intervals, notes, pace, window, with_interval};
 use crate::multiresource::replay::Step;
 use crate::multiresource::verbs::replay::{AtPace, Played, Replays, Told};
-use crate::report::plot::{Axis, Curve, Look, Panel, Point, Scale, courses, curves, rows};
+use crate::report::plot::{Axis, Curve, Look, Panel, Point, Scale, courses, curves};
 use crate::report::{Page, Section, list};
 
 type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
@@ -15,7 +15,6 @@ type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
 /// When a picture cannot be drawn.
 pub fn replay_page(replays: &Replays) -> Drawn<String> {
     let names = names(replays);
-    let rungs = replays.ladder.as_ref().map_or(0, |_| names.len());
     let page = Page {
         headline: headline(replays),
         warnings: warnings(replays),
@@ -28,7 +27,7 @@ pub fn replay_page(replays: &Replays) -> Drawn<String> {
         command: command(replays, &names),
         ..Page::new(
             format!("{} on {}", list(&names), replays.trace.file),
-            names.len().max(rungs),
+            names.len(),
         )
     };
     page.text()
@@ -63,9 +62,12 @@ fn warnings(replays: &Replays) -> Vec<String> {
     if replays.interrupted {
         warnings.push("INTERRUPTED: not all of it was replayed.".to_owned());
     }
-    warnings.extend(lacks_intervals(replays).map(|all| match all {
-        true => format!("No interval: {TOO_SHORT}."),
-        false => format!("Where no interval stands, {TOO_SHORT}."),
+    warnings.extend(lacks_intervals(replays).map(|all| {
+        if all {
+            format!("No interval: {TOO_SHORT}.")
+        } else {
+            format!("Where no interval stands, {TOO_SHORT}.")
+        }
     }));
     let failures = replays.paces.iter().flat_map(|at| {
         let failed = at
@@ -123,49 +125,6 @@ fn sections(replays: &Replays, names: &[&str]) -> Drawn<Vec<Section>> {
     }
     let text = "What jobs hold of each resource, over all that there is.";
     sections.push(section("What is in use?", text, panels)?);
-    if let Some(ladder) = &replays.ladder {
-        let labels: Vec<String> = (1..=ladder.rungs.len())
-            .map(|n| format!("step {n}"))
-            .collect();
-        let of_policy = |policy: usize| {
-            let points = ladder.rungs.iter().enumerate().filter_map(|(row, rung)| {
-                let [mean, least, largest] = rung.means.get(policy).copied()??;
-                Some(Point {
-                    at: row as f64,
-                    value: mean,
-                    half_width: (largest - least) / 2.0,
-                })
-            });
-            Curve {
-                look: Look::new(policy),
-                points: points.collect(),
-                unstable: Vec::new(),
-            }
-        };
-        let own: Vec<Curve> = (0..names.len()).map(of_policy).collect();
-        let values = own
-            .iter()
-            .flat_map(|curve| curve.points.iter().map(|p| p.value));
-        let x = Axis::around("mean response time [s]", Scale::Linear, values);
-        let steps: Vec<String> = ladder
-            .rungs
-            .iter()
-            .enumerate()
-            .map(|(n, r)| format!("{}: {}", n + 1, r.step))
-            .collect();
-        let panel = Panel {
-            id: String::new(),
-            title: "From the trace to its fit".into(),
-            description: "Mean response time of each policy, one row a step".into(),
-            picture: rows(&labels, &x, &own)?,
-        };
-        let text = format!("Each step keeps those before it. {}.", steps.join("; "));
-        sections.push(section(
-            "Where does the fit depart from the trace?",
-            &text,
-            vec![panel],
-        )?);
-    }
     Ok(sections)
 }
 

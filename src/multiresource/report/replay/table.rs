@@ -1,8 +1,10 @@
 //! The tables of a replay.
 
-use super::super::{Table, number, percent, wrap};
+use super::super::{Table, number, percent, start_latency_of, wrap};
 use super::{TOO_SHORT, lacks_intervals, pace, window, with_interval};
-use crate::multiresource::verbs::replay::{AtPace, Ladder, Played, Replays, Spread, Told};
+use crate::multiresource::verbs::replay::{
+    AtPace, OfJobs, Played, Recorded, Replays, Spread, Told,
+};
 
 /// What came of a replay, at most `width` characters wide.
 pub fn replayed(replays: &Replays, width: usize) -> String {
@@ -18,16 +20,7 @@ pub fn replayed(replays: &Replays, width: usize) -> String {
         });
     }
     if let Some(spread) = &replays.resampled {
-        let what = "replications of whole parts of the trace";
-        parts.push(of_spread(spread, what, width));
-    }
-    if let Some(spread) = &replays.jittered {
-        let what =
-            "replications with each job a little later: a difference within this spread is none";
-        parts.push(of_spread(spread, what, width));
-    }
-    if let Some(ladder) = &replays.ladder {
-        parts.push(of_ladder(ladder, width));
+        parts.push(of_spread(spread, width));
     }
     parts.push(wrap(&foot(replays), width));
     parts.join("\n\n")
@@ -129,9 +122,10 @@ fn used(replays: &Replays, played: &Played) -> String {
     let each: Vec<String> = pairs
         .map(|(name, used)| format!("{name} {}", percent(*used)))
         .collect();
-    match each.is_empty() {
-        true => String::new(),
-        false => format!("; in use: {}", each.join(", ")),
+    if each.is_empty() {
+        String::new()
+    } else {
+        format!("; in use: {}", each.join(", "))
     }
 }
 
@@ -182,7 +176,7 @@ fn of_several(at: &AtPace, width: usize) -> String {
     format!("{}\n\n{}{failures}", pace(at), table.within(width))
 }
 
-fn of_spread(spread: &Spread, what: &str, width: usize) -> String {
+fn of_spread(spread: &Spread, width: usize) -> String {
     let mut table = Table::new([
         "policy",
         "mean response",
@@ -207,34 +201,59 @@ fn of_spread(spread: &Spread, what: &str, width: usize) -> String {
         ]);
     }
     let head = format!(
-        "speed {}, {} {what}; all jobs",
+        "speed {}, {} replications of whole parts of the trace; all jobs",
         spread.speed, spread.replications
     );
     let head = wrap(&head, width);
     format!("{head}\n\n{}", table.within(width))
 }
 
-fn of_ladder(ladder: &Ladder, width: usize) -> String {
-    let header = std::iter::once("mean response, each step with those above");
-    let mut table = Table::new(header.chain(ladder.policies.iter().map(String::as_str)));
-    for rung in &ladder.rungs {
-        let cells = rung.means.iter().map(|mean| match mean {
-            None => "–".into(),
-            Some([mean, least, largest]) if least == largest => number(*mean),
-            Some([mean, least, largest]) => {
-                format!(
-                    "{} ({} to {})",
-                    number(*mean),
-                    number(*least),
-                    number(*largest)
-                )
-            }
-        });
-        table.row(std::iter::once(rung.step.to_owned()).chain(cells));
+/// What came of recorded jobs, at most `width` characters wide.
+pub fn recorded(run: &Recorded, width: usize) -> String {
+    let mut table = Table::new([
+        "type",
+        "jobs",
+        "mean response",
+        "mean wait",
+        "median wait",
+        "longest wait",
+    ]);
+    let mut row = |name: &str, own: &OfJobs| {
+        let waits = [own.mean_wait, own.median_wait, own.longest_wait];
+        let [mean, median, longest] = waits.map(number);
+        let jobs = own.jobs.to_string();
+        table.row([
+            name,
+            &jobs,
+            &number(own.mean_response),
+            &mean,
+            &median,
+            &longest,
+        ]);
+    };
+    for own in &run.types {
+        row(&own.name, &own.jobs);
     }
+    row("all", &run.all);
+    let unit = &run.time_unit;
+    let drawn = match run.seed {
+        None => "nothing is drawn at random".to_owned(),
+        Some(seed) => format!("clocks, start latencies and limits are drawn from seed {seed}"),
+    };
     let foot = format!(
-        "speed {}; all jobs; in brackets the least and largest of 8 sequences where a step is drawn at random",
-        ladder.speed
+        "times in {unit}; the last job left {} {unit} after the first came; {drawn}",
+        number(run.makespan)
     );
-    format!("{}\n\n{}", table.within(width), wrap(&foot, width))
+    let mut text = format!(
+        "{} on {}, run once\n\n{}\n\n{}",
+        run.policy,
+        run.file,
+        table.within(width),
+        wrap(&foot, width)
+    );
+    if let Some(law) = &run.start_latency {
+        text += "\n";
+        text += &wrap(&start_latency_of(law, unit), width);
+    }
+    text
 }

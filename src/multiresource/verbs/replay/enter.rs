@@ -1,13 +1,13 @@
 //! Policies that take part in a replay.
 
-use super::super::enter::same_record;
-use super::super::{VerbError, pooled, refuse};
-use super::asked::Replaying;
+use super::super::enter::{same_record, unnamed};
+use super::super::{VerbError, refuse};
+use super::Replaying;
 use crate::kind::read_policy;
 use crate::multiresource::artifact::{Checked, Quantity, Subject};
 use crate::multiresource::replay::Rule;
 use crate::multiresource::simulator::{Contender, PooledRule, Rule as Named};
-use crate::multiresource::workload::{Described, Fleet, Record};
+use crate::multiresource::workload::Described;
 
 /// A policy that takes part.
 pub struct Entrant {
@@ -47,9 +47,9 @@ pub fn enter(asked: &Replaying<'_>) -> Result<(Vec<Entrant>, Option<Described>),
             Err(unnamed) => unnamed,
         };
         let (checked, digest): (Checked, String) = read_policy(name, unnamed, asked.changes)?;
-        let own = described(checked.workload());
+        let own = Described::from(checked.workload());
         let given = types.get_or_insert(own);
-        same_record(&checked.artifact().workload, &record_of(given))
+        same_record(&checked.artifact().workload, &given.record())
             .or_else(|why| refuse(format!("{name}: {why}")))?;
         entrants.push(Entrant {
             name: name.clone(),
@@ -66,16 +66,17 @@ pub fn over_a_fleet(name: &str) -> Result<Rule, VerbError> {
     let known = Named::named(name).map_or(name, |rule| rule.name);
     match PooledRule::named(known) {
         Some(rule) => Ok(Rule::Over(Box::new(rule.policy()))),
-        None => refuse(pooled::unnamed(name)),
+        None => refuse(unnamed(name)),
     }
 }
 
 /// What a policy file decides by.
 pub(super) fn rule(checked: &Checked) -> Rule {
     let policy = checked.artifact().policy.clone();
-    match policy.pools() {
-        true => Rule::Over(Box::new(policy)),
-        false => Rule::One(Box::new(policy.into())),
+    if policy.pools() {
+        Rule::Over(Box::new(policy))
+    } else {
+        Rule::One(Box::new(policy.into()))
     }
 }
 
@@ -85,18 +86,4 @@ fn claimed(checked: &Checked) -> Option<f64> {
         .artifact()
         .find(Quantity::MeanResponse, Subject::of_type(None));
     claim.map(|claim| claim.value)
-}
-
-pub(super) fn described(fleet: &Fleet) -> Described {
-    match fleet.is_one_server() {
-        true => Described::Server(fleet.envelope().clone()),
-        false => Described::Fleet(fleet.clone()),
-    }
-}
-
-pub(super) fn record_of(described: &Described) -> Record {
-    match described {
-        Described::Server(workload) => workload.record(),
-        Described::Fleet(fleet) => fleet.record(),
-    }
 }

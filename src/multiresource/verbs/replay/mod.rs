@@ -1,25 +1,90 @@
 //! A trace again, under policies: one, or several on the same jobs.
 
-mod asked;
 mod enter;
-mod ladder;
 mod recorded;
 mod stage;
 mod told;
 mod types;
 
-pub use asked::{Pace, Part, Replaying};
-pub use recorded::{Drawn, OfJobs, OfType, Recorded, Recording, run_once};
-pub use told::{
-    AtPace, Course, Distance, Ladder, Outcome, Played, Ratio, Replays, Rung, Spread, Told, Traced,
-};
+pub use recorded::{OfJobs, OfType, Recorded, Recording, run_once};
+pub use told::{AtPace, Course, Distance, Outcome, Played, Ratio, Replays, Spread, Told, Traced};
 pub use types::servers_of;
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::ValueEnum;
 
 use super::VerbError;
-use crate::multiresource::replay::{Job, variants};
+use crate::artifact::Changes;
+use crate::multiresource::replay::{Speed, Window};
+use crate::multiresource::workload::Described;
+use crate::number::Decimal;
+use crate::trace::{Options, Source};
 use stage::Stage;
+
+/// A trace, policies, and how they are run.
+pub struct Replaying<'a> {
+    /// The trace.
+    pub source: &'a Source,
+    /// How its lines are read.
+    pub options: Options,
+    /// The workload whose types its jobs are, where one is given.
+    pub workload: Option<&'a Described>,
+    /// Rules by name, or policy files.
+    pub policies: &'a [String],
+    /// How fast jobs come, once and again; at least one.
+    pub paces: Vec<Pace>,
+    /// Whether jobs hold what their types do under rules by name as well.
+    pub rounded: bool,
+    /// Whether jobs of no type are left out however many they are.
+    pub unknown_out: bool,
+    /// How long each job holds its room before it runs \[s\], ≥ 0; none where it is not given.
+    pub start_latency: Option<Decimal>,
+    /// Of which jobs measures are; of the middle ones where none is given.
+    pub window: Option<Window>,
+    /// Length of a step of the series \[s\]; a 500th of the span where none is given.
+    pub step: Option<f64>,
+    /// Whether what came of each job is kept.
+    pub keeps_visits: bool,
+    /// Replications of whole parts of the span.
+    pub resample: Option<Part>,
+    /// What becomes of policy files that were changed after they were written.
+    pub changes: Changes,
+    /// Seed of all that is drawn.
+    pub seed: u64,
+    /// Once it is set, the replay ends with what it has.
+    pub interrupt: Arc<AtomicBool>,
+}
+
+/// How fast jobs come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    /// So many times as fast as they did.
+    Speed(Speed),
+    /// So fast that this is the fluid bound on the load.
+    Load(f64),
+}
+
+/// Parts of a span that are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// Of seven days
+    Weeks,
+    /// Of 24 hours
+    Days,
+}
+
+impl Part {
+    /// How long one is \[s\].
+    #[must_use]
+    pub fn seconds(self) -> f64 {
+        match self {
+            Part::Weeks => 604_800.0,
+            Part::Days => 86_400.0,
+        }
+    }
+}
 
 /// Replays a trace under policies, one after the other, at each pace. `hears` is told what goes on.
 ///
@@ -32,7 +97,7 @@ pub fn replay_trace(
 ) -> Result<Replays, VerbError> {
     let stage = Stage::set(asked, hears)?;
     let mut paces = Vec::new();
-    for pace in asked.paces() {
+    for &pace in &asked.paces {
         let speed = stage.speed(pace)?;
         let at = stage.at(speed, hears);
         if !at.policies.is_empty() {
@@ -43,66 +108,9 @@ pub fn replay_trace(
         }
     }
     let mut replays = stage.told(paces);
-    if stage.is_interrupted() {
-        replays.interrupted = true;
-        return Ok(replays);
-    }
-    if let Some(part) = asked.resample {
+    if let (Some(part), false) = (asked.resample, stage.is_interrupted()) {
         replays.resampled = Some(stage.resampled(part, hears)?);
-    }
-    if let Some(most) = asked.jitter {
-        replays.jittered = Some(stage.jittered(most, hears)?);
-    }
-    if asked.ladder {
-        replays.ladder = Some(stage.ladder(hears)?);
     }
     replays.interrupted = asked.interrupt.load(Ordering::Relaxed);
     Ok(replays)
-}
-
-/// Replications of a trace that are drawn, or shaken.
-const REPLICATIONS: u32 = 8;
-
-impl Stage<'_> {
-    /// Whole parts of the trace drawn with replacement; each policy on the same draws.
-    fn resampled(&self, part: Part, hears: &mut dyn FnMut(&str)) -> Result<Spread, VerbError> {
-        let length = part.seconds() * self.per_second();
-        let made = |n| variants::resampled(self.exact_jobs(), length, self.seed(), n);
-        if made(0).is_none() {
-            return super::refuse(format!(
-                "--resample {part} draws from whole {part}, and the trace has fewer than two: {}",
-                match part {
-                    Part::Weeks => "give --resample days, or leave it out",
-                    Part::Days => "leave it out",
-                }
-            ));
-        }
-        self.spread(hears, |n| made(n).unwrap_or_default())
-    }
-
-    /// Each job a little later.
-    fn jittered(&self, most: u32, hears: &mut dyn FnMut(&str)) -> Result<Spread, VerbError> {
-        self.spread(hears, |n| {
-            variants::jittered(self.exact_jobs(), most, self.seed(), n)
-        })
-    }
-
-    /// Mean response times of each policy on several sequences of jobs, at the first pace.
-    fn spread(
-        &self,
-        hears: &mut dyn FnMut(&str),
-        made: impl Fn(u32) -> Vec<Job>,
-    ) -> Result<Spread, VerbError> {
-        let speed = self.first_speed()?;
-        let mut means = vec![Vec::new(); self.names().count()];
-        for n in 0..REPLICATIONS {
-            let jobs = made(n);
-            for (policy, means) in means.iter_mut().enumerate() {
-                if let Some(mean) = self.mean_response(policy, &jobs, speed, hears) {
-                    means.push(mean);
-                }
-            }
-        }
-        Ok(Spread::of(self.names(), means, speed, REPLICATIONS))
-    }
 }

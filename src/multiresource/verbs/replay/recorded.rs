@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::super::enter::same_record;
 use super::super::{VerbError, refuse};
-use super::enter::{described, over_a_fleet, record_of, rule};
+use super::enter::{over_a_fleet, rule};
 use crate::artifact::Changes;
 use crate::kind::read_policy;
 use crate::law::Size;
@@ -32,8 +32,6 @@ pub struct Recording<'a> {
     pub workload: Option<&'a Described>,
     /// The start latency of jobs in place of the workload's own \[time\], ≥ 0.
     pub start_latency: Option<Decimal>,
-    /// How often what is random is drawn, ≥ 1.
-    pub draws: u32,
     /// Seed of all that is drawn.
     pub seed: u64,
     /// What becomes of a policy file that was changed after it was written.
@@ -57,26 +55,15 @@ pub struct Recorded {
     /// The law of the time for which a job holds its room before it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_latency: Option<Size>,
-    /// Seed of all that was drawn.
-    pub seed: u64,
-    /// How often the policy's clocks, start latencies and limits were drawn; 1 where nothing is random.
-    pub draws: u32,
+    /// Seed of the policy's clocks, start latencies and limits; none where nothing was drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
     /// From the first arrival to the last departure.
-    pub makespan: Drawn,
+    pub makespan: f64,
     /// All jobs.
     pub all: OfJobs,
     /// Those of each type that occurs.
     pub types: Vec<OfType>,
-}
-
-/// A number over the draws.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Drawn {
-    /// Its mean.
-    pub mean: f64,
-    /// Its standard deviation; none where it is always the same.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub deviation: Option<f64>,
 }
 
 /// What came of several jobs.
@@ -85,13 +72,13 @@ pub struct OfJobs {
     /// How many they are.
     pub jobs: u64,
     /// Mean of the time from arrival to departure.
-    pub mean_response: Drawn,
+    pub mean_response: f64,
     /// Mean of the time from arrival to start, without the start latency.
-    pub mean_wait: Drawn,
+    pub mean_wait: f64,
     /// The least wait that half of the jobs do not exceed.
-    pub median_wait: Drawn,
+    pub median_wait: f64,
     /// The longest wait.
-    pub longest_wait: Drawn,
+    pub longest_wait: f64,
 }
 
 /// What came of the jobs of a type.
@@ -104,8 +91,8 @@ pub struct OfType {
     pub jobs: OfJobs,
 }
 
-/// Runs recorded jobs once, and again for each draw of what is random: the policy's clocks, start latencies of a law,
-/// limits of a law. `hears` is told what goes on.
+/// Runs recorded jobs once. The policy's clocks, start latencies of a law and limits of a law are drawn. `hears` is told
+/// what goes on.
 ///
 /// # Errors
 /// When the jobs cannot be read, there is no such policy, it is refused or cannot serve them.
@@ -123,44 +110,37 @@ pub fn run_once(asked: &Recording<'_>, hears: &mut dyn FnMut(&str)) -> Result<Re
         .collect();
     let jobs = record(asked.text, &names);
     let jobs = jobs.or_else(|why| refuse(format!("{}: {why}", asked.file)))?;
-    let mut runs: Vec<Vec<Visit>> = Vec::new();
-    for draw in 0..asked.draws {
-        hears(&format!(
-            "running {} jobs under {}: {} of {} draws",
-            jobs.len(),
-            asked.policy,
-            draw + 1,
-            asked.draws
-        ));
-        let (own, latency, random) = drawn(&jobs, &described, asked.seed, draw);
-        let scene = Scene {
-            jobs: &own,
-            types: (0..names.len() as u32).collect(),
-            described: described.clone(),
-            clock: Clock::as_written(),
-            latency,
-            seed: asked.seed,
-            draw,
-        };
-        let replayed = replay(&rule, &scene, &mut |_| {
-            !asked.interrupt.load(Ordering::Relaxed)
-        });
-        let replayed = replayed.or_else(|why| refuse(why.to_string()))?;
-        runs.push(visits(&scene, &replayed, 1.0).collect());
-        if !random && !replayed.has_clocks {
-            break;
-        }
-    }
+    hears(&format!(
+        "running {} jobs under {}",
+        jobs.len(),
+        asked.policy
+    ));
+    let (own, latency, is_drawn) = drawn(&jobs, &described, asked.seed);
+    let scene = Scene {
+        jobs: &own,
+        types: (0..names.len() as u32).collect(),
+        described: described.clone(),
+        clock: Clock::as_written(),
+        latency,
+        seed: asked.seed,
+    };
+    let replayed = replay(&rule, &scene, &mut |_| {
+        !asked.interrupt.load(Ordering::Relaxed)
+    });
+    let replayed = replayed.or_else(|why| refuse(why.to_string()))?;
+    let visits: Vec<Visit> = visits(&scene, &replayed, 1.0).collect();
     let types = names.iter().enumerate().filter_map(|(i, name)| {
-        let jobs = of_jobs(&runs, |n| jobs[n].kind as usize == i)?;
-        let name = (*name).to_owned();
-        Some(OfType { name, jobs })
+        let own = visits.iter().zip(&jobs);
+        let own = own.filter(|(_, job)| job.kind as usize == i);
+        Some(OfType {
+            jobs: OfJobs::of(own.map(|(visit, _)| visit))?,
+            name: (*name).to_owned(),
+        })
     });
     let types = types.collect();
-    let Some(all) = of_jobs(&runs, |_| true) else {
+    let Some(all) = OfJobs::of(visits.iter()) else {
         return refuse(format!("{}: there are no jobs", asked.file));
     };
-    let last = |visits: &Vec<Visit>| visits.iter().map(|visit| visit.end).fold(0.0, f64::max);
     let envelope = described.envelope();
     Ok(Recorded {
         policy: asked.policy.to_owned(),
@@ -168,9 +148,8 @@ pub fn run_once(asked: &Recording<'_>, hears: &mut dyn FnMut(&str)) -> Result<Re
         file: asked.file.clone(),
         time_unit: envelope.time_unit().to_owned(),
         start_latency: envelope.start_latency().cloned(),
-        seed: asked.seed,
-        draws: runs.len() as u32,
-        makespan: Drawn::of(runs.iter().map(last)),
+        seed: (is_drawn || replayed.has_clocks).then_some(asked.seed),
+        makespan: visits.iter().map(|visit| visit.end).fold(0.0, f64::max),
         all,
         types,
     })
@@ -196,23 +175,18 @@ fn entered(asked: &Recording<'_>) -> Result<(Rule, Described, Option<String>), V
     };
     let (checked, digest): (Checked, String) = read_policy(asked.policy, unnamed, asked.changes)?;
     let rule = rule(&checked);
-    let own = described(checked.workload());
+    let own = Described::from(checked.workload());
     let Some(workload) = asked.workload else {
         return Ok((rule, own, Some(digest)));
     };
-    same_record(&checked.artifact().workload, &record_of(workload)).or_else(refuse)?;
+    same_record(&checked.artifact().workload, &workload.record()).or_else(refuse)?;
     Ok((rule, workload.clone(), Some(digest)))
 }
 
 /// The jobs with the limits that are known of them, their start latencies, and whether any of these is random.
-fn drawn(
-    jobs: &[Job],
-    described: &Described,
-    seed: u64,
-    draw: u32,
-) -> (Vec<Job>, StartLatency, bool) {
+fn drawn(jobs: &[Job], described: &Described, seed: u64) -> (Vec<Job>, StartLatency, bool) {
     let workload = described.envelope();
-    let mut stream = Streams::new(seed, draw).sizes;
+    let mut stream = Streams::new(seed, 0).sizes;
     let mut is_random = |law: &Size| !matches!(law, Size::Deterministic { .. });
     let latency = workload.start_latency();
     let factor = match workload.known() {
@@ -236,46 +210,21 @@ fn drawn(
     (own, late, random)
 }
 
-/// What came of those of the jobs that are wanted; none where there are none.
-fn of_jobs(runs: &[Vec<Visit>], wanted: impl Fn(usize) -> bool) -> Option<OfJobs> {
-    let own = |visits: &Vec<Visit>| -> Vec<Visit> {
-        let numbered = visits.iter().enumerate();
-        let own = numbered.filter(|(n, _)| wanted(*n));
-        own.map(|(_, visit)| *visit).collect()
-    };
-    let runs: Vec<Vec<Visit>> = runs.iter().map(own).collect();
-    let jobs = runs.first().map_or(0, Vec::len);
-    let mean = |of: fn(&Visit) -> f64| {
-        let means = runs.iter();
-        Drawn::of(means.map(|own| own.iter().map(of).sum::<f64>() / jobs as f64))
-    };
-    let sorted = |own: &Vec<Visit>| -> Vec<f64> {
-        let mut waits: Vec<f64> = own.iter().map(|visit| visit.wait).collect();
+impl OfJobs {
+    /// What came of these jobs; none where there are none.
+    fn of<'a>(visits: impl Iterator<Item = &'a Visit>) -> Option<Self> {
+        let visits: Vec<&Visit> = visits.collect();
+        let mut waits: Vec<f64> = visits.iter().map(|visit| visit.wait).collect();
         waits.sort_unstable_by(f64::total_cmp);
-        waits
-    };
-    let waits: Vec<Vec<f64>> = runs.iter().map(sorted).collect();
-    (jobs > 0).then(|| OfJobs {
-        jobs: jobs as u64,
-        mean_response: mean(Visit::response),
-        mean_wait: mean(|visit| visit.wait),
-        median_wait: Drawn::of(waits.iter().map(|waits| waits[(jobs - 1) / 2])),
-        longest_wait: Drawn::of(waits.iter().map(|waits| waits[jobs - 1])),
-    })
-}
-
-impl Drawn {
-    fn of(values: impl ExactSizeIterator<Item = f64> + Clone) -> Self {
-        let count = values.len();
-        let mean = values.clone().sum::<f64>() / count as f64;
-        let square: f64 = values.map(|value| (value - mean).powi(2)).sum();
-        let deviation = (square / (count.max(2) - 1) as f64).sqrt();
-        // Below that it is rounding.
-        let varies = deviation > 1e-12 * mean.abs();
-        Drawn {
-            mean,
-            deviation: varies.then_some(deviation),
-        }
+        let count = visits.len() as f64;
+        let responses: f64 = visits.iter().map(|visit| visit.response()).sum();
+        Some(OfJobs {
+            jobs: visits.len() as u64,
+            mean_response: responses / count,
+            mean_wait: visits.iter().map(|visit| visit.wait).sum::<f64>() / count,
+            median_wait: *waits.get(waits.len().checked_sub(1)? / 2)?,
+            longest_wait: *waits.last()?,
+        })
     }
 }
 

@@ -1,16 +1,17 @@
 //! A trace in memory, with the policies that are to be replayed on it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::super::{VerbError, refuse};
-use super::asked::{Pace, Replaying};
 use super::enter::{By, Entrant, enter, over_a_fleet};
-use super::told::{AtPace, Course, Distance, Outcome, Played, Ratio, Replays, Told, Traced, Typed};
+use super::told::{
+    AtPace, Course, Distance, Outcome, Played, Ratio, Replays, Spread, Told, Traced, Typed,
+};
 use super::types::{Types, servers_of};
+use super::{Pace, Part, Replaying};
 use crate::multiresource::replay::{
     Blocks, Clock, Interval, Job, Kinds, Log, Measured, Replayed, Rule, Scene, Speed, StartLatency,
-    Visit, WholeParts, Window, course, gathered, replay, visits,
+    Visit, WholeParts, Window, course, gathered, replay, resampled, visits,
 };
 use crate::multiresource::workload::Described;
 use crate::number::Decimal;
@@ -37,6 +38,9 @@ struct Run {
 const DAY: f64 = 86_400.0;
 /// …and of so many mean waits.
 const WAITS: f64 = 10.0;
+
+/// Traces of parts of the trace that are drawn.
+const REPLICATIONS: u32 = 8;
 
 /// Steps of a course.
 const STEPS: f64 = 500.0;
@@ -77,16 +81,11 @@ impl<'a> Stage<'a> {
             latency: parts,
         };
         let by_types = |entrant: &Entrant| matches!(entrant.by, By::Type(_));
-        if asked.rounded || asked.ladder || stage.entrants.iter().any(by_types) {
+        if asked.rounded || stage.entrants.iter().any(by_types) {
             let Some(described) = described else {
-                return refuse(format!(
-                    "{} needs the types of a workload: give --workload FILE, such as `synth fit` makes",
-                    if asked.rounded {
-                        "--demands rounded"
-                    } else {
-                        "--ladder"
-                    }
-                ));
+                return refuse(
+                    "--demands rounded needs the types of a workload: give --workload FILE, such as `synth fit` makes",
+                );
             };
             stage.type_jobs(described)?;
         }
@@ -122,22 +121,17 @@ impl<'a> Stage<'a> {
         };
         let jobs = self.log.jobs.iter();
         let longest = jobs.map(|job| job.limit).fold(self.log.span(), f64::max);
-        match self
+        if self
             .latency
             .clock(speed)
             .holds(longest + self.latency.ticks())
         {
-            true => Ok(speed),
-            false => refuse(format!(
+            Ok(speed)
+        } else {
+            refuse(format!(
                 "times of the trace in parts of a tick for the speed {speed} are beyond 2^53, and cannot be counted exactly: choose a simpler --speed, such as 5/4"
-            )),
+            ))
         }
-    }
-
-    /// The first speed that is asked for.
-    pub fn first_speed(&self) -> Result<Speed, VerbError> {
-        let pace = self.asked.paces().into_iter().next();
-        self.speed(pace.unwrap_or(Pace::Speed(Speed::ONE)))
     }
 
     /// Whether it is to end.
@@ -145,39 +139,9 @@ impl<'a> Stage<'a> {
         self.asked.interrupt.load(Ordering::Relaxed)
     }
 
-    /// What tells it to.
-    pub fn interrupt(&self) -> Arc<AtomicBool> {
-        self.asked.interrupt.clone()
-    }
-
-    /// How the policies tell jobs apart, and their names.
-    pub fn policies(&self) -> impl Iterator<Item = (&By, &str)> {
-        let entrants = self.entrants.iter();
-        entrants.map(|entrant| (&entrant.by, entrant.name.as_str()))
-    }
-
-    /// Seed of all that is drawn.
-    pub fn seed(&self) -> u64 {
-        self.asked.seed
-    }
-
     /// Ticks in a second.
-    pub fn per_second(&self) -> f64 {
+    fn per_second(&self) -> f64 {
         self.log.tick.per_second() as f64
-    }
-
-    /// The names of the policies.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.entrants.iter().map(|entrant| entrant.name.as_str())
-    }
-
-    /// The jobs as they were, and those of types.
-    pub fn exact_jobs(&self) -> &[Job] {
-        &self.log.jobs
-    }
-
-    pub fn types(&self) -> Option<&Types> {
-        self.typed.as_ref()
     }
 
     /// Replays every policy at a speed; those before an interruption.
@@ -215,37 +179,49 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// Mean response times of each policy at the first pace on whole parts of the trace that are drawn with
+    /// replacement, the same for each.
+    pub fn resampled(&self, part: Part, hears: &mut dyn FnMut(&str)) -> Result<Spread, VerbError> {
+        let speed = self.speed(self.asked.paces[0])?;
+        let length = part.seconds() * self.per_second();
+        let mut means = vec![Vec::new(); self.entrants.len()];
+        for n in 0..REPLICATIONS {
+            let Some(jobs) = resampled(&self.log.jobs, length, self.asked.seed, n) else {
+                let (parts, instead) = match part {
+                    Part::Weeks => ("weeks", "give --resample days, or leave it out"),
+                    Part::Days => ("days", "leave it out"),
+                };
+                return refuse(format!(
+                    "--resample {parts} draws from whole {parts}, and the trace has fewer than two: {instead}"
+                ));
+            };
+            for (policy, means) in means.iter_mut().enumerate() {
+                means.extend(self.mean_response(policy, &jobs, speed, hears));
+            }
+        }
+        let names = self.entrants.iter().map(|entrant| entrant.name.as_str());
+        Ok(Spread::of(names, means, speed, REPLICATIONS))
+    }
+
     /// The mean response time \[s\] of a policy on other jobs than the trace's, all measured; none where it cannot
     /// serve them.
-    pub fn mean_response(
+    fn mean_response(
         &self,
         policy: usize,
         jobs: &[Job],
         speed: Speed,
         hears: &mut dyn FnMut(&str),
     ) -> Option<f64> {
-        let (visits, ..) = match self.by_types(policy) {
+        let run = match self.by_types(policy) {
             None => self.visits(policy, (jobs, &self.exact), speed, hears),
             Some(typed) => {
                 let jobs = typed.rounding.rounded(jobs);
                 self.visits(policy, (&jobs, &typed.kinds), speed, hears)
             }
-        }
-        .ok()?;
-        mean_response(&visits)
-    }
-
-    /// The same on jobs of types.
-    pub fn mean_response_of_types(
-        &self,
-        policy: usize,
-        typed: &Types,
-        jobs: &[Job],
-        speed: Speed,
-        hears: &mut dyn FnMut(&str),
-    ) -> Option<f64> {
-        let run = self.visits(policy, (jobs, &typed.kinds), speed, hears);
-        mean_response(&run.ok()?.0)
+        };
+        let (visits, _) = run.ok()?;
+        let total: f64 = visits.iter().map(Visit::response).sum();
+        (!visits.is_empty()).then(|| total / visits.len() as f64)
     }
 
     /// Of which jobs measures are: all where no job is in the middle.
@@ -253,9 +229,10 @@ impl<'a> Stage<'a> {
         self.asked.window.unwrap_or_else(|| {
             let [from, to] = Window::MIDDLE.within(self.log.span());
             let within = |job: &Job| (from..=to).contains(&job.submit);
-            match self.log.jobs.iter().any(within) {
-                true => Window::MIDDLE,
-                false => Window::ALL,
+            if self.log.jobs.iter().any(within) {
+                Window::MIDDLE
+            } else {
+                Window::ALL
             }
         })
     }
@@ -337,7 +314,7 @@ impl<'a> Stage<'a> {
 
     fn blocks(&self, visits: &[Visit], window: [f64; 2], block: f64) -> Option<Blocks> {
         let submits: Vec<f64> = visits.iter().map(|visit| visit.submit).collect();
-        Blocks::draw(&submits, window, block, self.seed())
+        Blocks::draw(&submits, window, block, self.asked.seed)
     }
 
     /// Keeps what happened over time, and of each job where that is asked for.
@@ -393,7 +370,6 @@ impl<'a> Stage<'a> {
         (jobs, kinds): (&'j [Job], &Kinds),
         speed: Speed,
     ) -> Result<(Rule, Scene<'j>), String> {
-        let seed = self.seed();
         let Entrant { name, by, .. } = &self.entrants[policy];
         let contender = match (by, &self.typed) {
             (By::Demand(contender), _) => contender,
@@ -404,8 +380,7 @@ impl<'a> Stage<'a> {
                     described: typed.described.clone(),
                     clock: Clock::in_units(speed, typed.ticks),
                     latency: StartLatency::same(self.latency.ticks() / typed.ticks),
-                    seed,
-                    draw: 0,
+                    seed: self.asked.seed,
                 };
                 return Ok((rule.clone(), scene));
             }
@@ -435,8 +410,7 @@ impl<'a> Stage<'a> {
             described,
             clock,
             latency: StartLatency::same(latency),
-            seed,
-            draw: 0,
+            seed: self.asked.seed,
         };
         Ok((rule, scene))
     }
@@ -475,19 +449,12 @@ impl<'a> Stage<'a> {
             },
             window: self.window(),
             start_latency: self.asked.start_latency.unwrap_or(Decimal::ZERO),
-            seed: self.seed(),
+            seed: self.asked.seed,
             paces,
             resampled: None,
-            jittered: None,
-            ladder: None,
             interrupted: false,
         }
     }
-}
-
-fn mean_response(visits: &[Visit]) -> Option<f64> {
-    let total: f64 = visits.iter().map(Visit::response).sum();
-    (!visits.is_empty()).then(|| total / visits.len() as f64)
 }
 
 /// How long a block is \[s\].

@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use crate::multiresource::replay::{Interval, Measured, Speed, Step, Visit, Window};
-use crate::multiresource::simulator::Run;
 use crate::number::Decimal;
 use crate::simulation::{Estimate, over_replications};
 use crate::trace::Account;
@@ -25,12 +24,6 @@ pub struct Replays {
     /// On parts of the trace drawn with replacement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resampled: Option<Spread>,
-    /// With jobs a little later.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub jittered: Option<Spread>,
-    /// From the trace to its fit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ladder: Option<Ladder>,
     /// Whether it was told to end before all was there.
     pub interrupted: bool,
 }
@@ -223,26 +216,6 @@ pub struct SpreadOf {
     pub ratio: Option<Estimate>,
 }
 
-/// From a trace to the workload that was fitted to it, one simplification after the other.
-#[derive(Clone, Debug, Serialize)]
-pub struct Ladder {
-    /// By how much faster jobs come than they did.
-    pub speed: Speed,
-    /// The policies.
-    pub policies: Vec<String>,
-    /// Each step.
-    pub rungs: Vec<Rung>,
-}
-
-/// A step: mean response times over all jobs \[s\].
-#[derive(Clone, Debug, Serialize)]
-pub struct Rung {
-    /// What was done.
-    pub step: &'static str,
-    /// By policy: the mean, and the least and largest of the sequences where it is drawn at random.
-    pub means: Vec<Option<[f64; 3]>>,
-}
-
 impl Spread {
     /// Of means by policy and sequence.
     pub fn of<'a>(
@@ -272,12 +245,4 @@ impl Spread {
 /// The mean of independent values; `None` of fewer than two.
 fn of_sample(values: &[f64]) -> Option<Estimate> {
     (values.len() >= 2).then(|| over_replications(values))
-}
-
-impl Rung {
-    /// What an existing simulation found, where it settled, as a mean without a spread \[s\].
-    pub(super) fn of_run(run: &Run, seconds: f64) -> Option<[f64; 3]> {
-        let mean = run.mean_response?.mean * seconds;
-        Some([mean; 3])
-    }
 }

@@ -51,7 +51,7 @@ impl Types {
         let rounding = Rounding::to(log, workload, &places, ticks);
         if rounding.untyped_work > MOST_UNTYPED && !unknown_out {
             return Err(format!(
-                "{} of {} jobs, {:.1} % of the work, demand more than every type of the workload holds: fit a workload to this trace, or leave them out for every policy with --unknown out",
+                "{} of {} jobs, {:.1} % of the work, demand more than every type of the workload holds: fit a workload to this trace, or leave them out for every policy with --unknown-out",
                 rounding.untyped,
                 log.jobs.len(),
                 100.0 * rounding.untyped_work
@@ -143,11 +143,12 @@ fn places(workload: &Workload, log: &Log) -> Result<Vec<usize>, String> {
         })
     });
     let places: Vec<usize> = own.collect::<Result<_, _>>()?;
-    match places.len() == known.len() {
-        true => Ok(places),
-        false => Err(format!(
+    if places.len() == known.len() {
+        Ok(places)
+    } else {
+        Err(format!(
             "the trace is read with {}, and the workload has fewer resources: leave --capacity and --servers out, or name the same ones",
             known.join(", ")
-        )),
+        ))
     }
 }

@@ -21,7 +21,6 @@ fn run(policy: &str, workload: &Described, text: &str, latency: Option<&str>) ->
         policy,
         workload: Some(workload),
         start_latency: latency.map(|text| Decimal::parse(text).unwrap()),
-        draws: 20,
         seed: 1,
         changes: Changes::default(),
         interrupt: Arc::default(),
@@ -29,8 +28,8 @@ fn run(policy: &str, workload: &Described, text: &str, latency: Option<&str>) ->
     run_once(&asked, &mut |_| ()).unwrap()
 }
 
-fn is_near(found: Drawn, expected: f64) -> bool {
-    (found.mean - expected).abs() < 1e-9 && found.deviation.is_none()
+fn is_near(found: f64, expected: f64) -> bool {
+    (found - expected).abs() < 1e-9
 }
 
 /// By hand, first come first served. The big job waits for the first to end at 10, and the two behind it until 15;
@@ -42,7 +41,7 @@ fn recorded_jobs_run_once_as_by_hand() {
         (Some(".9"), [49.3 / 3.0, 29.6 / 3.0], [8.85, 4.95], 31.9),
     ] {
         let found = run("fcfs", &workload(""), JOBS, latency);
-        assert_eq!((found.draws, found.all.jobs), (1, 5));
+        assert_eq!((found.seed, found.all.jobs), (None, 5));
         for (own, [response, wait]) in found.types.iter().zip([small, big]) {
             assert!(is_near(own.jobs.mean_response, response), "{own:?}");
             assert!(is_near(own.jobs.mean_wait, wait), "{own:?}");
@@ -70,23 +69,17 @@ fn the_latency_of_the_workload_counts_unless_another_is_given() {
     assert_eq!(none.start_latency, None);
 }
 
-/// A rule with clocks, and a latency of a law, are drawn twenty times, the same for the same seed.
+/// A rule with clocks, and a latency of a law, are drawn: the same for the same seed, which is told.
 #[test]
-fn what_is_random_is_drawn_again() {
+fn what_is_random_has_a_seed() {
     let late = workload("start_latency: {law: exponential, mean: .9}\n");
     let found = run("fcfs", &late, JOBS, None);
-    assert_eq!(found.draws, 20);
-    let Drawn { mean, deviation } = found.all.mean_response;
-    // The mean of five responses moves with the first three starts; four standard errors of twenty draws.
+    assert_eq!(found.seed, Some(1));
     let fixed = run("fcfs", &workload(""), JOBS, Some(".9"));
-    let error = deviation.unwrap() / 20.0_f64.sqrt();
-    assert!(
-        (mean - fixed.all.mean_response.mean).abs() < 4.0 * error,
-        "{mean}"
-    );
+    assert!(!is_near(found.all.mean_response, fixed.all.mean_response));
     assert_eq!(run("fcfs", &late, JOBS, None).all, found.all);
     let timers = run("randomized-timers", &workload(""), JOBS, None);
-    assert_eq!((timers.draws, timers.all.jobs), (20, 5));
+    assert_eq!((timers.seed, timers.all.jobs), (Some(1), 5));
 }
 
 /// On two servers of four processors, first come first served: the big jobs wait for none but the first big one.
@@ -111,7 +104,7 @@ fn recorded_jobs_run_over_a_fleet() {
 fn limits_are_of_the_run_alone() {
     let jobs = "type,arrival,size\nsmall,0,10\nbig,1,1\nsmall,3,7\n";
     let known = workload("known: size\n");
-    let waits = |text: &str, latency| run("easy", &known, text, latency).all.mean_wait.mean;
+    let waits = |text: &str, latency| run("easy", &known, text, latency).all.mean_wait;
     // The first ends at 10, and the third would end then: it starts when it comes.
     assert!((waits(jobs, None) - 9.0 / 3.0).abs() < 1e-9);
     // The first ends at 12, and the third, from 3 on, too.
@@ -132,7 +125,6 @@ fn what_cannot_be_run_is_told() {
             policy,
             workload,
             start_latency: None,
-            draws: 20,
             seed: 1,
             changes: Changes::default(),
             interrupt: Arc::default(),

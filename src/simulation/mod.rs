@@ -47,7 +47,7 @@ pub(crate) use measured::Measured;
 pub(crate) use meter::{Meter, Moment};
 pub(crate) use random::{Alias, Stream, Streams};
 pub(crate) use recorder::Recorder;
-pub(crate) use replication::{BURST, Replication, replicate};
+pub(crate) use replication::{BURST, Replication, go_on, replicate, results};
 pub(crate) use run::Results;
 pub(crate) use sample::Sample;
 pub(crate) use series::Passed;

@@ -96,12 +96,22 @@ pub(crate) struct Replicated<'a, R> {
 impl<R: Replication> Replicated<'_, R> {
     /// What they measured, to be summarized.
     pub fn results(&self) -> Results<'_> {
-        Results {
-            classes: self.classes,
-            settings: self.settings,
-            engines: seen(&self.engines),
-            ending: self.ending,
-        }
+        results(&self.engines, self.classes, self.settings, self.ending)
+    }
+}
+
+/// What replications measured, to be summarized.
+pub(crate) fn results<'a, R: Replication>(
+    engines: &'a [R],
+    classes: &'a [Class],
+    settings: &'a Settings,
+    ending: Ending,
+) -> Results<'a> {
+    Results {
+        classes,
+        settings,
+        engines: seen(engines),
+        ending,
     }
 }
 
@@ -135,45 +145,59 @@ pub(crate) fn replicate<'a, R: Replication>(
     settings: &'a Settings,
     mut progress: impl FnMut(Progress),
 ) -> Result<Replicated<'a, R>, R::Violation> {
-    let started = Instant::now();
-    let late = || settings.time.is_some_and(|t| started.elapsed() >= t);
-    let interrupted = || settings.interrupt.load(Ordering::Relaxed);
-    let replications = settings.replications.max(1);
-    let mut engines: Vec<R> = (0..replications).map(engine).collect();
-    let share = |events: u64| events.div_ceil(u64::from(replications));
-    let mut view = 0;
-    let ending = loop {
-        let checkpoint = FIRST_LOOK as f64 * (f64::from(view) / f64::from(VIEWS)).exp2();
-        let goal = share((checkpoint as u64).min(settings.events));
-        engines
-            .par_iter_mut()
-            .for_each(|engine| engine.run(goal, settings.crowd, || late() || interrupted()));
-        for engine in &mut engines {
-            if let Some(violation) = engine.audit() {
-                return Err(violation.clone());
-            }
-        }
-        let look = look(classes, &seen(&engines), settings.crowd);
-        let (precision, events) = (look.precision, look.events);
-        let precise = precision.is_some_and(|p| p <= settings.precision);
-        progress(Progress { events, precision });
-        if look.runs_away {
-            break Ending::RunsAway;
-        } else if precise && (view % VIEWS == 0 || events >= settings.events) {
-            break Ending::Precision;
-        } else if events >= settings.events {
-            break Ending::Events;
-        } else if interrupted() {
-            break Ending::Interrupted;
-        } else if late() {
-            break Ending::Time;
-        }
-        view += 1;
-    };
+    let mut engines: Vec<R> = (0..settings.replications.max(1)).map(engine).collect();
+    let ending = go_on(&mut engines, classes, settings, &mut progress)?;
     Ok(Replicated {
         classes,
         settings,
         engines,
         ending,
     })
+}
+
+/// Lets replications go on side by side from where they are until there is a reason to end: the events of the settings
+/// are those from the start on. What they measure does not depend on where they were stopped on the way.
+///
+/// # Errors
+/// The first violation of any of them.
+pub(crate) fn go_on<R: Replication>(
+    engines: &mut [R],
+    classes: &[Class],
+    settings: &Settings,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Ending, R::Violation> {
+    let started = Instant::now();
+    let late = || settings.time.is_some_and(|t| started.elapsed() >= t);
+    let interrupted = || settings.interrupt.load(Ordering::Relaxed);
+    let replications = engines.len() as u64;
+    let mut view = 0;
+    loop {
+        let checkpoint = FIRST_LOOK as f64 * (f64::from(view) / f64::from(VIEWS)).exp2();
+        let goal = (checkpoint as u64).min(settings.events);
+        let goal = goal.div_ceil(replications);
+        engines
+            .par_iter_mut()
+            .for_each(|engine| engine.run(goal, settings.crowd, || late() || interrupted()));
+        for engine in engines.iter_mut() {
+            if let Some(violation) = engine.audit() {
+                return Err(violation.clone());
+            }
+        }
+        let look = look(classes, &seen(engines), settings.crowd);
+        let (precision, events) = (look.precision, look.events);
+        let precise = precision.is_some_and(|p| p <= settings.precision);
+        progress(Progress { events, precision });
+        if look.runs_away {
+            return Ok(Ending::RunsAway);
+        } else if precise && (view % VIEWS == 0 || events >= settings.events) {
+            return Ok(Ending::Precision);
+        } else if events >= settings.events {
+            return Ok(Ending::Events);
+        } else if interrupted() {
+            return Ok(Ending::Interrupted);
+        } else if late() {
+            return Ok(Ending::Time);
+        }
+        view += 1;
+    }
 }

@@ -2,7 +2,7 @@
 //! simulator's step.
 
 use super::rules::{Parameter, RULES, Rule};
-use super::{Run, simulate};
+use super::{Run, Simulation};
 use crate::document::nearest;
 use crate::multiresource::artifact::{Family, StaticQuickswapPolicy, each_family};
 use crate::multiresource::policy::{
@@ -226,15 +226,24 @@ impl Contender {
         &self,
         workload: &Workload,
         settings: &Settings,
-        progress: impl FnMut(Progress),
+        mut progress: impl FnMut(Progress),
     ) -> Result<Run, Failure> {
-        let run = Simulation {
-            workload,
-            settings,
-            progress,
-        };
-        let done = self.made(workload, run);
-        Ok(done.map_err(|why| self.unsuitable(why, workload))??)
+        Ok(self
+            .begin(workload, settings)?
+            .run(settings, &mut progress)?)
+    }
+
+    /// Begins a simulation of this contender.
+    ///
+    /// # Errors
+    /// Where the rule cannot serve the workload.
+    pub fn begin<'w>(
+        &self,
+        workload: &'w Workload,
+        settings: &Settings,
+    ) -> Result<Simulation<'w>, Failure> {
+        let begun = self.made(workload, Begin { workload, settings });
+        begun.map_err(|why| self.unsuitable(why, workload))
     }
 
     /// The rule behind one interface: for the servers of a fleet.
@@ -333,17 +342,16 @@ pub(in crate::multiresource) trait With {
     fn with<P: Policy + Clone + Send + 'static>(self, policy: P) -> Self::Output;
 }
 
-struct Simulation<'a, F> {
-    workload: &'a Workload,
-    settings: &'a Settings,
-    progress: F,
+struct Begin<'w, 's> {
+    workload: &'w Workload,
+    settings: &'s Settings,
 }
 
-impl<F: FnMut(Progress)> With for Simulation<'_, F> {
-    type Output = Result<Run, Violation>;
+impl<'w> With for Begin<'w, '_> {
+    type Output = Simulation<'w>;
 
     fn with<P: Policy + Clone + Send + 'static>(self, policy: P) -> Self::Output {
-        simulate(self.workload, policy, self.settings, self.progress)
+        Simulation::on_server(self.workload, &policy, self.settings)
     }
 }
 

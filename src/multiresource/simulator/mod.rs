@@ -25,7 +25,7 @@ pub(in crate::multiresource) use {
 pub use contender::{Contender, Failure, NameError};
 pub use judge::{Judgement, as_analysed, judge, watches};
 pub use measures::{Measures, Offered, Run, TypeResult, classes};
-pub use pooled::{PooledRule, knows_over, simulate_over, simulate_pooled};
+pub use pooled::{PooledRule, begin_over, knows_over, simulate_over};
 pub use rules::{Parameter, Rule};
 
 pub use crate::simulation::{
@@ -33,9 +33,9 @@ pub use crate::simulation::{
     Watched, paired_difference, paired_ratio,
 };
 
-use crate::multiresource::policy::{Policy, System, Violation};
-use crate::multiresource::workload::{JobType, Workload};
-use crate::simulation::{Streams, replicate};
+use crate::multiresource::policy::{Counters, Policy, System, Violation};
+use crate::multiresource::workload::{Fleet, JobType, Workload};
+use crate::simulation::{Class, Results, Streams, go_on, results};
 use ends::{Ends, Memoryless};
 use engine::{Engine, counters};
 
@@ -43,52 +43,155 @@ use engine::{Engine, counters};
 ///
 /// # Errors
 /// When the policy makes a decision that no server could carry out.
-pub fn simulate<P: Policy + Clone + Send>(
+pub fn simulate<P: Policy + Clone + Send + 'static>(
     workload: &Workload,
     policy: P,
     settings: &Settings,
-    progress: impl FnMut(Progress),
+    mut progress: impl FnMut(Progress),
 ) -> Result<Run, Violation> {
-    let system = |policy: &P| System::new(workload, policy.clocks(), policy.preempts());
-    on(workload, system, policy, settings, progress)
+    Simulation::on_server(workload, &policy, settings).run(settings, &mut progress)
 }
 
-/// Simulates a policy on what `system` makes, with the jobs of this workload.
-fn on<P: Policy + Clone + Send>(
-    workload: &Workload,
-    system: impl Fn(&P) -> System,
-    policy: P,
-    settings: &Settings,
-    progress: impl FnMut(Progress),
-) -> Result<Run, Violation> {
-    let memoryless = workload.types().iter().all(JobType::is_memoryless);
-    let asked = policy.needs_sizes() || policy.needs_limits();
-    let told = laws::arrivals(workload, Streams::new(settings.seed, 0).arrivals).tells_sizes();
-    if memoryless && !(told || settings.common_sizes || asked) {
-        run(workload, system, policy, || Memoryless, settings, progress)
-    } else {
-        let ends = || Known::new(workload);
-        run(workload, system, policy, ends, settings, progress)
+/// A simulation that can go on from where it is.
+pub struct Simulation<'w> {
+    workload: &'w Workload,
+    /// The fleet of which that is the envelope, where the policy decides over all of its servers.
+    fleet: Option<&'w Fleet>,
+    classes: Vec<Class>,
+    engines: Box<dyn Engines>,
+}
+
+impl<'w> Simulation<'w> {
+    /// A policy on an empty server; of the settings count the seed, the replications and what is recorded.
+    pub fn on_server<P: Policy + Clone + Send + 'static>(
+        workload: &'w Workload,
+        policy: &P,
+        settings: &Settings,
+    ) -> Self {
+        let system = || System::new(workload, policy.clocks(), policy.preempts());
+        Self::new((workload, None), policy, &system, settings)
+    }
+
+    /// A policy that decides over all servers of a fleet, whose jobs wait in one place. Types and
+    /// resources of the run are the fleet's; a job's dominant share is that of its
+    /// [envelope](Fleet::envelope).
+    pub fn on_fleet<P: Policy + Clone + Send + 'static>(
+        fleet: &'w Fleet,
+        policy: &P,
+        settings: &Settings,
+    ) -> Self {
+        let system = || System::of_fleet(fleet, policy.clocks(), policy.preempts());
+        Self::new((fleet.envelope(), Some(fleet)), policy, &system, settings)
+    }
+
+    fn new<P: Policy + Clone + Send + 'static>(
+        (workload, fleet): (&'w Workload, Option<&'w Fleet>),
+        policy: &P,
+        system: &dyn Fn() -> System,
+        settings: &Settings,
+    ) -> Self {
+        let classes = classes(workload);
+        let memoryless = workload.types().iter().all(JobType::is_memoryless);
+        let needs = policy.needs_sizes() || policy.needs_limits();
+        let tells = laws::arrivals(workload, Streams::new(settings.seed, 0).arrivals).tells_sizes();
+        let engines: Box<dyn Engines> = if memoryless && !(tells || settings.common_sizes || needs)
+        {
+            let ends = || Memoryless;
+            Box::new(engines(
+                workload,
+                &classes,
+                policy,
+                (system, ends),
+                settings,
+            ))
+        } else {
+            let ends = || Known::new(workload);
+            Box::new(engines(
+                workload,
+                &classes,
+                policy,
+                (system, ends),
+                settings,
+            ))
+        };
+        Simulation {
+            workload,
+            fleet,
+            classes,
+            engines,
+        }
+    }
+
+    /// Goes on until there is a reason to end, and says what was measured from the start on. The events of the settings
+    /// count from the start, too.
+    ///
+    /// # Errors
+    /// When the policy makes a decision that no server could carry out.
+    pub fn run(
+        &mut self,
+        settings: &Settings,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Run, Violation> {
+        let ending = self.engines.go_on(&self.classes, settings, progress)?;
+        let (results, counters) = self.engines.results(&self.classes, settings, ending);
+        let mut run = measures::run(self.workload, &results, counters);
+        if let Some(fleet) = self.fleet {
+            pooled::of_all_servers(&mut run, fleet);
+        }
+        Ok(run)
     }
 }
 
-fn run<P: Policy + Clone + Send, E: Ends + Send>(
+/// The replications of a simulation, whatever the rule: only these are compiled once for each.
+trait Engines {
+    fn go_on(
+        &mut self,
+        classes: &[Class],
+        settings: &Settings,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Ending, Violation>;
+
+    fn results<'a>(
+        &'a self,
+        classes: &'a [Class],
+        settings: &'a Settings,
+        ending: Ending,
+    ) -> (Results<'a>, Counters);
+}
+
+impl<S: engine::Servers> Engines for Vec<Engine<S>> {
+    fn go_on(
+        &mut self,
+        classes: &[Class],
+        settings: &Settings,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Ending, Violation> {
+        go_on(self, classes, settings, progress)
+    }
+
+    fn results<'a>(
+        &'a self,
+        classes: &'a [Class],
+        settings: &'a Settings,
+        ending: Ending,
+    ) -> (Results<'a>, Counters) {
+        let measured = results(self, classes, settings, ending);
+        (measured, counters(self))
+    }
+}
+
+fn engines<P: Policy + Clone + Send, E: Ends + Send>(
     workload: &Workload,
-    system: impl Fn(&P) -> System,
-    policy: P,
-    ends: impl Fn() -> E,
+    classes: &[Class],
+    policy: &P,
+    (system, ends): (&dyn Fn() -> System, impl Fn() -> E),
     settings: &Settings,
-    progress: impl FnMut(Progress),
-) -> Result<Run, Violation> {
-    let classes = classes(workload);
+) -> Vec<Engine<Server<P, E>>> {
     let engine = |r: u32| {
-        let server =
-            |service: &mut _, _| Server::of(system(&policy), policy.clone(), ends(), service);
-        Engine::new(&classes, workload, server, settings, r)
+        let server = |service: &mut _, _| Server::of(system(), policy.clone(), ends(), service);
+        Engine::new(classes, workload, server, settings, r)
     };
-    let replicated = replicate(&classes, engine, settings, progress)?;
-    let counters = counters(&replicated.engines);
-    Ok(measures::run(workload, &replicated.results(), counters))
+    (0..settings.replications.max(1)).map(engine).collect()
 }
 
 #[cfg(test)]

@@ -1,31 +1,17 @@
+use super::Simulation;
 use super::contender::With;
 use super::measures::Run;
-use super::on;
 use crate::multiresource::artifact::{Family, Order, Placement, PooledEasyPolicy, PooledPolicy};
-use crate::multiresource::policy::{FamilyRule, Policy, System, Violation};
+use crate::multiresource::policy::{FamilyRule, Policy, Violation};
 use crate::multiresource::workload::{Fleet, Known};
 use crate::simulation::sweep::Knows;
 use crate::simulation::{Progress, Settings};
 
-/// Simulates a policy that decides over all servers of a fleet, whose jobs wait in one place. Types and
-/// resources of the run are the fleet's; a job's dominant share is that of its
-/// [envelope](Fleet::envelope).
-///
-/// # Errors
-/// When the policy makes a decision that no server could carry out.
-pub fn simulate_pooled<P: Policy + Clone + Send>(
-    fleet: &Fleet,
-    policy: P,
-    settings: &Settings,
-    progress: impl FnMut(Progress),
-) -> Result<Run, Violation> {
-    let workload = fleet.envelope();
-    let system = |policy: &P| System::of_fleet(fleet, policy.clocks(), policy.preempts());
-    let mut run = on(workload, system, policy, settings, progress)?;
-    // Measured by what the envelope has of each resource, and told of what all servers have.
+/// Tells what was measured by what the envelope has of each resource of what all servers have.
+pub(super) fn of_all_servers(run: &mut Run, fleet: &Fleet) {
     let own = &mut run.own;
-    let capacity = fleet.capacity();
-    for ((j, resource), all) in workload.resources().iter().enumerate().zip(capacity) {
+    let resources = fleet.envelope().resources().iter().enumerate();
+    for ((j, resource), all) in resources.zip(fleet.capacity()) {
         let units = |h: usize| f64::from(fleet.shapes()[h].count()) * fleet.units(h)[j] as f64;
         let units: f64 = (0..fleet.shapes().len()).map(units).sum();
         if let Some(used) = own.utilization.get_mut(j) {
@@ -35,38 +21,43 @@ pub fn simulate_pooled<P: Policy + Clone + Send>(
             *wasted *= resource.units() as f64 / units;
         }
     }
-    Ok(run)
 }
 
-/// The same of a policy that [pools](Family::pools) the servers, which has been checked against the fleet.
+/// Simulates a policy that [pools](Family::pools) the servers, which has been checked against the fleet.
 ///
 /// # Errors
-/// As [`simulate_pooled`].
+/// As [`super::simulate`].
 pub fn simulate_over(
     fleet: &Fleet,
     policy: &Family,
     settings: &Settings,
-    progress: impl FnMut(Progress),
+    mut progress: impl FnMut(Progress),
 ) -> Result<Run, Violation> {
-    let simulation = Simulation {
-        fleet,
-        settings,
-        progress,
-    };
-    made_over(fleet, policy, simulation).unwrap_or(Err(Violation::Nowhere(0)))
+    begin_over(fleet, policy, settings)?.run(settings, &mut progress)
 }
 
-struct Simulation<'a, F> {
-    fleet: &'a Fleet,
-    settings: &'a Settings,
-    progress: F,
+/// Begins such a simulation.
+///
+/// # Errors
+/// Where the policy is one of a single server.
+pub fn begin_over<'w>(
+    fleet: &'w Fleet,
+    policy: &Family,
+    settings: &Settings,
+) -> Result<Simulation<'w>, Violation> {
+    made_over(fleet, policy, Begin { fleet, settings }).ok_or(Violation::Nowhere(0))
 }
 
-impl<F: FnMut(Progress)> With for Simulation<'_, F> {
-    type Output = Result<Run, Violation>;
+struct Begin<'w, 's> {
+    fleet: &'w Fleet,
+    settings: &'s Settings,
+}
+
+impl<'w> With for Begin<'w, '_> {
+    type Output = Simulation<'w>;
 
     fn with<P: Policy + Clone + Send + 'static>(self, policy: P) -> Self::Output {
-        simulate_pooled(self.fleet, policy, self.settings, self.progress)
+        Simulation::on_fleet(self.fleet, &policy, self.settings)
     }
 }
 

@@ -13,6 +13,9 @@ use crate::multiresource::synthesis::left;
 const SEARCH: f64 = 0.4;
 const COMPARISON: f64 = 0.75;
 
+/// Up to here what has not settled, and looks better than all that have, runs on.
+const LONGER: f64 = 0.9;
+
 /// The first runs of the comparison take this part of its work, all together, and have so many events at most.
 const FIRST: (f64, f64) = (1.0 / 32.0, 200_000.0);
 
@@ -32,22 +35,22 @@ pub(super) struct Field {
 }
 
 /// How a choice ended.
-pub(super) struct Decision {
+pub(super) struct Decision<'w> {
     /// The policy taken first, the others by cost.
-    pub order: Vec<Candidate>,
+    pub order: Vec<Candidate<'w>>,
     pub basis: Basis,
     /// Whether all others are surely behind it, or as good.
     pub is_decided: bool,
 }
 
-impl Decision {
+impl<'w> Decision<'w> {
     /// The policy taken.
-    pub fn taken(&self) -> &Candidate {
+    pub fn taken(&self) -> &Candidate<'w> {
         &self.order[0]
     }
 
     /// All that were compared.
-    pub fn comparison<'a, 'w>(&'a self, evaluator: &'a Evaluator<'w>) -> Comparison<'a, 'w> {
+    pub fn comparison<'a>(&'a self, evaluator: &'a Evaluator<'w>) -> Comparison<'a, 'w> {
         Comparison {
             evaluator,
             candidates: &self.order,
@@ -76,13 +79,13 @@ impl Decision {
 }
 
 /// Searches, compares on fresh arrivals and sizes, and measures the best.
-pub(super) fn decide(
-    evaluator: &mut Evaluator<'_>,
+pub(super) fn decide<'w>(
+    evaluator: &mut Evaluator<'w>,
     choice: &ChoiceOptions,
     field: Field,
     knobs: &KnobRange<'_>,
     progress: &mut impl FnMut(Stage),
-) -> Result<Decision, ChoiceError> {
+) -> Result<Decision<'w>, ChoiceError> {
     let time = choice.end.map(|_| left(choice.end));
     let until = |part: f64| {
         let end = choice.end.zip(time);
@@ -99,10 +102,9 @@ pub(super) fn decide(
     };
     for rule in field.rivals {
         if candidates.iter().all(|c| c.name() != rule.called()) {
-            candidates.push(Candidate {
-                is_eligible: false,
-                ..Candidate::new(rule, 1)
-            });
+            let mut rival = Candidate::new(rule, 1);
+            rival.is_eligible = false;
+            candidates.push(rival);
         }
     }
     evaluator.seed = choice.seed;
@@ -136,9 +138,9 @@ pub(super) fn decide(
 
 /// Runs candidates on fresh arrivals and sizes until it is known which is best, or the work is done. Where none has settled
 /// by then, the one that costs least runs on alone.
-fn compare(
-    evaluator: &mut Evaluator<'_>,
-    candidates: &mut Vec<Candidate>,
+fn compare<'w>(
+    evaluator: &mut Evaluator<'w>,
+    candidates: &mut Vec<Candidate<'w>>,
     progress: &mut impl FnMut(Stage),
 ) -> Result<(), ChoiceError> {
     let until = evaluator.budget * COMPARISON;
@@ -148,7 +150,7 @@ fn compare(
         replications: REPLICATIONS,
         until,
     };
-    let open = |evaluator: &Evaluator<'_>, candidates: &[Candidate]| {
+    let open = |evaluator: &Evaluator<'w>, candidates: &[Candidate<'w>]| {
         let comparison = Comparison {
             evaluator,
             candidates,
@@ -156,9 +158,21 @@ fn compare(
         comparison.open()
     };
     ladder.climb(evaluator, candidates, "comparing", open, progress)?;
+    let may_be_better = |evaluator: &Evaluator<'w>, candidates: &[Candidate<'w>]| {
+        let comparison = Comparison {
+            evaluator,
+            candidates,
+        };
+        comparison.may_be_better()
+    };
+    let longer = Ladder {
+        until: evaluator.budget * LONGER,
+        ..ladder
+    };
+    longer.climb(evaluator, candidates, "comparing", may_be_better, progress)?;
     ladder::ranked(evaluator, candidates);
     let least = candidates.iter().position(|c| c.is_eligible).unwrap_or(0);
-    let alone = |evaluator: &Evaluator<'_>, candidates: &[Candidate]| {
+    let alone = |evaluator: &Evaluator<'w>, candidates: &[Candidate<'w>]| {
         let none = candidates.iter().all(|c| !c.is_settled(evaluator));
         Vec::from_iter((none && !candidates[least].runs_away()).then_some(least))
     };
@@ -172,7 +186,7 @@ fn compare(
 /// The best, once a run of its own has not refuted it; `None` where none has settled.
 fn taken(
     evaluator: &mut Evaluator<'_>,
-    candidates: &mut [Candidate],
+    candidates: &mut [Candidate<'_>],
     progress: &mut impl FnMut(Stage),
 ) -> Result<Option<(usize, Basis)>, ChoiceError> {
     loop {
@@ -202,7 +216,10 @@ fn taken(
 const OWN_RUN: f64 = 0.7;
 
 /// Runs a candidate under guard, on arrivals and sizes of its own, for as long as its claims need by what was seen.
-fn measure(evaluator: &mut Evaluator<'_>, candidate: &mut Candidate) -> Result<(), ChoiceError> {
+fn measure(
+    evaluator: &mut Evaluator<'_>,
+    candidate: &mut Candidate<'_>,
+) -> Result<(), ChoiceError> {
     let Some(run) = candidate.longest() else {
         return Ok(());
     };
@@ -229,10 +246,10 @@ fn measure(evaluator: &mut Evaluator<'_>, candidate: &mut Candidate) -> Result<(
 
 /// Where none has settled: the policy whose jobs stayed least as far as its longest run tells, under guard. Replications
 /// that are much shorter than the longest mean size tell nothing: all policies look alike there.
-fn unsettled(
-    evaluator: &mut Evaluator<'_>,
-    mut candidates: Vec<Candidate>,
-) -> Result<Decision, ChoiceError> {
+fn unsettled<'w>(
+    evaluator: &mut Evaluator<'w>,
+    mut candidates: Vec<Candidate<'w>>,
+) -> Result<Decision<'w>, ChoiceError> {
     ladder::ranked(evaluator, &mut candidates);
     let sizes = evaluator.workload.types().iter().map(|t| t.mean_size());
     let longest = sizes.fold(0.0, f64::max);
@@ -240,10 +257,10 @@ fn unsettled(
         let lasts = LASTING * run.simulated_time > longest * run.replications.len() as f64;
         lasts && evaluator.rough_cost(run).is_finite()
     };
-    let proved = |c: &Candidate| is_proved_stable(&c.policy, evaluator.workload);
-    let runs_away = |c: &Candidate| !proved(c) && c.runs_away();
-    let find = |what: &dyn Fn(&Candidate) -> bool| {
-        let is = |c: &Candidate| c.is_eligible && what(c);
+    let proved = |c: &Candidate<'_>| is_proved_stable(&c.policy, evaluator.workload);
+    let runs_away = |c: &Candidate<'_>| !proved(c) && c.runs_away();
+    let find = |what: &dyn Fn(&Candidate<'_>) -> bool| {
+        let is = |c: &Candidate<'_>| c.is_eligible && what(c);
         candidates.iter().position(is)
     };
     let unseen = || find(&proved).or_else(|| find(&|c| !runs_away(c)));

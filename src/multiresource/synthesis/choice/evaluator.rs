@@ -7,8 +7,8 @@ use super::ChoiceOptions;
 use crate::multiresource::artifact::{self, Family, GuardedPolicy, Objective, Promise};
 use crate::multiresource::policy::{is_proved_stable, work};
 use crate::multiresource::simulator::{
-    Contender, Ending, Estimate, Failure, Health, Run, Settings, TypeResult, Watch, Watched,
-    classes, paired_ratio, simulate_over,
+    Contender, Ending, Estimate, Failure, Health, Run, Settings, Simulation, TypeResult, Watch,
+    Watched, begin_over, classes, paired_ratio,
 };
 use crate::multiresource::synthesis::left;
 use crate::multiresource::workload::{Fleet, Workload};
@@ -43,6 +43,13 @@ pub(super) struct Guard {
     pub policy: artifact::Guard,
     /// Its mean number of jobs, as far as that is known.
     pub mean_number: f64,
+}
+
+/// A simulation of a candidate.
+pub(super) struct Underway<'w> {
+    simulation: Simulation<'w>,
+    /// Events so far.
+    events: u64,
 }
 
 /// Simulates candidates on common arrivals and sizes, and keeps account of the work: the same on each machine,
@@ -145,10 +152,44 @@ impl<'a> Evaluator<'a> {
         events: u64,
         replications: u32,
     ) -> Result<Option<Run>, Failure> {
+        self.go_on(&mut None, policy, events, replications)
+    }
+
+    /// The same for a simulation that may have begun: so many events from its start on.
+    pub fn go_on(
+        &mut self,
+        begun: &mut Option<Underway<'a>>,
+        policy: &Family,
+        events: u64,
+        replications: u32,
+    ) -> Result<Option<Run>, Failure> {
+        let settings = self.settings(events, replications);
+        let mut underway = match begun.take() {
+            Some(underway) => underway,
+            None => Underway {
+                simulation: match self.fleet {
+                    Some(fleet) => begin_over(fleet, policy, &settings)?,
+                    None => Contender::from(policy.clone()).begin(self.workload, &settings)?,
+                },
+                events: 0,
+            },
+        };
+        let run = underway.simulation.run(&settings, &mut |_| ())?;
+        let simulated = run.events - underway.events;
+        underway.events = run.events;
+        *begun = Some(underway);
+        self.events += simulated;
+        self.spent += self.work(policy) * simulated as f64;
+        let is_cut = matches!(run.ending, Ending::Interrupted | Ending::Time);
+        self.is_cut |= is_cut;
+        Ok((!is_cut).then_some(run))
+    }
+
+    fn settings(&self, events: u64, replications: u32) -> Settings {
         let all = u64::from(replications);
         let types = self.workload.types().iter();
         let in_service: f64 = types.map(|t| t.offered_load()).sum();
-        let settings = Settings {
+        Settings {
             seed: self.seed,
             replications,
             precision: 0.0,
@@ -160,16 +201,7 @@ impl<'a> Evaluator<'a> {
             percentiles: replications == REPLICATIONS || self.objective == Objective::P99,
             watch: self.watches().flatten().collect(),
             interrupt: Arc::clone(&self.interrupt),
-        };
-        let run = match self.fleet {
-            Some(fleet) => simulate_over(fleet, policy, &settings, |_| ())?,
-            None => Contender::from(policy.clone()).simulate(self.workload, &settings, |_| ())?,
-        };
-        self.events += run.events;
-        self.spent += self.work(policy) * run.events as f64;
-        let is_cut = matches!(run.ending, Ending::Interrupted | Ending::Time);
-        self.is_cut |= is_cut;
-        Ok((!is_cut).then_some(run))
+        }
     }
 
     /// What is made least, by replication.

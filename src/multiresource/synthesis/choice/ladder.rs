@@ -1,22 +1,22 @@
-//! Candidates climb a ladder of run lengths, the one whose next run takes the least work first: so all that may
+//! Candidates climb a ladder of run lengths, the one whose next step takes the least work first: so all that may
 //! still win get as much work, whatever an event costs them, and what is cheap has long runs early.
 //!
-//! The runs of one rung have the same seed and length: candidates face the same arrivals and sizes there,
+//! A run goes on from rung to rung. The runs of one rung have the same seed and length: candidates face the same arrivals and sizes there,
 //! so that the ratio of two is known better than their means
 //! ([`crate::multiresource::simulator::paired_ratio`]). Two are compared on the highest rung that both have reached.
 
 use super::Stage;
-use super::evaluator::{DONE, Evaluator};
+use super::evaluator::{DONE, Evaluator, Underway};
 use crate::multiresource::artifact::{Family, Objective};
 use crate::multiresource::policy::is_proved_stable;
 use crate::multiresource::simulator::{Estimate, Failure, Health, Ranking, Run};
 use crate::multiresource::synthesis::log::Steadiness;
 
 /// How many times as long the runs of the next rung are.
-const LONGER: u64 = 4;
+const LONGER: u64 = 2;
 
-/// What costs so many times as much as another candidate, roughly, is out of a search: by its rung; of rungs after the last of
-/// these the last holds.
+/// What costs so many times as much as another candidate, roughly, is out of a search: by its rung, two by two; of rungs after
+/// the last of these the last holds.
 const SLACK: [f64; 4] = [4.0, 2.0, 1.4, 1.25];
 
 /// A candidate behind so many others is out of a search, likewise.
@@ -38,20 +38,21 @@ const UNDER_GUARD: f64 = 0.01;
 pub(super) use crate::multiresource::synthesis::log::CLOSE;
 
 /// A policy that may be taken, or is there for comparison.
-pub(super) struct Candidate {
+pub(super) struct Candidate<'w> {
     pub policy: Family,
     /// Policies that were tried to find it.
     pub tried: usize,
     /// Whether it may be taken.
     pub is_eligible: bool,
-    /// Its runs, by rung.
+    /// Its runs, by rung: each goes on where the one before ended.
     pub runs: Vec<Run>,
+    underway: Option<Underway<'w>>,
     /// The run that its claims come from, on arrivals and sizes that decided nothing: the best of several is partly the
     /// best by chance.
     pub own: Option<Run>,
 }
 
-impl Candidate {
+impl<'w> Candidate<'w> {
     /// One that may be taken, not run yet.
     pub fn new(policy: Family, tried: usize) -> Self {
         Candidate {
@@ -59,6 +60,7 @@ impl Candidate {
             tried,
             is_eligible: true,
             runs: Vec::new(),
+            underway: None,
             own: None,
         }
     }
@@ -151,18 +153,20 @@ impl Ladder {
     }
 
     /// Runs candidates, the cheapest next run first, as long as some are `open` and there is work left for them.
-    pub fn climb(
+    pub fn climb<'w>(
         &self,
-        evaluator: &mut Evaluator<'_>,
-        candidates: &mut [Candidate],
+        evaluator: &mut Evaluator<'w>,
+        candidates: &mut [Candidate<'w>],
         what: &str,
-        open: impl Fn(&Evaluator<'_>, &[Candidate]) -> Vec<usize>,
+        open: impl Fn(&Evaluator<'w>, &[Candidate<'w>]) -> Vec<usize>,
         progress: &mut impl FnMut(Stage),
     ) -> Result<(), Failure> {
         loop {
             let mut next: Option<(f64, usize)> = None;
             for n in open(evaluator, candidates) {
-                let events = self.length(candidates[n].runs.len()) as f64;
+                let rung = candidates[n].runs.len();
+                let before = rung.checked_sub(1).map_or(0, |rung| self.length(rung));
+                let events = (self.length(rung) - before) as f64;
                 let work = events * evaluator.work(&candidates[n].policy);
                 let is_less = next.is_none_or(|(least, _)| work < least);
                 if evaluator.spent + work <= self.until && is_less {
@@ -176,23 +180,25 @@ impl Ladder {
                 what: format!("{what} {}", candidates[n].name()),
                 spent: evaluator.spent / evaluator.budget,
             });
-            let events = self.length(candidates[n].runs.len());
-            let run = evaluator.run(&candidates[n].policy, events, self.replications)?;
+            let candidate = &mut candidates[n];
+            let events = self.length(candidate.runs.len());
+            let (underway, policy) = (&mut candidate.underway, &candidate.policy);
+            let run = evaluator.go_on(underway, policy, events, self.replications)?;
             let Some(run) = run else { return Ok(()) };
-            candidates[n].runs.push(run);
+            candidate.runs.push(run);
         }
     }
 }
 
 /// The runs of two candidates on the highest rung that both have reached.
-fn common<'c>(one: &'c Candidate, other: &'c Candidate) -> Option<(&'c Run, &'c Run)> {
+fn common<'c>(one: &'c Candidate<'_>, other: &'c Candidate<'_>) -> Option<(&'c Run, &'c Run)> {
     let rung = one.runs.len().min(other.runs.len()).checked_sub(1)?;
     Some((&one.runs[rung], &other.runs[rung]))
 }
 
 /// The candidates that a search goes on with: those whose runs do not tell yet how good they are, and that are not
 /// behind too many others, or too far.
-pub(super) fn promising(evaluator: &Evaluator<'_>, candidates: &[Candidate]) -> Vec<usize> {
+pub(super) fn promising(evaluator: &Evaluator<'_>, candidates: &[Candidate<'_>]) -> Vec<usize> {
     let is_open = |n: &usize| {
         let one = &candidates[*n];
         let Some(rung) = one.runs.len().checked_sub(1) else {
@@ -205,13 +211,13 @@ pub(super) fn promising(evaluator: &Evaluator<'_>, candidates: &[Candidate]) -> 
             let (own, others) = common(one, other)?;
             Some((evaluator.rough_cost(own), evaluator.rough_cost(others)))
         });
-        let slack = SLACK[rung.min(SLACK.len() - 1)];
+        let slack = SLACK[(rung / 2).min(SLACK.len() - 1)];
         let (mut ahead, mut is_far) = (0, false);
         for (own, others) in costs.filter(|(own, others)| others < own) {
             ahead += 1;
             is_far |= own > slack * others;
         }
-        ahead < FIELD[rung.min(FIELD.len() - 1)] && !is_far
+        ahead < FIELD[(rung / 2).min(FIELD.len() - 1)] && !is_far
     };
     (0..candidates.len()).filter(is_open).collect()
 }
@@ -229,9 +235,9 @@ fn tells(evaluator: &Evaluator<'_>, run: &Run) -> bool {
 }
 
 /// Candidates by what they cost, the least first: as many are ahead of one as have less on a common rung.
-pub(super) fn ranked(evaluator: &Evaluator<'_>, candidates: &mut Vec<Candidate>) {
+pub(super) fn ranked(evaluator: &Evaluator<'_>, candidates: &mut Vec<Candidate<'_>>) {
     let cost = |run: &Run| evaluator.rough_cost(run);
-    let ahead = |one: &Candidate| {
+    let ahead = |one: &Candidate<'_>| {
         let pairs = candidates.iter().filter_map(|other| common(one, other));
         pairs
             .filter(|(own, others)| cost(others) < cost(own))
@@ -242,7 +248,7 @@ pub(super) fn ranked(evaluator: &Evaluator<'_>, candidates: &mut Vec<Candidate>)
     let keyed = candidates
         .drain(..)
         .map(|c| (places.next().unwrap_or(usize::MAX), c));
-    let mut keyed: Vec<(usize, Candidate)> = keyed.collect();
+    let mut keyed: Vec<(usize, Candidate<'_>)> = keyed.collect();
     // Where it was never run it is last.
     keyed.sort_by_key(|(place, candidate)| (candidate.runs.is_empty(), *place));
     candidates.extend(keyed.into_iter().map(|(_, candidate)| candidate));
@@ -251,7 +257,7 @@ pub(super) fn ranked(evaluator: &Evaluator<'_>, candidates: &mut Vec<Candidate>)
 /// The final comparison: who is the best, and who may still be.
 pub(super) struct Comparison<'a, 'w> {
     pub evaluator: &'a Evaluator<'w>,
-    pub candidates: &'a [Candidate],
+    pub candidates: &'a [Candidate<'w>],
 }
 
 impl Comparison<'_, '_> {
@@ -342,6 +348,23 @@ impl Comparison<'_, '_> {
             open.push(best);
         }
         open
+    }
+
+    /// Those that have not settled, and by what was there look better than the best of those that have.
+    pub fn may_be_better(&self) -> Vec<usize> {
+        let Some(best) = self.best() else {
+            return Vec::new();
+        };
+        let looks_better = |n: &usize| {
+            let candidate = &self.candidates[*n];
+            let pair = common(candidate, &self.candidates[best]);
+            let cost = |run| self.evaluator.rough_cost(run);
+            candidate.is_eligible
+                && !candidate.runs_away()
+                && !candidate.is_settled(self.evaluator)
+                && pair.is_some_and(|(own, of_best)| cost(own) < cost(of_best) * (1.0 - CLOSE))
+        };
+        (0..self.candidates.len()).filter(looks_better).collect()
     }
 
     /// Whether a candidate costs far more than another, roughly. Shorter runs tell nothing of what has not settled.

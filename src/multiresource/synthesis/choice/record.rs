@@ -24,7 +24,7 @@ impl From<Estimate> for Interval {
 pub(super) fn choice(
     evaluator: &Evaluator<'_>,
     options: &ChoiceOptions,
-    decision: &Decision,
+    decision: &Decision<'_>,
 ) -> Choice {
     let all = 0..decision.order.len();
     let mut candidates: Vec<Candidate> = all.map(|n| candidate(evaluator, decision, n)).collect();
@@ -43,7 +43,7 @@ pub(super) fn choice(
     }
 }
 
-fn candidate(evaluator: &Evaluator<'_>, decision: &Decision, n: usize) -> Candidate {
+fn candidate(evaluator: &Evaluator<'_>, decision: &Decision<'_>, n: usize) -> Candidate {
     let (entrant, comparison) = (&decision.order[n], decision.comparison(evaluator));
     let outcome = match (n, &decision.basis) {
         (0, basis) if !basis.has_settled() => Steadiness::Unsettled,
@@ -119,7 +119,7 @@ fn product(first: &Estimate, ratio: &Estimate) -> Interval {
 }
 
 /// That the best policy that was found breaks a promise, and which, if it does.
-pub(super) fn broken(evaluator: &Evaluator<'_>, taken: &ladder::Candidate) -> Option<String> {
+pub(super) fn broken(evaluator: &Evaluator<'_>, taken: &ladder::Candidate<'_>) -> Option<String> {
     if !evaluator.is_bound() {
         return None;
     }

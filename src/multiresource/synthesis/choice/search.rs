@@ -8,7 +8,7 @@ use crate::multiresource::artifact::Family;
 use crate::multiresource::policy::{self, KnobRange};
 use crate::multiresource::simulator::{Failure, Run};
 
-/// A run of a quarter of the length decides whether a step is run to its end.
+/// The first quarter of a run decides whether a step is run to its end.
 const QUARTER: u64 = 4;
 
 /// Events of the first runs, at most: however much may be done, a time limit or an interrupt may end it early.
@@ -31,13 +31,13 @@ const STEPS: f64 = 12.0;
 const STARTING: f64 = 0.5;
 
 /// The best of each family, the best of all first, within a `share` of the work.
-pub(super) fn search(
-    evaluator: &mut Evaluator<'_>,
+pub(super) fn search<'w>(
+    evaluator: &mut Evaluator<'w>,
     knobs: &KnobRange<'_>,
     starts: Vec<Family>,
     share: f64,
     progress: &mut impl FnMut(Stage),
-) -> Result<Vec<Candidate>, Failure> {
+) -> Result<Vec<Candidate<'w>>, Failure> {
     let begun = evaluator.spent;
     let mut seen: Vec<Family> = Vec::new();
     for start in starts {
@@ -45,7 +45,7 @@ pub(super) fn search(
             seen.push(start);
         }
     }
-    let mut field: Vec<Candidate> = seen.iter().map(|p| Candidate::new(p.clone(), 1)).collect();
+    let mut field: Vec<Candidate<'w>> = seen.iter().map(|p| Candidate::new(p.clone(), 1)).collect();
     let ladder = Ladder {
         first: first_length(evaluator, &seen, STARTING * share),
         replications: FEW,
@@ -58,13 +58,13 @@ pub(super) fn search(
         .first()
         .and_then(|c| Some(evaluator.rough_cost(c.longest()?)));
     for part in SHARES {
-        let near = |c: &Candidate| {
+        let near = |c: &Candidate<'_>| {
             let cost = c
                 .longest()
                 .map_or(f64::INFINITY, |run| evaluator.rough_cost(run));
             cost.is_finite() && best.is_some_and(|best| cost <= NEAR * best)
         };
-        let is_next = |c: &Candidate| {
+        let is_next = |c: &Candidate<'_>| {
             policy::axes(&c.policy, knobs) > 0 && near(c) && !turned.contains(&c.name())
         };
         let Some(n) = field.iter().position(is_next) else {
@@ -158,11 +158,12 @@ impl Walk<'_, '_> {
                 break;
             }
             self.seen.push(policy.clone());
-            let first = evaluator.run(&policy, self.length / QUARTER, FEW)?;
+            let mut underway = None;
+            let first = evaluator.go_on(&mut underway, &policy, self.length / QUARTER, FEW)?;
             let Some(first) = first.filter(|run| !evaluator.surely_worse(run, &best.first)) else {
                 break;
             };
-            let run = evaluator.run(&policy, self.length, FEW)?;
+            let run = evaluator.go_on(&mut underway, &policy, self.length, FEW)?;
             let cost = run.map_or(f64::INFINITY, |run| evaluator.rough_cost(&run));
             if cost >= best.cost {
                 break;
@@ -184,8 +185,9 @@ impl Walk<'_, '_> {
         if !self.affords(evaluator, start) {
             return Ok(None);
         }
-        let first = evaluator.run(start, self.length / QUARTER, FEW)?;
-        let run = evaluator.run(start, self.length, FEW)?;
+        let mut underway = None;
+        let first = evaluator.go_on(&mut underway, start, self.length / QUARTER, FEW)?;
+        let run = evaluator.go_on(&mut underway, start, self.length, FEW)?;
         let both = first.zip(run);
         Ok(both.map(|(first, run)| Place {
             policy: start.clone(),
@@ -196,14 +198,14 @@ impl Walk<'_, '_> {
 
     /// Whether there is work left for one more policy.
     fn affords(&self, evaluator: &mut Evaluator<'_>, policy: &Family) -> bool {
-        let work = evaluator.work(policy) * (self.length + self.length / QUARTER) as f64;
+        let work = evaluator.work(policy) * self.length as f64;
         self.length > 0 && evaluator.spent + work <= self.until && !evaluator.is_over()
     }
 }
 
 /// The first of each name, not run yet, with how many of that were tried.
-fn best_of_each(field: Vec<Candidate>, seen: &[Family]) -> Vec<Candidate> {
-    let mut each: Vec<Candidate> = Vec::new();
+fn best_of_each<'w>(field: Vec<Candidate<'w>>, seen: &[Family]) -> Vec<Candidate<'w>> {
+    let mut each: Vec<Candidate<'w>> = Vec::new();
     for candidate in field {
         let name = candidate.name();
         if each.iter().all(|other| other.name() != name) {

@@ -1,10 +1,10 @@
 //! What replications measured after their warm-up, in batches, and the estimates from it.
 
+use super::Class;
 use super::measured::Measured;
 use super::series::{Columns, Series};
 use super::settling::{self, Unsettled};
 use super::statistics::{self, BATCHES, Estimate};
-use super::Class;
 
 /// Batches of all replications.
 pub(crate) struct Sample {

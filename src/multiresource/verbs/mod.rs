@@ -20,7 +20,7 @@ pub use enter::{Entered, enter};
 pub use fleet::{
     FleetAnswer, FleetMade, FleetRefusal, PooledMade, synthesize_fleet, synthesize_pooled,
 };
-pub use optimum::{Asking, Distance, Least, LeastReport, least};
+pub use optimum::{Asking, Distance, Least, least};
 pub use pooled::compare_pooled;
 pub use room::{Room, room};
 pub use simulate::{Simulated, Unjudged, Ways, simulate};

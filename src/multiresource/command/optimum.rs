@@ -1,6 +1,5 @@
 //! What no policy can beat.
 
-use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -11,7 +10,7 @@ use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::optimum::{Limits, Sought};
 use crate::multiresource::report;
 use crate::multiresource::verbs::VerbError;
-use crate::multiresource::verbs::{self, Asking, Doing, Least, LeastReport};
+use crate::multiresource::verbs::{self, Asking, Doing};
 use crate::simulation::Settings;
 use crate::typed::{Budget, WorkloadFile, count, load, part, positive, seconds, time};
 
@@ -22,10 +21,9 @@ pub struct Arguments {
     #[command(flatten)]
     workload: WorkloadFile,
 
-    /// Scale its arrival rates to this load ρ, as a fraction of what any policy can serve; of several
-    /// loads a row each
-    #[arg(long, value_delimiter = ',', value_parser = load, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
-    load: Vec<f64>,
+    /// Scale its arrival rates to this load ρ, as a fraction of what any policy can serve
+    #[arg(long, value_parser = load, allow_negative_numbers = true, value_name = "ρ")]
+    load: Option<f64>,
 
     /// What may happen to a running job: nothing, or that it waits again, at no cost or after a setup
     #[arg(long, value_enum, default_value = "none")]
@@ -51,15 +49,14 @@ pub struct Arguments {
     #[arg(long, default_value = "2e7", value_parser = count)]
     states: u64,
 
-    /// Seconds, or such as 10min, for the dynamic program, at each load; after that the bounds are printed as they are
+    /// Seconds, or such as 10min, for the dynamic program; after that the bounds are printed as they are
     #[arg(long, value_name = "TIME", default_value = "300", value_parser = time)]
     time_limit: f64,
 
     #[command(flatten)]
     budget: Budget,
 
-    /// Also write all results as JSON to this file (`-`: to standard output, in place of the
-    /// table): an object, or of several loads a list of them
+    /// Also write all results as JSON to this file (`-`: to standard output, in place of the table)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -81,10 +78,6 @@ impl Arguments {
 
     /// Solves the dynamic program, and measures the policies that were asked for.
     pub fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
-        let mut seen = HashSet::new();
-        if let Some(twice) = self.load.iter().find(|load| !seen.insert(load.to_bits())) {
-            return Err(format!("the load {twice} is twice in --load: give it once").into());
-        }
         if self.setup_rate.is_some() && self.preemption != Preemption::Setup {
             return Err("--setup-rate goes with --preemption setup".into());
         }
@@ -94,7 +87,7 @@ impl Arguments {
             ..self.budget.settings(EVENTS)
         };
         let asking = Asking {
-            loads: &self.load,
+            load: self.load,
             sought: Sought {
                 preemption: self.preemption,
                 setup_rate: self.setup_rate,
@@ -112,26 +105,17 @@ impl Arguments {
         };
         let hears = |step: Doing| hear_doing(&step, caller);
         let found = verbs::least(&workload, &asking, hears).map_err(VerbError::boxed)?;
-        let failures: BTreeSet<_> = found.iter().flat_map(|least| &least.failures).collect();
         let output = self.output.iter().cloned();
-        let document = written(&found)?;
+        let document = json(&found)?;
         Ok(Answered {
             table: report::optimum(&found, asking.sought.objective, caller.width) + "\n",
             documents: output.map(|file| (file, document.clone())).collect(),
-            negative: !failures.is_empty(),
-            notes: failures
+            negative: !found.failures.is_empty(),
+            notes: found
+                .failures
                 .into_iter()
                 .map(|(name, why)| format!("{name}: {why}"))
                 .collect(),
         })
-    }
-}
-
-/// The results as JSON.
-fn written(found: &[Least]) -> Given<String> {
-    let reports: Vec<&LeastReport> = found.iter().map(|least| &least.report).collect();
-    match reports.as_slice() {
-        [one] => json(one),
-        all => json(&all),
     }
 }

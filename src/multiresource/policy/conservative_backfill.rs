@@ -48,17 +48,8 @@ struct Plan {
 const ROUNDING: f64 = 1e-12;
 
 impl ConservativeBackfill {
-    /// The rule for this workload, with sizes inflated as for [`EasyBackfill`](super::EasyBackfill).
-    pub fn new(workload: &Workload, inflation: f64) -> Self {
-        ConservativeBackfill::estimating(workload, Estimates::Inflated(inflation))
-    }
-
-    /// The rule that knows what is known of jobs: their limits, or sizes.
-    pub fn by_limit(workload: &Workload) -> Self {
-        ConservativeBackfill::estimating(workload, Estimates::Limits)
-    }
-
-    fn estimating(workload: &Workload, estimates: Estimates) -> Self {
+    /// The rule for this workload, with what is known of jobs: sizes, inflated or not, or limits.
+    pub fn new(workload: &Workload, estimates: Estimates) -> Self {
         let capacity: Vec<u64> = workload.resources().iter().map(|r| r.units()).collect();
         ConservativeBackfill {
             estimates,

@@ -10,7 +10,7 @@ use crate::multiresource::workload::Workload;
 /// Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; as Mu'alem and Feitelson state it,
 /// IEEE TPDS 12(6), 2001, section 2, for one resource. With several, what is left over is counted
 /// for each: ours. Jobs that are estimated to end at the shadow time itself count as gone. Sizes
-/// are known exactly, or inflated by f (see [`EasyBackfill::new`]), or limited as the workload says; no job is
+/// are known exactly, or inflated, or limited as the workload says ([`Estimates`]); no job is
 /// killed, for no estimate is too short.
 ///
 /// An arrival behind a blocked head is O(R + log n). A completion finds the shadow time in
@@ -25,25 +25,8 @@ pub struct EasyBackfill {
 }
 
 impl EasyBackfill {
-    /// The rule for this workload. A job of size S is estimated at `S·(1 + (f−1)·u)` with u
-    /// uniform in \[0, 1), where f ≥ 1 is the `inflation`: the "f-model" of the same paper, section 4.
-    pub fn new(workload: &Workload, inflation: f64) -> Self {
-        EasyBackfill::estimating(workload, Estimates::Inflated(inflation))
-    }
-
-    /// The rule that knows of jobs nothing but their types: each is taken to be as long as its type's
-    /// mean size. One that is overdue may end at any moment.
-    pub fn by_mean(workload: &Workload) -> Self {
-        EasyBackfill::estimating(workload, Estimates::by_mean(workload))
-    }
-
-    /// The rule that knows [what is known](crate::multiresource::workload::Known) of jobs: their limits, or
-    /// sizes.
-    pub fn by_limit(workload: &Workload) -> Self {
-        EasyBackfill::estimating(workload, Estimates::Limits)
-    }
-
-    fn estimating(workload: &Workload, estimates: Estimates) -> Self {
+    /// The rule for this workload, with what is known of jobs. One that runs over its estimate may end at any moment.
+    pub fn new(workload: &Workload, estimates: Estimates) -> Self {
         EasyBackfill {
             jobs: Estimated::new(estimates, workload.types().len()),
             shadow: None,

@@ -13,12 +13,12 @@ use crate::multiresource::workload::Workload;
 ///
 /// Where nothing is known of a job but its type, it is said to take that type's mean size; it may then run on.
 #[derive(Clone, Debug)]
-pub(super) enum Estimates {
-    /// Sizes, times up to this.
+pub enum Estimates {
+    /// Sizes, times up to this f.
     Inflated(f64),
     /// The types' mean sizes.
     Means(Vec<f64>),
-    /// What came with the jobs.
+    /// What came with the jobs: [what is known](crate::multiresource::workload::Known), limits or sizes.
     Limits,
 }
 
@@ -30,17 +30,17 @@ impl Estimates {
     }
 
     /// Whether they are made of sizes.
-    pub fn need_sizes(&self) -> bool {
+    pub(super) fn need_sizes(&self) -> bool {
         matches!(self, Estimates::Inflated(_))
     }
 
     /// Whether they are limits that come with jobs.
-    pub fn need_limits(&self) -> bool {
+    pub(super) fn need_limits(&self) -> bool {
         matches!(self, Estimates::Limits)
     }
 
     /// The estimate of what is left of a job of type i \[time\]: by its mean of a whole one.
-    pub fn of(&self, job: Job, i: usize, system: &System) -> f64 {
+    pub(super) fn of(&self, job: Job, i: usize, system: &System) -> f64 {
         match self {
             Estimates::Inflated(f) => inflated(*f, job, system.work_left(job)),
             Estimates::Means(means) => means[i],

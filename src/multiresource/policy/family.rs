@@ -2,7 +2,8 @@
 //! new family implements [`FamilyRule`] beside its rule, and has its row in the table of families.
 
 use super::{
-    AdaptiveQuickswap, ByNeed, EasyBackfill, FirstFit, Partition, Policy, Pooled, PooledEasy,
+    AdaptiveQuickswap, ByNeed, EasyBackfill, Estimates, FirstFit, Partition, Policy, Pooled,
+    PooledEasy,
 };
 use crate::multiresource::artifact::{
     AdaptiveQuickswapPolicy, EasyBackfillPolicy, EasyByMeanPolicy, Family, FirstFitPolicy,
@@ -115,9 +116,9 @@ plain! {
         "Most Servers First, without preemption: whenever there is room, the waiting job that needs most of those that fit starts; need is the dominant share.";
     LeastServersFirstPolicy => ByNeed, ByNeed::smallest_first, 0.0,
         "Least Servers First, without preemption: whenever there is room, the waiting job that needs least of those that fit starts; need is the dominant share.";
-    EasyByMeanPolicy => EasyBackfill, EasyBackfill::by_mean, 2.0,
+    EasyByMeanPolicy => EasyBackfill, |w| EasyBackfill::new(w, Estimates::by_mean(w)), 2.0,
         "EASY backfilling, without preemption: jobs start in order of arrival; while the oldest waits for room, others pass it that end before it can start or leave it its room, each taken to be as long as the mean of its type.";
-    EasyBackfillPolicy => EasyBackfill, EasyBackfill::by_limit, 2.0,
+    EasyBackfillPolicy => EasyBackfill, |w| EasyBackfill::new(w, Estimates::Limits), 2.0,
         "EASY backfilling, without preemption: jobs start in order of arrival; while the oldest waits for room, others pass it that end before it can start or leave it its room, each taken to be as long as its limit.";
     AdaptiveQuickswapPolicy => AdaptiveQuickswap, AdaptiveQuickswap::new, 0.1,
         "Adaptive Quickswap, without preemption: the largest jobs first, until others wait in vain.";

@@ -48,6 +48,7 @@ pub use conservative_backfill::ConservativeBackfill;
 #[cfg(feature = "cli")]
 pub(crate) use drive::Completed;
 pub use easy_backfill::EasyBackfill;
+pub use estimates::Estimates;
 pub use family::{
     FamilyRule, KnobRange, axes, has_lengths, is_proved_stable, online, over, stepped, words, work,
 };

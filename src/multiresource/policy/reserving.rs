@@ -176,10 +176,7 @@ impl FamilyRule for ReservingPolicy {
     }
 
     fn words(&self, _: &Workload) -> String {
-        let length = match self.limits {
-            true => "limit",
-            false => "mean size",
-        };
+        let length = if self.limits { "limit" } else { "mean size" };
         format!(
             "First-Fit with a reservation, without preemption: the oldest waiting job that fits starts. Where the waiting work of a type that does not fit is worth {} times what is wasted until it does, room is kept for one job of it (worth); until that starts, others start that fit beside it, or whose {length} is at most {} times what is left of the wait (let in). Then jobs of that type take the places of those that end, until {} times as much work waits of another type with a reservation (exhaust).",
             self.worth, self.let_in, self.exhaust

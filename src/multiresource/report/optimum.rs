@@ -2,7 +2,7 @@ use super::{Table, below, estimate, number};
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::optimum::Step;
 use crate::multiresource::simulator::Health;
-use crate::multiresource::verbs::{Distance, Least, LeastReport};
+use crate::multiresource::verbs::{Distance, Least};
 
 /// How far the dynamic program is.
 pub fn optimum_step(step: &Step) -> String {
@@ -13,14 +13,6 @@ pub fn optimum_step(step: &Step) -> String {
         step.bytes() / 1e6,
         step.sweeps
     )
-}
-
-/// The bound, and how far policies are above it; of several loads a row each.
-pub fn optimum(found: &[Least], objective: Objective, width: usize) -> String {
-    match found {
-        [least] => at_one_load(least, objective, width),
-        _ => over_loads(found, objective, width),
-    }
 }
 
 fn what(objective: Objective) -> &'static str {
@@ -48,7 +40,7 @@ fn counted(preemption: Preemption) -> &'static str {
 }
 
 /// That the bound would be higher, and why it is not.
-fn shortfall(found: &LeastReport) -> Option<&'static str> {
+fn shortfall(found: &Least) -> Option<&'static str> {
     match (found.interrupted, found.full) {
         (true, _) => Some("CUT SHORT (interrupted, --time-limit, or sweeps that come no closer)"),
         (_, true) => Some("CUT SHORT (a larger box has more states than --states)"),
@@ -56,8 +48,9 @@ fn shortfall(found: &LeastReport) -> Option<&'static str> {
     }
 }
 
-fn at_one_load(least: &Least, objective: Objective, width: usize) -> String {
-    let (unit, found) = (least.workload.time_unit(), &least.report);
+/// The bound, and how far policies are above it.
+pub fn optimum(found: &Least, objective: Objective, width: usize) -> String {
+    let unit = found.workload.time_unit();
     let other = match found.preemption {
         Preemption::Setup => " That of --preemption full holds, too.",
         _ => "",
@@ -65,7 +58,7 @@ fn at_one_load(least: &Least, objective: Objective, width: usize) -> String {
     let mut text = shortfall(found).map_or(String::new(), |why| {
         format!("{why}: the bound holds, and would be higher.{other}\n")
     });
-    let knowing = match least.workload.known() {
+    let knowing = match found.workload.known() {
         None => "",
         Some(_) => " that knows no more of a job than its type",
     };
@@ -102,68 +95,6 @@ fn at_one_load(least: &Least, objective: Objective, width: usize) -> String {
     format!("{text}\n{}", rows.within(width))
 }
 
-/// A row a load.
-fn over_loads(found: &[Least], objective: Objective, width: usize) -> String {
-    let Some(first) = found.first() else {
-        return String::new();
-    };
-    let unit = first.workload.time_unit();
-    let bound = format!("none is below [{unit}]");
-    let preemption = first.report.preemption;
-    let mut header = vec![
-        "load ρ",
-        &bound,
-        "in the box",
-        counted(preemption),
-        "last growth",
-    ];
-    let policies: Vec<&str> = names(found);
-    header.extend(&policies);
-    let mut rows = Table::new(header);
-    for Least { report, .. } in found {
-        let mut row = vec![
-            report.load.to_string(),
-            below(report.lower_bound),
-            number(report.upper_bound_in_box),
-            sides(report),
-            report.growth.map_or("–".into(), |growth| {
-                format!("{} %", number(100.0 * growth))
-            }),
-        ];
-        row.extend(policies.iter().map(|name| {
-            let of = report.policies.iter().find(|d| d.policy == *name);
-            of.map_or("–".into(), response_and_distance)
-        }));
-        rows.row(row);
-    }
-    let beside = match policies.is_empty() {
-        true => "",
-        false => "; policies simulated, with how far they are above",
-    };
-    let mut text = format!(
-        "no policy {} has a {} below these{beside}:\n\n{}",
-        told(preemption),
-        what(objective),
-        rows.within(width)
-    );
-    for Least { report, .. } in found {
-        if let Some(why) = shortfall(report) {
-            text += &format!(
-                "\nat load {} {why}: the bound holds, and would be higher.",
-                report.load
-            );
-        }
-    }
-    text + "\n"
-}
-
-/// The policies, in the order asked for.
-fn names(found: &[Least]) -> Vec<&str> {
-    let longest = found.iter().max_by_key(|least| least.report.policies.len());
-    let policies = longest.into_iter().flat_map(|l| &l.report.policies);
-    policies.map(|distance| distance.policy.as_str()).collect()
-}
-
 fn symbol(objective: Objective) -> &'static str {
     match objective {
         Objective::Mean | Objective::P99 => "E[T]",
@@ -172,7 +103,7 @@ fn symbol(objective: Objective) -> &'static str {
 }
 
 /// The most jobs of each type.
-fn sides(found: &LeastReport) -> String {
+fn sides(found: &Least) -> String {
     let sides = found.most_jobs.iter().map(usize::to_string);
     sides.collect::<Vec<_>>().join(" × ")
 }
@@ -183,12 +114,6 @@ fn response(distance: &Distance) -> String {
         Health::Unsettled => "unsettled".into(),
         Health::Settled => estimate(distance.response),
     }
-}
-
-fn response_and_distance(distance: &Distance) -> String {
-    let over = distance.over.filter(|_| distance.health == Health::Settled);
-    let over = over.map_or(String::new(), |over| format!(" ({})", beyond(over)));
-    response(distance) + &over
 }
 
 /// So far above a bound; below it by chance.

@@ -6,9 +6,9 @@ use super::{Run, Simulation};
 use crate::document::nearest;
 use crate::multiresource::artifact::{Family, StaticQuickswapPolicy, each_family};
 use crate::multiresource::policy::{
-    AdaptiveQuickswap, ByNeed, ConservativeBackfill, EasyBackfill, FamilyRule, Fcfs, FirstFit,
-    MaxWeight, Msfq, Policy, RandomizedTimers, ServerFilling, StaticQuickswap, Unsuitable,
-    Violation,
+    AdaptiveQuickswap, ByNeed, ConservativeBackfill, EasyBackfill, Estimates, FamilyRule, Fcfs,
+    FirstFit, MaxWeight, Msfq, Policy, RandomizedTimers, ServerFilling, StaticQuickswap,
+    Unsuitable, Violation,
 };
 use crate::multiresource::workload::{Known, Workload};
 use crate::simulation::sweep::Knows;
@@ -187,8 +187,9 @@ impl Contender {
         self.starts_once(workload)?;
         match self {
             Contender::ServerFilling => ServerFilling::new(workload).map(drop),
-            Contender::EasyBackfill(f) => easy(workload, *f).map(drop),
-            Contender::ConservativeBackfill(f) => conservative(workload, *f).map(drop),
+            Contender::EasyBackfill(f) | Contender::ConservativeBackfill(f) => {
+                estimates(workload, *f).map(drop)
+            }
             Contender::Policy(family) if family.needs_limits() => {
                 Unsuitable::unless_known(workload, false)
             }
@@ -270,9 +271,11 @@ impl Contender {
             Contender::FirstFit => with.with(FirstFit),
             Contender::BestFit | Contender::MostServersFirst => with.with(ByNeed::largest_first(w)),
             Contender::LeastServersFirst => with.with(ByNeed::smallest_first(w)),
-            Contender::EasyBackfill(f) => with.with(easy(w, *f)?),
-            Contender::EasyByMean => with.with(EasyBackfill::by_mean(w)),
-            Contender::ConservativeBackfill(f) => with.with(conservative(w, *f)?),
+            Contender::EasyBackfill(f) => with.with(EasyBackfill::new(w, estimates(w, *f)?)),
+            Contender::EasyByMean => with.with(EasyBackfill::new(w, Estimates::by_mean(w))),
+            Contender::ConservativeBackfill(f) => {
+                with.with(ConservativeBackfill::new(w, estimates(w, *f)?))
+            }
             Contender::RandomizedTimers(rate) => with.with(RandomizedTimers::new(w, *rate)),
             Contender::MaxWeight => with.with(MaxWeight::capped(w)),
             Contender::ServerFilling => with.with(ServerFilling::new(w)?),
@@ -308,29 +311,14 @@ impl Contender {
     }
 }
 
-/// By the inflated sizes, or by what is known.
-fn easy(workload: &Workload, inflation: Option<f64>) -> Result<EasyBackfill, Unsuitable> {
-    Ok(match by_limit(workload, inflation)? {
-        true => EasyBackfill::by_limit(workload),
-        false => EasyBackfill::new(workload, inflation.unwrap_or(1.0)),
-    })
-}
-
-fn conservative(
-    workload: &Workload,
-    inflation: Option<f64>,
-) -> Result<ConservativeBackfill, Unsuitable> {
-    Ok(match by_limit(workload, inflation)? {
-        true => ConservativeBackfill::by_limit(workload),
-        false => ConservativeBackfill::new(workload, inflation.unwrap_or(1.0)),
-    })
-}
-
-/// Whether estimates are the workload's, and not made of sizes, of which an inflation is given or not.
-fn by_limit(workload: &Workload, inflation: Option<f64>) -> Result<bool, Unsuitable> {
+/// Inflated sizes, or what the workload says is known, and sizes where it says nothing.
+fn estimates(workload: &Workload, inflation: Option<f64>) -> Result<Estimates, Unsuitable> {
     let given = inflation.is_some();
     Unsuitable::unless_known(workload, given || workload.known().is_none())?;
-    Ok(!given && workload.has_limits())
+    if !given && workload.has_limits() {
+        return Ok(Estimates::Limits);
+    }
+    Ok(Estimates::Inflated(inflation.unwrap_or(1.0)))
 }
 
 /// What is done with a rule, whichever it is.

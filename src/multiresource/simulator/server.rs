@@ -59,10 +59,7 @@ impl<P: Policy, E: Ends> Server<P, E> {
     #[inline(always)]
     pub fn rates(&self) -> Rates {
         let [clocks, running] = self.system.rates();
-        let total = match E::UNKNOWN {
-            true => clocks + running,
-            false => clocks,
-        };
+        let total = if E::UNKNOWN { clocks + running } else { clocks };
         Rates { clocks, total }
     }
 

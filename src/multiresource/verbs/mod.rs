@@ -13,7 +13,7 @@ mod synthesize;
 pub use compare::{Compared, compare};
 pub use enter::{Entered, against, enter};
 pub use fleet::{FleetAnswer, FleetRefusal, PooledMade, synthesize_pooled};
-pub use optimum::{Asking, Distance, Least, LeastReport, least};
+pub use optimum::{Asking, Distance, Least, least};
 pub use room::{Room, room};
 pub use simulate::{Simulated, Unjudged, Ways, simulate};
 pub use synthesize::{

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Doing, Entered, VerbError, enter, own_load, refuse};
 use crate::artifact::Changes;
 use crate::multiresource::artifact::{Objective, Preemption};
-use crate::multiresource::optimum::{Ended, Limits, Optimum, Sought, optimum};
+use crate::multiresource::optimum::{Ended, Limits, Sought, optimum};
 use crate::multiresource::program;
 use crate::multiresource::simulator::{Run, Settings};
 use crate::multiresource::workload::{Described, Workload};
@@ -30,7 +30,10 @@ pub struct Distance {
 
 /// The optimum of a small system, and how far policies are from it.
 #[derive(Clone, Debug, Serialize)]
-pub struct LeastReport {
+pub struct Least {
+    /// What arrives, at the load that was asked for.
+    #[serde(skip)]
+    pub workload: Workload,
     /// The load ρ.
     pub load: f64,
     /// The preemption that policies have.
@@ -56,24 +59,16 @@ pub struct LeastReport {
     pub full: bool,
     /// Simulated policies.
     pub policies: Vec<Distance>,
-}
-
-/// What came of it.
-#[derive(Clone, Debug)]
-pub struct Least {
-    /// What arrives, at the load that was asked for.
-    pub workload: Workload,
-    /// The results.
-    pub report: LeastReport,
     /// Policies that cannot run on it, each with its reason.
+    #[serde(skip)]
     pub failures: Vec<(String, String)>,
 }
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Asking<'a> {
-    /// The loads ρ that arrival rates are scaled to; the workload's own where there is none.
-    pub loads: &'a [f64],
+    /// The load ρ that arrival rates are scaled to, if not the workload's own.
+    pub load: Option<f64>,
     /// What is sought.
     pub sought: Sought,
     /// Policies to measure beside it, by name or file.
@@ -86,8 +81,7 @@ pub struct Asking<'a> {
     pub settings: &'a Settings,
 }
 
-/// The least that the objective can be with this preemption, and how far policies are above it: at each
-/// load, up to an interrupt.
+/// The least that the objective can be with this preemption, and how far policies are above it.
 ///
 /// # Errors
 /// When the workload is none that the optimum is computed of, its own load is 1 or more and no other
@@ -96,98 +90,72 @@ pub fn least(
     workload: &Workload,
     asking: &Asking<'_>,
     mut progress: impl FnMut(Doing),
-) -> Result<Vec<Least>, VerbError> {
-    let entered = asking.policies.iter();
-    let given = Described::Server(workload.clone());
-    let entered = entered.map(|name| enter(name, &given, asking.changes));
-    let entered = entered.collect::<Result<Vec<_>, VerbError>>()?;
-    let mut found = Vec::new();
-    for (load, workload) in at_loads(workload, asking.loads, asking.limits.time)? {
-        found.push(at_load(load, workload, asking, &entered, &mut progress)?);
-        if asking.settings.interrupt.load(Ordering::Relaxed) {
-            break;
-        }
-    }
-    Ok(found)
-}
-
-/// The least at one load.
-fn at_load(
-    load: f64,
-    workload: Workload,
-    asking: &Asking<'_>,
-    entered: &[Entered],
-    progress: &mut impl FnMut(Doing),
 ) -> Result<Least, VerbError> {
     let Asking {
         sought, settings, ..
     } = *asking;
-    let objective = sought.objective;
+    let entered = asking.policies.iter();
+    let given = Described::Server(workload.clone());
+    let entered = entered.map(|name| enter(name, &given, asking.changes));
+    let entered = entered.collect::<Result<Vec<_>, VerbError>>()?;
+    let (load, workload) = at_load(workload, asking.load, asking.limits.time)?;
     progress(Doing::Dynamic(None));
     let hears = |step| progress(Doing::Dynamic(Some(step)));
     let found = optimum(&workload, sought, asking.limits, &settings.interrupt, hears)?;
-    let mut report = LeastReport::of(load, sought, &found);
-    let mut failures = Vec::new();
-    if !settings.interrupt.load(Ordering::Relaxed) {
-        let mut add = |name: &str, run: &Run| {
-            let distance = Distance::new(name, run, objective, found.lower);
-            report.policies.push(distance);
-        };
-        let scene = Described::Server(workload.clone());
-        for entered in entered {
-            let name = &entered.entrant.name;
-            progress(Doing::Simulating(name.clone()));
-            match &entered.rule {
-                Ok(rule) => add(name, &rule.simulate(&scene, settings, |_| ())?),
-                Err(why) => failures.push((name.clone(), why.clone())),
+    let (mut policies, mut failures) = (Vec::new(), Vec::new());
+    let scene = Described::Server(workload.clone());
+    for Entered { entrant, rule } in entered {
+        if settings.interrupt.load(Ordering::Relaxed) {
+            break;
+        }
+        progress(Doing::Simulating(entrant.name.clone()));
+        match rule {
+            Ok(rule) => {
+                let run = rule.simulate(&scene, settings, |_| ())?;
+                policies.push(Distance::new(
+                    &entrant.name,
+                    &run,
+                    sought.objective,
+                    found.lower,
+                ));
             }
+            Err(why) => failures.push((entrant.name, why)),
         }
     }
     Ok(Least {
         workload,
-        report,
+        load,
+        preemption: sought.preemption,
+        setup_rate: sought.setup_rate,
+        lower_bound: found.lower,
+        upper_bound_in_box: found.upper_in_box,
+        most_jobs: found.limits,
+        states: found.states,
+        sweeps: found.sweeps,
+        growth: Some(found.growth).filter(|g| g.is_finite()),
+        interrupted: found.ended == Ended::Cut,
+        full: found.ended == Ended::Full,
+        policies,
         failures,
     })
 }
 
-/// The workload scaled to each load, or as it is.
-fn at_loads(
+/// The workload scaled to a load, or as it is.
+fn at_load(
     workload: &Workload,
-    loads: &[f64],
+    load: Option<f64>,
     time: Duration,
-) -> Result<Vec<(f64, Workload)>, VerbError> {
+) -> Result<(f64, Workload), VerbError> {
     let own = own_load(Some(time), |limits| {
         let found = program::solve(workload, limits)?.certificate;
         Ok((found.load, found.bound))
     })?;
-    if loads.is_empty() && own >= 1.0 {
-        return refuse(format!(
+    match load {
+        Some(load) => Ok((load, workload.scaled(load / own)?)),
+        None if own >= 1.0 => refuse(format!(
             "the load ρ is {own}, and at 1 and more every response time is infinite: give --load"
-        ));
-    }
-    if loads.is_empty() {
-        return Ok(vec![(own, workload.clone())]);
-    }
-    let scaled = |load: &f64| Ok((*load, workload.scaled(load / own)?));
-    loads.iter().map(scaled).collect()
-}
-
-impl LeastReport {
-    fn of(load: f64, sought: Sought, found: &Optimum) -> Self {
-        LeastReport {
-            load,
-            preemption: sought.preemption,
-            setup_rate: sought.setup_rate,
-            lower_bound: found.lower,
-            upper_bound_in_box: found.upper_in_box,
-            most_jobs: found.limits.clone(),
-            states: found.states,
-            sweeps: found.sweeps,
-            growth: Some(found.growth).filter(|g| g.is_finite()),
-            interrupted: found.ended == Ended::Cut,
-            full: found.ended == Ended::Full,
-            policies: Vec::new(),
-        }
+        )),
+        None => Ok((own, workload.clone())),
     }
 }
 

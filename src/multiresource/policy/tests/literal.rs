@@ -199,7 +199,7 @@ fn shadow(w: &Workload, running: &[Known], mut free: Vec<u64>, job_type: usize) 
 fn easy_backfilling_as_it_reads() {
     let workload = section7();
     for inflation in [1.0, 4.0] {
-        let policy = EasyBackfill::new(&workload, inflation);
+        let policy = EasyBackfill::new(&workload, Estimates::Inflated(inflation));
         drive(&workload, policy, (3.2, inflation), |now, jobs, running| {
             assert_eq!(running, easy(&workload, now, jobs));
         });
@@ -267,7 +267,7 @@ fn conservative_backfilling_as_it_reads() {
     for inflation in [1.0, 4.0] {
         let mut plans = Plans::default();
         let (mut known, mut waited) = (0, 0);
-        let policy = ConservativeBackfill::new(&workload, inflation);
+        let policy = ConservativeBackfill::new(&workload, Estimates::Inflated(inflation));
         drive(&workload, policy, (2.6, inflation), |now, jobs, running| {
             if plans.forget(now, jobs) {
                 for place in 0..plans.0.len() {

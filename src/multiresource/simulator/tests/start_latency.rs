@@ -1,7 +1,7 @@
 //! Start latencies against closed forms, and against the same system told by sizes.
 
 use super::*;
-use crate::multiresource::policy::EasyBackfill;
+use crate::multiresource::policy::{EasyBackfill, Estimates};
 use crate::simulation::Estimate;
 
 fn workload(before: &str, cpu: u32, jobs: &[&str]) -> Workload {
@@ -96,13 +96,13 @@ fn rules_that_plan_add_the_latency() {
     );
     let longer = workload("known: size\n", 4, &[&a, &b]);
     let mean = |workload: &Workload| {
-        let easy = EasyBackfill::by_limit(workload);
+        let easy = EasyBackfill::new(workload, Estimates::Limits);
         let run = simulate(workload, easy, &one_run(200_000), quiet).unwrap();
         run.mean_response.unwrap().mean
     };
     assert!((mean(&late) / mean(&longer) - 1.0).abs() < 1e-9);
     let mean = |workload: &Workload| {
-        let easy = EasyBackfill::by_mean(workload);
+        let easy = EasyBackfill::new(workload, Estimates::by_mean(workload));
         let run = simulate(workload, easy, &one_run(200_000), quiet).unwrap();
         run.mean_response.unwrap().mean
     };

@@ -32,7 +32,7 @@ pub fn compare(
     };
     let subject = Subject {
         file: asked.file.into(),
-        source: cluster.source().map(Into::into),
+        source: cluster.record().source.clone(),
         digest: cluster.digest(),
         time_unit: cluster.time_unit().into(),
         load: own,

@@ -221,21 +221,18 @@ impl Record {
                 )
             }
             None => {
-                let servers: Vec<Server> = self.servers.iter().map(Server::of).collect();
-                let classes = self.classes_on(&servers, &mut warnings);
-                (servers, Jobs::Classes(classes))
+                let classes = self.classes_on(&mut warnings);
+                (self.servers.clone(), Jobs::Classes(classes))
             }
         };
         let cluster = Cluster {
-            source: self.source.clone(),
-            time_unit: self.time_unit.clone(),
+            record: self.clone(),
             servers,
             jobs,
-            size: self.size.clone(),
         };
         let served: f64 = cluster.service_rates().iter().sum();
         let sums = [
-            cluster.arrival_rate() * cluster.size.mean(),
+            cluster.arrival_rate() * self.size.mean(),
             served,
             cluster.arrival_rate() / served,
         ];
@@ -249,7 +246,8 @@ impl Record {
         }
     }
 
-    fn classes_on(&self, servers: &[Server], warnings: &mut Vec<Fault>) -> Vec<Class> {
+    fn classes_on(&self, warnings: &mut Vec<Fault>) -> Vec<Class> {
+        let servers = &self.servers;
         let places = servers.iter().enumerate();
         let places: HashMap<&str, usize> = places.map(|(s, server)| (&*server.name, s)).collect();
         let mut classes = Vec::new();
@@ -286,14 +284,5 @@ impl Record {
             }
         }
         classes
-    }
-}
-
-impl Server {
-    fn of(record: &super::ServerRecord) -> Self {
-        Server {
-            name: record.name.clone(),
-            rate: record.rate,
-        }
     }
 }

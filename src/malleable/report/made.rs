@@ -5,12 +5,9 @@ use std::fmt::Write as _;
 use super::{gap, objective, of_pool, of_servers, of_stream, servers, speedup, unit};
 use crate::malleable::analysis::{Relaxed, relaxation};
 use crate::malleable::artifact::{Quantity, cost};
-use crate::malleable::simulator::{Dividing, execute};
-use crate::malleable::synthesis::{
-    BESIDE, COMPARED, MadeOnline, Open, Planned, with_one_more_server,
-};
+use crate::malleable::synthesis::{MadeOnline, Open, Planned, with_one_more_server};
 use crate::malleable::workload::{Objective, Pool, Stream};
-use crate::report::{Table, change, estimate, headed, number, percent, wrap};
+use crate::report::{Table, change, estimate, number, percent, wrap};
 
 /// Jobs of a plan that are told.
 const TOLD: usize = 24;
@@ -18,7 +15,7 @@ const TOLD: usize = 24;
 /// Columns of the table of stages that are told.
 const STAGES: usize = 12;
 
-/// A plan: what it costs, what each job has, and what else could be done.
+/// A plan: what it costs, and what each job has.
 pub fn made(pool: &Pool, planned: &Planned, width: usize) -> String {
     let found = cost(pool, pool.objective().quantity(), &planned.ends);
     let mean = cost(pool, Quantity::MeanResponse, &planned.ends);
@@ -27,7 +24,7 @@ pub fn made(pool: &Pool, planned: &Planned, width: usize) -> String {
     let mut text = format!(
         "{}: {} {}{}, {}\n",
         of_pool(pool),
-        objective(pool.objective()),
+        objective(pool),
         number(found),
         unit(pool),
         gap(planned.gap(pool))
@@ -45,16 +42,13 @@ pub fn made(pool: &Pool, planned: &Planned, width: usize) -> String {
         let _ = writeln!(
             text,
             "with one more server: {} {}{} ({})",
-            objective(pool.objective()),
+            objective(pool),
             number(larger),
             unit(pool),
             change(larger / found)
         );
     }
     let _ = writeln!(text, "\n{}", jobs(pool, planned, width));
-    if pool.jobs().len() <= COMPARED {
-        let _ = writeln!(text, "\n{}", beside(pool, found, width));
-    }
     text
 }
 
@@ -122,34 +116,6 @@ fn jobs(pool: &Pool, planned: &Planned, width: usize) -> String {
         let _ = write!(text, "\n… and {} more jobs", order.len() - TOLD);
     }
     text
-}
-
-/// What simple rules cost.
-fn beside(pool: &Pool, found: f64, width: usize) -> String {
-    let quantity = pool.objective().quantity();
-    let mut table = Table::new([
-        "beside it".to_string(),
-        headed(quantity, pool.time_unit()),
-        "times".into(),
-    ]);
-    let names = [
-        "equi: the same for each",
-        "srpt: the smallest first",
-        "helrpt: all end together",
-    ];
-    for (name, sharing) in names.into_iter().zip(BESIDE) {
-        let course = execute(pool, Dividing::Sharing(sharing), false);
-        let cost = cost(pool, quantity, &course.ends);
-        table.row([name.into(), number(cost), times(cost / found)]);
-    }
-    table.within(width)
-}
-
-fn times(ratio: f64) -> String {
-    match (ratio - 1.0).abs() < 0.1 {
-        true => format!("{ratio:.4}"),
-        false => number(ratio),
-    }
 }
 
 /// A rule for jobs that arrive: what it attains, and how far that is from what no policy can beat.

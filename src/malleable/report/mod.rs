@@ -9,6 +9,7 @@ pub use made::{made, online, overload};
 pub use run::{besides, course, of_course, simulation};
 pub use show::{show, valid};
 
+use crate::artifact::Quantity as _;
 use crate::malleable::workload::{Objective, Pool, Speedup, Stream, Workload};
 use crate::report::number;
 
@@ -50,13 +51,8 @@ fn speedup(speedup: &Speedup) -> String {
 }
 
 /// What is to be small, in words.
-fn objective(objective: Objective) -> &'static str {
-    match objective {
-        Objective::FlowTime => "total flow time",
-        Objective::WeightedFlowTime => "weighted flow time",
-        Objective::Slowdown => "total slowdown",
-        Objective::Makespan => "makespan",
-    }
+fn objective(pool: &Pool) -> &'static str {
+    pool.objective().quantity().row().label
 }
 
 /// The unit of the objective.

@@ -65,7 +65,7 @@ fn of_plan(pool: &Pool, rule: &Rule, artifact: &Artifact, width: usize) -> Strin
         let _ = writeln!(
             text,
             "  {} {}{}{gap}",
-            objective(pool.objective()),
+            objective(pool),
             number(found),
             unit(pool)
         );

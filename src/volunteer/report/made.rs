@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::run::attained;
 use super::{about, knob, rule};
-use crate::report::{Table, estimate, headed, number, percent, wrap};
+use crate::report::{Table, estimate, number, percent, wrap};
 use crate::volunteer::artifact::Quantity;
 use crate::volunteer::synthesis::{BESIDE, Beside, Made, TUNED, Trial};
 use crate::volunteer::workload::{Campaign, Quality, Shortage, Supply};
@@ -13,16 +14,9 @@ const TOLD: usize = 10;
 
 /// A policy: what it attains, beside what others do, and what it was chosen from.
 pub fn made(campaign: &Campaign, made: &Made, width: usize) -> String {
-    let time = campaign.time_unit();
-    let policy = &made.artifact.policy;
-    let mut text = format!("{}: {}\n", about(campaign), rule(&policy.dispatch));
-    let mut table = Table::new(["what it attains", "mean of campaigns"]);
-    for quantity in <Quantity as crate::artifact::Quantity>::ALL {
-        if let Some(found) = made.run.estimate(campaign, *quantity) {
-            table.row([headed(*quantity, time), estimate(Some(found))]);
-        }
-    }
-    let _ = writeln!(text, "\n{}", table.within(width));
+    let rule = rule(&made.artifact.policy.dispatch);
+    let mut text = format!("{}: {rule}\n", about(campaign));
+    let _ = writeln!(text, "\n{}", attained(campaign, &made.run, width));
     let campaigns = made.run.campaigns.len();
     let complete = made.run.complete(campaign);
     if complete < campaigns {

@@ -249,7 +249,13 @@ impl Run {
     /// The same of the makespan of one batch.
     #[must_use]
     pub fn makespan(&self, batch: usize) -> Option<Estimate> {
-        estimate(self.campaigns.iter().map(|own| own.batches[batch].makespan))
+        self.of_batch(batch, |own| own.makespan)
+    }
+
+    /// The same of a number of one batch.
+    #[must_use]
+    pub fn of_batch(&self, batch: usize, of: impl Fn(&OfBatch) -> Option<f64>) -> Option<Estimate> {
+        estimate(self.campaigns.iter().map(|own| of(&own.batches[batch])))
     }
 
     /// Campaigns in which all batches were done that are to be done as fast as possible.

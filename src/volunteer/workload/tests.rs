@@ -121,16 +121,6 @@ fn faults_are_found() {
         ("jobs: 7", "jobs: -7", "jobs is -7"),
         ("buffer: 6", "buffer: 0", "mean buffer of `labs` is 0"),
         (
-            "buffer: 6}",
-            "buffer: 6, contact: 1e9}",
-            "once in the campaign",
-        ),
-        (
-            "buffer: 6}",
-            "buffer: 6, delay: 1e9}",
-            "after the end of the campaign",
-        ),
-        (
             "size: 3, quality",
             "size: 1e-9, quality",
             "jobs of `stream` queued",

@@ -5,7 +5,7 @@ mod batches;
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-use super::document::{HistoryRecord, HostsRecord, Processor, QualityWord, Record};
+use super::document::{HostsRecord, Processor, QualityWord, Record};
 use super::{Batch, Campaign, Quality, Supply, Version};
 use crate::document::{Fault, Place, place, suggest, unusable};
 use crate::law::{Part, Size};
@@ -135,32 +135,6 @@ impl Record {
             let at = at.then("availability");
             self.check_law(&own.on, ("time on", &owner), &at.then("on"), faults);
             self.check_law(&own.off, ("time off", &owner), &at.then("off"), faults);
-        }
-        for (n, history) in hosts.history.iter().enumerate() {
-            let at = at.then("history").then(n);
-            self.known(&history.application, &at.then("application"), faults);
-            let help = "write the mean turnaround of its results";
-            positive(
-                at.then("turnaround"),
-                "turnaround",
-                history.turnaround,
-                help,
-                faults,
-            );
-            let twice = |other: &HistoryRecord| other.application == history.application;
-            if hosts.history[..n].iter().any(twice) {
-                let message = format!("a second history with `{}`", history.application);
-                let help = "write one for each application";
-                faults.push(Fault::new(at.clone(), message, help));
-            }
-            if history.valid > history.results {
-                let message = format!(
-                    "{} results are valid in a row, of {}",
-                    history.valid, history.results
-                );
-                let help = "write at most as many as there are results";
-                faults.push(Fault::new(at.then("valid"), message, help));
-            }
         }
     }
 
@@ -357,20 +331,6 @@ impl Campaign {
         let horizon = self.horizon();
         for (i, hosts) in self.record.hosts.iter().enumerate() {
             let at = place!("hosts", i);
-            if hosts.contact.is_some_and(|own| own.value() >= horizon) {
-                let message = "hosts ask for work once in the campaign";
-                let help = "write a shorter time, or leave it out: a thousandth of the horizon";
-                faults.push(Fault::new(at.then("contact"), message, help));
-            }
-            if hosts
-                .delay
-                .as_ref()
-                .is_some_and(|own| own.mean() >= horizon)
-            {
-                let message = "results are reported after the end of the campaign";
-                let help = "write the time from the end of a job to its report";
-                faults.push(Fault::new(at.then("delay"), message, help));
-            }
             if hosts
                 .contact
                 .is_some_and(|own| own.value() * MOST_TURNS < horizon)

@@ -165,6 +165,29 @@ impl<K: Content> Artifact<K> {
     }
 }
 
+/// How a policy was made, where nothing else is recorded of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Provenance {
+    /// The program and its version.
+    pub tool: String,
+    /// The options in force, as typed or by default.
+    pub options: Vec<String>,
+}
+
+impl Provenance {
+    /// Of a policy that this program makes with these options.
+    #[must_use]
+    pub fn new(options: Vec<String>) -> Self {
+        let tool = concat!("synth ", env!("CARGO_PKG_VERSION")).into();
+        Provenance { tool, options }
+    }
+}
+
+/// A kind has no conditions of its own under which claims hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NoConditions {}
+
 /// The document's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Format {

@@ -4,12 +4,12 @@ mod check;
 mod means;
 mod quantity;
 
-pub use quantity::{Conditions, Measure, Method, Quantity};
+pub use quantity::{Measure, Method, Quantity};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::artifact::{self, Content, Findings, Laws, Unmet};
+use crate::artifact::{self, Content, Findings, Laws, NoConditions, Provenance, Unmet};
 use crate::compatibility::workload::{Cluster, Record};
 
 /// The kind: jobs that may run on some of the servers, and on several at once.
@@ -26,7 +26,7 @@ pub type Checked = artifact::Checked<Compatibility>;
 pub type Claim = artifact::Claim<Quantity>;
 
 /// What a claim assumes.
-pub type HoldsFor = artifact::HoldsFor<Conditions>;
+pub type HoldsFor = artifact::HoldsFor<NoConditions>;
 
 impl Content for Compatibility {
     const NAME: &'static str = "compatibility";
@@ -79,16 +79,6 @@ pub struct Part {
     pub server: String,
     /// The fraction, in (0, 1].
     pub part: f64,
-}
-
-/// How the artifact was made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Provenance {
-    /// Tool and version.
-    pub tool: String,
-    /// The options in force, as typed or by default.
-    pub options: Vec<String>,
 }
 
 /// What a claim assumes and this workload does not meet.

@@ -5,16 +5,7 @@ use std::fmt::Write as _;
 use super::about;
 use super::synthesis::{interruptions, means, stability};
 use crate::compatibility::artifact::{Checked, Part};
-use crate::report::{Table, percent, valid_report, wrap};
-
-/// That a policy passed the checker, and on which grounds what it says stands.
-pub fn valid(checked: &Checked, width: usize) -> String {
-    valid_report(
-        checked,
-        &format!("about {}", about(checked.workload())),
-        width,
-    )
-}
+use crate::report::{Table, percent, wrap};
 
 /// Classes that are shown.
 const DRAWN: usize = 24;

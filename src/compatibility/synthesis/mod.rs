@@ -8,8 +8,9 @@ pub use tuning::Tuning;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::artifact::Provenance;
 use crate::compatibility::analysis::{self, Load, Means, Unknown};
-use crate::compatibility::artifact::{Artifact, Evidence, Part, Policy, Provenance};
+use crate::compatibility::artifact::{Artifact, Evidence, Part, Policy};
 use crate::compatibility::workload::Cluster;
 use crate::simulation::Progress;
 
@@ -79,10 +80,7 @@ pub fn synthesize(
         },
         claims::claims(cluster, &load, means.as_ref().ok(), &tuned),
         evidence(cluster, &load),
-        Provenance {
-            tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
-            options: options.typed.clone(),
-        },
+        Provenance::new(options.typed.clone()),
     );
     Ok(Outcome::Made(Box::new(Synthesis {
         artifact,

@@ -14,10 +14,13 @@ pub fn makespan(pool: &Pool) -> (f64, Rule) {
     let jobs: Vec<(f64, &Curve)> = pool.jobs().iter().map(sized).collect();
     let (time, servers) = all_at_once(&jobs, pool.servers());
     let whole = pool.record().whole_servers;
-    match whole && servers.iter().any(|k| k.fract() != 0.0) {
-        true => (time, Rule::Phases(in_turns(&servers, time))),
-        false => (time, Rule::Servers(servers)),
-    }
+    let phases = if whole && servers.iter().any(|k| k.fract() != 0.0) {
+        in_turns(&servers, time)
+    } else {
+        let until = time;
+        vec![Phase { until, servers }]
+    };
+    (time, Rule::Phases(phases))
 }
 
 /// The least time in which so much can be done of each job, and servers with which all end then.

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use super::{gap, objective, of_pool, of_servers, of_stream, servers, speedup, unit};
-use crate::malleable::analysis::{Relaxed, relaxation};
 use crate::malleable::artifact::{Quantity, cost};
 use crate::malleable::synthesis::{MadeOnline, Open, Planned, with_one_more_server};
 use crate::malleable::workload::{Objective, Pool, Stream};
@@ -139,8 +138,6 @@ pub fn online(stream: &Stream, made: &MadeOnline, width: usize) -> String {
             .into(),
     };
     let _ = writeln!(text, "{}", wrap(&told, width));
-    let _ = writeln!(text, "{}", wrap(&bound_words(relaxed), width));
-    let _ = writeln!(text, "{}", wrap(&room(stream, relaxed), width));
     let online = tuned.online;
     let _ = writeln!(
         text,
@@ -164,37 +161,6 @@ pub fn online(stream: &Stream, made: &MadeOnline, width: usize) -> String {
         );
     }
     text
-}
-
-fn bound_words(relaxed: &Relaxed) -> String {
-    format!(
-        "The bound: if servers need only be enough in the mean, each job has {} all the time.",
-        servers((relaxed.servers * 1e4).round() / 1e4)
-    )
-}
-
-/// Why not more load, and what one more server would do.
-fn room(stream: &Stream, relaxed: &Relaxed) -> String {
-    let work = stream.arrival_rate() * stream.size().mean();
-    let mut told = match stream.most_work() {
-        most if most.is_finite() => format!(
-            "Why not more load: with {} times these arrivals and more no policy keeps up, however many jobs there are to divide the servers among.",
-            number(most / work)
-        ),
-        _ => "Why not more load: divided among enough jobs, servers can do any work with this speedup; jobs take the longer, as the bound says.".into(),
-    };
-    if let Some(larger) = stream.with_one_more_server() {
-        let least = relaxation(&larger).least;
-        let _ = write!(
-            told,
-            " With one more server the load is {}, and no policy has less than {} {} ({}).",
-            number(larger.load()),
-            number(least),
-            stream.time_unit(),
-            change(least / relaxed.least)
-        );
-    }
-    told
 }
 
 /// Why no policy keeps up.

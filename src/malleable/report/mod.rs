@@ -7,14 +7,14 @@ mod show;
 
 pub use made::{made, online, overload};
 pub use run::{besides, course, of_course, simulation};
-pub use show::{show, valid};
+pub use show::show;
 
 use crate::artifact::Quantity as _;
 use crate::malleable::workload::{Objective, Pool, Speedup, Stream, Workload};
 use crate::report::number;
 
 /// What it is for, in a few words: `20 jobs on 64 servers`.
-fn about(workload: &Workload) -> String {
+pub fn about(workload: &Workload) -> String {
     match workload {
         Workload::Pool(pool) => of_pool(pool),
         Workload::Stream(stream) => of_stream(stream),

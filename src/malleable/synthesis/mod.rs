@@ -15,12 +15,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::analysis::{Relaxed, relaxation};
-use super::artifact::{
-    Artifact, Claim, Evidence, HoldsFor, Method, Policy, Provenance, Quantity, cost,
-};
+use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Policy, Quantity, cost};
 use super::policy::Online;
 use super::workload::{Pool, Stream};
-use crate::artifact::Subject;
+use crate::artifact::{Provenance, Subject};
 use crate::simulation::{Estimate, Progress};
 
 /// What is asked for.
@@ -36,13 +34,6 @@ pub struct Options {
     pub typed: Vec<String>,
     /// Once it is set, an end is wanted.
     pub interrupt: Arc<AtomicBool>,
-}
-
-fn provenance(options: &Options) -> Provenance {
-    Provenance {
-        tool: concat!("synth ", env!("CARGO_PKG_VERSION")).into(),
-        options: options.typed.clone(),
-    }
 }
 
 /// The best plan for a pool that is known, and how far it is from the optimum at most.
@@ -82,7 +73,7 @@ pub fn plan(pool: &Pool, options: &Options) -> (Artifact, Planned) {
         Policy::Plan(planned.plan.clone()),
         claims,
         evidence,
-        provenance(options),
+        Provenance::new(options.typed.clone()),
     );
     (artifact, planned)
 }
@@ -179,7 +170,7 @@ pub fn online(
         Policy::Online(tuned.online),
         claims.into_iter().flatten().collect(),
         Evidence::default(),
-        provenance(options),
+        Provenance::new(options.typed.clone()),
     );
     Ok(Outcome::Made(Box::new(MadeOnline {
         artifact,

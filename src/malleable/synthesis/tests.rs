@@ -5,7 +5,7 @@ use super::{BESIDE, Open, Options, plan, with_one_more_server};
 use crate::artifact::Checked;
 use crate::malleable::Malleable;
 use crate::malleable::artifact::{Artifact, Plan, Policy, Quantity, cost};
-use crate::malleable::policy::Rule;
+use crate::malleable::policy::{Phase, Rule};
 use crate::malleable::simulator::{Dividing, execute};
 use crate::malleable::workload::Pool;
 
@@ -39,7 +39,10 @@ fn no_plan_costs_more_than_the_rules_beside_it() {
             "kind: malleable\nservers: 5\n{typed}jobs:\n  - {{name: a, size: 1, speedup: {{power: {{p: .4}}}}}}\n  - {{name: b, size: 3, speedup: {{power: {{p: .5}}}}}}\n  - {{name: c, size: 8, speedup: {{power: {{p: .6}}}}}}\n"
         ));
         let cost = |ends: &[f64]| cost(&pool, pool.objective().quantity(), ends);
-        let bad = Rule::Servers(vec![1.0; 3]);
+        let bad = Rule::Phases(vec![Phase {
+            until: 1e9,
+            servers: vec![1.0; 3],
+        }]);
         let before = ends(&pool, &bad);
         let (rule, after) = or_simpler(&pool, (bad, before.clone()));
         let rules = BESIDE.map(|own| execute(&pool, Dividing::Sharing(own), false).ends);

@@ -4,15 +4,9 @@ use std::fmt::Write as _;
 
 use super::{about, knob};
 use crate::artifact::{Quantity as _, Subject};
-use crate::report::{Table, headed, number, valid_report, within, wrap};
+use crate::report::{Table, headed, number, within, wrap};
 use crate::volunteer::artifact::{Checked, Quantity};
 use crate::volunteer::policy::{Dispatch, Queued, UNKNOWN};
-
-/// That a policy passed the checker, and on which grounds what it says stands.
-pub fn valid(checked: &Checked, width: usize) -> String {
-    let about = format!("about {}", about(checked.workload()));
-    valid_report(checked, &about, width)
-}
 
 /// What the policy is for, what it does, and what it promises.
 pub fn show(checked: &Checked, width: usize) -> String {

@@ -11,11 +11,11 @@ pub use trial::{Trial, against, front};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Policy, Provenance, Quantity};
+use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Policy, Quantity};
 use super::policy::{Dispatch, Queued};
 use super::simulator::{REFRESHES, Rule, Run, TICKS, TooLong, simulate};
 use super::workload::{Campaign, Quality, Shortage};
-use crate::artifact::{Quantity as _, Subject};
+use crate::artifact::{Provenance, Quantity as _, Subject};
 use crate::number::Decimal;
 use crate::simulation::{Estimate, Settings};
 use search::{Searched, search};
@@ -196,10 +196,7 @@ fn made(
         Evidence {
             campaigns: run.campaigns.len() as u32,
         },
-        Provenance {
-            tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
-            options: options.typed.clone(),
-        },
+        Provenance::new(options.typed.clone()),
     );
     Ok(Made {
         artifact,

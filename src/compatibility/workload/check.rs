@@ -24,9 +24,10 @@ impl Record {
         self.check_servers(&mut faults);
         self.check_classes(&mut faults);
         self.check_assignment(&mut faults);
-        match faults.is_empty() {
-            true => self.build(),
-            false => Err(faults),
+        if faults.is_empty() {
+            self.build()
+        } else {
+            Err(faults)
         }
     }
 

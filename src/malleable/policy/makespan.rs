@@ -48,20 +48,19 @@ pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
     for turn in 0..TURNS {
         let part = above / (above - below);
         let chord = turn % 3 != 2 && part > 0.0 && part < 1.0;
-        let guess = match chord {
-            true => early * ((late / early).ln() * part).exp(),
-            false => early + (late - early) / 2.0,
+        let guess = if chord {
+            early * ((late / early).ln() * part).exp()
+        } else {
+            early + (late - early) / 2.0
         };
         if guess <= early || guess >= late {
-            match chord {
-                true => continue,
-                false => break,
-            }
+            if chord { continue } else { break }
         }
         let found = over(guess);
-        match found <= 0.0 {
-            true => (late, below, above) = (guess, found, 0.5 * above),
-            false => (early, above, below) = (guess, found, 0.5 * below),
+        if found <= 0.0 {
+            (late, below, above) = (guess, found, 0.5 * above)
+        } else {
+            (early, above, below) = (guess, found, 0.5 * below)
         }
     }
     (late, needed(late).unwrap_or_default())

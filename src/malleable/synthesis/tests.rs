@@ -150,9 +150,10 @@ fn weights_that_favour_large_jobs_have_a_bound_and_a_plan_near_it() {
     let cost = |k: f64| {
         // a and b on k and 1 − k until one ends.
         let (a, b) = (k.sqrt(), (1.0 - k).sqrt());
-        match 2.0 / a < 1.0 / b {
-            true => 11.0 * 2.0 / a + (1.0 - b * 2.0 / a),
-            false => 11.0 / b + 10.0 * (2.0 - a / b),
+        if 2.0 / a < 1.0 / b {
+            11.0 * 2.0 / a + (1.0 - b * 2.0 / a)
+        } else {
+            11.0 / b + 10.0 * (2.0 - a / b)
         }
     };
     let best = parts.map(cost).fold(f64::INFINITY, f64::min);
@@ -171,9 +172,10 @@ fn different_speedups_have_a_plan_and_a_bound() {
     let [a, b] = [0, 1].map(|i| &pool.curves()[pool.jobs()[i].curve]);
     let cost = |k: f64| {
         let (at, bt) = (5.0 / a.at(k), 3.0 / b.at(8.0 - k));
-        match at < bt {
-            true => 2.0 * at + (3.0 - b.at(8.0 - k) * at) / b.at(8.0),
-            false => 2.0 * bt + (5.0 - a.at(k) * bt) / a.at(8.0),
+        if at < bt {
+            2.0 * at + (3.0 - b.at(8.0 - k) * at) / b.at(8.0)
+        } else {
+            2.0 * bt + (5.0 - a.at(k) * bt) / a.at(8.0)
         }
     };
     let best = (1..80_000)

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Artifact, Claim, Method, Policy, Quantity};
 use crate::artifact::{
-    Findings, Grounds, Known, Quantity as _, Subject, is_close, nonnegative, positive,
+    Findings, Grounds, Known, Quantity as _, Subject, Unit, is_close, nonnegative, positive,
 };
 use crate::document::unusable;
 use crate::simulation::student;
@@ -203,14 +203,8 @@ fn of_run(
         let message = format!("{width}, more than an interval around the value can have");
         findings.add(format!("{path}.half_width"), message);
     }
-    let time = matches!(
-        claim.quantity,
-        Quantity::MedianMakespan
-            | Quantity::MeanMakespan
-            | Quantity::WorstMakespan
-            | Quantity::Makespan
-            | Quantity::Waited
-    );
+    let time = claim.quantity.row().unit == Unit::Time;
+    let time = time && claim.quantity != Quantity::LeastMakespan;
     if time && claim.value > campaign.horizon() {
         let message = format!("{}, longer than the campaign", claim.value);
         findings.add(format!("{path}.value"), message);

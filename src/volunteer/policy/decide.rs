@@ -101,10 +101,7 @@ impl Host {
     /// What a job waits for that runs behind this: a processor that has no job begins at once.
     #[must_use]
     pub fn before(&self, queue: f64) -> f64 {
-        match self.idle > 0 {
-            true => 0.0,
-            false => queue,
-        }
+        if self.idle > 0 { 0.0 } else { queue }
     }
 }
 

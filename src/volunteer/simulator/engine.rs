@@ -352,9 +352,10 @@ impl<'a> Engine<'a> {
         self.standings.took(batch.application, took);
         for (host, version, right) in judged {
             let history = self.standings.history(host, version);
-            match right {
-                true => history.was_valid(),
-                false => history.failed(),
+            if right {
+                history.was_valid()
+            } else {
+                history.failed()
             }
         }
         let state = &mut self.batches[b];

@@ -258,16 +258,6 @@ impl Run {
         estimate(self.campaigns.iter().map(|own| of(&own.batches[batch])))
     }
 
-    /// Campaigns in which all batches were done that are to be done as fast as possible.
-    #[must_use]
-    pub fn complete(&self, campaign: &Campaign) -> usize {
-        let done = |own: &&Measures| {
-            let mut batches = campaign.batches().iter().zip(&own.batches);
-            batches.all(|(batch, own)| batch.quality != Quality::Afap || own.makespan.is_some())
-        };
-        self.campaigns.iter().filter(done).count()
-    }
-
     /// In how many campaigns a batch was done.
     #[must_use]
     pub fn finished(&self, batch: usize) -> usize {

@@ -202,9 +202,10 @@ pub(super) fn least_response(servers: f64, curve: &Curve, rate: f64, mean: f64, 
     let (mut low, mut high) = ((most * 1e-18).ln(), most.ln());
     for _ in 0..2 * SECTIONS {
         let [a, b] = [low + (high - low) / 3.0, high - (high - low) / 3.0];
-        match per_work(a.exp()) > per_work(b.exp()) {
-            true => low = a,
-            false => high = b,
+        if per_work(a.exp()) > per_work(b.exp()) {
+            low = a
+        } else {
+            high = b
         }
     }
     mean * per_work(high.exp()).min(per_work(most)) - rent * servers / rate

@@ -86,9 +86,10 @@ impl Look<'_> {
         let (mut low, mut high) = (0.0, due / curve.at(self.pool.servers()));
         for _ in 0..HALVINGS {
             let middle = f64::midpoint(low, high);
-            match self.worth(i, middle) <= due {
-                true => low = middle,
-                false => high = middle,
+            if self.worth(i, middle) <= due {
+                low = middle
+            } else {
+                high = middle
             }
         }
         low

@@ -36,9 +36,10 @@ pub(super) fn check(
     }
     let ends = match &plan.rule {
         Rule::Prices(prices) if plan.stages.is_empty() && jobs > EXECUTED => {
-            match verified(pool, prices, &evidence.ends, findings) {
-                true => evidence.ends.clone(),
-                false => executed(plan, pool, findings),
+            if verified(pool, prices, &evidence.ends, findings) {
+                evidence.ends.clone()
+            } else {
+                executed(plan, pool, findings)
             }
         }
         _ => executed(plan, pool, findings),

@@ -62,9 +62,10 @@ impl Record {
             }
         }
         campaign.check_work(&mut faults);
-        match faults.is_empty() {
-            true => Ok((campaign, Vec::new())),
-            false => Err(faults),
+        if faults.is_empty() {
+            Ok((campaign, Vec::new()))
+        } else {
+            Err(faults)
         }
     }
 
